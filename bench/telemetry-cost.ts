@@ -9,14 +9,13 @@ import { join } from 'node:path'
 import type { TelemetrySettings } from '../src/config/telemetry-settings.ts'
 import { systemClock } from '../src/core/clock.ts'
 import { createCallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../src/core/ids.ts'
-import type { AdmittedCall } from '../src/gateway/call.ts'
-import { beginAttempt } from '../src/gateway/call.ts'
+import { type AdmittedCall, beginAttempt } from '../src/gateway/call.ts'
 import type { CallObserver } from '../src/gateway/call-observer.ts'
 import { settle } from '../src/gateway/settle/settle.ts'
 import { AccessLog } from '../src/telemetry/access-log.ts'
 import { startTelemetry } from '../src/telemetry/start-telemetry.ts'
 import { scanJsonObject } from '../src/wire/json-splice.ts'
-import { openaiChat } from '../src/wire/openai-chat/openai-chat.ts'
+import { openaiChat } from '../src/wire/openai-chat/index.ts'
 
 /**
  * In all rounds. So few that what waits at the end of one can still be sent: an exporter has 30

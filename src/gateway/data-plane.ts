@@ -5,7 +5,7 @@
 import { type ErrorKind, GatewayError } from '../core/errors.ts'
 import type { HeaderFields } from '../http/fields.ts'
 import type { Answer, HttpRequest } from '../http/messages.ts'
-import { anthropicMessages } from '../wire/anthropic-messages/anthropic-messages.ts'
+import { anthropicMessages } from '../wire/anthropic-messages/index.ts'
 import type { Dialect, Envelope } from '../wire/dialect.ts'
 import { CALL_ENDPOINTS } from '../wire/dialects.ts'
 import { listModels, modelShapeOf, newIdHeaders, retrieveModel } from './models/list-models.ts'

@@ -4,12 +4,12 @@
  * Must not know limits, nor a vendor by its name.
  */
 import { GatewayError } from '../core/errors.ts'
-import { MESSAGES_IDS } from '../wire/anthropic-messages/messages-ids.ts'
+import { MESSAGES_IDS } from '../wire/anthropic-messages/settings.ts'
 import type { ChatRequest } from '../wire/chat-request.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
 import { countWrittenMembers, Wanted } from '../wire/json-scan.ts'
-import { CHAT_IDS } from '../wire/openai-chat/chat-ids.ts'
-import { RESPONSES_IDS } from '../wire/openai-responses/responses-ids.ts'
+import { CHAT_IDS } from '../wire/openai-chat/settings.ts'
+import { RESPONSES_IDS } from '../wire/openai-responses/settings.ts'
 import { askingMember } from '../wire/request-fields.ts'
 import type { Target } from './plan/compile-target.ts'
 

@@ -3,15 +3,15 @@
  * it names in a refusal.
  */
 import { describe, expect, test } from 'bun:test'
-import { anthropicMessages } from './anthropic-messages/anthropic-messages.ts'
+import { anthropicMessages } from './anthropic-messages/index.ts'
 import type { JsonRecord, JsonValue } from './chat-request.ts'
 import type { Dialect } from './dialect.ts'
-import { gatehouseChat } from './gatehouse-chat/gatehouse-chat.ts'
+import { gatehouseChat } from './gatehouse-chat/index.ts'
 import { scanJsonObject } from './json-splice.ts'
-import { mistralChat } from './mistral-chat/mistral-chat.ts'
-import { mistralFim } from './mistral-fim/mistral-fim.ts'
-import { openaiChat } from './openai-chat/openai-chat.ts'
-import { openaiResponses } from './openai-responses/openai-responses.ts'
+import { mistralChat } from './mistral-chat/index.ts'
+import { mistralFim } from './mistral-fim/index.ts'
+import { openaiChat } from './openai-chat/index.ts'
+import { openaiResponses } from './openai-responses/index.ts'
 
 type Type = 'string' | 'number' | 'boolean' | 'array' | 'object'
 

@@ -9,33 +9,29 @@ import {
   INBOUND_DIALECTS,
   type InboundDialectId,
 } from '../core/dialects.ts'
-import { anthropicMessages } from './anthropic-messages/anthropic-messages.ts'
-import { anthropicUpstreamCodec } from './anthropic-messages/client-codec.ts'
 import { anthropicCountTokens } from './anthropic-messages/count-tokens.ts'
-import { bedrockUpstreamCodec } from './bedrock-converse/client-codec.ts'
-import type { UpstreamCodec, InboundCodec } from './codec.ts'
-import { cohereUpstreamCodec } from './cohere-chat/client-codec.ts'
+import { anthropicMessages, anthropicUpstreamCodec } from './anthropic-messages/index.ts'
+import { bedrockUpstreamCodec } from './bedrock-converse/index.ts'
+import type { InboundCodec, UpstreamCodec } from './codec.ts'
+import { cohereUpstreamCodec } from './cohere-chat/index.ts'
 import { type Dialect, isRelayed, type RelayedDialect } from './dialect.ts'
 import { cohereEmbeddingsUpstreamCodec } from './embeddings/cohere-embeddings.ts'
 import type { EmbeddingsCodec } from './embeddings/embeddings-codec.ts'
 import { geminiEmbeddingsUpstreamCodec } from './embeddings/gemini-embeddings.ts'
+import { openaiEmbeddings } from './embeddings/index.ts'
 import { mistralEmbeddingsUpstreamCodec } from './embeddings/mistral-embeddings.ts'
-import { openaiEmbeddings } from './embeddings/openai-embeddings.ts'
 import {
   completionsSuffixUpstreamCodec,
   completionsTemplateUpstreamCodec,
 } from './fill-in-the-middle/completions-codec.ts'
 import type { FimCodec } from './fill-in-the-middle/fim-codec.ts'
 import { infillUpstreamCodec } from './fill-in-the-middle/infill-codec.ts'
-import { gatehouseChat } from './gatehouse-chat/gatehouse-chat.ts'
-import { geminiUpstreamCodec } from './gemini/client-codec.ts'
-import { mistralChatUpstreamCodec } from './mistral-chat/client-codec.ts'
-import { mistralChat } from './mistral-chat/mistral-chat.ts'
-import { mistralFim } from './mistral-fim/mistral-fim.ts'
-import { openaiChatUpstreamCodec } from './openai-chat/client-codec.ts'
-import { openaiChat } from './openai-chat/openai-chat.ts'
-import { openaiResponsesUpstreamCodec } from './openai-responses/client-codec.ts'
-import { openaiResponses } from './openai-responses/openai-responses.ts'
+import { gatehouseChat } from './gatehouse-chat/index.ts'
+import { geminiUpstreamCodec } from './gemini/index.ts'
+import { mistralChat, mistralChatUpstreamCodec } from './mistral-chat/index.ts'
+import { mistralFim } from './mistral-fim/index.ts'
+import { openaiChat, openaiChatUpstreamCodec } from './openai-chat/index.ts'
+import { openaiResponses, openaiResponsesUpstreamCodec } from './openai-responses/index.ts'
 
 type AnyUpstreamCodec = UpstreamCodec | EmbeddingsCodec | FimCodec
 

@@ -2,6 +2,7 @@
 import { type GatewayError, invalidRequest } from '../core/errors.ts'
 import {
   type ChatMessage,
+  type ChatRequest,
   type ImagePart,
   type JsonRecord,
   type ReasoningOptions,
@@ -71,4 +72,27 @@ export function noteDisplay(reasoning: ReasoningOptions | undefined, ignored: Se
 /** As Chat Completions and its likes have it. */
 export function encodeImageUrl({ source, detail }: ImagePart): JsonRecord {
   return { type: 'image_url', image_url: { url: toUrl(source), ...present({ detail }) } }
+}
+
+/** Stop texts of white space alone are refused; undefined where none is left. */
+export function readableStops(
+  { stop }: Pick<ChatRequest, 'stop'>,
+  ignored: Set<Feature>,
+): readonly string[] | undefined {
+  const readable = stop?.filter((text) => text.trim() !== '')
+  if (readable?.length !== stop?.length) ignored.add('stop')
+  return readable?.length === 0 ? undefined : readable
+}
+
+/**
+ * @throws GatewayError `invalid_request` where instructions are all that there is: these vendors
+ * answer to somebody
+ */
+export function assertSomebodySpeaks(turns: readonly JsonRecord[]): void {
+  if (turns.some(({ role }) => role !== 'system')) return
+  throw invalidRequest(
+    "'messages' holds nothing but instructions, and the target of this gate answers to a user only: add what the user says.",
+    'messages',
+    'invalid_value',
+  )
 }

@@ -3,11 +3,11 @@
  * their dialect.
  */
 import { describe, expect, test } from 'bun:test'
-import { anthropicInboundCodec } from './anthropic-messages/server-codec.ts'
+import { anthropicInboundCodec } from './anthropic-messages/index.ts'
 import type { ChatRequest, JsonRecord, JsonValue } from './chat-request.ts'
 import type { Feature, InboundCodec } from './codec.ts'
-import { gatehouseChatInboundCodec } from './gatehouse-chat/server-codec.ts'
-import { openaiChatInboundCodec } from './openai-chat/server-codec.ts'
+import { gatehouseChatInboundCodec } from './gatehouse-chat/index.ts'
+import { openaiChatInboundCodec } from './openai-chat/index.ts'
 import { isRecord } from './read-json.ts'
 
 /**

@@ -4,15 +4,15 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { GateDefaults, Overrides } from '../core/gate.ts'
-import { anthropicMessages } from './anthropic-messages/anthropic-messages.ts'
+import { anthropicMessages } from './anthropic-messages/index.ts'
 import type { ChatRequest } from './chat-request.ts'
 import type { RelayedDialect, RelayTarget } from './dialect.ts'
 import { decideDefaults, isDefaulted, withDefaults } from './gate-defaults.ts'
 import { scanJsonObject } from './json-splice.ts'
-import { mistralChat } from './mistral-chat/mistral-chat.ts'
-import { mistralFim } from './mistral-fim/mistral-fim.ts'
-import { openaiChat } from './openai-chat/openai-chat.ts'
-import { openaiResponses } from './openai-responses/openai-responses.ts'
+import { mistralChat } from './mistral-chat/index.ts'
+import { mistralFim } from './mistral-fim/index.ts'
+import { openaiChat } from './openai-chat/index.ts'
+import { openaiResponses } from './openai-responses/index.ts'
 
 const TARGET: RelayTarget = {
   model: 'up',

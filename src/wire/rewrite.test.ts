@@ -2,12 +2,12 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { GatewayError } from '../core/errors.ts'
-import { anthropicMessages } from './anthropic-messages/anthropic-messages.ts'
+import { anthropicMessages } from './anthropic-messages/index.ts'
 import type { RelayedDialect, RelayTarget } from './dialect.ts'
 import { scanJsonObject } from './json-splice.ts'
-import { mistralFim } from './mistral-fim/mistral-fim.ts'
-import { openaiChat } from './openai-chat/openai-chat.ts'
-import { openaiResponses } from './openai-responses/openai-responses.ts'
+import { mistralFim } from './mistral-fim/index.ts'
+import { openaiChat } from './openai-chat/index.ts'
+import { openaiResponses } from './openai-responses/index.ts'
 
 const PLAIN: RelayTarget = {
   model: 'up/stream',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { ChatEvent } from './chat-answer.ts'
-import { BlockSerialiser } from './serialise-blocks.ts'
+import { BlockSerialiser } from './translating-tap.ts'
 
 const start = (index: number): ChatEvent => ({
   type: 'tool-call-start',

@@ -3,16 +3,16 @@
  * them.
  */
 import { describe, expect, test } from 'bun:test'
-import { anthropicMessages } from './anthropic-messages/anthropic-messages.ts'
+import { anthropicMessages } from './anthropic-messages/index.ts'
 import type { JsonRecord } from './chat-request.ts'
 import type { Dialect } from './dialect.ts'
 import { type DefaultedSetting, decideDefaults, isDefaulted } from './gate-defaults.ts'
-import { gatehouseChat } from './gatehouse-chat/gatehouse-chat.ts'
+import { gatehouseChat } from './gatehouse-chat/index.ts'
 import { scanJsonObject } from './json-splice.ts'
-import { mistralChat } from './mistral-chat/mistral-chat.ts'
-import { mistralFim } from './mistral-fim/mistral-fim.ts'
-import { openaiChat } from './openai-chat/openai-chat.ts'
-import { openaiResponses } from './openai-responses/openai-responses.ts'
+import { mistralChat } from './mistral-chat/index.ts'
+import { mistralFim } from './mistral-fim/index.ts'
+import { openaiChat } from './openai-chat/index.ts'
+import { openaiResponses } from './openai-responses/index.ts'
 
 const scan = (body: JsonRecord) => scanJsonObject(Buffer.from(JSON.stringify(body)))
 const DECIDED = {

@@ -5,11 +5,11 @@
 import { describe, expect, test } from 'bun:test'
 import { parseEvents } from '../../test/support/server-sent-events.ts'
 import { GatewayError } from '../core/errors.ts'
-import { anthropicMessages } from './anthropic-messages/anthropic-messages.ts'
+import { anthropicMessages } from './anthropic-messages/index.ts'
 import type { RelayedDialect, StreamTap } from './dialect.ts'
-import { mistralChat } from './mistral-chat/mistral-chat.ts'
-import { openaiChat } from './openai-chat/openai-chat.ts'
-import { openaiResponses } from './openai-responses/openai-responses.ts'
+import { mistralChat } from './mistral-chat/index.ts'
+import { openaiChat } from './openai-chat/index.ts'
+import { openaiResponses } from './openai-responses/index.ts'
 
 const tapOf = (dialect: RelayedDialect, hidesUsage = false) => dialect.createTap({ hidesUsage })
 const push = (tap: StreamTap, ...texts: string[]) => {

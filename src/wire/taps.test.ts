@@ -12,11 +12,11 @@ import {
   type StreamFixture,
 } from '../../test/support/stream-fixtures.ts'
 import { GatewayError } from '../core/errors.ts'
-import { anthropicMessages } from './anthropic-messages/anthropic-messages.ts'
+import { anthropicMessages } from './anthropic-messages/index.ts'
 import type { StreamTap } from './dialect.ts'
-import { mistralFim } from './mistral-fim/mistral-fim.ts'
-import { openaiChat } from './openai-chat/openai-chat.ts'
-import { openaiResponses } from './openai-responses/openai-responses.ts'
+import { mistralFim } from './mistral-fim/index.ts'
+import { openaiChat } from './openai-chat/index.ts'
+import { openaiResponses } from './openai-responses/index.ts'
 
 /** Of bytes, one character each. */
 const textOf = (pieces: readonly string[]) => Buffer.from(pieces.join(''), 'latin1').toString()

@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { MAX_USES_OF_CALL, type ToolUses } from '../core/tool-uses.ts'
-import { anthropicMessages } from './anthropic-messages/anthropic-messages.ts'
+import { anthropicMessages } from './anthropic-messages/index.ts'
 import type { StreamTap } from './dialect.ts'
-import { openaiResponses } from './openai-responses/openai-responses.ts'
+import { openaiResponses } from './openai-responses/index.ts'
 import { countItems, kindOfTool, readServerToolUse } from './tool-uses.ts'
 
 const search = (action?: string) => ({

@@ -3,12 +3,12 @@
  * them is bounded.
  */
 import { describe, expect, test } from 'bun:test'
-import { MESSAGES_SHAPES } from './anthropic-messages/request-shape.ts'
-import { anthropicInboundCodec } from './anthropic-messages/server-codec.ts'
+import { anthropicInboundCodec } from './anthropic-messages/index.ts'
+import { MESSAGES_SHAPES } from './anthropic-messages/settings.ts'
 import type { JsonRecord, JsonValue } from './chat-request.ts'
 import type { InboundCodec } from './codec.ts'
-import { CHAT_SHAPES } from './openai-chat/request-shape.ts'
-import { openaiChatInboundCodec } from './openai-chat/server-codec.ts'
+import { openaiChatInboundCodec } from './openai-chat/index.ts'
+import { CHAT_SHAPES } from './openai-chat/settings.ts'
 import { isRecord } from './read-json.ts'
 import type { Shape } from './unread-members.ts'
 

@@ -4,9 +4,9 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { listMembers } from '../../test/support/sdk-members.ts'
-import { MESSAGES_IDS } from './anthropic-messages/messages-ids.ts'
-import { CHAT_IDS } from './openai-chat/chat-ids.ts'
-import { RESPONSES_IDS } from './openai-responses/responses-ids.ts'
+import { MESSAGES_IDS } from './anthropic-messages/settings.ts'
+import { CHAT_IDS } from './openai-chat/settings.ts'
+import { RESPONSES_IDS } from './openai-responses/settings.ts'
 import { VendorIds } from './vendor-ids.ts'
 
 const OPENAI = 'openai/resources'

@@ -45,7 +45,7 @@ const MADE: readonly (readonly [path: string, count: number, reason: string])[] 
     'words of a tool name, escaped, with repeats of separators between',
   ],
   [
-    'src/wire/context-figures.ts',
+    'src/wire/context-full.ts',
     1,
     'constant sentences with bounded figures, tried on 2,000 characters of an error',
   ],

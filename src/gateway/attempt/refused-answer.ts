@@ -6,8 +6,8 @@ import { callersTypeOf, ERROR_POLICY, GatewayError, type TargetFault } from '../
 import type { HeaderFields } from '../../http/fields.ts'
 import type { AnswerHead } from '../../upstream/answer-parser.ts'
 import type { Exchange } from '../../upstream/exchange.ts'
-import type { AskedTokens } from '../../wire/context-figures.ts'
 import {
+  type AskedTokens,
   CONTEXT_FULL,
   isContextFull,
   toContextBody,

@@ -5,12 +5,12 @@
  */
 import { DIALECTS, type OwnedModelDialect } from '../../core/dialects.ts'
 import type { ServerTraits } from '../../core/owned-model.ts'
-import { anthropicMessages } from '../../wire/anthropic-messages/anthropic-messages.ts'
 import { anthropicCountTokens } from '../../wire/anthropic-messages/count-tokens.ts'
+import { anthropicMessages } from '../../wire/anthropic-messages/index.ts'
 import type { RelayedDialect } from '../../wire/dialect.ts'
-import { openaiEmbeddings } from '../../wire/embeddings/openai-embeddings.ts'
-import { openaiChat } from '../../wire/openai-chat/openai-chat.ts'
-import { openaiResponses } from '../../wire/openai-responses/openai-responses.ts'
+import { openaiEmbeddings } from '../../wire/embeddings/index.ts'
+import { openaiChat } from '../../wire/openai-chat/index.ts'
+import { openaiResponses } from '../../wire/openai-responses/index.ts'
 import type { ProbeAnswer } from './probe-exchange.ts'
 import { readAnswer } from './probe-verdict.ts'
 

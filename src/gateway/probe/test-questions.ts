@@ -2,14 +2,14 @@
 
 import { type DialectForm, type DialectId, formOfDialect } from '../../core/dialects.ts'
 import type { Provider } from '../../providers/define.ts'
-import { anthropicMessages } from '../../wire/anthropic-messages/anthropic-messages.ts'
+import { anthropicMessages } from '../../wire/anthropic-messages/index.ts'
 import type { RelayedDialect } from '../../wire/dialect.ts'
 import { translatorFor } from '../../wire/dialects.ts'
-import { openaiEmbeddings } from '../../wire/embeddings/openai-embeddings.ts'
-import { mistralChat } from '../../wire/mistral-chat/mistral-chat.ts'
-import { mistralFim } from '../../wire/mistral-fim/mistral-fim.ts'
-import { openaiChat } from '../../wire/openai-chat/openai-chat.ts'
-import { openaiResponses } from '../../wire/openai-responses/openai-responses.ts'
+import { openaiEmbeddings } from '../../wire/embeddings/index.ts'
+import { mistralChat } from '../../wire/mistral-chat/index.ts'
+import { mistralFim } from '../../wire/mistral-fim/index.ts'
+import { openaiChat } from '../../wire/openai-chat/index.ts'
+import { openaiResponses } from '../../wire/openai-responses/index.ts'
 import { traitsOf } from '../plan/compile-target.ts'
 
 export interface Question {

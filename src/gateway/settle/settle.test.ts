@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import type { AccountId, CallId, KeyId } from '../../core/ids.ts'
 import { scanJsonObject } from '../../wire/json-splice.ts'
-import { openaiChat } from '../../wire/openai-chat/openai-chat.ts'
+import { openaiChat } from '../../wire/openai-chat/index.ts'
 import type { AdmittedCall } from '../call.ts'
 import type { Spent } from '../ports.ts'
 import { settle } from './settle.ts'

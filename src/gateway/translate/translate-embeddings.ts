@@ -6,12 +6,12 @@ import { invalidRequest } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
 import { UnreadableAnswerError } from '../../wire/codec.ts'
 import type { AcceptedRequest } from '../../wire/dialect.ts'
-import type { EmbeddingsCodec } from '../../wire/embeddings/embeddings-codec.ts'
-import { noStream } from '../../wire/embeddings/no-stream.ts'
 import {
   decodeEmbeddingsRequest,
+  type EmbeddingsCodec,
   encodeEmbeddingsAnswer,
-} from '../../wire/embeddings/translate-embeddings.ts'
+} from '../../wire/embeddings/embeddings-codec.ts'
+import { noStream } from '../../wire/embeddings/no-stream.ts'
 import { unusableAnswer } from '../attempt/failures.ts'
 import type { Target } from '../plan/compile-target.ts'
 import { refuseIgnored, type TranslatedRequest } from './translate.ts'

@@ -4,12 +4,8 @@
  */
 import { UnreadableAnswerError } from '../../wire/codec.ts'
 import type { AcceptedRequest, RelayedDialect } from '../../wire/dialect.ts'
-import {
-  encodeFimAnswer,
-  FimEventEncoder,
-} from '../../wire/fill-in-the-middle/encode-fim-answer.ts'
-import type { FimCodec } from '../../wire/fill-in-the-middle/fim-codec.ts'
-import { decodeFimRequest } from '../../wire/fill-in-the-middle/fim-request.ts'
+import { encodeFimAnswer, FimEventEncoder } from '../../wire/fill-in-the-middle/answer.ts'
+import { decodeFimRequest, type FimCodec } from '../../wire/fill-in-the-middle/fim-codec.ts'
 import { TranslatingTap } from '../../wire/translating-tap.ts'
 import { unusableAnswer } from '../attempt/failures.ts'
 import type { Target } from '../plan/compile-target.ts'

@@ -12,11 +12,11 @@ import type { ChatRequest, JsonRecord } from '../../wire/chat-request.ts'
 import {
   ADAPTED_FEATURES,
   type AnswerFacts,
-  type UpstreamCodec,
   type DecodeLimits,
   type Feature,
   type InboundCodec,
   UnreadableAnswerError,
+  type UpstreamCodec,
 } from '../../wire/codec.ts'
 import type { AcceptedRequest, StreamTap } from '../../wire/dialect.ts'
 import { isDefaulted, withDefaults } from '../../wire/gate-defaults.ts'

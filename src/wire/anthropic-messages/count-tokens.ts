@@ -8,9 +8,9 @@ import { noStream } from '../embeddings/no-stream.ts'
 import { ANTHROPIC_HEADERS } from '../header-lists.ts'
 import { editJson, type JsonObject } from '../json-splice.ts'
 import { checkFieldTypes, editModel, readGate, requireField } from '../request-fields.ts'
-import { decodeAnthropicRequest } from './decode-request.ts'
 import { editHistory } from './edit-history.ts'
-import { MESSAGES_IDS } from './messages-ids.ts'
+import { decodeAnthropicRequest } from './inbound-request.ts'
+import { MESSAGES_IDS } from './settings.ts'
 
 export const anthropicCountTokens: RelayedDialect = {
   id: 'anthropic-count-tokens',

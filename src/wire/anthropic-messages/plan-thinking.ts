@@ -2,7 +2,7 @@
 import { type ChatMessage, type ChatRequest, effortOf, type JsonRecord } from '../chat-request.ts'
 import type { EncodeTarget, Feature } from '../codec.ts'
 import { isRecord, present } from '../read-json.ts'
-import { isSendable } from './encode-messages.ts'
+import { isSendable } from './upstream-messages.ts'
 
 export interface ThinkingPlan {
   readonly isOn: boolean

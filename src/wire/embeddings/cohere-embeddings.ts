@@ -1,7 +1,6 @@
 /** Cohere's `/v2/embed`. Source: https://docs.cohere.com/reference/embed */
 import { isRecord, present } from '../read-json.ts'
-import type { EmbeddingsCodec } from './embeddings-codec.ts'
-import { readCount, readList, readVector } from './read-vectors.ts'
+import { type EmbeddingsCodec, readCount, readList, readVector } from './embeddings-codec.ts'
 
 export const cohereEmbeddingsUpstreamCodec: EmbeddingsCodec = {
   form: 'embeddings',

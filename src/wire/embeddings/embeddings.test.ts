@@ -8,11 +8,15 @@ import type { JsonRecord } from '../chat-request.ts'
 import { UnreadableAnswerError } from '../codec.ts'
 import { scanJsonObject } from '../json-splice.ts'
 import { cohereEmbeddingsUpstreamCodec } from './cohere-embeddings.ts'
-import type { EmbeddingsCodec, EmbeddingsRequest } from './embeddings-codec.ts'
+import {
+  decodeEmbeddingsRequest,
+  type EmbeddingsCodec,
+  type EmbeddingsRequest,
+  encodeEmbeddingsAnswer,
+} from './embeddings-codec.ts'
 import { geminiEmbeddingsUpstreamCodec } from './gemini-embeddings.ts'
+import { openaiEmbeddings } from './index.ts'
 import { mistralEmbeddingsUpstreamCodec } from './mistral-embeddings.ts'
-import { openaiEmbeddings } from './openai-embeddings.ts'
-import { decodeEmbeddingsRequest, encodeEmbeddingsAnswer } from './translate-embeddings.ts'
 
 const decode = (members: JsonRecord) =>
   decodeEmbeddingsRequest({ model: 'g', input: 'a', ...members })

@@ -1,7 +1,6 @@
 /** Gemini's `batchEmbedContents`. Source: https://ai.google.dev/api/embeddings */
 import { isRecord, present } from '../read-json.ts'
-import type { EmbeddingsCodec } from './embeddings-codec.ts'
-import { readCount, readList, readVector } from './read-vectors.ts'
+import { type EmbeddingsCodec, readCount, readList, readVector } from './embeddings-codec.ts'
 
 export const geminiEmbeddingsUpstreamCodec: EmbeddingsCodec = {
   form: 'embeddings',

@@ -3,8 +3,7 @@
  * https://docs.mistral.ai/api/
  */
 import { isRecord, present } from '../read-json.ts'
-import type { EmbeddingsCodec } from './embeddings-codec.ts'
-import { readCount, readList, readVector } from './read-vectors.ts'
+import { type EmbeddingsCodec, readCount, readList, readVector } from './embeddings-codec.ts'
 
 export const mistralEmbeddingsUpstreamCodec: EmbeddingsCodec = {
   form: 'embeddings',

@@ -9,8 +9,8 @@ import { FIM_TEMPLATES, fimTemplateOf } from '../../providers/fim-templates.ts'
 import type { ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord } from '../chat-request.ts'
 import { upstreamCodecOf } from '../dialects.ts'
-import { FimEventEncoder } from './encode-fim-answer.ts'
-import { decodeFimRequest } from './fim-request.ts'
+import { FimEventEncoder } from './answer.ts'
+import { decodeFimRequest } from './fim-codec.ts'
 import { writeFimPrompt } from './fim-template.ts'
 
 const codecOf = (id: DialectId) => {

@@ -7,8 +7,7 @@ import type { ChatAnswer, ChatEvent, FinishReason } from '../chat-answer.ts'
 import type { JsonRecord, JsonValue } from '../chat-request.ts'
 import { type StreamDecoder, UnreadableAnswerError } from '../codec.ts'
 import { isRecord, present, textOf } from '../read-json.ts'
-import type { FimCodec } from './fim-codec.ts'
-import { DEFAULT_MAX_TOKENS } from './fim-request.ts'
+import { DEFAULT_MAX_TOKENS, type FimCodec } from './fim-codec.ts'
 import { FimStream, type FrameReader } from './fim-stream.ts'
 
 export const infillUpstreamCodec: FimCodec = {

@@ -7,8 +7,8 @@ import type { AcceptedRequest, RelayedDialect, RelayRequest, RelayTarget } from 
 import { spokenAt } from '../gate-defaults.ts'
 import { MISTRAL_HEADERS } from '../header-lists.ts'
 import { editJson, type JsonEdit, type JsonObject } from '../json-splice.ts'
-import { ChatTap } from '../openai-chat/chat-tap.ts'
-import { isChatAnswer } from '../openai-chat/openai-chat.ts'
+import { isChatAnswer } from '../openai-chat/index.ts'
+import { ChatTap } from '../openai-chat/tap.ts'
 import { editModel, readFlag, readGate } from '../request-fields.ts'
 import { readUsage } from '../usage.ts'
 

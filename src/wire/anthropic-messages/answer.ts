@@ -1,0 +1,214 @@
+/** Whole Messages answers to and from the gateway's own terms. */
+import type { Usage } from '../../core/usage.ts'
+import type { AnswerPart, ChatAnswer, FinishReason } from '../chat-answer.ts'
+import type {
+  AssistantPart,
+  JsonRecord,
+  JsonValue,
+  ReasoningPart,
+  RefusalPart,
+  TextPart,
+} from '../chat-request.ts'
+import { type AnswerFacts, UnreadableAnswerError } from '../codec.ts'
+import { readUsageOfTurn } from '../program-turns.ts'
+import { isRecord, parseCutRecord, parseRecord, present, textOf } from '../read-json.ts'
+import { writeSeal } from '../seal-carrier.ts'
+import { presentIn, withUnread } from '../unread-parts.ts'
+import { writeCallId } from './tool-ids.ts'
+
+export function encodeAnthropicAnswer(answer: ChatAnswer, facts: AnswerFacts): JsonRecord {
+  const isCut = answer.finishReason === 'length'
+  return {
+    ...encodeHead(answer, facts),
+    content: endWithText(answer.content).flatMap((part) =>
+      encodePart(part, facts.sealOrigin, isCut),
+    ),
+    stop_reason: toStopReason(answer.finishReason, answer.stopSequence),
+    stop_sequence: answer.stopSequence ?? null,
+    stop_details: null,
+    usage: encodeUsage(answer.usage),
+  }
+}
+
+/**
+ * The parts with their last text at the end: clients take the text of the last block for the
+ * result. A seal without words behind the text goes in front of it, and says so.
+ */
+function endWithText(parts: readonly AnswerPart[]): readonly AnswerPart[] {
+  const end = parts.findLastIndex((part) => !isSealAlone(part)) + 1
+  const text = parts[end - 1]
+  if (end === parts.length || text === undefined || !isText(text)) return parts
+  const seals = parts.slice(end).map((part) => ({ ...part, textBefore: text.text.length }))
+  return [...parts.slice(0, end - 1), ...seals, text]
+}
+
+function isText(part: AnswerPart): part is TextPart | RefusalPart {
+  return part.type === 'text' || part.type === 'refusal'
+}
+
+function isSealAlone(part: AnswerPart): boolean {
+  return part.type === 'reasoning' && part.text === '' && part.seal !== undefined
+}
+
+/** The members that a message, and the event that opens it, begin with. */
+export function encodeHead(
+  answer: Pick<ChatAnswer, 'id' | 'model'>,
+  facts: AnswerFacts,
+): JsonRecord {
+  return {
+    id: answer.id ?? `msg_${facts.callId}`,
+    type: 'message',
+    role: 'assistant',
+    model: answer.model ?? facts.target,
+    container: null,
+    diagnostics: null,
+  }
+}
+
+export function toStopReason(reason: FinishReason, stopSequence: string | undefined): string {
+  if (reason === 'stop') return stopSequence === undefined ? 'end_turn' : 'stop_sequence'
+  return { length: 'max_tokens', tool_calls: 'tool_use', content_filter: 'refusal' }[reason]
+}
+
+/**
+ * Input tokens leave out what came from the cache and what was put into it. The SDK's types require
+ * every member: nothing reported is 0.
+ */
+export function encodeUsage(usage: Usage | null): JsonRecord {
+  const cached = usage?.cachedInputTokens ?? 0
+  const written = usage?.cacheWriteTokens ?? 0
+  return {
+    input_tokens: Math.max(0, (usage?.inputTokens ?? 0) - cached - written),
+    cache_creation_input_tokens: written,
+    cache_read_input_tokens: cached,
+    cache_creation: null,
+    output_tokens: usage?.outputTokens ?? 0,
+    output_tokens_details: usage === null ? null : { thinking_tokens: usage.reasoningTokens },
+    server_tool_use: null,
+    service_tier: null,
+    inference_geo: null,
+    speed: null,
+  }
+}
+
+function encodePart(part: AnswerPart, origin: string, isCut: boolean): JsonRecord[] {
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return part.text === '' ? [] : [{ type: 'text', text: part.text }]
+    case 'reasoning':
+      return [encodeReasoning(part, origin)]
+    case 'tool-call':
+      return [
+        {
+          type: 'tool_use',
+          id: writeCallId(part.id, part.seal, origin),
+          name: part.name,
+          input: parseInput(part.arguments, isCut),
+        },
+      ]
+    // The format has no such block for an assistant: the image is named.
+    case 'image':
+      return []
+  }
+}
+
+/** Sealed reasoning without words is redacted to those who read it. */
+export function encodeReasoning(
+  { text, seal, textBefore }: Omit<ReasoningPart, 'type'>,
+  origin: string,
+): JsonRecord {
+  const carried = seal === undefined ? '' : writeSeal(seal, origin, textBefore)
+  return text === '' && seal !== undefined
+    ? { type: 'redacted_thinking', data: carried }
+    : { type: 'thinking', thinking: text, signature: carried }
+}
+
+/** @param isCut the answer ended at its token limit: arguments that broke off are read so far */
+function parseInput(text: string, isCut: boolean): JsonRecord {
+  const input = parseRecord(text) ?? (isCut ? parseCutRecord(text) : undefined)
+  if (input === undefined)
+    throw new UnreadableAnswerError('called a tool with arguments that are not a JSON object')
+  return input
+}
+
+/**
+ * `pause_turn`: the model would go on if asked again. A refusal is a stop by a filter (wire.md
+ * §3.2).
+ */
+const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  pause_turn: 'stop',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  tool_use: 'tool_calls',
+  refusal: 'content_filter',
+}
+
+/** A reason of a later version is an ordinary end rather than a failure. */
+export function toFinishReason(stopReason: JsonValue | undefined): FinishReason {
+  return (typeof stopReason === 'string' ? FINISH_REASONS[stopReason] : undefined) ?? 'stop'
+}
+
+/** @throws UnreadableAnswerError */
+export function decodeAnthropicAnswer(body: JsonRecord): ChatAnswer {
+  if (!Array.isArray(body.content)) {
+    const error = isRecord(body.error) ? body.error.message : undefined
+    throw new UnreadableAnswerError(
+      typeof error === 'string' ? error : 'sent an answer without content',
+    )
+  }
+  const blocks = body.content.filter(isRecord)
+  return {
+    content: blocks.flatMap(decodeBlock),
+    ...withUnread(blocks.flatMap(unreadOf)),
+    finishReason: toFinishReason(body.stop_reason),
+    usage: readUsageOfTurn('anthropic-messages', { reported: body.usage, items: body.content }),
+    ...present({
+      id: textOf(body.id),
+      model: textOf(body.model),
+      stopSequence: textOf(body.stop_sequence),
+    }),
+  }
+}
+
+function decodeBlock(block: JsonRecord): AssistantPart[] {
+  switch (block.type) {
+    case 'text':
+      return [{ type: 'text', text: textOf(block.text) ?? '' }]
+    case 'thinking': {
+      const value = textOf(block.signature)
+      const seal = value === undefined ? undefined : { type: 'signature' as const, value }
+      return [{ type: 'reasoning', text: textOf(block.thinking) ?? '', ...present({ seal }) }]
+    }
+    case 'redacted_thinking':
+      return [
+        {
+          type: 'reasoning',
+          text: '',
+          seal: { type: 'encrypted', value: textOf(block.data) ?? '' },
+        },
+      ]
+    case 'tool_use':
+      return [
+        {
+          type: 'tool-call',
+          id: textOf(block.id) ?? '',
+          name: textOf(block.name) ?? '',
+          arguments: JSON.stringify(block.input ?? {}),
+        },
+      ]
+    default:
+      return [] // A server's own tools: not asked for by any request that is translated.
+  }
+}
+
+const KINDS = new Set(['text', 'thinking', 'redacted_thinking', 'tool_use'])
+
+/** Names of what is not read of a block. */
+export function unreadOf(block: JsonRecord): string[] {
+  const type = textOf(block.type) ?? ''
+  if (KINDS.has(type)) return presentIn(block, ['citations'], 'content[].')
+  return type === '' ? [] : [`answer.content[].type=${type}`]
+}

@@ -1,0 +1,197 @@
+/** A Messages request in the gateway's own terms. It must not know any target. */
+import type {
+  ChatRequest,
+  ChatSettings,
+  JsonRecord,
+  ReasoningOptions,
+  ResponseFormat,
+  TextPart,
+  Tool,
+  ToolChoice,
+} from '../chat-request.ts'
+import { NameList } from '../name-list.ts'
+import {
+  type At,
+  asList,
+  asRecord,
+  asText,
+  invalidAt,
+  member,
+  optionalFlag,
+  optionalNumber,
+  optionalRecord,
+  optionalText,
+  present,
+  unread,
+} from '../read-json.ts'
+import { nameUnread } from '../unread-members.ts'
+import { decodeCacheHint, decodeTurns } from './inbound-messages.ts'
+import { MESSAGES_SHAPES } from './settings.ts'
+
+/** Everything read below, and what only routes: all else is unknown here and kept in `extra`. */
+const READ = new Set([
+  'gate_id',
+  'model',
+  'messages',
+  'system',
+  'stream',
+  'max_tokens',
+  'temperature',
+  'top_p',
+  'top_k',
+  'stop_sequences',
+  'tools',
+  'tool_choice',
+  'thinking',
+  'output_config',
+  'metadata',
+  'service_tier',
+])
+
+/** @throws GatewayError `invalid_request` naming the path of what is wrong */
+export function decodeAnthropicRequest(body: JsonRecord): ChatRequest {
+  const root: At<JsonRecord> = { value: body, path: '' }
+  const at = (name: string) => member(root, name)
+  const ignored = new NameList()
+  const { system, attribution } = splitAttribution(decodeSystem(at('system')))
+  const turns = decodeTurns(at('messages'), ignored)
+  const choice = optionalRecord(at('tool_choice'))
+  const output = optionalRecord(at('output_config'))
+  const metadata = optionalRecord(at('metadata'))
+  const settings: ChatSettings = present({
+    maxOutputTokens: optionalNumber(at('max_tokens')),
+    temperature: optionalNumber(at('temperature')),
+    topP: optionalNumber(at('top_p')),
+    topK: optionalNumber(at('top_k')),
+    stop:
+      at('stop_sequences').value === undefined
+        ? undefined
+        : asList(at('stop_sequences')).map(asText),
+    tools: decodeTools(at('tools'), ignored),
+    toolChoice: choice === undefined ? undefined : decodeToolChoice(choice),
+    parallelToolCalls:
+      choice !== undefined && optionalFlag(member(choice, 'disable_parallel_tool_use')) === true
+        ? false
+        : undefined,
+    responseFormat:
+      output === undefined ? undefined : decodeFormat(optionalRecord(member(output, 'format'))),
+    reasoning: decodeThinking(optionalRecord(at('thinking')), output),
+    user: metadata === undefined ? undefined : optionalText(member(metadata, 'user_id')),
+    serviceTier: optionalText(at('service_tier')),
+  })
+  nameUnread(body, MESSAGES_SHAPES, ignored)
+  return {
+    ...settings,
+    messages: system.length === 0 ? turns : [{ role: 'system', content: system }, ...turns],
+    stream: body.stream === true,
+    extra: unread(body, READ),
+    family: 'anthropic-messages',
+    ignored: ignored.toArray(),
+    ...(attribution.length === 0 ? {} : { adapted: attribution }),
+  }
+}
+
+// provider-name-ok: a value of the dialect
+const ATTRIBUTION = 'x-anthropic-billing-header:'
+
+/**
+ * Claude Code's first block tells its vendor which build asks, and its vendor takes it out before
+ * the model reads it. Another with every request, it would keep every other vendor's prompt cache
+ * from ever being hit. What follows its one line stays.
+ */
+function splitAttribution(system: TextPart[]): {
+  readonly system: readonly TextPart[]
+  /** The path of the block, where there is one. */
+  readonly attribution: readonly string[]
+} {
+  const [first, ...others] = system
+  if (first === undefined || !first.text.startsWith(ATTRIBUTION)) return { system, attribution: [] }
+  const end = first.text.indexOf('\n')
+  const text = end < 0 ? '' : first.text.slice(end).trimStart()
+  return {
+    system: text === '' ? others : [{ ...first, text }, ...others],
+    attribution: ['system[0]'],
+  }
+}
+
+function decodeSystem(system: At): TextPart[] {
+  if (system.value === undefined) return []
+  if (typeof system.value === 'string') return [{ type: 'text', text: system.value }]
+  return asList(system).map((entry) => {
+    const block = asRecord(entry)
+    return { type: 'text', text: asText(member(block, 'text')), ...decodeCacheHint(block) }
+  })
+}
+
+function decodeTools(tools: At, ignored: NameList): Tool[] | undefined {
+  if (tools.value === undefined) return undefined
+  const decoded = asList(tools).flatMap((entry): Tool[] => {
+    const tool = asRecord(entry)
+    const type = optionalText(member(tool, 'type'))
+    // A server's own tools (`web_search_…`) are the provider's and nobody else's.
+    if (type !== undefined && type !== 'custom') {
+      ignored.addKind(tool.path, type)
+      return []
+    }
+    return [
+      {
+        name: asText(member(tool, 'name')),
+        ...present({
+          description: optionalText(member(tool, 'description')),
+          parameters: optionalRecord(member(tool, 'input_schema'))?.value,
+          strict: optionalFlag(member(tool, 'strict')),
+        }),
+        ...decodeCacheHint(tool),
+      },
+    ]
+  })
+  return decoded.length === 0 ? undefined : decoded
+}
+
+function decodeToolChoice(choice: At<JsonRecord>): ToolChoice {
+  const type = member(choice, 'type')
+  switch (asText(type)) {
+    case 'auto':
+      return { type: 'auto' }
+    case 'any':
+      return { type: 'required' }
+    case 'none':
+      return { type: 'none' }
+    case 'tool':
+      return { type: 'tool', name: asText(member(choice, 'name')) }
+    default:
+      throw invalidAt(type, "must be 'auto', 'any', 'tool' or 'none'.")
+  }
+}
+
+function decodeFormat(format: At<JsonRecord> | undefined): ResponseFormat | undefined {
+  if (format === undefined) return undefined
+  const type = member(format, 'type')
+  if (asText(type) !== 'json_schema') throw invalidAt(type, "must be 'json_schema'.")
+  return { type: 'json-schema', schema: asRecord(member(format, 'schema')).value }
+}
+
+function decodeThinking(
+  thinking: At<JsonRecord> | undefined,
+  output: At<JsonRecord> | undefined,
+): ReasoningOptions | undefined {
+  const effort = output === undefined ? undefined : optionalText(member(output, 'effort'))
+  if (thinking === undefined)
+    return effort === undefined ? undefined : { effort, thinking: 'unsaid' }
+  const type = member(thinking, 'type')
+  const display = optionalText(member(thinking, 'display'))
+  switch (asText(type)) {
+    case 'enabled': {
+      const budgetTokens = optionalNumber(member(thinking, 'budget_tokens'))
+      return present({ effort, budgetTokens, display })
+    }
+    case 'adaptive':
+      return { thinking: 'on', ...present({ effort, display }) }
+    // One model thinks between its calls only, instead of not at all.
+    case 'between_tools':
+    case 'disabled':
+      return { effort: 'none' }
+    default:
+      throw invalidAt(type, "must be 'enabled', 'adaptive', 'between_tools' or 'disabled'.")
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * Anthropic Messages as the gateway serves it, relays it and translates it. Its traps are in
+ * README.md. It must not know which providers speak it.
+ */
+
+import { GatewayError, invalidRequest } from '../../core/errors.ts'
+import { removeMembers } from '../bridge-features.ts'
+import type { Feature, InboundCodec, UpstreamCodec } from '../codec.ts'
+import type {
+  AcceptedRequest,
+  HostedMembers,
+  RelayedDialect,
+  RelayRequest,
+  RelayTarget,
+} from '../dialect.ts'
+import { ANTHROPIC_HEADERS } from '../header-lists.ts'
+import { editJson, type JsonObject } from '../json-splice.ts'
+import { readUsageOfTurn } from '../program-turns.ts'
+import {
+  checkFieldTypes,
+  editAwayModel,
+  editModel,
+  readFlag,
+  readGate,
+  requireField,
+} from '../request-fields.ts'
+import { countBlocks, readServerToolUse } from '../tool-uses.ts'
+import { decodeAnthropicAnswer, encodeAnthropicAnswer } from './answer.ts'
+import { editHistory } from './edit-history.ts'
+import { MessagesEventEncoder } from './inbound-events.ts'
+import { decodeAnthropicRequest } from './inbound-request.ts'
+import { editMessagesDefaults, MESSAGES_IDS, readMessagesSpoken } from './settings.ts'
+import { MessagesTap } from './tap.ts'
+import { AnthropicStreamDecoder } from './upstream-events.ts'
+import { encodeAnthropicRequest } from './upstream-request.ts'
+
+export const anthropicInboundCodec: InboundCodec = {
+  // provider-name-ok: a header of the dialect
+  featureHeader: 'anthropic-beta',
+  decodeRequest: decodeAnthropicRequest,
+  encodeAnswer: encodeAnthropicAnswer,
+  createEventEncoder: (_request, facts) => new MessagesEventEncoder(facts),
+  nameFeature: (feature) => NAMES[feature] ?? feature,
+}
+
+const NAMES: Partial<Record<Feature, string>> = {
+  maxOutputTokens: 'max_tokens',
+  topP: 'top_p',
+  topK: 'top_k',
+  stop: 'stop_sequences',
+  toolChoice: 'tool_choice',
+  parallelToolCalls: 'tool_choice.disable_parallel_tool_use',
+  responseFormat: 'output_config.format',
+  reasoning: 'thinking',
+  'reasoning.effort': 'output_config.effort',
+  'reasoning.budgetTokens': 'thinking.budget_tokens',
+  'reasoning.display': 'thinking.display',
+  reasoningParts: 'messages.content.thinking',
+  seals: 'messages.content.signature',
+  user: 'metadata.user_id',
+  serviceTier: 'service_tier',
+  images: 'messages.content.image',
+  files: 'messages.content.document',
+  'message.order': 'messages.role',
+  'toolResult.images': 'messages.content.tool_result.content',
+  'toolResult.isError': 'messages.content.tool_result.is_error',
+  'tool.strict': 'tools.strict',
+  cache: 'cache_control',
+}
+
+export const anthropicUpstreamCodec: UpstreamCodec = {
+  form: 'chat',
+  family: 'anthropic-messages',
+  encodeRequest: encodeAnthropicRequest,
+  decodeAnswer: decodeAnthropicAnswer,
+  createEventDecoder: () => new AnthropicStreamDecoder(),
+}
+
+// Members of a Messages request that ask the provider itself to keep or to run something.
+
+const hostedMembers: HostedMembers = {
+  names: ['thread', 'container', 'mcp_servers'],
+  isState: (name) => name === 'thread',
+  refuse(name, message) {
+    if (name !== 'thread') return invalidRequest(message, name, 'unsupported_parameter')
+    // On these the published SDKs send the whole conversation by themselves
+    // (https://github.com/anthropics/anthropic-sdk-typescript,
+    // lib/internal/threads/ThreadState.ts).
+    const details = { error_code: 'thread_unsupported_request', unsupported: [name] }
+    return new GatewayError('invalid_request', message, {
+      param: name,
+      code: 'unsupported_parameter',
+      details,
+    })
+  },
+}
+
+export const anthropicMessages: RelayedDialect = {
+  id: 'anthropic-messages',
+  envelope: 'messages',
+  headers: ANTHROPIC_HEADERS,
+  keyHeader: 'x-api-key',
+  requestIdHeader: 'request-id',
+  accept,
+  readSpoken: readMessagesSpoken,
+  hosted: hostedMembers,
+  vendorIds: MESSAGES_IDS,
+  opensSeals: true,
+  rewrite,
+  isAnswer: ({ content }) => Array.isArray(content),
+  readUsage: ({ usage, content }) =>
+    readUsageOfTurn('anthropic-messages', { reported: usage, items: content }),
+  readToolUses: ({ usage, content }) =>
+    readServerToolUse(usage) ?? (content === undefined ? undefined : countBlocks(content)),
+  refusesReasoning: ({ message }) =>
+    message !== undefined && /invalid.{0,20}signature/i.test(message),
+  createTap: () => new MessagesTap(),
+  encodeFailedStream: (error) => new MessagesTap().encodeFailure(error),
+  inboundCodec: anthropicInboundCodec,
+}
+
+const FIELD_TYPES = {
+  messages: ['array'],
+  max_tokens: ['number'],
+  stream: ['boolean'],
+  tools: ['array'],
+  tool_choice: ['object'],
+  system: ['string', 'array'],
+} as const
+
+function accept(body: JsonObject): AcceptedRequest {
+  checkFieldTypes(body, FIELD_TYPES)
+  const gate = readGate(body)
+  requireField(body, 'messages')
+  requireField(body, 'max_tokens')
+  return { body, gateId: gate.gateId, stream: readFlag(body, 'stream'), ignored: gate.ignored }
+}
+
+function rewrite({ body, defaults }: AcceptedRequest, target: RelayTarget): RelayRequest {
+  const written = defaults === undefined ? undefined : editMessagesDefaults(body, defaults, target)
+  const { model, insteadOfModel } = target
+  const edits =
+    insteadOfModel === undefined ? editModel(body, model) : editAwayModel(body, insteadOfModel)
+  if (written !== undefined) edits.unshift(...written.edits)
+  const { edits: opened, leftOut } = editHistory(body, target, edits)
+  if (opened.length > 0) edits.push(...opened)
+  const refused = target.features?.refusedMembers ?? NONE
+  const removed = refused.length === 0 ? undefined : removeMembers(body, refused)
+  if (removed !== undefined) edits.push(...removed.edits)
+  return {
+    body: editJson(body, edits),
+    hidesUsage: false,
+    ignored: written?.ignored,
+    leftOut: removed === undefined ? leftOut : [...leftOut, ...removed.leftOut],
+  }
+}
+
+const NONE: readonly string[] = []

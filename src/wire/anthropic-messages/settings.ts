@@ -1,0 +1,207 @@
+/** The settings of a Messages request, and how a gate's defaults are written into one. */
+
+import type { GateDefaults } from '../../core/gate.ts'
+import { DefaultsEditor } from '../defaults-editor.ts'
+import type { RelayTarget } from '../dialect.ts'
+import { type ReadSpoken, spokenAt } from '../gate-defaults.ts'
+import type { JsonObject } from '../json-splice.ts'
+import { isRecord } from '../read-json.ts'
+import { presentMember } from '../request-fields.ts'
+import { choice, listOf, object, type Shape } from '../unread-members.ts'
+import { VendorIds } from '../vendor-ids.ts'
+import { EFFORTS } from './plan-thinking.ts'
+
+const CACHED = { cache_control: object(['type', 'ttl']) }
+const TEXT = object(['type', 'text'], CACHED)
+
+const SOURCES = {
+  base64: object(['type', 'media_type', 'data']),
+  url: object(['type', 'url']),
+}
+const SOURCE = choice('type', SOURCES)
+
+const IMAGE = object(['type'], { source: SOURCE, ...CACHED })
+
+const DOCUMENT_SOURCE = choice('type', {
+  ...SOURCES,
+  text: object(['type', 'media_type', 'data']),
+  content: object(['type'], { content: listOf(choice('type', { text: TEXT, image: IMAGE })) }),
+})
+
+const USER_BLOCKS = {
+  text: TEXT,
+  image: IMAGE,
+  // The title of a document that becomes text is named by the decoder.
+  document: object(['type', 'title'], { source: DOCUMENT_SOURCE, ...CACHED }),
+  search_result: object(['type', 'title', 'source'], { content: listOf(TEXT), ...CACHED }),
+  tool_reference: object(['type', 'tool_name'], CACHED),
+  browser_state: object(['type', 'tabs', 'state_changes'], CACHED),
+}
+
+const TOOL = object(['type', 'name', 'description', 'input_schema', 'strict'], CACHED)
+
+export const MESSAGES_SHAPES: Readonly<Record<string, Shape>> = {
+  system: listOf(TEXT),
+  messages: listOf(
+    choice('role', {
+      system: object(['role'], { content: listOf(TEXT) }),
+      user: object(['role'], {
+        content: listOf(
+          choice('type', {
+            ...USER_BLOCKS,
+            tool_result: object(['type', 'tool_use_id', 'is_error'], {
+              content: listOf(choice('type', USER_BLOCKS)),
+              ...CACHED,
+            }),
+          }),
+        ),
+      }),
+      assistant: object(['role'], {
+        content: listOf(
+          choice('type', {
+            text: TEXT,
+            thinking: object(['type', 'thinking', 'signature']),
+            redacted_thinking: object(['type', 'data']),
+            tool_use: object(['type', 'id', 'name', 'input'], CACHED),
+          }),
+        ),
+      }),
+    }),
+  ),
+  tools: listOf(
+    // A tool with another type is named by the decoder.
+    choice('type', { custom: TOOL }, TOOL),
+  ),
+  tool_choice: object(['type', 'name', 'disable_parallel_tool_use']),
+  thinking: object(['type', 'budget_tokens', 'display']),
+  output_config: object(['effort'], { format: object(['type', 'schema']) }),
+  metadata: object(['user_id']),
+}
+
+/** The scale ends there. */
+const MAX_TEMPERATURE = 1
+
+const readMembers = spokenAt({
+  temperature: ['temperature'],
+  topP: ['top_p'],
+  maxOutputTokens: ['max_tokens'],
+  reasoningEffort: ['output_config.effort'],
+})
+
+/**
+ * A rule for thinking and its budget speaks of the effort too; adaptive thinking leaves open
+ * how much.
+ */
+export const readMessagesSpoken: ReadSpoken = (body, setting, decided) => {
+  const spoken = readMembers(body, setting, decided)
+  if (setting !== 'reasoningEffort') return spoken
+  const value = thinkingOf(body)
+  const agreeing = decided === 'none' ? 'disabled' : 'adaptive'
+  return isRecord(value) && value.type !== agreeing
+    ? [...spoken, { field: 'thinking', value }]
+    : spoken
+}
+
+export function editMessagesDefaults(
+  body: JsonObject,
+  defaults: GateDefaults,
+  target: RelayTarget,
+): DefaultsEditor {
+  const editor = new DefaultsEditor(body)
+  const { instructions, temperature, topP, maxOutputTokens, reasoningEffort } = defaults
+  const isThinking = reasoningEffort === undefined && isOn(thinkingOf(body))
+  // A model that thinks takes no sampling settings either.
+  const sampling = target.traits.refusesSampling === true || isThinking ? 'leaveOut' : 'set'
+  editor[sampling](
+    'temperature',
+    temperature === undefined ? undefined : Math.min(MAX_TEMPERATURE, temperature),
+  )
+  if (sampling === 'set' && temperature !== undefined && temperature > MAX_TEMPERATURE)
+    editor.ignored.push('temperature')
+  if (sampling === 'set' && clashes(body, defaults, target)) editor.leaveOut('top_p', true)
+  else editor[sampling]('top_p', topP)
+  editor.set('max_tokens', maxOutputTokens)
+  if (reasoningEffort !== undefined) editEffort(editor, body, { word: reasoningEffort, target })
+  editor.prepend('system', instructions, () => ({ type: 'text', text: instructions }))
+  return editor
+}
+
+/**
+ * True where the gate would write something beside a member with which the model refuses it;
+ * `temperature` stays.
+ */
+function clashes(
+  body: JsonObject,
+  { temperature, topP }: Pick<GateDefaults, 'temperature' | 'topP'>,
+  { traits }: RelayTarget,
+): boolean {
+  if (traits.takesOneSampling !== true || (temperature === undefined && topP === undefined))
+    return false
+  const isSaid = (value: number | undefined, key: string) =>
+    value !== undefined || presentMember(body, key) !== undefined
+  return isSaid(temperature, 'temperature') && isSaid(topP, 'top_p')
+}
+
+/**
+ * Only a model that decides itself how much to think is asked by a word; `none` is to say nothing.
+ */
+function editEffort(
+  editor: DefaultsEditor,
+  body: JsonObject,
+  { word, target }: { readonly word: string; readonly target: RelayTarget },
+): void {
+  const takesWord = target.traits.reasoning === 'adaptive'
+  const effort = takesWord ? EFFORTS[word] : undefined
+  editor.setInside('output_config', 'effort', effort)
+  if (!takesWord && word !== 'none') editor.ignored.push('output_config.effort')
+  const thinking = thinkingOf(body)
+  if (!isRecord(thinking) || thinking.type === (word === 'none' ? 'disabled' : 'adaptive')) return
+  if (effort === undefined) editor.remove('thinking')
+  else editor.set('thinking', { type: 'adaptive' })
+}
+
+function thinkingOf(body: JsonObject): unknown {
+  const member = presentMember(body, 'thinking')
+  return member === undefined ? undefined : body.value(member)
+}
+
+function isOn(thinking: unknown): boolean {
+  return isRecord(thinking) && thinking.type !== 'disabled'
+}
+
+/** A document holds a file, or a content with pictures that do. */
+const OF_DOCUMENTS = ['source.file_id', 'source.content.source.file_id']
+
+export const MESSAGES_IDS = new VendorIds({
+  vendor: [
+    'container',
+    'container.id',
+    // provider-name-ok: a value of the dialect
+    { path: 'container.skills.skill_id', exceptType: 'anthropic' },
+    // A file for the container.
+    'messages.content.file_id',
+    ...OF_DOCUMENTS.map((path) => `messages.content.${path}`),
+    // Results of tools, and of a web fetch.
+    ...OF_DOCUMENTS.map((path) => `messages.content.content.${path}`),
+    ...OF_DOCUMENTS.map((path) => `messages.content.content.content.${path}`),
+    'diagnostics.previous_message_id',
+  ],
+  free: [
+    'messages.content.id',
+    'messages.content.tool_use_id',
+    'messages.content.caller.tool_id',
+    // What code wrote: the vendor's own words, which clients send back.
+    'messages.content.content.content.file_id',
+    'messages.content.content.tool_references',
+    // Of the caller's own browser.
+    'messages.content.content.state_changes.download_id',
+    'messages.content.content.state_changes.tab_id',
+    'messages.content.content.tabs.tab_id',
+    'metadata.user_id',
+    // SDKs send these as headers, which are in no list (header-lists.ts).
+    'user_profile_id',
+    'workspace_id',
+  ],
+  // State in the account (`HostedMembers`).
+  refused: ['thread.previous_message_id'],
+})

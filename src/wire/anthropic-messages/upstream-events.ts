@@ -1,0 +1,243 @@
+/** Anthropic's stream in the gateway's own events. It must not know callers. */
+import type { Usage } from '../../core/usage.ts'
+import type { ChatEvent } from '../chat-answer.ts'
+import type { JsonRecord, JsonValue } from '../chat-request.ts'
+import type { StreamDecoder } from '../codec.ts'
+import { ProgramBlocks } from '../program-turns.ts'
+import {
+  garbledEvent,
+  isRecord,
+  parseRecord,
+  present,
+  SECOND_ANSWER,
+  textOf,
+} from '../read-json.ts'
+import { type SseFrame, SseFramer } from '../sse.ts'
+import { toUnread } from '../unread-parts.ts'
+import { readUsage } from '../usage.ts'
+import { toFinishReason, unreadOf } from './answer.ts'
+
+type Block =
+  | { readonly type: 'text' }
+  | { readonly type: 'reasoning'; signature: string; encrypted: string | undefined }
+  | {
+      readonly type: 'tool-call'
+      readonly index: number
+      /** Brought by the block's start: it counts where no piece follows. */
+      input: JsonValue | undefined
+    }
+
+export class AnthropicStreamDecoder implements StreamDecoder {
+  readonly #framer = new SseFramer()
+  readonly #blocks = new Map<number, Block>()
+  /** The upstream counts blocks of all kinds; tools are counted by themselves. */
+  #tools = 0
+  #hasStarted = false
+  #id: string | undefined
+  #hasContent = false
+  #isBroken = false
+  #isComplete = false
+  /** Told by the start of the message, and not by an event of its own since. */
+  #stop: JsonRecord | undefined
+  /**
+   * The last value of each count: input comes at the start, output at the end, and some repeat
+   * both.
+   */
+  #reported: Record<string, JsonValue> = {}
+  usageSoFar: Usage | null = null
+  readonly #authors = new ProgramBlocks()
+
+  push(chunk: Uint8Array): readonly ChatEvent[] {
+    return this.#framer.push(chunk).flatMap((frame) => this.#decode(frame))
+  }
+
+  end(): readonly ChatEvent[] {
+    return this.#framer.end().flatMap((frame) => this.#decode(frame))
+  }
+
+  isComplete(): boolean {
+    return this.#isComplete
+  }
+
+  #decode(frame: SseFrame): readonly ChatEvent[] {
+    const event = parseRecord(frame.data)
+    if (this.#isComplete || this.#isBroken) return []
+    if (event === undefined) return garbledEvent(frame.data)
+    switch (event.type) {
+      case 'message_start':
+        return this.#start(isRecord(event.message) ? event.message : {})
+      case 'content_block_start':
+        return this.#startBlock(
+          indexOf(event),
+          isRecord(event.content_block) ? event.content_block : {},
+        )
+      case 'content_block_delta':
+        return this.#delta(indexOf(event), isRecord(event.delta) ? event.delta : {})
+      case 'content_block_stop':
+        return this.#stopBlock(indexOf(event))
+      case 'message_delta': {
+        this.#note(event.usage)
+        const delta = isRecord(event.delta) ? event.delta : {}
+        if (typeof delta.stop_reason !== 'string') return this.#usage()
+        this.#stop = undefined
+        return [...this.#stopBlocks(), ...this.#usage(), toFinish(delta)]
+      }
+      case 'message_stop': {
+        this.#isComplete = true
+        const stop = this.#stop
+        if (stop === undefined) return this.#stopBlocks()
+        return [...this.#stopBlocks(), ...this.#usage(), toFinish(stop)]
+      }
+      case 'error': {
+        const error = isRecord(event.error) ? event.error : {}
+        const code = textOf(error.type)
+        return [
+          { type: 'error', message: textOf(error.message) ?? 'no message', ...present({ code }) },
+        ]
+      }
+      default:
+        return [] // `ping`, and whatever a later version adds.
+    }
+  }
+
+  /** The same start may come twice before anything else: the first one counts. */
+  #start(message: JsonRecord): readonly ChatEvent[] {
+    const id = textOf(message.id)
+    if (this.#hasStarted && (this.#hasContent || id !== this.#id)) {
+      this.#isBroken = true
+      return [{ type: 'error', message: SECOND_ANSWER }]
+    }
+    this.#note(message.usage)
+    if (this.#hasStarted) return []
+    this.#hasStarted = true
+    this.#id = id
+    const start: ChatEvent = {
+      type: 'start',
+      ...present({ id, model: textOf(message.model) }),
+    }
+    if (typeof message.stop_reason === 'string') this.#stop = message
+    const blocks = Array.isArray(message.content) ? message.content.filter(isRecord) : []
+    return [start, ...blocks.flatMap((block, index) => this.#tellWhole(index, block))]
+  }
+
+  /** Some servers bring all of a message with its start. */
+  #tellWhole(index: number, block: JsonRecord): readonly ChatEvent[] {
+    return [...this.#startBlock(index, block), ...this.#stopBlock(index)]
+  }
+
+  #startBlock(index: number, block: JsonRecord): readonly ChatEvent[] {
+    this.#hasContent = true
+    this.#authors.note(block)
+    switch (block.type) {
+      case 'text': {
+        this.#blocks.set(index, { type: 'text' })
+        const text = textOf(block.text) ?? ''
+        return text === '' ? [] : [{ type: 'text-delta', text }]
+      }
+      case 'thinking': {
+        this.#blocks.set(index, {
+          type: 'reasoning',
+          signature: textOf(block.signature) ?? '',
+          encrypted: undefined,
+        })
+        const text = textOf(block.thinking) ?? ''
+        return text === '' ? [] : [{ type: 'reasoning-delta', text }]
+      }
+      case 'redacted_thinking':
+        this.#blocks.set(index, {
+          type: 'reasoning',
+          signature: '',
+          encrypted: textOf(block.data) ?? '',
+        })
+        return []
+      case 'tool_use': {
+        const tool = this.#tools
+        this.#tools += 1
+        this.#blocks.set(index, { type: 'tool-call', index: tool, input: block.input })
+        const start = { type: 'tool-call-start' as const, index: tool, id: textOf(block.id) ?? '' }
+        return [{ ...start, name: textOf(block.name) ?? '' }]
+      }
+      default:
+        return toUnread(unreadOf(block))
+    }
+  }
+
+  #delta(index: number, delta: JsonRecord): readonly ChatEvent[] {
+    const block = this.#blocks.get(index)
+    switch (delta.type) {
+      case 'text_delta':
+        return [{ type: 'text-delta', text: textOf(delta.text) ?? '' }]
+      case 'thinking_delta':
+        return [{ type: 'reasoning-delta', text: textOf(delta.thinking) ?? '' }]
+      case 'signature_delta':
+        if (block?.type === 'reasoning') block.signature += textOf(delta.signature) ?? ''
+        return []
+      case 'input_json_delta': {
+        const written = textOf(delta.partial_json) ?? ''
+        if (block?.type !== 'tool-call' || written === '') return []
+        block.input = undefined
+        return [{ type: 'tool-call-delta', index: block.index, arguments: written }]
+      }
+      case 'citations_delta':
+        return toUnread(['answer.content[].citations'])
+      default:
+        return []
+    }
+  }
+
+  #stopBlock(index: number): readonly ChatEvent[] {
+    const block = this.#blocks.get(index)
+    this.#blocks.delete(index)
+    switch (block?.type) {
+      case 'text':
+        return [{ type: 'text-end' }]
+      case 'tool-call':
+        return [...wholeInput(block), { type: 'tool-call-end', index: block.index }]
+      case 'reasoning': {
+        const { encrypted, signature } = block
+        if (encrypted !== undefined)
+          return [{ type: 'reasoning-end', seal: { type: 'encrypted', value: encrypted } }]
+        if (signature === '') return [{ type: 'reasoning-end' }]
+        return [{ type: 'reasoning-end', seal: { type: 'signature', value: signature } }]
+      }
+      default:
+        return []
+    }
+  }
+
+  /** Some servers end a message without the ends of its blocks. */
+  #stopBlocks(): readonly ChatEvent[] {
+    return [...this.#blocks.keys()].flatMap((index) => this.#stopBlock(index))
+  }
+
+  #note(usage: JsonValue | undefined): void {
+    if (!isRecord(usage)) return
+    for (const [name, value] of Object.entries(usage))
+      if (value !== null) this.#reported[name] = value
+    this.usageSoFar =
+      readUsage('anthropic-messages', this.#reported) ?? this.#authors.usageOf(this.#reported)
+  }
+
+  #usage(): readonly ChatEvent[] {
+    const usage = this.usageSoFar
+    return usage === null ? [] : [{ type: 'usage', usage }]
+  }
+}
+
+function toFinish({ stop_reason, stop_sequence }: JsonRecord): ChatEvent {
+  const stopSequence = textOf(stop_sequence)
+  return { type: 'finish', reason: toFinishReason(stop_reason), ...present({ stopSequence }) }
+}
+
+/**
+ * Nothing for an empty object, which most write before the pieces, and which no piece means as
+ * well.
+ */
+function wholeInput({ index, input }: Extract<Block, { type: 'tool-call' }>): readonly ChatEvent[] {
+  const text = isRecord(input) ? JSON.stringify(input) : (textOf(input) ?? '')
+  return text === '' || text === '{}' ? [] : [{ type: 'tool-call-delta', index, arguments: text }]
+}
+
+function indexOf(event: JsonRecord): number {
+  return typeof event.index === 'number' ? event.index : 0
+}

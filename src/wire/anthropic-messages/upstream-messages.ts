@@ -1,0 +1,177 @@
+/**
+ * Our messages as Anthropic's turns of blocks: user and assistant alternate, results come first.
+ * Pure.
+ */
+import type {
+  AssistantPart,
+  CacheHint,
+  ChatMessage,
+  FilePart,
+  ImagePart,
+  JsonRecord,
+  MediaSource,
+  ReasoningPart,
+  ToolResult,
+  UserPart,
+} from '../chat-request.ts'
+import type { Feature } from '../codec.ts'
+import { leadWith, parseArguments, takesOnly } from '../encoder-parts.ts'
+import { present } from '../read-json.ts'
+import { isReadable } from '../seal-carrier.ts'
+import { encodeToolId } from './tool-ids.ts'
+
+interface MessageRules {
+  readonly sealOrigin: string
+  /** Thinking blocks go back only to a model that thinks. */
+  readonly sendsThinking: boolean
+  /** Models with a budget for thinking refuse a turn with thinking that begins with something else. */
+  readonly thinkingLeads: boolean
+  readonly ignored: Set<Feature>
+}
+
+interface Turn {
+  readonly role: 'user' | 'assistant'
+  readonly results: JsonRecord[]
+  readonly blocks: JsonRecord[]
+}
+
+/** True for a piece of reasoning that is this target's own. */
+export function isSendable(part: ReasoningPart, origin: string): boolean {
+  return part.seal !== undefined && isReadable(part.seal, 'anthropic-messages', origin)
+}
+
+/** Instructions are hoisted to the front, wherever they stood: the format knows them only there. */
+export function encodeMessages(
+  messages: readonly ChatMessage[],
+  rules: MessageRules,
+): { readonly system: JsonRecord[]; readonly messages: JsonRecord[] } {
+  const system: JsonRecord[] = []
+  const turns: Turn[] = []
+  const turnOf = (role: Turn['role']): Turn => {
+    const last = turns.at(-1)
+    if (last?.role === role) return last
+    const turn: Turn = { role, results: [], blocks: [] }
+    turns.push(turn)
+    return turn
+  }
+  for (const message of messages) {
+    switch (message.role) {
+      case 'system':
+        for (const part of message.content) {
+          if (part.text !== '')
+            system.push({ type: 'text', text: part.text, ...encodeCache(part.cache) })
+        }
+        break
+      case 'user':
+        if (message.name !== undefined) rules.ignored.add('message.name')
+        turnOf('user').blocks.push(
+          ...message.content.flatMap((part) => encodeUserPart(part, rules)),
+        )
+        break
+      case 'assistant':
+        if (message.name !== undefined) rules.ignored.add('message.name')
+        turnOf('assistant').blocks.push(...encodeAssistantParts(message.content, rules))
+        break
+      case 'tool':
+        turnOf('user').results.push(encodeResult(message, rules))
+    }
+  }
+  const encoded = turns
+    .map(({ role, results, blocks }): JsonRecord => ({ role, content: [...results, ...blocks] }))
+    .filter(({ content }) => Array.isArray(content) && content.length > 0)
+  return { system, messages: encoded }
+}
+
+function encodeUserPart(part: UserPart, rules: MessageRules): JsonRecord[] {
+  switch (part.type) {
+    case 'text':
+      // Empty text blocks are refused.
+      return part.text === '' ? [] : [{ type: 'text', text: part.text, ...encodeCache(part.cache) }]
+    case 'image':
+      return [encodeImage(part, rules)]
+    case 'file':
+      return [encodeDocument(part)]
+    case 'audio':
+      throw takesOnly('no audio')
+  }
+}
+
+const IMAGE_TYPES = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
+
+function encodeImage(part: ImagePart, { ignored }: MessageRules): JsonRecord {
+  const { source, detail } = part
+  if (source.type === 'data' && !IMAGE_TYPES.has(source.mediaType)) {
+    throw takesOnly(`no ${source.mediaType.slice(0, 40)}: send jpeg, png, gif or webp`)
+  }
+  if (detail !== undefined && detail !== 'auto') ignored.add('image.detail')
+  return { type: 'image', source: encodeSource(source), ...encodeCache(part.cache) }
+}
+
+function encodeDocument(part: FilePart): JsonRecord {
+  return {
+    type: 'document',
+    source: encodeSource(part.source),
+    ...present({ title: part.filename }),
+    ...encodeCache(part.cache),
+  }
+}
+
+function encodeSource(source: MediaSource): JsonRecord {
+  return source.type === 'url'
+    ? { type: 'url', url: source.url }
+    : { type: 'base64', media_type: source.mediaType, data: source.base64 }
+}
+
+function encodeCache(cache: CacheHint | undefined): JsonRecord {
+  return cache === undefined ? {} : { cache_control: { type: 'ephemeral', ...cache } }
+}
+
+/** In the model's own order. */
+function encodeAssistantParts(parts: readonly AssistantPart[], rules: MessageRules): JsonRecord[] {
+  const blocks: JsonRecord[] = []
+  for (const part of parts) {
+    switch (part.type) {
+      case 'reasoning':
+        if (rules.sendsThinking && isSendable(part, rules.sealOrigin))
+          blocks.push(encodeThinking(part))
+        else if (part.seal !== undefined) rules.ignored.add('seals')
+        else if (part.text !== '') rules.ignored.add('reasoningParts')
+        break
+      case 'text':
+        if (part.text !== '')
+          blocks.push({ type: 'text', text: part.text, ...encodeCache(part.cache) })
+        break
+      case 'refusal':
+        if (part.text !== '') blocks.push({ type: 'text', text: part.text })
+        break
+      case 'tool-call':
+        if (part.seal !== undefined) rules.ignored.add('seals')
+        blocks.push({
+          type: 'tool_use',
+          id: encodeToolId(part.id),
+          name: part.name,
+          input: parseArguments(part.arguments),
+          ...encodeCache(part.cache),
+        })
+    }
+  }
+  return rules.thinkingLeads ? leadWith(blocks, 'thinking', 'redacted_thinking') : blocks
+}
+
+function encodeThinking({ text, seal }: ReasoningPart): JsonRecord {
+  const value = seal?.value ?? ''
+  return seal?.type === 'encrypted'
+    ? { type: 'redacted_thinking', data: value }
+    : { type: 'thinking', thinking: text, signature: value }
+}
+
+function encodeResult(result: ToolResult, rules: MessageRules): JsonRecord {
+  const blocks = result.content.flatMap((part) => encodeUserPart(part, rules))
+  return {
+    type: 'tool_result',
+    tool_use_id: encodeToolId(result.callId),
+    ...(blocks.length === 0 ? {} : { content: blocks }),
+    ...(result.isError === true ? { is_error: true } : {}),
+    ...encodeCache(result.cache),
+  }
+}

@@ -1,0 +1,241 @@
+/**
+ * Our requests as Bedrock's Converse. The format's traps, with their causes, are in README.md. It
+ * must not know callers.
+ */
+import { invalidRequest } from '../../core/errors.ts'
+import { planThinking } from '../anthropic-messages/plan-thinking.ts'
+import { besideTemperature } from '../anthropic-messages/upstream-request.ts'
+import {
+  type ChatRequest,
+  effortOf,
+  type JsonRecord,
+  type ResponseFormat,
+  type Tool,
+} from '../chat-request.ts'
+import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
+import {
+  assertSomebodySpeaks,
+  namesOfCalled,
+  noteDisplay,
+  readableStops,
+  toTools,
+} from '../encoder-parts.ts'
+import { present } from '../read-json.ts'
+import { encodeCachePoint, encodeMessages, type MessageRules } from './messages.ts'
+
+/** Settings that the format has no place for. */
+const WITHOUT_PLACE = [
+  'topK',
+  'seed',
+  'presencePenalty',
+  'frequencyPenalty',
+  'logprobs',
+  'topLogprobs',
+  'user',
+  'metadata',
+  'promptCacheKey',
+  'serviceTier',
+] as const
+
+/** Room for the answer beside what thinking may use, where neither caller nor provider data say. */
+const DEFAULT_MAX_TOKENS = 4096
+
+/** @throws GatewayError `invalid_request` for what cannot be said in this format at all */
+export function encodeBedrockRequest(request: ChatRequest, target: EncodeTarget): EncodedRequest {
+  const ignored = new Set<Feature>(
+    WITHOUT_PLACE.filter((setting) => request[setting] !== undefined),
+  )
+  if (request.parallelToolCalls === false) ignored.add('parallelToolCalls')
+  const reasoning = planReasoning(request, target, ignored)
+  const rules: MessageRules = { target, sendsReasoning: reasoning.sendsThinking, ignored }
+  const { system, messages } = encodeMessages(request.messages, rules)
+  assertSomebodySpeaks(messages)
+  const inferenceConfig = encodeInference(request, target, reasoning, ignored)
+  return {
+    body: {
+      messages: beginWithUser(messages, ignored),
+      ...(system.length === 0 ? {} : { system }),
+      ...present({
+        inferenceConfig: unlessEmpty(inferenceConfig),
+        toolConfig: encodeTools(request, rules),
+        outputConfig: encodeFormat(request.responseFormat, target, ignored),
+        additionalModelRequestFields: unlessEmpty({
+          ...reasoning.fields,
+          ...present({ anthropic_beta: target.askedFeatures }),
+        } as JsonRecord),
+      }),
+    } as JsonRecord,
+    ignored: [...ignored],
+  }
+}
+
+/** Stands where a conversation lacks its first question: blank text is refused. */
+const OPENING: JsonRecord = { role: 'user', content: [{ text: '.' }] }
+
+/** A conversation that its assistant begins is refused. */
+function beginWithUser(
+  messages: readonly JsonRecord[],
+  ignored: Set<Feature>,
+): readonly JsonRecord[] {
+  if (messages[0]?.role === 'user') return messages
+  ignored.add('message.order')
+  return [OPENING, ...messages]
+}
+
+interface ReasoningPlan {
+  readonly isOn: boolean
+  readonly sendsThinking: boolean
+  /** The model's own members of the request: Converse has none for reasoning. */
+  readonly fields: JsonRecord
+  /** The part of the limit that reasoning may use. */
+  readonly budgetTokens: number | undefined
+}
+
+const EFFORTS: Readonly<Record<string, string>> = {
+  minimal: 'low',
+  low: 'low',
+  medium: 'medium',
+  high: 'high',
+  xhigh: 'high',
+  max: 'high',
+}
+
+/**
+ * Models that know a budget, or decide themselves, take the same members as at their own vendor.
+ */
+function planReasoning(
+  request: ChatRequest,
+  target: EncodeTarget,
+  ignored: Set<Feature>,
+): ReasoningPlan {
+  if (target.traits.reasoning === 'effort') {
+    const asked = effortOf(request.reasoning)
+    const word = EFFORTS[asked ?? '']
+    if (asked !== undefined && word === undefined) ignored.add('reasoning')
+    noteDisplay(request.reasoning, ignored)
+    return {
+      isOn: false,
+      sendsThinking: false,
+      fields: present({ reasoning_effort: word }) as JsonRecord,
+      budgetTokens: undefined,
+    }
+  }
+  const plan = planThinking(request, target, ignored)
+  const { isOn, sendsThinking, member, outputConfig, budgetTokens } = plan
+  const fields = present({
+    thinking: member,
+    output_config: unlessEmpty(outputConfig),
+  }) as JsonRecord
+  return { isOn, sendsThinking, fields, budgetTokens }
+}
+
+function encodeInference(
+  request: ChatRequest,
+  { traits }: EncodeTarget,
+  { isOn, budgetTokens }: ReasoningPlan,
+  ignored: Set<Feature>,
+): JsonRecord {
+  const { temperature, topP, maxOutputTokens } = request
+  const maxTokens =
+    maxOutputTokens ??
+    (budgetTokens === undefined
+      ? undefined
+      : (traits.defaultMaxOutputTokens ?? DEFAULT_MAX_TOKENS) + budgetTokens)
+  const limits = present({
+    maxTokens,
+    stopSequences: readableStops(request, ignored),
+  }) as JsonRecord
+  if (traits.refusesSampling === true || isOn) {
+    for (const setting of ['temperature', 'topP'] as const) {
+      if (request[setting] !== undefined) ignored.add(setting)
+    }
+    return limits
+  }
+  // The scale ends at 1.
+  if (temperature !== undefined && temperature > 1) ignored.add('temperature')
+  const clamped = temperature === undefined ? undefined : Math.min(1, temperature)
+  const kept = besideTemperature(request, traits, ignored) ? topP : undefined
+  return { ...limits, ...(present({ temperature: clamped, topP: kept }) as JsonRecord) }
+}
+
+/** Required as soon as the history has calls; offering nothing is the only way to say `none`. */
+function encodeTools(
+  { tools = [], toolChoice, messages }: ChatRequest,
+  rules: MessageRules,
+): JsonRecord | undefined {
+  const demandsTool = toolChoice?.type === 'required' || toolChoice?.type === 'tool'
+  if (tools.length === 0 && demandsTool)
+    throw invalidRequest(
+      'A tool cannot be demanded without any tool.',
+      'tool_choice',
+      'invalid_value',
+    )
+  const called = namesOfCalled(messages)
+  if (toolChoice?.type === 'none') {
+    if (called.length === 0) return undefined
+    rules.ignored.add('toolChoice')
+  }
+  const offered: readonly Tool[] = tools.length > 0 ? tools : toTools(called)
+  if (offered.length === 0) return undefined
+  return {
+    tools: offered.flatMap((tool) => [
+      encodeTool(tool, rules),
+      ...encodeCachePoint(tool.cache, rules),
+    ]),
+    ...(tools.length === 0 ? {} : encodeToolChoice(toolChoice)),
+  }
+}
+
+function encodeTool(tool: Tool, { target, ignored }: MessageRules): JsonRecord {
+  const isStrict = tool.strict === true && !refusesSchemas(target)
+  if (tool.strict === true && !isStrict) ignored.add('tool.strict')
+  return {
+    toolSpec: {
+      name: tool.name,
+      ...(tool.description ? { description: tool.description } : {}),
+      inputSchema: { json: tool.parameters ?? { type: 'object', properties: {} } },
+      ...(isStrict ? { strict: true } : {}),
+    },
+  }
+}
+
+function encodeToolChoice(choice: ChatRequest['toolChoice']): JsonRecord {
+  switch (choice?.type) {
+    case 'auto':
+      return { toolChoice: { auto: {} } }
+    case 'required':
+      return { toolChoice: { any: {} } }
+    case 'tool':
+      return { toolChoice: { tool: { name: choice.name } } }
+    default:
+      return {}
+  }
+}
+
+/** A schema is sent as text; there is no mode for JSON without one. */
+function encodeFormat(
+  format: ResponseFormat | undefined,
+  target: EncodeTarget,
+  ignored: Set<Feature>,
+): JsonRecord | undefined {
+  if (format === undefined || format.type === 'text') return undefined
+  if (format.type !== 'json-schema' || refusesSchemas(target)) {
+    ignored.add('responseFormat')
+    return undefined
+  }
+  const { schema, name, description } = format
+  const jsonSchema = {
+    schema: JSON.stringify(schema),
+    ...present({ name, description }),
+  } as JsonRecord
+  return { textFormat: { type: 'json_schema', structure: { jsonSchema } } }
+}
+
+/** Answers by a schema and strict tools are one feature, which many models lack. */
+function refusesSchemas({ traits }: EncodeTarget): boolean {
+  return traits.refuses?.includes('outputConfig') === true
+}
+
+function unlessEmpty(members: JsonRecord): JsonRecord | undefined {
+  return Object.keys(members).length === 0 ? undefined : members
+}

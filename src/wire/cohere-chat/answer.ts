@@ -1,0 +1,135 @@
+/**
+ * A whole Cohere answer in the gateway's own terms, and what streams share with it. It must not
+ * know callers.
+ */
+import type { ChatAnswer, FinishReason } from '../chat-answer.ts'
+import type { AssistantPart, JsonRecord, JsonValue, ReasoningPart, Seal } from '../chat-request.ts'
+import { type Feature, UnreadableAnswerError } from '../codec.ts'
+import { isRecord, present, textOf } from '../read-json.ts'
+import { presentIn, withUnread } from '../unread-parts.ts'
+import { readUsage } from '../usage.ts'
+
+/** @throws UnreadableAnswerError */
+export function decodeCohereAnswer(body: JsonRecord): ChatAnswer {
+  const { message } = body
+  if (!isRecord(message))
+    throw new UnreadableAnswerError(textOf(message) ?? 'sent an answer without a message')
+  const reason = textOf(body.finish_reason) ?? ''
+  if (isFailure(reason)) throw new UnreadableAnswerError(`ended its answer with ${reason}`)
+  const plan = textOf(message.tool_plan) ?? ''
+  const items = Array.isArray(message.content) ? message.content.filter(isRecord) : []
+  const calls = Array.isArray(message.tool_calls)
+    ? message.tool_calls.filter(isRecord).map(decodeCall)
+    : []
+  const content: AssistantPart[] = [
+    ...(plan === ''
+      ? []
+      : [{ type: 'reasoning' as const, text: plan, seal: sealPlace('tool_plan') }]),
+    ...(typeof message.content === 'string' ? decodeItem({ text: message.content }) : []),
+    ...items.flatMap(decodeItem),
+    ...calls,
+  ]
+  return {
+    content,
+    finishReason: toFinishReason(reason, calls.length > 0),
+    usage: readUsage('cohere-chat', body.usage),
+    ...withUnread(presentIn(message, ['citations'], 'message.')),
+    ...present({ id: textOf(body.id), logprobs: toLogprobs(body.logprobs) }),
+  }
+}
+
+function decodeItem(item: JsonRecord): AssistantPart[] {
+  const thinking = textOf(item.thinking) ?? ''
+  const text = textOf(item.text) ?? ''
+  return [
+    ...(thinking === ''
+      ? []
+      : [{ type: 'reasoning' as const, text: thinking, seal: sealPlace('thinking') }]),
+    ...(text === '' ? [] : [{ type: 'text' as const, text }]),
+  ]
+}
+
+function decodeCall(call: JsonRecord): AssistantPart {
+  const { id, name, argumentsText } = readCall(call)
+  const isEmpty = argumentsText.trim() === '' || argumentsText === NO_ARGUMENTS
+  return { type: 'tool-call', id, name, arguments: isEmpty ? '{}' : argumentsText }
+}
+
+/** Some models write this for a tool that takes no arguments. */
+export const NO_ARGUMENTS = 'null'
+
+export function readCall(call: JsonRecord): {
+  readonly id: string
+  readonly name: string
+  readonly argumentsText: string
+} {
+  const made = isRecord(call.function) ? call.function : {}
+  return {
+    // Clients answer by it.
+    id: textOf(call.id) || `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`,
+    name: textOf(made.name) ?? '',
+    argumentsText: textOf(made.arguments) ?? '',
+  }
+}
+
+/**
+ * The reasons that mean that there is no answer: shown as one, it would look like an ordinary end.
+ */
+export function isFailure(reason: string): boolean {
+  return reason === 'ERROR' || reason === 'TIMEOUT'
+}
+
+export function toFinishReason(reason: string, hasCalls: boolean): FinishReason {
+  if (reason === 'MAX_TOKENS') return 'length'
+  if (reason === 'ERROR_TOXIC') return 'content_filter'
+  return hasCalls ? 'tool_calls' : 'stop'
+}
+
+/**
+ * The same as OpenAI's. An item may stand for several tokens: the probability of its text is then
+ * their product.
+ */
+export function toLogprobs(items: JsonValue | undefined): JsonValue | undefined {
+  if (!Array.isArray(items)) return undefined
+  const content = items.filter(isRecord).flatMap((item) => {
+    const token = textOf(item.text)
+    if (token === undefined || !Array.isArray(item.logprobs)) return []
+    const numbers = item.logprobs.filter((value) => typeof value === 'number')
+    const logprob = numbers.reduce((sum, value) => sum + value, 0)
+    return [{ token, logprob, bytes: [...Buffer.from(token)], top_logprobs: [] }]
+  })
+  return { content, refusal: null }
+}
+
+/**
+ * `thinking`: an item of the content; `tool_plan`: what the model means to do with the calls beside
+ * it.
+ */
+export type ReasoningPlace = 'thinking' | 'tool_plan'
+
+export function sealPlace(place: ReasoningPlace): Seal {
+  return { type: 'signature', value: place }
+}
+
+export interface ReturnRules {
+  /** Only reasoning of this origin is known to be the provider's own. */
+  readonly sealOrigin: string
+  readonly ignored: Set<Feature>
+}
+
+/** @returns undefined, and notes so, for reasoning that has no place in this turn */
+export function placeOf(
+  { seal }: ReasoningPart,
+  hasCalls: boolean,
+  { sealOrigin, ignored }: ReturnRules,
+): ReasoningPlace | undefined {
+  const isForeign = seal !== undefined && (seal.origin ?? sealOrigin) !== sealOrigin
+  if (isForeign || seal?.type === 'encrypted') {
+    ignored.add('seals')
+    return undefined
+  }
+  if (seal?.value === 'thinking') return 'thinking'
+  if (hasCalls) return 'tool_plan'
+  ignored.add('reasoningParts')
+  return undefined
+}

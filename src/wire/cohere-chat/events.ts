@@ -1,0 +1,192 @@
+/** Cohere's stream in the gateway's own events. It must not know callers. */
+import type { ChatEvent } from '../chat-answer.ts'
+import type { JsonRecord, JsonValue } from '../chat-request.ts'
+import type { StreamDecoder } from '../codec.ts'
+import { garbledEvent, isRecord, parseRecord, present, textOf } from '../read-json.ts'
+import { type SseFrame, SseFramer } from '../sse.ts'
+import { toUnread } from '../unread-parts.ts'
+import { readUsage } from '../usage.ts'
+import {
+  isFailure,
+  NO_ARGUMENTS,
+  type ReasoningPlace,
+  readCall,
+  sealPlace,
+  toFinishReason,
+  toLogprobs,
+} from './answer.ts'
+
+interface Call {
+  readonly index: number
+  /**
+   * Arguments that may still turn out to be `null`, which means none; undefined once they cannot.
+   */
+  held: string | undefined
+  isOpen: boolean
+}
+
+export class CohereStreamDecoder implements StreamDecoder {
+  readonly #framer = new SseFramer()
+  #open: 'text' | ReasoningPlace | undefined
+  /** By the upstream's index. */
+  readonly #calls = new Map<number, Call>()
+  #isOver = false
+  #isComplete = false
+
+  push(chunk: Uint8Array): readonly ChatEvent[] {
+    return this.#framer.push(chunk).flatMap((frame) => this.#decode(frame))
+  }
+
+  end(): readonly ChatEvent[] {
+    return this.#framer.end().flatMap((frame) => this.#decode(frame))
+  }
+
+  isComplete(): boolean {
+    return this.#isComplete
+  }
+
+  #decode(frame: SseFrame): readonly ChatEvent[] {
+    const event = parseRecord(frame.data)
+    if (this.#isOver) return []
+    if (event === undefined) return garbledEvent(frame.data)
+    const delta = isRecord(event.delta) ? event.delta : {}
+    const message = isRecord(delta.message) ? delta.message : {}
+    switch (event.type) {
+      case 'message-start':
+        return [{ type: 'start', ...present({ id: textOf(event.id) }) }]
+      case 'content-start':
+      case 'content-delta':
+        return this.#decodeContent(message.content, event.logprobs)
+      case 'content-end':
+        return this.#close()
+      case 'tool-plan-delta':
+        return this.#write('tool_plan', message.tool_plan)
+      case 'tool-call-start':
+        return this.#startCall(indexOf(event), recordIn(message.tool_calls))
+      case 'tool-call-delta':
+        return this.#continueCall(indexOf(event), recordIn(message.tool_calls))
+      case 'tool-call-end':
+        return this.#endCall(this.#calls.get(indexOf(event)))
+      case 'message-end':
+        return this.#finish(delta)
+      case 'error':
+      case undefined: {
+        const said = textOf(event.message) ?? textOf(event.error)
+        return said === undefined ? [] : this.#fail(said)
+      }
+      case 'citation-start':
+        return toUnread(['answer.message.citations'])
+      default:
+        return [] // Whatever a later version adds.
+    }
+  }
+
+  #decodeContent(
+    content: JsonValue | undefined,
+    logprobs: JsonValue | undefined,
+  ): readonly ChatEvent[] {
+    if (!isRecord(content)) return []
+    return [
+      ...this.#write('thinking', content.thinking),
+      ...this.#write('text', content.text, isRecord(logprobs) ? toLogprobs([logprobs]) : undefined),
+    ]
+  }
+
+  #write(
+    place: 'text' | ReasoningPlace,
+    value: JsonValue | undefined,
+    logprobs?: JsonValue,
+  ): ChatEvent[] {
+    const text = textOf(value) ?? ''
+    if (text === '') return []
+    const events: ChatEvent[] = this.#open === place ? [] : [...this.#close()]
+    this.#open = place
+    if (place === 'text') events.push({ type: 'text-delta', text, ...present({ logprobs }) })
+    else events.push({ type: 'reasoning-delta', text })
+    return events
+  }
+
+  /** A plan has no end of its own: whatever follows it ends it. */
+  #close(): readonly ChatEvent[] {
+    const open = this.#open
+    this.#open = undefined
+    if (open === undefined) return []
+    return [
+      open === 'text' ? { type: 'text-end' } : { type: 'reasoning-end', seal: sealPlace(open) },
+    ]
+  }
+
+  #startCall(upstreamIndex: number, made: JsonRecord): readonly ChatEvent[] {
+    const { id, name, argumentsText } = readCall(made)
+    const call: Call = { index: this.#calls.size, held: '', isOpen: true }
+    const events: ChatEvent[] = [
+      ...this.#close(),
+      { type: 'tool-call-start', index: call.index, id, name },
+    ]
+    this.#calls.set(upstreamIndex, call)
+    return [...events, ...this.#argue(call, argumentsText)]
+  }
+
+  #continueCall(upstreamIndex: number, made: JsonRecord): readonly ChatEvent[] {
+    const call = this.#calls.get(upstreamIndex)
+    const written = isRecord(made.function) ? textOf(made.function.arguments) : undefined
+    return call === undefined || written === undefined ? [] : this.#argue(call, written)
+  }
+
+  #argue(call: Call, piece: string): readonly ChatEvent[] {
+    const written = (call.held ?? '') + piece
+    if (call.held !== undefined && NO_ARGUMENTS.startsWith(written)) {
+      call.held = written
+      return []
+    }
+    call.held = undefined
+    return written === ''
+      ? []
+      : [{ type: 'tool-call-delta', index: call.index, arguments: written }]
+  }
+
+  #endCall(call: Call | undefined): readonly ChatEvent[] {
+    if (call === undefined || !call.isOpen) return []
+    call.isOpen = false
+    const { index, held = '' } = call
+    const isEmpty = held === '' || held === NO_ARGUMENTS
+    return [
+      ...(isEmpty ? [] : [{ type: 'tool-call-delta' as const, index, arguments: held }]),
+      { type: 'tool-call-end', index },
+    ]
+  }
+
+  #finish(delta: JsonRecord): readonly ChatEvent[] {
+    const events: ChatEvent[] = [
+      ...this.#close(),
+      ...[...this.#calls.values()].flatMap((call) => this.#endCall(call)),
+    ]
+    const usage = readUsage('cohere-chat', delta.usage)
+    if (usage !== null) events.push({ type: 'usage', usage })
+    const reason = textOf(delta.finish_reason) ?? ''
+    const said = textOf(delta.error)
+    if (isFailure(reason) || said !== undefined)
+      return [
+        ...events,
+        ...this.#fail(said ?? `The upstream ended its answer with ${reason}.`, reason),
+      ]
+    this.#isOver = true
+    this.#isComplete = true
+    return [...events, { type: 'finish', reason: toFinishReason(reason, this.#calls.size > 0) }]
+  }
+
+  #fail(message: string, code?: string): readonly ChatEvent[] {
+    this.#isOver = true
+    return [{ type: 'error', message, ...present({ code: code || undefined }) }]
+  }
+}
+
+function indexOf(event: JsonRecord): number {
+  return typeof event.index === 'number' ? event.index : 0
+}
+
+/** The one call that an event is about. */
+function recordIn(calls: JsonValue | undefined): JsonRecord {
+  const call = Array.isArray(calls) ? calls[0] : calls
+  return isRecord(call) ? call : {}
+}

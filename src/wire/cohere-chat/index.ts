@@ -1,0 +1,15 @@
+/**
+ * Cohere's chat (`POST /v2/chat`) as it is spoken to an upstream. Its traps, with their causes, are
+ * in README.md.
+ */
+import type { UpstreamCodec } from '../codec.ts'
+import { decodeCohereAnswer } from './answer.ts'
+import { CohereStreamDecoder } from './events.ts'
+import { encodeCohereRequest } from './request.ts'
+
+export const cohereUpstreamCodec: UpstreamCodec = {
+  form: 'chat',
+  encodeRequest: encodeCohereRequest,
+  decodeAnswer: decodeCohereAnswer,
+  createEventDecoder: () => new CohereStreamDecoder(),
+}

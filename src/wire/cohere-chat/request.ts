@@ -1,0 +1,287 @@
+/**
+ * Our requests as Cohere's chat. The format's traps, with their causes, are in README.md. It must
+ * not know callers.
+ */
+import { invalidRequest } from '../../core/errors.ts'
+import type {
+  AssistantPart,
+  ChatMessage,
+  ChatRequest,
+  ImagePart,
+  JsonRecord,
+  TextPart,
+  Tool,
+  ToolResult,
+  UserPart,
+} from '../chat-request.ts'
+import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
+import {
+  assertSomebodySpeaks,
+  encodeImageUrl,
+  noteCaches,
+  noteDisplay,
+  takesOnly,
+} from '../encoder-parts.ts'
+import { present } from '../read-json.ts'
+import { placeOf, type ReturnRules } from './answer.ts'
+
+/** Settings that the format has no place for. */
+const WITHOUT_PLACE = ['topLogprobs', 'user', 'metadata', 'serviceTier', 'promptCacheKey'] as const
+
+/** More stop texts than this are refused. */
+const MAX_STOPS = 5
+
+/** Numbers outside are refused; OpenAI's scales are wider. */
+const RANGES = {
+  temperature: [0, 1],
+  topP: [0.01, 0.99],
+  topK: [0, 500],
+  presencePenalty: [0, 1],
+  frequencyPenalty: [0, 1],
+} as const
+
+/** @throws GatewayError `invalid_request` for what cannot be said in this format at all */
+export function encodeCohereRequest(request: ChatRequest, target: EncodeTarget): EncodedRequest {
+  const ignored = new Set<Feature>(
+    WITHOUT_PLACE.filter((setting) => request[setting] !== undefined),
+  )
+  const messages = encodeMessages(request.messages, { sealOrigin: target.sealOrigin, ignored })
+  assertSomebodySpeaks(messages)
+  if ((request.stop?.length ?? 0) > MAX_STOPS) ignored.add('stop')
+  const inRange = (setting: keyof typeof RANGES) => fit(request, setting, ignored)
+  return {
+    body: {
+      model: target.model,
+      messages,
+      ...present({
+        max_tokens: request.maxOutputTokens,
+        temperature: inRange('temperature'),
+        p: inRange('topP'),
+        k: inRange('topK'),
+        stop_sequences: request.stop?.slice(0, MAX_STOPS),
+        seed: request.seed,
+        presence_penalty: inRange('presencePenalty'),
+        frequency_penalty: inRange('frequencyPenalty'),
+        logprobs: request.logprobs,
+        response_format: encodeFormat(request, ignored),
+        thinking: encodeThinking(request, target, ignored),
+      }),
+      ...encodeTools(request, ignored),
+      // Left out, the answer is whole: `false` is its default.
+      ...(request.stream ? { stream: true } : {}),
+    } as JsonRecord,
+    ignored: [...ignored],
+  }
+}
+
+function fit(
+  request: ChatRequest,
+  setting: keyof typeof RANGES,
+  ignored: Set<Feature>,
+): number | undefined {
+  const value = request[setting]
+  if (value === undefined) return undefined
+  const [least, most] = RANGES[setting]
+  const fitting = Math.min(most, Math.max(least, value))
+  if (fitting !== value) ignored.add(setting)
+  return fitting
+}
+
+/** A format beside tools is refused. */
+function encodeFormat(
+  { responseFormat, tools }: ChatRequest,
+  ignored: Set<Feature>,
+): JsonRecord | undefined {
+  if (responseFormat === undefined || responseFormat.type === 'text') return undefined
+  if (tools !== undefined) {
+    ignored.add('responseFormat')
+    return undefined
+  }
+  return {
+    type: 'json_object',
+    ...(responseFormat.type === 'json-schema' ? { json_schema: responseFormat.schema } : {}),
+  }
+}
+
+/** Words that mean a limit; the greater ones mean none. */
+const BUDGETS: Readonly<Record<string, number | undefined>> = {
+  minimal: 512,
+  low: 1024,
+  medium: 8192,
+  high: undefined,
+  xhigh: undefined,
+  max: undefined,
+}
+
+/** A model that can think does so unless told otherwise, and always shows it. */
+function encodeThinking(
+  { reasoning }: ChatRequest,
+  { traits }: EncodeTarget,
+  ignored: Set<Feature>,
+): JsonRecord | undefined {
+  if (reasoning === undefined) return undefined
+  const { effort, budgetTokens, summary } = reasoning
+  const isOff = effort === 'none' || budgetTokens === 0
+  if (traits.reasoning !== 'budget') {
+    if (!isOff) ignored.add('reasoning')
+    return undefined
+  }
+  if (isOff) return { type: 'disabled' }
+  noteDisplay(reasoning, ignored)
+  if (summary === 'none') ignored.add('reasoning.summary')
+  if (budgetTokens !== undefined) return { type: 'enabled', token_budget: budgetTokens }
+  if (effort === undefined) return reasoning.thinking === 'on' ? { type: 'enabled' } : undefined
+  if (!Object.hasOwn(BUDGETS, effort)) ignored.add('reasoning.effort')
+  return { type: 'enabled', ...present({ token_budget: BUDGETS[effort] }) } as JsonRecord
+}
+
+/** A tool can be demanded, but not by its name: then it is the only one that is offered. */
+function encodeTools(request: ChatRequest, ignored: Set<Feature>): JsonRecord {
+  const { toolChoice, tools } = request
+  const isDemanded = toolChoice?.type === 'required' || toolChoice?.type === 'tool'
+  const named = toolChoice?.type === 'tool' ? toolChoice.name : undefined
+  const offered = named === undefined ? tools : tools?.filter((tool) => tool.name === named)
+  if (isDemanded && (offered === undefined || offered.length === 0)) {
+    const message = 'A tool cannot be demanded that is not among the tools of the request.'
+    throw invalidRequest(message, 'tool_choice', 'invalid_value')
+  }
+  if (offered === undefined || tools === undefined) return {}
+  if (offered.length < tools.length) ignored.add('tools')
+  if (request.parallelToolCalls === false) ignored.add('parallelToolCalls')
+  if (offered.some((tool) => tool.cache !== undefined)) ignored.add('cache')
+  // All of the tools are strict or none is.
+  const isStrict = offered.every((tool) => tool.strict === true)
+  if (!isStrict && offered.some((tool) => tool.strict === true)) ignored.add('tool.strict')
+  return {
+    tools: offered.map(encodeTool),
+    ...(isStrict ? { strict_tools: true } : {}),
+    ...(isDemanded ? { tool_choice: 'REQUIRED' } : {}),
+    ...(toolChoice?.type === 'none' ? { tool_choice: 'NONE' } : {}),
+  }
+}
+
+function encodeTool(tool: Tool): JsonRecord {
+  return {
+    type: 'function',
+    function: {
+      name: tool.name,
+      ...(tool.description === undefined ? {} : { description: tool.description }),
+      parameters: tool.parameters ?? { type: 'object', properties: {} },
+    },
+  }
+}
+
+/** @throws GatewayError `invalid_request` for content that the format has no place for */
+function encodeMessages(messages: readonly ChatMessage[], rules: ReturnRules): JsonRecord[] {
+  const encoded: JsonRecord[] = []
+  /** Results hold text only: their images follow as the user's, after all results of the turn. */
+  let images: ImagePart[] = []
+  const flush = (): void => {
+    if (images.length > 0) encoded.push({ role: 'user', content: images.map(encodeImageUrl) })
+    images = []
+  }
+  for (const message of messages) {
+    if (message.role !== 'tool') flush()
+    if ('name' in message && message.name !== undefined) rules.ignored.add('message.name')
+    switch (message.role) {
+      case 'system':
+        noteCaches(message.content, rules.ignored)
+        encoded.push({
+          role: 'system',
+          content: message.content.map((part) => part.text).join('\n\n'),
+        })
+        break
+      case 'user':
+        noteCaches(message.content, rules.ignored)
+        encoded.push({ role: 'user', content: encodeUserParts(message.content) })
+        break
+      case 'assistant':
+        encoded.push(...encodeAssistant(message.content, rules))
+        break
+      case 'tool':
+        encoded.push(encodeResult(message, rules))
+        images.push(...message.content.filter((part) => part.type === 'image'))
+    }
+  }
+  flush()
+  return encoded
+}
+
+function encodeUserParts(parts: readonly UserPart[]): string | JsonRecord[] {
+  const [only] = parts
+  return parts.length === 1 && only?.type === 'text' ? only.text : parts.map(encodeUserPart)
+}
+
+function encodeUserPart(part: UserPart): JsonRecord {
+  switch (part.type) {
+    case 'text':
+      return encodeText(part)
+    case 'image':
+      return encodeImageUrl(part)
+    case 'file':
+      throw takesOnly('no documents in messages')
+    case 'audio':
+      throw takesOnly('no audio')
+  }
+}
+
+function encodeText({ text }: TextPart): JsonRecord {
+  return { type: 'text', text }
+}
+
+/** A turn with nothing in it is refused, so it is left out. */
+function encodeAssistant(parts: readonly AssistantPart[], rules: ReturnRules): JsonRecord[] {
+  const hasCalls = parts.some((part) => part.type === 'tool-call')
+  const content: JsonRecord[] = []
+  const calls: JsonRecord[] = []
+  let plan = ''
+  noteCaches(parts, rules.ignored)
+  for (const part of parts) {
+    switch (part.type) {
+      case 'text':
+      case 'refusal':
+        if (part.text !== '') content.push({ type: 'text', text: part.text })
+        break
+      case 'reasoning': {
+        if (part.text === '' && part.seal === undefined) break
+        const place = placeOf(part, hasCalls, rules)
+        if (place === 'thinking') content.push({ type: 'thinking', thinking: part.text })
+        if (place === 'tool_plan') plan += part.text
+        break
+      }
+      case 'tool-call':
+        if (part.seal !== undefined) rules.ignored.add('seals')
+        calls.push({
+          id: part.id,
+          type: 'function',
+          function: { name: part.name, arguments: part.arguments },
+        })
+    }
+  }
+  if (content.length === 0 && calls.length === 0) return []
+  return [
+    {
+      role: 'assistant',
+      ...(plan === '' ? {} : { tool_plan: plan }),
+      ...(calls.length === 0 ? {} : { tool_calls: calls }),
+      ...(content.length === 0 ? {} : { content: shorten(content) }),
+    },
+  ]
+}
+
+function shorten(content: readonly JsonRecord[]): string | readonly JsonRecord[] {
+  const [only] = content
+  return content.length === 1 && typeof only?.text === 'string' ? only.text : content
+}
+
+function encodeResult(result: ToolResult, rules: ReturnRules): JsonRecord {
+  if (result.isError === true) rules.ignored.add('toolResult.isError')
+  noteCaches([result, ...result.content], rules.ignored)
+  const texts = result.content.flatMap((part) => (part.type === 'text' ? [part.text] : []))
+  if (result.content.some((part) => part.type === 'file')) {
+    // Nothing would be left of a result.
+    if (texts.join('') === '') throw takesOnly('no documents as results of tools')
+    rules.ignored.add('files')
+  }
+  return { role: 'tool', tool_call_id: result.callId, content: texts.join('\n') }
+}

@@ -1,0 +1,106 @@
+/**
+ * Our answers as Mistral's completions in the middle: whole, and as a stream. It must not know
+ * which upstream wrote them.
+ */
+import type { GatewayError } from '../../core/errors.ts'
+import type { Usage } from '../../core/usage.ts'
+import type { ChatAnswer, ChatEvent, FinishReason } from '../chat-answer.ts'
+import type { JsonRecord } from '../chat-request.ts'
+import type { AnswerFacts, EventEncoder } from '../codec.ts'
+import { flatFailure } from '../openai-chat/tap.ts'
+
+type FimFacts = Pick<AnswerFacts, 'callId' | 'target' | 'startedAtMs'>
+
+const NO_USAGE: Usage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cachedInputTokens: 0,
+  reasoningTokens: 0,
+}
+
+/** Its SDK refuses an answer without usage: nothing reported is 0 there. */
+export function encodeFimAnswer(answer: ChatAnswer, facts: FimFacts): JsonRecord {
+  const content = answer.content.map((part) => (part.type === 'text' ? part.text : '')).join('')
+  return {
+    ...encodeHead('chat.completion', answer, facts),
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', content, tool_calls: null, prefix: false },
+        finish_reason: toReason(answer.finishReason),
+      },
+    ],
+    usage: encodeUsage(answer.usage ?? NO_USAGE),
+  }
+}
+
+export class FimEventEncoder implements EventEncoder {
+  readonly #facts: FimFacts
+  #head: JsonRecord
+  #usage: Usage | undefined
+  #reason: FinishReason = 'stop'
+
+  constructor(facts: FimFacts) {
+    this.#facts = facts
+    this.#head = encodeHead('chat.completion.chunk', {}, facts)
+  }
+
+  push(event: ChatEvent): string {
+    switch (event.type) {
+      case 'start':
+        this.#head = encodeHead('chat.completion.chunk', event, this.#facts)
+        return this.#chunk({ role: 'assistant', content: '' })
+      case 'text-delta':
+        return this.#chunk({ content: event.text })
+      case 'usage':
+        this.#usage = event.usage
+        return ''
+      case 'finish':
+        this.#reason = event.reason
+        return ''
+      default:
+        return ''
+    }
+  }
+
+  /** The last chunk has the usage, which its SDK refuses as null. */
+  end(): string {
+    const usage = this.#usage === undefined ? {} : { usage: encodeUsage(this.#usage) }
+    return `${this.#chunk({ content: '' }, toReason(this.#reason), usage)}data: [DONE]\n\n`
+  }
+
+  encodeFailure(error: GatewayError): string {
+    return `data: ${JSON.stringify({ error: flatFailure(error) })}\n\n`
+  }
+
+  /** `finish_reason` is in every chunk: its SDK refuses one without it. */
+  #chunk(delta: JsonRecord, reason: string | null = null, more: JsonRecord = {}): string {
+    const choices = [{ index: 0, delta, finish_reason: reason }]
+    return `data: ${JSON.stringify({ ...this.#head, choices, ...more })}\n\n`
+  }
+}
+
+function encodeHead(
+  object: 'chat.completion' | 'chat.completion.chunk',
+  answer: Pick<ChatAnswer, 'id' | 'model' | 'createdAt'>,
+  { callId, target, startedAtMs }: FimFacts,
+): JsonRecord {
+  return {
+    id: answer.id ?? `cmpl-${callId}`,
+    object,
+    created: answer.createdAt ?? Math.floor(startedAtMs / 1000),
+    model: answer.model ?? target,
+  }
+}
+
+function encodeUsage({ inputTokens, outputTokens }: Usage): JsonRecord {
+  return {
+    prompt_tokens: inputTokens,
+    completion_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+  }
+}
+
+function toReason(reason: FinishReason): string {
+  return reason === 'length' ? 'length' : 'stop'
+}

@@ -1,0 +1,120 @@
+/**
+ * The gateway's own chat format (design §4, `/v3/chat`). No upstream speaks it: every answer is
+ * translated. Strict: a member that is not known is refused by its name. It must not know any
+ * target.
+ */
+
+import { invalidRequest } from '../../core/errors.ts'
+import type { Feature, InboundCodec } from '../codec.ts'
+import type { AcceptedRequest, Dialect } from '../dialect.ts'
+import { spokenAt } from '../gate-defaults.ts'
+import type { JsonMember, JsonObject } from '../json-splice.ts'
+import {
+  checkFieldTypes,
+  NOTHING_IGNORED,
+  presentMember,
+  readFlag,
+  readString,
+  requireField,
+} from '../request-fields.ts'
+import { encodeGatehouseAnswer } from './answer.ts'
+import { encodeFailureEvent, GatehouseEventEncoder } from './events.ts'
+import { decodeGatehouseRequest } from './request.ts'
+
+export const gatehouseChatInboundCodec: InboundCodec = {
+  decodeRequest: decodeGatehouseRequest,
+  encodeAnswer: encodeGatehouseAnswer,
+  createEventEncoder: (_request, facts) => new GatehouseEventEncoder(facts),
+  nameFeature: (feature) => NAMES[feature] ?? feature,
+}
+
+const NAMES: Partial<Record<Feature, string>> = {
+  maxOutputTokens: 'max_output_tokens',
+  topP: 'top_p',
+  toolChoice: 'tool_choice',
+  responseFormat: 'response_format',
+  reasoningParts: 'messages.tool_calls.id',
+  seals: 'messages.tool_calls.id',
+  'image.detail': 'messages.content.detail',
+  'image.url': 'messages.content.url',
+  images: 'messages.content.image',
+  files: 'messages.content.file',
+  'toolResult.images': 'messages.content.image',
+  'tool.strict': 'tools.strict',
+  'message.order': 'messages.role',
+}
+
+export const gatehouseChat: Dialect = {
+  id: 'gatehouse-chat',
+  envelope: 'flat',
+  accept,
+  readSpoken: spokenAt({
+    temperature: ['temperature'],
+    topP: ['top_p'],
+    maxOutputTokens: ['max_output_tokens'],
+    reasoningEffort: ['reasoning.effort'],
+  }),
+  encodeFailedStream: (error) => Buffer.from(encodeFailureEvent(error)),
+  inboundCodec: gatehouseChatInboundCodec,
+}
+
+const FIELD_TYPES = {
+  gate_id: ['string'],
+  gateId: ['string'],
+  messages: ['array'],
+  data: ['object'],
+  vars: ['object'],
+  instructions: ['string'],
+  tools: ['array'],
+  tool_choice: ['string', 'object'],
+  response_format: ['object'],
+  temperature: ['number'],
+  top_p: ['number'],
+  max_output_tokens: ['number'],
+  stop: ['string', 'array'],
+  reasoning: ['object'],
+  stream: ['boolean'],
+  metadata: ['object'],
+} as const
+
+function accept(body: JsonObject): AcceptedRequest {
+  for (const { key } of body.members) if (!Object.hasOwn(FIELD_TYPES, key)) throw unknownMember(key)
+  checkFieldTypes(body, FIELD_TYPES)
+  const gate = oneOf(body, 'gate_id', 'gateId')
+  oneOf(body, 'messages', 'data')
+  checkOutputCap(body)
+  return {
+    body,
+    gateId: readString(body, gate),
+    stream: readFlag(body, 'stream'),
+    ignored: NOTHING_IGNORED,
+  }
+}
+
+function unknownMember(key: string) {
+  const known = Object.keys(FIELD_TYPES).join(', ')
+  return invalidRequest(`'${key}' is not known here: ${known} are.`, key, 'unknown_parameter')
+}
+
+/** A target would refuse it by its own name of this member, which the caller did not write. */
+function checkOutputCap(body: JsonObject): void {
+  const name = 'max_output_tokens'
+  const member = presentMember(body, name)
+  if (member === undefined) return
+  const cap = Number(body.value(member))
+  // A later check refuses what no number can hold, here as in any other member.
+  if (!Number.isFinite(cap) || (Number.isInteger(cap) && cap >= 1)) return
+  throw invalidRequest(`'${name}' must be a whole number of at least 1.`, name, 'invalid_value')
+}
+
+/** A member that has two spellings: one of them must be there, and not both. */
+function oneOf(body: JsonObject, name: string, alias: string): JsonMember {
+  const other = presentMember(body, alias)
+  if (other === undefined) return requireField(body, name)
+  if (presentMember(body, name) === undefined) return other
+  throw invalidRequest(
+    `'${alias}' stands for '${name}': send only one of them.`,
+    alias,
+    'invalid_value',
+  )
+}

@@ -1,0 +1,279 @@
+/** A `/v3/chat` request in the gateway's own terms. It must not know any target. */
+import type {
+  AssistantPart,
+  ChatMessage,
+  ChatRequest,
+  ChatSettings,
+  FilePart,
+  ImagePart,
+  JsonRecord,
+  MediaSource,
+  ReasoningOptions,
+  ResponseFormat,
+  TextPart,
+  Tool,
+  ToolChoice,
+} from '../chat-request.ts'
+import { DECODE_LIMITS, type DecodeLimits } from '../codec.ts'
+import {
+  type At,
+  asList,
+  asRecord,
+  asText,
+  invalidAt,
+  member,
+  optionalFlag,
+  optionalNumber,
+  optionalRecord,
+  optionalText,
+  optionalTexts,
+  present,
+} from '../read-json.ts'
+import { placeReasoning, readToolId } from '../seal-carrier.ts'
+import { renderTemplate } from './render-template.ts'
+
+/** @throws GatewayError `invalid_request` naming the path of what is wrong */
+export function decodeGatehouseRequest(
+  body: JsonRecord,
+  limits: DecodeLimits = DECODE_LIMITS,
+): ChatRequest {
+  const root: At<JsonRecord> = { value: body, path: '' }
+  const at = (name: string) => member(root, name)
+  const vars = optionalRecord(at('vars'))
+  const values = vars === undefined ? {} : decodeVars(vars)
+  const render = (template: string) => renderTemplate(template, values, limits.maxTextBytes)
+  const settings: ChatSettings = present({
+    maxOutputTokens: optionalNumber(at('max_output_tokens')),
+    temperature: optionalNumber(at('temperature')),
+    topP: optionalNumber(at('top_p')),
+    stop: optionalTexts(at('stop')),
+    tools: decodeTools(at('tools')),
+    toolChoice: decodeToolChoice(at('tool_choice')),
+    responseFormat: decodeFormat(optionalRecord(at('response_format'))),
+    reasoning: decodeReasoning(optionalRecord(at('reasoning'))),
+    metadata: optionalRecord(at('metadata'))?.value,
+  })
+  return {
+    ...settings,
+    messages: [
+      ...decodeInstructions(at('instructions'), render),
+      ...decodeMessages(findMessages(root)),
+    ],
+    stream: body.stream === true,
+    renderTemplate: render,
+    extra: {},
+    family: 'gatehouse-chat',
+    ignored: [],
+  }
+}
+
+function findMessages(root: At<JsonRecord>): At {
+  const data = optionalRecord(member(root, 'data'))
+  if (data === undefined) return member(root, 'messages')
+  refuseUnknown(data, ['messages'])
+  return member(data, 'messages')
+}
+
+function decodeInstructions(instructions: At, render: (template: string) => string): ChatMessage[] {
+  const template = optionalText(instructions)
+  return template === undefined
+    ? []
+    : [{ role: 'system', content: [{ type: 'text', text: render(template) }] }]
+}
+
+function decodeVars(vars: At<JsonRecord>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(vars.value).map(([name, value]) => {
+      if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
+        return [name, String(value)]
+      throw invalidAt(
+        member(vars, name),
+        'must be a string, a number or a boolean.',
+        'invalid_type',
+      )
+    }),
+  )
+}
+
+function decodeTools(tools: At): Tool[] | undefined {
+  if (tools.value === undefined) return undefined
+  const decoded = asList(tools).map((entry): Tool => {
+    const tool = asRecord(entry)
+    refuseUnknown(tool, ['name', 'description', 'parameters', 'strict'])
+    return {
+      name: asText(member(tool, 'name')),
+      ...present({
+        description: optionalText(member(tool, 'description')),
+        parameters: optionalRecord(member(tool, 'parameters'))?.value,
+        strict: optionalFlag(member(tool, 'strict')),
+      }),
+    }
+  })
+  return decoded.length === 0 ? undefined : decoded
+}
+
+function decodeToolChoice(choice: At): ToolChoice | undefined {
+  const { value } = choice
+  if (value === undefined) return undefined
+  if (value === 'auto' || value === 'none' || value === 'required') return { type: value }
+  if (typeof value === 'string')
+    throw invalidAt(choice, "must be 'auto', 'none', 'required' or {name}: the tool's.")
+  const chosen = asRecord(choice)
+  refuseUnknown(chosen, ['name'])
+  return { type: 'tool', name: asText(member(chosen, 'name')) }
+}
+
+function decodeFormat(format: At<JsonRecord> | undefined): ResponseFormat | undefined {
+  if (format === undefined) return undefined
+  const type = member(format, 'type')
+  switch (asText(type)) {
+    case 'text':
+      refuseUnknown(format, ['type'])
+      return { type: 'text' }
+    case 'json':
+      refuseUnknown(format, ['type'])
+      return { type: 'json' }
+    case 'json_schema':
+      refuseUnknown(format, ['type', 'schema', 'name', 'description', 'strict'])
+      return {
+        type: 'json-schema',
+        schema: asRecord(member(format, 'schema')).value,
+        ...present({
+          name: optionalText(member(format, 'name')),
+          description: optionalText(member(format, 'description')),
+          strict: optionalFlag(member(format, 'strict')),
+        }),
+      }
+    default:
+      throw invalidAt(type, "must be 'text', 'json' or 'json_schema'.")
+  }
+}
+
+function decodeReasoning(reasoning: At<JsonRecord> | undefined): ReasoningOptions | undefined {
+  if (reasoning === undefined) return undefined
+  refuseUnknown(reasoning, ['effort'])
+  const effort = optionalText(member(reasoning, 'effort'))
+  return effort === undefined ? undefined : { effort }
+}
+
+/** @throws GatewayError `invalid_request` naming the first member that is not among those known */
+function refuseUnknown(at: At<JsonRecord>, known: readonly string[]): void {
+  const unknown = Object.keys(at.value).find((name) => !known.includes(name))
+  if (unknown === undefined) return
+  const path = `${at.path}.${unknown}`
+  throw invalidAt({ path }, `is not known here: ${known.join(', ')} are.`, 'unknown_parameter')
+}
+
+/** @throws GatewayError `invalid_request` naming the path of what is wrong */
+function decodeMessages(messages: At): ChatMessage[] {
+  return asList(messages).map((entry) => decodeMessage(asRecord(entry)))
+}
+
+function decodeMessage(message: At<JsonRecord>): ChatMessage {
+  const role = member(message, 'role')
+  const content = member(message, 'content')
+  switch (asText(role)) {
+    case 'system':
+      refuseUnknown(message, ['role', 'content'])
+      return { role: 'system', content: decodeTexts(content) }
+    case 'user':
+      refuseUnknown(message, ['role', 'content'])
+      return { role: 'user', content: decodeParts(content) }
+    case 'assistant':
+      refuseUnknown(message, ['role', 'content', 'tool_calls'])
+      return { role: 'assistant', content: decodeAssistant(content, member(message, 'tool_calls')) }
+    case 'tool': {
+      refuseUnknown(message, ['role', 'content', 'tool_call_id'])
+      const { id } = readToolId(asText(member(message, 'tool_call_id')))
+      return { role: 'tool', callId: id, content: decodeParts(content) }
+    }
+    default:
+      throw invalidAt(role, 'must be system, user, assistant or tool.')
+  }
+}
+
+function decodeTexts(content: At): TextPart[] {
+  if (typeof content.value === 'string') return [{ type: 'text', text: content.value }]
+  return asList(content).map((entry) => decodeText(asRecord(entry)))
+}
+
+function decodeText(part: At<JsonRecord>): TextPart {
+  const type = member(part, 'type')
+  if (asText(type) !== 'text') throw invalidAt(type, "must be 'text' here.")
+  refuseUnknown(part, ['type', 'text'])
+  return { type: 'text', text: asText(member(part, 'text')) }
+}
+
+function decodeParts(content: At): (TextPart | ImagePart | FilePart)[] {
+  if (typeof content.value === 'string') return [{ type: 'text', text: content.value }]
+  return asList(content).map((entry) => decodePart(asRecord(entry)))
+}
+
+function decodePart(part: At<JsonRecord>): TextPart | ImagePart | FilePart {
+  const type = member(part, 'type')
+  switch (asText(type)) {
+    case 'text':
+      return decodeText(part)
+    case 'image': {
+      refuseUnknown(part, ['type', 'url', 'data', 'media_type', 'detail'])
+      const detail = optionalText(member(part, 'detail'))
+      return { type: 'image', source: decodeSource(part), ...present({ detail }) }
+    }
+    case 'file': {
+      refuseUnknown(part, ['type', 'url', 'data', 'media_type', 'filename'])
+      const filename = optionalText(member(part, 'filename'))
+      return { type: 'file', source: decodeSource(part), ...present({ filename }) }
+    }
+    default:
+      throw invalidAt(type, 'must be text, image or file.')
+  }
+}
+
+/** Either an address or the bytes with their type. */
+function decodeSource(part: At<JsonRecord>): MediaSource {
+  const url = member(part, 'url')
+  const data = member(part, 'data')
+  if (url.value === undefined) {
+    const mediaType = asText(member(part, 'media_type')).toLowerCase()
+    return { type: 'data', mediaType, base64: asText(data) }
+  }
+  if (data.value !== undefined)
+    throw invalidAt(data, "cannot stand beside 'url': send one of them.")
+  const address = asText(url)
+  if (!/^https?:\/\//i.test(address.slice(0, 8)))
+    throw invalidAt(
+      url,
+      "must be an http(s) address; send bytes as base64 in 'data', with 'media_type'.",
+    )
+  return { type: 'url', url: address }
+}
+
+/**
+ * A call's id carries the sealed reasoning that led to it (seal-carrier.ts); of the first call,
+ * what stood before the text.
+ */
+function decodeAssistant(content: At, calls: At): AssistantPart[] {
+  const texts =
+    content.value === undefined && calls.value !== undefined
+      ? []
+      : decodeTexts(content).filter(({ text }) => text !== '')
+  const [first = [], ...others] = calls.value === undefined ? [] : asList(calls).map(decodeCall)
+  return [
+    ...placeReasoning(
+      first.filter((part) => part.type === 'reasoning'),
+      texts,
+    ),
+    ...first.filter((part) => part.type !== 'reasoning'),
+    ...others.flat(),
+  ]
+}
+
+function decodeCall(entry: At): AssistantPart[] {
+  const call = asRecord(entry)
+  refuseUnknown(call, ['id', 'name', 'arguments'])
+  const { id, sealed } = readToolId(asText(member(call, 'id')))
+  const name = asText(member(call, 'name'))
+  const written = asText(member(call, 'arguments')).trim() || '{}'
+  const { seal, reasoning = [] } = sealed
+  return [...reasoning, { type: 'tool-call', id, name, arguments: written, ...present({ seal }) }]
+}

@@ -1,0 +1,126 @@
+/** Gemini's answers in the gateway's own terms, and what its stream's chunks share with them. */
+
+import type { Usage } from '../../core/usage.ts'
+import type { AnswerPart, ChatAnswer, FinishReason } from '../chat-answer.ts'
+import type { JsonRecord, MediaSource, Seal } from '../chat-request.ts'
+import { UnreadableAnswerError } from '../codec.ts'
+import { isRecord, present, textOf } from '../read-json.ts'
+import { presentIn, unreadIn, withUnread } from '../unread-parts.ts'
+import { readUsage } from '../usage.ts'
+
+/** Puts a whole answer into the gateway's own terms. @throws UnreadableAnswerError */
+export function decodeGeminiAnswer(body: JsonRecord): ChatAnswer {
+  const { parts, finishReason, unread } = readCandidate(body)
+  if (finishReason === undefined) throw new UnreadableAnswerError('sent an answer without an end')
+  const content = parts.flatMap(decodePart)
+  const hasCalls = content.some((part) => part.type === 'tool-call')
+  return {
+    content,
+    finishReason: toFinishReason(finishReason, hasCalls),
+    usage: usageOf(body),
+    ...withUnread([...parts.flatMap(unreadOf), ...unread]),
+    ...present({ id: textOf(body.responseId), model: textOf(body.modelVersion) }),
+  }
+}
+
+function decodePart(part: JsonRecord): AnswerPart[] {
+  const seal = sealOf(part)
+  if (isRecord(part.functionCall)) {
+    const call = part.functionCall
+    const args = JSON.stringify(call.args ?? {})
+    const name = textOf(call.name) ?? ''
+    return [{ type: 'tool-call', id: callIdOf(call), name, arguments: args, ...present({ seal }) }]
+  }
+  const image = imageOf(part)
+  const text = textOf(part.text) ?? ''
+  if (part.thought === true)
+    return text === '' && seal === undefined
+      ? []
+      : [{ type: 'reasoning', text, ...present({ seal }) }]
+  return [
+    ...(image === undefined ? [] : [{ type: 'image' as const, source: image }]),
+    ...(text === '' ? [] : [{ type: 'text' as const, text }]),
+    ...(seal === undefined ? [] : [{ type: 'reasoning' as const, text: '', seal }]),
+  ]
+}
+
+/** https://ai.google.dev/api/generate-content#FinishReason, and Vertex AI's own */
+const FILTERED = new Set([
+  'MODEL_ARMOR',
+
+  'SAFETY',
+  'RECITATION',
+  'BLOCKLIST',
+  'PROHIBITED_CONTENT',
+  'SPII',
+  'LANGUAGE',
+])
+/**
+ * @throws UnreadableAnswerError for every other reason (`MALFORMED_FUNCTION_CALL`, `OTHER` …): the
+ * text of such an answer would look like an ordinary end
+ */
+export function toFinishReason(reason: string, hasCalls: boolean): FinishReason {
+  if (FILTERED.has(reason) || reason.startsWith('IMAGE_')) return 'content_filter'
+  if (reason === 'MAX_TOKENS') return 'length'
+  if (reason !== 'STOP') throw new UnreadableAnswerError(`ended its answer with ${reason}`)
+  // It says STOP for function calls too.
+  return hasCalls ? 'tool_calls' : 'stop'
+}
+
+interface Candidate {
+  readonly parts: readonly JsonRecord[]
+  readonly finishReason: string | undefined
+  /** Names of what beside the parts is not read. */
+  readonly unread: readonly string[]
+}
+
+const BESIDE_PARTS = ['citationMetadata', 'groundingMetadata', 'urlContextMetadata']
+
+/** The first candidate; a prompt that was refused has none, and a reason for that. */
+export function readCandidate(body: JsonRecord): Candidate {
+  const [first] = Array.isArray(body.candidates) ? body.candidates : []
+  const candidate = isRecord(first) ? first : {}
+  const content = isRecord(candidate.content) ? candidate.content : {}
+  const feedback = isRecord(body.promptFeedback) ? body.promptFeedback : {}
+  const blocked = typeof feedback.blockReason === 'string' ? 'SAFETY' : undefined
+  return {
+    parts: Array.isArray(content.parts) ? content.parts.filter(isRecord) : [],
+    finishReason: typeof candidate.finishReason === 'string' ? candidate.finishReason : blocked,
+    unread: presentIn(candidate, BESIDE_PARTS, ''),
+  }
+}
+
+/** The image in a part; undefined where it holds none, or one of the model's thoughts. */
+export function imageOf({ inlineData, thought }: JsonRecord): MediaSource | undefined {
+  if (!isRecord(inlineData) || thought === true) return undefined
+  const mediaType = textOf(inlineData.mimeType) ?? ''
+  const base64 = textOf(inlineData.data) ?? ''
+  if (!mediaType.startsWith('image/') || base64 === '') return undefined
+  return { type: 'data', mediaType, base64 }
+}
+
+const READ = new Set(['text', 'thought', 'thoughtSignature', 'functionCall'])
+const READ_WITH_IMAGE = new Set([...READ, 'inlineData'])
+
+/** Names of what is not read of a part: code that ran, sound, images of thoughts. */
+export function unreadOf(part: JsonRecord): string[] {
+  return unreadIn(part, imageOf(part) === undefined ? READ : READ_WITH_IMAGE, 'parts[]')
+}
+
+export function sealOf(part: JsonRecord): Seal | undefined {
+  const { thoughtSignature } = part
+  return typeof thoughtSignature === 'string'
+    ? { type: 'signature', value: thoughtSignature }
+    : undefined
+}
+
+/** Several calls may have the same name and none an id: each gets one of its own. */
+export function callIdOf(call: JsonRecord): string {
+  return typeof call.id === 'string' && call.id !== ''
+    ? call.id
+    : `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`
+}
+
+export function usageOf(body: JsonRecord): Usage | null {
+  return readUsage('gemini', body.usageMetadata)
+}

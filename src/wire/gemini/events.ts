@@ -1,0 +1,151 @@
+/**
+ * Gemini's stream in the gateway's own events: every piece is a whole answer of its own. It must
+ * not know callers.
+ */
+import type { Usage } from '../../core/usage.ts'
+import type { ChatEvent } from '../chat-answer.ts'
+import type { JsonRecord } from '../chat-request.ts'
+import { type StreamDecoder, UnreadableAnswerError } from '../codec.ts'
+import {
+  garbledEvent,
+  isRecord,
+  parseRecord,
+  present,
+  SECOND_ANSWER,
+  textOf,
+} from '../read-json.ts'
+import { type SseFrame, SseFramer } from '../sse.ts'
+import { toUnread } from '../unread-parts.ts'
+import {
+  callIdOf,
+  imageOf,
+  readCandidate,
+  sealOf,
+  toFinishReason,
+  unreadOf,
+  usageOf,
+} from './answer.ts'
+
+export class GeminiStreamDecoder implements StreamDecoder {
+  readonly #framer = new SseFramer()
+  #hasStarted = false
+  #open: 'text' | 'reasoning' | undefined
+  /**
+   * Counted over the whole stream: parallel calls come in pieces of their own, without an index.
+   */
+  #calls = 0
+  #finishReason: string | undefined
+  /** Of the piece that ended the answer. */
+  #endedId: string | undefined
+  #hasFailed = false
+  #hasEnded = false
+  #usage: Usage | null = null
+
+  get usageSoFar(): Usage | null {
+    return this.#usage
+  }
+
+  push(chunk: Uint8Array): readonly ChatEvent[] {
+    return this.#framer.push(chunk).flatMap((frame) => this.#decode(frame))
+  }
+
+  /** There is no closing event: the end of the stream is it, once a reason was given. */
+  end(): readonly ChatEvent[] {
+    const events: ChatEvent[] = this.#framer.end().flatMap((frame) => this.#decode(frame))
+    if (this.#finishReason === undefined || this.#hasFailed) return events
+    events.push(...this.#close())
+    if (this.#usage !== null) events.push({ type: 'usage', usage: this.#usage })
+    try {
+      events.push({ type: 'finish', reason: toFinishReason(this.#finishReason, this.#calls > 0) })
+      this.#hasEnded = true
+    } catch (thrown) {
+      if (!(thrown instanceof UnreadableAnswerError)) throw thrown
+      events.push({ type: 'error', message: `The upstream ${thrown.message}.` })
+    }
+    return events
+  }
+
+  isComplete(): boolean {
+    return this.#hasEnded
+  }
+
+  #decode(frame: SseFrame): readonly ChatEvent[] {
+    const body = parseRecord(frame.data)
+    if (this.#hasFailed) return []
+    if (body === undefined) {
+      const garbled = garbledEvent(frame.data)
+      this.#hasFailed = garbled.length > 0
+      return garbled
+    }
+    if (isRecord(body.error)) {
+      this.#hasFailed = true
+      const code = textOf(body.error.status)
+      return [
+        {
+          type: 'error',
+          message: textOf(body.error.message) ?? 'no message',
+          ...present({ code }),
+        },
+      ]
+    }
+    const { parts, finishReason, unread } = readCandidate(body)
+    const id = textOf(body.responseId)
+    if (this.#endedId !== undefined && id !== this.#endedId && parts.length > 0) {
+      this.#hasFailed = true
+      return [{ type: 'error', message: SECOND_ANSWER }]
+    }
+    const events: ChatEvent[] = []
+    if (!this.#hasStarted) {
+      this.#hasStarted = true
+      const facts = present({
+        id,
+        model: textOf(body.modelVersion),
+        usage: usageOf(body) ?? undefined,
+      })
+      events.push({ type: 'start', ...facts })
+    }
+    for (const part of parts) events.push(...this.#decodePart(part), ...toUnread(unreadOf(part)))
+    events.push(...toUnread(unread))
+    this.#finishReason = finishReason ?? this.#finishReason
+    if (finishReason !== undefined) this.#endedId ??= id
+    this.#usage = usageOf(body) ?? this.#usage
+    return events
+  }
+
+  #decodePart(part: JsonRecord): readonly ChatEvent[] {
+    const seal = sealOf(part)
+    if (isRecord(part.functionCall))
+      return [...this.#close(), ...this.#decodeCall(part.functionCall, seal)]
+    const image = imageOf(part)
+    const text = textOf(part.text) ?? ''
+    const kind = part.thought === true ? 'reasoning' : 'text'
+    const events: ChatEvent[] = []
+    if (image !== undefined) events.push(...this.#close(), { type: 'image', source: image })
+    if (text !== '') {
+      if (this.#open !== undefined && this.#open !== kind) events.push(...this.#close())
+      this.#open = kind
+      events.push({ type: `${kind}-delta`, text })
+    }
+    if (seal === undefined) return events
+    if (this.#open === 'text') events.push(...this.#close())
+    this.#open = undefined
+    return [...events, { type: 'reasoning-end', seal }]
+  }
+
+  #decodeCall(call: JsonRecord, seal: ReturnType<typeof sealOf>): readonly ChatEvent[] {
+    const index = this.#calls
+    this.#calls += 1
+    const name = textOf(call.name) ?? ''
+    return [
+      { type: 'tool-call-start', index, id: callIdOf(call), name, ...present({ seal }) },
+      { type: 'tool-call-delta', index, arguments: JSON.stringify(call.args ?? {}) },
+      { type: 'tool-call-end', index },
+    ]
+  }
+
+  #close(): readonly ChatEvent[] {
+    const open = this.#open
+    this.#open = undefined
+    return open === undefined ? [] : [{ type: `${open}-end` }]
+  }
+}

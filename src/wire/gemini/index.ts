@@ -1,0 +1,15 @@
+/**
+ * Gemini's generateContent as it is spoken to an upstream. Its traps, with their causes, are in
+ * README.md.
+ */
+import type { UpstreamCodec } from '../codec.ts'
+import { decodeGeminiAnswer } from './answer.ts'
+import { GeminiStreamDecoder } from './events.ts'
+import { encodeGeminiRequest } from './request.ts'
+
+export const geminiUpstreamCodec: UpstreamCodec = {
+  form: 'chat',
+  encodeRequest: encodeGeminiRequest,
+  decodeAnswer: decodeGeminiAnswer,
+  createEventDecoder: () => new GeminiStreamDecoder(),
+}

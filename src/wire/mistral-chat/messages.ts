@@ -1,0 +1,175 @@
+/**
+ * Our messages as Mistral's: an order of roles, content lists that hold thinking, short ids. Pure.
+ */
+import { createHash } from 'node:crypto'
+import {
+  type AssistantPart,
+  type ChatMessage,
+  type FilePart,
+  type JsonRecord,
+  type ReasoningPart,
+  type ToolResult,
+  toUrl,
+  type UserPart,
+} from '../chat-request.ts'
+import type { EncodeTarget, Feature } from '../codec.ts'
+import { encodeImageUrl, noteCaches } from '../encoder-parts.ts'
+import { present } from '../read-json.ts'
+
+/** Stands where a signature would, in the seal of thinking that has none. */
+export const UNSIGNED = 'unsigned'
+
+interface MessageRules {
+  readonly target: EncodeTarget
+  readonly ignored: Set<Feature>
+}
+
+/**
+ * A user may not speak right after a result: an assistant who says nothing stands between (error
+ * 3230).
+ */
+const BRIDGE: JsonRecord = { role: 'assistant', content: ' ' }
+
+export function encodeMessages(
+  messages: readonly ChatMessage[],
+  rules: MessageRules,
+): JsonRecord[] {
+  // Instructions are refused behind an answer or a result.
+  const system = messages.flatMap((message) => (message.role === 'system' ? message.content : []))
+  noteCaches(system, rules.ignored)
+  const encoded: JsonRecord[] = []
+  if (system.length > 0)
+    encoded.push({ role: 'system', content: system.map((part) => part.text).join('\n\n') })
+  for (const message of messages) {
+    if ('name' in message && message.name !== undefined) rules.ignored.add('message.name')
+    switch (message.role) {
+      case 'system':
+        break
+      case 'user':
+        if (encoded.at(-1)?.role === 'tool') encoded.push(BRIDGE)
+        encoded.push({ role: 'user', content: encodeParts(message.content, rules) })
+        break
+      case 'assistant':
+        encoded.push(...encodeAssistant(message.content, rules))
+        break
+      case 'tool':
+        encoded.push(encodeResult(message, rules))
+    }
+  }
+  return markPrefix(encoded)
+}
+
+/** An answer may only stand last when it is to be continued. */
+function markPrefix(encoded: readonly JsonRecord[]): JsonRecord[] {
+  const last = encoded.at(-1)
+  if (last === undefined || last.role !== 'assistant' || last.tool_calls !== undefined)
+    return [...encoded]
+  return [...encoded.slice(0, -1), { ...last, prefix: true }]
+}
+
+function encodeParts(parts: readonly UserPart[], rules: MessageRules): string | JsonRecord[] {
+  noteCaches(parts, rules.ignored)
+  const [only] = parts
+  return parts.length === 1 && only?.type === 'text' ? only.text : parts.map(encodePart)
+}
+
+function encodePart(part: UserPart): JsonRecord {
+  switch (part.type) {
+    case 'text':
+      return { type: 'text', text: part.text }
+    case 'image':
+      return encodeImageUrl(part)
+    case 'file':
+      return encodeFile(part)
+    case 'audio':
+      return { type: 'input_audio', input_audio: part.base64 }
+  }
+}
+
+function encodeFile({ source, filename }: FilePart): JsonRecord {
+  return {
+    type: 'document_url',
+    document_url: toUrl(source),
+    ...present({ document_name: filename }),
+  }
+}
+
+/** A turn with neither content nor calls is refused, so it is left out. */
+function encodeAssistant(parts: readonly AssistantPart[], rules: MessageRules): JsonRecord[] {
+  const thinking: JsonRecord[] = []
+  const calls: JsonRecord[] = []
+  let text = ''
+  noteCaches(parts, rules.ignored)
+  for (const part of parts) {
+    switch (part.type) {
+      case 'text':
+      case 'refusal':
+        text += part.text
+        break
+      case 'reasoning':
+        thinking.push(...encodeThinking(part, rules))
+        break
+      case 'tool-call':
+        if (part.seal !== undefined) rules.ignored.add('seals')
+        calls.push({
+          id: toShortToolId(part.id),
+          type: 'function',
+          function: { name: part.name, arguments: part.arguments },
+        })
+    }
+  }
+  if (thinking.length === 0 && text === '' && calls.length === 0) return []
+  const texts = text === '' ? [] : [{ type: 'text', text }]
+  return [
+    {
+      role: 'assistant',
+      content: thinking.length === 0 ? text : [...thinking, ...texts],
+      ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    },
+  ]
+}
+
+/** Only models that think know what thinking is. */
+function encodeThinking(
+  { text, seal }: ReasoningPart,
+  { target, ignored }: MessageRules,
+): JsonRecord[] {
+  if (text === '' && seal === undefined) return []
+  const isForeign = seal !== undefined && (seal.origin ?? target.sealOrigin) !== target.sealOrigin
+  if (isForeign || seal?.type === 'encrypted') {
+    ignored.add('seals')
+    return []
+  }
+  if (target.traits.reasoning === undefined && target.traits.alwaysReasons !== true) {
+    ignored.add('reasoningParts')
+    return []
+  }
+  const signature = seal === undefined || seal.value === UNSIGNED ? undefined : seal.value
+  const thinking = text === '' ? [] : [{ type: 'text', text }]
+  return [{ type: 'thinking', thinking, ...present({ signature }) }]
+}
+
+/** Results may hold what a user's message may. */
+function encodeResult(result: ToolResult, rules: MessageRules): JsonRecord {
+  if (result.isError === true) rules.ignored.add('toolResult.isError')
+  noteCaches([result], rules.ignored)
+  const content = result.content.length === 0 ? '' : encodeParts(result.content, rules)
+  return { role: 'tool', tool_call_id: toShortToolId(result.callId), content }
+}
+
+// Tool-call ids of exactly nine letters and digits: the only ones that some models take. Pure.
+
+const SHORT = /^[a-zA-Z0-9]{9}$/
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+
+/**
+ * The same for the same id, so that a result still answers its call; an id that fits stays as it
+ * is.
+ */
+export function toShortToolId(id: string): string {
+  if (SHORT.test(id)) return id
+  let short = ''
+  for (const byte of createHash('sha256').update(id).digest().subarray(0, 9))
+    short += LETTERS[byte % LETTERS.length]
+  return short
+}

@@ -1,0 +1,156 @@
+/**
+ * Our requests as Mistral's chat: a whitelist, since one unknown member is refused (wire.md §3.5).
+ * It must not know callers.
+ */
+import { invalidRequest } from '../../core/errors.ts'
+import type {
+  ChatRequest,
+  JsonRecord,
+  ReasoningOptions,
+  ResponseFormat,
+  Tool,
+  ToolChoice,
+} from '../chat-request.ts'
+import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
+import { assertSomebodySpeaks, noteDisplay } from '../encoder-parts.ts'
+import { isRecord, present, textOf } from '../read-json.ts'
+import { encodeMessages } from './messages.ts'
+
+/** Settings that the format has no place for. */
+const WITHOUT_PLACE = ['topK', 'logprobs', 'topLogprobs', 'user', 'serviceTier'] as const
+
+/** A higher one is refused. */
+export const MAX_TEMPERATURE = 1.5
+
+/** @throws GatewayError `invalid_request` when a tool is demanded and there is none */
+export function encodeMistralRequest(request: ChatRequest, target: EncodeTarget): EncodedRequest {
+  const ignored = new Set<Feature>(
+    WITHOUT_PLACE.filter((setting) => request[setting] !== undefined),
+  )
+  if (request.tools?.some((tool) => tool.cache !== undefined)) ignored.add('cache')
+  const { temperature, tools } = request
+  if (temperature !== undefined && temperature > MAX_TEMPERATURE) ignored.add('temperature')
+  const messages = encodeMessages(request.messages, { target, ignored })
+  assertSomebodySpeaks(messages)
+  return {
+    body: {
+      model: target.model,
+      messages,
+      ...(request.family === 'openai-chat' ? present({ n: request.extra.n }) : {}),
+      ...encodePrediction(request),
+      ...present({
+        max_tokens: request.maxOutputTokens,
+        temperature: temperature === undefined ? undefined : Math.min(MAX_TEMPERATURE, temperature),
+        top_p: request.topP,
+        stop: request.stop,
+        random_seed: encodeSeed(request, ignored),
+        presence_penalty: request.presencePenalty,
+        frequency_penalty: request.frequencyPenalty,
+        tools: tools?.map(encodeTool),
+        tool_choice: encodeToolChoice(request),
+        parallel_tool_calls: tools === undefined ? undefined : request.parallelToolCalls,
+        response_format: encodeFormat(request.responseFormat),
+        reasoning_effort: encodeEffort(request, target, ignored),
+        metadata: request.metadata,
+        prompt_cache_key: request.promptCacheKey,
+        stream: request.stream ? true : undefined,
+      }),
+    } as JsonRecord,
+    ignored: [...ignored],
+  }
+}
+
+/** Members of OpenAI's that the format has too, one by one. */
+export const TAKEN = ['n', 'prediction'] as const
+
+/** OpenAI's content may be a list of texts, Mistral's is one. */
+function encodePrediction({ family, extra }: ChatRequest): JsonRecord {
+  const { prediction } = extra
+  if (family !== 'openai-chat' || !isRecord(prediction)) return {}
+  const { content } = prediction
+  const text = Array.isArray(content)
+    ? content.flatMap((part) => (isRecord(part) ? (textOf(part.text) ?? []) : [])).join('')
+    : content
+  return { prediction: { ...prediction, ...present({ content: text }) } as JsonRecord }
+}
+
+/** Only whole numbers from zero on are taken. */
+function encodeSeed({ seed }: ChatRequest, ignored: Set<Feature>): number | undefined {
+  if (seed === undefined || (Number.isSafeInteger(seed) && seed >= 0)) return seed
+  ignored.add('seed')
+  return undefined
+}
+
+function encodeTool(tool: Tool): JsonRecord {
+  return {
+    type: 'function',
+    function: {
+      name: tool.name,
+      ...present({ description: tool.description, strict: tool.strict }),
+      parameters: tool.parameters ?? { type: 'object', properties: {} },
+    },
+  } as JsonRecord
+}
+
+function encodeToolChoice({ tools, toolChoice }: ChatRequest): string | JsonRecord | undefined {
+  if (tools !== undefined) return toolChoice === undefined ? undefined : toChoice(toolChoice)
+  if (toolChoice?.type === 'required' || toolChoice?.type === 'tool')
+    throw invalidRequest(
+      'A tool cannot be demanded without any tool.',
+      'tool_choice',
+      'invalid_value',
+    )
+  return undefined
+}
+
+function toChoice(choice: ToolChoice): string | JsonRecord {
+  if (choice.type === 'tool') return { type: 'function', function: { name: choice.name } }
+  return choice.type === 'required' ? 'any' : choice.type
+}
+
+function encodeFormat(format: ResponseFormat | undefined): JsonRecord | undefined {
+  if (format === undefined || format.type === 'text') return undefined
+  if (format.type !== 'json-schema') return { type: 'json_object' }
+  const { name = 'answer', description, schema, strict } = format
+  return { type: 'json_schema', json_schema: { name, schema, ...present({ description, strict }) } }
+}
+
+/** The words that the format has. */
+export const EFFORTS: Readonly<Record<string, string>> = {
+  none: 'none',
+  minimal: 'minimal',
+  low: 'low',
+  medium: 'medium',
+  high: 'high',
+  xhigh: 'xhigh',
+  max: 'xhigh',
+}
+
+function encodeEffort(
+  { reasoning }: ChatRequest,
+  { traits }: EncodeTarget,
+  ignored: Set<Feature>,
+): string | undefined {
+  if (reasoning === undefined) return undefined
+  const word = reasoning.effort ?? toEffort(reasoning.budgetTokens) ?? wordFor(reasoning.thinking)
+  if (word === undefined) return undefined
+  const effort = EFFORTS[word]
+  if (traits.reasoning === 'effort' && effort !== undefined) {
+    if (reasoning.summary === 'none') ignored.add('reasoning.summary')
+    noteDisplay(reasoning, ignored)
+    return effort
+  }
+  if (word !== 'none' || traits.alwaysReasons === true) ignored.add('reasoning')
+  return undefined
+}
+
+/** A word is the only way to turn it on. */
+function wordFor(thinking: ReasoningOptions['thinking']): string | undefined {
+  return thinking === 'on' ? 'medium' : undefined
+}
+
+function toEffort(budgetTokens: number | undefined): string | undefined {
+  if (budgetTokens === undefined) return undefined
+  if (budgetTokens === 0) return 'none'
+  return budgetTokens <= 2048 ? 'low' : budgetTokens <= 8192 ? 'medium' : 'high'
+}

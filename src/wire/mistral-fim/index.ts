@@ -1,0 +1,64 @@
+/**
+ * Mistral's fill-in-the-middle completion as the gateway serves it and relays it.
+ * Mistral refuses fields it does not know, so what goes upstream is a whitelist (wire.md §1.1).
+ */
+import { invalidRequest } from '../../core/errors.ts'
+import type { AcceptedRequest, RelayedDialect } from '../dialect.ts'
+import type { JsonObject } from '../json-splice.ts'
+import { mistralShaped } from '../mistral-chat/mistral-shaped.ts'
+import { editMistralFimDefaults } from '../mistral-chat/settings.ts'
+import { checkFieldTypes } from '../request-fields.ts'
+
+/**
+ * The fields of Mistral's contract that are forwarded. `min_tokens` is one of theirs, but not
+ * forwarded (interface-spec).
+ */
+const FORWARDED = new Set([
+  'model',
+  'prompt',
+  'suffix',
+  'temperature',
+  'top_p',
+  'max_tokens',
+  'random_seed',
+  'stop',
+  'stream',
+  'metadata',
+  'prompt_cache_key',
+])
+
+const FIELD_TYPES = {
+  prompt: ['string'],
+  suffix: ['string'],
+  stream: ['boolean'],
+  min_tokens: ['number'],
+  max_tokens: ['number'],
+  random_seed: ['number'],
+  temperature: ['number'],
+  top_p: ['number'],
+  stop: ['string', 'array'],
+  metadata: ['object'],
+} as const
+
+const shape = mistralShaped({ forwarded: FORWARDED, editDefaults: editMistralFimDefaults })
+
+export const mistralFim: RelayedDialect = {
+  id: 'mistral-fim',
+  envelope: 'alt',
+  ...shape,
+  accept,
+}
+
+function accept(body: JsonObject): AcceptedRequest {
+  checkFieldTypes(body, FIELD_TYPES)
+  const prompt = body.get('prompt')
+  // An empty prompt is legal (completing at the top of a file); a missing or null one is not.
+  if (prompt === undefined || body.type(prompt) === 'null') {
+    throw invalidRequest(
+      "'prompt' is required: the code before the cursor.",
+      'prompt',
+      'missing_required_parameter',
+    )
+  }
+  return shape.accept(body)
+}

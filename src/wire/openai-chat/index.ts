@@ -1,0 +1,175 @@
+/**
+ * OpenAI Chat Completions as the gateway serves it, relays it and translates it. Its traps are in
+ * README.md. It must not know which providers speak it.
+ */
+
+import { invalidRequest } from '../../core/errors.ts'
+import type { Feature, InboundCodec, UpstreamCodec } from '../codec.ts'
+import type { AcceptedRequest, RelayedDialect, RelayRequest, RelayTarget } from '../dialect.ts'
+import { spokenAt } from '../gate-defaults.ts'
+import { OPENAI_HEADERS } from '../header-lists.ts'
+import {
+  editJson,
+  type JsonEdit,
+  type JsonObject,
+  scanJsonObject,
+  spliceJson,
+} from '../json-splice.ts'
+import {
+  checkFieldTypes,
+  editModel,
+  readFlag,
+  readGate,
+  refuseFieldInOtherLetters,
+  requireField,
+} from '../request-fields.ts'
+import { isReportedError } from '../upstream-error.ts'
+import { readUsage } from '../usage.ts'
+import { encodeChatAnswer } from './inbound-answer.ts'
+import { ChatEventEncoder } from './inbound-events.ts'
+import { decodeChatRequest, encodeUpstreamRequest } from './request.ts'
+import { CHAT_IDS, editChatDefaults } from './settings.ts'
+import { ChatTap } from './tap.ts'
+import { decodeUpstreamAnswer, type ReasoningSeals } from './upstream-answer.ts'
+import { UpstreamChatDecoder } from './upstream-events.ts'
+
+export const openaiChatInboundCodec: InboundCodec = {
+  showsImages: true,
+  decodeRequest: decodeChatRequest,
+  encodeAnswer: encodeChatAnswer,
+  createEventEncoder: (request, facts) => new ChatEventEncoder(request.extra.stream_options, facts),
+  nameFeature: (feature) => NAMES[feature] ?? feature,
+}
+
+const NAMES: Partial<Record<Feature, string>> = {
+  maxOutputTokens: 'max_completion_tokens',
+  topP: 'top_p',
+  topK: 'top_k',
+  presencePenalty: 'presence_penalty',
+  frequencyPenalty: 'frequency_penalty',
+  topLogprobs: 'top_logprobs',
+  toolChoice: 'tool_choice',
+  parallelToolCalls: 'parallel_tool_calls',
+  responseFormat: 'response_format',
+  reasoning: 'reasoning_effort',
+  'reasoning.effort': 'reasoning_effort',
+  reasoningParts: 'messages.reasoning_details',
+  seals: 'messages.reasoning_details',
+  serviceTier: 'service_tier',
+  promptCacheKey: 'prompt_cache_key',
+  'image.detail': 'messages.content.image_url.detail',
+  'image.url': 'messages.content.image_url.url',
+  images: 'messages.content.image_url',
+  files: 'messages.content.file',
+  audio: 'messages.content.input_audio',
+  'toolResult.images': 'messages.content.image_url',
+  'tool.strict': 'tools.function.strict',
+  'message.name': 'messages.name',
+  'message.order': 'messages.role',
+  cache: 'messages.content.cache_control',
+}
+
+export const openaiChatUpstreamCodec: UpstreamCodec = {
+  form: 'chat',
+  family: 'openai-chat',
+  encodeRequest: encodeUpstreamRequest,
+  decodeAnswer: (body) => decodeUpstreamAnswer(body, SEALS),
+  createEventDecoder: () => new UpstreamChatDecoder(SEALS),
+}
+
+/**
+ * The seal holds the members that go back to the upstream, and by its origin whose they are.
+ */
+const SEALS: ReasoningSeals = { hasReturned: true }
+
+export const openaiChat: RelayedDialect = {
+  id: 'openai-chat',
+  envelope: 'nested',
+  headers: OPENAI_HEADERS,
+  vendorIds: CHAT_IDS,
+  accept,
+  readSpoken: spokenAt({
+    temperature: ['temperature'],
+    topP: ['top_p'],
+    maxOutputTokens: ['max_completion_tokens', 'max_tokens'],
+    reasoningEffort: ['reasoning_effort'],
+  }),
+  rewrite,
+  isAnswer: isChatAnswer,
+  readUsage: ({ usage, service_tier }) => readUsage('openai-chat', usage, service_tier),
+  createTap: ({ hidesUsage }) => new ChatTap({ hidesUsage, envelope: 'nested' }),
+  encodeFailedStream: (error) =>
+    new ChatTap({ hidesUsage: false, envelope: 'nested' }).encodeFailure(error),
+  inboundCodec: openaiChatInboundCodec,
+}
+
+const FIELD_TYPES = {
+  messages: ['array'],
+  stream: ['boolean'],
+  stream_options: ['object'],
+  tools: ['array'],
+  tool_choice: ['string', 'object'],
+  max_tokens: ['number'],
+  max_completion_tokens: ['number'],
+} as const
+
+function accept(body: JsonObject): AcceptedRequest {
+  checkFieldTypes(body, FIELD_TYPES)
+  const gate = readGate(body)
+  requireField(body, 'messages')
+  return { body, gateId: gate.gateId, stream: readFlag(body, 'stream'), ignored: gate.ignored }
+}
+
+function rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest {
+  const { body } = request
+  const written =
+    request.defaults === undefined ? undefined : editChatDefaults(body, request.defaults, target)
+  const edits = editModel(body, target.model)
+  if (written !== undefined) edits.unshift(...written.edits)
+  const usageEdit = request.stream && target.countsStreamsOnRequest ? askForUsage(body) : undefined
+  if (usageEdit !== undefined) edits.push(usageEdit)
+  return {
+    body: editJson(body, edits),
+    hidesUsage: usageEdit !== undefined,
+    ignored: written?.ignored,
+  }
+}
+
+/** A stream has to be counted even when its client did not ask for usage (design §4, Chat). */
+function askForUsage(body: JsonObject): JsonEdit | undefined {
+  const member = body.get('stream_options')
+  if (member === undefined)
+    return { type: 'add', key: 'stream_options', json: '{"include_usage":true}' }
+  if (body.type(member) === 'null')
+    return { type: 'replace', member, json: '{"include_usage":true}' }
+  const options = scanStreamOptions(body.raw(member))
+  // A server that reads it so would not count, whatever stands beside it.
+  refuseFieldInOtherLetters(options, 'include_usage')
+  const include = options.get('include_usage')
+  if (include !== undefined && options.value(include) === true) return undefined
+  const edited = spliceJson(options, [
+    include === undefined
+      ? { type: 'add', key: 'include_usage', json: 'true' }
+      : { type: 'replace', member: include, json: 'true' },
+  ])
+  return { type: 'replace', member, json: new TextDecoder().decode(edited) }
+}
+
+function scanStreamOptions(bytes: Uint8Array): JsonObject {
+  try {
+    return scanJsonObject(bytes)
+  } catch (error) {
+    throw invalidRequest(
+      `'stream_options' is not usable: ${(error as Error).message}`,
+      'stream_options',
+    )
+  }
+}
+
+/**
+ * True if a whole answer is a chat completion, also in other dialects shaped like this one: some
+ * routers put an error beside an empty list.
+ */
+export function isChatAnswer({ choices, error }: Readonly<Record<string, unknown>>): boolean {
+  return Array.isArray(choices) && (choices.length > 0 || !isReportedError(error))
+}

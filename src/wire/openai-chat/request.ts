@@ -1,0 +1,289 @@
+/** Chat Completions requests to and from the gateway's own terms. */
+import {
+  type ChatRequest,
+  type ChatSettings,
+  effortOf,
+  type JsonRecord,
+  type ResponseFormat,
+  type Tool,
+  type ToolChoice,
+} from '../chat-request.ts'
+import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
+import { noteDisplay } from '../encoder-parts.ts'
+import { NameList } from '../name-list.ts'
+import {
+  type At,
+  asList,
+  asRecord,
+  asText,
+  invalidAt,
+  member,
+  optionalFlag,
+  optionalNumber,
+  optionalRecord,
+  optionalText,
+  optionalTexts,
+  present,
+  unread,
+} from '../read-json.ts'
+import { nameUnread } from '../unread-members.ts'
+import { decodeMessages } from './inbound-messages.ts'
+import { CHAT_SHAPES } from './settings.ts'
+import { encodeUpstreamMessages } from './upstream-messages.ts'
+
+/** Everything read below, and what only routes: all else is unknown here and kept in `extra`. */
+const READ = new Set([
+  'gate_id',
+  'model',
+  'messages',
+  'stream',
+  'max_tokens',
+  'max_completion_tokens',
+  'temperature',
+  'top_p',
+  'top_k',
+  'stop',
+  'seed',
+  'presence_penalty',
+  'frequency_penalty',
+  'logprobs',
+  'top_logprobs',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'response_format',
+  'reasoning_effort',
+  'user',
+  'safety_identifier',
+  'metadata',
+  'service_tier',
+  'prompt_cache_key',
+])
+
+/** @throws GatewayError `invalid_request` naming the path of what is wrong */
+export function decodeChatRequest(body: JsonRecord): ChatRequest {
+  const root: At<JsonRecord> = { value: body, path: '' }
+  const at = (name: string) => member(root, name)
+  const ignored = new NameList()
+  const messages = decodeMessages(at('messages'), ignored)
+  const settings: ChatSettings = present({
+    maxOutputTokens:
+      optionalNumber(at('max_completion_tokens')) ?? optionalNumber(at('max_tokens')),
+    temperature: optionalNumber(at('temperature')),
+    topP: optionalNumber(at('top_p')),
+    // Not OpenAI's, but widely taken.
+    topK: optionalNumber(at('top_k')),
+    stop: optionalTexts(at('stop')),
+    seed: optionalNumber(at('seed')),
+    presencePenalty: optionalNumber(at('presence_penalty')),
+    frequencyPenalty: optionalNumber(at('frequency_penalty')),
+    logprobs: optionalFlag(at('logprobs')),
+    topLogprobs: optionalNumber(at('top_logprobs')),
+    tools: decodeTools(at('tools'), ignored),
+    toolChoice: decodeToolChoice(at('tool_choice'), ignored),
+    parallelToolCalls: optionalFlag(at('parallel_tool_calls')),
+    responseFormat: decodeFormat(at('response_format')),
+    reasoning: decodeReasoning(at('reasoning_effort')),
+    user: optionalText(at('safety_identifier')) ?? optionalText(at('user')),
+    metadata: optionalRecord(at('metadata'))?.value,
+    serviceTier: optionalText(at('service_tier')),
+    promptCacheKey: optionalText(at('prompt_cache_key')),
+  })
+  nameUnread(body, CHAT_SHAPES, ignored)
+  return {
+    ...settings,
+    messages,
+    stream: body.stream === true,
+    extra: unread(body, READ),
+    family: 'openai-chat',
+    ignored: ignored.toArray(),
+  }
+}
+
+function decodeTools(tools: At, ignored: NameList): Tool[] | undefined {
+  if (tools.value === undefined) return undefined
+  const decoded = asList(tools).flatMap((entry): Tool[] => {
+    const tool = asRecord(entry)
+    const type = asText(member(tool, 'type'))
+    if (type !== 'function') {
+      ignored.addKind(tool.path, type)
+      return []
+    }
+    const declared = asRecord(member(tool, 'function'))
+    const name = asText(member(declared, 'name'))
+    return [
+      {
+        name,
+        ...present({
+          description: optionalText(member(declared, 'description')),
+          parameters: optionalRecord(member(declared, 'parameters'))?.value,
+          strict: optionalFlag(member(declared, 'strict')),
+        }),
+      },
+    ]
+  })
+  return decoded.length === 0 ? undefined : decoded
+}
+
+function decodeToolChoice(choice: At, ignored: NameList): ToolChoice | undefined {
+  const { value } = choice
+  if (value === undefined) return undefined
+  if (value === 'auto' || value === 'none' || value === 'required') return { type: value }
+  if (typeof value === 'string')
+    throw invalidAt(choice, "must be 'auto', 'none', 'required' or an object.")
+  const chosen = asRecord(choice)
+  const type = asText(member(chosen, 'type'))
+  if (type !== 'function') {
+    ignored.addKind(choice.path, type)
+    return undefined
+  }
+  return { type: 'tool', name: asText(member(asRecord(member(chosen, 'function')), 'name')) }
+}
+
+function decodeFormat(format: At): ResponseFormat | undefined {
+  const given = optionalRecord(format)
+  if (given === undefined) return undefined
+  const type = member(given, 'type')
+  switch (asText(type)) {
+    case 'text':
+      return { type: 'text' }
+    case 'json_object':
+      return { type: 'json' }
+    case 'json_schema': {
+      const schema = asRecord(member(given, 'json_schema'))
+      return {
+        type: 'json-schema',
+        schema: asRecord(member(schema, 'schema')).value,
+        ...present({
+          name: optionalText(member(schema, 'name')),
+          description: optionalText(member(schema, 'description')),
+          strict: optionalFlag(member(schema, 'strict')),
+        }),
+      }
+    }
+    default:
+      throw invalidAt(type, "must be 'text', 'json_object' or 'json_schema'.")
+  }
+}
+
+function decodeReasoning(effort: At): ChatSettings['reasoning'] {
+  const word = optionalText(effort)
+  return word === undefined ? undefined : { effort: word }
+}
+
+export function encodeUpstreamRequest(request: ChatRequest, target: EncodeTarget): EncodedRequest {
+  const ignored = new Set<Feature>()
+  if (request.tools?.some((tool) => tool.cache !== undefined)) ignored.add('cache')
+  const { traits } = target
+  const limit = traits.maxCompletionTokens === true ? 'max_completion_tokens' : 'max_tokens'
+  const sampling =
+    traits.refusesSampling === true ? {} : { temperature: request.temperature, top_p: request.topP }
+  if (traits.refusesSampling === true) {
+    for (const setting of ['temperature', 'topP'] as const)
+      if (request[setting] !== undefined) ignored.add(setting)
+  }
+  const members = present({
+    ...sampling,
+    [limit]: request.maxOutputTokens,
+    stop: request.stop,
+    seed: request.seed,
+    presence_penalty: request.presencePenalty,
+    frequency_penalty: request.frequencyPenalty,
+    logprobs: request.logprobs,
+    top_logprobs: request.topLogprobs,
+    tools: request.tools?.map((tool) => encodeTool(tool)),
+    tool_choice: encodeToolChoice(request.toolChoice),
+    parallel_tool_calls: request.tools === undefined ? undefined : request.parallelToolCalls,
+    response_format: encodeFormat(request.responseFormat),
+    ...encodeReasoning(request, target, ignored),
+    user: request.user,
+    metadata: request.metadata,
+    prompt_cache_key: request.promptCacheKey,
+    stream: request.stream ? true : undefined,
+    stream_options:
+      request.stream && target.refusesStreamOptions !== true ? { include_usage: true } : undefined,
+  }) as JsonRecord
+  // Tiers are each vendor's own words.
+  const isOfFamily = request.family === 'openai-chat'
+  for (const setting of ['serviceTier', 'topK'] as const)
+    if (request[setting] !== undefined && !isOfFamily) ignored.add(setting)
+  return {
+    body: {
+      ...(isOfFamily
+        ? {
+            ...request.extra,
+            ...present({ service_tier: request.serviceTier, top_k: request.topK }),
+          }
+        : {}),
+      model: target.model,
+      messages: encodeUpstreamMessages(request.messages, target, ignored),
+      ...members,
+    },
+    ignored: [...ignored],
+  }
+}
+
+function encodeTool(tool: Tool): JsonRecord {
+  return {
+    type: 'function',
+    function: {
+      name: tool.name,
+      ...present({
+        description: tool.description,
+        parameters: tool.parameters,
+        strict: tool.strict,
+      }),
+    },
+  } as JsonRecord
+}
+
+function encodeToolChoice(choice: ToolChoice | undefined): string | JsonRecord | undefined {
+  if (choice === undefined) return undefined
+  return choice.type === 'tool'
+    ? { type: 'function', function: { name: choice.name } }
+    : choice.type
+}
+
+function encodeFormat(format: ResponseFormat | undefined): JsonRecord | undefined {
+  switch (format?.type) {
+    case undefined:
+      return undefined
+    case 'text':
+      return { type: 'text' }
+    case 'json':
+      return { type: 'json_object' }
+    case 'json-schema':
+      return {
+        type: 'json_schema',
+        json_schema: {
+          name: format.name ?? 'answer',
+          schema: format.schema,
+          ...present({ description: format.description, strict: format.strict }),
+        },
+      }
+  }
+}
+
+function encodeReasoning(
+  { reasoning, family }: ChatRequest,
+  { traits }: EncodeTarget,
+  ignored: Set<Feature>,
+): JsonRecord {
+  if (reasoning === undefined) return {}
+  const effort = effortOf(reasoning)
+  if (effort === 'none') {
+    if (traits.alwaysReasons === true) {
+      ignored.add('reasoning')
+      return {}
+    }
+    if (traits.withoutThinking !== undefined) return traits.withoutThinking
+  }
+  const takesWords = traits.reasoning === 'effort'
+  if (effort !== undefined && (takesWords || family === 'openai-chat')) {
+    noteDisplay(reasoning, ignored)
+    return { reasoning_effort: effort }
+  }
+  if (effort !== 'none' && !takesWords) ignored.add('reasoning')
+  noteDisplay(reasoning, ignored)
+  return {}
+}

@@ -1,0 +1,131 @@
+/** The settings of a Chat Completions request, and how a gate's defaults are written into one. */
+
+import type { GateDefaults } from '../../core/gate.ts'
+import { DefaultsEditor } from '../defaults-editor.ts'
+import type { RelayTarget } from '../dialect.ts'
+import type { JsonObject } from '../json-splice.ts'
+import { choice, listOf, object, type Shape } from '../unread-members.ts'
+import { VendorIds } from '../vendor-ids.ts'
+
+const CACHED = { cache_control: object(['type', 'ttl']) }
+const TEXT = object(['type', 'text'], CACHED)
+
+const USER_PARTS = listOf(
+  choice('type', {
+    text: TEXT,
+    image_url: object(['type'], { image_url: object(['url', 'detail']), ...CACHED }),
+    input_audio: object(['type'], { input_audio: object(['data', 'format']) }),
+    // `file_id` is named by the decoder.
+    file: object(['type'], { file: object(['file_data', 'filename', 'file_id']), ...CACHED }),
+  }),
+)
+
+const INSTRUCTIONS = object(['role'], { content: listOf(TEXT) })
+
+const CALL = object(
+  // The index stands in a stream's pieces, and stays where a client puts these together.
+  ['type', 'id', 'index'],
+  {
+    function: object(['name', 'arguments']),
+    extra_content: object([], { google: object(['thought_signature']) }),
+  },
+)
+
+const ASSISTANT = object(
+  // Reasoning that no target can read is named by the decoder.
+  ['role', 'name', 'refusal', 'reasoning', 'reasoning_content', 'reasoning_details'],
+  {
+    content: listOf(choice('type', { text: TEXT, refusal: object(['type', 'refusal']) })),
+    tool_calls: listOf(
+      // Without a type it is a function. Others are named by the decoder.
+      choice('type', { function: CALL }, CALL),
+    ),
+  },
+)
+
+export const CHAT_SHAPES: Readonly<Record<string, Shape>> = {
+  messages: listOf(
+    choice('role', {
+      system: INSTRUCTIONS,
+      developer: INSTRUCTIONS,
+      user: object(['role', 'name'], { content: USER_PARTS }),
+      assistant: ASSISTANT,
+      // The name of the tool stands in its call too.
+      tool: object(['role', 'tool_call_id', 'name'], { content: USER_PARTS }),
+    }),
+  ),
+  tools: listOf(
+    choice('type', {
+      function: object(['type'], {
+        function: object(['name', 'description', 'parameters', 'strict']),
+      }),
+    }),
+  ),
+  tool_choice: choice('type', { function: object(['type'], { function: object(['name']) }) }),
+  response_format: choice('type', {
+    text: object(['type']),
+    json_object: object(['type']),
+    json_schema: object(['type'], {
+      json_schema: object(['name', 'description', 'schema', 'strict']),
+    }),
+  }),
+  stream_options: object(['include_usage']),
+}
+
+/** Newest first. */
+const LIMITS = ['max_completion_tokens', 'max_tokens'] as const
+
+export function editChatDefaults(
+  body: JsonObject,
+  defaults: GateDefaults,
+  { traits, takesEffort }: RelayTarget,
+): DefaultsEditor {
+  const editor = new DefaultsEditor(body)
+  const { instructions, temperature, topP, maxOutputTokens, reasoningEffort } = defaults
+  const sampling = traits.refusesSampling === true ? 'leaveOut' : 'set'
+  editor[sampling]('temperature', temperature)
+  editor[sampling]('top_p', topP)
+  if (maxOutputTokens !== undefined) {
+    // The caller's own name for it, but where only the newer one works.
+    const spoken = LIMITS.find((name) => editor.has(name)) ?? 'max_tokens'
+    const name = traits.maxCompletionTokens === true ? 'max_completion_tokens' : spoken
+    editor.set(name, maxOutputTokens)
+    for (const other of LIMITS) if (other !== name && editor.has(other)) editor.remove(other)
+  }
+  editor[takesEffort ? 'set' : 'leaveOut']('reasoning_effort', reasoningEffort)
+  editor.prepend('messages', instructions, (first) => ({
+    role: roleBefore(first),
+    content: instructions,
+  }))
+  return editor
+}
+
+/**
+ * OpenAI does not take both names of the role in one request
+ * (https://platform.openai.com/docs/guides/reasoning).
+ */
+function roleBefore(first: JsonObject | undefined): string {
+  const role = first?.get('role')
+  return first !== undefined && role !== undefined && first.value(role) === 'developer'
+    ? 'developer'
+    : 'system'
+}
+
+export const CHAT_IDS = new VendorIds({
+  vendor: [
+    'messages.content.file.file_id',
+    'messages.content.file_id',
+    // An earlier answer in speech.
+    'messages.audio.id',
+    'audio.voice.id',
+    'tools.connector_id',
+    'tools.library_ids',
+  ],
+  free: [
+    'messages.tool_call_id',
+    'messages.tool_calls.id',
+    // Numbers of sources, which the request itself brings.
+    'messages.content.reference_ids',
+    'messages.content.thinking.reference_ids',
+  ],
+})

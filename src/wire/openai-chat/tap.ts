@@ -1,0 +1,238 @@
+/**
+ * Watches a stream of chat completion chunks go by: its end and its usage. Serves every dialect
+ * shaped like it. It must not change anything but usage that the client did not ask for.
+ */
+import { GatewayError } from '../../core/errors.ts'
+import type { Usage } from '../../core/usage.ts'
+import { deltaBytes } from '../delta-bytes.ts'
+import type { Envelope, StreamTap } from '../dialect.ts'
+import { encodeErrorData } from '../envelope.ts'
+import { parseJson } from '../json-scan.ts'
+import { type JsonObject, scanJsonObject, spliceJson } from '../json-splice.ts'
+import { fromLatin1, toLatin1 } from '../latin1.ts'
+import { isRecord, SECOND_ANSWER } from '../read-json.ts'
+import { kindOfFailure } from '../reported-failure.ts'
+import { encodeSseFrame, type SseText } from '../sse.ts'
+import { type SeenFrame, SseRelay } from '../sse-relay.ts'
+import { isReportedError } from '../upstream-error.ts'
+import { modelOf, readUsage } from '../usage.ts'
+
+const NOTHING = new Uint8Array(0)
+const NOT_SHOWN: SeenFrame = { text: '', isTerminal: false }
+const REASON = /"finish_reason": ?"/
+
+interface ChatTapOptions {
+  /**
+   * The gateway asked for usage on its own account: the client sees the stream as if it had not.
+   */
+  readonly hidesUsage: boolean
+  /** How this dialect spells an error inside a stream. */
+  readonly envelope: Envelope
+}
+
+export class ChatTap extends SseRelay implements StreamTap {
+  readonly #options: ChatTapOptions
+  usage: Usage | null = null
+  reportedError: string | null = null
+  reportedKind: string | undefined
+  #sawChunk = false
+  readonly #ended = new ChatEnd()
+  /** A second answer has begun: nothing more is shown or counted. */
+  #isBroken = false
+  #lastWithReason: SseText | undefined
+  /** Every chunk names the model; the first ones of some vendors name none. */
+  #lastChunk: SseText | undefined
+
+  constructor(options: ChatTapOptions) {
+    super()
+    this.#options = options
+  }
+
+  get isEmpty(): boolean {
+    return !this.#sawChunk
+  }
+
+  get model(): string | undefined {
+    return this.#lastChunk === undefined ? undefined : modelOf(readChunk(this.#lastChunk))
+  }
+
+  protected see(frame: SseText): SeenFrame {
+    const { text } = frame
+    if (this.#isBroken) return NOT_SHOWN
+    if (isDone(frame)) {
+      if (this.verdict === 'open') this.verdict = 'complete'
+      return { text, isTerminal: true }
+    }
+    // Read only should the stream end without its last event: reading every one would cost more
+    // than relaying it.
+    if (text.includes('finish_reason')) this.#lastWithReason = frame
+    // Read once an answer has ended, and not before.
+    if (
+      (this.#ended.hasEnded || REASON.test(text)) &&
+      this.#ended.isPassedBy(readChunk(frame) ?? {})
+    )
+      return this.#break()
+    this.unreportedBytes += deltaBytes(text)
+    const shown = text.includes('"usage"') ? this.#seeUsage(frame) : text
+    if (text.includes('"error"')) this.#seeError(frame)
+    if (text.startsWith('data:')) this.#lastChunk = frame
+    if (!this.#sawChunk) this.#sawChunk = text.startsWith(PREFIX) || frame.data !== undefined
+    return { text: shown, isTerminal: false }
+  }
+
+  #break(): SeenFrame {
+    const failure = this.encodeFailure(new GatewayError('upstream_error', SECOND_ANSWER))
+    this.#isBroken = true
+    this.verdict = 'failed'
+    return { text: toLatin1(failure), isTerminal: false }
+  }
+
+  /** Some providers close without `[DONE]`; a finish reason says that nothing is missing. */
+  isWholeAtEnd(): boolean {
+    const last = this.#lastWithReason
+    return (
+      this.verdict === 'open' && last !== undefined && hasFinishReason(last) && !this.hasHalfEvent()
+    )
+  }
+
+  encodeFailure(error: GatewayError): Uint8Array {
+    // The upstream reported its own failure already: a second report helps nobody.
+    if (this.verdict === 'failed') return NOTHING
+    if (this.#options.envelope === 'flat') {
+      return encodeSseFrame({ data: JSON.stringify({ error: flatFailure(error) }) })
+    }
+    const data = encodeErrorData('nested', error)
+    return Buffer.concat([encodeSseFrame({ data }), encodeSseFrame({ data: '[DONE]' })])
+  }
+
+  /** Usage may come in any chunk, with choices or without (lessons.md); the last report counts. */
+  #seeUsage(frame: SseText): string {
+    const { text } = frame
+    if (!text.includes(USAGE_NULL) || text.includes(USAGE_OBJECT)) {
+      const chunk = readChunk(frame)
+      if (chunk === undefined || !Object.hasOwn(chunk, 'usage')) return text
+      const usage = readUsage('openai-chat', chunk.usage, chunk.service_tier)
+      if (usage !== null) {
+        this.usage = usage
+        this.unreportedBytes = 0
+      }
+      const { choices } = chunk
+      const isUsageOnly = chunk.usage !== null && Array.isArray(choices) && choices.length === 0
+      if (this.#options.hidesUsage && isUsageOnly) return ''
+    }
+    return this.#options.hidesUsage ? withoutUsage(frame) : text
+  }
+
+  #seeError(frame: SseText): void {
+    const chunk = readChunk(frame)
+    const error = chunk?.object === 'error' ? chunk : chunk?.error
+    if (!isReportedError(error)) return
+    this.verdict = 'failed'
+    if (this.#sawChunk) return
+    this.reportedError = messageOf(error)
+    if (isRecord(error)) this.reportedKind = kindOfFailure(error)
+  }
+}
+
+function messageOf(error: object | string): string {
+  if (typeof error === 'string') return error
+  const { message } = error as { message?: unknown }
+  return typeof message === 'string' ? message : JSON.stringify(message ?? error)
+}
+
+function hasFinishReason(frame: SseText): boolean {
+  const choices = readChunk(frame)?.choices
+  return (
+    Array.isArray(choices) && choices.some((choice) => typeof choice?.finish_reason === 'string')
+  )
+}
+
+/** `[DONE]` without decoding the frame when it is spelled the usual way. */
+function isDone(frame: SseText): boolean {
+  const { text } = frame
+  return text.length < 32 && text.includes('[DONE]') && frame.data?.trim() === '[DONE]'
+}
+
+function readChunk(frame: SseText): Record<string, unknown> | undefined {
+  try {
+    const chunk: unknown = parseJson(frame.data ?? '')
+    return typeof chunk === 'object' && chunk !== null
+      ? (chunk as Record<string, unknown>)
+      : undefined
+  } catch {
+    return undefined // Not JSON: passed on as it is, there is nothing to read in it.
+  }
+}
+
+/** The event without its `usage` member, every other byte of its JSON unchanged. */
+function withoutUsage(frame: SseText): string {
+  const { text } = frame
+  if (text.endsWith(USAGE_AT_END)) return `${text.slice(0, -USAGE_AT_END.length)}}\n\n`
+  const at = text.lastIndexOf(USAGE_NULL_MEMBER)
+  const after = at + USAGE_NULL_MEMBER.length
+  if (at > 0 && AFTER_LAST_USAGE.test(text.slice(after)))
+    return text.slice(0, at) + text.slice(after)
+  // Nearly every event is one line, `data: {…}`, and is edited where it lies; others are put
+  // together anew.
+  const isOneLine = text.startsWith(PREFIX) && text.indexOf('\n') === text.length - 2
+  const json = isOneLine ? fromLatin1(text.slice(PREFIX.length, -2)) : Buffer.from(frame.data ?? '')
+  let chunk: JsonObject
+  try {
+    chunk = scanJsonObject(json)
+  } catch {
+    return text // Not JSON after all: there is no member to take out.
+  }
+  const member = chunk.get('usage')
+  if (member === undefined) return text
+  const edited = spliceJson(chunk, [{ type: 'remove', member }])
+  if (isOneLine) return `${PREFIX}${toLatin1(edited)}\n\n`
+  const data = new TextDecoder().decode(edited)
+  const { event } = frame
+  return toLatin1(encodeSseFrame(event === undefined ? { data } : { event, data }))
+}
+
+const PREFIX = 'data: '
+/** How every chunk but the last says that there is nothing to count yet. */
+const USAGE_NULL = '"usage":null'
+const USAGE_NULL_MEMBER = `,${USAGE_NULL}`
+const USAGE_AT_END = `${USAGE_NULL_MEMBER}}\n\n`
+/**
+ * Only this may stand behind it, so that it is certain to be a member of the chunk itself, found
+ * without reading the JSON: plain text members such as OpenAI's `obfuscation`, the brace that ends
+ * the chunk, the end of the event.
+ */
+const AFTER_LAST_USAGE = /^(?:,"\w+":"\w*")*\}\n\n$/
+const USAGE_OBJECT = '"usage":{'
+
+/** The form in which the flat envelopes tell a failure inside a stream. */
+export function flatFailure(error: GatewayError): Record<string, unknown> {
+  return { type: error.kind, code: error.code, message: error.message }
+}
+
+export class ChatEnd {
+  /** The id of the chunk that ended each choice. */
+  readonly #ids = new Map<unknown, unknown>()
+
+  /** True once any choice has ended. */
+  get hasEnded(): boolean {
+    return this.#ids.size > 0
+  }
+
+  /** Notes the ends in a chunk; true for one that writes on where its choice ended under another id. */
+  isPassedBy({ id, choices }: Readonly<Record<string, unknown>>): boolean {
+    if (!Array.isArray(choices)) return false
+    for (const choice of choices) {
+      if (!isRecord(choice)) continue
+      const { index = 0, delta, finish_reason } = choice
+      if (this.#ids.has(index) && this.#ids.get(index) !== id && hasContent(delta)) return true
+      if (typeof finish_reason === 'string' && !this.#ids.has(index)) this.#ids.set(index, id)
+    }
+    return false
+  }
+}
+
+function hasContent(delta: unknown): boolean {
+  if (!isRecord(delta)) return false
+  const { content, tool_calls } = delta
+  return (content !== undefined && content !== null && content !== '') || Array.isArray(tool_calls)
+}

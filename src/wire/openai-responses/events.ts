@@ -1,0 +1,316 @@
+/** An upstream's Responses stream in the gateway's own events. It must not know callers. */
+import type { AnswerPart, ChatEvent } from '../chat-answer.ts'
+import type { JsonRecord } from '../chat-request.ts'
+import type { StreamDecoder } from '../codec.ts'
+import {
+  garbledEvent,
+  isRecord,
+  parseRecord,
+  present,
+  SECOND_ANSWER,
+  textOf,
+} from '../read-json.ts'
+import { kindOfFailure } from '../reported-failure.ts'
+import { type SseFrame, SseFramer } from '../sse.ts'
+import { toUnread } from '../unread-parts.ts'
+import {
+  callOf,
+  decodeItem,
+  finishReasonOf,
+  listOf,
+  PART_BREAK,
+  readResponseUsage,
+  sealOf,
+  startOf,
+  ToldAnswer,
+  toChatLogprobs,
+  unreadOf,
+} from './answer.ts'
+
+/**
+ * The events that are read. All others (`….in_progress`, `….done` of what came in deltas, unknown
+ * ones) only have to be readable.
+ */
+const READ = new Set([
+  'response.created',
+  'response.output_item.added',
+  'response.output_text.delta',
+  'response.refusal.delta',
+  'response.reasoning_text.delta',
+  'response.reasoning_summary_text.delta',
+  'response.function_call_arguments.delta',
+  'response.output_item.done',
+  'response.completed',
+  'response.incomplete',
+  'response.failed',
+  'error',
+])
+
+/**
+ * `response.created` comes before anything is done: only these say that the model has begun, and so
+ * that a target answers.
+ */
+const BEGUN = new Set(
+  [...READ].filter((type) => !['response.created', 'response.failed', 'error'].includes(type)),
+)
+
+const LOST = 'The upstream repeated an answer at its end that is not the one it had streamed.'
+
+/** Known of an output item whose end has not come. */
+interface OpenItem {
+  /** Of a function call: its number among the calls. */
+  readonly call: number | undefined
+  /** True where a delta of it came: without any, its end tells all of it. */
+  hasDeltas: boolean
+  /** The kind of visible reasoning that came first: only that one is shown. */
+  reasoning: 'text' | 'summary' | undefined
+  /** The part of the summary, or of the text, that is being written. */
+  part: unknown
+}
+
+export class ResponsesStreamDecoder implements StreamDecoder {
+  readonly #framer = new SseFramer()
+  readonly #items = new Map<unknown, OpenItem>()
+  #start: ChatEvent | undefined
+  /** Undefined until the response was created. */
+  #created: { readonly id: unknown } | undefined
+  #hasBegun = false
+  #calls = 0
+  #isTextOpen = false
+  #isReasoningOpen = false
+  #hasFailed = false
+  #isComplete = false
+  /** Everything sent of the answer, to be compared with what its last event repeats. */
+  readonly #told = new ToldAnswer()
+
+  push(chunk: Uint8Array): readonly ChatEvent[] {
+    return this.#framer.push(chunk).flatMap((frame) => this.#tell(frame))
+  }
+
+  end(): readonly ChatEvent[] {
+    return this.#framer.end().flatMap((frame) => this.#tell(frame))
+  }
+
+  isComplete(): boolean {
+    return this.#isComplete
+  }
+
+  #tell(frame: SseFrame): readonly ChatEvent[] {
+    const events = this.#decode(frame)
+    this.#told.note(events)
+    return events
+  }
+
+  #decode(frame: SseFrame): readonly ChatEvent[] {
+    if (this.#isComplete || this.#hasFailed) return []
+    const event = typedEvent(frame)
+    // Some end with it what they did not complete: then it was cut, and says no more than that.
+    if (event === undefined) return frame.data?.trim() === '[DONE]' ? [] : this.#garble(frame)
+    if (event.type === 'response.created') {
+      const { id } = responseOf(event)
+      // The same one may come twice before anything else.
+      if (this.#created !== undefined && (this.#hasBegun || id !== this.#created.id))
+        return this.#fail({ message: SECOND_ANSWER })
+      this.#created = { id }
+      this.#start = { type: 'start', ...startOf(responseOf(event)) }
+    }
+    if (typeof event.type !== 'string' || !BEGUN.has(event.type)) return this.#read(event)
+    this.#hasBegun = true
+    const start = this.#start
+    this.#start = undefined
+    return start === undefined ? this.#read(event) : [start, ...this.#read(event)]
+  }
+
+  #read(event: JsonRecord): readonly ChatEvent[] {
+    switch (event.type) {
+      case 'response.output_item.added':
+        return this.#beginItem(event)
+      case 'response.output_text.delta':
+        return this.#writeText(event)
+      case 'response.refusal.delta':
+        return this.#writeRefusal(event)
+      case 'response.reasoning_text.delta':
+        return this.#writeReasoning(event, 'text', event.content_index)
+      case 'response.reasoning_summary_text.delta':
+        return this.#writeReasoning(event, 'summary', event.summary_index)
+      case 'response.function_call_arguments.delta':
+        return this.#writeArguments(event)
+      case 'response.output_item.done':
+        return this.#endItem(event)
+      case 'response.completed':
+      case 'response.incomplete':
+        return this.#finish(responseOf(event))
+      case 'response.failed':
+        return this.#fail(responseOf(event).error)
+      case 'error':
+        // Documented flat, seen nested.
+        return this.#fail(event.error ?? event)
+      default:
+        return []
+    }
+  }
+
+  #beginItem(event: JsonRecord): readonly ChatEvent[] {
+    const item = isRecord(event.item) ? event.item : {}
+    if (item.type !== 'function_call') {
+      this.#items.set(event.output_index, newItem(undefined))
+      return []
+    }
+    const index = this.#calls
+    this.#calls += 1
+    this.#items.set(event.output_index, newItem(index))
+    return [...this.#close(), { type: 'tool-call-start', index, ...callOf(item) }]
+  }
+
+  #writeText(event: JsonRecord): readonly ChatEvent[] {
+    const text = this.#take(event)
+    if (text === '') return []
+    const closed = this.#isReasoningOpen ? this.#close() : []
+    this.#isTextOpen = true
+    const entries = listOf(event.logprobs)
+    const logprobs = entries.length === 0 ? undefined : toChatLogprobs(entries)
+    return [...closed, { type: 'text-delta', text, ...present({ logprobs }) }]
+  }
+
+  #writeRefusal(event: JsonRecord): readonly ChatEvent[] {
+    const text = this.#take(event)
+    return text === '' ? [] : [{ type: 'refusal-delta', text }]
+  }
+
+  #writeReasoning(
+    event: JsonRecord,
+    kind: 'text' | 'summary',
+    part: unknown,
+  ): readonly ChatEvent[] {
+    const item = this.#itemOf(event)
+    item.reasoning ??= kind
+    if (item.reasoning !== kind) return []
+    const delta = this.#take(event)
+    if (delta === '') return []
+    const isNextPart = item.part !== undefined && item.part !== part
+    item.part = part
+    const closed = this.#isTextOpen ? this.#close() : []
+    this.#isReasoningOpen = true
+    return [...closed, { type: 'reasoning-delta', text: isNextPart ? PART_BREAK + delta : delta }]
+  }
+
+  #writeArguments(event: JsonRecord): readonly ChatEvent[] {
+    const { call } = this.#itemOf(event)
+    const written = this.#take(event)
+    if (call === undefined || written === '') return []
+    return [{ type: 'tool-call-delta', index: call, arguments: written }]
+  }
+
+  /** The end of an item repeats all of it, and only here is encrypted reasoning whole. */
+  #endItem(event: JsonRecord): readonly ChatEvent[] {
+    const item = isRecord(event.item) ? event.item : {}
+    const begun = this.#items.has(event.output_index) ? [] : this.#beginItem(event)
+    const { call, hasDeltas } = this.#itemOf(event)
+    this.#items.delete(event.output_index)
+    const whole = hasDeltas ? [] : decodeItem(item).flatMap((part) => this.#tellWhole(part, call))
+    const untold = [...whole, ...toUnread(unreadOf(item))]
+    if (call !== undefined) return [...begun, ...untold, { type: 'tool-call-end', index: call }]
+    if (item.type !== 'reasoning') return [...untold, ...this.#close()]
+    const seal = sealOf(item)
+    if (seal === undefined) return [...untold, ...this.#close()]
+    this.#isReasoningOpen = false
+    return [...untold, { type: 'reasoning-end', seal }]
+  }
+
+  #tellWhole(part: AnswerPart, call: number | undefined): readonly ChatEvent[] {
+    switch (part.type) {
+      case 'text':
+        this.#isTextOpen = true
+        return [{ type: 'text-delta', text: part.text }]
+      case 'refusal':
+        return [{ type: 'refusal-delta', text: part.text }]
+      case 'reasoning':
+        if (part.text === '') return []
+        this.#isReasoningOpen = true
+        return [{ type: 'reasoning-delta', text: part.text }]
+      case 'tool-call':
+        return call === undefined
+          ? []
+          : [{ type: 'tool-call-delta', index: call, arguments: part.arguments }]
+      case 'image':
+        return [...this.#close(), part]
+    }
+  }
+
+  #finish(response: JsonRecord): readonly ChatEvent[] {
+    const items = listOf(response.output).filter(isRecord)
+    const isTold = !this.#told.isEmpty
+    if (isTold && !this.#told.matches(items.flatMap(decodeItem)))
+      return this.#fail({ message: LOST })
+    this.#isComplete = true
+    const usage = readResponseUsage(response)
+    return [
+      // Some tell all of it in their last event alone.
+      ...(isTold
+        ? []
+        : items.flatMap((item, output_index) => this.#endItem({ item, output_index }))),
+      ...this.#close(),
+      ...(usage === null ? [] : [{ type: 'usage' as const, usage }]),
+      { type: 'finish', reason: finishReasonOf(response, this.#calls > 0) },
+    ]
+  }
+
+  /** Part of the answer is lost: what follows must not look whole. */
+  #garble(frame: SseFrame): readonly ChatEvent[] {
+    const isEmpty = frame.data === undefined || frame.data.trim() === ''
+    // Of an event that is read, nothing is not enough.
+    const garbled = garbledEvent(isEmpty && READ.has(frame.event ?? '') ? frame.event : frame.data)
+    this.#hasFailed = garbled.length > 0
+    return garbled
+  }
+
+  /** `error` is followed by `response.failed`, which says the same. */
+  #fail(error: unknown): readonly ChatEvent[] {
+    this.#hasFailed = true
+    const said = isRecord(error) ? error : {}
+    const message = textOf(said.message) ?? 'no message'
+    // In the flat form `type` is the event's own.
+    const { type, ...named } = said
+    const kind = kindOfFailure(type === 'error' ? named : said)
+    return [{ type: 'error', message, ...present({ code: kind }) }]
+  }
+
+  #take(event: JsonRecord): string {
+    const delta = textOf(event.delta) ?? ''
+    if (delta !== '') this.#itemOf(event).hasDeltas = true
+    return delta
+  }
+
+  #itemOf(event: JsonRecord): OpenItem {
+    const known = this.#items.get(event.output_index)
+    if (known !== undefined) return known
+    const item = newItem(undefined)
+    this.#items.set(event.output_index, item)
+    return item
+  }
+
+  #close(): readonly ChatEvent[] {
+    const ends: ChatEvent[] = []
+    if (this.#isTextOpen) ends.push({ type: 'text-end' })
+    if (this.#isReasoningOpen) ends.push({ type: 'reasoning-end' })
+    this.#isTextOpen = false
+    this.#isReasoningOpen = false
+    return ends
+  }
+}
+
+function newItem(call: number | undefined): OpenItem {
+  return { call, hasDeltas: false, reasoning: undefined, part: undefined }
+}
+
+/** Some servers name their events in the data alone, some beside it alone. */
+function typedEvent({ event, data }: SseFrame): JsonRecord | undefined {
+  const parsed = parseRecord(data)
+  return parsed === undefined || event === undefined || typeof parsed.type === 'string'
+    ? parsed
+    : { ...parsed, type: event }
+}
+
+function responseOf(event: JsonRecord): JsonRecord {
+  return isRecord(event.response) ? event.response : {}
+}

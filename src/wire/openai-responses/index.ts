@@ -1,0 +1,256 @@
+/**
+ * OpenAI Responses as the gateway serves it: stateless, with encrypted reasoning carried by the
+ * client. For callers of other dialects it is spoken to upstreams. Its traps are in README.md. It
+ * must not know which providers speak it.
+ */
+import { invalidRequest } from '../../core/errors.ts'
+import type { UpstreamCodec } from '../codec.ts'
+import type { AcceptedRequest, RelayedDialect, RelayRequest, RelayTarget } from '../dialect.ts'
+import { spokenAt } from '../gate-defaults.ts'
+import { OPENAI_HEADERS } from '../header-lists.ts'
+import { CLOSE_BRACE, COLON, OPEN_BRACE, QUOTE, skipSpace } from '../json-scan.ts'
+import {
+  arrayElements,
+  editJson,
+  type JsonEdit,
+  type JsonMember,
+  type JsonObject,
+  scanJsonObject,
+} from '../json-splice.ts'
+import {
+  askingMember,
+  checkFieldTypes,
+  NOTHING_IGNORED,
+  presentMember,
+  readFlag,
+  readString,
+  requireField,
+} from '../request-fields.ts'
+import { readResponseUses } from '../tool-uses.ts'
+import { decodeResponse, readResponseUsage } from './answer.ts'
+import { ResponsesStreamDecoder } from './events.ts'
+import { encodeResponsesRequest } from './request.ts'
+import { editResponsesDefaults, RESPONSES_IDS } from './settings.ts'
+import { ResponsesTap } from './tap.ts'
+
+export const openaiResponses: RelayedDialect = {
+  id: 'openai-responses',
+  envelope: 'nested',
+  headers: OPENAI_HEADERS,
+  vendorIds: RESPONSES_IDS,
+  accept,
+  readSpoken: spokenAt({
+    temperature: ['temperature'],
+    topP: ['top_p'],
+    maxOutputTokens: ['max_output_tokens'],
+    reasoningEffort: ['reasoning.effort'],
+  }),
+  rewrite,
+  isAnswer: ({ output }) => Array.isArray(output),
+  hasFailed: ({ status }) => status === 'failed',
+  readUsage: readResponseUsage,
+  readToolUses: (answer) => readResponseUses(answer),
+  refusesReasoning: ({ code, message }) =>
+    code === 'invalid_encrypted_content' || message?.includes('encrypted content') === true,
+  createTap: () => new ResponsesTap(),
+  encodeFailedStream: (error) => new ResponsesTap().encodeFailure(error),
+}
+
+const ENCRYPTED_REASONING = 'reasoning.encrypted_content'
+
+const CURE = "This gateway keeps no state: send whole items in 'input' on every request."
+
+/**
+ * Fields that only work where conversations are stored, each with what to do instead (design §4,
+ * Responses).
+ */
+const STATEFUL_FIELDS: Readonly<Record<string, string>> = {
+  conversation: `'conversation' is not supported. ${CURE}`,
+  prompt:
+    "Stored prompts ('prompt') are not supported. Send the prompt's text in 'instructions' or 'input'.",
+}
+
+const PREVIOUS = 'previous_response_id'
+
+const FIELD_TYPES = {
+  model: ['string'],
+  input: ['string', 'array'],
+  stream: ['boolean'],
+  store: ['boolean'],
+  background: ['boolean'],
+  include: ['array'],
+  tools: ['array'],
+  tool_choice: ['string', 'object'],
+  max_output_tokens: ['number'],
+  reasoning: ['object'],
+} as const
+
+function accept(body: JsonObject): AcceptedRequest {
+  checkFieldTypes(body, FIELD_TYPES)
+  const gateId = readString(body, requireField(body, 'model'))
+  if (readFlag(body, 'store')) {
+    throw invalidRequest(
+      `'store' must not be true: this gateway stores no responses. Leave it out or send false. ${CURE}`,
+      'store',
+      'unsupported_parameter',
+    )
+  }
+  // Refused whenever it is supplied (interface, Responses, rule 2), so also when empty.
+  const previous = body.get(PREVIOUS)
+  if (previous !== undefined && body.type(previous) !== 'null')
+    throw invalidRequest(
+      `'${PREVIOUS}' is not supported. ${CURE}`,
+      PREVIOUS,
+      'unsupported_parameter',
+    )
+  for (const [field, message] of Object.entries(STATEFUL_FIELDS)) {
+    if (askingMember(body, field) !== undefined)
+      throw invalidRequest(message, field, 'unsupported_parameter')
+  }
+  if (readFlag(body, 'background')) {
+    throw invalidRequest(
+      "'background' must not be true: answers are not kept for later. Use 'stream' for long answers.",
+      'background',
+      'unsupported_parameter',
+    )
+  }
+  refuseItemReferences(body, requireField(body, 'input'))
+  return { body, gateId, stream: readFlag(body, 'stream'), ignored: NOTHING_IGNORED }
+}
+
+/**
+ * A reference points at an item the upstream stored, and nothing is stored. Dropping it in silence
+ * would lose the assistant's own words (wire.md §2.3), so it is refused with the cure.
+ */
+function refuseItemReferences(body: JsonObject, input: JsonMember): void {
+  if (body.type(input) !== 'array' || !mayHoldItemReference(body.raw(input))) return
+  let index = 0
+  for (const element of arrayElements(body, input)) {
+    if (body.bytes[element.start] === OPEN_BRACE) {
+      const item = readItem(body.bytes.subarray(element.start, element.end), index)
+      if (isItemReference(item)) {
+        throw invalidRequest(
+          `'input[${index}]' is an item_reference, but nothing is stored here: send whole items. In the AI SDK set ` +
+            'providerOptions.openai.store = false; in other SDKs set store to false and replay the output items.',
+          `input[${index}]`,
+          'unsupported_parameter',
+        )
+      }
+    }
+    index += 1
+  }
+}
+
+/**
+ * A cheap look before the items are read one by one: the word itself, an escape that could spell
+ * it, or a reference without the word, whose `type` may be null or missing. Agents replay items
+ * with ids by the hundred, so an `id` alone is no reason to read them all.
+ */
+function mayHoldItemReference(input: Uint8Array): boolean {
+  const bytes = Buffer.from(input.buffer, input.byteOffset, input.byteLength)
+  return (
+    bytes.includes(ITEM_REFERENCE) ||
+    bytes.includes(ESCAPE) ||
+    hasNullType(bytes) ||
+    hasObjectOfIdAtEnd(bytes)
+  )
+}
+
+// Bytes: a search for text turns it into bytes each time, hundreds of times for one body.
+const ITEM_REFERENCE = Buffer.from('item_reference')
+const ESCAPE = Buffer.from('\\u00')
+const NULL = Buffer.from('null')
+const TYPE = Buffer.from('"type"')
+const ID = Buffer.from('"id"')
+
+function hasNullType(bytes: Buffer): boolean {
+  for (let at = bytes.indexOf(NULL); at !== -1; at = bytes.indexOf(NULL, at + 4)) {
+    const colon = skipSpaceBack(bytes, at)
+    const end = bytes[colon] === COLON ? skipSpaceBack(bytes, colon) + 1 : 0
+    if (end >= TYPE.length && bytes.compare(TYPE, 0, TYPE.length, end - TYPE.length, end) === 0)
+      return true
+  }
+  return false
+}
+
+/** @returns where the last byte before `at` stands that is no space */
+function skipSpaceBack(bytes: Buffer, at: number): number {
+  do at -= 1
+  while (at > 0 && (bytes[at] ?? 0) <= SPACE)
+  return at
+}
+
+const SPACE = 0x20
+
+/** An object that says its `id` last, as one does that says nothing else. */
+function hasObjectOfIdAtEnd(bytes: Buffer): boolean {
+  for (let at = bytes.indexOf(ID); at !== -1; at = bytes.indexOf(ID, at + 4)) {
+    const colon = skipSpace(bytes, at + 4)
+    if (bytes[colon] !== COLON) continue
+    const end = bytes.indexOf(QUOTE, skipSpace(bytes, colon + 1) + 1)
+    if (end >= 0 && bytes[skipSpace(bytes, end + 1)] === CLOSE_BRACE) return true
+  }
+  return false
+}
+
+/** @throws GatewayError where it can be read in two ways: one of them may be a reference */
+function readItem(item: Uint8Array, index: number): JsonObject {
+  try {
+    return scanJsonObject(item)
+  } catch {
+    throw invalidRequest(
+      `'input[${index}]' has a member twice, or too many: which of two counts is not known.`,
+      `input[${index}]`,
+      'invalid_value',
+    )
+  }
+}
+
+/** OpenAI's schema leaves `type` to be missing or null, as it does for messages: these have a role. */
+function isItemReference(item: JsonObject): boolean {
+  const type = presentMember(item, 'type')
+  if (type !== undefined) return item.value(type) === 'item_reference'
+  return item.get('id') !== undefined && item.get('role') === undefined
+}
+
+function rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest {
+  const { body, defaults } = request
+  const written = defaults === undefined ? undefined : editResponsesDefaults(body, defaults, target)
+  const edits: JsonEdit[] = [
+    { type: 'replace', member: requireField(body, 'model'), json: JSON.stringify(target.model) },
+  ]
+  if (written !== undefined) edits.unshift(...written.edits)
+  const store = body.get('store')
+  // The upstream's default is true, so absence is not enough.
+  if (store === undefined) edits.push({ type: 'add', key: 'store', json: 'false' })
+  else if (body.type(store) === 'null')
+    edits.push({ type: 'replace', member: store, json: 'false' })
+  if (target.isReasoningModel) edits.push(...includeEncryptedReasoning(body))
+  return {
+    body: editJson(body, edits),
+    hidesUsage: false,
+    ignored: written?.ignored,
+  }
+}
+
+/**
+ * The union of what the client asked for and the encrypted reasoning it needs for the next turn.
+ */
+function includeEncryptedReasoning(body: JsonObject): JsonEdit[] {
+  const wanted = JSON.stringify(ENCRYPTED_REASONING)
+  const include = body.get('include')
+  if (include === undefined) return [{ type: 'add', key: 'include', json: `[${wanted}]` }]
+  const asked = body.value(include)
+  if (!Array.isArray(asked) || asked.length === 0)
+    return [{ type: 'replace', member: include, json: `[${wanted}]` }]
+  if (asked.includes(ENCRYPTED_REASONING)) return []
+  const spelling = new TextDecoder().decode(body.raw(include))
+  return [{ type: 'replace', member: include, json: `${spelling.slice(0, -1)},${wanted}]` }]
+}
+
+export const openaiResponsesUpstreamCodec: UpstreamCodec = {
+  form: 'chat',
+  encodeRequest: encodeResponsesRequest,
+  decodeAnswer: decodeResponse,
+  createEventDecoder: () => new ResponsesStreamDecoder(),
+}

@@ -1,0 +1,82 @@
+/** The settings of a Responses request, and how a gate's defaults are written into one. */
+
+import { createHash } from 'node:crypto'
+import type { GateDefaults } from '../../core/gate.ts'
+import { DefaultsEditor } from '../defaults-editor.ts'
+import type { RelayTarget } from '../dialect.ts'
+import type { JsonObject } from '../json-splice.ts'
+import { checkFieldTypes } from '../request-fields.ts'
+import { VendorIds } from '../vendor-ids.ts'
+
+export function editResponsesDefaults(
+  body: JsonObject,
+  defaults: GateDefaults,
+  { traits, takesEffort }: RelayTarget,
+): DefaultsEditor {
+  const editor = new DefaultsEditor(body)
+  const { instructions, temperature, topP, maxOutputTokens, reasoningEffort } = defaults
+  const sampling = traits.refusesSampling === true ? 'leaveOut' : 'set'
+  editor[sampling]('temperature', temperature)
+  editor[sampling]('top_p', topP)
+  editor.set('max_output_tokens', maxOutputTokens)
+  if (reasoningEffort !== undefined) {
+    editor.setInside('reasoning', 'effort', takesEffort ? reasoningEffort : undefined)
+    if (!takesEffort) editor.ignored.push('reasoning.effort')
+  }
+  if (instructions !== undefined) checkFieldTypes(body, { instructions: ['string'] })
+  editor.prepend('instructions', instructions, () => ({}))
+  return editor
+}
+
+/** https://developers.openai.com/api/docs/guides/tools: what tools may be given. */
+const OF_TOOLS = [
+  'container',
+  'container.file_ids',
+  'environment.container_id',
+  'environment.file_ids',
+  'environment.skills.skill_id',
+  'input_image_mask.file_id',
+  'tunnel_id',
+  'vector_store_ids',
+]
+
+export const RESPONSES_IDS = new VendorIds({
+  vendor: [
+    'input.content.file_id',
+    // Outputs of functions, and screenshots.
+    'input.output.file_id',
+    ...OF_TOOLS.map((path) => `tools.${path}`),
+    // Of `additional_tools` and `tool_search_output`.
+    ...OF_TOOLS.map((path) => `input.tools.${path}`),
+    'prompt_cache_options.comparison_response_id',
+  ],
+  free: [
+    'background_options.continuation_id',
+    'input.id',
+    'input.call_id',
+    'input.caller.caller_id',
+    'input.approval_request_id',
+    'input.acknowledged_safety_checks.id',
+    'input.pending_safety_checks.id',
+    // Sources of a text, and where a call ran: a vendor's own words, which clients send back.
+    'input.content.annotations.container_id',
+    'input.content.annotations.file_id',
+    'input.results.file_id',
+    'input.container_id',
+    'input.environment.container_id',
+    // The vendor's own connectors, which everybody opens with a token of theirs.
+    'tools.connector_id',
+    'input.tools.connector_id',
+  ],
+  refused: ['previous_response_id', 'conversation.id', 'prompt.id', 'prompt.variables.*.file_id'],
+})
+
+/**
+ * Longer ones of a call, of a user and of a prompt's cache are refused (`string_above_max_length`).
+ */
+const MAX_LENGTH = 64
+
+/** The id itself, or, where it is too long, a digest of it that is just as opaque. */
+export function toShortId(id: string): string {
+  return id.length <= MAX_LENGTH ? id : createHash('sha256').update(id).digest('hex')
+}

@@ -1,0 +1,233 @@
+/**
+ * Watches a Responses stream go by unchanged: its end, its usage, and what a failure event would
+ * have to repeat.
+ */
+import { GatewayError } from '../../core/errors.ts'
+import { NO_USES, type ToolUses } from '../../core/tool-uses.ts'
+import type { Usage } from '../../core/usage.ts'
+import { CONTEXT_FULL } from '../context-full.ts'
+import { deltaBytes, sealedTextBytes } from '../delta-bytes.ts'
+import type { StreamTap } from '../dialect.ts'
+import { toNestedError } from '../envelope.ts'
+import { parseJson } from '../json-scan.ts'
+import { toLatin1 } from '../latin1.ts'
+import { SECOND_ANSWER } from '../read-json.ts'
+import { type FailureNames, kindOfFailure } from '../reported-failure.ts'
+import { encodeSseFrame, type SseText } from '../sse.ts'
+import { type SeenFrame, SseRelay } from '../sse-relay.ts'
+import { ItemCounter, readResponseUses } from '../tool-uses.ts'
+import { modelOf } from '../usage.ts'
+import { readResponseUsage } from './answer.ts'
+
+const NOT_SHOWN: SeenFrame = { text: '', isTerminal: false }
+const CREATED = 'response.created'
+const ITEM_ADDED = 'response.output_item.added'
+const ITEM_DONE = 'response.output_item.done'
+/** Only where this is in an item's event may the item be a use of a tool. */
+const HOSTED_CALL = /"(?:web_search|file_search|code_interpreter|image_generation)_call"/
+const TERMINAL_EVENTS = new Set(['response.completed', 'response.failed', 'response.incomplete'])
+
+interface ResponseEvent {
+  readonly type?: unknown
+  readonly sequence_number?: number
+  readonly response?: Record<string, unknown>
+  readonly error?: { readonly message?: string } & FailureNames
+  readonly message?: string
+  readonly code?: unknown
+  readonly item?: unknown
+}
+
+export class ResponsesTap extends SseRelay implements StreamTap {
+  usage: Usage | null = null
+  reportedError: string | null = null
+  reportedKind: string | undefined
+  #first: SseText | undefined
+  #last: SseText | undefined
+  #items: ItemCounter | undefined
+  #created: SseText | undefined
+  #hasItems = false
+  /** A second answer has begun: nothing more is shown or counted. */
+  #isBroken = false
+  /** As the last event tells them, which repeats all items. */
+  #finalUses: ToolUses | undefined
+
+  get toolUses(): ToolUses {
+    return this.#finalUses ?? this.#items?.uses ?? NO_USES
+  }
+
+  get model(): string | undefined {
+    return this.#first === undefined ? undefined : modelOf(readEvent(this.#first).response)
+  }
+
+  protected see(frame: SseText): SeenFrame {
+    const { text } = frame
+    if (this.#isBroken) return NOT_SHOWN
+    const event = frame.event ?? typeOf(frame)
+    if (event === CREATED && this.#isSecond(frame)) return this.#break()
+    this.unreportedBytes += deltaBytes(text)
+    if (event === undefined) return { text, isTerminal: false }
+    if (event === 'error') this.#noteError(frame)
+    else this.#first ??= frame
+    this.#last = frame
+    if (event === ITEM_DONE) this.unreportedBytes += sealedBytes(text)
+    if (event === ITEM_ADDED || event === ITEM_DONE) this.#hasItems = true
+    if ((event === ITEM_DONE || event === ITEM_ADDED) && HOSTED_CALL.test(text))
+      this.#noteItem(event, frame)
+    const isTerminal = TERMINAL_EVENTS.has(event)
+    if (isTerminal) {
+      const { response } = readEvent(frame)
+      this.usage = readResponseUsage(response ?? {})
+      if (this.usage !== null) this.unreportedBytes = 0
+      if (response !== undefined) this.#finalUses = readResponseUses(response, this.toolUses)
+      this.verdict =
+        event === 'response.failed' || this.verdict === 'failed' ? 'failed' : 'complete'
+    }
+    return { text, isTerminal }
+  }
+
+  /** The same response may be created twice before anything else. */
+  #isSecond(frame: SseText): boolean {
+    const before = this.#created
+    this.#created ??= frame
+    if (before === undefined) return false
+    return this.#hasItems || readEvent(before).response?.id !== readEvent(frame).response?.id
+  }
+
+  #break(): SeenFrame {
+    const error = new GatewayError('upstream_error', SECOND_ANSWER)
+    const text = this.verdict === 'failed' ? '' : toLatin1(this.encodeFailure(error))
+    this.#isBroken = true
+    this.verdict = 'failed'
+    return { text, isTerminal: false }
+  }
+
+  isWholeAtEnd(): boolean {
+    return false // Every Responses stream ends with one of its terminal events; without one it was cut.
+  }
+
+  #noteItem(event: string, frame: SseText): void {
+    this.#items ??= new ItemCounter()
+    const { item } = readEvent(frame)
+    if (event === ITEM_DONE) this.#items.note(item)
+    else this.#items.announce(item)
+  }
+
+  #noteError(frame: SseText): void {
+    this.verdict = 'failed'
+    const event = readEvent(frame)
+    if (this.#first !== undefined) return
+    this.reportedError = event.error?.message ?? event.message ?? 'no message'
+    // In the flat form `type` is the event's.
+    this.reportedKind = kindOfFailure(event.error ?? { code: event.code })
+  }
+
+  /**
+   * `error` with both the flat and the nested spelling, then `response.failed` with a whole
+   * response, then `[DONE]`: the one sequence that every client tried reports as a failure (wire.md
+   * §2.1, §2.4.7).
+   */
+  encodeFailure(error: GatewayError): Uint8Array {
+    const nested = toNestedError(error)
+    const sequence =
+      (this.#last === undefined ? -1 : (readEvent(this.#last).sequence_number ?? -1)) + 1
+    const { type, ...flat } = nested
+    const started = this.#first === undefined ? {} : (readEvent(this.#first).response ?? {})
+    const failed = {
+      ...EMPTY_RESPONSE,
+      ...started,
+      status: 'failed',
+      error: { code: failureCodeOf(error), message: error.message },
+    }
+    return Buffer.concat([
+      encodeSseFrame({
+        event: 'error',
+        data: JSON.stringify({
+          type: 'error',
+          sequence_number: sequence,
+          ...flat,
+          error: { type, ...flat },
+        }),
+      }),
+      encodeSseFrame({
+        event: 'response.failed',
+        data: JSON.stringify({
+          type: 'response.failed',
+          sequence_number: sequence + 1,
+          response: failed,
+        }),
+      }),
+      encodeSseFrame({ data: '[DONE]' }),
+    ])
+  }
+}
+
+/** By which agents decide whether to wait, to shorten the conversation or to give up. */
+function failureCodeOf({ status, code }: GatewayError): string {
+  if (code === CONTEXT_FULL) return CONTEXT_FULL
+  return status === 429 ? 'rate_limit_exceeded' : 'server_error'
+}
+
+const SEAL = '"encrypted_content":"'
+/**
+ * The reasoning that came sealed, in bytes of text.
+ * @param event the end of an item, which alone has all of it
+ */
+function sealedBytes(event: string): number {
+  const at = event.indexOf(SEAL)
+  if (at < 0) return 0
+  const from = at + SEAL.length
+  return sealedTextBytes(event.indexOf('"', from) - from)
+}
+
+/** Some servers write no `event:` lines, so that only the data says what an event is. */
+function typeOf(frame: SseText): string | undefined {
+  const { type } = readEvent(frame)
+  return typeof type === 'string' && (type === 'error' || type.startsWith('response.'))
+    ? type
+    : undefined
+}
+
+function readEvent(frame: SseText): ResponseEvent {
+  try {
+    const event: unknown = parseJson(frame.data ?? '')
+    return typeof event === 'object' && event !== null ? event : {}
+  } catch {
+    return {} // An event that is no JSON is passed on all the same; there is just nothing to read in it.
+  }
+}
+
+/**
+ * Every member that a response object must have, for a stream that broke before the upstream sent
+ * one.
+ */
+const EMPTY_RESPONSE = {
+  id: 'resp_unknown',
+  object: 'response',
+  created_at: 0,
+  background: false,
+  incomplete_details: null,
+  instructions: null,
+  max_output_tokens: null,
+  max_tool_calls: null,
+  model: '',
+  output: [],
+  parallel_tool_calls: true,
+  previous_response_id: null,
+  prompt_cache_key: null,
+  reasoning: { effort: null, summary: null },
+  safety_identifier: null,
+  service_tier: 'auto',
+  store: false,
+  temperature: null,
+  text: { format: { type: 'text' } },
+  tool_choice: 'auto',
+  tools: [],
+  top_logprobs: 0,
+  top_p: null,
+  truncation: 'disabled',
+  presence_penalty: 0,
+  frequency_penalty: 0,
+  usage: null,
+  user: null,
+  metadata: {},
+}

@@ -5,7 +5,7 @@ import { createCallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/
 import { CallCounters, SeriesTable } from './call-counters.ts'
 import { EventLoopLag } from './event-loop-lag.ts'
 import { METRICS } from './metric-list.ts'
-import { createExposition } from './prometheus.ts'
+import { renderMetrics } from './prometheus.ts'
 import { readMetrics } from './read-metrics.ts'
 
 function call(fields: Partial<CallRecord> = {}): CallRecord {
@@ -30,7 +30,7 @@ function call(fields: Partial<CallRecord> = {}): CallRecord {
   }
 }
 
-async function render(counters: CallCounters): Promise<string> {
+function render(counters: CallCounters): string {
   const lag = new EventLoopLag()
   lag.stop()
   const sources = {
@@ -48,7 +48,7 @@ async function render(counters: CallCounters): Promise<string> {
     installation: () => ({ isRight: true, setBacks: 0 }),
     openBreakers: () => ['a/b', 'a/b', 'a/c'],
   }
-  return await createExposition(readMetrics({ counters, lag, sources, version: '1' })).render()
+  return renderMetrics(readMetrics({ counters, lag, sources, version: '1' }))
 }
 
 test('calls that the gateway refused are counted by their code, admitted or not', async () => {

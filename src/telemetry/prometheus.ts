@@ -1,115 +1,54 @@
 /**
- * Fills prom-client's registry when somebody asks, and at no other time. Costly to load: import it
- * when it is first needed.
+ * Writes the metrics in Prometheus' text format:
+ * https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
  */
-import {
-  Counter,
-  Gauge,
-  Histogram,
-  type MetricObjectWithValues,
-  type MetricValueWithName,
-  Registry,
-} from 'prom-client'
 import { SECONDS, type SecondsHistogram } from './histogram.ts'
-import { METRICS, type Metric, type MetricName } from './metric-list.ts'
+import { METRICS, type MetricName } from './metric-list.ts'
 import type { ReadMetric, Sample } from './read-metrics.ts'
 
-export interface Exposition {
-  render(): Promise<string>
+export function renderMetrics(readers: Record<MetricName, ReadMetric>): string {
+  const metrics = Object.entries(METRICS).map(([name, { type, labels, help }]) => {
+    const samples = readers[name as MetricName]()
+    const series = type === 'histogram' ? toBuckets : toSeries
+    return [
+      `# HELP ${name} ${escapeText(help)}.`,
+      `# TYPE ${name} ${type}`,
+      ...series(name, labels, samples),
+    ].join('\n')
+  })
+  return `${metrics.join('\n\n')}\n`
 }
 
-export function createExposition(readers: Record<MetricName, ReadMetric>): Exposition {
-  const registry = new Registry()
-  for (const [name, metric] of Object.entries(METRICS))
-    register(registry, name, metric, readers[name as MetricName])
-  return { render: () => registry.metrics() }
+/** Samples with the same labels are one series, and a metric without labels is never absent. */
+function toSeries(name: string, names: readonly string[], samples: Iterable<Sample>): string[] {
+  const sums = new Map(names.length === 0 ? [['', 0]] : [])
+  for (const { labels, value } of samples) {
+    if (typeof value !== 'number') continue
+    const own = toLabels(names, labels)
+    sums.set(own, (sums.get(own) ?? 0) + value)
+  }
+  return [...sums].map(([own, sum]) => toLine(name, own, sum))
 }
 
-function register(
-  registry: Registry,
-  name: string,
-  { type, labels, help }: Metric,
-  read: ReadMetric,
-): void {
-  const configuration = { name, help: `${help}.`, labelNames: [...labels], registers: [registry] }
-  switch (type) {
-    case 'counter': {
-      const counter: Counter = new Counter({
-        ...configuration,
-        collect: () => fill(counter, labels, read),
-      })
-      return
-    }
-    case 'gauge': {
-      const gauge: Gauge = new Gauge({ ...configuration, collect: () => fill(gauge, labels, read) })
-      return
-    }
-    case 'histogram':
-      new CountedHistogram(configuration, read)
-  }
-}
-
-/** A counter is set, too: it begins anew at each scrape and gets the whole sum. */
-function fill(metric: Counter | Gauge, names: readonly string[], read: ReadMetric): void {
-  metric.reset()
-  // Without labels, reset leaves a zero, and what follows adds to it.
-  for (const { labels, value } of read()) {
-    if (typeof value === 'number') metric.inc(toLabels(names, labels), value)
-  }
-}
-
-/**
- * prom-client's own takes one observation at a time; this one takes how many fell into each bucket.
- */
-class CountedHistogram extends Histogram {
-  readonly #configuration: {
-    readonly name: string
-    readonly help: string
-    readonly labelNames: readonly string[]
-  }
-  readonly #read: ReadMetric
-
-  constructor(
-    configuration: { name: string; help: string; labelNames: string[]; registers: Registry[] },
-    read: ReadMetric,
-  ) {
-    super({ ...configuration, buckets: [...SECONDS] })
-    this.#configuration = configuration
-    this.#read = read
-  }
-
-  override async get(): Promise<MetricObjectWithValues<MetricValueWithName<string>>> {
-    const { name, help, labelNames } = this.#configuration
-    const values = [...this.#read()].flatMap((sample) => toBuckets(name, labelNames, sample))
-    // The same as in the package's own get(); its type is an enum that exists at compile time only.
-    const described: unknown = { name, help, type: 'histogram', values, aggregator: 'sum' }
-    return described as MetricObjectWithValues<MetricValueWithName<string>>
-  }
-
-  /** The registry calls this one where it exists. */
-  getForPromString() {
-    return this.get()
-  }
-}
-
-function toBuckets(name: string, names: readonly string[], { labels, value }: Sample) {
-  if (typeof value === 'number') return []
-  const own = toLabels(names, labels)
-  return [
-    ...toCumulative(value).map(([le, count]) => ({
-      metricName: `${name}_bucket`,
-      labels: { le, ...own },
-      value: count,
-    })),
-    { metricName: `${name}_sum`, labels: own, value: value.sum },
-    { metricName: `${name}_count`, labels: own, value: value.count },
-  ]
+function toBuckets(name: string, names: readonly string[], samples: Iterable<Sample>): string[] {
+  return [...samples].flatMap(({ labels, value }) => {
+    if (typeof value === 'number') return []
+    const own = toLabels(names, labels)
+    const counts = toCumulative(value).map(([bound, count]) =>
+      toLine(`${name}_bucket`, own === '' ? `le="${bound}"` : `le="${bound}",${own}`, count),
+    )
+    return [
+      ...counts,
+      toLine(`${name}_sum`, own, value.sum),
+      toLine(`${name}_count`, own, value.count),
+    ]
+  })
 }
 
 function toCumulative({
   counts,
   count,
-}: SecondsHistogram): readonly (readonly [le: string, count: number])[] {
+}: SecondsHistogram): readonly (readonly [bound: string, count: number])[] {
   let below = 0
   const bounded = SECONDS.map((bound, index) => {
     below += counts[index] ?? 0
@@ -118,6 +57,17 @@ function toCumulative({
   return [...bounded, ['+Inf', count]]
 }
 
-function toLabels(names: readonly string[], values: readonly string[]): Record<string, string> {
-  return Object.fromEntries(names.map((name, index) => [name, values[index] ?? '']))
+function toLine(name: string, labels: string, value: number): string {
+  const figure = value === Number.POSITIVE_INFINITY ? '+Inf' : value
+  return `${name}${labels === '' ? '' : `{${labels}}`} ${figure}`
+}
+
+function toLabels(names: readonly string[], values: readonly string[]): string {
+  return names
+    .map((name, index) => `${name}="${escapeText(values[index] ?? '').replaceAll('"', '\\"')}"`)
+    .join(',')
+}
+
+function escapeText(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
 }

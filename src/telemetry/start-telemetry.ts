@@ -10,6 +10,7 @@ import { EventLoopLag } from './event-loop-lag.ts'
 import type { ProviderNames } from './genai-attributes.ts'
 import type { Log } from './log.ts'
 import { createMetricsEndpoint } from './metrics-endpoint.ts'
+import { renderMetrics } from './prometheus.ts'
 import { type MetricSources, readMetrics } from './read-metrics.ts'
 
 export interface Telemetry {
@@ -71,13 +72,7 @@ export async function startTelemetry(
     const counters = new CallCounters()
     const lag = new EventLoopLag()
     const readers = readMetrics({ counters, lag, sources, version })
-    let exposition: Promise<Awaited<ReturnType<typeof load>>> | undefined
-    const load = async () => (await import('./prometheus.ts')).createExposition(readers)
-    const loadOnce = () => {
-      exposition ??= load()
-      return exposition
-    }
-    const render = async () => (await loadOnce()).render()
+    const render = async () => renderMetrics(readers)
     const endpoint = createMetricsEndpoint(token, worker?.collectMetrics ?? render)
     return { counters, lag, endpoint, render }
   }

@@ -1,6 +1,6 @@
 # Every target installs what is missing first. `make` alone lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run dashboard binary screenshots browser-widths test test-live mutate chaos soak bench bench-quick bench-scale bench-pages profile check fmt install
+.PHONY: help run dashboard binary screenshots browser-widths test test-live chaos soak bench bench-quick bench-scale bench-pages profile check fmt install
 
 BUN := node_modules/.bin/bun
 
@@ -35,9 +35,6 @@ browser-widths: dashboard ## what keeps people's work safe in the dashboard, in 
 
 test-live: node_modules/.installed ## tests against the real providers whose keys are in the environment
 	@exec $(BUN) scripts/test.ts --only live
-
-mutate: node_modules/.installed ## plant faults, ask whether the nearest tests notice: SEED=1 COUNT=60 FOLDER=gateway FILE=src/… JOBS=2
-	@scripts/require-programs.sh redis-server && exec $(BUN) scripts/mutate.ts $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT)) $(if $(FOLDER),--folder $(FOLDER)) $(if $(FILE),--file $(FILE)) $(if $(JOBS),--jobs $(JOBS))
 
 chaos: dashboard ## every test that has a long form, in it, with figures: twenty minutes
 	@scripts/require-programs.sh postgresql redis-server procps nginx chromium-headless-shell && exec env GATEHOUSE_CHAOS=long $(BUN) test --isolate --timeout=1800000 $$(grep -rlE 'chaos-form|property-runs|page-lists' --include='*.test.ts' ./test ./src)

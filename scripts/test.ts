@@ -2,7 +2,7 @@
  * `make test`: every check, then every test. Its last line is `N passed, N failed`, where a check
  * counts as a test.
  */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { buildImageProgram } from './build-image-program.ts'
@@ -11,7 +11,6 @@ import { describeFailures } from './failed-tests.ts'
 import { runUntilStopped } from './run-command.ts'
 import { runInFolder } from './run-in-folder.ts'
 import { afterSecondRun, describeUnsteady, filesToRunAgain } from './second-run.ts'
-import { toTimings } from './slow-tests.ts'
 import {
   addCounts,
   type Counts,
@@ -26,6 +25,11 @@ import { findTestFiles, needsRoom, partOf, replacesGlobals, type TestPart } from
 
 const HOUSE = join(import.meta.dir, '..')
 const TIME_LIMIT_MS = 25 * 60_000
+/**
+ * How long each file took, so that a run begins with the slowest. The runner writes what it measured
+ * into the folder, one file for each run; the file in test/ serves the first run of a clone.
+ */
+const TIMINGS = { folder: join(HOUSE, '.cache/test-timings'), known: 'test/timings.json' }
 const TEST_PROGRAM = join(HOUSE, 'dist/test-program/gatehouse')
 
 const HELP = `bun scripts/test.ts [--only checks|unit|e2e|browser|live]
@@ -142,12 +146,12 @@ async function runTests(
   const started = startsProgram ? { GATEHOUSE_TEST_PROGRAM: await makeProgram() } : {}
   const result = await runInFolder(
     ({ path, reportPath }) => {
-      const timingsPath = join(path, 'timings.json')
-      writeFileSync(timingsPath, toTimings(files))
+      const timings = join(TIMINGS.folder, `${part}-${name.replaceAll(/\W+/g, '-')}.json`)
       return {
         command: [
           ...[process.execPath, 'test', '--only-failures', '--no-orphans'],
-          ...['--reporter=junit', `--reporter-outfile=${reportPath}`, `--timings=${timingsPath}`],
+          ...['--reporter=junit', `--reporter-outfile=${reportPath}`],
+          ...[`--timings=${timings}`, `--timings=${TIMINGS.known}`, '--update-timings'],
           ...how,
           ...files.map((path) => `./${path}`),
         ],

@@ -94,11 +94,15 @@ function encodeFile({ source, filename }: FilePart): JsonRecord {
   }
 }
 
-/** A turn with neither content nor calls is refused, so it is left out. */
+/** The parts keep their order. Mistral refuses a turn with neither content nor calls: it is left out. */
 function encodeAssistant(parts: readonly AssistantPart[], rules: MessageRules): JsonRecord[] {
-  const thinking: JsonRecord[] = []
+  const content: JsonRecord[] = []
   const calls: JsonRecord[] = []
   let text = ''
+  const endText = () => {
+    if (text !== '') content.push({ type: 'text', text })
+    text = ''
+  }
   noteCaches(parts, rules.ignored)
   for (const part of parts) {
     switch (part.type) {
@@ -106,9 +110,13 @@ function encodeAssistant(parts: readonly AssistantPart[], rules: MessageRules): 
       case 'refusal':
         text += part.text
         break
-      case 'reasoning':
-        thinking.push(...encodeThinking(part, rules))
+      case 'reasoning': {
+        const thinking = encodeThinking(part, rules)
+        if (thinking.length === 0) break
+        endText()
+        content.push(...thinking)
         break
+      }
       case 'tool-call':
         if (part.seal !== undefined) rules.ignored.add('seals')
         calls.push({
@@ -118,12 +126,14 @@ function encodeAssistant(parts: readonly AssistantPart[], rules: MessageRules): 
         })
     }
   }
-  if (thinking.length === 0 && text === '' && calls.length === 0) return []
-  const texts = text === '' ? [] : [{ type: 'text', text }]
+  const hasOnlyText = content.length === 0
+  if (hasOnlyText && text === '' && calls.length === 0) return []
+  const onlyText = text
+  endText()
   return [
     {
       role: 'assistant',
-      content: thinking.length === 0 ? text : [...thinking, ...texts],
+      content: hasOnlyText ? onlyText : content,
       ...(calls.length === 0 ? {} : { tool_calls: calls }),
     },
   ]

@@ -181,11 +181,16 @@ function decodeChoice(
   const seal = sealed ?? (hasReturned === true ? sealReasoning(returned) : undefined)
   const reasoning = told.text + thinking
   const refusal = textOf(message.refusal) ?? ''
+  const list = Array.isArray(message.content) && told.text === '' ? message.content : undefined
   const content: AnswerPart[] = [
-    ...(reasoning === '' && seal === undefined
-      ? []
-      : [{ type: 'reasoning' as const, text: reasoning, ...present({ seal }) }]),
-    ...(text === '' ? [] : [{ type: 'text' as const, text }]),
+    ...(list !== undefined && sealThinking !== undefined
+      ? inOrder(list, sealThinking)
+      : [
+          ...(reasoning === '' && seal === undefined
+            ? []
+            : [{ type: 'reasoning' as const, text: reasoning, ...present({ seal }) }]),
+          ...(text === '' ? [] : [{ type: 'text' as const, text }]),
+        ]),
     ...(refusal === '' ? [] : [{ type: 'refusal' as const, text: refusal }]),
     ...images,
     ...imagesOf(message),
@@ -198,6 +203,32 @@ function decodeChoice(
     finishReason: toFinishReason(textOf(choice.finish_reason) ?? 'stop'),
     unread: [...unread, ...unreadOf(message, hasReturned)],
   }
+}
+
+/** Texts and thinking of a list, in the order of the list. Neighbours of one kind are joined. */
+function inOrder(
+  content: readonly JsonValue[],
+  sealThinking: NonNullable<ReasoningSeals['sealThinking']>,
+): AnswerPart[] {
+  const parts: AnswerPart[] = []
+  for (const part of content) {
+    const { text, thinking, signature } = contentOf([part])
+    const last = parts.at(-1)
+    if (text !== '') {
+      if (last?.type === 'text') parts[parts.length - 1] = { ...last, text: last.text + text }
+      else parts.push({ type: 'text', text })
+    } else if (thinking !== '' || signature !== undefined) {
+      if (last?.type !== 'reasoning')
+        parts.push({ type: 'reasoning', text: thinking, seal: sealThinking(signature) })
+      else
+        parts[parts.length - 1] = {
+          ...last,
+          text: last.text + thinking,
+          ...(signature === undefined ? {} : { seal: sealThinking(signature) }),
+        }
+    }
+  }
+  return parts
 }
 
 function decodeCall(call: JsonRecord, hasReturned: true | undefined): AnswerPart {

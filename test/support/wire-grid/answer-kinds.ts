@@ -121,7 +121,6 @@ const order: Kind = {
   name: 'thinking between the texts of a turn comes back in its place',
   absent({ upstream }) {
     if (upstream.dialect === 'gemini-generate-content') return 'thought summaries never go back'
-    if (upstream.dialect === 'mistral-chat') return 'its models think once, before they answer'
     return interleavedTurn(upstream) === undefined ? 'a turn has one place for thinking' : undefined
   },
   async check(cell) {

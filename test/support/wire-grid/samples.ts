@@ -211,6 +211,12 @@ export const TURN_TEXTS: readonly string[] = [...PARTS.map(([, text]) => text), 
 
 const sse = (data: object, type?: string): string =>
   `${type === undefined ? '' : `event: ${type}\n`}data: ${JSON.stringify(data)}\n\n`
+const chunkOf = ([first = '']: readonly Piece[]): object =>
+  JSON.parse(
+    Buffer.from(first)
+      .toString()
+      .replace(/^data: /, ''),
+  )
 const signatureOf = (text: string): string => Buffer.from(text.repeat(4)).toString('base64')
 
 // biome-ignore lint/suspicious/noExplicitAny: the samples are JSON of seven dialects
@@ -280,6 +286,20 @@ const TURNS: Readonly<Record<string, Turn>> = {
         ...stream.slice(-2),
       ],
     }
+  },
+  'mistral-chat'(whole, stream) {
+    const content = PARTS.map(([type, text]) =>
+      type === 'text' ? { type, text } : { type, thinking: [{ type: 'text', text }] },
+    )
+    const { message } = whole.choices[0]
+    message.content = content
+    const events = content.map((part) =>
+      sse({
+        ...chunkOf(stream),
+        choices: [{ index: 0, delta: { content: [part] }, finish_reason: null }],
+      }),
+    )
+    return { whole, stream: [...events, ...stream] }
   },
   'gemini-generate-content'(whole, stream) {
     const parts = PARTS.map(([type, text]) =>

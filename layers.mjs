@@ -4,7 +4,7 @@
 export const layers = {
   core: { may: [], does: 'nouns without I/O: ids, clock, secrets, usage, errors' },
   contract: {
-    may: [],
+    may: ['core'],
     does: 'zod schemas of the control-plane API: the only src folder web/ may import',
   },
   wire: { may: ['core'], does: 'dialects: what is on the wire, as pure synchronous steps' },

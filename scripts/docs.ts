@@ -4,10 +4,8 @@
  */
 import { join } from 'node:path'
 import { layers, roots } from '../layers.mjs'
-import { CALL_COLUMNS } from '../src/core/call-columns.ts'
 import { ERROR_POLICY } from '../src/core/errors.ts'
 import { RESOURCE_ENTRIES } from '../src/core/resource-table.ts'
-import { callCode } from './call-code/call-code.ts'
 import { isJsonWalk, JSON_WALK, jsonWalk } from './json-walk.ts'
 import { layerTableText, replaceBetweenMarkers } from './layer-table.ts'
 import { METRICS_PAGE, metricsPage } from './metrics-page.ts'
@@ -26,7 +24,6 @@ const AUDIT_WORDS = 'src/contract/audit-words.generated.json'
 
 const checkOnly = process.argv.includes('--check')
 const table = layerTableText(layers, roots)
-const callCodes = callCode(CALL_COLUMNS)
 let faults = 0
 
 const walk = await read(JSON_WALK)
@@ -35,11 +32,6 @@ if (!isJsonWalk(walk))
 // Loaded now, for its probes read JSON by what may have been renewed.
 const { conformanceTexts } = await import('./conformance/conformance-texts.ts')
 const conformance = conformanceTexts()
-for (const fault of callCodes.faults) complain(`src/core/call-columns.ts: ${fault}`)
-for (const [path, text] of callCodes.files) {
-  if (callCodes.faults.length === 0)
-    await renew(path, await read(path), text, 'it is not what src/core/call-columns.ts comes to')
-}
 for (const path of DOCUMENTS) {
   const text = await read(path)
   const renewed = replaceBetweenMarkers(text, 'layers', table)
@@ -82,7 +74,7 @@ await renew(
   await newTables(),
   'it is not what the steps of src/store/migrations/migrations.ts come to',
 )
-// Loaded now, for it answers with the fields that may have been renewed above.
+// Loaded now, for the program reads JSON by what may have been renewed.
 const { readDocument } = await import('./openapi/read-document.ts')
 await renew(
   API_TYPES,
@@ -102,9 +94,7 @@ await renew(
   `${JSON.stringify(auditWords(), null, 2)}\n`,
   'it is not what src/core/resource-table.ts says',
 )
-console.log(
-  `documents: ${DOCUMENTS.length + conformance.files.size + callCodes.files.size + 8} read, ${faults} faults`,
-)
+console.log(`documents: ${DOCUMENTS.length + conformance.files.size + 8} read, ${faults} faults`)
 if (faults > 0) process.exitCode = 1
 
 function auditWords() {

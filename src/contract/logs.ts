@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { costWithPartsBody } from './costs.ts'
 import { listOf, pageQuery } from './lists.ts'
-import { logFields } from './log-fields.generated.ts'
+import { logFields } from './log-fields.ts'
 import { logFilterFields, refuseReversedRange } from './usage-query.ts'
 
 export const logQuery = z

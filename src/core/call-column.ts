@@ -1,5 +1,5 @@
 /**
- * The description of a column of a call: its place in everything generated from the list
+ * The description of a column of a call: its place in everything that follows from the list
  * (call-columns.ts). Must not know a column.
  */
 
@@ -83,6 +83,8 @@ export interface ChoiceColumn extends OneColumn {
 /** The attempts, which are JSON in their column. */
 interface AttemptsColumn extends OneColumn {
   readonly type: 'attempts'
+  /** The version of lines in which an attempt says why it failed, whatever else they hold. */
+  readonly failuresSince: number
 }
 
 /** One that the table holds in several columns. */

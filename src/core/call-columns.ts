@@ -1,10 +1,7 @@
 /**
- * The columns of a call, listed once: its record, the journal's line, the table's row, the answers
- * of the interface, the export and the dashboard's facts follow from here. Plain data: must not
- * know how any of these is written.
- *
- * `make fmt` renews the code that is made from it (scripts/call-code/, decision 0056). The order is
- * that of the answers.
+ * The columns of a call, listed once in the order of the answers. The record, the journal's line,
+ * the table's row, the answers of the interface, the export and the dashboard's facts follow from
+ * the list (decision 0105). Plain data: must not know how any of these is written.
  */
 import type { CallColumns } from './call-column.ts'
 
@@ -269,8 +266,21 @@ export const CALL_COLUMNS = {
     presence: 'optional',
     line: 18,
     since: 4,
+    failuresSince: 10,
     column: 'attempt_details',
     csv: null,
     body: { description: 'Each time that an upstream was asked; null: the first time was enough.' },
   },
 } as const satisfies CallColumns
+
+/** The name of the call's key: no column, for it is looked up when the call is shown. */
+export const KEY_NAME = {
+  /** Its place in the answers. */
+  after: 'keyId',
+  /** Never given to a column. */
+  csv: 27,
+  body: {
+    description:
+      'The name of the key, or of the member who used the playground; null: it has none any more.',
+  },
+} as const

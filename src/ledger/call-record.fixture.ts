@@ -2,7 +2,7 @@
 import type { CallRecord } from '../core/call.ts'
 import type { CallBatch } from '../core/call-batch.ts'
 import { createCallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
-import { LINE_VERSION } from './call-line.generated.ts'
+import { LINE_VERSION } from './call-line.ts'
 import type { Journal } from './journal.ts'
 import { SegmentReader } from './segment-reader.ts'
 

@@ -7,9 +7,10 @@ import fc from 'fast-check'
 import type { CallRecord } from '../core/call.ts'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { anyCallRecord } from './any-call-record.fixture.ts'
+import { toWholeRecord } from './call-line.ts'
 import { createCallRecord, recordsIn } from './call-record.fixture.ts'
 import { KeptLines, LineBatch, SpareBuffers } from './journal-lines.ts'
-import { encodeRecordLine, toLineContent, toWholeRecord } from './record-line.ts'
+import { encodeRecordLine, toLineContent } from './record-line.ts'
 
 const textOf = (batch: LineBatch) => Buffer.from(batch.bytes).toString()
 const lineOf = (content: string) =>

@@ -9,10 +9,11 @@ import { systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Ledger } from '../gateway/ports.ts'
 import { Backlog } from './backlog.ts'
+import { toWholeRecord } from './call-line.ts'
 import { ClosedSegments } from './closed-segments.ts'
 import { KeptLines, LineBatch, SpareBuffers } from './journal-lines.ts'
 import type { ReportLedgerEvent } from './ledger-event.ts'
-import { toLineContent, toWholeRecord } from './record-line.ts'
+import { toLineContent } from './record-line.ts'
 import { SegmentFile, type SyncMode } from './segment-file.ts'
 
 interface Turn {

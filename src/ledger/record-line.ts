@@ -10,13 +10,7 @@
 import type { CallRecord } from '../core/call.ts'
 import type { AccountId, CallId } from '../core/ids.ts'
 import { isCount } from '../core/usage.ts'
-import {
-  isWhole,
-  LINE_VERSION,
-  makeWhole,
-  readLineMembers,
-  toLineMembers,
-} from './call-line.generated.ts'
+import { LINE_VERSION, readLineMembers, toLineMembers, toWholeRecord } from './call-line.ts'
 
 /** The least version that the list knows. Those before are written no more. */
 const LISTED_VERSION = 4
@@ -169,15 +163,4 @@ function readPast(version: number, members: readonly unknown[]): CallRecord | un
     cost,
     ...attempts,
   ])
-}
-
-/**
- * A call as the ledger keeps it, every number a whole one from 0 up: its line and its row in the
- * store are both made from this, so they agree. A provider that reports a count of 1.5 or 1e30 must
- * not be able to make a row that the store refuses again and again: such usage is none, such a cost
- * is none (it is priced later), and what is no time at all becomes 0.
- * @returns the call itself where nothing is to be changed, which is nearly always
- */
-export function toWholeRecord(call: CallRecord): CallRecord {
-  return isWhole(call) ? call : makeWhole(call)
 }

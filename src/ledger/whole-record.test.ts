@@ -5,11 +5,12 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { CallRecord } from '../core/call.ts'
-import { toRow, toRowValues } from '../store/calls/call-rows.generated.ts'
+import { toRow, toRowValues } from '../store/calls/call-rows.ts'
 import { sumCalls } from '../store/usage/sum-calls.ts'
 import { anyCallRecord, NUMBER_COLUMNS } from './any-call-record.fixture.ts'
+import { toWholeRecord } from './call-line.ts'
 import { createCallRecord } from './call-record.fixture.ts'
-import { decodeRecordLine, encodeRecordLine, toWholeRecord } from './record-line.ts'
+import { decodeRecordLine, encodeRecordLine } from './record-line.ts'
 
 /** Whatever arithmetic and providers make of one. */
 const oddNumber = fc.oneof(

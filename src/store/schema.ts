@@ -9,7 +9,7 @@ import type { Overrides, Strategy } from '../core/gate.ts'
 import type { AccountId, GateId, KeyId } from '../core/ids.ts'
 import type { CredentialHeader, OwnedModel } from '../core/owned-model.ts'
 import type { Period } from '../core/period.ts'
-import type { CallTable } from './calls/call-rows.generated.ts'
+import type { CallTable } from './calls/call-rows.ts'
 import type { AuditLogTable } from './changes/audit-schema.ts'
 import type { UserSchema } from './users/user-schema.ts'
 

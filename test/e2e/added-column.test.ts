@@ -114,8 +114,8 @@ describe('its line', () => {
 })
 
 test('a column for the dashboard is among its facts', async () => {
-  const { CALL_FACTS }: typeof import('../../src/contract/call-facts.generated.ts') = await import(
-    join(next.path, 'src/contract/call-facts.generated.ts')
+  const { CALL_FACTS }: typeof import('../../src/contract/call-facts.ts') = await import(
+    join(next.path, 'src/contract/call-facts.ts')
   )
   expect<unknown>(CALL_FACTS[0]).toEqual({ name: 'nextPlace', type: 'text', title: 'Place' })
 })

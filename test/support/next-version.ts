@@ -5,8 +5,6 @@
  */
 import { cp, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { KEY_NAME } from '../../scripts/call-code/answer-code.ts'
-import { FAILED_ATTEMPTS } from '../../scripts/call-code/line-code.ts'
 import { createTemporaryFolder, type TemporaryFolder } from './temporary-folder.ts'
 
 const REPOSITORY = resolve(import.meta.dir, '../..')
@@ -59,11 +57,11 @@ const COLUMNS = [
 
 /** In the places that come next. */
 function withColumns(list: string): string {
-  const after = (place: RegExp, ...taken: readonly number[]): number =>
-    Math.max(...taken, ...[...list.matchAll(place)].map(([, number]) => Number(number))) + 1
+  const after = (place: RegExp): number =>
+    Math.max(...[...list.matchAll(place)].map(([, number]) => Number(number))) + 1
   const line = after(/\bline: (\d+)/g)
-  const since = after(/\b(?:since|changed): (\d+)/g, FAILED_ATTEMPTS)
-  const csv = after(/\bcsv: (\d+)/g, KEY_NAME.csv)
+  const since = after(/\b(?:since|changed|failuresSince): (\d+)/g)
+  const csv = after(/\bcsv: (\d+)/g)
   const columns = COLUMNS.map(
     ([beginning, body], index) =>
       `${beginning}, presence: 'optional', line: ${line + index}, since: ${since + index}, csv: ${body === 'null' ? null : csv + index}, body: ${body} },`,
@@ -94,7 +92,7 @@ const CHANGES: readonly (readonly [string, RegExp, string | ((text: string) => s
 export async function createNextVersion(): Promise<TemporaryFolder> {
   const folder = await createTemporaryFolder()
   try {
-    for (const part of ['package.json', 'tsconfig.json', 'src', 'scripts/call-code'])
+    for (const part of ['package.json', 'tsconfig.json', 'src'])
       await cp(join(REPOSITORY, part), join(folder.path, part), { recursive: true })
     await symlink(join(REPOSITORY, 'node_modules'), join(folder.path, 'node_modules'))
     await writeFile(join(folder.path, 'src/store/migrations/next-version.ts'), STEP)
@@ -104,21 +102,9 @@ export async function createNextVersion(): Promise<TemporaryFolder> {
       if (!before.test(text)) throw new Error(`${file} does not hold ${before}`)
       await writeFile(path, typeof after === 'string' ? text.replace(before, after) : after(text))
     }
-    await renewCallCode(folder.path)
     return folder
   } catch (error) {
     await folder.remove()
     throw error
   }
-}
-
-/** As `make fmt` does. */
-async function renewCallCode(folder: string): Promise<void> {
-  const { callCode }: typeof import('../../scripts/call-code/call-code.ts') = await import(
-    join(folder, 'scripts/call-code/call-code.ts')
-  )
-  const { CALL_COLUMNS } = await import(join(folder, 'src/core/call-columns.ts'))
-  const { faults, files } = callCode(CALL_COLUMNS)
-  if (faults.length > 0) throw new Error(`the next version's columns: ${faults.join('; ')}`)
-  for (const [path, text] of files) await writeFile(join(folder, path), text)
 }

@@ -15,7 +15,7 @@ import {
   jsonContent,
 } from '../control-plane-app.ts'
 import { decodeCursor, encodeCursor } from '../paging.ts'
-import { toCostBody } from './body-parts.ts'
+import { toCostBody } from './log-body.ts'
 
 /** Checked in one request: some ten milliseconds. */
 const CALLS_PER_REQUEST = 1_000

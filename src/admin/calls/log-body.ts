@@ -1,13 +1,77 @@
 /**
- * Turns a call into its answer, with the parts of its cost, and the log's filters into the store's
- * terms. Runs no query.
+ * Turns a call into its answer and its line of the export, by the list of a call's columns
+ * (core/call-columns.ts), and the log's filters into the store's terms. Runs no query.
  */
-import type { LogDetailsBody, LogFilterQuery } from '../../contract/logs.ts'
-import type { CallRecord } from '../../core/call.ts'
-import type { CostPart } from '../../core/cost.ts'
-import { usdOfPart } from '../../core/money.ts'
+import type { CsvCell } from '../../contract/csv.ts'
+import { ERROR_KINDS } from '../../contract/error-kinds.ts'
+import type { LogBody, LogDetailsBody, LogFilterQuery } from '../../contract/logs.ts'
+import type { CallAttempt, CallRecord } from '../../core/call.ts'
+import type { CallColumn } from '../../core/call-column.ts'
+import { CALL_COLUMNS, KEY_NAME } from '../../core/call-columns.ts'
+import type { Cost, CostPart } from '../../core/cost.ts'
+import { toUsd, usdOfPart } from '../../core/money.ts'
 import type { CallFilter } from '../../store/calls/call-pages.ts'
-import { toLogBody } from './log-body.generated.ts'
+
+// The list gives the record its type, so its names are the record's.
+const LIST = Object.entries(CALL_COLUMNS) as readonly (readonly [keyof CallRecord, CallColumn])[]
+
+export function toLogBody(call: CallRecord, keyName: string | null): LogBody {
+  const body: Record<string, unknown> = {}
+  for (const [name, { type, body: field }] of LIST) {
+    if (field === null) continue
+    body[name] = toMember(type, call[name])
+    if (name === KEY_NAME.after) body.keyName = keyName
+  }
+  return body as LogBody
+}
+
+function toMember(type: CallColumn['type'], value: unknown): unknown {
+  if (type === 'cost') return toCostBody(value as Cost | undefined)
+  if (value === undefined || value === null) return null
+  if (type === 'moment') return new Date(Number(value)).toISOString()
+  return type === 'attempts' ? (value as readonly CallAttempt[]).map(toAttemptBody) : value
+}
+
+export function toCostBody(cost: Cost | undefined): LogBody['cost'] {
+  if (cost === undefined) return { usd: null, status: 'unknown', source: null }
+  const { nanoUsd, status, source } = cost
+  return { usd: nanoUsd === null ? null : toUsd(nanoUsd), status, source }
+}
+
+function toAttemptBody({ failure, ...attempt }: CallAttempt) {
+  return {
+    ...attempt,
+    errorKind: ERROR_KINDS.find((kind) => kind === failure?.kind) ?? null,
+    errorCode: failure?.code ?? null,
+  }
+}
+
+interface ExportColumn {
+  readonly place: number
+  readonly heading: string
+  read(log: LogBody): CsvCell
+}
+
+export const EXPORT_COLUMNS: readonly ExportColumn[] = [
+  ...LIST.flatMap(([name, column]) => toExportColumns(name as keyof LogBody, column)),
+  { place: KEY_NAME.csv, heading: 'keyName', read: (log: LogBody) => log.keyName },
+].toSorted((left, right) => left.place - right.place)
+
+function toExportColumns(name: keyof LogBody, column: CallColumn): readonly ExportColumn[] {
+  if (!('parts' in column)) {
+    const { csv } = column
+    return csv === null ? [] : [{ place: csv, heading: name, read: (log) => log[name] as CsvCell }]
+  }
+  return Object.entries(column.parts).map(([part, { csv, heading = part }]) => ({
+    place: csv,
+    heading,
+    read(log) {
+      // As a decimal: a spreadsheet would show 1e-7 as text.
+      if (part === 'nanoUsd') return log.cost.usd?.toFixed(9)
+      return (log[name] as Readonly<Record<string, CsvCell>> | null)?.[part]
+    },
+  }))
+}
 
 export function toLogDetailsBody(
   call: CallRecord,

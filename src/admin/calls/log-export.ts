@@ -18,8 +18,7 @@ import {
   errorAnswers,
 } from '../control-plane-app.ts'
 import { CallerNames } from './caller-names.ts'
-import { EXPORT_COLUMNS, toLogBody } from './log-body.generated.ts'
-import { toFilter } from './log-body.ts'
+import { EXPORT_COLUMNS, toFilter, toLogBody } from './log-body.ts'
 
 /**
  * Read in a millisecond and written in another, after each of which calls get their turn. The
@@ -56,7 +55,7 @@ const exportRoute = createRoute({
 const FORMATS = {
   csv: {
     contentType: 'text/csv; charset=utf-8',
-    head: () => toCsv([EXPORT_COLUMNS.map(([name]) => name)]),
+    head: () => toCsv([EXPORT_COLUMNS.map(({ heading }) => heading)]),
     line: toCsvRow,
   },
   ndjson: {
@@ -137,5 +136,5 @@ async function* readPages(
 }
 
 function toCsvRow(log: LogBody): string {
-  return toCsv([EXPORT_COLUMNS.map(([, read]) => read(log))])
+  return toCsv([EXPORT_COLUMNS.map((column) => column.read(log))])
 }

@@ -15,8 +15,7 @@ import {
 } from '../control-plane-app.ts'
 import { decodeCursor, encodeCursor, toPage } from '../paging.ts'
 import { CallerNames } from './caller-names.ts'
-import { toLogBody } from './log-body.generated.ts'
-import { toFilter, toLogDetailsBody } from './log-body.ts'
+import { toFilter, toLogBody, toLogDetailsBody } from './log-body.ts'
 
 const tags = ['Logs']
 

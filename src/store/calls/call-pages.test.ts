@@ -9,7 +9,7 @@ import { createCallRecord } from '../../ledger/call-record.fixture.ts'
 import { openDatabase } from '../database/open-database.ts'
 import type { Schema } from '../schema.ts'
 import { type CallFilter, type CallPosition, findCallPage } from './call-pages.ts'
-import { toRow } from './call-rows.generated.ts'
+import { toRow } from './call-rows.ts'
 
 const ODD_TEXT = 'a"b\\c/\n\t\u0001\u007f\u2028 é 😀, \'{}[]=1'
 

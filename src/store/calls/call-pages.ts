@@ -9,7 +9,7 @@ import type { CallOutcome, CallRecord } from '../../core/call.ts'
 import type { AccountId, CallId } from '../../core/ids.ts'
 import { isSqlite, rowsAsJson } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
-import { CALL_COLUMN_NAMES, type CallValues, toRecord, toTableRow } from './call-rows.generated.ts'
+import { CALL_COLUMN_NAMES, type CallValues, toRecord, toTableRow } from './call-rows.ts'
 
 /** Calls looked at for one page: some fifty milliseconds of SQLite, a step at a time. */
 const MAX_ROWS = 100_000

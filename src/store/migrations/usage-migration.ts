@@ -3,7 +3,7 @@
  * reads them.
  */
 import { type CreateTableBuilder, type Kysely, type Migration, sql } from 'kysely'
-import { toRecord } from '../calls/call-rows.generated.ts'
+import { toRecord } from '../calls/call-rows.ts'
 import { storedByKey } from '../database/sql-differences.ts'
 import type { Schema, UsageTable } from '../schema.ts'
 import { sumCalls } from '../usage/sum-calls.ts'

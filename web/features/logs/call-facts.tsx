@@ -1,6 +1,6 @@
 /** The plain facts of a call, from the list of a call's columns. Knows no column. */
 import type { ReactNode } from 'react'
-import { CALL_FACTS, type CallFact } from '../../../src/contract/call-facts.generated.ts'
+import { CALL_FACTS, type CallFact } from '../../../src/contract/call-facts.ts'
 import { formatDuration, formatWhole } from '../../format/figures.ts'
 import { DateTime } from '../../ui/moment.tsx'
 import { Fact } from './fact.tsx'

@@ -1,0 +1,60 @@
+import { expect, test } from 'bun:test'
+import type { CallColumn } from './call-column.ts'
+import { CALL_COLUMNS, KEY_NAME } from './call-columns.ts'
+
+/** Columns 1 to 17 are in every line that is written; each later one came with a version. */
+const IN_EVERY_LINE = 17
+const FIRST_VERSION = 4
+
+const list: readonly CallColumn[] = Object.values(CALL_COLUMNS)
+const later = list
+  .filter(({ line }) => line > IN_EVERY_LINE)
+  .toSorted((left, right) => left.line - right.line)
+const cells = list.flatMap((column): readonly { column: string; csv: number | null }[] =>
+  'parts' in column ? Object.values(column.parts) : [column],
+)
+const fromOne = (length: number) => Array.from({ length }, (_, index) => index + 1)
+const sorted = (places: readonly number[]) => places.toSorted((left, right) => left - right)
+
+test('every place of the line is given once', () => {
+  expect(sorted(list.map(({ line }) => line))).toEqual(fromOne(list.length))
+})
+
+test('every place of the export is given once', () => {
+  const places = [KEY_NAME.csv, ...cells.flatMap(({ csv }) => csv ?? [])]
+  expect(sorted(places)).toEqual(fromOne(places.length))
+})
+
+test('every column of the table is given once', () => {
+  const names = cells.map(({ column }) => column)
+  expect(new Set(names).size).toBe(names.length)
+})
+
+test('what every line holds has no version', () => {
+  const inEvery = list.filter(({ line }) => line <= IN_EVERY_LINE)
+  expect(inEvery.filter(({ since }) => since !== undefined)).toEqual([])
+})
+
+test('each later column is optional, and no two versions of lines are the same', () => {
+  expect(later.filter(({ presence }) => presence !== 'optional')).toEqual([])
+  const since = later.map((column) => column.since ?? 0)
+  expect(since).toEqual(sorted(since))
+  const changed = list.flatMap((column) =>
+    column.type === 'attempts'
+      ? [column.failuresSince]
+      : 'changed' in column
+        ? (column.changed ?? [])
+        : [],
+  )
+  const versions = sorted([...since, ...changed])
+  expect(versions).toEqual(versions.map((_, index) => FIRST_VERSION + index))
+})
+
+test('what is exported or a fact of the dashboard is in the answers', () => {
+  const unanswered = list.filter(({ body }) => body === null)
+  expect(
+    unanswered.filter((each) => 'parts' in each || each.csv !== null || each.fact !== undefined),
+  ).toEqual([
+    // Lines and rows alone have the account.
+  ])
+})

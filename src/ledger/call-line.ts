@@ -1,0 +1,316 @@
+/**
+ * A call as the members of its line in the journal, and back: a table made from the list of a
+ * call's columns (core/call-columns.ts). Also holds a call's numbers to what lines and rows take:
+ * whole, and from 0 up. Must not know bytes or files.
+ */
+import type { CallAttempt, CallRecord } from '../core/call.ts'
+import type { CallColumn } from '../core/call-column.ts'
+import { CALL_COLUMNS } from '../core/call-columns.ts'
+import type { Cost, CostStatus } from '../core/cost.ts'
+import type { ErrorKind } from '../core/errors.ts'
+import { MAX_NANO_USD } from '../core/money.ts'
+import { isCount, toTrueUsage, type Usage } from '../core/usage.ts'
+
+/** The values of one type of column in lines. Methods, so that each row names its own value type. */
+interface LineType {
+  /** Absent: the value itself is the member. */
+  toMember?(value: unknown): unknown
+  /**
+   * @param version of the line
+   * @returns undefined where the member is damaged
+   */
+  read(member: unknown, version: number): unknown
+  /** Whether lines and rows can hold its numbers. Absent: it has none. */
+  isWhole?(value: unknown): boolean
+  /** @returns undefined where the column is better left out */
+  toWhole?(value: unknown): unknown
+}
+
+const TEXT: LineType = { read: (member) => (typeof member === 'string' ? member : undefined) }
+
+const COUNT: LineType = {
+  read: (member) => (isCount(member) ? member : undefined),
+  isWhole: isCount,
+  toWhole,
+}
+
+const LINE_TYPES: Readonly<Record<Exclude<CallColumn['type'], 'choice'>, LineType>> = {
+  callId: TEXT,
+  accountId: TEXT,
+  keyId: TEXT,
+  gateId: TEXT,
+  text: TEXT,
+  flag: { read: (member) => (typeof member === 'boolean' ? member : undefined) },
+  count: COUNT,
+  positiveCount: COUNT,
+  httpStatus: COUNT,
+  moment: COUNT,
+  durationMs: COUNT,
+  errorKind: TEXT,
+  attempts: {
+    toMember: toAttemptsMembers,
+    read: readAttempts,
+    isWhole: (attempts: readonly CallAttempt[]) => attempts.every(isWholeAttempt),
+    toWhole: (attempts: readonly CallAttempt[]) => attempts.map(toWholeAttempt),
+  },
+  usage: {
+    toMember: toUsageMembers,
+    read: readUsage,
+    isWhole: (usage: Usage) => toTrueUsage(usage) === usage,
+    toWhole: toTrueUsage,
+  },
+  cost: {
+    toMember: toCostMembers,
+    read: readCost,
+    isWhole: isWholeCost,
+    toWhole: (cost: Cost) => (isWholeCost(cost) ? cost : undefined),
+  },
+}
+
+interface LineColumn extends LineType {
+  readonly name: keyof CallRecord
+  /** Its place in the line; 0 is the line's version. */
+  readonly place: number
+  readonly presence: CallColumn['presence']
+  /** The least version of a line that holds it. */
+  readonly version: number
+  /** The version whose lines end with it. Absent: lines of every version have its place. */
+  readonly since: number | undefined
+}
+
+/** The least version that is written. */
+const LEAST_VERSION = 4
+/** Of lines with an attempt that says why it failed, whatever else they hold. */
+const FAILURES_VERSION = CALL_COLUMNS.attemptDetails.failuresSince
+
+/** In the order of the line. */
+const COLUMNS: readonly LineColumn[] = Object.entries(CALL_COLUMNS)
+  .map(([name, column]) => toLineColumn(name as keyof CallRecord, column))
+  .toSorted((left, right) => left.place - right.place)
+
+const COUNTED_COLUMNS = COLUMNS.filter(({ isWhole }) => isWhole !== undefined)
+
+/** The highest that this build reads. */
+export const LINE_VERSION = Math.max(FAILURES_VERSION, ...COLUMNS.map(({ version }) => version))
+
+/** What the shortest line has, with its version. */
+const LEAST_LENGTH = 1 + COLUMNS.filter(({ since }) => since === undefined).length
+
+const LENGTHS = lengthsByVersion()
+
+function toLineColumn(name: keyof CallRecord, column: CallColumn): LineColumn {
+  const { line: place, presence, since } = column
+  const changed = 'changed' in column ? column.changed : undefined
+  const version = since ?? changed ?? LEAST_VERSION
+  return { name, place, presence, version, since, ...lineTypeOf(column) }
+}
+
+function lineTypeOf(column: CallColumn): LineType {
+  if (column.type !== 'choice') return LINE_TYPES[column.type]
+  const values: readonly unknown[] = column.values
+  return { read: (member) => (values.includes(member) ? member : undefined) }
+}
+
+/**
+ * How many members a line may have, by version. Lines of a column's version end with that column.
+ * Lines of a version that changed a meaning end like those of any version before.
+ */
+function lengthsByVersion(): readonly (readonly number[])[] {
+  const lengths: number[][] = []
+  for (let version = LEAST_VERSION; version <= LINE_VERSION; version += 1) {
+    const own = COLUMNS.filter(({ since }) => since === version).map(({ place }) => place + 1)
+    if (version === LEAST_VERSION) own.unshift(LEAST_LENGTH)
+    lengths[version] = own.length > 0 ? own : [...new Set(lengths.flat())]
+  }
+  return lengths
+}
+
+/**
+ * Of a record as `makeWhole` makes it; the first member is the version. The line ends with the last
+ * column that the call has, and has the least version that holds all of them.
+ */
+export function toLineMembers(call: CallRecord): unknown[] {
+  const members: unknown[] = [LEAST_VERSION]
+  let version = hasFailedAttempt(call.attemptDetails) ? FAILURES_VERSION : LEAST_VERSION
+  let length = LEAST_LENGTH
+  for (const column of COLUMNS) {
+    const value: unknown = call[column.name] ?? null
+    if (value === null) {
+      members.push(null)
+      continue
+    }
+    members.push(column.toMember === undefined ? value : column.toMember(value))
+    if (column.version > version) version = column.version
+    if (column.place >= length) length = column.place + 1
+  }
+  members[0] = version
+  members.length = length
+  return members
+}
+
+/** Of a version from 4 on. @returns undefined where a member is not what its column holds */
+export function readLineMembers(
+  version: number,
+  members: readonly unknown[],
+): CallRecord | undefined {
+  if (!LENGTHS[version]?.includes(members.length)) return undefined
+  const record: Partial<Record<keyof CallRecord, unknown>> = {}
+  for (const column of COLUMNS) {
+    const member = members[column.place] ?? null
+    if (member !== null) {
+      const value = column.read(member, version)
+      if (value === undefined) return undefined
+      record[column.name] = value
+    } else if (column.presence === 'always') return undefined
+    else if (column.presence === 'nullable') record[column.name] = null
+    else if (column.since === version && version > LEAST_VERSION) return undefined
+  }
+  // The list gives the record its type and each column its reader.
+  return record as CallRecord
+}
+
+/**
+ * A call as the ledger keeps it, every number a whole one from 0 up: its line and its row in the
+ * store are both made from this, so they agree. A provider that reports a count of 1.5 or 1e30 must
+ * not be able to make a row that the store refuses again and again: such usage is none, such a cost
+ * is none (it is priced later), and what is no time at all becomes 0.
+ * @returns the call itself where nothing is to be changed, which is nearly always
+ */
+export function toWholeRecord(call: CallRecord): CallRecord {
+  for (const { name, isWhole } of COUNTED_COLUMNS) {
+    const value: unknown = call[name] ?? null
+    if (value !== null && isWhole?.(value) !== true) return makeWhole(call)
+  }
+  return call
+}
+
+function makeWhole(call: CallRecord): CallRecord {
+  const copy: Partial<Record<keyof CallRecord, unknown>> = { ...call }
+  for (const { name, toWhole } of COUNTED_COLUMNS) {
+    const value: unknown = call[name] ?? null
+    if (value === null) continue
+    const whole = toWhole?.(value)
+    if (whole === undefined) delete copy[name]
+    else copy[name] = whole
+  }
+  return copy as CallRecord
+}
+
+// The columns that are more than one value: usage, cost, attempts.
+
+const COST_STATUSES: readonly unknown[] = [
+  'exact',
+  'estimated',
+  'unknown',
+] satisfies readonly CostStatus[]
+
+/** Cache writes are the fifth. */
+function toUsageMembers(usage: Usage): readonly number[] {
+  const counts = [
+    usage.inputTokens,
+    usage.outputTokens,
+    usage.cachedInputTokens,
+    usage.reasoningTokens,
+  ]
+  if (usage.cacheWriteTokens !== undefined) counts.push(usage.cacheWriteTokens)
+  return counts
+}
+
+function readUsage(members: unknown): Usage | undefined {
+  if (!Array.isArray(members) || (members.length !== 4 && members.length !== 5)) return undefined
+  const inputTokens: unknown = members[0]
+  const outputTokens: unknown = members[1]
+  const cachedInputTokens: unknown = members[2]
+  const reasoningTokens: unknown = members[3]
+  if (!isCount(inputTokens) || !isCount(outputTokens)) return undefined
+  if (!isCount(cachedInputTokens) || !isCount(reasoningTokens)) return undefined
+  const usage = { inputTokens, outputTokens, cachedInputTokens, reasoningTokens }
+  if (members.length === 4) return usage
+  const cacheWriteTokens: unknown = members[4]
+  return isCount(cacheWriteTokens) ? { ...usage, cacheWriteTokens } : undefined
+}
+
+function toCostMembers({ nanoUsd, status, source }: Cost): readonly unknown[] {
+  return [nanoUsd, status, source]
+}
+
+const NANO_USD_PER_MICRO_USD = 1_000
+
+function readCost(members: unknown, version: number): Cost | undefined {
+  if (!Array.isArray(members) || members.length !== 3) return undefined
+  const amount: unknown = members[0]
+  const status: unknown = members[1]
+  const source: unknown = members[2]
+  if (!(amount === null || isCount(amount)) || !COST_STATUSES.includes(status)) return undefined
+  if (!(source === null || typeof source === 'string')) return undefined
+  return { nanoUsd: toNanoUsd(amount, version), status: status as CostStatus, source }
+}
+
+function toNanoUsd(amount: number | null, version: number): number | null {
+  if (amount === null || version >= CALL_COLUMNS.cost.changed) return amount
+  return Math.min(MAX_NANO_USD, amount * NANO_USD_PER_MICRO_USD)
+}
+
+function toAttemptsMembers(attempts: readonly CallAttempt[]): readonly unknown[] {
+  return attempts.map(toAttemptMembers)
+}
+
+function toAttemptMembers({
+  target,
+  status,
+  afterMs,
+  durationMs,
+  failure,
+}: CallAttempt): readonly unknown[] {
+  const members = [target, status, afterMs, durationMs]
+  return failure === undefined ? members : [...members, failure.kind, failure.code]
+}
+
+function hasFailedAttempt(attempts: readonly CallAttempt[] | undefined): boolean {
+  return attempts?.some(({ failure }) => failure !== undefined) === true
+}
+
+function readAttempts(members: unknown): readonly CallAttempt[] | undefined {
+  if (!Array.isArray(members)) return undefined
+  const attempts: CallAttempt[] = []
+  for (const each of members) {
+    if (!Array.isArray(each) || (each.length !== 4 && each.length !== 6)) return undefined
+    const [target, status, afterMs, durationMs, kind, code = null]: unknown[] = each
+    if (typeof target !== 'string' || !(status === null || isCount(status))) return undefined
+    if (!isCount(afterMs) || !isCount(durationMs)) return undefined
+    if (each.length === 4) {
+      attempts.push({ target, status, afterMs, durationMs })
+      continue
+    }
+    if (typeof kind !== 'string' || !(code === null || typeof code === 'string')) return undefined
+    const failure = { kind: kind as ErrorKind, code }
+    attempts.push({ target, status, afterMs, durationMs, failure })
+  }
+  return attempts
+}
+
+function isWholeCost({ nanoUsd }: Cost): boolean {
+  return nanoUsd === null || isCount(nanoUsd)
+}
+
+function isWholeAttempt({ status, afterMs, durationMs }: CallAttempt): boolean {
+  return (status === null || isCount(status)) && isCount(afterMs) && isCount(durationMs)
+}
+
+function toWholeAttempt({ status, afterMs, durationMs, ...others }: CallAttempt): CallAttempt {
+  return {
+    ...others,
+    status: status === null ? null : toWhole(status),
+    afterMs: toWhole(afterMs),
+    durationMs: toWhole(durationMs),
+  }
+}
+
+/**
+ * A number that cannot be kept becomes 0: a record with a wrong duration is worth more than
+ * none.
+ */
+function toWhole(value: number): number {
+  const whole = Math.round(value)
+  return isCount(whole) ? whole : 0
+}

@@ -561,6 +561,23 @@ describe('a body that nobody reads', () => {
   })
 })
 
+test('a stream that is cut off reaches its client without an end, and its connection closes', async () => {
+  const { url } = open(
+    async () =>
+      new StreamedAnswer(
+        async (client) => {
+          await client.write(Buffer.from('begun'))
+          client.cut()
+        },
+        { headers: {} },
+      ),
+  )
+  const connection = await connectRaw(url)
+  connection.send(GET)
+  await pollUntil('the cut', () => connection.closed)
+  expect(connection.answer()).toMatchObject({ text: 'begun', complete: false })
+})
+
 describe('requests one behind the other', () => {
   const places = (text: string) =>
     [...text.matchAll(/place=(\d+);/g)].map(([, place]) => Number(place))

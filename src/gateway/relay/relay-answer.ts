@@ -256,7 +256,7 @@ async function endBroken(
   await settleQuietly(ports, call, failedResult(ports, relayed, { kind: error.kind, isOurs }))
   await client.write(encode(error))
   const flushMs = isPromisedEnd(thrown) ? FLUSH_BEFORE_PROMISED_CUT_MS : FLUSH_BEFORE_CUT_MS
-  await cutBody(clock, flushMs)
+  await cutAfterFlush(clock, client, flushMs)
 }
 
 /** Far longer than any network needs; an upstream that waits so long may give up its answer. */
@@ -286,14 +286,14 @@ class HeldUp {
   }
 }
 
-/** Ends a body without its closing chunk, when what it said last has had its time to leave. */
-export async function cutBody(
+/** Cuts an answer off when its last bytes have had their time to leave. */
+export async function cutAfterFlush(
   clock: Pick<Timekeeper, 'after'>,
-  afterMs = FLUSH_BEFORE_CUT_MS,
-): Promise<never> {
-  await new Promise<void>((resolve) => clock.after(afterMs, resolve))
-  // Bun cuts the connection; the failure has been told and written down already.
-  throw undefined
+  client: AnswerSink,
+  flushMs = FLUSH_BEFORE_CUT_MS,
+): Promise<void> {
+  await new Promise<void>((resolve) => clock.after(flushMs, resolve))
+  client.cut()
 }
 
 interface BrokenAnswer {

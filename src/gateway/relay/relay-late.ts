@@ -13,7 +13,7 @@ import type { AdmittedCall } from '../call.ts'
 import { settleRefused } from '../refuse.ts'
 import { KEEP_ALIVE, KeepAlive } from './keep-alive.ts'
 import {
-  cutBody,
+  cutAfterFlush,
   giveUp,
   NOT_KEPT,
   type RelayPorts,
@@ -115,7 +115,7 @@ async function endRefused(
   if (thrown instanceof UpstreamFailure && thrown.type === 'cancelled') return
   const told = call.dialect.encodeFailedStream?.(error)
   if (told !== undefined) await client.write(told)
-  await cutBody(ports.clock)
+  await cutAfterFlush(ports.clock, client)
 }
 
 /** The client left: its request is aborted, and with it whatever was still being asked. */

@@ -151,19 +151,17 @@ describe('a client that leaves', () => {
   })
 })
 
-test('an answer is over before its end goes out, whole or cut', async () => {
-  for (const failure of [undefined, new Error('It broke.')]) {
-    const answer = answering(async () => {
-      if (failure !== undefined) throw failure
-    })
-    const seen: string[] = []
-    answer.progress.whenOver(() => seen.push('over'))
-    const close = () => void seen.push('closed')
-    await answer.source
-      .pull({ write: () => 0, flush: () => 0, close })
-      .catch(() => seen.push('cut'))
-    expect(seen).toEqual(['over', failure === undefined ? 'closed' : 'cut'])
-  }
+test.each<[string, SendPieces, string]>([
+  ['whole', async () => {}, 'closed'],
+  ['cut off', async (client) => client.cut(), 'cut'],
+  ['broken', () => Promise.reject(new Error('It broke.')), 'cut'],
+])('an answer is over before its end goes out: %s', async (_name, send, end) => {
+  const answer = answering(send)
+  const seen: string[] = []
+  answer.progress.whenOver(() => seen.push('over'))
+  const close = () => void seen.push('closed')
+  await answer.source.pull({ write: () => 0, flush: () => 0, close }).catch(() => seen.push('cut'))
+  expect(seen).toEqual(['over', end])
 })
 
 test('a reader in this process has all of it too', async () => {

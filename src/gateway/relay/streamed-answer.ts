@@ -42,9 +42,14 @@ export interface AnswerSink {
   readonly isLeft: boolean
   /** Calls `run` when the client leaves, at once where it has left. Only the last one counts. */
   whenLeft(run: () => void): void
+  /**
+   * Lets the answer end with its connection cut, so that no client takes it for whole. For a failure
+   * that is written down already, and that the client has been told.
+   */
+  cut(): void
 }
 
-/** Sends all of an answer. Its connection is cut, instead of ended, where it throws. */
+/** Sends all of an answer. Its connection is cut where it throws, as by `AnswerSink.cut`. */
 export type SendPieces = (client: AnswerSink) => Promise<void>
 
 export interface StreamedAnswerInit {
@@ -115,6 +120,7 @@ export class DirectSource implements AnswerSink {
   #controller: DirectController | undefined
   #sending: Promise<void> | undefined
   #whenLeft: (() => void) | undefined
+  #isCut = false
   isLeft = false
 
   /** @param onLeft see `StreamedAnswerInit` */
@@ -140,6 +146,10 @@ export class DirectSource implements AnswerSink {
   whenLeft(run: () => void): void {
     this.#whenLeft = run
     if (this.isLeft) run()
+  }
+
+  cut(): void {
+    this.#isCut = true
   }
 
   write(piece: Uint8Array): Promise<void> | undefined {
@@ -173,7 +183,10 @@ export class DirectSource implements AnswerSink {
     } finally {
       this.progress.end()
     }
-    if (!this.isLeft) controller.close()
+    if (this.isLeft) return
+    // Servers cut the connection of a source that fails.
+    if (this.#isCut) throw new Error('The answer is cut off.')
+    controller.close()
   }
 }
 

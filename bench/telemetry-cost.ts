@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import type { TelemetrySettings } from '../src/config/telemetry-settings.ts'
 import { systemClock } from '../src/core/clock.ts'
 import { createCallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../src/core/ids.ts'
-import { type AdmittedCall, beginAttempt } from '../src/gateway/call.ts'
+import { type AdmittedCall, BodyBudget, beginAttempt } from '../src/gateway/call.ts'
 import type { CallObserver } from '../src/gateway/call-observer.ts'
 import { settle } from '../src/gateway/settle/settle.ts'
 import { AccessLog } from '../src/telemetry/access-log.ts'
@@ -28,6 +28,7 @@ const CALLS_A_TURN = 100
 
 const HEADERS = new Headers({ 'content-type': 'application/json', authorization: 'Bearer x' })
 const SIGNAL = new AbortController().signal
+const BODIES = new BodyBudget(Number.POSITIVE_INFINITY)
 const ledger = { record: () => Promise.resolve(), assertWritable() {} }
 const REQUEST = {
   body: scanJsonObject(new TextEncoder().encode('{"model":"bench"}')),
@@ -161,7 +162,7 @@ function settleOne(observer: CallObserver | undefined): void {
     headers: {},
     place: undefined,
     ticket: { headers: {}, reserveQuota: () => undefined, settle() {} },
-    share: { take() {}, giveBack() {} },
+    body: BODIES.open(),
     bodyFigures: undefined,
     settled: undefined,
     gateId: 'bench' as GateId,

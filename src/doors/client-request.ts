@@ -194,7 +194,7 @@ export class ClientRequest extends Leaving implements HttpRequest {
     if (bodyBytes === undefined) return
     if (bodyBytes < LARGE_BODY_BYTES && this.#waitingBytes === bodyBytes) return
     this.#isCopied = true
-    this.#room = bodyMemory.lend(bodyBytes)
+    this.#room = bodyMemory.take(bodyBytes)
     for (const piece of this.#pieces) {
       this.#room.set(piece, this.#filled)
       this.#filled += piece.byteLength

@@ -11,7 +11,7 @@ import type { Deadline, Deadlines, DueCause } from '../upstream/deadlines.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
 import { type JsonObject, JsonSyntaxError, scanJsonObject } from '../wire/json-splice.ts'
 import { keyIsGone } from './attempt/failures.ts'
-import type { BodyShare, Call } from './call.ts'
+import type { Call, HeldBody } from './call.ts'
 import { WANTED } from './shared-credential.ts'
 
 export interface BodyLimits {
@@ -28,13 +28,13 @@ export interface BodyLimits {
 export function accept(
   ports: { readonly bodyLimits: BodyLimits; readonly deadlines: Deadlines },
   request: HttpRequest,
-  call: Pick<Call, 'dialect' | 'share' | 'isStrict' | 'caller'>,
+  call: Pick<Call, 'dialect' | 'body' | 'isStrict' | 'caller'>,
 ): AcceptedRequest | Promise<AcceptedRequest> {
   // Read also where nothing will be translated: the gate, which decides that, needs it.
   call.isStrict = readStrictness(request.headers)
-  const { dialect, share, caller } = call
+  const { dialect, body: held, caller } = call
   const owner = caller?.owner
-  return readBody(request, ports.bodyLimits, { deadlines: ports.deadlines, dialect, share, owner })
+  return readBody(request, ports.bodyLimits, { deadlines: ports.deadlines, dialect, held, owner })
 }
 
 /** Reading an object costs by its members, a microsecond each, and other calls wait meanwhile. */
@@ -65,11 +65,19 @@ function scanBody(bytes: Uint8Array): JsonObject {
   }
 }
 
+function acceptBytes(bytes: Uint8Array, { dialect, held }: AcceptedAs): AcceptedRequest {
+  const text = scanBody(bytes)
+  held.own(text)
+  return dialect.accept(text)
+}
+
+type AcceptedAs = Pick<BodyReading, 'dialect' | 'held'>
+
 interface BodyReading {
   readonly deadlines: Deadlines
   readonly dialect: Dialect
-  /** Takes what is held, before it is read where its length is said. */
-  readonly share: Pick<BodyShare, 'take'>
+  /** Takes the body's bytes, before they are read where its length is declared. */
+  readonly held: HeldBody
   /** The key or session that sends the body, for `Deadlines.revoke`. */
   readonly owner: string | undefined
 }
@@ -89,12 +97,12 @@ function readBody(
   // With its length known the body is one read; without, it is counted as it comes. Looking at
   // `request.body` makes a stream of it, which costs as much as everything else here.
   if (declared !== null) {
-    reading.share.take(Number(declared) || 0)
+    reading.held.take(Number(declared) || 0)
     const bytes = request.takeBytes?.()
-    if (bytes !== undefined) return reading.dialect.accept(scanBody(bytes))
+    if (bytes !== undefined) return acceptBytes(bytes, reading)
     return within(limits.bodyTimeoutMs, request.bytes(), reading)
   }
-  const body = request.body === null ? NO_BODY : readCounted(request.body, limits, reading.share)
+  const body = request.body === null ? NO_BODY : readCounted(request.body, limits, reading.held)
   return within(limits.bodyTimeoutMs, body, reading)
 }
 
@@ -122,14 +130,14 @@ function checkContentHeaders(headers: HeaderFields): void {
 async function readCounted(
   body: ReadableStream<Uint8Array>,
   limits: BodyLimits,
-  share: Pick<BodyShare, 'take'>,
+  held: HeldBody,
 ): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of body) {
     size += chunk.byteLength
     if (size > limits.maxBodyBytes) throw tooLarge(limits)
-    share.take(chunk.byteLength)
+    held.take(chunk.byteLength)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
@@ -155,13 +163,14 @@ class BodyWait implements Deadline {
   after: Deadline | undefined = undefined
   readonly owner: string | undefined
   readonly #deadlines: Deadlines
-  readonly #dialect: Dialect
+  readonly #reading: AcceptedAs
   readonly #accepted = Promise.withResolvers<AcceptedRequest>()
 
-  constructor({ deadlines, dialect, owner }: BodyReading, timeoutMs: number) {
+  constructor(reading: BodyReading, timeoutMs: number) {
+    const { deadlines, owner } = reading
     this.owner = owner
     this.#deadlines = deadlines
-    this.#dialect = dialect
+    this.#reading = reading
     this.dueAt = deadlines.now() + timeoutMs
     deadlines.add(this)
   }
@@ -173,7 +182,7 @@ class BodyWait implements Deadline {
   end(bytes: Uint8Array): void {
     this.#deadlines.remove(this)
     try {
-      this.#accepted.resolve(this.#dialect.accept(scanBody(bytes)))
+      this.#accepted.resolve(acceptBytes(bytes, this.#reading))
     } catch (thrown) {
       this.#accepted.reject(thrown)
     }

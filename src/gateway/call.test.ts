@@ -1,31 +1,44 @@
 /**
  * A call's attempts: failed ones keep their time, and the answering one counts until it is
- * reported. All calls' bodies share one room.
+ * reported. All calls' bodies share one budget.
  */
 import { expect, test } from 'bun:test'
-import { BodyRoom, beginAttempt, toOutcome } from './call.ts'
+import { scanJsonObject } from '../wire/json-splice.ts'
+import { BodyBudget, beginAttempt, toOutcome } from './call.ts'
 
-test('bodies are held up to the last byte of their room, and one that ends makes room for others', () => {
-  const room = new BodyRoom(100)
-  const first = room.open()
-  const second = room.open()
+test('bodies are held up to the last byte of their budget, and one that ends leaves its bytes to others', () => {
+  const budget = new BodyBudget(100)
+  const first = budget.open()
+  const second = budget.open()
   first.take(60)
   second.take(40)
   expect(() => second.take(1)).toThrow('as many bytes of requests as it may')
-  expect(room.heldBytes).toBe(100)
-  first.giveBack()
-  first.giveBack()
+  expect(budget.heldBytes).toBe(100)
+  first.release()
+  first.release()
   second.take(60)
-  expect(room.heldBytes).toBe(100)
+  expect(budget.heldBytes).toBe(100)
 })
 
-test('a call that gave its room back takes no more, however much of its body still comes', () => {
-  const room = new BodyRoom(100)
-  const share = room.open()
-  share.take(10)
-  share.giveBack()
-  expect(() => share.take(20)).toThrow('The call is over.')
-  expect(room.heldBytes).toBe(0)
+test('a released body takes no more bytes, however many still come', () => {
+  const budget = new BodyBudget(100)
+  const body = budget.open()
+  body.take(10)
+  body.release()
+  expect(() => body.take(20)).toThrow('The call is over.')
+  expect(budget.heldBytes).toBe(0)
+})
+
+test('a released body lets its text go, unless it was read after that', () => {
+  const budget = new BodyBudget(100)
+  const read = () => scanJsonObject(Buffer.from('{}'))
+  const [first, late] = [read(), read()]
+  const body = budget.open()
+  body.own(first)
+  body.release()
+  expect(() => first.bytes).toThrow('was let go')
+  body.own(late)
+  expect(late.bytes).toHaveLength(2)
 })
 
 test('a failed attempt has its own duration, one that goes on has lasted until now', () => {

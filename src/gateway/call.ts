@@ -1,7 +1,6 @@
 /**
  * One call from its door to its end: what each stage has found out so far, in one object that goes
- * from stage to stage, and the share that it holds of the memory for bodies. It decides nothing and
- * knows no stage.
+ * from stage to stage, and the memory that its body holds. It decides nothing and knows no stage.
  */
 
 import type { AttemptFailure, CallAttempt, CallCredential, CallOutcome } from '../core/call.ts'
@@ -16,6 +15,7 @@ import { bodyMemory } from '../http/body-memory.ts'
 import type { HttpRequest } from '../http/messages.ts'
 import type { AnswerOutcome } from '../wire/codec.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
+import type { JsonObject } from '../wire/json-splice.ts'
 import type { AttemptRecord, AttemptTrace, CallObserver, CallTrace } from './call-observer.ts'
 import type { Caller, Place, Ticket } from './ports.ts'
 
@@ -33,10 +33,10 @@ export interface Call {
   readonly begunAt: number
   readonly trace: CallTrace | undefined
   /**
-   * Given back once an answer has begun that is sent in pieces, or else with the call's end: until
-   * then another target may be asked.
+   * Released when an answer in pieces begins, otherwise when the call ends: until then another
+   * target may be asked.
    */
-  readonly share: Pick<BodyShare, 'take' | 'giveBack'>
+  readonly body: HeldBody
   /** The gateway's own headers for the answer: the call's id, and its limits once it is admitted. */
   readonly headers: Record<string, string>
   caller: Caller | undefined
@@ -117,14 +117,14 @@ export function leavePlace(call: Pick<Call, 'place'>): void {
 
 export interface CallPorts {
   readonly clock: Pick<Timekeeper, 'now' | 'elapsed'>
-  readonly bodyRoom: BodyRoom
+  readonly bodyBudget: BodyBudget
   /** Absent: nobody watches, and a call pays for nothing but the question. */
   readonly observer?: CallObserver | undefined
 }
 
 /** @param id absent: the call gets one of its own */
 export function beginCall(
-  { clock, bodyRoom, observer }: CallPorts,
+  { clock, bodyBudget, observer }: CallPorts,
   request: HttpRequest,
   dialect: Dialect,
   id: CallId = createCallId(),
@@ -140,7 +140,7 @@ export function beginCall(
     startedAt: clock.now(),
     begunAt,
     trace: observer?.begin(request.headers),
-    share: bodyRoom.open(),
+    body: bodyBudget.open(),
     headers,
     caller: undefined,
     place: undefined,
@@ -266,20 +266,13 @@ function toBroken({ errorKind }: AttemptsEnd): AttemptFailure | null {
   return errorKind === null ? null : { kind: errorKind, code: null }
 }
 
-// How many bytes of bodies the process holds at once.
+// The bytes of request bodies that the process holds at once.
 
-/** No stage reads the body any more, nor sends any of it that has not been sent. */
-export function freeBody({ accepted, share }: Pick<Call, 'accepted' | 'share'>): void {
-  const bytes = accepted?.body.letGo()
-  if (bytes !== undefined) bodyMemory.giveBack(bytes)
-  share.giveBack()
-}
-
-/** Bodies that are being read or sent on give their bytes back within moments. */
+/** Bodies that are being read or sent on are released within moments. */
 const RETRY_SECONDS = '1'
 
-/** For all callers together. It must not know what is in them, nor who sent them. */
-export class BodyRoom {
+/** For all callers together. Must not know what is in bodies, nor who sent them. */
+export class BodyBudget {
   readonly #maxBytes: number
   #heldBytes = 0
 
@@ -291,9 +284,9 @@ export class BodyRoom {
     return this.#heldBytes
   }
 
-  /** Nothing, until something is taken. */
-  open(): BodyShare {
-    return new BodyShare(this)
+  /** Nothing is taken yet. */
+  open(): HeldBody {
+    return new HeldBody(this)
   }
 
   /** @throws GatewayError `unavailable`, with `retry-after` */
@@ -307,35 +300,45 @@ export class BodyRoom {
     this.#heldBytes += bytes
   }
 
-  giveBack(bytes: number): void {
+  release(bytes: number): void {
     this.#heldBytes -= bytes
   }
 }
 
-/** The bytes that one call holds, from its first one on. */
-export class BodyShare {
-  readonly #room: BodyRoom
+/** The body of one call: its part of the budget, and its memory once it is read. */
+export class HeldBody {
+  readonly #budget: BodyBudget
   #bytes = 0
-  #isOver = false
+  #text: JsonObject | undefined
+  #isReleased = false
 
-  constructor(room: BodyRoom) {
-    this.#room = room
+  constructor(budget: BodyBudget) {
+    this.#budget = budget
   }
 
   /**
-   * @throws GatewayError `unavailable`, with `retry-after`; `request_timeout` where all was given
-   * back: what still comes of the body is nobody's, and would never be given back
+   * Before these bytes are read.
+   * @throws GatewayError `unavailable`, with `retry-after`; `request_timeout` after `release`: the
+   * rest of such a body belongs to no call
    */
   take(bytes: number): void {
-    if (this.#isOver) throw new GatewayError('request_timeout', 'The call is over.')
-    this.#room.take(bytes)
+    if (this.#isReleased) throw new GatewayError('request_timeout', 'The call is over.')
+    this.#budget.take(bytes)
     this.#bytes += bytes
   }
 
-  /** For good. Safe to call again. */
-  giveBack(): void {
-    this.#isOver = true
-    this.#room.giveBack(this.#bytes)
+  /** The body is read; its memory is released with the rest. */
+  own(text: JsonObject): void {
+    if (!this.#isReleased) this.#text = text
+  }
+
+  /** No stage reads the body any more, and no unsent part of it is sent. Safe to call again. */
+  release(): void {
+    this.#isReleased = true
+    const memory = this.#text?.letGo()
+    if (memory !== undefined) bodyMemory.release(memory)
+    this.#text = undefined
+    this.#budget.release(this.#bytes)
     this.#bytes = 0
   }
 }

@@ -13,7 +13,7 @@ import { admit, restrictTargets } from './admit.ts'
 import type { AskPorts } from './attempt/ask-target.ts'
 import { attemptTargets } from './attempt/attempt-targets.ts'
 import { authenticate, whenFresh } from './authenticate.ts'
-import { beginCall, type CallPorts, freeBody, isAdmitted, leavePlace } from './call.ts'
+import { beginCall, type CallPorts, isAdmitted, leavePlace } from './call.ts'
 import { type PlanPorts, planTargets } from './plan/plan-targets.ts'
 import type { Caller, Freshness, KeyStore, Limits, Refusals } from './ports.ts'
 import { refuse, settleRefused } from './refuse.ts'
@@ -83,7 +83,7 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
     } catch (thrown) {
       leavePlace(call)
       const error = await settleRefused(ports, call, thrown)
-      freeBody(call)
+      call.body.release()
       if (error.kind === 'internal_error') ports.reportFailure(error, call.id)
       if (!isAdmitted(call)) tellRefusal(ports, error, call)
       return refuse(error, dialect.envelope, { ...call.headers, ...toSkippedHeader(call) })

@@ -7,42 +7,42 @@ const MB = 1024 * 1024
 describe('memory that was given back', () => {
   test('is lent again for a body of about its size', () => {
     const memory = new BodyMemory()
-    const first = memory.lend(200_000)
+    const first = memory.take(200_000)
     expect(first.byteLength).toBe(200_000)
-    memory.giveBack(first)
-    const second = memory.lend(250_000)
+    memory.release(first)
+    const second = memory.take(250_000)
     expect(second.byteLength).toBe(250_000)
     expect(second.buffer).toBe(first.buffer)
-    expect(memory.lend(200_000).buffer).not.toBe(first.buffer)
+    expect(memory.take(200_000).buffer).not.toBe(first.buffer)
   })
 
   test('is nobody else’s before each of its readers has given it back', () => {
     const memory = new BodyMemory()
-    const body = memory.lend(MB)
+    const body = memory.take(MB)
     memory.hold(body.subarray(10, 20))
-    memory.giveBack(body)
-    expect(memory.lend(MB).buffer).not.toBe(body.buffer)
-    memory.giveBack(body.subarray(100))
-    expect(memory.lend(MB).buffer).toBe(body.buffer)
+    memory.release(body)
+    expect(memory.take(MB).buffer).not.toBe(body.buffer)
+    memory.release(body.subarray(100))
+    expect(memory.take(MB).buffer).toBe(body.buffer)
   })
 
   test('a second time is not lent twice', () => {
     const memory = new BodyMemory()
-    const body = memory.lend(MB)
-    memory.giveBack(body)
-    memory.giveBack(body)
-    expect(memory.lend(MB).buffer).toBe(body.buffer)
-    expect(memory.lend(MB).buffer).not.toBe(body.buffer)
+    const body = memory.take(MB)
+    memory.release(body)
+    memory.release(body)
+    expect(memory.take(MB).buffer).toBe(body.buffer)
+    expect(memory.take(MB).buffer).not.toBe(body.buffer)
   })
 
   test('without having been lent stays where it is', () => {
     const memory = new BodyMemory()
-    const small = memory.lend(LARGE_BODY_BYTES - 1)
-    const huge = memory.lend(9 * MB)
+    const small = memory.take(LARGE_BODY_BYTES - 1)
+    const huge = memory.take(9 * MB)
     for (const bytes of [small, huge, Buffer.alloc(MB)]) {
       memory.hold(bytes)
-      memory.giveBack(bytes)
-      memory.giveBack(bytes)
+      memory.release(bytes)
+      memory.release(bytes)
     }
     expect(memory.freeBytes).toBe(0)
   })
@@ -50,19 +50,19 @@ describe('memory that was given back', () => {
 
 test('no more lies ready than a bound, whatever was lent', () => {
   const memory = new BodyMemory()
-  const lent = Array.from({ length: 20 }, () => memory.lend(8 * MB))
-  for (const body of lent) memory.giveBack(body)
+  const lent = Array.from({ length: 20 }, () => memory.take(8 * MB))
+  for (const body of lent) memory.release(body)
   expect(memory.freeBytes).toBe(64 * MB)
   expect(lent.filter(({ byteLength }) => byteLength > 0)).toHaveLength(8)
 })
 
 test('memory that nobody needed for a while is freed', () => {
   const memory = new BodyMemory()
-  const lent = [memory.lend(MB), memory.lend(MB), memory.lend(MB)]
-  for (const body of lent) memory.giveBack(body)
+  const lent = [memory.take(MB), memory.take(MB), memory.take(MB)]
+  for (const body of lent) memory.release(body)
   memory.shrink()
   expect(memory.freeBytes).toBe(3 * MB)
-  memory.giveBack(memory.lend(MB))
+  memory.release(memory.take(MB))
   memory.shrink()
   expect(memory.freeBytes).toBe(MB)
   memory.shrink()
@@ -85,7 +85,7 @@ test('no two bodies whose readers still read lie in one place', () => {
       const readers = new Map<Buffer, number>()
       for (const { what, size, which } of all) {
         if (what === 'lend') {
-          const body = memory.lend(size)
+          const body = memory.take(size)
           for (const other of readers.keys()) expect(other.buffer).not.toBe(body.buffer)
           readers.set(body, 1)
         } else if (what === 'shrink') memory.shrink()
@@ -96,7 +96,7 @@ test('no two bodies whose readers still read lie in one place', () => {
           memory.hold(body)
           readers.set(body, count + 1)
         } else if (what === 'give back') {
-          memory.giveBack(body)
+          memory.release(body)
           if (count > 1) readers.set(body, count - 1)
           else readers.delete(body)
         }

@@ -13,7 +13,7 @@ const MOST_FREE_BYTES = 64 * 1024 * 1024
 const KEPT_MS = 5_000
 
 export class BodyMemory {
-  /** How many may still read each piece of memory that is lent. */
+  /** How many may still read each piece of memory that is taken. */
   readonly #readers = new WeakMap<ArrayBuffer, number>()
   /** By their size. */
   readonly #free = new Map<number, FreePieces>()
@@ -23,19 +23,19 @@ export class BodyMemory {
     return this.#freeBytes
   }
 
-  /** For its one reader so far. What is never given back goes to the collector. */
-  lend(byteLength: number): Buffer {
+  /** For its one reader so far. Memory that is never released goes to the collector. */
+  take(byteLength: number): Buffer {
     if (byteLength < LARGE_BODY_BYTES || byteLength > LARGEST_PIECE_BYTES)
       return Buffer.allocUnsafeSlow(byteLength)
     const size = 2 ** Math.ceil(Math.log2(byteLength))
-    const memory = this.#take(size) ?? Buffer.allocUnsafeSlow(size).buffer
+    const memory = this.#takeFree(size) ?? Buffer.allocUnsafeSlow(size).buffer
     this.#readers.set(memory, 1)
     return Buffer.from(memory, 0, byteLength)
   }
 
   /**
-   * Somebody else reads them too, until they are given back once more.
-   * @param bytes any; of those that are not lent nothing is noted
+   * Somebody else reads them too, until they are released once more.
+   * @param bytes any; other memory than this is ignored
    */
   hold(bytes: Uint8Array): void {
     const memory = bytes.buffer as ArrayBuffer
@@ -44,7 +44,7 @@ export class BodyMemory {
   }
 
   /** Its reader reads them no more: the last one leaves them to the next body. */
-  giveBack(bytes: Uint8Array): void {
+  release(bytes: Uint8Array): void {
     const memory = bytes.buffer as ArrayBuffer
     const readers = this.#readers.get(memory)
     if (readers === undefined) return
@@ -73,7 +73,7 @@ export class BodyMemory {
     }
   }
 
-  #take(size: number): ArrayBuffer | undefined {
+  #takeFree(size: number): ArrayBuffer | undefined {
     const ready = this.#free.get(size)
     const memory = ready?.pieces.pop()
     if (ready === undefined || memory === undefined) return undefined

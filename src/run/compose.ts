@@ -18,7 +18,7 @@ import { UsualOutput } from '../gateway/admit.ts'
 import { CallHeaders } from '../gateway/attempt/call-headers.ts'
 import type { CircuitBreakers } from '../gateway/attempt/circuit-breakers.ts'
 import { UncountedStreams } from '../gateway/attempt/uncounted-streams.ts'
-import { BodyRoom } from '../gateway/call.ts'
+import { BodyBudget } from '../gateway/call.ts'
 import { createDataPlane } from '../gateway/data-plane.ts'
 import { endRevokedCalls } from '../gateway/end-revoked-calls.ts'
 import type { PipelinePorts } from '../gateway/pipeline.ts'
@@ -206,7 +206,7 @@ export async function composeGatehouse({
     commitAfterMs: settings.commitAfterMs,
     callHeaders: new CallHeaders(settings.forwardedHeaders),
     operatorAccount: settings.defaultAccount === 'operator' ? DEFAULT_ACCOUNT : undefined,
-    bodyRoom: new BodyRoom(settings.maxHeldBodyBytes),
+    bodyBudget: new BodyBudget(settings.maxHeldBodyBytes),
     bodyLimits: { maxBodyBytes: settings.maxBodyBytes, bodyTimeoutMs: settings.bodyTimeoutMs },
     observer: telemetry?.observer,
     reportFailure,

@@ -387,7 +387,7 @@ export class Connection implements AnswerReceiver {
   #giveBack(): void {
     const held = this.#held
     this.#held = NOTHING_HELD
-    for (const part of held) bodyMemory.giveBack(part)
+    for (const part of held) bodyMemory.release(part)
   }
 
   static readonly handlers: SocketHandler<Connection> & {

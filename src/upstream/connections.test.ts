@@ -397,16 +397,16 @@ describe('a question', () => {
 
   test('keeps its body from others until the last byte has left, though its call may be over', async () => {
     const size = 8_000_000
-    const bytes = bodyMemory.lend(size)
+    const bytes = bodyMemory.take(size)
     const upstream = await startUpstream((socket) => socket.pause())
     const exchange = startClient().open({ ...upstream, body: new EditedBytes({ bytes }) })
     const answer = exchange.send()
     await pollUntil('the upstream to be asked', async () => upstream.received[0] !== undefined)
-    bodyMemory.giveBack(bytes)
-    expect(bodyMemory.lend(size).buffer).not.toBe(bytes.buffer)
+    bodyMemory.release(bytes)
+    expect(bodyMemory.take(size).buffer).not.toBe(bytes.buffer)
     exchange.close()
     await answer.catch(() => undefined)
-    expect(bodyMemory.lend(size).buffer).toBe(bytes.buffer)
+    expect(bodyMemory.take(size).buffer).toBe(bytes.buffer)
   })
 
   test('names its host once, even if its headers do too', async () => {

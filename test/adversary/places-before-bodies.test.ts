@@ -85,7 +85,7 @@ describe('bytes of all bodies together', () => {
     const first = waiting()
     const begun = gateway.begin({ path: CHAT, body: first.body })
     await gateway.clock.advance(1)
-    expect(gateway.bodyRoom.heldBytes).toBe(10)
+    expect(gateway.bodyBudget.heldBytes).toBe(10)
     const refused = await gateway.begin({ path: CHAT, body: `${TEXT}${' '.repeat(11)}` }).seen
     expect(refused).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })
     expect(JSON.parse(refused.text)).toMatchObject({ error: { code: 'unavailable' } })
@@ -120,14 +120,14 @@ describe('bytes of all bodies together', () => {
     })
     const slow = gateway.begin({ path: CHAT, body: STREAMED })
     await gateway.clock.advance(1)
-    expect(gateway.bodyRoom.heldBytes).toBe(0)
+    expect(gateway.bodyBudget.heldBytes).toBe(0)
     const leaving = gateway.begin({ path: CHAT, body: STREAMED }, { leavesAfterEvents: 1 })
     expect((await gateway.clock.finish(leaving.seen)).ending).toBe('left')
     // Its upstream had reported nothing: what was read is estimated from a body that is gone.
     const [left] = gateway.ledger.records
     expect(left?.outcome).toBe('cancelled')
     expect(left?.usage?.inputTokens).toBe(Math.ceil(STREAMED.length / 4))
-    expect(gateway.bodyRoom.heldBytes).toBe(0)
+    expect(gateway.bodyBudget.heldBytes).toBe(0)
     held.resolve()
     expect((await gateway.clock.finish(slow.seen)).text).toBe(CHAT_STREAM.join(''))
     await gateway.assertNothingIsLeft()

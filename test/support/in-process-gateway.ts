@@ -14,7 +14,7 @@ import { UsualOutput } from '../../src/gateway/admit.ts'
 import { type AddedHeaders, CallHeaders } from '../../src/gateway/attempt/call-headers.ts'
 import { CircuitBreakers } from '../../src/gateway/attempt/circuit-breakers.ts'
 import { UncountedStreams } from '../../src/gateway/attempt/uncounted-streams.ts'
-import { BodyRoom } from '../../src/gateway/call.ts'
+import { BodyBudget } from '../../src/gateway/call.ts'
 import type { CallObserver } from '../../src/gateway/call-observer.ts'
 import { createDataPlane } from '../../src/gateway/data-plane.ts'
 import { endRevokedCalls } from '../../src/gateway/end-revoked-calls.ts'
@@ -164,7 +164,7 @@ export class InProcessGateway {
   readonly upstream: ScriptedUpstream
   readonly limits: ScriptedLimits
   readonly ledger: ScriptedLedger
-  readonly bodyRoom: BodyRoom
+  readonly bodyBudget: BodyBudget
   /** What failed inside the gateway itself. */
   readonly failures: GatewayError[] = []
   /** Ids of keys, and providers of the account's own credentials, each time that they were used. */
@@ -179,7 +179,7 @@ export class InProcessGateway {
     this.upstream = new ScriptedUpstream(this.clock, this.deadlines, script.upstream ?? [])
     this.limits = new ScriptedLimits(script.limits)
     this.ledger = new ScriptedLedger(script.ledger)
-    this.bodyRoom = new BodyRoom(script.maxHeldBodyBytes ?? Number.POSITIVE_INFINITY)
+    this.bodyBudget = new BodyBudget(script.maxHeldBodyBytes ?? Number.POSITIVE_INFINITY)
     const credentials = new Map<string, Credential>()
     const ownedModels = script.ownedModels ?? []
     this.ports = {
@@ -234,7 +234,7 @@ export class InProcessGateway {
       timeouts: { ...TIMEOUTS, ...script.timeouts },
       keepAliveMs: script.keepAliveMs ?? KEEP_ALIVE_MS,
       commitAfterMs: script.commitAfterMs ?? COMMIT_AFTER_MS,
-      bodyRoom: this.bodyRoom,
+      bodyBudget: this.bodyBudget,
       callHeaders: new CallHeaders(script.addedHeaders),
       operatorAccount: script.isOperators === true ? CALLER.accountId : undefined,
       bodyLimits: { ...BODY_LIMITS, ...script.bodyLimits },
@@ -313,9 +313,9 @@ export class InProcessGateway {
       ...(this.upstream.unusedScripts === 0
         ? []
         : [`${this.upstream.unusedScripts} scripts of the upstream were never asked for`]),
-      ...(this.bodyRoom.heldBytes === 0
+      ...(this.bodyBudget.heldBytes === 0
         ? []
-        : [`${this.bodyRoom.heldBytes} bytes of bodies are still held`]),
+        : [`${this.bodyBudget.heldBytes} bytes of bodies are still held`]),
       ...(this.deadlines.size === 0
         ? []
         : [`${this.deadlines.size} deadlines are still waited for`]),

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import type { AccountId, CallId, KeyId } from '../../core/ids.ts'
 import { scanJsonObject } from '../../wire/json-splice.ts'
 import { openaiChat } from '../../wire/openai-chat/index.ts'
-import type { AdmittedCall } from '../call.ts'
+import { type AdmittedCall, BodyBudget } from '../call.ts'
 import type { Spent } from '../ports.ts'
 import { settle } from './settle.ts'
 
@@ -24,7 +24,7 @@ function admittedCall(spent: Spent[]): AdmittedCall {
     outputCap: undefined,
     teaches: undefined,
     accepted: openaiChat.accept(scanJsonObject(Buffer.from('{"model":"nobody","messages":[]}'))),
-    share: { take: () => {}, giveBack: () => {} },
+    body: new BodyBudget(Number.POSITIVE_INFINITY).open(),
     ticket: { headers: {}, reserveQuota: () => undefined, settle: (used) => void spent.push(used) },
     bodyFigures: undefined,
     settled: undefined,

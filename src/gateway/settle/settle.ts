@@ -11,7 +11,7 @@ import type { OtherPrice } from '../../core/served-as.ts'
 import { NO_USES, type ToolUses } from '../../core/tool-uses.ts'
 import { MAX_TOKENS_OF_CALL, toTrueUsage, type Usage } from '../../core/usage.ts'
 import { countsForQuota, type UsualOutput } from '../admit.ts'
-import { type AdmittedCall, freeBody, toAttemptDetails } from '../call.ts'
+import { type AdmittedCall, toAttemptDetails } from '../call.ts'
 import type { AttemptRecord, CallObserver } from '../call-observer.ts'
 import { estimateInputTokens, estimateTextTokens } from '../estimate-tokens.ts'
 import type { Ledger, Prices, Spent } from '../ports.ts'
@@ -72,12 +72,11 @@ export function letGoOfBody(call: AdmittedCall): void {
     inputTokens: estimateInputTokens(body),
     otherPrices: listOtherPrices(body),
   }
-  freeBody(call)
+  call.body.release()
 }
 
 function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult): Promise<void> {
-  const { caller, accepted, startedAt, begunAt, share, target, attempts } = call
-  share.giveBack()
+  const { caller, accepted, startedAt, begunAt, target, attempts } = call
   const endedAtMs = ports.clock.elapsed()
   const durationMs = Math.round((call.leftAt ?? endedAtMs) - begunAt)
   const { accountId } = caller
@@ -130,7 +129,7 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
     }),
     sentGateId: call.gateId === null ? toSentGateId(accepted.gateId) : undefined,
   }
-  freeBody(call)
+  call.body.release()
   callsUnderWay.end()
   ports.observer?.finish(record, attempts, call.trace)
   const written = ports.ledger.record(record)

@@ -1,50 +1,7 @@
-/** The estimate reads no more than the top level, and no cap can make it absurd. */
+/** Media count at a flat rate, and everything else by its bytes. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { scanJsonObject } from '../wire/json-splice.ts'
-import { countsForQuota } from './admit.ts'
-import { estimateInputTokens, estimateTokens } from './estimate-tokens.ts'
-
-function estimate(text: string): number {
-  return estimateTokens({ body: scanJsonObject(new TextEncoder().encode(text)) })
-}
-
-test.each([
-  ['{"a":1}', 2],
-  ['{"max_tokens":100}', 5 + 100],
-  ['{"max_output_tokens":100}', 7 + 100],
-  ['{"max_completion_tokens":100,"max_tokens":7}', 11 + 100],
-  ['{"max_completion_tokens":1,"max_tokens":700}', 11 + 700],
-  ['{"max_completion_tokens":0,"max_output_tokens":-1,"max_tokens":9}', 17 + 9],
-  ['{"max_tokens":100,"n":3}', 6 + 300],
-  ['{"n":3,"max_tokens":100}', 6 + 300],
-  ['{"max_tokens":100,"n":1e400}', 7 + 1_000_000],
-  ['{"max_tokens":100,"n":0}', 6 + 100],
-  ['{"max_tokens":100,"n":-2}', 7 + 100],
-  ['{"max_tokens":100,"n":"3"}', 7 + 300],
-  ['{"max_tokens":100,"n":"many"}', 8 + 100],
-  ['{"max_tokens":100,"n":""}', 7 + 100],
-  ['{"n":3}', 2],
-  ['{"max_tokens":null}', 5],
-  ['{"max_tokens":"99"}', 5],
-  ['{"max_tokens":-5}', 5],
-  ['{"max_tokens":1.5}', 5 + 2],
-  ['{"max_tokens":1e300}', 5 + 1_000_000],
-  ['{"messages":[{"max_tokens":100}]}', 9],
-])('%s', (text, tokens) => {
-  expect(estimate(text)).toBe(tokens)
-})
-
-test('usage that the account pays for itself does not count for its quota', () => {
-  expect(countsForQuota('owned/mine', 'own')).toBe(false)
-  expect(countsForQuota('owned/mine', null)).toBe(false)
-  expect(countsForQuota('lab/x', 'own')).toBe(false)
-  for (const target of ['lab/owned/x', 'ownedx/y', null])
-    for (const credential of ['platform', null] as const)
-      expect(countsForQuota(target, credential)).toBe(true)
-  // Beside the model a target was asked that the platform pays for.
-  expect(countsForQuota('owned/mine', 'platform')).toBe(true)
-})
+import { estimateInputTokens } from './estimate-tokens.ts'
 
 describe('the input estimate', () => {
   const input = (value: unknown) =>

@@ -1,27 +1,11 @@
 /**
- * Estimates a call's tokens before its target is asked: from the bytes of its body and the cap on
- * its output. Must not know who asks, nor any price.
+ * Estimates the tokens of a text, and of a request's body, from their bytes. Must not know who
+ * asks, nor any price.
  */
-import type { Gate } from '../core/gate.ts'
 import type { AcceptedRequest } from '../wire/dialect.ts'
-import type { ReadSpoken } from '../wire/gate-defaults.ts'
 
 /** English text; JSON around it makes up for languages that take more. */
 const BYTES_PER_TOKEN = 4
-/** More than any model writes: a cap beyond it says nothing. */
-export const MAX_OUTPUT_TOKENS = 1_000_000
-/** These members say how long the answer may become. Each dialect has one, OpenAI's chat two. */
-const OUTPUT_CAPS = ['max_completion_tokens', 'max_output_tokens', 'max_tokens']
-/** The number of answers that are asked for, each as long as the cap. */
-const ANSWERS = 'n'
-
-/** A whole number: the body as text, and the whole of the output cap where there is one. */
-export function estimateTokens(
-  { body }: Pick<AcceptedRequest, 'body'>,
-  outputCap = readOutputCap(body),
-): number {
-  return estimateTextTokens(body.bytes.byteLength) + (outputCap ?? 0)
-}
 
 /** A whole number. */
 export function estimateTextTokens(bytes: number): number {
@@ -103,65 +87,4 @@ function isBase64(bytes: Uint8Array, start: number, end: number): boolean {
   return [start, middle, end - SAMPLE_BYTES].every(
     (from) => !bytes.subarray(from, from + SAMPLE_BYTES).includes(SPACE),
   )
-}
-
-/**
- * Of all answers that are asked for at once; the gate's own cap where that counts.
- * @param readSpoken the dialect's; undefined: a gate's defaults mean nothing there
- * @param gate undefined: none is there
- * @returns undefined: there is none
- */
-export function readOutputCap(
-  body: AcceptedRequest['body'],
-  readSpoken?: ReadSpoken,
-  gate?: Pick<Gate, 'defaults' | 'overrides'>,
-): number | undefined {
-  const asked = readGreatestCap(body, readSpoken)
-  const ofGate = readSpoken === undefined ? undefined : gate?.defaults?.maxOutputTokens
-  const isAskedOnly = ofGate === undefined || (gate?.overrides === 'allow' && asked !== undefined)
-  const cap = isAskedOnly ? asked : ofGate
-  if (cap === undefined) return undefined
-  return Math.min(MAX_OUTPUT_TOKENS, cap * readAnswers(body))
-}
-
-export function readAnswers(body: AcceptedRequest['body']): number {
-  // Infinitely many of no tokens each are not even a number.
-  const answers = readNumber(body, ANSWERS) ?? readNumberInText(body, ANSWERS)
-  return Math.min(MAX_OUTPUT_TOKENS, Math.max(1, Math.ceil(answers ?? 1)))
-}
-
-/**
- * A target heeds one of them, and a small one beside it would set nothing aside. By a name that the
- * dialect does not have it is none: no target gets it, or heeds it.
- */
-function readGreatestCap(
-  body: AcceptedRequest['body'],
-  readSpoken: ReadSpoken | undefined,
-): number | undefined {
-  let greatest: number | undefined
-  for (const name of OUTPUT_CAPS) {
-    const cap = readNumber(body, name)
-    if (cap === undefined || cap <= (greatest ?? 0)) continue
-    if (isHeeded(name, readSpoken?.(body, 'maxOutputTokens', cap))) greatest = Math.ceil(cap)
-  }
-  return greatest
-}
-
-function isHeeded(name: string, spoken: ReturnType<ReadSpoken> | undefined): boolean {
-  return spoken?.some(({ field }) => field === name) !== false
-}
-
-function readNumber(body: AcceptedRequest['body'], name: string): number | undefined {
-  const member = body.get(name)
-  return member !== undefined && body.type(member) === 'number'
-    ? Number(body.value(member))
-    : undefined
-}
-
-/** Servers that validate with Pydantic take `"3"` for 3, unless they are told to be strict. */
-function readNumberInText(body: AcceptedRequest['body'], name: string): number | undefined {
-  const member = body.get(name)
-  if (member === undefined || body.type(member) !== 'string') return undefined
-  const number = Number(body.value(member))
-  return Number.isNaN(number) ? undefined : number
 }

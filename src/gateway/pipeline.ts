@@ -9,11 +9,12 @@ import type { CallId } from '../core/ids.ts'
 import type { Answer, HttpRequest } from '../http/messages.ts'
 import type { Dialect } from '../wire/dialect.ts'
 import { accept, type BodyLimits } from './accept.ts'
-import { admit, restrictTargets } from './admit.ts'
+import { admit } from './admit.ts'
 import type { AskPorts } from './attempt/ask-target.ts'
 import { attemptTargets } from './attempt/attempt-targets.ts'
 import { authenticate, whenFresh } from './authenticate.ts'
 import { beginCall, type CallPorts, isAdmitted, leavePlace } from './call.ts'
+import { checkQuota } from './check-quota.ts'
 import { type PlanPorts, planTargets } from './plan/plan-targets.ts'
 import type { Caller, Freshness, KeyStore, Limits, Refusals } from './ports.ts'
 import { refuse, settleRefused } from './refuse.ts'
@@ -53,27 +54,22 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
   return async (request, dialect, known) => {
     const call = beginCall(ports, request, dialect, known?.id)
     try {
-      const notFresh = whenFresh(ports)
-      if (notFresh !== undefined) await notFresh
+      await whenFresh(ports)
       const caller = known?.caller ?? authenticate(ports, request.headers, dialect.keyHeader)
       call.caller = caller
       // Before a byte of the body is read: nobody makes the process hold more bodies than they may
       // have calls.
       call.place = ports.limits.enter(caller, call.begunAt)
-      const accepting = accept(ports, request, call)
-      const accepted = accepting instanceof Promise ? await accepting : accepting
+      const accepted = await accept(ports, request, call)
       call.accepted = accepted
-      const notReady = ports.limits.whenReady(caller, accepted.gateId)
-      if (notReady !== undefined) await notReady
+      await ports.limits.whenReady(caller, accepted.gateId)
       leavePlace(call)
-      const admitting = admit(ports, call, { caller, accepted })
-      const admitted = admitting instanceof Promise ? await admitting : admitting
+      const admitted = await admit(ports, call, { caller, accepted })
       // Also of a call that none of the gate's targets can take.
       call.gateId = ports.gates.find(caller.accountId, accepted.gateId)?.id ?? null
       const planned = planTargets(ports, caller, accepted, dialect)
       if (planned.targets.length === 0) return await answerLocally(ports, admitted)
-      const restricting = restrictTargets(ports, planned, admitted)
-      const plan = restricting instanceof Promise ? await restricting : restricting
+      const plan = await checkQuota(ports, admitted, planned)
       const attempting = attemptTargets(ports, admitted, plan)
       if (accepted.stream) {
         const late = await relayLate(ports, admitted, attempting)

@@ -8,6 +8,7 @@ import type { SharedStore } from '../cluster/shared-store.ts'
 import { type Clock, type Stopwatch, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { AccountId } from '../core/ids.ts'
+import { continueWith } from '../core/maybe-promise.ts'
 import type {
   CallAhead,
   Caller,
@@ -152,9 +153,7 @@ export class SharedLimits implements Limits {
    */
   admit(caller: Caller, call: CallAhead): Ticket | Promise<Ticket> {
     const budgets = this.#shared.reserveBudgets(caller, call)
-    return budgets instanceof Promise
-      ? budgets.then((reserved) => this.#admitKey(caller, call, reserved))
-      : this.#admitKey(caller, call, budgets)
+    return continueWith(budgets, (reserved) => this.#admitKey(caller, call, reserved))
   }
 
   #admitKey(
@@ -170,9 +169,7 @@ export class SharedLimits implements Limits {
     const admitted = { usage, shared: this.#shared, budgets, key, account, tokens, caller, call }
     // The key first: a flood that its own limits stop takes nothing from the account's other keys.
     const outcome = key === undefined ? tokens : key.take(limits, tokens)
-    return outcome instanceof Promise
-      ? outcome.then((known) => admitAccount(admitted, known))
-      : admitAccount(admitted, outcome)
+    return continueWith(outcome, (known) => admitAccount(admitted, known))
   }
 
   /** A round of upkeep; a timer calls it. */
@@ -241,7 +238,7 @@ function admitAccount(asked: Admitted, ofKey: LeaseOutcome): Ticket | Promise<Ti
     admitted.key?.undo(admitted.tokens)
     return refuse(admitted, known, 'account')
   }
-  return outcome instanceof Promise ? outcome.then(settle) : settle(outcome)
+  return continueWith(outcome, settle)
 }
 
 /** @throws GatewayError */
@@ -330,7 +327,7 @@ class SharedTicket implements Ticket {
       return undefined
     }
     const reserved = shared.reserveQuota(caller, call)
-    return reserved instanceof Promise ? reserved.then(keep) : keep(reserved)
+    return continueWith(reserved, keep)
   }
 
   settle(spent: Spent): void {

@@ -18,7 +18,7 @@ import {
 } from '../core/ids.ts'
 import { spanOf } from '../core/period.ts'
 import { createPlans } from '../core/plan.ts'
-import { countsForQuota } from '../gateway/admit.ts'
+import { countsForQuota } from '../gateway/check-quota.ts'
 import { createCallRecord } from '../ledger/call-record.fixture.ts'
 import { PastUsage } from '../ledger/past-usage.ts'
 import { Retention } from '../ledger/retention.ts'

@@ -134,13 +134,11 @@ async function askOnce(
   breakers.noteAsked(target.healthKey)
   let exchange: Exchange | undefined
   try {
-    const opening = openExchange(ports, input, { target, signal, attempt })
-    const opened = opening instanceof Promise ? await opening : opening
+    const opened = await openExchange(ports, input, { target, signal, attempt })
     exchange = opened.exchange
     const { expected } = opened
     attempt.isSent = !signal.aborted
-    const beginning = beginAnswer(exchange, await exchange.send(), expected)
-    const answer = beginning instanceof Promise ? await beginning : beginning
+    const answer = await beginAnswer(exchange, await exchange.send(), expected)
     breakers.noteAnswered(target.healthKey, clock.elapsed() - attempt.askedAt)
     ports.unusable?.noteUsable(plan.gate.accountId, target.name)
     const { ignored, adapted = NOTHING } = expected.form

@@ -4,6 +4,7 @@
  */
 import { formOfDialect } from '../../core/dialects.ts'
 import { GatewayError } from '../../core/errors.ts'
+import { continueWith } from '../../core/maybe-promise.ts'
 import type { ToolUses } from '../../core/tool-uses.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { HeaderFields } from '../../http/fields.ts'
@@ -306,17 +307,7 @@ function beginWhole(
     isFramed && declared <= MAX_WHOLE_ANSWER_BYTES
       ? exchange.readAll()
       : readUpTo(exchange, mostBytesOf(expected))
-  return body instanceof Promise
-    ? beginLater(exchange, expected, { head, body })
-    : toBegun(exchange, expected, { head, body })
-}
-
-async function beginLater(
-  exchange: Exchange,
-  expected: AnswerExpectation,
-  { head, body }: { readonly head: AnswerHead; readonly body: Promise<Uint8Array> },
-): Promise<BegunAnswer> {
-  return toBegun(exchange, expected, { head, body: await body })
+  return continueWith(body, (bytes) => toBegun(exchange, expected, { head, body: bytes }))
 }
 
 function mostBytesOf({ target }: AnswerExpectation): number {

@@ -1,7 +1,7 @@
 /** Whose quota a call needs is decided by where it may go. */
 import { expect, test } from 'bun:test'
 import { GatewayError } from '../core/errors.ts'
-import { reserveQuota } from './admit.ts'
+import { countsForQuota, reserveQuota } from './check-quota.ts'
 import type { Target } from './plan/compile-target.ts'
 import type { Ticket } from './ports.ts'
 
@@ -53,4 +53,15 @@ test('a target called with a key of the account needs no quota', async () => {
 test('with quota left every target stays, in the same list', async () => {
   const all = targets('lab/a', 'owned/b')
   expect(reserveQuota(ticketThat(undefined), all)).toBe(all)
+})
+
+test('usage that the account pays for itself does not count for its quota', () => {
+  expect(countsForQuota('owned/mine', 'own')).toBe(false)
+  expect(countsForQuota('owned/mine', null)).toBe(false)
+  expect(countsForQuota('lab/x', 'own')).toBe(false)
+  for (const target of ['lab/owned/x', 'ownedx/y', null])
+    for (const credential of ['platform', null] as const)
+      expect(countsForQuota(target, credential)).toBe(true)
+  // Beside the model a target was asked that the platform pays for.
+  expect(countsForQuota('owned/mine', 'platform')).toBe(true)
 })

@@ -1,0 +1,178 @@
+/**
+ * Checks the quota per target, between plan and attempt: the targets that may be sent the request's
+ * ids, whose price is known where a limit is in money, and that the account's quota has room for.
+ * Knows no vendor, and not where prices come from.
+ */
+import type { CallCredential } from '../core/call.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { AccountId } from '../core/ids.ts'
+import { continueWith, type MaybePromise } from '../core/maybe-promise.ts'
+import { ownedSlugOf } from '../core/owned-model.ts'
+import type { AcceptedRequest } from '../wire/dialect.ts'
+import type { AdmittedCall } from './call.ts'
+import { readNamedModels } from './named-models.ts'
+import type { Target } from './plan/compile-target.ts'
+import type { Plan } from './plan/plan-targets.ts'
+import type { Caller, Limits, PriceDemand, Prices, Ticket } from './ports.ts'
+import { keepOwnIds, keepWithinGate } from './shared-credential.ts'
+import { findSurcharge } from './surcharges.ts'
+import { siblingOf } from './target-cost.ts'
+
+export interface QuotaPorts {
+  readonly limits: Pick<Limits, 'priceDemand'>
+  /** Absent: no price is known. */
+  readonly prices?: Prices | undefined
+}
+
+/**
+ * The plan with the targets that the call may go to. A promise only where other nodes have to be
+ * asked.
+ * @throws GatewayError (or rejects with it) that says why there is none
+ */
+export function checkQuota(
+  ports: QuotaPorts,
+  { caller, ticket, startedAt: startedAtMs, dialect }: AdmittedCall,
+  plan: Plan,
+): MaybePromise<Plan> {
+  const { gate, request, targets } = plan
+  const own = keepOwnIds(request, dialect, keepWithinGate(request, targets))
+  const asked = { targets: own, body: request.body, gateId: gate.id, startedAtMs }
+  const priced = keepPriced(ports, caller, asked)
+  return continueWith(reserveQuota(ticket, priced), (allowed) =>
+    allowed === targets ? plan : { ...plan, targets: allowed },
+  )
+}
+
+// The usage of a target without a known price would not count against a limit in money.
+
+/** @throws GatewayError `invalid_request` with the code `price_unknown` when none is left */
+function keepPriced(
+  { limits, prices }: QuotaPorts,
+  caller: Caller,
+  call: Omit<PricedCall, 'accountId'> & { readonly gateId: string },
+): readonly Target[] {
+  const demand = limits.priceDemand(caller, call.gateId)
+  return demand === undefined
+    ? call.targets
+    : keepThosePriced(prices, demand, { ...call, accountId: caller.accountId })
+}
+
+function keepThosePriced(
+  prices: Prices | undefined,
+  demand: PriceDemand,
+  { targets, body, startedAtMs: at, accountId }: PricedCall,
+): readonly Target[] {
+  const surcharge = findSurcharge(body)
+  const isSurcharged = surcharge !== undefined
+  const isPriced = (target: Target) =>
+    prices?.isPriced(accountId, target.name, { at, isSurcharged }) === true &&
+    findUnpriced(prices, target, { body, at, accountId }) === undefined
+  const priced = targets.filter(
+    (target) => whoDemands(demand, target) === undefined || isPriced(target),
+  )
+  const [refused] = targets
+  if (priced.length > 0 || refused === undefined)
+    return priced.length === targets.length ? targets : priced
+  const who = whoDemands(demand, refused) ?? ''
+  const isListed = prices?.isPriced(accountId, refused.name, { at }) === true
+  const naming =
+    isListed && !isSurcharged ? findUnpriced(prices, refused, { body, at, accountId }) : undefined
+  if (naming !== undefined) throw modelsUnknown(naming, who)
+  throw surcharge !== undefined && isListed
+    ? surchargeUnknown(surcharge, who)
+    : priceUnknown(refused, who)
+}
+
+/** The member of the request that may lead to a model of the target's vendor without a price. */
+function findUnpriced(
+  prices: Prices | undefined,
+  { name, modelMembers }: Target,
+  { body, at, accountId }: Pick<PricedCall, 'body' | 'accountId'> & { readonly at: number },
+): string | undefined {
+  if (modelMembers === undefined) return undefined
+  const isPriced = (model: string) =>
+    prices?.isPriced(accountId, siblingOf(name, model), { at }) === true
+  return readNamedModels(body, modelMembers).find(({ models }) => !models.every(isPriced))?.member
+}
+
+interface PricedCall {
+  readonly targets: readonly Target[]
+  readonly body: AcceptedRequest['body']
+  readonly startedAtMs: number
+  readonly accountId: AccountId
+}
+
+/** A plan's quota is not concerned with targets that the account pays for itself. */
+function whoDemands({ budget, plan }: PriceDemand, { name, owner }: Target): string | undefined {
+  if (budget !== undefined) return budget
+  return countsForQuota(name, owner === 'account' ? 'own' : 'platform') ? plan : undefined
+}
+
+function priceUnknown({ name }: Target, who: string): GatewayError {
+  return new GatewayError(
+    'invalid_request',
+    `The price of ${name} is not known, so nothing it uses would count against ${who}, which is in money. ` +
+      'Declare a price: register the model as an owned model with its prices, and put that into the gate; of a provider in gatehouse.yaml the operator of this gateway declares prices there. ' +
+      `Or let ${who} allow it: set its "unpriced" to "allow".`,
+    { code: 'price_unknown' },
+  )
+}
+
+function modelsUnknown(member: string, who: string): GatewayError {
+  return new GatewayError(
+    'invalid_request',
+    `'${member}' can lead to a model whose price is not known, so too little would count against ${who}, which is in money. ` +
+      `Name models with a known price, leave it out, or let ${who} allow it: set its "unpriced" to "allow".`,
+    { code: 'price_unknown', param: member },
+  )
+}
+
+function surchargeUnknown(member: string, who: string): GatewayError {
+  return new GatewayError(
+    'invalid_request',
+    `'${member}' asks for what costs more than tokens at their listed price, and how much is not known, so too little would count against ${who}, which is in money. ` +
+      `Leave it out, or let ${who} allow it: set its "unpriced" to "allow".`,
+    { code: 'price_unknown', param: member },
+  )
+}
+
+/**
+ * The targets that the call may go to: with the quota used up, those that the account pays for
+ * itself. A promise only where other nodes have to be asked.
+ * @throws GatewayError `quota_exceeded`, or `rate_limited` while what is left is reserved, when
+ * there is none of those
+ */
+export function reserveQuota(
+  ticket: Ticket,
+  targets: readonly Target[],
+): MaybePromise<readonly Target[]> {
+  if (!targets.some(isPlatforms)) return targets
+  return continueWith(ticket.reserveQuota(), (refusal) => targetsWithout(refusal, targets))
+}
+
+function targetsWithout(
+  refusal: GatewayError | undefined,
+  targets: readonly Target[],
+): readonly Target[] {
+  if (refusal === undefined) return targets
+  const own = targets.filter((target) => !isPlatforms(target))
+  if (own.length === 0) throw refusal
+  return own
+}
+
+function isPlatforms({ name, owner }: Target): boolean {
+  return countsForQuota(name, owner === 'account' ? 'own' : 'platform')
+}
+
+/**
+ * Whether the platform pays for a call to a target. A quota is not concerned with calls that the
+ * account pays for itself.
+ * @param target `provider/model`, or `owned/<slug>` for a model of the account's own
+ * @param credential that it was asked with, or will be; `platform` also where only a target that
+ * lost to it was; null when none was asked, and in rows of older versions
+ */
+export function countsForQuota(target: string | null, credential: CallCredential | null): boolean {
+  return credential === null
+    ? target === null || ownedSlugOf(target) === undefined
+    : credential === 'platform'
+}

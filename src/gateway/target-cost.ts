@@ -1,0 +1,64 @@
+/**
+ * The most that a call may cost at any of its targets, estimated before any of them is asked. Knows
+ * no vendor, and not where prices come from.
+ */
+import type { Gate, GateTarget } from '../core/gate.ts'
+import type { ToolKind } from '../core/tool-uses.ts'
+import type { AcceptedRequest } from '../wire/dialect.ts'
+import { MODEL_MEMBERS, readNamedModels } from './named-models.ts'
+import { findChosen, isTargetName } from './plan/plan-targets.ts'
+import type { Caller, Limits, Prices } from './ports.ts'
+
+export interface CostPorts {
+  readonly limits: Pick<Limits, 'limitsSpend'>
+  /** Absent: no price is known. */
+  readonly prices?: Prices | undefined
+}
+
+export interface CostlyCall {
+  readonly caller: Caller
+  readonly accepted: AcceptedRequest
+  readonly gate: Gate | undefined
+  /** Milliseconds since the Unix epoch. */
+  readonly startedAt: number
+  readonly inputTokens: number
+  /** Tokens that it may write, or usually does. */
+  readonly outputTokens: number
+  /** Tools that it asks the vendor to run: one use of each is counted. */
+  readonly tools: readonly ToolKind[]
+}
+
+/**
+ * In billionths of a US dollar; 0 where no limit is in money. The target that will answer is not
+ * known yet, and an average of cheap calls says nothing of expensive ones.
+ */
+export function maximumNanoUsd({ limits, prices }: CostPorts, call: CostlyCall): number {
+  const { caller, accepted, gate, startedAt, inputTokens, outputTokens, tools } = call
+  const { accountId } = caller
+  if (prices === undefined || !limits.limitsSpend(caller, accepted.gateId)) return 0
+  const usage = { inputTokens, outputTokens, cachedInputTokens: 0, reasoningTokens: 0 }
+  const costOf = (target: string) =>
+    prices.priceOf({ accountId, target, usage, startedAt, outcome: 'succeeded' })?.nanoUsd ?? 0
+  const named = readNamedModels(accepted.body, MODEL_MEMBERS).flatMap(({ models }) => models)
+  let most = 0
+  for (const { model: target } of gate === undefined ? [] : listCandidates(gate, accepted)) {
+    const fees = tools.length === 0 ? 0 : prices.feesOf(target, tools)
+    const others = named.map((model) => costOf(siblingOf(target, model)))
+    most = Math.max(most, Math.max(costOf(target), ...others) + fees)
+  }
+  return most
+}
+
+/** Another model of a target's provider. */
+export function siblingOf(target: string, model: string): string {
+  return `${target.slice(0, target.indexOf('/'))}/${model}`
+}
+
+/** The gate's targets, and the one that the caller chooses. */
+function listCandidates(gate: Gate, accepted: AcceptedRequest): readonly GateTarget[] {
+  const chosen = findChosen(gate, accepted)
+  // A choice that is no target's name is refused later, and has no price.
+  return chosen !== undefined && isTargetName(chosen.model)
+    ? [chosen, ...gate.targets]
+    : gate.targets
+}

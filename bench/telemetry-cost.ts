@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TelemetrySettings } from '../src/config/telemetry-settings.ts'
 import { systemClock } from '../src/core/clock.ts'
+import type { Gate } from '../src/core/gate.ts'
 import { createCallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../src/core/ids.ts'
 import { type AdmittedCall, BodyBudget, beginAttempt } from '../src/gateway/call.ts'
 import type { CallObserver } from '../src/gateway/call-observer.ts'
@@ -28,6 +29,7 @@ const CALLS_A_TURN = 100
 
 const HEADERS = new Headers({ 'content-type': 'application/json', authorization: 'Bearer x' })
 const SIGNAL = new AbortController().signal
+const GATE = { id: 'bench' } as Gate
 const BODIES = new BodyBudget(Number.POSITIVE_INFINITY)
 const ledger = { record: () => Promise.resolve(), assertWritable() {} }
 const REQUEST = {
@@ -155,26 +157,25 @@ function settleOne(observer: CallObserver | undefined): void {
     },
     request: { headers: HEADERS, signal: SIGNAL },
     accepted: REQUEST,
-    isStrict: false,
-    tools: [],
-    outputCap: undefined,
-    teaches: undefined,
     headers: {},
-    place: undefined,
-    ticket: { headers: {}, reserveQuota: () => undefined, settle() {} },
     body: BODIES.open(),
-    bodyFigures: undefined,
+    gate: GATE,
+    admission: {
+      ticket: { headers: {}, reserveQuota: () => undefined, settle() {} },
+      inputTokens: 100,
+      outputCap: undefined,
+      teaches: undefined,
+      tools: [],
+      otherPrices: [],
+    },
+    attempts: {
+      list: [attempt],
+      target: 'openai/gpt-4o',
+      credential: 'platform',
+      firstByteAt: begunAt + 5,
+      skipped: [],
+    },
     settled: undefined,
-    gateId: 'bench' as GateId,
-    attempts: [attempt],
-    target: 'openai/gpt-4o',
-    credential: 'platform',
-    firstByteAt: begunAt + 5,
-    firstText: undefined,
-    leftAt: null,
-    ignored: [],
-    adapted: [],
-    skipped: [],
     trace,
   }
   const usage = { inputTokens: 100, outputTokens: 50, cachedInputTokens: 10, reasoningTokens: 5 }

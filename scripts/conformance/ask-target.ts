@@ -50,7 +50,7 @@ export function askTarget({ dialect, provider, model }: Pair, body: JsonRecord):
   const gate = toGate(`${provider.id}/${model}`)
   const reachable = { ...provider, baseUrl: provider.baseUrl ?? 'https://example.com' }
   const ports = {
-    gates: { find: () => gate, list: () => [gate] },
+    gates: { list: () => [gate] },
     credentials: {
       find: () => ({ secret: new Secret('probe-key'), owner: 'platform' as const }),
       touch: () => {},
@@ -60,7 +60,7 @@ export function askTarget({ dialect, provider, model }: Pair, body: JsonRecord):
     callHeaders,
     order,
   }
-  const [target] = planTargets(ports, caller, accepted, dialect).targets
+  const [target] = planTargets(ports, { caller, accepted, gate, dialect }).targets
   if (target === undefined) throw new Error(`${provider.id} was planned without a target`)
   const { translator, sealOrigin } = target
   if (translator?.form !== 'chat') {

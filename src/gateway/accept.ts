@@ -5,6 +5,7 @@
 
 import { GatewayError, invalidRequest } from '../core/errors.ts'
 import { isJsonContentType } from '../core/json-content-type.ts'
+import type { MaybePromise } from '../core/maybe-promise.ts'
 import type { HeaderFields } from '../http/fields.ts'
 import type { HttpRequest } from '../http/messages.ts'
 import type { Deadline, Deadlines, DueCause } from '../upstream/deadlines.ts'
@@ -28,11 +29,10 @@ export interface BodyLimits {
 export function accept(
   ports: { readonly bodyLimits: BodyLimits; readonly deadlines: Deadlines },
   request: HttpRequest,
-  call: Pick<Call, 'dialect' | 'body' | 'isStrict' | 'caller'>,
-): AcceptedRequest | Promise<AcceptedRequest> {
-  // Read also where nothing will be translated: the gate, which decides that, needs it.
-  call.isStrict = readStrictness(request.headers)
-  const { dialect, body: held, caller } = call
+  { dialect, body: held, caller }: Pick<Call, 'dialect' | 'body' | 'caller'>,
+): MaybePromise<AcceptedRequest> {
+  // A word that it does not know is refused also where nothing will be translated.
+  readStrictness(request.headers)
   const owner = caller?.owner
   return readBody(request, ports.bodyLimits, { deadlines: ports.deadlines, dialect, held, owner })
 }
@@ -90,7 +90,7 @@ function readBody(
   request: HttpRequest,
   limits: BodyLimits,
   reading: BodyReading,
-): AcceptedRequest | Promise<AcceptedRequest> {
+): MaybePromise<AcceptedRequest> {
   checkContentHeaders(request.headers)
   const declared = request.headers.get('content-length')
   if (declared !== null && Number(declared) > limits.maxBodyBytes) throw tooLarge(limits)
@@ -227,7 +227,7 @@ const STRICT_WORDS: ReadonlyMap<string, boolean> = new Map([
  * @throws GatewayError `invalid_request` for a word that it does not know: whoever sent it counts
  * on something
  */
-function readStrictness(headers: HeaderFields): boolean {
+export function readStrictness(headers: HeaderFields): boolean {
   const said = headers.get(STRICT_HEADER)
   if (said === null) return false
   const isStrict = STRICT_WORDS.get(said.toLowerCase())

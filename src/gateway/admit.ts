@@ -2,18 +2,18 @@
  * May this key call now? Takes a place under the key's limits, which settle gives back, for as many
  * tokens and as much money as the call will probably use: estimates from the accepted body alone.
  */
+import type { Gate } from '../core/gate.ts'
 import { continueWith, type MaybePromise } from '../core/maybe-promise.ts'
-import type { AcceptedRequest } from '../wire/dialect.ts'
-import type { AdmittedCall, Call } from './call.ts'
+import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
+import type { Admission } from './call.ts'
 import { estimateOutput, type UsualOutput } from './estimate-output.ts'
 import { estimateInputTokens, estimateTextTokens } from './estimate-tokens.ts'
-import type { Caller, GateStore, Ledger, Limits, Prices, Ticket } from './ports.ts'
-import { listHostedTools } from './surcharges.ts'
+import type { Caller, Ledger, Limits, Prices } from './ports.ts'
+import { listHostedTools, listOtherPrices } from './surcharges.ts'
 import { maximumNanoUsd } from './target-cost.ts'
 
 export interface AdmitPorts {
   readonly ledger: Ledger
-  readonly gates: Pick<GateStore, 'find'>
   readonly limits: Limits
   /** Absent: no price is known. */
   readonly prices?: Prices | undefined
@@ -21,46 +21,40 @@ export interface AdmitPorts {
   readonly usualOutput?: UsualOutput | undefined
 }
 
+export interface AskingCall {
+  readonly caller: Caller
+  readonly accepted: AcceptedRequest
+  readonly dialect: Dialect
+  /** Undefined: the account has no such gate. */
+  readonly gate: Gate | undefined
+  /** Milliseconds since the Unix epoch. */
+  readonly startedAt: number
+}
+
 /**
  * A promise only where other nodes have to be asked.
  * @throws GatewayError (or rejects with it) `rate_limited`, `quota_exceeded` for a budget, or
  * `unavailable` while usage cannot be written down
  */
-export function admit(
-  ports: AdmitPorts,
-  call: Call,
-  { caller, accepted }: { readonly caller: Caller; readonly accepted: AcceptedRequest },
-): MaybePromise<AdmittedCall> {
+export function admit(ports: AdmitPorts, call: AskingCall): MaybePromise<Admission> {
   // A call that cannot be written down must not cost money upstream (design §6).
   ports.ledger.assertWritable()
-  const { body, gateId } = accepted
-  const { dialect, startedAt } = call
-  const gate = ports.gates.find(caller.accountId, gateId)
+  const { caller, dialect, gate, startedAt } = call
+  const { body, gateId } = call.accepted
   const tools = listHostedTools(body, dialect)
-  const output = estimateOutput(ports.usualOutput, { dialect, body, gate })
-  call.tools = tools
-  call.outputCap = output.cap
-  call.teaches = output.teaches
-  const { cap = 0, usualTokens } = output
+  const inputTokens = estimateInputTokens(body)
+  const { cap, usualTokens, teaches } = estimateOutput(ports.usualOutput, { dialect, body, gate })
   const leastNanoUsd = maximumNanoUsd(ports, {
-    ...{ caller, accepted, gate, startedAt, tools },
-    inputTokens: estimateInputTokens(body),
-    outputTokens: output.cap ?? usualTokens,
+    ...{ call, tools, inputTokens },
+    outputTokens: cap ?? usualTokens,
   })
   const ahead = {
     gateId,
     startedAtMs: startedAt,
-    estimatedTokens: estimateTextTokens(body.bytes.byteLength) + cap,
+    estimatedTokens: estimateTextTokens(body.bytes.byteLength) + (cap ?? 0),
     usualTokens,
-    leastNanoUsd,
   }
-  return continueWith(ports.limits.admit(caller, ahead), (ticket) => toAdmitted(call, ticket))
-}
-
-/** Its caller and its request are known by now. */
-function toAdmitted(call: Call, ticket: Ticket): AdmittedCall {
-  call.ticket = ticket
-  const { headers } = ticket
-  for (const name in headers) call.headers[name] = headers[name] ?? ''
-  return call as AdmittedCall
+  const ticket = ports.limits.admit(caller, leastNanoUsd === 0 ? ahead : { ...ahead, leastNanoUsd })
+  const found = { inputTokens, outputCap: cap, teaches, tools, otherPrices: listOtherPrices(body) }
+  return continueWith(ticket, (taken) => ({ ticket: taken, ...found }))
 }

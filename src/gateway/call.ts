@@ -1,6 +1,6 @@
 /**
- * One call from its door to its end: what each stage has found out so far, in one object that goes
- * from stage to stage, and the memory that its body holds. It decides nothing and knows no stage.
+ * One call from its first header to its end: its ids, its clock, and what the pipeline knows of it;
+ * the log of its attempts, and the memory that its body holds. Decides nothing and knows no stage.
  */
 
 import type { AttemptFailure, CallAttempt, CallCredential, CallOutcome } from '../core/call.ts'
@@ -8,7 +8,7 @@ import { callsUnderWay } from '../core/calls-under-way.ts'
 import type { Stopwatch, Timekeeper } from '../core/clock.ts'
 import { type ErrorKind, GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
-import { type CallId, createCallId, type GateId } from '../core/ids.ts'
+import { type CallId, createCallId } from '../core/ids.ts'
 import type { OtherPrice } from '../core/served-as.ts'
 import type { ToolKind } from '../core/tool-uses.ts'
 import { bodyMemory } from '../http/body-memory.ts'
@@ -17,7 +17,7 @@ import type { AnswerOutcome } from '../wire/codec.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
 import type { JsonObject } from '../wire/json-splice.ts'
 import type { AttemptRecord, AttemptTrace, CallObserver, CallTrace } from './call-observer.ts'
-import type { Caller, Place, Ticket } from './ports.ts'
+import type { Caller, Ticket } from './ports.ts'
 
 export interface Call {
   readonly id: CallId
@@ -26,10 +26,7 @@ export interface Call {
   readonly request: Pick<HttpRequest, 'headers' | 'signal'>
   /** Milliseconds since the Unix epoch. */
   readonly startedAt: number
-  /**
-   * The same moment on the clock's `elapsed` scale: a call takes no longer because the machine's
-   * clock was set.
-   */
+  /** The same moment on the clock's `elapsed` scale, which no setting of the clock moves. */
   readonly begunAt: number
   readonly trace: CallTrace | undefined
   /**
@@ -39,80 +36,67 @@ export interface Call {
   readonly body: HeldBody
   /** The gateway's own headers for the answer: the call's id, and its limits once it is admitted. */
   readonly headers: Record<string, string>
+  readonly attempts: AttemptLog
+  /** Undefined until authenticated. */
   caller: Caller | undefined
-  /** Held until the call is admitted. */
-  place: Place | undefined
+  /** Undefined until accepted. */
   accepted: AcceptedRequest | undefined
-  /** Nothing of the request may be left out: the caller said so. */
-  isStrict: boolean
-  /** That it asks the vendor to run; known once it is admitted. */
-  tools: readonly ToolKind[]
-  /** Tokens; known once it is admitted. Undefined: it says nothing of it. */
-  outputCap: number | undefined
-  /** The gate that learns from it how much such calls write; undefined: it teaches nothing. */
-  teaches: Gate | undefined
-  /** From here on the call is settled, whatever happens. */
-  ticket: Ticket | undefined
-  /** Set once its body was let go. */
-  bodyFigures: BodyFigures | undefined
-  /** Set once it is settled: resolves when that is in the journal. */
+  /** Undefined until found, and where the account has no such gate. */
+  gate: Gate | undefined
+  /** Undefined until admitted. From then on the call is settled, whatever happens. */
+  admission: Admission | undefined
+  /** Set by `settle`: resolves when the call is in the journal. */
   settled: Promise<void> | undefined
-  /** Null until the gate was found: a name that is no gate may be anything (sent-gate-id.ts). */
-  gateId: GateId | null
-  /** Each time that an upstream was asked, in order. */
-  readonly attempts: AttemptRecord[]
-  /** `provider/model` asked last. */
+}
+
+/** Facts about a call that its limits have let in. */
+export interface Admission {
+  readonly ticket: Ticket
+  /** Estimated from the body. */
+  readonly inputTokens: number
+  /** Tokens. Undefined: the call names no cap. */
+  readonly outputCap: number | undefined
+  /** The gate whose usual output this call updates, if any. */
+  readonly teaches: Gate | undefined
+  /** Tools that it asks the vendor to run. */
+  readonly tools: readonly ToolKind[]
+  /** Ways in which it asks for another price than the list's. */
+  readonly otherPrices: readonly OtherPrice[]
+}
+
+/** A call that is written down, however it ends. */
+export interface AdmittedCall extends Call {
+  caller: Caller
+  accepted: AcceptedRequest
+  admission: Admission
+}
+
+export function isAdmitted(call: Call): call is AdmittedCall {
+  return call.admission !== undefined
+}
+
+/** The caller and the request are known by now. */
+export function toAdmitted(call: Call, admission: Admission): AdmittedCall {
+  call.admission = admission
+  const { headers } = admission.ticket
+  for (const name in headers) call.headers[name] = headers[name] ?? ''
+  return call as AdmittedCall
+}
+
+/** The times that upstreams were asked. */
+export interface AttemptLog {
+  /** In order. */
+  readonly list: AttemptRecord[]
+  /** `provider/model` asked last, or whose failure ends the call. */
   target: string | null
   /** The owner of the credential that the target got. */
   credential: CallCredential | null
   /** On the clock's `elapsed` scale. */
   firstByteAt: number | null
-  /** Set where a stream brings text: the model was silent before. */
-  firstText: FirstText | undefined
-  /** When its client left a stream that had begun, on the clock's `elapsed` scale. */
-  leftAt: number | null
-  /**
-   * Members of the request that had no effect with the target that answers; none until one does.
-   */
-  ignored: readonly string[]
-  /** Members of the request that were changed for that target without any loss. */
-  adapted: readonly string[]
   /**
    * Targets that could not go on with the conversation, because another one sealed its reasoning.
    */
   skipped: readonly string[]
-}
-
-/** The facts about the body that the ledger may need. */
-export interface BodyFigures {
-  /** Estimated. */
-  readonly inputTokens: number
-  /** Ways in which it asked for another price than the list's. */
-  readonly otherPrices: readonly OtherPrice[]
-}
-
-export interface FirstText {
-  /** On the clock's `elapsed` scale. */
-  readonly at: number
-  /** That came at once. */
-  readonly bytes: number
-}
-
-/** One that is written down, however it ends. */
-export interface AdmittedCall extends Call {
-  caller: Caller
-  accepted: AcceptedRequest
-  ticket: Ticket
-}
-
-export function isAdmitted(call: Call): call is AdmittedCall {
-  return call.ticket !== undefined
-}
-
-/** It is admitted, or turned away. Safe to call again. */
-export function leavePlace(call: Pick<Call, 'place'>): void {
-  call.place?.leave()
-  call.place = undefined
 }
 
 export interface CallPorts {
@@ -142,26 +126,12 @@ export function beginCall(
     trace: observer?.begin(request.headers),
     body: bodyBudget.open(),
     headers,
+    attempts: { list: [], target: null, credential: null, firstByteAt: null, skipped: NOTHING },
     caller: undefined,
-    place: undefined,
     accepted: undefined,
-    isStrict: false,
-    tools: NOTHING,
-    outputCap: undefined,
-    teaches: undefined,
-    ticket: undefined,
-    bodyFigures: undefined,
+    gate: undefined,
+    admission: undefined,
     settled: undefined,
-    gateId: null,
-    attempts: [],
-    target: null,
-    credential: null,
-    firstByteAt: null,
-    firstText: undefined,
-    leftAt: null,
-    ignored: NOTHING,
-    adapted: NOTHING,
-    skipped: NOTHING,
   }
 }
 

@@ -31,14 +31,14 @@ export interface QuotaPorts {
  */
 export function checkQuota(
   ports: QuotaPorts,
-  { caller, ticket, startedAt: startedAtMs, dialect }: AdmittedCall,
+  { caller, admission, startedAt: startedAtMs, dialect }: AdmittedCall,
   plan: Plan,
 ): MaybePromise<Plan> {
   const { gate, request, targets } = plan
   const own = keepOwnIds(request, dialect, keepWithinGate(request, targets))
   const asked = { targets: own, body: request.body, gateId: gate.id, startedAtMs }
   const priced = keepPriced(ports, caller, asked)
-  return continueWith(reserveQuota(ticket, priced), (allowed) =>
+  return continueWith(reserveQuota(admission.ticket, priced), (allowed) =>
     allowed === targets ? plan : { ...plan, targets: allowed },
   )
 }

@@ -1,6 +1,7 @@
 /**
- * The hot path, top to bottom: seven stages by name. Each is a file of its own; this one only says
- * their order.
+ * The hot path, top to bottom: authenticate, acquire a slot, accept, find the gate, admit, plan,
+ * check the quota per target, attempt, relay, settle. Each stage returns what it finds. Relaying
+ * settles the call before its last byte goes out.
  */
 
 import type { Timekeeper } from '../core/clock.ts'
@@ -13,10 +14,10 @@ import { admit } from './admit.ts'
 import type { AskPorts } from './attempt/ask-target.ts'
 import { attemptTargets } from './attempt/attempt-targets.ts'
 import { authenticate, whenFresh } from './authenticate.ts'
-import { beginCall, type CallPorts, isAdmitted, leavePlace } from './call.ts'
+import { beginCall, type CallPorts, isAdmitted, toAdmitted } from './call.ts'
 import { checkQuota } from './check-quota.ts'
 import { type PlanPorts, planTargets } from './plan/plan-targets.ts'
-import type { Caller, Freshness, KeyStore, Limits, Refusals } from './ports.ts'
+import type { Caller, Freshness, GateStore, KeyStore, Limits, Place, Refusals } from './ports.ts'
 import { refuse, settleRefused } from './refuse.ts'
 import { tellRefusal } from './refused-call.ts'
 import { answerLocally, relayAnswer, toSkippedHeader } from './relay/relay-answer.ts'
@@ -27,6 +28,7 @@ export interface PipelinePorts extends CallPorts, PlanPorts, AskPorts, LatePorts
   readonly keys: KeyStore
   /** Absent: nobody else changes anything. */
   readonly freshness?: Freshness | undefined
+  readonly gates: GateStore
   readonly limits: Limits
   readonly bodyLimits: BodyLimits
   /** Absent: nothing is kept of calls that were turned away. */
@@ -50,24 +52,26 @@ export type Pipeline = (
 ) => Promise<Answer>
 
 export function createPipeline(ports: PipelinePorts): Pipeline {
-  // Without a name of its own: each call would hold a scope for that.
+  // Anonymous on purpose: a named function expression allocates a scope per call.
   return async (request, dialect, known) => {
     const call = beginCall(ports, request, dialect, known?.id)
+    let slot: Place | undefined
     try {
       await whenFresh(ports)
       const caller = known?.caller ?? authenticate(ports, request.headers, dialect.keyHeader)
       call.caller = caller
-      // Before a byte of the body is read: nobody makes the process hold more bodies than they may
-      // have calls.
-      call.place = ports.limits.enter(caller, call.begunAt)
+      // Before the body is read: a key makes the process hold no more bodies than it may have calls.
+      slot = ports.limits.enter(caller, call.begunAt)
       const accepted = await accept(ports, request, call)
       call.accepted = accepted
+      const gate = ports.gates.find(caller.accountId, accepted.gateId)
+      call.gate = gate
       await ports.limits.whenReady(caller, accepted.gateId)
-      leavePlace(call)
-      const admitted = await admit(ports, call, { caller, accepted })
-      // Also of a call that none of the gate's targets can take.
-      call.gateId = ports.gates.find(caller.accountId, accepted.gateId)?.id ?? null
-      const planned = planTargets(ports, caller, accepted, dialect)
+      slot.leave()
+      const { startedAt } = call
+      const admission = await admit(ports, { caller, accepted, gate, dialect, startedAt })
+      const admitted = toAdmitted(call, admission)
+      const planned = planTargets(ports, admitted)
       if (planned.targets.length === 0) return await answerLocally(ports, admitted)
       const plan = await checkQuota(ports, admitted, planned)
       const attempting = attemptTargets(ports, admitted, plan)
@@ -77,12 +81,12 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       }
       return await relayAnswer(ports, admitted, await attempting)
     } catch (thrown) {
-      leavePlace(call)
+      slot?.leave()
       const error = await settleRefused(ports, call, thrown)
       call.body.release()
       if (error.kind === 'internal_error') ports.reportFailure(error, call.id)
       if (!isAdmitted(call)) tellRefusal(ports, error, call)
-      return refuse(error, dialect.envelope, { ...call.headers, ...toSkippedHeader(call) })
+      return refuse(error, dialect.envelope, { ...call.headers, ...toSkippedHeader(call.attempts) })
     }
   }
 }

@@ -7,7 +7,7 @@ import type { CallId, GateId } from '../core/ids.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
 import type { Call } from './call.ts'
 import type { CallObserver } from './call-observer.ts'
-import type { Caller, GateStore, Refusals } from './ports.ts'
+import type { Caller, Refusals } from './ports.ts'
 import { toSentGateId } from './settle/sent-gate-id.ts'
 import { UNKNOWN_GATE } from './settle/settle.ts'
 
@@ -28,7 +28,7 @@ export function refusalCodeOf(
   { kind, code }: GatewayError,
   { attempts }: Pick<Call, 'attempts'>,
 ): string | undefined {
-  if (attempts.some(({ isSent }) => isSent)) return undefined
+  if (attempts.list.some(({ isSent }) => isSent)) return undefined
   return FAILURES.has(kind) && code !== ADDRESS_REFUSED ? undefined : (code ?? kind)
 }
 
@@ -76,7 +76,6 @@ function toRefusedCall({ kind, status, limit }: GatewayError, call: TurnedAway):
 
 export interface RefusalPorts {
   readonly clock: Stopwatch
-  readonly gates: Pick<GateStore, 'find'>
   /** Absent: nothing is kept of calls that were turned away. */
   readonly refusals?: Refusals | undefined
   /** Absent: nobody watches. */
@@ -88,8 +87,8 @@ export interface RefusalPorts {
  * learn of it all the same.
  */
 export function tellRefusal(ports: RefusalPorts, error: GatewayError, call: Call): void {
-  const { observer, clock, gates, refusals } = ports
-  const { id, startedAt, begunAt, dialect, caller, accepted, trace } = call
+  const { observer, clock, refusals } = ports
+  const { id, startedAt, begunAt, dialect, caller, accepted, gate, trace } = call
   const { kind, status } = error
   const durationMs = Math.round(clock.elapsed() - begunAt)
   const keyId = caller?.keyId ?? null
@@ -99,10 +98,10 @@ export function tellRefusal(ports: RefusalPorts, error: GatewayError, call: Call
   observer?.refuse({ ...refusal, refusalCode }, trace)
   // The operator hears of a failure of the gateway itself elsewhere.
   if (caller === undefined || refusals === undefined || status >= 500) return
-  const gateId = accepted && gates.find(caller.accountId, accepted.gateId)?.id
   refusals.note(
     toRefusedCall(error, {
-      ...{ id, caller, dialect, accepted, gateId, startedAt, durationMs },
+      ...{ id, caller, dialect, accepted, startedAt, durationMs },
+      gateId: gate?.id,
       refusalCode,
     }),
   )

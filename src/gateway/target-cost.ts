@@ -9,31 +9,38 @@ import { MODEL_MEMBERS, readNamedModels } from './named-models.ts'
 import { findChosen, isTargetName } from './plan/plan-targets.ts'
 import type { Caller, Limits, Prices } from './ports.ts'
 
-export interface CostPorts {
+interface CostPorts {
   readonly limits: Pick<Limits, 'limitsSpend'>
   /** Absent: no price is known. */
   readonly prices?: Prices | undefined
 }
 
-export interface CostlyCall {
+interface EstimatedCall {
+  readonly call: AskingCall
+  /** Tools that it asks the vendor to run: one use of each is counted. */
+  readonly tools: readonly ToolKind[]
+  readonly inputTokens: number
+  /** Tokens that it may write, or usually does. */
+  readonly outputTokens: number
+}
+
+interface AskingCall {
   readonly caller: Caller
   readonly accepted: AcceptedRequest
   readonly gate: Gate | undefined
   /** Milliseconds since the Unix epoch. */
   readonly startedAt: number
-  readonly inputTokens: number
-  /** Tokens that it may write, or usually does. */
-  readonly outputTokens: number
-  /** Tools that it asks the vendor to run: one use of each is counted. */
-  readonly tools: readonly ToolKind[]
 }
 
 /**
  * In billionths of a US dollar; 0 where no limit is in money. The target that will answer is not
  * known yet, and an average of cheap calls says nothing of expensive ones.
  */
-export function maximumNanoUsd({ limits, prices }: CostPorts, call: CostlyCall): number {
-  const { caller, accepted, gate, startedAt, inputTokens, outputTokens, tools } = call
+export function maximumNanoUsd(
+  { limits, prices }: CostPorts,
+  { call, tools, inputTokens, outputTokens }: EstimatedCall,
+): number {
+  const { caller, accepted, gate, startedAt } = call
   const { accountId } = caller
   if (prices === undefined || !limits.limitsSpend(caller, accepted.gateId)) return 0
   const usage = { inputTokens, outputTokens, cachedInputTokens: 0, reasoningTokens: 0 }

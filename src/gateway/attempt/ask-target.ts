@@ -20,7 +20,15 @@ import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
 import { type WaitLimits, waitWithin } from '../../upstream/wait-within.ts'
 import { type BridgedFeatures, bridgeFeatures } from '../../wire/bridge-features.ts'
 import type { Translator } from '../../wire/dialects.ts'
-import { type AdmittedCall, beginAttempt, giveUpAttempt, hasRefused, toOutcome } from '../call.ts'
+import { readStrictness } from '../accept.ts'
+import {
+  type AdmittedCall,
+  type AttemptLog,
+  beginAttempt,
+  giveUpAttempt,
+  hasRefused,
+  toOutcome,
+} from '../call.ts'
 import type { AttemptRecord, AttemptTrace } from '../call-observer.ts'
 import type { Target } from '../plan/compile-target.ts'
 import type { Plan } from '../plan/plan-targets.ts'
@@ -128,8 +136,8 @@ async function askOnce(
   attempt.isPlatforms = target.owner === 'platform'
   attempt.isTranslated = target.isTranslated
   attempt.writesUnseen = writesUnseen(ports, call, target)
-  call.attempts.push(attempt)
-  noteTarget(call, target)
+  call.attempts.list.push(attempt)
+  noteTarget(call.attempts, target)
   if (target.owner === 'account') ports.credentials.touch(plan.gate.accountId, target.providerId)
   breakers.noteAsked(target.healthKey)
   let exchange: Exchange | undefined
@@ -196,9 +204,9 @@ function writesUnseen(
 }
 
 /** Notes what the call's record will say of its target. */
-export function noteTarget(call: AdmittedCall, target: Target): void {
-  call.target = target.name
-  call.credential = target.owner === 'account' ? 'own' : 'platform'
+export function noteTarget(attempts: AttemptLog, target: Target): void {
+  attempts.target = target.name
+  attempts.credential = target.owner === 'account' ? 'own' : 'platform'
 }
 
 interface OneAttempt {
@@ -393,7 +401,7 @@ function toOutgoing(ports: AskPorts, input: Attempting, target: Target): Outgoin
   )
   const bridged = bridgeHeader(call, target)
   const lost = join(leftOut, bridged?.lost)
-  if (lost.length > 0 && call.isStrict) refuseIgnored(target, lost)
+  if (lost.length > 0 && readStrictness(call.request.headers)) refuseIgnored(target, lost)
   const ignored = join(join(accepted.ignored, unknown), lost)
   const adapted = bridged?.renamed
   const form = { type: 'relayed' as const, ignored, adapted, dialect: relayed, hidesUsage }
@@ -416,7 +424,8 @@ function toTranslated(
   target: Target,
   translator: Translator,
 ): TranslatedRequest {
-  const { isStrict, id: callId, startedAt: startedAtMs } = input.call
+  const { id: callId, startedAt: startedAtMs } = input.call
+  const isStrict = readStrictness(input.call.request.headers)
   const accepted = input.plan.request
   switch (translator.form) {
     case 'embeddings':
@@ -438,7 +447,8 @@ function translateChat(
   { inbound, upstream: client }: Extract<Translator, { form: 'chat' }>,
 ): TranslatedRequest {
   const { call, plan } = input
-  const { isStrict, startedAt, begunAt, attempts } = call
+  const { startedAt, begunAt } = call
+  const isStrict = readStrictness(call.request.headers)
   input.caller ??= new CallerRequest(inbound, plan.request, {
     maxBodyBytes: bodyLimits.maxBodyBytes,
     headers: call.request.headers,
@@ -456,7 +466,7 @@ function translateChat(
     callId: call.id,
     gateId,
     startedAtMs: startedAt,
-    outcome: () => toOutcome(clock, { begunAt, attempts }),
+    outcome: () => toOutcome(clock, { begunAt, attempts: call.attempts.list }),
     ...(prices === undefined
       ? {}
       : {

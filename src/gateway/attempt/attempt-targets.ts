@@ -6,7 +6,7 @@
 import { GatewayError, isRepeatedInVain } from '../../core/errors.ts'
 import type { Deadline, Deadlines, DueCause } from '../../upstream/deadlines.ts'
 import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
-import type { AdmittedCall } from '../call.ts'
+import type { AdmittedCall, AttemptLog } from '../call.ts'
 import type { Target } from '../plan/compile-target.ts'
 import type { Plan } from '../plan/plan-targets.ts'
 import { type AskPorts, type Attempted, type Attempting, askTarget } from './ask-target.ts'
@@ -31,7 +31,8 @@ export async function attemptTargets(
   const endsAt = ports.clock.elapsed() + (gate.timeoutMs ?? ports.timeouts.totalMs)
   const input: Attempting = { call, plan, endsAt, next: 0, caller: undefined, mayPass: false }
   let failure: GatewayError | undefined
-  let failed: Pick<AdmittedCall, 'target' | 'credential'> = call
+  const { attempts } = call
+  let failed: Pick<AttemptLog, 'target' | 'credential'> = attempts
   for (let target = targets[0]; target !== undefined; target = targets[input.next]) {
     // One that cannot be asked any more has no part in the call: it is not blamed for the time that
     // others took, nor does its owner pay for the call.
@@ -50,21 +51,19 @@ export async function attemptTargets(
       }
       try {
         const attempted = await ask(ports, input, target)
-        call.firstByteAt = ports.clock.elapsed()
-        call.ignored = attempted.ignored
-        call.adapted = attempted.adapted
+        attempts.firstByteAt = ports.clock.elapsed()
         return attempted
       } catch (thrown) {
         if (!(thrown instanceof GatewayError)) throw thrown
         // The caller's own mistake is one at every target.
         if (!movesOn(thrown)) throw thrown
         const isSkipped = isForeignReasoning(thrown)
-        if (isSkipped) call.skipped = [...call.skipped, target.name]
+        if (isSkipped) attempts.skipped = [...attempts.skipped, target.name]
         // A target that cannot go on with the conversation, or serves nobody, is passed over, and
         // says nothing of the one that could not answer.
         if (failure === undefined || !(isSkipped || thrown.targetFault !== undefined)) {
           failure = thrown
-          failed = { target: call.target, credential: call.credential }
+          failed = { target: attempts.target, credential: attempts.credential }
         }
         if (!isWorthRetrying(thrown)) break
       }
@@ -72,8 +71,8 @@ export async function attemptTargets(
   }
   if (failure === undefined) throw new GatewayError('internal_error', 'The gate has no target.')
   // The row is that of the target whose failure ends the call.
-  call.target = failed.target
-  call.credential = failed.credential
+  attempts.target = failed.target
+  attempts.credential = failed.credential
   // The last target's refusal persists, and an earlier target may answer the next time.
   if (input.mayPass && isRepeatedInVain(failure)) call.headers['x-should-retry'] = 'true'
   throw failure

@@ -43,14 +43,14 @@ export async function askHedged(
   const late = ask(ports, input, second, failures)
   try {
     const winner = await Promise.any([early.attempted, late.attempted])
-    noteTarget(input.call, winner.target)
+    noteTarget(input.call.attempts, winner.target)
     cancel(ports.clock, winner.target === first ? late : early)
     return winner
   } catch (none) {
     const told = toldOf(failures)
     if (told === undefined) throw none
     // The row is that of the target whose failure ends the call: its owner pays for what it read.
-    noteTarget(input.call, told.target)
+    noteTarget(input.call.attempts, told.target)
     throw told.thrown
   }
 }
@@ -74,7 +74,7 @@ function ask(ports: AskPorts, input: Attempting, target: Target, failures: Faile
   else signal.addEventListener('abort', () => leave.abort(), { once: true })
   const attempted = askTarget(ports, input, target, leave)
   attempted.catch((thrown: unknown) => void failures.push({ target, thrown }))
-  return { attempted, leave, attempt: input.call.attempts.at(-1) }
+  return { attempted, leave, attempt: input.call.attempts.list.at(-1) }
 }
 
 /**

@@ -24,7 +24,6 @@ import {
   type UpstreamErrorAnswer,
 } from '../../wire/upstream-error.ts'
 import type { AdmittedCall } from '../call.ts'
-import { estimateInputTokens } from '../estimate-tokens.ts'
 import type { Target } from '../plan/compile-target.ts'
 import { FOREIGN_REASONING } from './retry.ts'
 import { type SentSecrets, scrub } from './sent-secrets.ts'
@@ -43,17 +42,11 @@ export interface RefusedQuestion extends SentSecrets {
   readonly call: AskingCall
 }
 
-/** The parts of a call that say how long its request is. */
-export type AskingCall = Pick<AdmittedCall, 'accepted' | 'bodyFigures' | 'outputCap'>
+/** The estimates of how long a call's request is. */
+export type AskingCall = Pick<AdmittedCall, 'admission'>
 
-/** Estimated only where a refusal needs it. */
-export function askedTokensOf({ accepted, bodyFigures, outputCap }: AskingCall): AskedTokens {
-  return {
-    get inputTokens() {
-      return bodyFigures?.inputTokens ?? estimateInputTokens(accepted.body)
-    },
-    outputTokens: outputCap,
-  }
+export function askedTokensOf({ admission }: AskingCall): AskedTokens {
+  return { inputTokens: admission.inputTokens, outputTokens: admission.outputCap }
 }
 
 /**

@@ -12,6 +12,7 @@ import { didYouMean } from '../../core/nearest-name.ts'
 import type { HttpRequest } from '../../http/messages.ts'
 import { type AuthenticatePorts, authenticate, whenFresh } from '../authenticate.ts'
 import { findUpstream, type PlanPorts } from '../plan/plan-targets.ts'
+import type { GateStore } from '../ports.ts'
 import {
   type AltCalls,
   altModels,
@@ -21,7 +22,8 @@ import {
   speaksMessages,
 } from './model-shapes.ts'
 
-export type ModelPorts = AuthenticatePorts & Pick<PlanPorts, 'gates' | 'providers' | 'ownedModels'>
+export type ModelPorts = AuthenticatePorts &
+  Pick<PlanPorts, 'providers' | 'ownedModels'> & { readonly gates: GateStore }
 
 export function modelShapeOf(path: string, headers: HttpRequest['headers']): ModelShape {
   if (path.startsWith('/alt/')) return altModels

@@ -57,7 +57,7 @@ function plan(model: string, dialect: Dialect) {
     updatedAt: 0,
   }
   const ports = {
-    gates: { find: () => gate, list: () => [gate] },
+    gates: { list: () => [gate] },
     credentials: {
       find: () => ({ secret: new Secret('key'), owner: 'platform' as const }),
       touch: () => {},
@@ -73,12 +73,8 @@ function plan(model: string, dialect: Dialect) {
     limits: { requestsPerMinute: 1, tokensPerMinute: 1, concurrentCalls: 1 },
   }
   const body = scanJsonObject(Buffer.from('{"gateId":"gate"}'))
-  const [target] = planTargets(
-    ports,
-    caller,
-    { body, gateId: 'gate', stream: false, ignored: [] },
-    dialect,
-  ).targets
+  const accepted = { body, gateId: 'gate', stream: false, ignored: [] }
+  const [target] = planTargets(ports, { caller, accepted, gate, dialect }).targets
   return {
     path: target?.url.replace('https://vendor.test', ''),
     isTranslated: target?.translator !== undefined,

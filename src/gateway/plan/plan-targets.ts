@@ -15,6 +15,7 @@ import { translatorFor } from '../../wire/dialects.ts'
 import { decideDefaults, overrideRejected } from '../../wire/gate-defaults.ts'
 import { askingMember, presentMember } from '../../wire/request-fields.ts'
 import { hasCarriers } from '../../wire/seal-carrier.ts'
+import type { AdmittedCall } from '../call.ts'
 import type {
   Caller,
   Credential,
@@ -44,7 +45,7 @@ export interface Plan {
 }
 
 export interface PlanPorts extends CompilePorts {
-  readonly gates: GateStore
+  readonly gates: Pick<GateStore, 'list'>
   readonly credentials: Credentials
   readonly providers: ReadonlyMap<string, ReachableProvider>
   readonly ownedModels: OwnedModelStore
@@ -57,11 +58,13 @@ export interface PlanPorts extends CompilePorts {
  */
 export function planTargets(
   ports: PlanPorts,
-  caller: Caller,
-  accepted: AcceptedRequest,
-  dialect: Dialect,
+  {
+    caller,
+    accepted,
+    gate,
+    dialect,
+  }: Pick<AdmittedCall, 'caller' | 'accepted' | 'gate' | 'dialect'>,
 ): Plan {
-  const gate = ports.gates.find(caller.accountId, accepted.gateId)
   if (gate === undefined) throw gateNotFound(accepted, ports.gates.list(caller.accountId))
   const request = decides(gate, accepted) ? decideRequest(gate, accepted, dialect) : accepted
   const call = { gate, caller, dialect, request }

@@ -2,38 +2,34 @@
  * The headers of an answer about its call: names invented by callers must not break or flood them.
  */
 import { expect, test } from 'bun:test'
-import type { Call } from '../call.ts'
+import type { AttemptLog } from '../call.ts'
 import { toAnswerHeaders, toSkippedHeader } from './relay-answer.ts'
 
-type Told = Parameters<typeof toAnswerHeaders>[0]
+type Told = Parameters<typeof toAnswerHeaders>
 
-function progress(members: Partial<Call>): Told {
-  return {
-    target: 'openai/gpt-4o',
-    attempts: [],
-    ignored: [],
-    adapted: [],
-    skipped: [],
-    ...members,
-  } as Told
+const NOTHING: Told[1] = { ignored: [], adapted: [] }
+function attempts(members: Partial<Told[0]>): Told[0] {
+  return { target: 'openai/gpt-4o', list: [], skipped: [], ...members }
 }
 const ignored = (...names: string[]) =>
-  toAnswerHeaders(progress({ ignored: names }))['x-gatehouse-ignored']
+  toAnswerHeaders(attempts({}), { ...NOTHING, ignored: names })['x-gatehouse-ignored']
 
 test('a plain call shows its target and its attempts, and has no header for absent events', () => {
-  const attempts = [{}, {}] as unknown as Call['attempts']
-  expect(toAnswerHeaders(progress({ attempts }))).toEqual({
+  const list = [{}, {}] as unknown as AttemptLog['list']
+  expect(toAnswerHeaders(attempts({ list }), NOTHING)).toEqual({
     'x-gatehouse-target': 'openai/gpt-4o',
     'x-gatehouse-attempts': '2',
   })
-  expect(toAnswerHeaders(progress({ target: null }))['x-gatehouse-target']).toBe('')
+  expect(toAnswerHeaders(attempts({ target: null }), NOTHING)['x-gatehouse-target']).toBe('')
   expect(toSkippedHeader({ skipped: [] })).toEqual({})
 })
 
 test('resting targets that were passed over are named', () => {
   const skipped = ['groq/a', 'xai/b']
   expect(toSkippedHeader({ skipped })).toEqual({ 'x-gatehouse-skipped': 'groq/a, xai/b' })
-  expect(toAnswerHeaders(progress({ skipped }))).toMatchObject(toSkippedHeader({ skipped }))
+  expect(toAnswerHeaders(attempts({ skipped }), NOTHING)).toMatchObject(
+    toSkippedHeader({ skipped }),
+  )
 })
 
 test.each([
@@ -49,7 +45,7 @@ test.each([
   ['', ''],
 ])('%j is written %j', (name, written) => {
   expect(ignored('first', name)).toBe(`first, ${written}`)
-  expect(toAnswerHeaders(progress({ target: name }))['x-gatehouse-target']).toBe(written)
+  expect(toAnswerHeaders(attempts({ target: name }), NOTHING)['x-gatehouse-target']).toBe(written)
 })
 
 test('a name is cut after 96 characters, a list after 32 names or 1,024 characters', () => {

@@ -17,11 +17,18 @@ import type { CircuitBreakers } from '../attempt/circuit-breakers.ts'
 import { isOurEnd, isPromisedEnd, toFailure, unusableAnswer } from '../attempt/failures.ts'
 import { isTargetsFault } from '../attempt/retry.ts'
 import { shownOf } from '../attempt/sent-secrets.ts'
-import type { AdmittedCall, Call } from '../call.ts'
+import type { AdmittedCall, AttemptLog, Call } from '../call.ts'
 import type { Target } from '../plan/compile-target.ts'
-import { type CallResult, letGoOfBody, type SettlePorts, settle } from '../settle/settle.ts'
+import { type CallResult, type SettlePorts, settle } from '../settle/settle.ts'
 import { KeepAlive, type KeepAlivePorts } from './keep-alive.ts'
-import { endOf, failedResult, largeResult, leftResult, type Relayed } from './stream-result.ts'
+import {
+  endOf,
+  failedResult,
+  largeResult,
+  leftResult,
+  newSeen,
+  type Relayed,
+} from './stream-result.ts'
 import { type AnswerSink, DirectSource, HeadedStream } from './streamed-answer.ts'
 
 /**
@@ -62,8 +69,9 @@ export function relayAnswer(
     forwarded['content-type'],
     answer.type === 'events' ? NOT_KEPT : undefined,
   )
-  if (answer.type === 'whole') return relayWhole(ports, call, answer, { forwarded, usual })
-  return relayInPieces(ports, { call, target, answer }, { forwarded, usual })
+  const headers = { forwarded, usual, attempted }
+  if (answer.type === 'whole') return relayWhole(ports, call, answer, headers)
+  return relayInPieces(ports, { call, target, answer, seen: newSeen() }, headers)
 }
 
 interface RelayedHeaders {
@@ -71,6 +79,8 @@ interface RelayedHeaders {
   readonly forwarded: Readonly<Record<string, string>>
   /** Those of nearly all answers of its target: only to be copied. */
   readonly usual: UsualHeaders
+  /** Names what became of the request's members. */
+  readonly attempted: Pick<Attempted, 'ignored' | 'adapted'>
 }
 
 async function relayWhole(
@@ -136,20 +146,20 @@ export async function relayEvents(
   relayed: Relayed<Extract<BegunAnswer, { type: 'events' }>>,
   client: AnswerSink,
 ): Promise<void> {
-  const { call, target, answer } = relayed
+  const { call, target, answer, seen } = relayed
   const { exchange, tap } = answer
-  letGoOfBody(call)
+  call.body.release()
   // The server tells that its client left; of a caller in this process the signal alone does.
   exchange.outliveSignal(READ_ON_MS)
   client.whenLeft(() => {
-    call.leftAt = ports.clock.elapsed()
+    seen.leftAt = ports.clock.elapsed()
     exchange.cancelWithin(READ_ON_MS)
   })
   const keepAlive = new KeepAlive(ports, client)
   const heldUp = new HeldUp(ports.clock)
   const noteText = () => {
     if (tap.unreportedBytes > 0)
-      call.firstText = { at: ports.clock.elapsed(), bytes: tap.unreportedBytes }
+      seen.firstText = { at: ports.clock.elapsed(), bytes: tap.unreportedBytes }
   }
   noteText()
   let isTold = false
@@ -162,7 +172,7 @@ export async function relayEvents(
    */
   const pass = (bytes: Uint8Array, from: number, to: number): boolean => {
     output = shownOf(relayed, tap.push(bytes, from, to))
-    if (call.firstText === undefined) noteText()
+    if (seen.firstText === undefined) noteText()
     if (output.held !== '') return false
     slow = client.writeText(output.now)
     keepAlive.restart()
@@ -213,7 +223,7 @@ async function relayLarge(
 ): Promise<void> {
   const { call, answer } = relayed
   const { exchange } = answer
-  letGoOfBody(call)
+  call.body.release()
   client.whenLeft(() => exchange.close())
   const heldUp = new HeldUp(ports.clock)
   let held = answer.first
@@ -359,10 +369,13 @@ function linesOf(headers: Headers): string {
 
 /** The lines of an answer's head: those that are usual, and its own. */
 function toLines(headers: RelayedHeaders, call: Call): Pick<WholeAnswer, 'lines' | 'more'> {
-  if (!tellsMoreThanUsual(call))
-    return { lines: headers.usual.lines, more: new OwnLines(headers, call) }
-  const all = new Headers(headers.usual.headers)
-  addOwnHeaders(all, headers.forwarded, call)
+  const { usual, forwarded, attempted } = headers
+  if (!tellsMoreThanUsual(call.attempts, attempted))
+    return { lines: usual.lines, more: new OwnLines(headers, call) }
+  const all = new Headers(usual.headers)
+  for (const name in forwarded) if (!all.has(name)) all.set(name, forwarded[name] ?? '')
+  setAll(all, toAnswerHeaders(call.attempts, attempted))
+  setAll(all, call.headers)
   return { lines: linesOf(all), more: undefined }
 }
 
@@ -386,37 +399,26 @@ class OwnLines implements HeadLines {
   }
 }
 
-/**
- * @param headers those that are usual, to which this answer's own are added
- * @param forwarded of the upstream's headers, those that pass
- */
-function addOwnHeaders(
-  headers: Headers,
-  forwarded: Readonly<Record<string, string>>,
-  call: Call,
-): void {
-  for (const name in forwarded) if (!headers.has(name)) headers.set(name, forwarded[name] ?? '')
-  if (tellsMoreThanUsual(call)) setAll(headers, toAnswerHeaders(call))
-  setAll(headers, call.headers)
-}
-
 function setAll(headers: Headers, values: Readonly<Record<string, string>>): void {
   for (const name in values) headers.set(name, values[name] ?? '')
 }
 
-type ToldCall = Pick<Call, 'target' | 'attempts' | 'ignored' | 'adapted' | 'skipped'>
+/** What became of the request's members; empty lists are not shown. */
+type ToldMembers = Pick<Attempted, 'ignored' | 'adapted'>
 
 /** The usual: one attempt, with the whole request as it was. */
-function tellsMoreThanUsual({ attempts, ignored, adapted, skipped }: ToldCall): boolean {
-  return attempts.length !== 1 || ignored.length > 0 || adapted.length > 0 || skipped.length > 0
+function tellsMoreThanUsual({ list, skipped }: AttemptLog, { ignored, adapted }: ToldMembers) {
+  return list.length !== 1 || ignored.length > 0 || adapted.length > 0 || skipped.length > 0
 }
 
-export function toAnswerHeaders(call: ToldCall): Record<string, string> {
-  const { target, attempts, ignored, adapted, skipped } = call
-  const headers = toTargetHeaders(target ?? '', attempts.length)
+export function toAnswerHeaders(
+  attempts: Pick<AttemptLog, 'target' | 'list' | 'skipped'>,
+  { ignored, adapted }: ToldMembers,
+): Record<string, string> {
+  const headers = toTargetHeaders(attempts.target ?? '', attempts.list.length)
   if (ignored.length > 0) headers['x-gatehouse-ignored'] = encodeNames(ignored)
   if (adapted.length > 0) headers['x-gatehouse-adapted'] = encodeNames(adapted)
-  return skipped.length > 0 ? Object.assign(headers, toSkippedHeader(call)) : headers
+  return attempts.skipped.length > 0 ? Object.assign(headers, toSkippedHeader(attempts)) : headers
 }
 
 /** The same for a stream whose headers went out before they were known. */
@@ -431,7 +433,7 @@ function toTargetHeaders(target: string, attempts: number): Record<string, strin
   return { 'x-gatehouse-target': encodeName(target), 'x-gatehouse-attempts': String(attempts) }
 }
 
-export function toSkippedHeader({ skipped }: Pick<Call, 'skipped'>): Record<string, string> {
+export function toSkippedHeader({ skipped }: Pick<AttemptLog, 'skipped'>): Record<string, string> {
   return skipped.length === 0 ? {} : { 'x-gatehouse-skipped': encodeNames(skipped) }
 }
 

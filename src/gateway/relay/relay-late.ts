@@ -20,6 +20,7 @@ import {
   relayEvents,
   toNameComments,
 } from './relay-answer.ts'
+import { newSeen } from './stream-result.ts'
 import { type AnswerSink, StreamedAnswer } from './streamed-answer.ts'
 
 export interface LatePorts extends RelayPorts {
@@ -96,7 +97,7 @@ async function relayLateEvents(
   if (answer.type === 'events') {
     const comments = toNameComments(attempted)
     if (comments !== '') await client.writeText(comments)
-    await relayEvents(ports, { call, target, answer }, client)
+    await relayEvents(ports, { call, target, answer, seen: newSeen() }, client)
   } else
     await endRefused(ports, call, {
       thrown: unusableAnswer(target.name, 'sent no event stream'),
@@ -122,7 +123,7 @@ async function endRefused(
 async function giveUpLate(ports: LatePorts, { call, attempting }: LateCall): Promise<void> {
   try {
     const { answer, target } = await attempting
-    if (answer.type !== 'whole') await giveUp(ports, { call, target, answer })
+    if (answer.type !== 'whole') await giveUp(ports, { call, target, answer, seen: newSeen() })
   } catch (thrown) {
     await settleRefused(ports, call, thrown)
   }

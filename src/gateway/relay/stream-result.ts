@@ -22,6 +22,19 @@ export interface Relayed<Answer extends BegunStream = BegunStream> {
   readonly call: AdmittedCall
   readonly target: Target
   readonly answer: Answer
+  readonly seen: SeenStream
+}
+
+/** Moments of a stream, on the clock's `elapsed` scale. */
+export interface SeenStream {
+  /** Undefined until the stream brings text: the model was silent before. */
+  firstText: { readonly at: number; readonly bytes: number } | undefined
+  /** Undefined until the client leaves. */
+  leftAt: number | undefined
+}
+
+export function newSeen(): SeenStream {
+  return { firstText: undefined, leftAt: undefined }
 }
 
 /** The upstream's stream is complete. */
@@ -33,18 +46,20 @@ export function endOf(
   const { tap, status } = relayed.answer
   if (hasReportedFailure(relayed.answer)) return reportedResult(relayed)
   const { usage, toolUses, model } = tap
+  const { leftAt } = relayed.seen
   const outcome = isLeft ? 'cancelled' : 'succeeded'
+  const told = { outcome, status, usage, toolUses, model, leftAt } as const
   // Some servers report no usage of streams, or of their beginning alone: the rest is in no sum
   // unless it is estimated.
   return usage === null || tap.unreportedBytes > 0
-    ? { outcome, status, usage, unreportedBytes: unreportedOf(ports, relayed), toolUses, model }
-    : { outcome, status, usage, toolUses, model }
+    ? { ...told, unreportedBytes: unreportedOf(ports, relayed) }
+    : told
 }
 
 /** An answer too large to hold has flowed through; some servers report no usage of it. */
 export function largeResult(relayed: Relayed<Extract<BegunAnswer, { type: 'large' }>>): CallResult {
-  const { answer, call } = relayed
-  const told = { outcome: 'succeeded', status: answer.status, ...toldBy(answer, call) } as const
+  const { status } = relayed.answer
+  const told = { outcome: 'succeeded', status, ...toldBy(relayed) } as const
   return told.usage === null ? { ...told, unreportedBytes: writtenIn(relayed) } : told
 }
 
@@ -54,18 +69,17 @@ function hasReportedFailure(answer: BegunStream): boolean {
 }
 
 /** The upstream's own failure, which is never billed from a guess. */
-function reportedResult({ answer, call }: Relayed): CallResult {
-  const told = toldBy(answer, call)
-  return { outcome: 'failed', status: answer.status, errorKind: 'upstream_error', ...told }
+function reportedResult(relayed: Relayed): CallResult {
+  const { status } = relayed.answer
+  return { outcome: 'failed', status, errorKind: 'upstream_error', ...toldBy(relayed) }
 }
 
 /** The client left: what the upstream has not reported is estimated. */
 export function leftResult(ports: SettlePorts, relayed: Relayed): CallResult {
-  const { answer, call } = relayed
+  const { answer } = relayed
   if (hasReportedFailure(answer)) return reportedResult(relayed)
   const unreportedBytes = unreportedOf(ports, relayed)
-  const told = toldBy(answer, call)
-  return { outcome: 'cancelled', status: answer.status, ...told, unreportedBytes }
+  return { outcome: 'cancelled', status: answer.status, ...toldBy(relayed), unreportedBytes }
 }
 
 /**
@@ -77,18 +91,18 @@ export function failedResult(
   relayed: Relayed,
   { kind: errorKind, isOurs }: { readonly kind: ErrorKind; readonly isOurs: boolean },
 ): CallResult {
-  const { answer, call } = relayed
-  const told = toldBy(answer, call)
+  const { answer } = relayed
+  const told = toldBy(relayed)
   const failed = { outcome: 'failed', status: answer.status, errorKind, ...told } as const
   return isOurs && !hasReportedFailure(answer)
     ? { ...failed, unreportedBytes: unreportedOf(ports, relayed) }
     : failed
 }
 
-/** The upstream's reports so far. */
-function toldBy(answer: BegunStream, call: AdmittedCall) {
+/** The upstream's reports so far, and when the client left. */
+function toldBy({ answer, call, seen: { leftAt } }: Relayed) {
   const model = answer.type === 'events' ? answer.tap.model : modelOf(answer.counted.members)
-  return { usage: usageOf(answer), toolUses: toolUsesOf(answer, call), model }
+  return { usage: usageOf(answer), toolUses: toolUsesOf(answer, call), model, leftAt }
 }
 
 /** Usage as far as the upstream reported it. */
@@ -102,9 +116,9 @@ export function usageOf(answer: BegunStream): Usage | null {
  * The uses that were seen. An answer too large to hold, which reports none, has one of each tool
  * that was offered.
  */
-export function toolUsesOf(answer: BegunStream, { tools }: AdmittedCall): ToolUses | undefined {
+export function toolUsesOf(answer: BegunStream, { admission }: AdmittedCall): ToolUses | undefined {
   if (answer.type === 'events') return answer.tap.toolUses
-  return atLeastOneEach(tools, answer.dialect.readToolUses?.(answer.counted.members))
+  return atLeastOneEach(admission.tools, answer.dialect.readToolUses?.(answer.counted.members))
 }
 
 /** In bytes of text. */
@@ -129,9 +143,9 @@ function writtenIn({
  * The reasoning that nobody was shown, in bytes of text, by how long the model was silent before
  * its first text. Sealed reasoning is counted with the text.
  */
-function hiddenBytes({ call, target }: Relayed, clock: SettlePorts['clock']): number {
-  const attempt = call.attempts.findLast((asked) => asked.target === target.name)
+function hiddenBytes({ call, target, seen }: Relayed, clock: SettlePorts['clock']): number {
+  const attempt = call.attempts.list.findLast((asked) => asked.target === target.name)
   if (attempt?.writesUnseen !== true) return 0
-  const { at, bytes } = call.firstText ?? { at: call.leftAt ?? clock.elapsed(), bytes: 0 }
+  const { at, bytes } = seen.firstText ?? { at: seen.leftAt ?? clock.elapsed(), bytes: 0 }
   return Math.max(0, unseenBytesIn(at - attempt.askedAt) - bytes)
 }

@@ -10,13 +10,13 @@ import { addCosts } from '../../core/money.ts'
 import type { OtherPrice } from '../../core/served-as.ts'
 import { NO_USES, type ToolUses } from '../../core/tool-uses.ts'
 import { MAX_TOKENS_OF_CALL, toTrueUsage, type Usage } from '../../core/usage.ts'
-import { type AdmittedCall, toAttemptDetails } from '../call.ts'
+import { type Admission, type AdmittedCall, type AttemptLog, toAttemptDetails } from '../call.ts'
 import type { AttemptRecord, CallObserver } from '../call-observer.ts'
 import { countsForQuota } from '../check-quota.ts'
 import type { UsualOutput } from '../estimate-output.ts'
-import { estimateInputTokens, estimateTextTokens } from '../estimate-tokens.ts'
+import { estimateTextTokens } from '../estimate-tokens.ts'
 import type { Ledger, Prices, Spent } from '../ports.ts'
-import { atLeastOneEach, listOtherPrices } from '../surcharges.ts'
+import { atLeastOneEach } from '../surcharges.ts'
 import type { SeenReasoning } from './seen-reasoning.ts'
 import { toSentGateId } from './sent-gate-id.ts'
 
@@ -41,6 +41,8 @@ export interface CallResult {
   readonly toolUses?: ToolUses | undefined
   /** The model that answered, as the upstream names it; absent: it does not. */
   readonly model?: string | undefined
+  /** When the client left a stream, on the clock's `elapsed` scale; absent: it stayed. */
+  readonly leftAt?: number | undefined
 }
 
 export const UNKNOWN_GATE = '(unknown)' as GateId
@@ -63,23 +65,11 @@ export function settle(ports: SettlePorts, call: AdmittedCall, result: CallResul
   return call.settled
 }
 
-/**
- * An answer has begun, and no other target will be asked: the memory of the body is free, and what
- * the ledger may say of it is kept. An answer takes minutes, and the body of an agent is megabytes.
- */
-export function letGoOfBody(call: AdmittedCall): void {
-  const { body } = call.accepted
-  call.bodyFigures = {
-    inputTokens: estimateInputTokens(body),
-    otherPrices: listOtherPrices(body),
-  }
-  call.body.release()
-}
-
 function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult): Promise<void> {
-  const { caller, accepted, startedAt, begunAt, target, attempts } = call
+  const { caller, accepted, gate, admission, startedAt, begunAt } = call
+  const { list: attempts, target, firstByteAt } = call.attempts
   const endedAtMs = ports.clock.elapsed()
-  const durationMs = Math.round((call.leftAt ?? endedAtMs) - begunAt)
+  const durationMs = Math.round((result.leftAt ?? endedAtMs) - begunAt)
   const { accountId } = caller
   const { outcome } = result
   const used = listUsed({
@@ -94,14 +84,15 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
   const usage = withoutBilling(sumUsed(used))
   if (usage !== null && usage.reasoningTokens > 0 && target !== null)
     ports.reasoning?.note(accountId, target)
-  // Whoever leaves early says nothing of how much there is to come.
-  if (call.teaches !== undefined && usage !== null && !isNothing(usage) && outcome === 'succeeded')
-    ports.usualOutput?.note(call.teaches, usage.outputTokens)
+  const { teaches } = admission
+  // Cancelled calls are not a sample of output length.
+  if (teaches !== undefined && usage !== null && !isNothing(usage) && outcome === 'succeeded')
+    ports.usualOutput?.note(teaches, usage.outputTokens)
   const record: CallRecord = {
     id: call.id,
     accountId,
     keyId: caller.keyId,
-    gateId: call.gateId ?? UNKNOWN_GATE,
+    gateId: gate?.id ?? UNKNOWN_GATE,
     dialect: call.dialect.id,
     stream: accepted.stream,
     target,
@@ -112,10 +103,10 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
     refusalCode: result.refusalCode,
     refusedBy: result.refusedBy,
     startedAt,
-    firstByteMs: call.firstByteAt === null ? null : Math.round(call.firstByteAt - begunAt),
+    firstByteMs: firstByteAt === null ? null : Math.round(firstByteAt - begunAt),
     durationMs,
     usage,
-    credential: payerOf(call, used),
+    credential: payerOf(call.attempts, used),
     attemptDetails: toAttemptDetails(ports.clock, attempts, {
       ...{ outcome, begunAt, target },
       errorKind: result.errorKind ?? null,
@@ -128,7 +119,7 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
       outcome,
       asked: call,
     }),
-    sentGateId: call.gateId === null ? toSentGateId(accepted.gateId) : undefined,
+    sentGateId: gate === undefined ? toSentGateId(accepted.gateId) : undefined,
   }
   call.body.release()
   callsUnderWay.end()
@@ -136,7 +127,7 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
   const written = ports.ledger.record(record)
   // Not before it is written down: other nodes hear of the usage, and must not count what dies with
   // this process.
-  const settleTicket = () => call.ticket.settle(toSpent(record, endedAtMs))
+  const settleTicket = () => admission.ticket.settle(toSpent(record, endedAtMs))
   written.then(settleTicket, settleTicket)
   return written
 }
@@ -146,7 +137,7 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
  * alone pays where nothing was used but what its own targets read before they were given up.
  */
 function payerOf(
-  { credential }: Pick<AdmittedCall, 'credential'>,
+  { credential }: Pick<AttemptLog, 'credential'>,
   used: readonly UsedPart[],
 ): CallCredential | null {
   let abandoned = 0
@@ -185,11 +176,8 @@ interface UsedPart {
   readonly payer?: CallCredential
 }
 
-/** Whose body may have been let go. */
-type AskedCall = Pick<
-  AdmittedCall,
-  'dialect' | 'accepted' | 'bodyFigures' | 'tools' | 'outputCap' | 'attempts'
->
+/** Its body may be released. */
+type AskedCall = Pick<AdmittedCall, 'dialect' | 'accepted' | 'admission' | 'attempts'>
 
 interface EndedCall {
   readonly asked: AskedCall
@@ -226,14 +214,14 @@ function abandoned(asked: AskedCall, attempt: AttemptRecord): UsedPart {
   const outputTokens = unseenTokens(asked, attempt)
   return {
     ...timedOut(asked, attempt),
-    usage: { ...onlyInput(inputTokensOf(asked)), outputTokens },
+    usage: { ...onlyInput(asked.admission.inputTokens), outputTokens },
     toolUses: unseenUses(asked),
   }
 }
 
 /** Its upstream may have read the request; whether it wrote anything is not known. */
 function timedOut(asked: AskedCall, { target, isPlatforms }: AttemptRecord): UsedPart {
-  const usage = onlyInput(inputTokensOf(asked))
+  const usage = onlyInput(asked.admission.inputTokens)
   return { target, usage, isEstimated: true, payer: isPlatforms ? 'platform' : 'own' }
 }
 
@@ -249,7 +237,7 @@ export function unseenBytesIn(silentMs: number): number {
 
 /** No more than the request let it write. */
 function unseenTokens(
-  { outputCap = Number.POSITIVE_INFINITY }: AskedCall,
+  { admission: { outputCap = Number.POSITIVE_INFINITY } }: AskedCall,
   { writesUnseen, askedAt, failedAt }: AttemptRecord,
 ): number {
   if (!writesUnseen || failedAt === null) return 0
@@ -258,7 +246,7 @@ function unseenTokens(
 
 /** A stream tells of itself before a tool is run; of a whole answer nothing is seen until its end. */
 function unseenUses(asked: AskedCall): ToolUses {
-  return asked.accepted.stream ? NO_USES : atLeastOneEach(asked.tools)
+  return asked.accepted.stream ? NO_USES : atLeastOneEach(asked.admission.tools)
 }
 
 function sumUsed(parts: readonly UsedPart[]): Usage | null {
@@ -294,7 +282,7 @@ function withEstimate(call: EndedCall, bytes: number): UsedPart {
   const { reported, asked, target, toolUses, model } = call
   const written = estimateTextTokens(bytes)
   if (reported === null) {
-    const usage = { ...onlyInput(inputTokensOf(asked)), outputTokens: written }
+    const usage = { ...onlyInput(asked.admission.inputTokens), outputTokens: written }
     return { target, usage, isEstimated: true, toolUses, model }
   }
   if (written === 0) return { target, usage: reported, isEstimated: false, toolUses, model }
@@ -305,10 +293,6 @@ function withEstimate(call: EndedCall, bytes: number): UsedPart {
 /** No estimate makes of a report what cannot be true. */
 function addTokens(reported: number, estimated = 0): number {
   return Math.min(MAX_TOKENS_OF_CALL, reported + estimated)
-}
-
-function inputTokensOf({ bodyFigures, accepted }: AskedCall): number {
-  return bodyFigures?.inputTokens ?? estimateInputTokens(accepted.body)
 }
 
 function onlyInput(inputTokens: number): Usage {
@@ -334,16 +318,15 @@ function priceUsed(
   if (first === undefined && hasSentNothing(call.asked)) return NOTHING_SENT
   if (first === undefined)
     return prices.priceOf({ ...call, ownedPrices: ownedPricesOf(call.asked, call.target) })
-  const { bodyFigures, accepted } = call.asked
-  const others = bodyFigures?.otherPrices ?? listOtherPrices(accepted.body)
+  const others = call.asked.admission.otherPrices
   return used.length === 1 && first.target === call.target
     ? pricePart(prices, first, call, others)
     : priceParts(prices, used, call, others)
 }
 
 /** True where targets were tried and no request reached one: no vendor can bill the call. */
-function hasSentNothing({ attempts }: AskedCall): boolean {
-  return attempts.length > 0 && attempts.every(({ isSent }) => !isSent)
+function hasSentNothing({ attempts: { list } }: AskedCall): boolean {
+  return list.length > 0 && list.every(({ isSent }) => !isSent)
 }
 
 function priceParts(
@@ -362,7 +345,7 @@ function pricePart(
   { accountId, startedAt, outcome, asked }: UnpricedCall,
   otherPrices: readonly OtherPrice[],
 ): Cost | undefined {
-  const tools = isNothing(usage) ? NO_TOOLS : asked.tools
+  const tools = isNothing(usage) ? NO_TOOLS : asked.admission.tools
   const ownedPrices = ownedPricesOf(asked, target)
   const facts = { accountId, target, usage, startedAt, outcome, ownedPrices, answeredBy }
   const call = { ...facts, isEstimated, otherPrices }
@@ -380,17 +363,17 @@ function isNothing(usage: Usage | null): boolean {
   return usage !== null && usage.inputTokens + usage.outputTokens === 0
 }
 
-const NO_TOOLS: AskedCall['tools'] = []
+const NO_TOOLS: Admission['tools'] = []
 
 /** Whoever declares others while a call waits, or deletes the model, changes nothing for it. */
 function ownedPricesOf({ attempts }: AskedCall, target: string | null) {
-  for (const attempt of attempts) if (attempt.target === target) return attempt.ownedPrices
+  for (const attempt of attempts.list) if (attempt.target === target) return attempt.ownedPrices
   return undefined
 }
 
 /** No tool of a vendor's goes into another dialect. */
 function isTranslated({ attempts }: AskedCall, target: string | null): boolean {
-  return attempts.some((attempt) => attempt.target === target && attempt.isTranslated)
+  return attempts.list.some((attempt) => attempt.target === target && attempt.isTranslated)
 }
 
 /**

@@ -33,12 +33,12 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 {{- end }}
 
-{{/* A value as it was written: Helm takes every number for a fraction, and prints a large one with an exponent. */}}
+{{/* A value as the user wrote it: Helm reads every number as a float, and prints large ones with an exponent. */}}
 {{- define "gatehouse.plain" -}}
 {{- if and (kindIs "float64" .) (eq (floor .) .) }}{{ printf "%.0f" . }}{{ else }}{{ toString . }}{{ end }}
 {{- end }}
 
-{{/* Refuses a setting that the chart sets by another value: Kubernetes would take one of the two, and say nothing. */}}
+{{/* Refuses a setting that contradicts a chart value: Kubernetes would silently use one of the two. */}}
 {{- define "gatehouse.refuse-own" -}}
 {{- $own := dict
   "GATEHOUSE_PORT" (list "4000" "service.port, which callers use; the port in the pod is always 4000")

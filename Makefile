@@ -1,6 +1,6 @@
 # Every target installs what is missing first. `make` alone lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run dashboard binary screenshots browser-widths test test-live chaos soak bench bench-quick bench-scale bench-pages profile check fmt install
+.PHONY: help run dashboard binary screenshots browser-widths test test-live chaos soak bench bench-quick bench-scale check fmt install
 
 BUN := node_modules/.bin/bun
 
@@ -50,12 +50,6 @@ bench-quick: dashboard ## the same in five minutes, compared with the stored fig
 
 bench-scale: dashboard ## what must not grow with what is stored, at two sizes on both stores: ONLY="clean-up old-calls" STORE=sqlite QUICK=1
 	@scripts/require-programs.sh postgresql && exec $(BUN) bench/scale.ts $(ONLY:%=--only %) $(if $(STORE),--store $(STORE)) $(if $(QUICK),--quick)
-
-bench-pages: dashboard ## how long each page of the dashboard takes on an account with a million calls: CALLS=100000 STORE=postgres ONLY=Logs
-	@scripts/require-programs.sh chromium-headless-shell $(if $(filter postgres,$(STORE)),postgresql) && exec $(BUN) bench/pages.ts --asked $(if $(CALLS),--calls $(CALLS)) $(if $(STORE),--store $(STORE)) $(if $(ONLY),--only "$(ONLY)")
-
-profile: node_modules/.installed ## where the processor time of a call goes, by function; writes bench/profiles/
-	@scripts/require-programs.sh nginx wrk && $(bench_with) bench/profile.ts
 
 binary: dashboard ## one program with everything inside: dist/gatehouse
 	@exec $(BUN) scripts/build-binary.ts

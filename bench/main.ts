@@ -11,7 +11,7 @@ import type { Contender } from './contender.ts'
 import { bare, bareSockets } from './contenders/bare.ts'
 import { direct } from './contenders/direct.ts'
 import { external } from './contenders/external.ts'
-import { gatehouse, translating, withoutShipping } from './contenders/gatehouse.ts'
+import { gatehouse, translating } from './contenders/gatehouse.ts'
 import { litellm } from './contenders/litellm.ts'
 import { nginx } from './contenders/nginx.ts'
 import { portkey } from './contenders/portkey.ts'
@@ -145,9 +145,7 @@ function writePage(results: Results): void {
 }
 
 function legend(): Record<string, string> {
-  return Object.fromEntries(
-    [...contenders, translating, withoutShipping].map(({ name, does }) => [name, does]),
-  )
+  return Object.fromEntries([...contenders, translating].map(({ name, does }) => [name, does]))
 }
 
 function machine(): string {

@@ -10,7 +10,7 @@ import {
   WARM_UP_SECONDS,
 } from './contender.ts'
 import { bare, bareSockets } from './contenders/bare.ts'
-import { gatehouse, translating, withoutShipping } from './contenders/gatehouse.ts'
+import { gatehouse, translating } from './contenders/gatehouse.ts'
 import { nginx } from './contenders/nginx.ts'
 import { findFault } from './find-fault.ts'
 import { measureThroughput } from './measure-throughput.ts'
@@ -93,15 +93,14 @@ export async function measureAll(
 async function measureRound(run: Run, round: number): Promise<void> {
   const { parts, folder, upstream, samples } = run
   const plain: StartOptions = { url: upstream.url, folder, streams: false }
-  const others = run.contenders.includes(gatehouse) ? [withoutShipping] : []
-  for (const contender of [...run.contenders, ...others]) {
+  for (const contender of run.contenders) {
     const note = samples.noteFor(contender.name)
     const plan = contender.narrow?.(run.plan) ?? run.plan
-    if (!parts.includes('start') || round > 0 || contender === withoutShipping) continue
+    if (!parts.includes('start') || round > 0) continue
     console.log(`starts: ${contender.name}`)
     await orTell(run, contender.name, () => measureColdStarts(plan, contender, plain, note))
   }
-  if (parts.includes('whole')) await measureWhole(run, round, [...run.contenders, ...others])
+  if (parts.includes('whole')) await measureWhole(run, round)
   if (!parts.includes('tls')) return
   const secure: StartOptions = { ...plain, url: upstream.secureUrl, authority: upstream.authority }
   console.log(`TLS upstream, round ${round + 1} of ${run.plan.rounds}`)
@@ -118,12 +117,8 @@ async function measureRound(run: Run, round: number): Promise<void> {
   )
 }
 
-async function measureWhole(
-  run: Run,
-  round: number,
-  contenders: readonly Contender[],
-): Promise<void> {
-  const { folder, upstream, plan } = run
+async function measureWhole(run: Run, round: number): Promise<void> {
+  const { folder, upstream, plan, contenders } = run
   console.log(`whole answers, round ${round + 1} of ${plan.rounds}`)
   await inTurn(run, contenders, {
     upstream: { url: upstream.url, folder, streams: false },

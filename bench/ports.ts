@@ -12,7 +12,6 @@ export const PORTS = {
   bareSockets: 19_205,
   litellm: 19_206,
   translating: 19_207,
-  withoutShipping: 19_208,
   streamUpstream: 19_210,
   tlsUpstream: 19_220,
 } as const

@@ -2,7 +2,6 @@
  * Gatehouse with everything on that a company would have on: key check, limits, ledger in the
  * journal and shipped.
  */
-import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import { type Contender, type RunningContender, type StartOptions, trusting } from '../contender.ts'
 import { CONTENDER_CORE, startPinned, untilAnswers } from '../pinned-process.ts'
@@ -23,39 +22,7 @@ export const translating: Contender = {
   does: 'Gatehouse, for streams only: Chat callers before an upstream that speaks Anthropic Messages',
 }
 
-/** To see what the store costs: the journal is written, and nothing is shipped from it. */
-export const withoutShipping: Contender = {
-  name: 'without shipping',
-  does: 'Gatehouse with its journal and without shipping into SQLite, which no setting does (bench/without-shipping.ts)',
-  narrow: (plan) => ({
-    ...plan,
-    loads: plan.loads.filter(
-      ({ bodyBytes, connections }) => bodyBytes === 1024 && connections === 64,
-    ),
-    paces: plan.paces.filter(({ perSecond }) => perSecond === 1000),
-  }),
-  async start(upstream) {
-    const dataFolder = join(upstream.folder, `unshipped-${Date.now()}`)
-    const runtimeFlags = ['--preload', './bench/without-shipping.ts']
-    const running = await start(upstream, { dataFolder, runtimeFlags, port: PORTS.withoutShipping })
-    return {
-      ...running,
-      async stop() {
-        await running.stop()
-        const database = new Database(join(dataFolder, 'gatehouse.db'), { readonly: true })
-        const rows = database
-          .query<{ count: number }, []>('SELECT count(*) AS count FROM calls')
-          .get()
-        database.close()
-        if (rows?.count !== 0) throw new Error(`${rows?.count} calls were shipped all the same`)
-      },
-    }
-  },
-}
-
 export interface GatehouseOptions {
-  /** For Bun itself, such as those that make it write a profile: it then runs the sources. */
-  readonly runtimeFlags?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
   /** Behind the gate; OpenAI's by default, which is relayed. */
   readonly target?: string
@@ -71,9 +38,7 @@ export function gatehouseWith(options: GatehouseOptions): Contender {
   return {
     name: 'gatehouse',
     does: 'the program of `make binary`: key check, limits, ledger written before the answer and shipped into SQLite; one process',
-    prepare: () => {
-      if (options.runtimeFlags === undefined) buildProgram()
-    },
+    prepare: buildProgram,
     start: (upstream) => start(upstream, options),
   }
 }
@@ -81,7 +46,6 @@ export function gatehouseWith(options: GatehouseOptions): Contender {
 async function start(
   { url, folder, authority }: StartOptions,
   {
-    runtimeFlags,
     environment = {},
     dataFolder,
     core = CONTENDER_CORE,
@@ -89,9 +53,7 @@ async function start(
     port = PORTS.gatehouse,
   }: GatehouseOptions,
 ): Promise<RunningContender> {
-  const command =
-    runtimeFlags === undefined ? [PROGRAM] : [process.execPath, ...runtimeFlags, 'src/main.ts']
-  const server = startPinned(core, [...command, 'serve'], {
+  const server = startPinned(core, [PROGRAM, 'serve'], {
     port,
     environment: {
       GATEHOUSE_PORT: String(port),

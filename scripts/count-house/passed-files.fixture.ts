@@ -1,10 +1,10 @@
 /**
  * Starts a whole gateway and sends it the requests of one journey, one after the other.
  * passed-files.ts runs this under coverage, in the checkout that is counted: modules are found by
- * their file names, because older checkouts have them in other rooms.
+ * what they export, because older checkouts have them in other rooms.
  */
 import { expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Journey } from './passed-files.ts'
@@ -54,28 +54,34 @@ const REQUESTS: Readonly<
   'analytics GET': { method: 'GET', path: '/v1/analytics?interval=day' },
 }
 
-/** @returns the module whose file has this name, wherever it is */
+/** @returns the module that exports the name, wherever it is */
 async function load(name: string): Promise<unknown> {
-  const [path, ...others] = [...new Bun.Glob(`src/**/${name}`).scanSync()]
-  if (path === undefined || others.length > 0) throw new Error(`${name} is there not once`)
+  const exported = new RegExp(`^export (?:async )?(?:function|class|const) ${name}\\b`, 'm')
+  const [path, ...others] = [...new Bun.Glob('src/**/*.ts').scanSync()].filter(
+    (one) => !one.endsWith('.test.ts') && exported.test(readFileSync(one, 'utf8')),
+  )
+  if (path === undefined || others.length > 0)
+    throw new Error(`${name} is exported by ${others.length + 1} files, or none`)
   return await import(join(process.cwd(), path))
 }
 
 test('every request is answered', async () => {
   const { composeGatehouse } = (await load(
-    'compose.ts',
+    'composeGatehouse',
   )) as typeof import('../../src/run/compose.ts')
   const { readSettings } = (await load(
-    'settings.ts',
+    'readSettings',
   )) as typeof import('../../src/config/settings.ts')
-  const { DEFAULT_ACCOUNT } = (await load('ids.ts')) as typeof import('../../src/core/ids.ts')
-  const { Secret } = (await load('secret.ts')) as typeof import('../../src/core/secret.ts')
+  const { DEFAULT_ACCOUNT } = (await load(
+    'DEFAULT_ACCOUNT',
+  )) as typeof import('../../src/core/ids.ts')
+  const { Secret } = (await load('Secret')) as typeof import('../../src/core/secret.ts')
   const { boundByAddress } = (await load(
-    'bound-by-address.ts',
+    'boundByAddress',
   )) as typeof import('../../src/doors/bound-by-address.ts')
-  const { listen } = (await load('listen.ts')) as typeof import('../../src/doors/listen.ts')
-  const { createLog } = (await load('log.ts')) as typeof import('../../src/telemetry/log.ts')
-  const { Shipper } = (await load('shipper.ts')) as typeof import('../../src/ledger/shipper.ts')
+  const { listen } = (await load('listen')) as typeof import('../../src/doors/listen.ts')
+  const { createLog } = (await load('createLog')) as typeof import('../../src/telemetry/log.ts')
+  const { Shipper } = (await load('Shipper')) as typeof import('../../src/ledger/shipper.ts')
   // Records are shipped in batches, after their calls.
   Shipper.prototype.start = () => {}
   Shipper.prototype.ship = async () => {}

@@ -4,13 +4,13 @@
  * and without a budget in money.
  */
 import { describe, expect, test } from 'bun:test'
-import type { AgentCall } from '../../scripts/record-agents/agent-fixture.ts'
 import { Secret } from '../../src/core/secret.ts'
 import { CallPrices } from '../../src/ledger/call-prices.ts'
 import { PriceBook } from '../../src/ledger/price-book.ts'
 import { catalog } from '../../src/providers/catalog.ts'
 import { pricingOf } from '../../src/providers/define.ts'
 import { ownedProvider } from '../../src/providers/owned.ts'
+import type { AgentCall } from '../record-agents/agent-fixture.ts'
 import { readAgentFixtures } from '../support/agent-fixtures.ts'
 import {
   CHAT_JSON,

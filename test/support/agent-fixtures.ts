@@ -1,9 +1,9 @@
 /**
- * Requests that published agents sent (`scripts/record-agents.ts` renews them): read from
+ * Requests that published agents sent (`test/record-agents/record-agents.ts` renews them): read from
  * `test/fixtures/agents/`.
  */
 import { readdirSync, readFileSync } from 'node:fs'
-import type { AgentFixture } from '../../scripts/record-agents/agent-fixture.ts'
+import type { AgentFixture } from '../record-agents/agent-fixture.ts'
 
 const FOLDER = new URL('../fixtures/agents/', import.meta.url)
 

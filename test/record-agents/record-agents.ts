@@ -8,12 +8,12 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { AgentFixture } from './record-agents/agent-fixture.ts'
-import { type Agent, type AgentRun, listAgents, NOTES, TOOL_ARGS } from './record-agents/agents.ts'
-import { hasResult, type RecordedCall, startRecorder } from './record-agents/recorder.ts'
-import { Scrubber } from './record-agents/scrub.ts'
+import type { AgentFixture } from './agent-fixture.ts'
+import { type Agent, type AgentRun, listAgents, NOTES, TOOL_ARGS } from './agents.ts'
+import { hasResult, type RecordedCall, startRecorder } from './recorder.ts'
+import { Scrubber } from './scrub.ts'
 
-const FIXTURES = new URL('../test/fixtures/agents/', import.meta.url).pathname
+const FIXTURES = new URL('../fixtures/agents/', import.meta.url).pathname
 const TIMEOUT_MS = 600_000
 const NPM = { npm_config_cache: join(homedir(), '.npm') }
 /** Of the connection, or a secret; the test sends its own. */

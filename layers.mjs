@@ -85,7 +85,7 @@ export const layers = {
     does: 'what `gatehouse doctor` examines: settings, server, providers, data folder',
   },
   sandbox: {
-    may: [],
+    may: ['core'],
     does: 'the provider sandbox: a real HTTP server that plays every dialect',
   },
   cli: {

@@ -4,8 +4,6 @@
  */
 import { join } from 'node:path'
 import { layers, roots } from '../layers.mjs'
-import { ERROR_POLICY } from '../src/core/errors.ts'
-import { RESOURCE_ENTRIES } from '../src/core/resource-table.ts'
 import { isJsonWalk, JSON_WALK, jsonWalk } from './json-walk.ts'
 import { layerTableText, replaceBetweenMarkers } from './layer-table.ts'
 import { METRICS_PAGE, metricsPage } from './metrics-page.ts'
@@ -17,10 +15,6 @@ import { VALUES_SCHEMA, withSettings } from './settings-schema.ts'
 const HOUSE = join(import.meta.dir, '..')
 const DOCUMENTS = ['docs/architecture.md']
 const API_TYPES = 'src/contract/api.generated.ts'
-/** For the dashboard, which may import the contract alone. */
-const ERROR_TABLE = 'src/contract/error-table.generated.json'
-/** Likewise. */
-const AUDIT_WORDS = 'src/contract/audit-words.generated.json'
 
 const checkOnly = process.argv.includes('--check')
 const table = layerTableText(layers, roots)
@@ -82,28 +76,8 @@ await renew(
   toApiTypes(await readDocument()),
   'it is not what /openapi.json describes',
 )
-await renew(
-  ERROR_TABLE,
-  await read(ERROR_TABLE),
-  `${JSON.stringify(ERROR_POLICY, null, 2)}\n`,
-  'it is not ERROR_POLICY of src/core/errors.ts',
-)
-await renew(
-  AUDIT_WORDS,
-  await read(AUDIT_WORDS),
-  `${JSON.stringify(auditWords(), null, 2)}\n`,
-  'it is not what src/core/resource-table.ts says',
-)
-console.log(`documents: ${DOCUMENTS.length + conformance.files.size + 8} read, ${faults} faults`)
+console.log(`documents: ${DOCUMENTS.length + conformance.files.size + 6} read, ${faults} faults`)
 if (faults > 0) process.exitCode = 1
-
-function auditWords() {
-  const resources = RESOURCE_ENTRIES.map(([word, { label }]) => [word, label] as const)
-  const actions = RESOURCE_ENTRIES.flatMap(([word, entry]) =>
-    Object.entries(entry.actions).map(([verb, said]) => [`${word}.${verb}`, said] as const),
-  )
-  return { resources: Object.fromEntries(resources), actions: Object.fromEntries(actions) }
-}
 
 async function read(path: string): Promise<string> {
   const file = Bun.file(join(HOUSE, path))

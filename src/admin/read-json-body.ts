@@ -5,7 +5,7 @@
  */
 import type { Timekeeper } from '../core/clock.ts'
 import { GatewayError, invalidRequest } from '../core/errors.ts'
-import { isJsonContentType } from '../core/json-content-type.ts'
+import { isJsonContentType } from '../core/http.ts'
 import { JsonSyntaxError } from '../wire/json-scan.ts'
 import { scanJsonObject } from '../wire/json-splice.ts'
 import { refuse } from './refusals.ts'

@@ -6,6 +6,7 @@ import { OpenAPIHono } from '@hono/zod-openapi'
 import { getPath } from 'hono/utils/url'
 import type { ChangeActor, ChangeOrigin } from '../core/audit.ts'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
+import { HTTP_METHODS } from '../core/http.ts'
 import type { CallId, KeyId } from '../core/ids.ts'
 import { assertSameOrigin } from '../identity/same-origin.ts'
 import { type AssertMayStillAct, withOrigin } from '../store/changes/change-origin.ts'
@@ -310,15 +311,7 @@ function observeRequest(
     })
 }
 
-const NAMED_METHODS: ReadonlySet<string> = new Set([
-  'GET',
-  'HEAD',
-  'POST',
-  'PUT',
-  'PATCH',
-  'DELETE',
-  'OPTIONS',
-])
+const NAMED_METHODS: ReadonlySet<string> = new Set(HTTP_METHODS)
 
 function templateOf(app: ControlPlaneApp, request: Request): string | null {
   const method = request.method === 'HEAD' ? 'GET' : request.method

@@ -1,7 +1,8 @@
 /** `gatehouse budgets`: what a key or a gate may use, and what it has used. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
-import { MAX_LIMIT_USD } from '../contract/money.ts'
+import { MAX_LIMIT_USD } from '../core/money.ts'
+import { PERIODS } from '../core/period.ts'
 import { CliError } from './cli-error.ts'
 import { withClient } from './client.ts'
 import type { CliContext } from './context.ts'
@@ -31,12 +32,7 @@ export function bindBudgets(program: Command, context: CliContext): void {
     .option('--key <id>', `the key: ${A_KEY} (required, or --gate)`)
     .option('--gate <id>', 'the gate (required, or --key)')
     .addOption(
-      new Option('--period <period>', 'in UTC; total: from now on (required)').choices([
-        'day',
-        'week',
-        'month',
-        'total',
-      ]),
+      new Option('--period <period>', 'in UTC; total: from now on (required)').choices(PERIODS),
     )
     .addHelpText(
       'after',

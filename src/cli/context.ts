@@ -2,6 +2,7 @@
  * The parts of the rest of the house that the command line may use; create-cli-context.ts makes it.
  * Knows no command.
  */
+import type { Finding } from '../core/finding.ts'
 import type { Terminal } from './terminal.ts'
 
 /** The gateway's own HTTP interface, wherever it runs. */
@@ -120,16 +121,6 @@ export interface AcceptedStore {
   readonly unasked: string | null
 }
 
-/** One finding of `doctor`. */
-export interface ExaminedPoint {
-  readonly level: 'ok' | 'warn' | 'fail'
-  /** The thing that was looked at. */
-  readonly check: string
-  readonly message: string
-  /** The next step; absent where there is nothing to do. */
-  readonly cure?: string
-}
-
 export interface CliContext {
   readonly version: string
   readonly environment: Readonly<Record<string, string | undefined>>
@@ -149,5 +140,5 @@ export interface CliContext {
   /** Of the local data folder, which no server may be using. */
   readonly acceptStore: () => Promise<AcceptedStore>
   /** The server that the environment names and this machine; changes neither. */
-  readonly examine: () => Promise<readonly ExaminedPoint[]>
+  readonly examine: () => Promise<readonly Finding[]>
 }

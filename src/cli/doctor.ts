@@ -3,7 +3,8 @@
  * found is not known here.
  */
 import type { Command } from 'commander'
-import type { CliContext, ExaminedPoint } from './context.ts'
+import type { Finding } from '../core/finding.ts'
+import type { CliContext } from './context.ts'
 import { printJson, printLine, printPainted, toPrintable } from './output.ts'
 import { asJson, example } from './program-parts.ts'
 import { terminal } from './terminal.ts'
@@ -28,7 +29,7 @@ export function bindDoctor(program: Command, context: CliContext): void {
     )
     .action(async (_flags, command: Command) => {
       const findings = await context.examine()
-      const count = (level: ExaminedPoint['level']) =>
+      const count = (level: Finding['level']) =>
         findings.filter((finding) => finding.level === level).length
       if (asJson(command))
         printJson({ ok: count('ok'), warn: count('warn'), fail: count('fail'), findings })
@@ -40,7 +41,7 @@ export function bindDoctor(program: Command, context: CliContext): void {
     })
 }
 
-function print({ level, check, message, cure }: ExaminedPoint): void {
+function print({ level, check, message, cure }: Finding): void {
   const word = level.padEnd(4)
   const label = terminal().hasColours ? `${COLOURS[level]}${word}${RESET}` : word
   printPainted(`${label}  ${check.padEnd(CHECK_WIDTH)}${toPrintable(message)}`)

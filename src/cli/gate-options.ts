@@ -1,6 +1,7 @@
 /** The options that say what a gate is, and the body that they make. */
 import { type Command, Option } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
+import { GATE_DEFAULT_NAMES, OVERRIDES, REASONING_EFFORTS, STRATEGIES } from '../core/gate.ts'
 import { CliError } from './cli-error.ts'
 import { parseDecimal, parseWhole } from './program-parts.ts'
 
@@ -40,13 +41,7 @@ export function withGateOptions(command: Command): Command {
       "longest call, in milliseconds, or 'none' for the server's limit",
       parseTimeout,
     )
-    .addOption(
-      new Option('--strategy <name>', 'which target is asked first').choices([
-        'fallback',
-        'weighted',
-        'fastest',
-      ]),
-    )
+    .addOption(new Option('--strategy <name>', 'which target is asked first').choices(STRATEGIES))
     .option(
       '--weights <n,n,…>',
       'shares of the targets under weighted, in their order',
@@ -65,23 +60,11 @@ export function withGateOptions(command: Command): Command {
     .option('--max-output-tokens <n>', 'default', (text) =>
       parseWhole(text, { min: 1, max: MAX_LIMIT }),
     )
+    .addOption(new Option('--reasoning-effort <word>', 'default').choices(REASONING_EFFORTS))
     .addOption(
-      new Option('--reasoning-effort <word>', 'default').choices([
-        'none',
-        'minimal',
-        'low',
-        'medium',
-        'high',
-        'xhigh',
-        'max',
-      ]),
-    )
-    .addOption(
-      new Option('--overrides <how>', 'when a request says otherwise than the gate').choices([
-        'ignore',
-        'reject',
-        'allow',
-      ]),
+      new Option('--overrides <how>', 'when a request says otherwise than the gate').choices(
+        OVERRIDES,
+      ),
     )
     .option('--max-retries <n>', 'times a target is tried again, 0 to 5', (text) =>
       parseWhole(text, { min: 0, max: 5 }),
@@ -106,21 +89,15 @@ function toTarget(model: string, weight: number | undefined): { model: string; w
   return weight === undefined ? { model } : { model, weight }
 }
 
-const DEFAULTS = [
-  'instructions',
-  'temperature',
-  'topP',
-  'maxOutputTokens',
-  'reasoningEffort',
-] as const satisfies readonly (keyof Defaults)[]
-
 /** True where it sets some and leaves the others as they are. */
 export function setsSomeDefaults(flags: GateFlags): boolean {
-  return flags.clearDefaults !== true && DEFAULTS.some((name) => flags[name] !== undefined)
+  return (
+    flags.clearDefaults !== true && GATE_DEFAULT_NAMES.some((name) => flags[name] !== undefined)
+  )
 }
 
 function toDefaults(flags: GateFlags, current: Current): GateBody['defaults'] {
-  const given = DEFAULTS.filter((name) => flags[name] !== undefined).map((name) => [
+  const given = GATE_DEFAULT_NAMES.filter((name) => flags[name] !== undefined).map((name) => [
     name,
     flags[name],
   ])

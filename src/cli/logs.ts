@@ -5,7 +5,8 @@
 import { type Command, Option } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
 import type { FiltersOf } from '../contract/api-call.ts'
-import { ERROR_KINDS } from '../contract/error-kinds.ts'
+import { ERROR_KINDS } from '../core/errors.ts'
+import { CALL_OUTCOMES, STATUS_CLASSES } from '../core/usage.ts'
 import { CliError } from './cli-error.ts'
 import { type Client, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
@@ -46,16 +47,9 @@ export function bindLogs(program: Command, context: CliContext): void {
       parseWhole(text, { min: 100, max: 599 }),
     )
     .addOption(
-      new Option('--status-class <class>', 'with a status of this class').choices([
-        '2xx',
-        '3xx',
-        '4xx',
-        '5xx',
-      ]),
+      new Option('--status-class <class>', 'with a status of this class').choices(STATUS_CLASSES),
     )
-    .addOption(
-      new Option('--outcome <how>', 'that ended so').choices(['succeeded', 'failed', 'cancelled']),
-    )
+    .addOption(new Option('--outcome <how>', 'that ended so').choices(CALL_OUTCOMES))
     .addOption(
       new Option('--error-kind <kind>', 'that failed for this reason').choices(ERROR_KINDS),
     )

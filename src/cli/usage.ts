@@ -3,10 +3,10 @@
  * credential.
  */
 import { type Command, Option } from 'commander'
-import { GROUP_ORDERS } from '../contract/analytics.ts'
 import type { Schemas } from '../contract/api.generated.ts'
 import type { AnswerOf, QueryOf } from '../contract/api-call.ts'
 import { toUsageCsv } from '../contract/usage-csv.ts'
+import { GROUP_ORDERS, type GroupOrder, USAGE_GROUPS } from '../core/usage.ts'
 import { CliError } from './cli-error.ts'
 import { assertGoesOn, type Client, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
@@ -23,20 +23,19 @@ import { asJson, example, parseLimit, parseWhole } from './program-parts.ts'
 import { A_KEY, wholeKeyId } from './whole-key-id.ts'
 
 interface UsageFlags {
-  readonly by: (typeof INTERVALS)[number] | (typeof GROUPS)[number]
+  readonly by: (typeof INTERVALS)[number] | (typeof USAGE_GROUPS)[number]
   readonly days: number
   readonly from?: string
   readonly to?: string
   readonly gate?: string
   readonly key?: string | undefined
   readonly target?: string
-  readonly order?: (typeof GROUP_ORDERS)[number]
+  readonly order?: GroupOrder
   readonly limit: number
   readonly csv?: true
 }
 
 const INTERVALS = ['day', 'month'] as const
-const GROUPS = ['gate', 'target', 'key', 'status', 'credential'] as const
 const DAY_MS = 86_400_000
 
 export function bindUsage(program: Command, context: CliContext): void {
@@ -45,7 +44,7 @@ export function bindUsage(program: Command, context: CliContext): void {
     .description('calls, tokens, costs and latencies, summed up')
     .addOption(
       new Option('--by <what>', 'what a line stands for')
-        .choices([...INTERVALS, ...GROUPS])
+        .choices([...INTERVALS, ...USAGE_GROUPS])
         .default('day'),
     )
     .option('--days <n>', 'how far back', (text) => parseWhole(text, { min: 1, max: 3_650 }), 30)
@@ -56,7 +55,7 @@ export function bindUsage(program: Command, context: CliContext): void {
     .option('--target <provider/model>', 'of this target only')
     .addOption(
       new Option('--order <measure>', 'what groups are ranked by, the greatest first')
-        .choices([...GROUP_ORDERS])
+        .choices(GROUP_ORDERS)
         .default('calls'),
     )
     .option('--limit <n>', 'at most this many groups', parseLimit, 50)

@@ -5,8 +5,9 @@
 import { randomBytes } from 'node:crypto'
 import type { RedisSettings } from '../config/redis-settings.ts'
 import { retryDelayMs } from '../core/retry-delay.ts'
+import type { SharingMode } from '../core/shared-stores.ts'
 import { createRedisClient, type RedisClient } from './redis-client.ts'
-import type { SharedScript, SharedStore, SharingMode } from './shared-store.ts'
+import type { SharedScript, SharedStore } from './shared-store.ts'
 
 const BEAT_MS = 2_000
 /** A node that was not heard of for so long is not counted any more. */

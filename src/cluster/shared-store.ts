@@ -1,4 +1,5 @@
 /** The port of the limits to a store that all nodes share. Must not know which one it is. */
+import type { SharingMode } from '../core/shared-stores.ts'
 
 /** A step that happens as a whole or not at all. All that it touches is in the one key. */
 export interface SharedScript {
@@ -6,9 +7,6 @@ export interface SharedScript {
   readonly name: string
   readonly lua: string
 }
-
-/** `shared`: it answers; else what counts meanwhile. */
-export type SharingMode = 'shared' | 'share' | 'open' | 'closed'
 
 export interface SharedStore {
   readonly mode: SharingMode

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, jest, spyOn, test } from 'bun:
 import { pollUntil } from '../../test/support/poll-until.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { AccountId } from '../core/ids.ts'
-import type { StoreOutagePolicy } from '../core/store-outage.ts'
+import type { StoreOutagePolicy } from '../core/shared-stores.ts'
 import type { FollowedChange } from '../store/changes/change-feed.ts'
 import type { FallbackAnswer } from './fallback-feed.ts'
 import { type FreshnessState, MOST_FOLLOWED, SnapshotFreshness } from './snapshot-freshness.ts'

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { GatewayError } from '../core/errors.ts'
 import type { AccountId } from '../core/ids.ts'
 import { retryDelayMs } from '../core/retry-delay.ts'
-import type { StoreOutagePolicy } from '../core/store-outage.ts'
+import type { FreshnessStatus, StoreOutagePolicy } from '../core/shared-stores.ts'
 import type { Freshness } from '../gateway/ports.ts'
 import type { ChangeFeed, FollowedChange } from '../store/changes/change-feed.ts'
 import type { ChangeFollowers } from './change-followers.ts'
@@ -57,7 +57,7 @@ export interface FreshnessState {
    * `ok`: every change is known. `grace`: the database is away, and calls are served. `away`: it
    * is, and they are not.
    */
-  readonly status: 'ok' | 'grace' | 'away'
+  readonly status: FreshnessStatus
   /** Left of the lease, and of the time that may be bridged: milliseconds. */
   readonly leaseMs: number
   readonly graceMs: number

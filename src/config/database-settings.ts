@@ -3,6 +3,7 @@
  * message: it holds a password.
  */
 import type { Secret } from '../core/secret.ts'
+import { POSTGRES_TLS_PARAMETERS } from '../core/shared-stores.ts'
 import { type Environment, SettingsError } from './environment.ts'
 import { readGiven, readSetting } from './read-setting.ts'
 
@@ -22,8 +23,6 @@ export interface DatabaseSettings {
  * encrypted.
  */
 const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full']
-
-const SSL_PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey']
 
 /**
  * @returns undefined: the store is a file of the data folder
@@ -53,11 +52,11 @@ function checkAddress(text: string): void {
   if (url.pathname.length < 2)
     throw new SettingsError('DATABASE_URL must name the database, after the host.')
   const odd = [...url.searchParams.keys()].find(
-    (name) => name.startsWith('ssl') && !SSL_PARAMETERS.includes(name),
+    (name) => name.startsWith('ssl') && !POSTGRES_TLS_PARAMETERS.some((known) => known === name),
   )
   if (odd !== undefined)
     throw new SettingsError(
-      `DATABASE_URL must say by ${SSL_PARAMETERS.join(', ')} how it is encrypted, not by ${odd}.`,
+      `DATABASE_URL must say by ${POSTGRES_TLS_PARAMETERS.join(', ')} how it is encrypted, not by ${odd}.`,
     )
   const mode = url.searchParams.get('sslmode')
   if (mode !== null && !SSL_MODES.includes(mode))

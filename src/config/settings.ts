@@ -2,14 +2,13 @@
  * Settings from the environment, read once: what the server gets of them, by subject. Holds no
  * defaults.
  */
-
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { type AccountCaps, toCaps } from '../core/account-caps.ts'
 import type { PlansSection } from '../core/plan.ts'
 import type { Secret } from '../core/secret.ts'
-import type { StoreOutagePolicy } from '../core/store-outage.ts'
+import type { StoreOutagePolicy } from '../core/shared-stores.ts'
 import { catalog } from '../providers/catalog.ts'
 import type { Provider } from '../providers/define.ts'
 import { type DatabaseSettings, readDatabaseSettings } from './database-settings.ts'

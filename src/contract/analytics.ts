@@ -2,7 +2,8 @@
  * An account's use over time, summed up. Percentiles come from histograms and are within 2 %.
  */
 import { z } from 'zod'
-import { ERROR_KINDS } from './error-kinds.ts'
+import { ERROR_KINDS } from '../core/errors.ts'
+import { GROUP_ORDERS, USAGE_GROUPS, USAGE_INTERVALS } from '../core/usage.ts'
 import { nameFields, refuseReversedRange, timeFields } from './usage-query.ts'
 
 const count = z.int().min(0)
@@ -10,7 +11,7 @@ const count = z.int().min(0)
 const rangeFields = {
   from: timeFields.from.describe('Rounded down to the hour. 30 days before `to` when absent.'),
   to: timeFields.to.describe('Rounded up to the hour. Now when absent.'),
-  interval: z.enum(['hour', 'day', 'month', 'all']).default('day').meta({
+  interval: z.enum(USAGE_INTERVALS).default('day').meta({
     description:
       'Length of the steps, in UTC. `hour` takes a range of up to 7 days, `all` gives one step.',
   }),
@@ -19,8 +20,6 @@ const rangeFields = {
 export const latencyQuery = z
   .strictObject({ ...rangeFields, ...nameFields })
   .superRefine(refuseReversedRange)
-
-export const GROUP_ORDERS = ['calls', 'errors', 'tokens', 'cost', 'name'] as const
 
 const MOST_GROUPS = 1_000
 /** With steps, an answer has a sum for each group and step. */
@@ -60,7 +59,7 @@ export const analyticsQuery = z
   .strictObject({
     ...rangeFields,
     group_by: z
-      .enum(['gate', 'target', 'key', 'status', 'credential'])
+      .enum(USAGE_GROUPS)
       .optional()
       .meta({
         description:

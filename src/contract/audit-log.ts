@@ -2,6 +2,7 @@
  * The audit log as the control plane shows it: who changed what, before and after. Holds no secret.
  */
 import { z } from 'zod'
+import { ACTOR_TYPES } from '../core/audit.ts'
 import { listOf, pageQuery } from './lists.ts'
 import { nameParameter, timeParameter } from './usage-query.ts'
 
@@ -44,7 +45,7 @@ export const auditEntryBody = z
     at: z.iso.datetime(),
     actor: z
       .object({
-        type: z.enum(['key', 'user', 'operator']).meta({
+        type: z.enum(ACTOR_TYPES).meta({
           description:
             "`operator`: a process on the gateway's own machine, such as the command line there.",
         }),

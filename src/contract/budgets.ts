@@ -1,7 +1,8 @@
 /** Budgets as the control plane reads and writes them. Must not know what uses them up. */
 import { z } from 'zod'
+import { isWholeNanoUsd, MAX_LIMIT_USD } from '../core/money.ts'
+import { PERIODS } from '../core/period.ts'
 import { listOf } from './lists.ts'
-import { isWholeNanoUsd, MAX_LIMIT_USD } from './money.ts'
 import type { ResourceDescription } from './resource-description.ts'
 import { label } from './text.ts'
 
@@ -27,7 +28,7 @@ const limitUsd = z
       'is said by `unpriced`.',
   })
 
-const period = z.enum(['day', 'week', 'month', 'total']).meta({
+const period = z.enum(PERIODS).meta({
   description: 'In UTC; weeks begin on Monday. `total`: from the creation of the budget on.',
 })
 const alertAt = z

@@ -1,6 +1,6 @@
 /** The parts of a call in the log that are objects: what it used, and its attempts. */
 import { z } from 'zod'
-import { ERROR_KINDS } from './error-kinds.ts'
+import { ERROR_KINDS } from '../core/errors.ts'
 
 const count = z.int().min(0)
 

@@ -3,6 +3,10 @@
  * which it shows them. Does not know how they are asked.
  */
 
+/** The fates of a feature on its way from an endpoint to a target. */
+export const VERDICTS = ['relayed', 'lossless', 'lossy', 'refused', 'absent'] as const
+export type Verdict = (typeof VERDICTS)[number]
+
 interface FeatureShape {
   readonly group: 'Messages' | 'Tools' | 'Form and thought' | 'Settings' | 'Answers'
   readonly label: string

@@ -3,11 +3,12 @@
  * targets there are.
  */
 import { z } from 'zod'
+import { VERDICTS } from './conformance-features.ts'
 import { listOf } from './lists.ts'
 
 const verdict = z
   .object({
-    verdict: z.enum(['relayed', 'lossless', 'lossy', 'refused', 'absent']).meta({
+    verdict: z.enum(VERDICTS).meta({
       description:
         'relayed: the bytes pass through. lossless: it arrives, translated. lossy: the target ' +
         'has no place for it. ' +

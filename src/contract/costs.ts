@@ -1,5 +1,6 @@
 /** Costs computed again, to see whether those in the log are right. */
 import { z } from 'zod'
+import { COST_PART_KINDS, COST_STATUSES } from '../core/cost.ts'
 import { refuseReversedRange, timeParameter } from './usage-query.ts'
 
 export const verifyCostsBody = z
@@ -12,28 +13,10 @@ export const verifyCostsBody = z
   .superRefine(refuseReversedRange)
   .meta({ id: 'VerifyCosts' })
 
-export const COST_PART_KINDS = [
-  'input',
-  'cachedInput',
-  'cacheWrite',
-  'cacheWriteHour',
-  'inputAudio',
-  'cachedInputAudio',
-  'outputAudio',
-  'output',
-  'reasoning',
-  'request',
-  'webSearch',
-  'fileSearch',
-  'codeInterpreter',
-  'imageGeneration',
-  'otherTool',
-] as const
-
 const cost = z
   .object({
     usd: z.number().nullable().meta({ description: 'Null: unknown.' }),
-    status: z.enum(['exact', 'estimated', 'unknown']),
+    status: z.enum(COST_STATUSES),
     source: z
       .string()
       .nullable()

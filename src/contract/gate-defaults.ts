@@ -3,6 +3,7 @@
  * reads and writes them.
  */
 import { z } from 'zod'
+import { OVERRIDES, REASONING_EFFORTS } from '../core/gate.ts'
 import { text } from './text.ts'
 
 const MAX_INSTRUCTIONS = 100_000
@@ -14,13 +15,10 @@ const members = {
   temperature: z.number().min(0).max(2).optional(),
   topP: z.number().min(0).max(1).optional(),
   maxOutputTokens: z.int().min(1).optional(),
-  reasoningEffort: z
-    .enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])
-    .optional()
-    .meta({
-      description:
-        'Left out, and named in `x-gatehouse-ignored`, with a model that cannot be asked to think.',
-    }),
+  reasoningEffort: z.enum(REASONING_EFFORTS).optional().meta({
+    description:
+      'Left out, and named in `x-gatehouse-ignored`, with a model that cannot be asked to think.',
+  }),
 }
 
 const description =
@@ -30,7 +28,7 @@ const description =
 export const defaults = z.strictObject(members).meta({ description })
 export const defaultsBody = z.object(members).meta({ description })
 
-export const overrides = z.enum(['ignore', 'reject', 'allow']).meta({
+export const overrides = z.enum(OVERRIDES).meta({
   description:
     'When a request says otherwise: a `model` beside `gate_id`, or a parameter that has a ' +
     'default. `ignore`: the gate counts, and `x-gatehouse-ignored` names what did not. ' +

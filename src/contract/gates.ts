@@ -1,5 +1,6 @@
 /** Gates as the control plane reads and writes them. Must not know which providers exist. */
 import { z } from 'zod'
+import { STRATEGIES } from '../core/gate.ts'
 import { defaults, defaultsBody, overrides } from './gate-defaults.ts'
 import { listOf } from './lists.ts'
 import type { ResourceDescription } from './resource-description.ts'
@@ -28,7 +29,7 @@ const model = z
   })
   .meta({ description: '`provider/model`.', example: 'sandbox/echo' })
 
-const strategy = z.enum(['fallback', 'weighted', 'fastest']).meta({
+const strategy = z.enum(STRATEGIES).meta({
   description:
     'Which target is asked first; the others follow when it fails. `fallback`: the order of ' +
     'the list. `weighted`: each in proportion to its weight, exactly. `fastest`: the one that ' +

@@ -6,9 +6,9 @@ import { z } from 'zod'
 import type { CallRecord } from '../core/call.ts'
 import type { BodyField, CallColumn } from '../core/call-column.ts'
 import { CALL_COLUMNS, KEY_NAME } from '../core/call-columns.ts'
+import { ERROR_KINDS } from '../core/errors.ts'
 import { attemptsBody, usageBody } from './call-parts.ts'
 import { costBody } from './costs.ts'
-import { ERROR_KINDS } from './error-kinds.ts'
 
 type Columns = typeof CALL_COLUMNS
 

@@ -3,6 +3,13 @@
  * /v1/owned-models/:slug).
  */
 import { z } from 'zod'
+import { OWNED_MODEL_DIALECTS } from '../core/dialects.ts'
+import {
+  CREDENTIAL_HEADERS,
+  FIM_ENDPOINTS,
+  FIM_TEMPLATE_NAMES,
+  PROBE_STATUSES,
+} from '../core/owned-model.ts'
 import { listOf } from './lists.ts'
 import type { FieldNotes } from './problems.ts'
 import type { ResourceDescription } from './resource-description.ts'
@@ -10,47 +17,28 @@ import { label, text } from './text.ts'
 
 // How owned models fill in the middle, as the control plane reads and writes it.
 
-const ENDPOINTS = [
-  'fim-completions',
-  'infill',
-  'completions-suffix',
-  'completions-template',
-] as const
-
 const FORMS =
   '`fim-completions`: Mistral’s own. `infill`: llama.cpp’s `/infill`, beside ' +
   'the `/v1` of the address. `completions-suffix`: `/completions` with a ' +
   'suffix, as Ollama has it. `completions-template`: `/completions` with the ' +
   'model’s own tokens in the prompt, as vLLM needs it.'
 
-const fimEndpoint = z.enum(['auto', ...ENDPOINTS]).meta({
+const fimEndpoint = z.enum(['auto', ...FIM_ENDPOINTS]).meta({
   description:
     `How the server of a model of the dialect \`mistral-fim\` fills in the middle. \`auto\`: as ` +
     `the probe finds out. ${FORMS}`,
 })
 
 const foundFimEndpoint = z
-  .enum(ENDPOINTS)
+  .enum(FIM_ENDPOINTS)
   .optional()
   .meta({ description: 'How it fills in the middle, where `fimEndpoint` is `auto`.' })
 
-const fimTemplate = z
-  .enum([
-    'auto',
-    'codegemma',
-    'codellama',
-    'codestral',
-    // provider-name-ok: a family of models
-    'deepseek-coder',
-    'granite-code',
-    'qwen-coder',
-    'starcoder2',
-  ])
-  .meta({
-    description:
-      'The family of models whose tokens `completions-template` writes. `auto`: by `upstreamModelId`, where the ' +
-      'name tells the family.',
-  })
+const fimTemplate = z.enum(['auto', ...FIM_TEMPLATE_NAMES]).meta({
+  description:
+    'The family of models whose tokens `completions-template` writes. `auto`: by `upstreamModelId`, where the ' +
+    'name tells the family.',
+})
 
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/
 const MAX_PRICE = 10_000
@@ -68,13 +56,7 @@ const slug = z
   })
 const displayName = label({ min: 1, max: 120 }).meta({ example: 'Llama in the basement' })
 const dialect = z
-  .enum([
-    'openai-chat',
-    'openai-responses',
-    'mistral-fim',
-    'anthropic-messages',
-    'openai-embeddings',
-  ])
+  .enum(OWNED_MODEL_DIALECTS)
   .meta({ description: 'The wire format that its server speaks. Cannot be changed.' })
 const baseUrl = z
   .string()
@@ -92,7 +74,7 @@ const upstreamModelId = text({ min: 1, max: 200 }).meta({
   description: "The model's name at its server.",
   example: 'llama3.3:70b',
 })
-const credentialHeader = z.enum(['auto', 'authorization', 'x-api-key']).meta({
+const credentialHeader = z.enum(CREDENTIAL_HEADERS).meta({
   description:
     'In which header its server takes the credential: `authorization` (as `Bearer …`) or ' +
     '`x-api-key`. `auto`: as the SDKs of the dialect send it; of the dialect ' +
@@ -143,7 +125,7 @@ const found = z
 
 const probe = z
   .object({
-    status: z.enum(['checking', 'loading', 'reachable', 'unreachable', 'unknown']).meta({
+    status: z.enum(PROBE_STATUSES).meta({
       description:
         '`checking`: it is under way. `loading`: the server says that it loads the model. ' +
         '`unknown`: the probe was cut short.',

@@ -2,11 +2,12 @@
  * The section `plans` of the operator's configuration file. Must not know what a plan's limits do.
  */
 import { z } from 'zod'
-import { MAX_LIMIT_USD } from './money.ts'
+import { MAX_LIMIT_USD } from '../core/money.ts'
+import { BUILT_IN_PLANS } from '../core/plan.ts'
 
 /** A year of the busiest account is far below; counts stay exact numbers with room to spare. */
 const MAX_LIMIT = 1_000_000_000_000
-const BUILT_IN = ['free', 'pro', 'unlimited']
+const BUILT_IN = Object.keys(BUILT_IN_PLANS)
 
 const limit = z.int().min(0).max(MAX_LIMIT).nullable()
 

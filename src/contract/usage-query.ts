@@ -1,5 +1,6 @@
 /** Parameters that the log, its export and the analytics share: times, and what picks out calls. */
 import { z } from 'zod'
+import { CALL_OUTCOMES, STATUS_CLASSES } from '../core/usage.ts'
 
 const TIME_PROBLEM = 'must be a time such as 2026-11-01T00:00:00Z, or a day such as 2026-11-01'
 
@@ -76,10 +77,10 @@ export const logFilterFields = {
     .transform(Number)
     .optional()
     .meta({ type: 'integer', minimum: 100, maximum: 599 }),
-  statusClass: z.enum(['2xx', '3xx', '4xx', '5xx']).optional().meta({
+  statusClass: z.enum(STATUS_CLASSES).optional().meta({
     description: 'Any HTTP status of this class; 499 of callers who left is one of `4xx`.',
   }),
-  outcome: z.enum(['succeeded', 'failed', 'cancelled']).optional(),
+  outcome: z.enum(CALL_OUTCOMES).optional(),
   errorKind: z
     .string({ error: 'must be given once' })
     .regex(/^[a-z_]{1,50}$/, { error: 'must be a kind of error such as upstream_timeout' })

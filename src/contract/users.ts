@@ -3,6 +3,7 @@
  * one signs in is not known here.
  */
 import { z } from 'zod'
+import { INVITATION_STATUSES, SIGN_UP_POLICIES } from '../core/user.ts'
 import { listOf } from './lists.ts'
 import type { ResourceDescription } from './resource-description.ts'
 import { label } from './text.ts'
@@ -102,7 +103,7 @@ export const oidcRedirectBody = z
 
 export const signInOptionsBody = z
   .object({
-    signUp: z.enum(['invitation', 'open', 'closed']),
+    signUp: z.enum(SIGN_UP_POLICIES),
     oidc: z.boolean().meta({ description: 'Whether one can sign in with an identity provider.' }),
     hasOwner: z.boolean().meta({ description: 'false: the first user has yet to sign up.' }),
   })
@@ -190,7 +191,7 @@ const invitationFields = {
   id,
   email: z.string(),
   invitedBy: z.string().meta({ description: 'The id of a user or a key, or `command-line`.' }),
-  status: z.enum(['open', 'accepted', 'expired']),
+  status: z.enum(INVITATION_STATUSES),
   createdAt: time,
   expiresAt: time.meta({ description: 'Seven days after it was created.' }),
 }

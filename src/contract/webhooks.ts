@@ -3,6 +3,7 @@
  * was generated.
  */
 import { z } from 'zod'
+import { WEBHOOK_EVENTS } from '../core/webhook.ts'
 import { listOf } from './lists.ts'
 import type { FieldNotes } from './problems.ts'
 import type { ResourceDescription } from './resource-description.ts'
@@ -25,14 +26,7 @@ const secret = z
     writeOnly: true,
     minLength: MIN_SECRET,
   })
-const event = z.enum([
-  'budget.threshold',
-  'budget.exhausted',
-  'provider.degraded',
-  'target.unusable',
-  'store.set-back',
-  'redis.other',
-])
+const event = z.enum(WEBHOOK_EVENTS)
 const events = z
   .array(event)
   .min(1)

@@ -4,6 +4,8 @@
  * the list (decision 0105). Plain data: must not know how any of these is written.
  */
 import type { CallColumns } from './call-column.ts'
+import { COST_STATUSES } from './cost.ts'
+import { CALL_OUTCOMES } from './usage.ts'
 
 export const CALL_COLUMNS = {
   id: {
@@ -86,7 +88,7 @@ export const CALL_COLUMNS = {
    */
   outcome: {
     type: 'choice',
-    values: ['succeeded', 'failed', 'cancelled'],
+    values: CALL_OUTCOMES,
     presence: 'always',
     line: 9,
     column: 'outcome',
@@ -230,7 +232,7 @@ export const CALL_COLUMNS = {
       nanoUsd: { type: 'count', column: 'cost_nano_usd', csv: 20, heading: 'costUsd' },
       status: {
         type: 'choice',
-        values: ['exact', 'estimated', 'unknown'],
+        values: COST_STATUSES,
         column: 'cost_status',
         csv: 21,
         heading: 'costStatus',

@@ -1,12 +1,13 @@
 /** The cost of a call. Knows no price. */
-import type { ToolKind } from './tool-uses.ts'
+import { TOOL_KINDS } from './tool-uses.ts'
 
 /**
  * `exact`: the target's own price for this model and what it reported. `estimated`: the price of a
  * model like it, or a part of the usage unknown or estimated, as after a hang-up. `unknown`: no
  * price, or nothing reported; never a guess.
  */
-export type CostStatus = 'exact' | 'estimated' | 'unknown'
+export const COST_STATUSES = ['exact', 'estimated', 'unknown'] as const
+export type CostStatus = (typeof COST_STATUSES)[number]
 
 export interface Cost {
   /** Billionths of a US dollar; null when unknown. */
@@ -29,20 +30,22 @@ export const NOTHING_SENT: Cost = { nanoUsd: 0, status: 'exact', source: 'not-se
 export const FREE_COST: Cost = { nanoUsd: 0, status: 'exact', source: 'free' }
 
 /** The thing that is counted: tokens of a kind, the request itself, or uses of a vendor's tool. */
-export type CostPartKind =
-  | 'input'
-  | 'cachedInput'
-  | 'cacheWrite'
+export const COST_PART_KINDS = [
+  'input',
+  'cachedInput',
+  'cacheWrite',
   /** The difference between the price of an hour and that of minutes. */
-  | 'cacheWriteHour'
+  'cacheWriteHour',
   /** The difference between the price of audio and that of text; so are the next two. */
-  | 'inputAudio'
-  | 'cachedInputAudio'
-  | 'outputAudio'
-  | 'output'
-  | 'reasoning'
-  | 'request'
-  | ToolKind
+  'inputAudio',
+  'cachedInputAudio',
+  'outputAudio',
+  'output',
+  'reasoning',
+  'request',
+  ...TOOL_KINDS,
+] as const
+export type CostPartKind = (typeof COST_PART_KINDS)[number]
 
 /** One count at one price. A call's parts add up to its cost, before that is rounded. */
 export interface CostPart {

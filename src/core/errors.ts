@@ -58,6 +58,8 @@ const KINDS = {
   internal_error: { status: 500, type: 'server_error', retryable: true },
 } as const satisfies Record<string, KindPolicy>
 
+export const ERROR_KINDS = Object.keys(KINDS) as readonly ErrorKind[]
+
 export const ERROR_POLICY = Object.fromEntries(
   Object.entries<KindPolicy>(KINDS).map(
     ([kind, { status, flat = kind, type, code = kind, retryable }]) => [

@@ -18,9 +18,19 @@ export interface GateTarget {
  * list. `weighted`: each in proportion to its weight. `fastest`: the one that has lately begun to
  * answer soonest.
  */
-export type Strategy = 'fallback' | 'weighted' | 'fastest'
+export const STRATEGIES = ['fallback', 'weighted', 'fastest'] as const
+export type Strategy = (typeof STRATEGIES)[number]
 
-export type ReasoningEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
+export const REASONING_EFFORTS = [
+  'none',
+  'minimal',
+  'low',
+  'medium',
+  'high',
+  'xhigh',
+  'max',
+] as const
+export type ReasoningEffort = (typeof REASONING_EFFORTS)[number]
 
 /**
  * A gate's defaults for every request through it, in the gateway's own terms; each dialect has its
@@ -35,12 +45,21 @@ export interface GateDefaults {
   readonly reasoningEffort?: ReasoningEffort
 }
 
+export const GATE_DEFAULT_NAMES = [
+  'instructions',
+  'temperature',
+  'topP',
+  'maxOutputTokens',
+  'reasoningEffort',
+] as const satisfies readonly (keyof GateDefaults)[]
+
 /**
  * The rule for a request that contradicts what the gate has decided: a `model` beside
  * `gate_id`, or a parameter with a default. `ignore`: the gate's counts. `reject`: 400. `allow`:
  * the caller's counts.
  */
-export type Overrides = 'ignore' | 'reject' | 'allow'
+export const OVERRIDES = ['ignore', 'reject', 'allow'] as const
+export type Overrides = (typeof OVERRIDES)[number]
 
 export interface Gate {
   readonly accountId: AccountId

@@ -1,10 +1,10 @@
 /** Amounts are whole billionths of a dollar: exact products and sums, rounded once. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { MAX_LIMIT_USD } from '../contract/money.ts'
 import {
   addCosts,
   costOfParts,
+  MAX_LIMIT_USD,
   MAX_NANO_USD,
   MAX_STORED_NANO_USD,
   toNanoUsd,

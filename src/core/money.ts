@@ -5,14 +5,11 @@
  */
 
 const NANO_USD_PER_USD = 1_000_000_000
-/** The same as `MAX_LIMIT_USD` of contract/money.ts, which may import nothing. */
-const MAX_USD = 9_000_000
+/** The highest limit in money. Its billionths are below 2^53, so they are exact numbers. */
+export const MAX_LIMIT_USD = 9_000_000
 
-/**
- * The highest limit in money, and the most that one call is counted with. Billionths up to here are
- * exact numbers: 9e15 is below 2^53.
- */
-export const MAX_NANO_USD = MAX_USD * NANO_USD_PER_USD
+/** The highest limit, and the most that one call is counted with. */
+export const MAX_NANO_USD = MAX_LIMIT_USD * NANO_USD_PER_USD
 
 /**
  * The highest sum that the store keeps in one row. A sum above 2^53 billionths (9 million dollars)
@@ -22,6 +19,11 @@ export const MAX_STORED_NANO_USD = 4_000_000_000_000_000_000
 
 export function toNanoUsd(usd: number): number {
   return Math.round(usd * NANO_USD_PER_USD)
+}
+
+/** Whether US dollars are at least one billionth and a whole number of them. */
+export function isWholeNanoUsd(usd: number): boolean {
+  return usd >= 1e-9 && Number(usd.toFixed(9)) === usd
 }
 
 export function toUsd(nanoUsd: number): number {

@@ -62,7 +62,14 @@ export interface ServerTraits {
 /**
  * `loading`: its server says that it will answer, and not yet. `unknown`: the probe was cut short.
  */
-export type ProbeStatus = 'checking' | 'loading' | 'reachable' | 'unreachable' | 'unknown'
+export const PROBE_STATUSES = [
+  'checking',
+  'loading',
+  'reachable',
+  'unreachable',
+  'unknown',
+] as const
+export type ProbeStatus = (typeof PROBE_STATUSES)[number]
 
 /** The result of the last small request to a model, or that one is under way. */
 export interface OwnedModelProbe {

@@ -4,7 +4,8 @@
  */
 
 /** `total`: all time. */
-export type Period = 'day' | 'week' | 'month' | 'total'
+export const PERIODS = ['day', 'week', 'month', 'total'] as const
+export type Period = (typeof PERIODS)[number]
 
 export interface Span {
   /** Milliseconds since the Unix epoch, as is `endsAtMs`. */

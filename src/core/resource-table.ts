@@ -29,6 +29,10 @@ interface FollowEntry {
   readonly decidesCalls: boolean
 }
 
+/** The usual changes. */
+export const RESOURCE_VERBS = ['create', 'update', 'delete'] as const
+export type ResourceVerb = (typeof RESOURCE_VERBS)[number]
+
 interface ResourceEntry {
   /** All of them, for people. */
   readonly label: string

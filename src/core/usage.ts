@@ -162,3 +162,18 @@ function isPlausible(tokens: number): boolean {
 function withoutMinus(count: number): number {
   return count === 0 ? 0 : count
 }
+
+/** Steps that usage is summed up in. `all`: one step for the whole range. */
+export const USAGE_INTERVALS = ['hour', 'day', 'month', 'all'] as const
+
+/** `status`: by class. `credential`: the account's own, or the platform's. */
+export const USAGE_GROUPS = ['gate', 'target', 'key', 'status', 'credential'] as const
+
+/** The measure that ranks groups, greatest first. `name`: by id, ascending. */
+export const GROUP_ORDERS = ['calls', 'errors', 'tokens', 'cost', 'name'] as const
+export type GroupOrder = (typeof GROUP_ORDERS)[number]
+
+export const CALL_OUTCOMES = ['succeeded', 'failed', 'cancelled'] as const
+
+/** HTTP statuses by their first digit. */
+export const STATUS_CLASSES = ['2xx', '3xx', '4xx', '5xx'] as const

@@ -1,7 +1,8 @@
 /** The owner of the first account, which decides what its calls may name at providers. */
 import type { Settings } from '../config/settings.ts'
+import type { Finding } from '../core/finding.ts'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
-import { type Finding, findingsOf } from './finding.ts'
+import { findingsOf } from './finding.ts'
 
 const { ok } = findingsOf('accounts')
 const REACH = "files and the like in the platform's accounts at providers"

@@ -1,8 +1,9 @@
 /**
  * Checks a server's connections to upstreams, and its handles, by its own metrics. Must not know how it connects.
  */
+import type { Finding } from '../core/finding.ts'
 import type { Secret } from '../core/secret.ts'
-import { type Finding, findingsOf } from './finding.ts'
+import { findingsOf } from './finding.ts'
 import { readAnswer } from './read-answer.ts'
 
 const { ok, warn } = findingsOf('connections')

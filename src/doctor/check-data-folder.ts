@@ -12,7 +12,8 @@ import {
   statSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { codeOf, type Finding, findingsOf } from './finding.ts'
+import type { Finding } from '../core/finding.ts'
+import { codeOf, findingsOf } from './finding.ts'
 
 const { fail, ok, warn } = findingsOf('data folder')
 const ofDisk = findingsOf('disk')

@@ -1,7 +1,8 @@
 /** Gates whose targets cannot answer, because nobody has given what they need. Asks nobody. */
+import type { Finding } from '../core/finding.ts'
 import { catalog } from '../providers/catalog.ts'
 import { addressVariablesOf } from '../providers/define.ts'
-import { type Finding, findingsOf } from './finding.ts'
+import { findingsOf } from './finding.ts'
 
 export interface ExaminedGate {
   readonly accountId: string

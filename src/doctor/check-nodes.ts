@@ -4,10 +4,11 @@
  */
 import { type Kysely, sql } from 'kysely'
 import { compareSharedSettings, type SharedSettings } from '../config/shared-settings.ts'
+import type { Finding } from '../core/finding.ts'
 import { SEEN_MS, type SettingsRow, settingsOfRows } from '../store/changes/change-feed.ts'
 import { listApplied } from '../store/migrations/migrations.ts'
 import type { Schema } from '../store/schema.ts'
-import { type Finding, findingsOf } from './finding.ts'
+import { findingsOf } from './finding.ts'
 
 const { ok, warn } = findingsOf('nodes')
 

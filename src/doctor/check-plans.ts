@@ -1,8 +1,8 @@
 /** Plans whose limits do not do what they seem to. Asks nobody. */
-
+import type { Finding } from '../core/finding.ts'
 import type { AccountId } from '../core/ids.ts'
 import { createPlans, type PlansSection } from '../core/plan.ts'
-import { type Finding, findingsOf } from './finding.ts'
+import { findingsOf } from './finding.ts'
 
 const { warn } = findingsOf('limits')
 

@@ -1,6 +1,7 @@
 /** Finds out whether a server could listen at its address. Listens for a moment itself. */
 import { createServer } from 'node:net'
-import { codeOf, type Finding, findingsOf } from './finding.ts'
+import type { Finding } from '../core/finding.ts'
+import { codeOf, findingsOf } from './finding.ts'
 
 const { fail, ok } = findingsOf('port')
 

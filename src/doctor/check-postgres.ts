@@ -4,6 +4,7 @@
  */
 import { type Kysely, sql } from 'kysely'
 import type { SharedSettings } from '../config/shared-settings.ts'
+import type { Finding } from '../core/finding.ts'
 import {
   describeStore,
   openDatabase,
@@ -16,7 +17,7 @@ import { listStepNotes } from '../store/migrations/newer-steps.ts'
 import type { Schema } from '../store/schema.ts'
 import { checkSteps, type ExaminedDatabase, toExamined } from './check-database.ts'
 import { checkNodes } from './check-nodes.ts'
-import { type Finding, findingsOf, messageOf } from './finding.ts'
+import { findingsOf, messageOf } from './finding.ts'
 
 const { fail, ok, warn } = findingsOf('database')
 const OLDEST_VERSION = 15

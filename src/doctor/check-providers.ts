@@ -4,9 +4,10 @@
  */
 import type { Environment } from '../config/environment.ts'
 import type { Settings } from '../config/settings.ts'
+import type { Finding } from '../core/finding.ts'
 import type { Secret } from '../core/secret.ts'
 import { baseUrlVariableOf, keyVariableOf, type Provider } from '../providers/define.ts'
-import { codeOf, type Finding, findingsOf } from './finding.ts'
+import { codeOf, findingsOf } from './finding.ts'
 
 const WITHIN_MS = 3_000
 const { fail, ok, warn } = findingsOf('provider')

@@ -2,7 +2,7 @@
  * A server, seen from outside: whether it answers, is the one that was meant, is ready, and takes
  * the key.
  */
-
+import type { Finding } from '../core/finding.ts'
 import {
   describeUnusableKey,
   GATEWAY_ADDRESS_FORM,
@@ -12,7 +12,7 @@ import type { Secret } from '../core/secret.ts'
 import { checkConnections } from './check-connections.ts'
 import type { ExaminedGate } from './check-gates.ts'
 import { checkUnpricedBudgets } from './check-unpriced.ts'
-import { codeOf, type Finding, findingsOf } from './finding.ts'
+import { codeOf, findingsOf } from './finding.ts'
 import { readAnswer } from './read-answer.ts'
 
 const { fail, ok, warn } = findingsOf('server')

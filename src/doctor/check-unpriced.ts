@@ -2,8 +2,9 @@
  * Limits in money that let calls pass uncounted, because they allow targets whose price is not
  * known. Asks nobody.
  */
+import type { Finding } from '../core/finding.ts'
 import type { PlansSection } from '../core/plan.ts'
-import { type Finding, findingsOf } from './finding.ts'
+import { findingsOf } from './finding.ts'
 
 const { warn } = findingsOf('limits')
 

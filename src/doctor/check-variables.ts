@@ -3,8 +3,9 @@
  */
 import type { Environment } from '../config/environment.ts'
 import { SETTINGS, unknownVariables } from '../config/setting-table.ts'
+import type { Finding } from '../core/finding.ts'
 import { nearestName } from '../core/nearest-name.ts'
-import { type Finding, findingsOf } from './finding.ts'
+import { findingsOf } from './finding.ts'
 
 const ofVariables = findingsOf('variables')
 const ofRuntime = findingsOf('runtime')

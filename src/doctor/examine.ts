@@ -20,6 +20,7 @@ import type { Settings } from '../config/settings.ts'
 import { readDataFolder } from '../config/settings.ts'
 import type { SharedSettings } from '../config/shared-settings.ts'
 import { objectionToWorkers } from '../config/worker-settings.ts'
+import type { Finding } from '../core/finding.ts'
 import { Secret } from '../core/secret.ts'
 import { createVault } from '../core/vault.ts'
 import { sandboxAddresses } from '../providers/sandbox.ts'
@@ -38,7 +39,7 @@ import { checkProviders } from './check-providers.ts'
 import { checkServer, type ExaminedServer } from './check-server.ts'
 import { checkUnpricedPlans } from './check-unpriced.ts'
 import { checkRuntime, checkVariables } from './check-variables.ts'
-import { codeOf, type Finding, findingsOf, guard, messageOf } from './finding.ts'
+import { codeOf, findingsOf, guard, messageOf } from './finding.ts'
 
 export interface ExamineOptions {
   readonly environment: Environment

@@ -1,14 +1,5 @@
-/** The findings of an examination. Knows nothing of what is examined. */
-
-export interface Finding {
-  readonly level: 'ok' | 'warn' | 'fail'
-  /** The thing that was looked at: `provider`, `data folder`. */
-  readonly check: string
-  /** One line. Never holds a secret. */
-  readonly message: string
-  /** One line: what to do. Absent: there is nothing to do. */
-  readonly cure?: string
-}
+/** Makes findings and runs checks. */
+import type { Finding } from '../core/finding.ts'
 
 /** Makes the findings of one thing that is looked at. */
 export function findingsOf(check: string) {

@@ -2,6 +2,7 @@
  * The requests of HTTP/1.1 that a client's bytes hold: what is asked, of which host, and whether
  * another may follow. Knows no sockets, and not what any path does.
  */
+import { HTTP_METHODS } from '../core/http.ts'
 import type { FieldLines } from '../http/fields.ts'
 import {
   type Framing,
@@ -166,10 +167,7 @@ function readStartLine(text: string): StartLine {
   return newest
 }
 
-/** Of CONNECT and TRACE nothing is served; methods are told apart by case (RFC 9110 §9.1). */
-const METHODS: ReadonlySet<string> = new Set([
-  ...['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
-])
+const METHODS: ReadonlySet<string> = new Set(HTTP_METHODS)
 const START_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) ([\x21-\x7e\x80-\xff]+) HTTP\/1\.([01])$/
 const OTHER_VERSION = / HTTP\/(?!1\.[01]$)\d+(?:\.\d+)?$/
 

@@ -2,9 +2,8 @@
  * Stage 2: what is asked? Reads the body, within a size and a time, and the top level of its JSON;
  * the body stays bytes. Knows no dialect's members.
  */
-
 import { GatewayError, invalidRequest } from '../core/errors.ts'
-import { isJsonContentType } from '../core/json-content-type.ts'
+import { isJsonContentType } from '../core/http.ts'
 import type { MaybePromise } from '../core/maybe-promise.ts'
 import type { HeaderFields } from '../http/fields.ts'
 import type { HttpRequest } from '../http/messages.ts'

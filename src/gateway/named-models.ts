@@ -15,9 +15,6 @@ export interface NamedModels {
 /** No model has this name: the one that a vendor chooses, as if no table listed it. */
 export const SOME_MODEL = '(some model)'
 
-/** The members of any vendor; one that has no such member ignores or refuses it. */
-export const MODEL_MEMBERS = ['models', 'fallbacks', 'preset'] as const
-
 /** More than any vendor takes. */
 const MAX_MODELS = 10
 

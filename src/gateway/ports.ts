@@ -163,6 +163,12 @@ export interface AskedPrice {
   readonly isSurcharged?: boolean
 }
 
+/** The part of a record that its price depends on. */
+export type PricedRecord = Pick<
+  CallRecord,
+  'accountId' | 'target' | 'usage' | 'startedAt' | 'outcome'
+>
+
 /** The prices of calls. */
 export interface Prices {
   /**
@@ -176,7 +182,7 @@ export interface Prices {
   feesOf(target: string, tools: readonly ToolKind[]): number
   /** Undefined: it cannot be told now, and the ledger asks again later. */
   priceOf(
-    call: Pick<CallRecord, 'accountId' | 'target' | 'usage' | 'startedAt' | 'outcome'> & {
+    call: PricedRecord & {
       /**
        * Declared for an owned model when it was asked; it may have others by now, or be gone.
        * Absent: those of now.

@@ -8,6 +8,7 @@ import { systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import { type AccountId, createUserId, type SessionId, type UserId } from '../core/ids.ts'
 import type { Secret } from '../core/secret.ts'
+import type { SignUpPolicy } from '../core/user.ts'
 import type { Joining } from '../store/users/join-account.ts'
 import type { Member } from '../store/users/members.ts'
 import { PasswordHashes } from './password-hashes.ts'
@@ -25,7 +26,6 @@ import {
   type IdentityOptions,
   oidcUnavailable,
   SignInLibraries,
-  type SignUpPolicy,
   toAccountName,
 } from './sign-in-libraries.ts'
 import { loginProblem, readCookies, refusalOfJoining } from './sign-in-refusals.ts'

@@ -7,6 +7,7 @@ import { systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { UserId } from '../core/ids.ts'
 import type { Secret } from '../core/secret.ts'
+import type { SignUpPolicy } from '../core/user.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Joining } from '../store/users/join-account.ts'
 import type { MemberTableStore } from '../store/users/members.ts'
@@ -15,8 +16,6 @@ import type { UserTableStore } from '../store/users/users.ts'
 import type { PasswordHashes } from './password-hashes.ts'
 import type { OidcProvider, SignInLibrary } from './sign-in-library.ts'
 import { accountFull, notInvited } from './sign-in-refusals.ts'
-
-export type SignUpPolicy = 'invitation' | 'open' | 'closed'
 
 export interface IdentityOptions {
   readonly database: Kysely<Schema>

@@ -2,7 +2,7 @@
 import { type Budget, createBudgetId } from '../core/budget.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import type { AccountId } from '../core/ids.ts'
-import { type ChangesOf, Registry, withChanges } from '../snapshots/snapshot.ts'
+import { type ChangesOf, Registry, type SettingsOf, withChanges } from '../snapshots/snapshot.ts'
 import type { BudgetTableStore } from '../store/resources/budgets.ts'
 import type { UsageWindow } from './usage-counter.ts'
 import type { UsageLimits } from './usage-limits.ts'
@@ -23,7 +23,7 @@ export interface BudgetRegistryOptions {
   readonly clock?: Clock
 }
 
-export type NewBudget = Omit<Budget, 'accountId' | 'id' | 'createdAt' | 'updatedAt'>
+export type NewBudget = SettingsOf<Budget>
 export type BudgetChanges = ChangesOf<Pick<Budget, 'name' | 'limit' | 'unpriced' | 'alertAt'>>
 
 /** A budget keeps its count when another node changes it. */

@@ -1,6 +1,7 @@
 /** One node's lease on a key's limits, with a store whose every answer is written down here. */
 import { describe, expect, test } from 'bun:test'
-import type { SharedScript, SharedStore, SharingMode } from '../cluster/shared-store.ts'
+import type { SharedScript, SharedStore } from '../cluster/shared-store.ts'
+import type { SharingMode } from '../core/shared-stores.ts'
 import type { KeyLimits } from '../gateway/ports.ts'
 import { KeyLease } from './key-lease.ts'
 import { PARTS_PER_UNIT } from './token-bucket.ts'

@@ -7,7 +7,7 @@
 import type { SharedStore } from '../cluster/shared-store.ts'
 import type { RateLimits } from '../gateway/ports.ts'
 import { KEY_SCRIPT, type KeyDemand, readKeyGrant, toKeyArguments } from './key-script.ts'
-import { FRESH_MS, LeasedBucket } from './leased-bucket.ts'
+import { FRESH_MS, type LeaseAnswer, LeasedBucket } from './leased-bucket.ts'
 
 /** How long the places of a node that is gone stay taken. */
 const PLACES_LEASE_MS = 15_000
@@ -219,7 +219,7 @@ export class KeyLease {
     return this.tokens.take(tokens)
   }
 
-  #hasPlace(nowMs: number): 'yes' | 'no' | 'ask' {
+  #hasPlace(nowMs: number): LeaseAnswer {
     const { concurrentCalls } = this.#limits
     if (concurrentCalls === Number.POSITIVE_INFINITY) return 'yes'
     if (this.#isAlone)

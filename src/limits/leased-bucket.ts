@@ -23,6 +23,9 @@ export const SHORTEST_LOOK_MS = 20
  */
 export const FRESH_MS = 50
 
+/** `ask`: only the shared store knows. */
+export type LeaseAnswer = 'yes' | 'no' | 'ask'
+
 export class LeasedBucket {
   /**
    * The content of the shared bucket, with the part that this node holds; while the store is away,
@@ -64,7 +67,7 @@ export class LeasedBucket {
    * `yes`: there are so many here; `no`: there are not, here or elsewhere; `ask`: the store knows.
    * @param isAlone for a call beside which no other runs here: it may be lent to
    */
-  has(units: number, nowMs: number, isAlone = false): 'yes' | 'no' | 'ask' {
+  has(units: number, nowMs: number, isAlone = false): LeaseAnswer {
     if (this.view.perMinute === Number.POSITIVE_INFINITY) return 'yes'
     const mayLend = isAlone && this.view.lends(units)
     if (this.#alone !== undefined) return mayLend || this.view.holds(units) ? 'yes' : 'no'

@@ -3,10 +3,11 @@
  * limits.
  */
 
-import type { SharedScript, SharedStore, SharingMode } from '../cluster/shared-store.ts'
+import type { SharedScript, SharedStore } from '../cluster/shared-store.ts'
 import { GatewayError } from '../core/errors.ts'
 import { DEFAULT_ACCOUNT, type KeyId } from '../core/ids.ts'
 import { createPlans, type PlanLimits } from '../core/plan.ts'
+import type { SharingMode } from '../core/shared-stores.ts'
 import type { CallAhead, Caller, Limits, Ticket } from '../gateway/ports.ts'
 import { createKeyLimits } from '../snapshots/key-limits.ts'
 import { SharedLimits } from './shared-limits.ts'

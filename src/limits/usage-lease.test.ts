@@ -2,7 +2,8 @@
  * One node's lease on a quota or a budget, with a store whose every answer is written down here.
  */
 import { describe, expect, test } from 'bun:test'
-import type { SharedScript, SharedStore, SharingMode } from '../cluster/shared-store.ts'
+import type { SharedScript, SharedStore } from '../cluster/shared-store.ts'
+import type { SharingMode } from '../core/shared-stores.ts'
 import { type Amounts, UsageWindow, type UsedSoFar } from './usage-counter.ts'
 import { UsageLease } from './usage-lease.ts'
 import type { UsageGrant } from './usage-script.ts'

@@ -185,23 +185,8 @@ export function defineProvider<const P extends Provider>(provider: P): P {
   return provider
 }
 
-/** A vendor that copied OpenAI's chat endpoint: one address and the same wire format. */
-export function openaiCompatible(
-  provider: Omit<Provider, 'endpoints'> & {
-    readonly chat?: Partial<Endpoint>
-    /** It copied the embeddings endpoint too. */
-    readonly hasEmbeddings?: true
-  },
-): Provider {
-  const { chat, hasEmbeddings, ...rest } = provider
-  return {
-    ...rest,
-    endpoints: {
-      'openai-chat': { path: '/chat/completions', countsStreamsOnRequest: true, ...chat },
-      ...(hasEmbeddings === true ? { 'openai-embeddings': { path: '/embeddings' } } : {}),
-    },
-  }
-}
+/** Members of a request that name models, at every vendor that has such members. */
+export const MODEL_MEMBERS = ['models', 'fallbacks', 'preset'] as const
 
 export type Pricing =
   | { readonly type: 'free'; readonly models: readonly string[] }

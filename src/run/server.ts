@@ -1,6 +1,7 @@
 /**
  * The whole server on one screen: which path goes where. It must not know what the paths do.
  */
+import { STATE_PATHS } from '../core/http.ts'
 import { type CallId, createCallId } from '../core/ids.ts'
 import { type AddressOf, clientAddressOf } from '../doors/client-address.ts'
 import {
@@ -107,10 +108,11 @@ function hasOneHost({ headers, url }: HttpRequest, path: string): boolean {
   const host = headers.get('host')
   // Without a host there is no address: old clients (HTTP/1.0) may ask how it is, and nothing that
   // needs one.
-  return hasNoHost(url) ? !host && STATE_PATHS.has(path) : host?.includes(',') !== true
+  return hasNoHost(url)
+    ? !host && STATE_PATHS.some((known) => known === path)
+    : host?.includes(',') !== true
 }
 
-const STATE_PATHS: ReadonlySet<string> = new Set(['/', '/healthz', '/readyz'])
 const ONE_HOST = "Send one header 'host', with a host and nothing else in it."
 
 /** Of this host alone: nothing is known of its neighbours (RFC 6797). */

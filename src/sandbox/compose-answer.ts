@@ -2,6 +2,7 @@
  * Composes the answer to a prompt: text, tool calls, or JSON that fits a schema; always the same
  * for the same prompt. It must not know how any dialect writes it down.
  */
+import type { UnnamedToolChoice } from '../core/chat-words.ts'
 import { countTokens, splitTokens } from './count-tokens.ts'
 import { fillSchema } from './fill-schema.ts'
 import { isObject } from './json.ts'
@@ -15,7 +16,7 @@ export interface ToolOffer {
 }
 
 export type ToolChoice =
-  | { readonly type: 'auto' | 'none' | 'required' }
+  | { readonly type: UnnamedToolChoice }
   | { readonly type: 'named'; readonly name: string }
 
 export interface Prompt {

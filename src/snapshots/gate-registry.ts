@@ -10,15 +10,21 @@ import { didYouMean } from '../core/nearest-name.ts'
 import type { GateStore } from '../gateway/ports.ts'
 import { toSentGateId } from '../gateway/settle/sent-gate-id.ts'
 import type { GateTableStore } from '../store/resources/gates.ts'
-import { type ChangesOf, Registry, withChanges } from './snapshot.ts'
+import {
+  type ChangesOf,
+  Registry,
+  type RegistryOperation,
+  type SettingsOf,
+  withChanges,
+} from './snapshot.ts'
 
 export interface GateRegistryOptions {
-  readonly gates: Pick<GateTableStore, 'loadAll' | 'findSome' | 'insert' | 'change' | 'delete'>
+  readonly gates: Pick<GateTableStore, RegistryOperation>
   readonly clock?: Clock
 }
 
 /** The customer's settings of a gate, but for its id. */
-export type GateSettings = Omit<Gate, 'accountId' | 'id' | 'createdAt' | 'updatedAt'>
+export type GateSettings = SettingsOf<Gate>
 
 export interface NewGate extends Pick<GateSettings, 'targets' | 'timeoutMs' | 'maxRetries'> {
   /** `fallback` when absent. */

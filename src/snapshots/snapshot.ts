@@ -177,3 +177,9 @@ export function newestFirst<Row extends { readonly createdAt: number }>(
 function nameKey({ accountId, id }: NamedThing): string {
   return `${accountId} ${id}`
 }
+
+/** The customer's settings of a thing, without what the gateway sets. */
+export type SettingsOf<Thing> = Omit<Thing, 'accountId' | 'id' | 'createdAt' | 'updatedAt'>
+
+/** Operations of a table that a registry uses. */
+export type RegistryOperation = 'loadAll' | 'findSome' | 'insert' | 'change' | 'delete'

@@ -3,6 +3,7 @@
  * prometheus.ts.
  */
 import { callsUnderWay } from '../core/calls-under-way.ts'
+import { FRESHNESS_STATUSES, SHARING_MODES } from '../core/shared-stores.ts'
 import type { CallCounters, Count, Times } from './call-counters.ts'
 import type { EventLoopLag } from './event-loop-lag.ts'
 import type { SecondsHistogram } from './histogram.ts'
@@ -119,7 +120,7 @@ export function readMetrics(input: MetricsInput): Record<MetricName, ReadMetric>
       const mode = sources.redis?.().mode
       return mode === undefined
         ? []
-        : LIMIT_MODES.map((name) => ({ labels: [name], value: name === mode ? 1 : 0 }))
+        : SHARING_MODES.map((name) => ({ labels: [name], value: name === mode ? 1 : 0 }))
     },
     gatehouse_redis_right: () => toRedis(sources, ({ other }) => (other === undefined ? 1 : 0)),
     gatehouse_store_right: () => one(sources.installation().isRight ? 1 : 0),
@@ -128,7 +129,7 @@ export function readMetrics(input: MetricsInput): Record<MetricName, ReadMetric>
       const status = sources.node?.().status
       return status === undefined
         ? []
-        : STORE_STATUSES.map((name) => ({ labels: [name], value: name === status ? 1 : 0 }))
+        : FRESHNESS_STATUSES.map((name) => ({ labels: [name], value: name === status ? 1 : 0 }))
     },
     gatehouse_store_lease_seconds: () => toNode(sources, ({ leaseMs }) => leaseMs / 1000),
     gatehouse_store_contact_age_seconds: () =>
@@ -173,10 +174,6 @@ function toHeap(): readonly Sample[] {
     { labels: ['total'], value: Math.max(heapTotal, heapUsed) },
   ]
 }
-
-const LIMIT_MODES = ['shared', 'share', 'open', 'closed']
-
-const STORE_STATUSES = ['ok', 'grace', 'away']
 
 function toNode(
   { node }: MetricSources,

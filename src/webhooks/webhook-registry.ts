@@ -8,14 +8,16 @@ import type { AccountId } from '../core/ids.ts'
 import { Secret } from '../core/secret.ts'
 import type { Vault } from '../core/vault.ts'
 import { createWebhookId, secretBinding, type Webhook, type WebhookEvent } from '../core/webhook.ts'
-import { type ChangesOf, Registry, withChanges } from '../snapshots/snapshot.ts'
+import {
+  type ChangesOf,
+  Registry,
+  type RegistryOperation,
+  withChanges,
+} from '../snapshots/snapshot.ts'
 import type { WebhookTableStore } from '../store/resources/webhooks.ts'
 
 export interface WebhookRegistryOptions {
-  readonly webhooks: Pick<
-    WebhookTableStore,
-    'loadAll' | 'findSome' | 'insert' | 'change' | 'delete'
-  >
+  readonly webhooks: Pick<WebhookTableStore, RegistryOperation>
   readonly vault: Pick<Vault, 'encrypt' | 'decrypt'>
   readonly clock?: Clock
 }

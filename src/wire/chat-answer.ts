@@ -1,4 +1,5 @@
 /** A chat answer in the gateway's own terms, whole or as events. Knows no dialect. */
+import type { FINISH_REASONS } from '../core/chat-words.ts'
 import type { Usage } from '../core/usage.ts'
 import type { AssistantPart, ImagePart, JsonValue, MediaSource, Seal } from './chat-request.ts'
 
@@ -6,7 +7,7 @@ import type { AssistantPart, ImagePart, JsonValue, MediaSource, Seal } from './c
  * `content_filter` includes a provider's refusal to answer. Anything a provider calls a malformed
  * answer is a failure.
  */
-export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
+export type FinishReason = (typeof FINISH_REASONS)[number]
 
 /**
  * The reason that fits what the answer holds: servers say `stop` beside calls that the caller

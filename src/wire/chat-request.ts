@@ -3,6 +3,7 @@
  * upstream's is encoded from when the two differ. Knows no dialect; holds every feature that at
  * least two of them share.
  */
+import type { UnnamedToolChoice } from '../core/chat-words.ts'
 
 export type JsonValue =
   | string
@@ -152,7 +153,7 @@ export interface Tool {
 }
 
 export type ToolChoice =
-  | { readonly type: 'auto' | 'none' | 'required' }
+  | { readonly type: UnnamedToolChoice }
   | { readonly type: 'tool'; readonly name: string }
 
 export type ResponseFormat =

@@ -2,9 +2,12 @@
  * The losses of a caller's format on the way to a target, from the conformance table. Pure; knows
  * no provider and no page.
  */
-import { FEATURE_IDS, FEATURES, type FeatureId } from '../../src/contract/conformance-features.ts'
-
-export type Verdict = 'relayed' | 'lossless' | 'lossy' | 'refused' | 'absent'
+import {
+  FEATURE_IDS,
+  FEATURES,
+  type FeatureId,
+  type Verdict,
+} from '../../src/contract/conformance-features.ts'
 
 interface Result {
   readonly verdict: Verdict

@@ -1,5 +1,9 @@
 /** The name of a gate, target or key in sums of usage. Knows no page. */
 
+/** Groups with names of their own, by which the log can be filtered too. */
+export const NAMED_GROUPS = ['gate', 'target', 'key'] as const
+export type NamedGroupBy = (typeof NAMED_GROUPS)[number]
+
 const SHOWN_OF_ID = 12
 const USER_ID = /^user_/
 

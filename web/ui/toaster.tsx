@@ -23,11 +23,9 @@ function mount(): void {
   root.render(<Toaster position="bottom-right" theme={theme} closeButton />)
 }
 
-export function showToast(
-  kind: 'success' | 'error' | 'message',
-  message: string,
-  options: ToastOptions,
-): void {
+export type ToastKind = 'success' | 'error' | 'message'
+
+export function showToast(kind: ToastKind, message: string, options: ToastOptions): void {
   mount()
   sonner[kind](<Sentence text={message} />, {
     description: options.description,

@@ -12,8 +12,8 @@ import {
   refusedQuery,
   type UsageSumBody,
 } from '../../contract/analytics.ts'
-import { ERROR_KINDS } from '../../contract/error-kinds.ts'
 import { LATEST_MS } from '../../contract/usage-query.ts'
+import { ERROR_KINDS } from '../../core/errors.ts'
 import { toUsd } from '../../core/money.ts'
 import type { GroupOrder, GroupPlace } from '../../store/usage/group-ranks.ts'
 import type { UsageSum } from '../../store/usage/step-sums.ts'

@@ -3,12 +3,12 @@
  * (core/call-columns.ts), and the log's filters into the store's terms. Runs no query.
  */
 import type { CsvCell } from '../../contract/csv.ts'
-import { ERROR_KINDS } from '../../contract/error-kinds.ts'
 import type { LogBody, LogDetailsBody, LogFilterQuery } from '../../contract/logs.ts'
 import type { CallAttempt, CallRecord } from '../../core/call.ts'
 import type { CallColumn } from '../../core/call-column.ts'
 import { CALL_COLUMNS, KEY_NAME } from '../../core/call-columns.ts'
 import type { Cost, CostPart } from '../../core/cost.ts'
+import { ERROR_KINDS } from '../../core/errors.ts'
 import { toUsd, usdOfPart } from '../../core/money.ts'
 import type { CallFilter } from '../../store/calls/call-pages.ts'
 

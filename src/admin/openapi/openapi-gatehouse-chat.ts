@@ -3,6 +3,8 @@
  * wire/gatehouse-chat/.
  */
 import { z } from 'zod'
+import { FINISH_REASONS, TOOL_CHOICES } from '../../core/chat-words.ts'
+import { COST_STATUSES } from '../../core/cost.ts'
 
 const text = z.string()
 const source = {
@@ -55,9 +57,7 @@ export const gatehouseChatRequest = z
         }),
       )
       .optional(),
-    tool_choice: z
-      .union([z.enum(['auto', 'none', 'required']), z.strictObject({ name: text })])
-      .optional(),
+    tool_choice: z.union([z.enum(TOOL_CHOICES), z.strictObject({ name: text })]).optional(),
     response_format: z
       .discriminatedUnion('type', [
         z.strictObject({ type: z.literal('text') }),
@@ -91,7 +91,7 @@ export const gatehouseChatAnswer = z
     content: text,
     reasoning: text.optional(),
     tool_calls: z.array(toolCall).optional(),
-    finish_reason: z.enum(['stop', 'length', 'tool_calls', 'content_filter']),
+    finish_reason: z.enum(FINISH_REASONS),
     usage: z
       .object({
         input_tokens: z.int(),
@@ -101,11 +101,9 @@ export const gatehouseChatAnswer = z
       })
       .nullable()
       .meta({ description: 'Null where the provider reported none.' }),
-    cost: z
-      .object({ usd: z.number().nullable(), status: z.enum(['exact', 'estimated', 'unknown']) })
-      .meta({
-        description: 'As in the log. Unknown where there is no price, or no usage was reported.',
-      }),
+    cost: z.object({ usd: z.number().nullable(), status: z.enum(COST_STATUSES) }).meta({
+      description: 'As in the log. Unknown where there is no price, or no usage was reported.',
+    }),
     latency_ms: z.int(),
     attempts: z.array(
       z.object({

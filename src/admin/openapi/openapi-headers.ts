@@ -2,6 +2,7 @@
  * The answer headers of the interface for OpenAPI readers, and which answers carry which.
  * Documentation only.
  */
+import { RETRY_HEADERS, STATE_PATHS } from '../../core/http.ts'
 
 type Header = {
   readonly description: string
@@ -70,8 +71,6 @@ export const HEADERS: Readonly<Record<string, Header>> = {
   'www-authenticate': textHeader('How to send the key.', 'Bearer'),
 }
 
-const RETRY = ['retry-after', 'retry-after-ms', 'x-should-retry']
-
 export interface AnswerPlace {
   readonly path: string
   /** In the document's form: `200`, `4XX`. */
@@ -83,7 +82,7 @@ export interface AnswerPlace {
 }
 
 /** Machines ask for these every few seconds, so their answers carry no id. */
-const WITHOUT_ID: ReadonlySet<string> = new Set(['/', '/healthz', '/readyz'])
+const WITHOUT_ID: ReadonlySet<string> = new Set(STATE_PATHS)
 
 /** Names of the headers that such an answer may carry. */
 export function headersOf({ path, status, isCall, isVersioned }: AnswerPlace): readonly string[] {
@@ -92,7 +91,7 @@ export function headersOf({ path, status, isCall, isVersioned }: AnswerPlace): r
   if (path.startsWith('/v1/messages')) names.push('request-id')
   if (status === '401') names.push('www-authenticate')
   if (status === '401' || status === '403') names.push('x-should-retry')
-  if (['429', '503', '4XX', '502'].includes(status)) names.push(...RETRY)
+  if (['429', '503', '4XX', '502'].includes(status)) names.push(...RETRY_HEADERS)
   if (isVersioned && status.startsWith('2')) names.push('etag')
   if (!isCall) return names
   if (status !== '401') names.push(...Object.keys(LIMITS), 'x-gatehouse-skipped')

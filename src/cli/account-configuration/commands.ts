@@ -7,6 +7,7 @@ import { realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { readYaml } from '../../config/yaml-document.ts'
+import { RESOURCE_VERBS } from '../../core/resource-table.ts'
 import { CliError } from '../cli-error.ts'
 import { type Client, withClient } from '../client.ts'
 import type { CliContext } from '../context.ts'
@@ -167,7 +168,7 @@ function summarise(applied: readonly Applied[]): string {
       ({ change: { action, kind, name }, status }) => `${status}: ${action} ${kind.label} ${name}`,
     )
   const done = applied.filter(({ status }) => status === 'done')
-  const counts = (['create', 'update', 'delete'] as const).flatMap((action) => {
+  const counts = RESOURCE_VERBS.flatMap((action) => {
     const count = done.filter(({ change }) => change.action === action).length
     return count === 0 ? [] : [`${count} ${DONE[action]}`]
   })

@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { YamlFault } from '../../config/yaml-document.ts'
 import { didYouMean } from '../../core/nearest-name.ts'
+import type { ResourceVerb } from '../../core/resource-table.ts'
 import type { JsonObject } from '../client.ts'
 import { KINDS, type Kind, targetsOf, toCompact } from './kinds.ts'
 import { type ConfigurationFile, type FileEntry, toFault } from './read-file.ts'
@@ -20,7 +21,7 @@ export interface FieldChange {
 }
 
 export interface Change {
-  readonly action: 'create' | 'update' | 'delete'
+  readonly action: ResourceVerb
   readonly kind: Kind
   readonly name: string
   /** Of an update; empty otherwise. */

@@ -2,7 +2,7 @@
  * Settings of the store: a Postgres in place of a file, and what several nodes on it promise each
  * other.
  */
-import { STORE_OUTAGE_CHOICES } from '../../core/store-outage.ts'
+import { STORE_OUTAGE_CHOICES } from '../../core/shared-stores.ts'
 import { choice, count, defineSetting, milliseconds, secret } from '../setting-type.ts'
 
 export const storeSettings = {

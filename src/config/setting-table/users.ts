@@ -1,4 +1,5 @@
 /** Settings of users and of the browsers in front of them. */
+import { SIGN_UP_POLICIES } from '../../core/user.ts'
 import { choice, defineSetting, secret, type TextType, text } from '../setting-type.ts'
 
 const origin: TextType = {
@@ -19,7 +20,7 @@ const headerName: TextType = {
 }
 
 export const userSettings = {
-  GATEHOUSE_SIGN_UP: defineSetting(choice(['invitation', 'open', 'closed']), {
+  GATEHOUSE_SIGN_UP: defineSetting(choice(SIGN_UP_POLICIES), {
     default: 'invitation',
     isShared: true,
     sentence:

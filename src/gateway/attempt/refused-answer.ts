@@ -3,6 +3,7 @@
  * have said.
  */
 import { callersTypeOf, ERROR_POLICY, GatewayError, type TargetFault } from '../../core/errors.ts'
+import { RETRY_HEADERS } from '../../core/http.ts'
 import type { HeaderFields } from '../../http/fields.ts'
 import type { AnswerHead } from '../../upstream/answer-parser.ts'
 import type { Exchange } from '../../upstream/exchange.ts'
@@ -33,9 +34,6 @@ export const MAX_ERROR_BYTES = 64 * 1024
 
 /** Unavailable, and Anthropic's own word for it (wire.md §3.2). */
 const BUSY: ReadonlySet<number> = new Set([503, 529])
-
-/** Headers of a refusal that tell the client when to come back. */
-const RETRY_HEADERS = ['retry-after', 'retry-after-ms', 'x-should-retry']
 
 export interface RefusedQuestion extends SentSecrets {
   readonly dialect: Dialect

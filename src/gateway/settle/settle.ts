@@ -15,7 +15,7 @@ import type { AttemptRecord, CallObserver } from '../call-observer.ts'
 import { countsForQuota } from '../check-quota.ts'
 import type { UsualOutput } from '../estimate-output.ts'
 import { estimateTextTokens } from '../estimate-tokens.ts'
-import type { Ledger, Prices, Spent } from '../ports.ts'
+import type { Ledger, PricedRecord, Prices, Spent } from '../ports.ts'
 import { atLeastOneEach } from '../surcharges.ts'
 import type { SeenReasoning } from './seen-reasoning.ts'
 import { toSentGateId } from './sent-gate-id.ts'
@@ -299,10 +299,7 @@ function onlyInput(inputTokens: number): Usage {
   return { inputTokens, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 }
 }
 
-type PricedCall = Parameters<Prices['priceOf']>[0]
-
-interface UnpricedCall
-  extends Pick<PricedCall, 'accountId' | 'target' | 'usage' | 'startedAt' | 'outcome'> {
+interface UnpricedCall extends PricedRecord {
   readonly asked: AskedCall
 }
 

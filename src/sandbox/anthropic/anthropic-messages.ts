@@ -2,6 +2,7 @@
  * The `messages` of an Anthropic request: what Anthropic refuses in them, and what they say. Knows
  * no setting.
  */
+import { IMAGE_TYPES } from '../../core/chat-words.ts'
 import { isObject, type JsonObject, objectsOf, stringOf, textOfContent } from '../json.ts'
 import { badField, type Refusal } from '../refusal.ts'
 
@@ -24,7 +25,6 @@ const BLOCK_TYPES: Readonly<Record<string, readonly string[]>> = {
 }
 const MEMBERS = ['role', 'content']
 const SYSTEM_MEMBERS = [...MEMBERS, 'clear_at', 'output_config']
-const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp']
 
 const refused = (message: string): Refusal => badField(message, 'messages')
 
@@ -124,7 +124,7 @@ function checkBlock(block: JsonObject, type: string, at: string): void {
 
 function checkImage(block: JsonObject, at: string): void {
   const source = isObject(block.source) ? block.source : {}
-  if (source.type === 'base64' && !IMAGE_TYPES.includes(stringOf(source.media_type)))
+  if (source.type === 'base64' && !IMAGE_TYPES.some((type) => type === source.media_type))
     throw refused(
       `${at}.image.source.base64.media_type: Input should be 'image/jpeg', 'image/png', ` +
         `'image/gif' or 'image/webp'`,

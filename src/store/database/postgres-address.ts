@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
 import type { Secret } from '../../core/secret.ts'
+import { POSTGRES_TLS_PARAMETERS } from '../../core/shared-stores.ts'
 
 export interface PostgresSettings {
   /** `postgres://user:password@host:port/database?sslmode=…` */
@@ -14,12 +15,10 @@ export interface PostgresSettings {
   readonly statementTimeoutMs: number
 }
 
-const TLS_PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey']
-
 /** node-postgres would take `require` for `verify-full`, and say so at every start. */
 export function withoutTls(url: Secret): string {
   const bare = new URL(url.reveal())
-  for (const name of TLS_PARAMETERS) bare.searchParams.delete(name)
+  for (const name of POSTGRES_TLS_PARAMETERS) bare.searchParams.delete(name)
   return bare.href
 }
 

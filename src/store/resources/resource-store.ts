@@ -8,7 +8,12 @@ import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../../core/account-caps.
 import type { PublicForm } from '../../core/audit.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { AccountId } from '../../core/ids.ts'
-import { type AuditedAction, RESOURCE_TABLE, type ResourceWord } from '../../core/resource-table.ts'
+import {
+  type AuditedAction,
+  RESOURCE_TABLE,
+  type ResourceVerb,
+  type ResourceWord,
+} from '../../core/resource-table.ts'
 import { recordChange } from '../changes/audit-log.ts'
 import { changeAccount } from '../changes/change-account.ts'
 import { findSome, type NamedThing } from '../database/find-some.ts'
@@ -20,7 +25,7 @@ type Table = typeof RESOURCE_TABLE
 /** Resources that are created, changed and deleted, counted, and followed. */
 export type StoredWord = {
   [Word in ResourceWord]: Table[Word] extends {
-    readonly actions: Readonly<Record<'create' | 'update' | 'delete', string>>
+    readonly actions: Readonly<Record<ResourceVerb, string>>
     readonly cap: { readonly table: keyof Schema }
     readonly follow: object
   }
@@ -216,7 +221,7 @@ export class ResourceStore<Word extends StoredWord, Changed, Stored extends Chan
     transaction: Transaction<Schema>,
     { accountId, id: resourceId }: NamedThing,
     change: {
-      readonly verb: 'create' | 'update' | 'delete'
+      readonly verb: ResourceVerb
       readonly before: PublicForm | null
       readonly after: PublicForm | null
     },

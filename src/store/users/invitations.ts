@@ -6,6 +6,7 @@ import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../../core/account-caps.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { AccountId, InvitationId, KeyId, UserId } from '../../core/ids.ts'
+import type { InvitationStatus } from '../../core/user.ts'
 import { recordChange } from '../changes/audit-log.ts'
 import { insertWithinCap } from '../database/insert-within-cap.ts'
 import type { Schema } from '../schema.ts'
@@ -236,7 +237,7 @@ function toInviter({ user_name, user_email, key_name }: InviterRow): string | nu
  */
 export function toPublicInvitation(invitation: Invitation, now: number) {
   const { id, email, invitedBy, createdAt, expiresAt, acceptedAt } = invitation
-  const status: 'accepted' | 'expired' | 'open' =
+  const status: InvitationStatus =
     acceptedAt !== null ? 'accepted' : expiresAt <= now ? 'expired' : 'open'
   return {
     id,

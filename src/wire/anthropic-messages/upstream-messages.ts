@@ -2,6 +2,7 @@
  * Our messages as Anthropic's turns of blocks: user and assistant alternate, results come first.
  * Pure.
  */
+import { IMAGE_TYPES } from '../../core/chat-words.ts'
 import type {
   AssistantPart,
   CacheHint,
@@ -96,11 +97,9 @@ function encodeUserPart(part: UserPart, rules: MessageRules): JsonRecord[] {
   }
 }
 
-const IMAGE_TYPES = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
-
 function encodeImage(part: ImagePart, { ignored }: MessageRules): JsonRecord {
   const { source, detail } = part
-  if (source.type === 'data' && !IMAGE_TYPES.has(source.mediaType)) {
+  if (source.type === 'data' && !IMAGE_TYPES.some((type) => type === source.mediaType)) {
     throw takesOnly(`no ${source.mediaType.slice(0, 40)}: send jpeg, png, gif or webp`)
   }
   if (detail !== undefined && detail !== 'auto') ignored.add('image.detail')

@@ -4,6 +4,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { RefreshCw, X } from 'lucide-react'
 import { useCallerNames } from '../../api/caller-names.ts'
 import { refresh } from '../../api/operation-query.ts'
+import { NAMED_GROUPS } from '../../format/group-name.ts'
 import { resolveRange } from '../../format/time-range.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { classNames } from '../../ui/class-names.ts'
@@ -11,7 +12,7 @@ import { Page } from '../../ui/page.tsx'
 import { RangePicker } from '../../ui/range-picker.tsx'
 import { RefusedCalls } from '../../ui/refused-calls.tsx'
 import { BreakdownCard } from './breakdown-card.tsx'
-import { type Choices, FILTERS, GROUPS, parseChoices, toSearch } from './choices.ts'
+import { type Choices, GROUPS, parseChoices, toSearch } from './choices.ts'
 import { LatencyCard } from './latency-card.tsx'
 
 export function AnalyticsPage() {
@@ -85,7 +86,7 @@ function FilterBar({
   readonly onChange: (change: Partial<Choices>) => void
 }) {
   const nameKey = useCallerNames(choices.filters.key !== undefined)
-  const active = FILTERS.flatMap((filter) => {
+  const active = NAMED_GROUPS.flatMap((filter) => {
     const value = choices.filters[filter]
     return value === undefined ? [] : [{ filter, value }]
   })

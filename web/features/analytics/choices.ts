@@ -2,6 +2,7 @@
  * The reader's choices in the analytics, as they stand in the address, so that a view can be
  * shared.
  */
+import { NAMED_GROUPS, type NamedGroupBy } from '../../format/group-name.ts'
 import { parseRangeChoice, type RangeChoice } from '../../format/time-range.ts'
 import { CALLS, COST, ERRORS, type Measure, TOKENS } from '../../format/usage-measures.ts'
 
@@ -24,14 +25,11 @@ export const DRAWN = {
 } as const satisfies Readonly<Record<string, Measure>>
 export type DrawnName = keyof typeof DRAWN
 
-export const FILTERS = ['gate', 'target', 'key'] as const
-export type FilterName = (typeof FILTERS)[number]
-
 export interface Choices {
   readonly range: RangeChoice
   readonly by: GroupName
   readonly show: DrawnName
-  readonly filters: Readonly<Partial<Record<FilterName, string>>>
+  readonly filters: Readonly<Partial<Record<NamedGroupBy, string>>>
   /** A column of the table, or the drawn measure: the table follows it until a column is chosen. */
   readonly sort: string
   readonly isAscending: boolean
@@ -42,7 +40,7 @@ type Search = Readonly<Record<string, unknown>>
 export function parseChoices(search: Search): Choices {
   const show = isDrawn(search.show) ? search.show : 'calls'
   const filters = Object.fromEntries(
-    FILTERS.flatMap((name) => {
+    NAMED_GROUPS.flatMap((name) => {
       const value = search[name]
       return typeof value === 'string' && value !== '' ? [[name, value]] : []
     }),

@@ -2,9 +2,10 @@
 import { Link } from '@tanstack/react-router'
 import { ArrowDown, ArrowUp } from 'lucide-react'
 import { formatCount } from '../../format/figures.ts'
+import { NAMED_GROUPS } from '../../format/group-name.ts'
 import { readUnknown } from '../../format/usage-measures.ts'
 import { classNames } from '../../ui/class-names.ts'
-import { type Choices, FILTERS, type GroupName, toSearch } from './choices.ts'
+import { type Choices, type GroupName, toSearch } from './choices.ts'
 import { COLUMNS, type Column, type Sum, sortSums } from './columns.ts'
 import type { NameGroup } from './group-names.ts'
 
@@ -162,7 +163,7 @@ function GroupLink({
   readonly choices: Choices
   readonly name: string
 }) {
-  const filter = FILTERS.find((known) => known === by)
+  const filter = NAMED_GROUPS.find((known) => known === by)
   if (
     filter === undefined ||
     sum.group === null ||

@@ -2,19 +2,15 @@
  * The conformance table as a matrix: a row for each kind of target, a column for each endpoint.
  * Pure; knows no provider.
  */
+import { VERDICTS, type Verdict } from '../../../src/contract/conformance-features.ts'
 import type { RowOf } from '../../api/ask.ts'
-import { resultsOf, type Verdict } from '../../format/conformance-losses.ts'
+import { resultsOf } from '../../format/conformance-losses.ts'
 
 export type ConformanceEntry = RowOf<'GET /v1/conformance'>
 
-/** The worst first: what a summary has to say is what one would stumble over. */
-export const VERDICTS = [
-  'refused',
-  'absent',
-  'lossy',
-  'lossless',
-  'relayed',
-] as const satisfies readonly Verdict[]
+const [RELAYED, LOSSLESS, LOSSY, REFUSED, ABSENT] = VERDICTS
+/** Summaries name the worst verdict first. */
+export const WORST_FIRST = [REFUSED, ABSENT, LOSSY, LOSSLESS, RELAYED]
 
 export interface MatrixRow {
   readonly provider: string
@@ -83,7 +79,7 @@ export function countVerdicts(
   entry: ConformanceEntry,
 ): readonly { readonly verdict: Verdict; readonly count: number }[] {
   const results = resultsOf(entry)
-  return VERDICTS.map((verdict) => ({
+  return WORST_FIRST.map((verdict) => ({
     verdict,
     count: results.filter(({ result }) => result.verdict === verdict).length,
   })).filter(({ count }) => count > 0)

@@ -18,7 +18,12 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { CONTROL_CLASS } from '../../ui/field.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
 import { SearchField } from '../../ui/search-field.tsx'
-import { type ConformanceEntry, type MatrixRow, toMatrix, VERDICTS } from './conformance-matrix.ts'
+import {
+  type ConformanceEntry,
+  type MatrixRow,
+  toMatrix,
+  WORST_FIRST,
+} from './conformance-matrix.ts'
 import { ConformanceTable } from './conformance-table.tsx'
 import { VERDICT_LOOKS, VerdictBadge } from './verdict-badge.tsx'
 
@@ -47,7 +52,7 @@ export function ConformancePage() {
           note="How much of a request and its answer survives between an endpoint and a target, measured on the gateway’s own code."
         />
         <dl className="grid gap-x-8 gap-y-2 border-b border-line px-5 py-4 text-[13px] sm:grid-cols-2">
-          {VERDICTS.toReversed().map((verdict) => (
+          {WORST_FIRST.toReversed().map((verdict) => (
             <div key={verdict} className="grid grid-cols-[5.5rem_1fr] items-center gap-2">
               <dt>
                 <VerdictBadge verdict={verdict} />

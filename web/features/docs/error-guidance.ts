@@ -2,9 +2,7 @@
  * Every error of the gateway: its look from outside, as the gateway's own table has it, with what
  * it means and what to do.
  */
-import table from '../../../src/contract/error-table.generated.json' with { type: 'json' }
-
-export type ErrorKind = keyof typeof table
+import { ERROR_KINDS, ERROR_POLICY, type ErrorKind } from '../../../src/contract/error-table.ts'
 
 export interface ErrorEntry {
   readonly kind: ErrorKind
@@ -106,6 +104,8 @@ const GUIDANCE: Readonly<Record<ErrorKind, Pick<ErrorEntry, 'means' | 'cure'>>> 
   },
 }
 
-export const ERRORS: readonly ErrorEntry[] = (Object.keys(table) as ErrorKind[])
-  .map((kind) => ({ kind, ...table[kind], ...GUIDANCE[kind] }))
-  .sort((one, other) => one.status - other.status)
+export const ERRORS: readonly ErrorEntry[] = ERROR_KINDS.map((kind) => ({
+  kind,
+  ...ERROR_POLICY[kind],
+  ...GUIDANCE[kind],
+})).sort((one, other) => one.status - other.status)

@@ -1,6 +1,5 @@
 /** The fate of a feature, in a word, with its meaning on hovering. */
-
-import type { Verdict } from '../../format/conformance-losses.ts'
+import type { Verdict } from '../../../src/contract/conformance-features.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 
 interface VerdictLook {

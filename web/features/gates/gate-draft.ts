@@ -12,17 +12,6 @@ export type NewGate = NonNullable<QuestionOf<'POST /v1/gates'>[0]>['body']
 export type GateSettings = Omit<NewGate, 'id'>
 export type Strategy = Gate['strategy']
 export type Overrides = Gate['overrides']
-type Effort = NonNullable<Gate['defaults']['reasoningEffort']>
-
-export const EFFORTS: readonly Effort[] = [
-  'none',
-  'minimal',
-  'low',
-  'medium',
-  'high',
-  'xhigh',
-  'max',
-]
 
 export interface TargetDraft {
   /** Stays the same while the target is moved and renamed. */
@@ -46,7 +35,7 @@ export interface GateDraft {
   readonly temperature: string
   readonly topP: string
   readonly maxOutputTokens: string
-  readonly reasoningEffort: Effort | ''
+  readonly reasoningEffort: NonNullable<Gate['defaults']['reasoningEffort']> | ''
   readonly overrides: Overrides
   readonly timeoutMs: string
   readonly maxRetries: string

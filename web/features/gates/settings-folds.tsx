@@ -2,11 +2,11 @@
  * A gate's defaults for its callers, and how long and how often it tries: the parts that most gates
  * leave as they are.
  */
-
 import { ChevronRight } from 'lucide-react'
 import { type ReactNode, useEffect, useState } from 'react'
+import { REASONING_EFFORTS } from '../../../src/contract/words.ts'
 import { SelectField, TextAreaField, TextField } from '../../ui/field.tsx'
-import { EFFORTS, type GateDraft, type Overrides } from './gate-draft.ts'
+import type { GateDraft, Overrides } from './gate-draft.ts'
 import type { GateForm } from './use-gate-form.ts'
 
 const OVERRIDES: Readonly<Record<Overrides, string>> = {
@@ -58,13 +58,16 @@ function DefaultsFold({ form }: { readonly form: GateForm }) {
           isOptional
           value={draft.reasoningEffort}
           onChange={(event) =>
-            set('reasoningEffort', EFFORTS.find((effort) => effort === event.target.value) ?? '')
+            set(
+              'reasoningEffort',
+              REASONING_EFFORTS.find((effort) => effort === event.target.value) ?? '',
+            )
           }
           problem={form.problem('defaults.reasoningEffort')}
           hint="Where a model can think"
         >
           <option value="">As the request says</option>
-          {EFFORTS.map((effort) => (
+          {REASONING_EFFORTS.map((effort) => (
             <option key={effort}>{effort}</option>
           ))}
         </SelectField>

@@ -4,6 +4,7 @@
  */
 import { useMemo, useState } from 'react'
 import type { Problem } from '../../../src/contract/problems.ts'
+import { GATE_DEFAULT_NAMES } from '../../../src/contract/words.ts'
 import { ApiError } from '../../api/api-error.ts'
 import { findProblems, type GateDraft, isWithin, problemAt } from './gate-draft.ts'
 
@@ -20,13 +21,7 @@ export interface GateForm {
   readonly reset: (draft: GateDraft) => void
 }
 
-const IN_DEFAULTS: ReadonlySet<string> = new Set([
-  'instructions',
-  'temperature',
-  'topP',
-  'maxOutputTokens',
-  'reasoningEffort',
-])
+const IN_DEFAULTS: ReadonlySet<string> = new Set(GATE_DEFAULT_NAMES)
 
 function toApiField(field: keyof GateDraft): string {
   return IN_DEFAULTS.has(field) ? `defaults.${field}` : field

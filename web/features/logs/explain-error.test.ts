@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { ERROR_KINDS } from '../../../src/contract/error-kinds.ts'
+import { ERROR_KINDS } from '../../../src/contract/error-table.ts'
 import { CANCELLED, ERROR_EXPLANATIONS, explainError } from './explain-error.ts'
 
 test.each([...ERROR_KINDS])('%s has a meaning and a remedy', (kind) => {

@@ -2,14 +2,14 @@
  * The meaning of each kind of error, and what to do about it. Every kind of the contract is here;
  * the compiler and a test see to it.
  */
-import { ERROR_KINDS, type LoggedErrorKind } from '../../../src/contract/error-kinds.ts'
+import { ERROR_KINDS, type ErrorKind } from '../../../src/contract/error-table.ts'
 
 export interface ErrorExplanation {
   readonly means: string
   readonly cure: string
 }
 
-export const ERROR_EXPLANATIONS: Readonly<Record<LoggedErrorKind, ErrorExplanation>> = {
+export const ERROR_EXPLANATIONS: Readonly<Record<ErrorKind, ErrorExplanation>> = {
   invalid_request: {
     means: 'The request is not valid, or no target of the gate can take it.',
     cure:

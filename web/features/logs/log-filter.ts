@@ -2,6 +2,7 @@
  * The log's filter, as it stands in the page's address and as the interface takes it. Pure; knows
  * no page.
  */
+import { CALL_OUTCOMES } from '../../../src/contract/words.ts'
 import type { QuestionOf, RowOf } from '../../api/ask.ts'
 
 export type Log = RowOf<'GET /v1/logs'>
@@ -23,8 +24,7 @@ export const RANGES = {
 
 export type Range = keyof typeof RANGES
 
-export const OUTCOMES = ['succeeded', 'failed', 'cancelled'] as const
-export type Outcome = (typeof OUTCOMES)[number]
+export type Outcome = (typeof CALL_OUTCOMES)[number]
 
 /** In the page's address. Absent members do not filter. */
 export interface LogSearch {
@@ -83,7 +83,7 @@ export function readLogSearch(search: Readonly<Record<string, unknown>>): LogSea
     key: text('key', NAME),
     target: text('target', NAME),
     targetPart: text('targetPart', NAME),
-    outcome: OUTCOMES.find((outcome) => outcome === search.outcome),
+    outcome: CALL_OUTCOMES.find((outcome) => outcome === search.outcome),
     status: text('status', STATUS),
     errorKind: text('errorKind', ERROR_KIND),
     refused: text('refused', ERROR_KIND),

@@ -1,7 +1,8 @@
 /** The filters of the log. Every choice goes into the page's address. */
 import { useQuery } from '@tanstack/react-query'
 import { useId, useState } from 'react'
-import { ERROR_KINDS } from '../../../src/contract/error-kinds.ts'
+import { ERROR_KINDS } from '../../../src/contract/error-table.ts'
+import { CALL_OUTCOMES } from '../../../src/contract/words.ts'
 import { wholeListQuery } from '../../api/operation-query.ts'
 import { parseFieldTime, toFieldTime } from '../../format/time-zone.ts'
 import { classNames } from '../../ui/class-names.ts'
@@ -9,14 +10,7 @@ import { CONTROL_CLASS } from '../../ui/field.tsx'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { nameError } from './explain-error.ts'
 import { Choice, Options, TargetField } from './filter-controls.tsx'
-import {
-  type FilterName,
-  type LogSearch,
-  OUTCOMES,
-  RANGES,
-  readLogSearch,
-  without,
-} from './log-filter.ts'
+import { type FilterName, type LogSearch, RANGES, readLogSearch, without } from './log-filter.ts'
 import { useTypedField } from './use-typed-field.ts'
 
 const STATUSES = [
@@ -99,7 +93,7 @@ export function LogFilters({ search, onChange }: LogFiltersProps) {
         onChoose={(value) => set('outcome', value)}
       >
         <option value="">Any outcome</option>
-        <Options values={OUTCOMES} chosen={search.outcome} show={capitalise} />
+        <Options values={CALL_OUTCOMES} chosen={search.outcome} show={capitalise} />
       </Choice>
       <Choice label="Status" value={search.status ?? ''} onChoose={(value) => set('status', value)}>
         <option value="">Any status</option>

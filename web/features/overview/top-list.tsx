@@ -6,6 +6,7 @@ import { Link } from '@tanstack/react-router'
 import { ScrollText } from 'lucide-react'
 import type { AnswerOf } from '../../api/ask.ts'
 import { formatShare } from '../../format/figures.ts'
+import type { NamedGroupBy } from '../../format/group-name.ts'
 import { nameOfGroup } from '../../format/group-name.ts'
 import type { RangeChoice, ResolvedRange } from '../../format/time-range.ts'
 import { CALLS, COST, ERRORS, type Measure, TOKENS } from '../../format/usage-measures.ts'
@@ -32,7 +33,7 @@ export function TopList({
   metric,
 }: {
   readonly title: string
-  readonly groupBy: 'gate' | 'target' | 'key'
+  readonly groupBy: NamedGroupBy
   readonly range: ResolvedRange
   readonly choice: RangeChoice
   readonly everyMs: number | false

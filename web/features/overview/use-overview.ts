@@ -4,9 +4,9 @@
  */
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { operationQuery } from '../../api/operation-query.ts'
+import type { NamedGroupBy } from '../../format/group-name.ts'
 import type { Period, ResolvedRange } from '../../format/time-range.ts'
 
-type Group = 'gate' | 'target' | 'key'
 /** What groups are ranked by. */
 export type Order = 'calls' | 'tokens' | 'cost' | 'errors'
 type Interval = ResolvedRange['step'] | 'all'
@@ -15,7 +15,11 @@ export function useSums(
   /** Undefined: nothing is asked. */
   period: Period | undefined,
   interval: Interval,
-  options: { readonly everyMs: number | false; readonly groupBy?: Group; readonly order?: Order },
+  options: {
+    readonly everyMs: number | false
+    readonly groupBy?: NamedGroupBy
+    readonly order?: Order
+  },
 ) {
   return useQuery({
     ...operationQuery('GET /v1/analytics', {

@@ -2,6 +2,7 @@
  * Tools as somebody writes or pastes them, in this format or in OpenAI's two; and what is wrong
  * with them. Pure.
  */
+import { FUNCTION_MEMBERS } from '../../../src/contract/words.ts'
 import type { ChatRequest } from './conversation.ts'
 
 export type Tools = NonNullable<ChatRequest['tools']>
@@ -35,8 +36,6 @@ export function parseTools(text: string): ParsedTools {
   return tools.length === 0 ? {} : { tools }
 }
 
-const KNOWN = ['name', 'description', 'parameters', 'strict']
-
 /** @returns a sentence about what is wrong, or the tool */
 function readTool(entry: unknown, where: string): Tool | string {
   const outer = asObject(entry)
@@ -47,9 +46,10 @@ function readTool(entry: unknown, where: string): Tool | string {
   const tool = nested === undefined ? flat : asObject(nested)
   if (tool === undefined) return `${where}.function must be an object.`
   const unknown = Object.keys(nested === undefined ? tool : { ...flat, ...tool }).find(
-    (key) => !KNOWN.includes(key),
+    (key) => !FUNCTION_MEMBERS.some((known) => known === key),
   )
-  if (unknown !== undefined) return `${where}.${unknown} is not known: ${KNOWN.join(', ')} are.`
+  if (unknown !== undefined)
+    return `${where}.${unknown} is not known: ${FUNCTION_MEMBERS.join(', ')} are.`
   const { name, description, parameters, strict } = tool
   if (typeof name !== 'string' || name === '') return `${where}.name is missing.`
   if (description !== undefined && typeof description !== 'string')

@@ -1,8 +1,9 @@
 /** The settings that every message carries: system prompt, parameters, tools. */
+import { REASONING_EFFORTS } from '../../../src/contract/words.ts'
 import { Button } from '../../ui/button.tsx'
 import { SelectField, TextAreaField, TextField } from '../../ui/field.tsx'
 import { EXAMPLE_TOOLS } from './parse-tools.ts'
-import { EFFORTS, type SettingProblems, type Settings } from './settings.ts'
+import type { SettingProblems, Settings } from './settings.ts'
 
 export function SettingsPanel({
   settings,
@@ -48,7 +49,7 @@ export function SettingsPanel({
         onChange={(event) => onChange({ effort: event.target.value })}
       >
         <option value="">default</option>
-        {EFFORTS.map((effort) => (
+        {REASONING_EFFORTS.map((effort) => (
           <option key={effort}>{effort}</option>
         ))}
       </SelectField>

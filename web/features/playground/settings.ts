@@ -22,8 +22,6 @@ export const NO_SETTINGS: Settings = {
   tools: '',
 }
 
-export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
-
 export type SettingProblems = { readonly [Name in keyof Settings]?: string }
 
 export type ReadSettings =

@@ -1,19 +1,13 @@
 /** Filters the audit log: by whom, what, of which kind, and when. */
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
+import { ACTION_WORDS, RESOURCE_WORDS } from '../../../src/contract/audit-words.ts'
 import type { RowOf } from '../../api/ask.ts'
 import { wholeListQuery } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import type { AuditSearch } from './audit-search.ts'
-import {
-  ACTION_WORDS,
-  ACTIONS,
-  isAction,
-  isResource,
-  RESOURCE_WORDS,
-  RESOURCES,
-} from './audit-words.ts'
+import { ACTIONS, isAction, isResource, RESOURCES } from './audit-words.ts'
 
 export function AuditFilter({
   search,

@@ -1,17 +1,9 @@
-/**
- * The changes that the audit log knows, in words. The types hold it to the interface: an action
- * without its words does not compile.
- */
-import words from '../../../src/contract/audit-words.generated.json' with { type: 'json' }
-import type { QuestionOf, RowOf } from '../../api/ask.ts'
+/** The changes that the audit log knows, in words. */
+import { ACTION_WORDS, RESOURCE_WORDS } from '../../../src/contract/audit-words.ts'
+import type { RowOf } from '../../api/ask.ts'
 
-type AuditQuery = NonNullable<NonNullable<QuestionOf<'GET /v1/audit-log'>[0]>['query']>
-export type AuditAction = NonNullable<AuditQuery['action']>
-export type AuditResource = NonNullable<AuditQuery['resourceType']>
-
-export const ACTION_WORDS = words.actions satisfies Record<AuditAction, string>
-
-export const RESOURCE_WORDS = words.resources satisfies Record<AuditResource, string>
+export type AuditAction = keyof typeof ACTION_WORDS
+export type AuditResource = keyof typeof RESOURCE_WORDS
 
 export const ACTIONS = Object.keys(ACTION_WORDS) as readonly AuditAction[]
 export const RESOURCES = Object.keys(RESOURCE_WORDS) as readonly AuditResource[]

@@ -1,7 +1,7 @@
 /**
  * A budget's limit and its use, in figures and words; and the text of its form. Knows no page.
  */
-import { MAX_LIMIT_USD } from '../../../src/contract/money.ts'
+import { MAX_LIMIT_USD } from '../../../src/contract/words.ts'
 import type { RowOf } from '../../api/ask.ts'
 import { formatCount, formatUsdExactly, formatUsdInCents } from '../../format/figures.ts'
 import { joinGroups } from '../../format/join-groups.ts'

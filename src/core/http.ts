@@ -1,9 +1,18 @@
-/**
- * Says whether a `content-type` names JSON in UTF-8. It must not know whose header it is, and uses
- * no regular expression: a header is as long and as strange as its sender likes.
- */
+/** Rules of HTTP that several rooms share: methods, addresses, content types, bodies. */
 
-/** Longer than any that a client sends; the rest is not looked at. */
+/** Methods that are answered; others are refused (RFC 9110 §9.1: case matters). */
+export const HTTP_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+
+/** Headers that tell a client when to try again. */
+export const RETRY_HEADERS = ['retry-after', 'retry-after-ms', 'x-should-retry'] as const
+
+/** Paths that machines ask for every few seconds. */
+export const STATE_PATHS = ['/', '/healthz', '/readyz'] as const
+
+/**
+ * Longer than any content type that a client sends. No regular expression reads the header: senders
+ * choose its length.
+ */
 const LONGEST_TYPE = 256
 const UTF8_NAMES: ReadonlySet<string> = new Set(['utf-8', 'utf8', '"utf-8"', '"utf8"'])
 

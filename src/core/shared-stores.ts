@@ -1,0 +1,26 @@
+/** States and rules of the database and the Redis that nodes share. */
+
+/**
+ * `grace`: calls go on, as far as no change can be missed. `closed`: they are refused as soon as
+ * one could be. `open`: they go on for the time of grace, whatever is missed.
+ */
+export type StoreOutageChoice = (typeof STORE_OUTAGE_CHOICES)[number]
+
+export const STORE_OUTAGE_CHOICES = ['grace', 'closed', 'open'] as const
+
+export interface StoreOutagePolicy {
+  readonly choice: StoreOutageChoice
+  /** Since the last time that every change was known. 0 with `closed`. */
+  readonly graceMs: number
+}
+
+/** A node's knowledge of changes: complete, bridged within the grace time, or too old to serve. */
+export const FRESHNESS_STATUSES = ['ok', 'grace', 'away'] as const
+export type FreshnessStatus = (typeof FRESHNESS_STATUSES)[number]
+
+/** `shared`: Redis answers. Otherwise the operator's choice for limits without Redis. */
+export const SHARING_MODES = ['shared', 'share', 'open', 'closed'] as const
+export type SharingMode = (typeof SHARING_MODES)[number]
+
+/** Parameters of a Postgres address that concern TLS. */
+export const POSTGRES_TLS_PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey'] as const

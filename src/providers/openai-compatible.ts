@@ -1,0 +1,194 @@
+/**
+ * Providers that copied OpenAI's chat endpoint, and some its embeddings, one row each. Servers of
+ * the operator's own (llama.cpp, LM Studio, Ollama, vLLM) have no base address: the operator gives
+ * it (`OLLAMA_BASE_URL`), so callers reach nothing on the gateway's machine unasked. They take any
+ * key.
+ */
+import { type Endpoint, MODEL_MEMBERS, type Provider } from './define.ts'
+
+// https://docs.vllm.ai/en/latest/features/reasoning_outputs/ and the models' templates: Qwen and GLM
+// read `enable_thinking`, DeepSeek and Kimi `thinking`. A name that is not here is sent nothing.
+/** Facts of models with open weights, for servers that take their templates' settings. */
+const openModels = {
+  traits: [
+    [/gpt-oss|deepseek-r1|\bqwq\b|minimax-m|thinking/i, { alwaysReasons: true }],
+    [/qwen-?3|\bglm-/i, { withoutThinking: { chat_template_kwargs: { enable_thinking: false } } }],
+    [
+      /deepseek-v[3-9]|kimi-k[2-9]/i,
+      { withoutThinking: { chat_template_kwargs: { thinking: false } } },
+    ],
+  ],
+} as const satisfies Pick<Provider, 'traits'>
+
+interface Row extends Omit<Provider, 'endpoints'> {
+  readonly chat?: Partial<Endpoint>
+  /** The vendor copied the embeddings endpoint too. */
+  readonly hasEmbeddings?: true
+}
+
+const ROWS: readonly Row[] = [
+  {
+    id: 'cerebras',
+    name: 'Cerebras',
+    docs: 'https://inference-docs.cerebras.ai/api-reference/chat-completions',
+    baseUrl: 'https://api.cerebras.ai/v1',
+    // https://inference-docs.cerebras.ai/api-reference/models
+    keyCheck: { path: '/models' },
+  },
+  {
+    id: 'deepseek',
+    name: 'DeepSeek',
+    docs: 'https://api-docs.deepseek.com/',
+    baseUrl: 'https://api.deepseek.com/v1',
+    // https://api-docs.deepseek.com/api/list-models
+    keyCheck: { path: '/models' },
+    // https://api-docs.deepseek.com/guides/thinking_mode
+    traits: [[/./, { withoutThinking: { thinking: { type: 'disabled' } } }]],
+  },
+  {
+    id: 'fireworks',
+    name: 'Fireworks AI',
+    docs: 'https://docs.fireworks.ai/api-reference/post-chatcompletions',
+    baseUrl: 'https://api.fireworks.ai/inference/v1',
+    hasEmbeddings: true,
+  },
+  {
+    id: 'groq',
+    name: 'Groq',
+    docs: 'https://console.groq.com/docs/api-reference',
+    baseUrl: 'https://api.groq.com/openai/v1',
+    // https://console.groq.com/docs/api-reference#models-list
+    keyCheck: { path: '/models' },
+    // https://console.groq.com/docs/reasoning
+    traits: [
+      [/gpt-oss/, { alwaysReasons: true }],
+      [/qwen3/, { withoutThinking: { reasoning_effort: 'none' } }],
+    ],
+  },
+  {
+    id: 'llamacpp',
+    name: 'llama.cpp',
+    docs: 'https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md',
+    fallbackKey: 'none',
+    hasEmbeddings: true,
+    ...openModels,
+  },
+  {
+    id: 'lmstudio',
+    name: 'LM Studio',
+    docs: 'https://lmstudio.ai/docs/developer/openai-compat',
+    fallbackKey: 'none',
+    hasEmbeddings: true,
+  },
+  {
+    id: 'nvidia',
+    name: 'NVIDIA NIM',
+    docs: 'https://docs.api.nvidia.com/nim/reference/llm-apis',
+    baseUrl: 'https://integrate.api.nvidia.com/v1',
+    hasEmbeddings: true,
+  },
+  {
+    id: 'ollama',
+    name: 'Ollama',
+    docs: 'https://docs.ollama.com/api/openai-compatibility',
+    fallbackKey: 'none',
+    hasEmbeddings: true,
+    // https://docs.ollama.com/api/openai-compatibility: models that do not think take it too.
+    traits: [
+      [/gpt-oss/, { alwaysReasons: true }],
+      [/./, { withoutThinking: { reasoning_effort: 'none' } }],
+    ],
+  },
+  {
+    id: 'openrouter',
+    name: 'OpenRouter',
+    docs: 'https://openrouter.ai/docs/api-reference',
+    baseUrl: 'https://openrouter.ai/api/v1',
+    // https://openrouter.ai/docs/api/api-reference/api-keys/get-current-key: the list of models is open.
+    keyCheck: { path: '/key' },
+    hasEmbeddings: true,
+    // https://openrouter.ai/docs/use-cases/reasoning-tokens: models whose vendors cannot turn it off
+    // refuse.
+    traits: [
+      [
+        /\bo[1-9]\b|gpt-5(?![.\d])|gpt-oss|gemini-(?:2\.5-pro|[3-9])|claude-(?:fable|mythos|opus-5[.-]5)|deepseek-r1|minimax-m|thinking/,
+        { alwaysReasons: true },
+      ],
+      [/./, { withoutThinking: { reasoning: { effort: 'none' } } }],
+    ],
+    // The table has neither their searches, nor what pictures and speech cost.
+    pricedInPart: /sonar|-online|-search|deep-research|-image|\baudio\b/,
+    // Five results, as many as a search has by default, at 4 US dollars per thousand
+    // (https://openrouter.ai/docs/guides/features/plugins/web-search).
+    usualToolFees: { otherTool: 20 },
+    // https://openrouter.ai/docs/cookbook/administration/usage-accounting: in every answer, and in the
+    // last event of a stream, whatever the request says. Its routers (`openrouter/auto`) are not in the
+    // table, and charge as the model that they choose.
+    reportsCosts: { form: 'usage.cost', unlisted: { input: 15, output: 75 } },
+    // https://openrouter.ai/docs/guides/routing/model-fallbacks: an error of the first model that the
+    // caller brings about, as by too long a prompt, leads to these.
+    chat: {
+      countsStreamsOnRequest: false,
+      ownerMembers: MODEL_MEMBERS,
+      modelMembers: MODEL_MEMBERS,
+      // https://openrouter.ai/docs/guides/features/server-tools
+      ownerTools: ['openrouter:advisor', 'openrouter:subagent', 'openrouter:fusion'],
+    },
+  },
+  {
+    id: 'perplexity',
+    name: 'Perplexity',
+    docs: 'https://docs.perplexity.ai/api-reference/chat-completions-post',
+    baseUrl: 'https://api.perplexity.ai',
+    // https://docs.perplexity.ai/getting-started/pricing: research reports its reasoning, its citations
+    // and its searches beside the tokens of its answer, and is paid mostly for those; the others are
+    // paid by the request, too, which the table does not list.
+    // The table's fee for a request is that of its dearest search.
+    usualToolFees: { otherTool: 0 },
+    // Its answers report all of it (https://docs.perplexity.ai/api-reference/chat-completions-post).
+    reportsCosts: { form: 'usage.cost.total_cost', unlisted: { input: 3, output: 15 } },
+    pricedInPart: /deep-research|-search$|-online$/,
+  },
+  {
+    id: 'together',
+    name: 'Together AI',
+    docs: 'https://docs.together.ai/reference',
+    baseUrl: 'https://api.together.xyz/v1',
+    // https://docs.together.ai/reference/models-1
+    keyCheck: { path: '/models' },
+    hasEmbeddings: true,
+  },
+  {
+    id: 'vllm',
+    name: 'vLLM',
+    docs: 'https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html',
+    fallbackKey: 'none',
+    // https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html: its key guards /v1
+    keyCheck: { path: '/models' },
+    hasEmbeddings: true,
+    ...openModels,
+  },
+  {
+    id: 'xai',
+    name: 'xAI',
+    telemetryName: 'x_ai',
+    docs: 'https://docs.x.ai/docs/api-reference',
+    baseUrl: 'https://api.x.ai/v1',
+    // https://docs.x.ai/docs/api-reference#get-api-key-information: a wrong key is refused
+    // with 400.
+    keyCheck: { path: '/api-key', refusedWith: 400 },
+    pricedAs: 'x-ai',
+    // https://docs.x.ai/developers/cost-tracking: searches and other tools of its own included.
+    reportsCosts: { form: 'usage.cost_in_usd_ticks', unlisted: { input: 5, output: 25 } },
+  },
+]
+
+export const openaiCompatible = ROWS.map(
+  ({ chat, hasEmbeddings, ...row }): Provider => ({
+    ...row,
+    endpoints: {
+      'openai-chat': { path: '/chat/completions', countsStreamsOnRequest: true, ...chat },
+      ...(hasEmbeddings === true ? { 'openai-embeddings': { path: '/embeddings' } } : {}),
+    },
+  }),
+)

@@ -2,7 +2,9 @@
  * Provider keys as the control plane reads and writes them: the key goes in and never comes out.
  * Names no provider.
  */
+
 import { z } from 'zod'
+import { KEY_PROBE_STATUSES } from '../core/provider-key.ts'
 import { listOf } from './lists.ts'
 import type { FieldNotes } from './problems.ts'
 import type { ResourceDescription } from './resource-description.ts'
@@ -35,7 +37,7 @@ const providerKeyBody = z
 
 const probe = z
   .object({
-    status: z.enum(['accepted', 'refused', 'unknown', 'not_probed']).meta({
+    status: z.enum(KEY_PROBE_STATUSES).meta({
       description:
         '`unknown`: the provider could not be reached, or did not answer the question. ' +
         '`not_probed`: the vendor documents no request that costs nothing and tests a key.',

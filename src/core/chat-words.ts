@@ -12,3 +12,6 @@ export const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'
 
 /** Members of a function tool. */
 export const FUNCTION_MEMBERS = ['name', 'description', 'parameters', 'strict'] as const
+
+/** Members of a Messages request that ask the provider to keep or run something. */
+export const HOSTED_MEMBERS = ['thread', 'container', 'mcp_servers'] as const

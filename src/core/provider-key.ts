@@ -18,13 +18,15 @@ export interface ProviderKey {
   readonly lastUsedAt: number | null
 }
 
+/**
+ * `unknown`: the provider could not be reached, or did not answer the question. `not_probed`: it was
+ * asked nothing, or has no list to ask for.
+ */
+export const KEY_PROBE_STATUSES = ['accepted', 'refused', 'unknown', 'not_probed'] as const
+
 /** The result of one request that tests a key. */
 export interface ProviderKeyProbe {
-  /**
-   * `unknown`: the provider could not be reached, or did not answer the question. `not_probed`: it
-   * was asked nothing, or has no list to ask for.
-   */
-  readonly status: 'accepted' | 'refused' | 'unknown' | 'not_probed'
+  readonly status: (typeof KEY_PROBE_STATUSES)[number]
   /** Absent when there was no answer. */
   readonly httpStatus?: number
   /** For people, in the gateway's words. */

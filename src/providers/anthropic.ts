@@ -1,4 +1,5 @@
 /** Anthropic: the Messages interface. */
+import { HOSTED_MEMBERS } from '../core/chat-words.ts'
 import { anthropicModels } from './anthropic-models.ts'
 import { defineProvider } from './define.ts'
 
@@ -15,7 +16,7 @@ export const anthropic = defineProvider({
     'anthropic-messages': {
       path: '/v1/messages',
       checksSignatures: true,
-      hosts: ['thread', 'container', 'mcp_servers'],
+      hosts: HOSTED_MEMBERS,
       ownerMembers: ['fallbacks'],
       modelMembers: ['fallbacks'],
       // https://platform.claude.com/docs/en/agents-and-tools/tool-use/advisor-tool

@@ -46,12 +46,18 @@ export interface ChatAnswer {
   /** Null when the upstream reported none. */
   readonly usage: Usage | null
   /** Further answers to the same request, where the caller asked for several (OpenAI's `n`). */
-  readonly others?: readonly Pick<ChatAnswer, 'content' | 'finishReason' | 'logprobs'>[]
+  readonly others?: readonly ChatChoice[]
   /** OpenAI's `choices[0].logprobs`, as it was. */
   readonly logprobs?: JsonValue
   /** Parts of the upstream's answer that have no place here (unread-parts.ts); absent: none. */
   readonly unread?: readonly string[]
 }
+
+/** One answer of several to the same request. */
+export type ChatChoice = Pick<ChatAnswer, 'content' | 'finishReason' | 'logprobs'>
+
+/** The members that a streamed answer begins with. */
+export type AnswerHead = Pick<ChatAnswer, 'id' | 'model' | 'createdAt'>
 
 /**
  * One step of a streamed answer. Blocks follow each other in the order in which the model wrote

@@ -3,7 +3,7 @@
  * look for it. Pure.
  */
 import type { Envelope } from './dialect.ts'
-import type { UpstreamErrorAnswer } from './upstream-error.ts'
+import type { ErrorWords, UpstreamErrorAnswer } from './upstream-error.ts'
 
 /** OpenAI's clients look for this code. */
 export const CONTEXT_FULL = 'context_length_exceeded'
@@ -67,7 +67,7 @@ const WORDS: readonly string[] = [
 /** No vendor says it behind so much text: an error may repeat what it was sent. */
 const SEARCHED_CHARS = 2_000
 
-export function isContextFull(status: number, { code, type, message }: ContextRefusal): boolean {
+export function isContextFull(status: number, { code, type, message }: ErrorWords): boolean {
   if (status < 400 || status > 499 || status === 429) return false
   if (isContextCode(code) || isContextCode(type)) return true
   const text = message?.slice(0, SEARCHED_CHARS).toLowerCase() ?? ''
@@ -77,8 +77,6 @@ export function isContextFull(status: number, { code, type, message }: ContextRe
 export function isContextCode(name: unknown): boolean {
   return CODES.has(name)
 }
-
-type ContextRefusal = Pick<UpstreamErrorAnswer, 'code' | 'type' | 'message'>
 
 /** The text as callers of an envelope recognise it. @param asked of the request that was refused */
 export function toContextMessage(message: string, envelope: Envelope, asked: AskedTokens): string {

@@ -4,7 +4,7 @@
  * The vendor's code or words decide, never the status alone. Pure.
  */
 import type { TargetFault } from '../core/errors.ts'
-import type { UpstreamErrorAnswer } from './upstream-error.ts'
+import type { ErrorWords } from './upstream-error.ts'
 
 /** Codes and types, in lower case. */
 const FAULTS_BY_CODE: ReadonlyMap<string, TargetFault> = new Map<string, TargetFault>([
@@ -75,7 +75,7 @@ const SEARCHED_CHARS = 2_000
  */
 export function readTargetFault(
   status: number,
-  { code, type, message }: Pick<UpstreamErrorAnswer, 'code' | 'type' | 'message'>,
+  { code, type, message }: ErrorWords,
   model: string,
 ): TargetFault | undefined {
   if (status < 400 || status > 499) return undefined

@@ -155,3 +155,6 @@ function toText(said: unknown): string {
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/** The parts of an error that tell its cause. */
+export type ErrorWords = Pick<UpstreamErrorAnswer, 'code' | 'message' | 'type'>

@@ -3,6 +3,7 @@
  * README.md. It must not know which providers speak it.
  */
 
+import { HOSTED_MEMBERS } from '../../core/chat-words.ts'
 import { GatewayError, invalidRequest } from '../../core/errors.ts'
 import { removeMembers } from '../bridge-features.ts'
 import type { Feature, InboundCodec, UpstreamCodec } from '../codec.ts'
@@ -79,7 +80,7 @@ export const anthropicUpstreamCodec: UpstreamCodec = {
 // Members of a Messages request that ask the provider itself to keep or to run something.
 
 const hostedMembers: HostedMembers = {
-  names: ['thread', 'container', 'mcp_servers'],
+  names: HOSTED_MEMBERS,
   isState: (name) => name === 'thread',
   refuse(name, message) {
     if (name !== 'thread') return invalidRequest(message, name, 'unsupported_parameter')

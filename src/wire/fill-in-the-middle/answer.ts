@@ -4,7 +4,7 @@
  */
 import type { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
-import type { ChatAnswer, ChatEvent, FinishReason } from '../chat-answer.ts'
+import type { AnswerHead, ChatAnswer, ChatEvent, FinishReason } from '../chat-answer.ts'
 import type { JsonRecord } from '../chat-request.ts'
 import type { AnswerFacts, EventEncoder } from '../codec.ts'
 import { flatFailure } from '../openai-chat/tap.ts'
@@ -82,7 +82,7 @@ export class FimEventEncoder implements EventEncoder {
 
 function encodeHead(
   object: 'chat.completion' | 'chat.completion.chunk',
-  answer: Pick<ChatAnswer, 'id' | 'model' | 'createdAt'>,
+  answer: AnswerHead,
   { callId, target, startedAtMs }: FimFacts,
 ): JsonRecord {
   return {

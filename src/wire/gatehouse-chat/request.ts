@@ -1,4 +1,5 @@
 /** A `/v3/chat` request in the gateway's own terms. It must not know any target. */
+import { FUNCTION_MEMBERS } from '../../core/chat-words.ts'
 import type {
   AssistantPart,
   ChatMessage,
@@ -99,7 +100,7 @@ function decodeTools(tools: At): Tool[] | undefined {
   if (tools.value === undefined) return undefined
   const decoded = asList(tools).map((entry): Tool => {
     const tool = asRecord(entry)
-    refuseUnknown(tool, ['name', 'description', 'parameters', 'strict'])
+    refuseUnknown(tool, FUNCTION_MEMBERS)
     return {
       name: asText(member(tool, 'name')),
       ...present({

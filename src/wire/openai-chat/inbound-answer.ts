@@ -3,7 +3,7 @@
  * upstream wrote them.
  */
 import type { Usage } from '../../core/usage.ts'
-import type { AnswerPart, ChatAnswer } from '../chat-answer.ts'
+import type { AnswerHead, AnswerPart, ChatAnswer, ChatChoice } from '../chat-answer.ts'
 import {
   type JsonRecord,
   type MediaSource,
@@ -25,9 +25,7 @@ export function encodeChatAnswer(answer: ChatAnswer, facts: AnswerFacts): JsonRe
   }
 }
 
-type Choice = Pick<ChatAnswer, 'content' | 'finishReason' | 'logprobs'>
-
-function encodeChoice(choice: Choice, index: number, facts: AnswerFacts): JsonRecord {
+function encodeChoice(choice: ChatChoice, index: number, facts: AnswerFacts): JsonRecord {
   const reasoning = locateReasoning(choice.content)
   const calls = partsOf(choice, 'tool-call')
   const text = joinTexts(partsOf(choice, 'text'))
@@ -76,7 +74,7 @@ export function encodeAnswerImage(source: MediaSource, index: number): JsonRecor
 /** The members that an answer and each of its chunks begin with. */
 export function encodeHead(
   object: 'chat.completion' | 'chat.completion.chunk',
-  answer: Pick<ChatAnswer, 'id' | 'model' | 'createdAt'>,
+  answer: AnswerHead,
   facts: AnswerFacts,
 ): JsonRecord {
   return {
@@ -136,7 +134,7 @@ function encodeToolCalls(
 
 type PartOf<Type extends AnswerPart['type']> = Extract<AnswerPart, { readonly type: Type }>
 
-function partsOf<Type extends AnswerPart['type']>(answer: Choice, type: Type): PartOf<Type>[] {
+function partsOf<Type extends AnswerPart['type']>(answer: ChatChoice, type: Type): PartOf<Type>[] {
   return answer.content.filter((part): part is PartOf<Type> => part.type === type)
 }
 

@@ -1,5 +1,6 @@
 /** The settings of a Chat Completions request, and how a gate's defaults are written into one. */
 
+import { FUNCTION_MEMBERS } from '../../core/chat-words.ts'
 import type { GateDefaults } from '../../core/gate.ts'
 import { DefaultsEditor } from '../defaults-editor.ts'
 import type { RelayTarget } from '../dialect.ts'
@@ -57,7 +58,7 @@ export const CHAT_SHAPES: Readonly<Record<string, Shape>> = {
   tools: listOf(
     choice('type', {
       function: object(['type'], {
-        function: object(['name', 'description', 'parameters', 'strict']),
+        function: object(FUNCTION_MEMBERS),
       }),
     }),
   ),

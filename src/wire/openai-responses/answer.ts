@@ -1,7 +1,7 @@
 /** A whole Responses answer of an upstream in the gateway's own terms. It must not know callers. */
 
 import type { Usage } from '../../core/usage.ts'
-import type { AnswerPart, ChatAnswer, ChatEvent, FinishReason } from '../chat-answer.ts'
+import type { AnswerHead, AnswerPart, ChatAnswer, ChatEvent, FinishReason } from '../chat-answer.ts'
 import type { JsonRecord, JsonValue } from '../chat-request.ts'
 import { UnreadableAnswerError } from '../codec.ts'
 import { parseJson } from '../json-scan.ts'
@@ -37,7 +37,7 @@ export function decodeResponse(body: JsonRecord): ChatAnswer {
 }
 
 /** The members that the response object has at its start already. */
-export function startOf(response: JsonRecord): Pick<ChatAnswer, 'id' | 'model' | 'createdAt'> {
+export function startOf(response: JsonRecord): AnswerHead {
   const createdAt = typeof response.created_at === 'number' ? response.created_at : undefined
   return present({ id: textOf(response.id), model: textOf(response.model), createdAt })
 }

@@ -4,8 +4,8 @@
  */
 import type { Gate, GateTarget } from '../core/gate.ts'
 import type { ToolKind } from '../core/tool-uses.ts'
-import type { AcceptedRequest } from '../wire/dialect.ts'
 import { MODEL_MEMBERS } from '../providers/define.ts'
+import type { AcceptedRequest } from '../wire/dialect.ts'
 import { readNamedModels } from './named-models.ts'
 import { findChosen, isTargetName } from './plan/plan-targets.ts'
 import type { Caller, Limits, Prices } from './ports.ts'

@@ -6,7 +6,7 @@
 import type { CallAttempt, CallRecord } from '../core/call.ts'
 import type { CallColumn } from '../core/call-column.ts'
 import { CALL_COLUMNS } from '../core/call-columns.ts'
-import type { Cost, CostStatus } from '../core/cost.ts'
+import { COST_STATUSES, type Cost, type CostStatus } from '../core/cost.ts'
 import type { ErrorKind } from '../core/errors.ts'
 import { MAX_NANO_USD } from '../core/money.ts'
 import { isCount, toTrueUsage, type Usage } from '../core/usage.ts'
@@ -198,12 +198,6 @@ function makeWhole(call: CallRecord): CallRecord {
 
 // The columns that are more than one value: usage, cost, attempts.
 
-const COST_STATUSES: readonly unknown[] = [
-  'exact',
-  'estimated',
-  'unknown',
-] satisfies readonly CostStatus[]
-
 /** Cache writes are the fifth. */
 function toUsageMembers(usage: Usage): readonly number[] {
   const counts = [
@@ -241,7 +235,8 @@ function readCost(members: unknown, version: number): Cost | undefined {
   const amount: unknown = members[0]
   const status: unknown = members[1]
   const source: unknown = members[2]
-  if (!(amount === null || isCount(amount)) || !COST_STATUSES.includes(status)) return undefined
+  if (!(amount === null || isCount(amount)) || !COST_STATUSES.some((known) => known === status))
+    return undefined
   if (!(source === null || typeof source === 'string')) return undefined
   return { nanoUsd: toNanoUsd(amount, version), status: status as CostStatus, source }
 }

@@ -146,7 +146,6 @@ describe('an unusable request', () => {
     '%s names the wrong member, in its own envelope',
     (path, body, envelope, code, member) =>
       runRow({
-        name: '',
         request: { path, body },
         seen: { status: 400, contains: [`'${member}'`] },
         settled: null,

@@ -35,6 +35,7 @@ import {
   runRows,
   type StageRow,
   TARGET,
+  type UnnamedRow,
 } from '../support/stage-rows.ts'
 
 // Loaded with the first such target, which would take time that a scripted clock knows nothing of.
@@ -55,8 +56,7 @@ describe('headers', () => {
       fixedHeaders: { 'x-team': 'gateway' },
     }
     const credential = { secret: new Secret('planted-owned'), owner: 'account' } as const
-    const row: StageRow = {
-      name: '',
+    const row: UnnamedRow = {
       gateway: {
         gates: { [GATE]: ['owned/mine'] },
         ownedModels: [{ slug: 'mine', provider, model: 'm', credential }],
@@ -173,7 +173,6 @@ describe('a trace', () => {
       },
     }
     return runRow({
-      name: '',
       gateway: { gates: { [GATE]: [TARGET, 'groq/other'] }, observer: observer(trace) },
       request: { headers: { traceparent: TRACE, tracestate: 'a=b' } },
       upstream: [UNREACHABLE, CHAT_ANSWER],
@@ -188,7 +187,6 @@ describe('a trace', () => {
 
   test('of the caller passes if the gateway has no tracing', () =>
     runRow({
-      name: '',
       request: { headers: { traceparent: TRACE, tracestate: 'a=b' } },
       ...passed,
       sent: [{ headers: { traceparent: TRACE, tracestate: 'a=b' } }],
@@ -354,7 +352,6 @@ describe('a refusal', () => {
     'with %d keeps its status and its message, to the byte if the dialects match',
     (status) =>
       runRow({
-        name: '',
         upstream: [json(status, SAID)],
         seen: {
           status,
@@ -368,7 +365,6 @@ describe('a refusal', () => {
 
   test.each([503, 529])('with %d becomes 503, with a time to come back', (status) =>
     runRow({
-      name: '',
       upstream: [json(status, SAID, { 'retry-after': '7' })],
       seen: { status: 503, text: SAID, headers: { 'retry-after': '7' } },
       sent: [{}],
@@ -380,7 +376,6 @@ describe('a refusal', () => {
     'with %d becomes a failure of the upstream',
     (status) =>
       runRow({
-        name: '',
         upstream: [json(status, SAID)],
         seen: { status: 502, text: SAID },
         sent: [{}],
@@ -392,7 +387,6 @@ describe('a refusal', () => {
     'with %d counts as one of the credential, and its message is not passed on',
     (status) =>
       runRow({
-        name: '',
         upstream: [
           json(
             status,
@@ -419,7 +413,6 @@ describe('a refusal', () => {
     ['the platform’s', {}, "refused the gateway's credential"],
   ] as const)('names the owner of the credential: %s', (_, credentials, message) =>
     runRow({
-      name: '',
       gateway: { credentials },
       upstream: [json(401, '{}')],
       seen: { status: 502, contains: [message] },
@@ -481,7 +474,6 @@ describe('a refusal', () => {
     const whole = JSON.stringify({ error: { message, type: 't', code: null } }).padEnd(LIMIT)
     const type = { 'content-type': 'application/json' }
     const row = {
-      name: '',
       sent: [{ state: 'closed' as const }],
       settled: failed(400),
       tookMs: 0,
@@ -508,7 +500,6 @@ describe('a refusal', () => {
 
   test('that breaks off is passed on as far as it came', () =>
     runRow({
-      name: '',
       upstream: [[head(400, { 'content-type': 'text/html' }), piece('<html>'), CUT]],
       seen: { status: 400, contains: ['answered HTTP 400 with text/html that names no error'] },
       sent: [{ state: 'connection_lost' }],
@@ -517,7 +508,6 @@ describe('a refusal', () => {
 
   test('never shows the credential, whoever repeats it', () =>
     runRow({
-      name: '',
       upstream: [
         json(400, {
           error: { message: `bad key ${plantedCredentialOf('openai')}`, type: 't', code: null },
@@ -530,7 +520,6 @@ describe('a refusal', () => {
 
   test('comes in the caller’s own dialect if the target speaks another', async () => {
     await runRow({
-      name: '',
       gateway: { gates: { [GATE]: [CLAUDE] } },
       upstream: [
         json(400, '{"type":"error","error":{"type":"invalid_request_error","message":"bad"}}'),
@@ -550,7 +539,6 @@ describe('a refusal', () => {
       settled: failed(400),
     })
     await runRow({
-      name: '',
       gateway: { gates: { [GATE]: ['mistral/codestral'] } },
       request: { path: '/alt/v1/fim/completions', body: { model: GATE, prompt: 'x' } },
       upstream: [json(422, '{"detail":[{"msg":"Extra inputs"}]}')],
@@ -810,7 +798,6 @@ describe('the encoding of an answer', () => {
 
 test('the caller’s key is never sent, wherever the caller puts it', () =>
   runRow({
-    name: '',
     request: { headers: { 'x-api-key': CALLER_KEY, 'api-key': CALLER_KEY, cookie: CALLER_KEY } },
     ...passed,
     sent: [{ headers: { 'x-api-key': null, 'api-key': null, cookie: null } }],

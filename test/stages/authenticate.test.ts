@@ -69,7 +69,6 @@ describe('refused with 401 before anything else is looked at', () => {
     ['/alt/v1/chat/completions', 'alt', 'unauthorized'],
   ] as const)('%s gets the refusal in its own envelope', (path, envelope, code) =>
     runRow({
-      name: '',
       request: { path, headers: { authorization: null } },
       seen: { status: 401 },
       settled: null,
@@ -140,7 +139,6 @@ describe('a node that may be out of date', () => {
   test('catches up before it looks a key up', async () => {
     const order: string[] = []
     await runRow({
-      name: '',
       gateway: {
         freshness: freshness({
           isFresh: () => false,

@@ -9,7 +9,7 @@ import { DIALECTS } from '../support/dialect-table.ts'
 import { type Envelope, readErrorCode, readMistralError } from '../support/envelopes.ts'
 import { CALLER_KEY, InProcessGateway, plantedCredentialOf } from '../support/in-process-gateway.ts'
 import { json, stream } from '../support/scripted-upstream.ts'
-import { CHAT, chatBody, GATE, runRow, type StageRow } from '../support/stage-rows.ts'
+import { CHAT, chatBody, GATE, runRow, type UnnamedRow } from '../support/stage-rows.ts'
 import { TRANSLATED, TRANSLATED_TEXT } from '../support/translated-samples.ts'
 import { WHOLE_ANSWERS } from '../support/whole-answer-samples.ts'
 
@@ -90,7 +90,6 @@ describe('relayed to the byte', () => {
 
     test(`${dialect}, whole`, () =>
       runRow({
-        name: '',
         gateway,
         request: { path, body: { ...fields, model: GATE } },
         upstream: [json(200, answer, { 'x-should-retry': 'kept' })],
@@ -113,7 +112,6 @@ describe('relayed to the byte', () => {
     }
     test.each(Object.entries(cuts))(`${dialect}, streamed %s`, (_, pieces) =>
       runRow({
-        name: '',
         gateway,
         request: { path, body: { ...fields, model: GATE, stream: true } },
         upstream: [stream(pieces, { headers: { 'x-should-retry': 'kept' } })],
@@ -174,7 +172,6 @@ describe('translated', () => {
       if (caller.dialect === upstream.dialect) continue
       const target = TARGETS[upstream.dialect] ?? ''
       const row = {
-        name: '',
         gateway: { gates: { [GATE]: [target] } },
         settled: {
           ...succeeded(caller.dialect, target, upstream.usage),
@@ -199,7 +196,7 @@ describe('translated', () => {
 
       test(`${caller.dialect} to ${upstream.dialect}, streamed`, async () => {
         const headersOfStream = { ...upstream.streamHeaders, 'x-upstream': 'not ours' }
-        const asked: StageRow = {
+        const asked: UnnamedRow = {
           ...row,
           request: { path: caller.path, body: { ...caller.body, stream: true } },
           upstream: [stream(upstream.stream, { headers: headersOfStream })],
@@ -227,7 +224,6 @@ describe('without streams', () => {
     const caller = path === '/v1/embeddings' ? 'openai-embeddings' : 'anthropic-count-tokens'
     test(`${caller} to ${dialect}`, () =>
       runRow({
-        name: '',
         gateway: { gates: { [GATE]: [target] } },
         request: { path, body: { ...fields, model: GATE } },
         upstream: [json(200, answer)],
@@ -246,7 +242,6 @@ describe('without streams', () => {
 
   test('tokens are estimated if no target counts them, without an attempt', () =>
     runRow({
-      name: '',
       request: { path: '/v1/messages/count_tokens', body: chatBody() },
       seen: {
         status: 200,

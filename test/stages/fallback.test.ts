@@ -120,7 +120,6 @@ describe('moves on to the next target', () => {
 
   test('after a 409 too, which does not count against the target', () =>
     runRow({
-      name: '',
       gateway: two,
       upstream: [refusal(409), CHAT_ANSWER],
       seen: { status: 200 },
@@ -230,7 +229,6 @@ describe('no handle for a connection', () => {
 describe('the order', () => {
   test('each target is tried as often as the gate says before the next one', () =>
     runRow({
-      name: '',
       gateway: {
         gates: { [GATE]: { targets: [{ model: FIRST }, { model: SECOND }], maxRetries: 1 } },
       },
@@ -251,7 +249,6 @@ describe('the order', () => {
 
   test('a refused credential is not tried again, whatever the gate says', () =>
     runRow({
-      name: '',
       gateway: {
         gates: { [GATE]: { targets: [{ model: FIRST }, { model: SECOND }], maxRetries: 3 } },
       },
@@ -264,7 +261,6 @@ describe('the order', () => {
 
   test('targets without a credential are skipped, and count as no attempt', () =>
     runRow({
-      name: '',
       gateway: { ...gates(FIRST, SECOND, THIRD), credentials: { openai: 'none', groq: 'none' } },
       upstream: [CHAT_ANSWER],
       seen: { status: 200, headers: { 'x-gatehouse-target': THIRD, 'x-gatehouse-attempts': '1' } },
@@ -274,7 +270,6 @@ describe('the order', () => {
 
   test('one time limit of the gate spans all targets', () =>
     runRow({
-      name: '',
       gateway: {
         gates: {
           [GATE]: {
@@ -313,7 +308,6 @@ describe('a target that nobody is left to wait for is not asked, and has no part
 
   test('as the gate’s time is over: it is not blamed, and the row is that of the one asked', () =>
     runRow({
-      name: '',
       gateway: timed,
       upstream: [[SILENCE]],
       seen: { status: 504, json: { error: { message: expect.stringContaining(`(${FIRST})`) } } },
@@ -325,7 +319,6 @@ describe('a target that nobody is left to wait for is not asked, and has no part
 
   test('as the client has left while a refusal was read', () =>
     runRow({
-      name: '',
       gateway: { ...timed, gates: two.gates },
       upstream: [[head(500, { 'content-type': 'application/json' }), SILENCE]],
       client: { leavesAfterMs: 300 },
@@ -358,7 +351,6 @@ describe('across dialects', () => {
 
   test('the answer is that of its target: its headers, its usage, its dialect', async () => {
     await runRow({
-      name: '',
       gateway,
       request: { body },
       upstream: [refusal(500), CHAT_ANSWER],
@@ -374,7 +366,6 @@ describe('across dialects', () => {
       settled: { target: SECOND, usage: CHAT_USAGE, attempts: 2 },
     })
     await runRow({
-      name: '',
       gateway: gates(SECOND, 'anthropic/claude-opus-5'),
       request: { body },
       upstream: [refusal(500), json(200, MESSAGES_JSON)],
@@ -390,7 +381,6 @@ describe('across dialects', () => {
 
   test('a strict caller is refused by a target that cannot take every member, and no other is tried', () =>
     runRow({
-      name: '',
       gateway,
       request: { body, headers: { 'x-gatehouse-strict': 'true' } },
       seen: { status: 400, json: { error: { param: 'seed', code: 'unsupported_parameter' } } },
@@ -530,7 +520,6 @@ describe('reasoning that another target sealed', () => {
 
 test('a stream that fails before its first event falls back unseen', () =>
   runRow({
-    name: '',
     gateway: two,
     request: { path: CHAT, body: chatBody({ stream: true }) },
     upstream: [stream([], { ending: [pause(100), CUT] }), CHAT_EVENTS],

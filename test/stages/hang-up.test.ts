@@ -169,7 +169,6 @@ describe('in the middle of a stream', () => {
     (_, { path, target, fields, stream: events }) => {
       test.each(events.slice(0, -1).map((_event, index) => index + 1))('after %d events', (count) =>
         runRow({
-          name: '',
           gateway: { gates: { [GATE]: [target] } },
           request: { path, body: { ...fields, model: GATE, stream: true } },
           upstream: [stream(events.slice(0, count), { ending: [SILENCE] })],

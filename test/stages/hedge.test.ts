@@ -338,7 +338,6 @@ describe('a client that leaves', () => {
 describe('the row and the headers are the winner’s', () => {
   test('in the credential, even if the loser was tried last', () =>
     runRow({
-      name: '',
       gateway: { ...gateway, credentials: { openai: 'account', groq: 'account' } },
       upstream: [answering(450), [SILENCE]],
       seen: { status: 200, headers: { 'x-gatehouse-target': FIRST } },
@@ -349,7 +348,6 @@ describe('the row and the headers are the winner’s', () => {
 
   test('but the platform’s quota counts a loser at the platform’s cost', () =>
     runRow({
-      name: '',
       gateway: { ...gateway, credentials: { openai: 'account' } },
       upstream: [answering(450), [SILENCE]],
       seen: { status: 200, headers: { 'x-gatehouse-target': FIRST } },
@@ -360,7 +358,6 @@ describe('the row and the headers are the winner’s', () => {
 
   test('and not a loser at the account’s cost, where the platform’s winner used nothing', () =>
     runRow({
-      name: '',
       gateway: { ...gateway, credentials: { openai: 'account' } },
       request: { body: chatBody({ stream: true }) },
       upstream: [[SILENCE], stream(CHAT_STREAM.slice(0, 2), { ending: [CUT] })],
@@ -372,7 +369,6 @@ describe('the row and the headers are the winner’s', () => {
 
   test('nor where the platform’s target refused the caller’s mistake', () =>
     runRow({
-      name: '',
       gateway: {
         ...hedged([FIRST, SECOND], { timeoutMs: 1_000 }),
         credentials: { openai: 'account' },
@@ -386,7 +382,6 @@ describe('the row and the headers are the winner’s', () => {
 
   test('also if the winner is a model of the account’s own', () =>
     runRow({
-      name: '',
       gateway: {
         ...hedged([FIRST, 'owned/mine']),
         ownedModels: [
@@ -407,7 +402,6 @@ describe('the row and the headers are the winner’s', () => {
 
   test('its usage, and it stays plausible however much the loser read', () =>
     runRow({
-      name: '',
       gateway,
       upstream: [
         answering(450),
@@ -429,7 +423,6 @@ describe('the row and the headers are the winner’s', () => {
       usage: { input_tokens: 1, output_tokens: 1 },
     })
     await runRow({
-      name: '',
       gateway: hedged([FIRST, 'anthropic/claude-opus-5']),
       request: { body },
       upstream: [answering(450), [SILENCE]],
@@ -438,7 +431,6 @@ describe('the row and the headers are the winner’s', () => {
       settled: { target: FIRST },
     })
     await runRow({
-      name: '',
       gateway: hedged(['anthropic/claude-opus-5', FIRST]),
       request: { body },
       upstream: [answering(450, messages), [SILENCE]],

@@ -11,7 +11,6 @@ test.each([
 ])('%s behind the last event is passed on', (_what, behind) => {
   const sent = CHAT_STREAM_WITH_USAGE.join('') + behind
   return runRow({
-    name: '',
     request: { body: chatBody({ stream: true, stream_options: { include_usage: true } }) },
     upstream: [stream([sent])],
     seen: { status: 200, text: sent },

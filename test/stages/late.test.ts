@@ -108,7 +108,6 @@ describe.each(DIALECTS)('$path', ({ path, target, body, events, told }) => {
 
   test('a target that begins late continues the committed answer, to the byte', () =>
     runRow({
-      name: '',
       ...row,
       request: own,
       upstream: [answering(COMMIT_MS + 4_000, stream(events ?? CHAT_STREAM_WITH_USAGE))],
@@ -126,7 +125,6 @@ describe.each(DIALECTS)('$path', ({ path, target, body, events, told }) => {
   test('a later failure is shown in the stream, which is cut, and the row has the true status', async () => {
     let text = ''
     await runRow({
-      name: '',
       ...row,
       request: own,
       upstream: [answering(COMMIT_MS + 1, refusal(429))],
@@ -151,7 +149,6 @@ describe.each(DIALECTS)('$path', ({ path, target, body, events, told }) => {
 
   test('an earlier failure has its own status', () =>
     runRow({
-      name: '',
       ...row,
       request: own,
       upstream: [answering(COMMIT_MS - 1, refusal(429))],

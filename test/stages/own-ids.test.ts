@@ -343,7 +343,6 @@ const HONEST: readonly (readonly [what: string, asked: Asked])[] = [
 function sends({ gateway, request }: Asked, script: Partial<GatewayScript>): Promise<void> {
   const answer = ANSWERS[request.path ?? CHAT]
   return runRow({
-    name: '',
     gateway: { ...gateway, ...script },
     request,
     upstream: [answer === undefined ? CHAT_ANSWER : json(200, answer)],
@@ -358,7 +357,6 @@ async function refuses(
   { param, said = [] }: { readonly param?: string; readonly said?: readonly string[] },
 ): Promise<void> {
   await runRow({
-    name: '',
     gateway,
     request,
     seen: { status: 400, contains: said },
@@ -387,7 +385,6 @@ describe('an id of a thing in the provider’s account', () => {
   test('is named in the refusal’s param', async () => {
     const { gateway, request } = responses({ tools: [{ vector_store_ids: ['vs_1'] }] })
     await runRow({
-      name: '',
       gateway,
       request,
       seen: {
@@ -400,7 +397,6 @@ describe('an id of a thing in the provider’s account', () => {
 
   test('changes nothing else of the operator’s call', () =>
     runRow({
-      name: '',
       gateway: { ...OPERATOR },
       request: withFile,
       upstream: [CHAT_ANSWER],

@@ -520,7 +520,6 @@ describe('an owned model', () => {
 
   test('gets calls at its own address, with its own credential, and counts for no quota', () =>
     runRow({
-      name: '',
       gateway,
       upstream: [CHAT_ANSWER],
       seen: { status: 200, headers: { 'x-gatehouse-target': 'owned/mine' } },
@@ -618,7 +617,6 @@ describe('a gate’s word on effort goes to a model', () => {
     }
     const isChat = dialect !== 'openai-responses'
     await runRow({
-      name: '',
       gateway: {
         gates: { [GATE]: gate },
         ...(dialect === undefined ? {} : { ownedModels: named(model, dialect) }),
@@ -649,7 +647,6 @@ describe('the address of a model’s calls', () => {
     ['openai/gpt-4o', true, chat],
   ])('%s, stream %p', async (target, isStream, url) => {
     await runRow({
-      name: '',
       gateway: { gates: { [GATE]: [target] } },
       request: { body: chatBody({ stream: isStream }) },
       upstream: [UNREACHABLE],
@@ -731,7 +728,6 @@ describe('the quota of the account', () => {
 test('a translated caller’s request is encoded for its target, and a relayed one keeps its bytes', async () => {
   const text = `{ "messages" : [{"role":"user","content":"caf\\u00e9"}], "model":"${GATE}", "x_odd": 1.50, "big":12345678901234567890 }`
   await runRow({
-    name: '',
     request: { body: text },
     upstream: [CHAT_ANSWER],
     seen: { status: 200 },
@@ -739,7 +735,6 @@ test('a translated caller’s request is encoded for its target, and a relayed o
     settled: { outcome: 'succeeded' },
   })
   await runRow({
-    name: '',
     gateway: { gates: { [GATE]: ['openai/gpt-5'] } },
     request: { path: '/v1/responses', body: `{"model":"${GATE}","input":"x"}` },
     upstream: [json(200, RESPONSES_JSON)],

@@ -34,7 +34,6 @@ describe('server-sent events are read', () => {
   const types = ['text/plain', 'application/octet-stream', 'text/html; charset=utf-8', undefined]
   test.each(types)('under the content type %s', (type) =>
     runRow({
-      name: '',
       request: asked,
       upstream: [events([EVENTS], type)],
       seen: {
@@ -276,7 +275,6 @@ describe('a whole answer', () => {
 
 test('a server that says nothing after its head is waited for no longer than for any answer', () =>
   runRow({
-    name: '',
     request: asked,
     gateway: { timeouts: { firstByteMs: 1_000 } },
     upstream: [[head(200, { 'content-type': 'text/plain' }), SILENCE]],
@@ -287,7 +285,6 @@ test('a server that says nothing after its head is waited for no longer than for
 
 test('an error’s words never show the credential', () =>
   runRow({
-    name: '',
     gateway: { gates: { [GATE]: ['openai/first'] } },
     request: asked,
     upstream: [

@@ -45,7 +45,6 @@ const events = (...parts: readonly (string | Script[number])[]): Script =>
 describe('usage that the gateway alone asked for', () => {
   test('is requested, counted and hidden', () =>
     runRow({
-      name: '',
       request: { body: chatBody({ stream: true }) },
       upstream: [stream(CHAT_STREAM_WITH_USAGE)],
       seen: { status: 200, text: CHAT_STREAM.join('') },
@@ -55,7 +54,6 @@ describe('usage that the gateway alone asked for', () => {
 
   test('is shown if the client asked for it too', () =>
     runRow({
-      name: '',
       request: streaming,
       upstream: [stream(CHAT_STREAM_WITH_USAGE)],
       seen: { status: 200, text: CHAT_STREAM_WITH_USAGE.join('') },
@@ -65,7 +63,6 @@ describe('usage that the gateway alone asked for', () => {
 
   test('is estimated if it never comes, and marked as such', () =>
     runRow({
-      name: '',
       request: streaming,
       upstream: [stream(CHAT_STREAM)],
       seen: { status: 200, text: CHAT_STREAM.join('') },

@@ -218,7 +218,7 @@ describe('the pause before it', () => {
       [0.999, 199.8],
     ] as const) {
       random.mockReturnValue(share)
-      await runRow({ name: '', ...times([UNREACHABLE]), sent: at(0, atMs) })
+      await runRow({ ...times([UNREACHABLE]), sent: at(0, atMs) })
     }
   })
 })
@@ -249,7 +249,6 @@ describe('a client that leaves during the pause', () => {
   test('before it begins, while the refusal is still being read', () =>
     runRow({
       ...left,
-      name: '',
       upstream: [[head(503), pause(5_000), piece('{}')]],
       client: { leavesAfterMs: 500 },
       sent: [{ state: 'cancelled' }],
@@ -269,7 +268,6 @@ describe('the time that the gate grants', () => {
   test('counts from the first attempt on, pauses and all', () =>
     // Retries after 100 and 300 ms.
     runRow({
-      name: '',
       gateway: gate(3, { timeoutMs: 1_000 }),
       upstream: [UNREACHABLE, UNREACHABLE, [SILENCE]],
       seen: { status: 504, json: { error: { type: 'upstream_error', code: 'total_timeout' } } },

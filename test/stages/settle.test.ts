@@ -393,18 +393,17 @@ describe('an observer', () => {
   const cases: readonly (readonly [string, Parameters<typeof runRow>[0], string])[] = [
     [
       'of an answer',
-      { name: '', upstream: [CHAT_ANSWER], seen: { status: 200 }, sent: [{}], settled: {} },
+      { upstream: [CHAT_ANSWER], seen: { status: 200 }, sent: [{}], settled: {} },
       'finish succeeded 1',
     ],
     [
       'of a refusal by the upstream',
-      { name: '', upstream: [json(400, {})], seen: { status: 400 }, sent: [{}], settled: {} },
+      { upstream: [json(400, {})], seen: { status: 400 }, sent: [{}], settled: {} },
       'finish failed 1',
     ],
     [
       'of a client that left',
       {
-        name: '',
         upstream: [[SILENCE]],
         client: { leavesAfterMs: 1 },
         seen: { status: 502, ending: 'left' },
@@ -416,7 +415,6 @@ describe('an observer', () => {
     [
       'of an unknown gate, after admission',
       {
-        name: '',
         request: { body: chatBody({ model: 'nobody' }) },
         seen: { status: 404 },
         settled: {},
@@ -426,7 +424,6 @@ describe('an observer', () => {
     [
       'of an unknown key',
       {
-        name: '',
         request: { headers: { authorization: 'Bearer x' } },
         seen: { status: 401 },
         settled: null,
@@ -435,7 +432,7 @@ describe('an observer', () => {
     ],
     [
       'of an invalid body',
-      { name: '', request: { body: '[]' }, seen: { status: 400 }, settled: null },
+      { request: { body: '[]' }, seen: { status: 400 }, settled: null },
       'refuse invalid_request',
     ],
   ]
@@ -479,7 +476,6 @@ describe('an observer', () => {
   test('sees the same record as the ledger', async () => {
     const watching = watch([])
     await runRow({
-      name: '',
       gateway: { observer: watching },
       upstream: [CHAT_ANSWER],
       seen: { status: 200 },

@@ -220,7 +220,6 @@ describe('whatever a model wrote in the meantime is estimated by the time that i
 describe('counting tokens is free', () => {
   test('whoever leaves before the count', () =>
     runRow({
-      name: '',
       gateway: { gates: { [GATE]: ['anthropic/claude-opus-5'] } },
       request: { path: '/v1/messages/count_tokens', body: chatBody() },
       upstream: [[SILENCE]],
@@ -270,7 +269,6 @@ describe('a model that the catalog does not know to reason', () => {
 
 test('an answer too large to translate is paid for: the limit is ours, and the vendor charges for it', () =>
   runRow({
-    name: '',
     gateway: { gates: { [GATE]: ['anthropic/claude-opus-5'] } },
     upstream: [[pause(3_000), JSON_HEAD, piece(`{"x":"${'x'.repeat(4 * 1024 * 1024)}"}`)]],
     seen: { status: 502, contains: ['too large to translate'] },

@@ -178,7 +178,6 @@ describe('a target that serves nobody', () => {
       async (_, { target, status, body, reason }) => {
         const { told, unusable } = recorder()
         await runRow({
-          name: '',
           gateway: {
             gates: { [GATE]: { targets: [{ model: target }, { model: SECOND }], maxRetries: 2 } },
             unusable,
@@ -322,7 +321,6 @@ describe('the caller’s own mistake is one at every target', () => {
     async (_, target, status, body) => {
       const { told, unusable } = recorder()
       await runRow({
-        name: '',
         gateway: { gates: { [GATE]: [target, SECOND] }, unusable },
         upstream: [json(status, body)],
         seen: { status },
@@ -338,7 +336,6 @@ describe('the caller’s own mistake is one at every target', () => {
   test('and a limit of rates is no lack of credit: the target is retried', async () => {
     const { told, unusable } = recorder()
     await runRow({
-      name: '',
       gateway: {
         gates: { [GATE]: { targets: [{ model: 'gemini/gemini-2.5-flash' }], maxRetries: 1 } },
         unusable,

@@ -102,7 +102,7 @@ const failuresOf = (target: string) => `${CALLER.accountId}\n${target}`
 
 describe.each(DOORS.map((door) => [door.name, door] as const))('%s', (_, door) => {
   const { path, body, target, envelope, events, headers } = door
-  const row = { name: '', gateway: gatewayOf(door), request: { path, body } }
+  const row = { gateway: gatewayOf(door), request: { path, body } }
   const before = events.slice(0, -1)
 
   test.each(BREAKAGES)(
@@ -313,7 +313,6 @@ test.each([
   ['the gate’s', 5_000],
 ])('%s time for a whole answer ends a stream with events still coming', (_, timeoutMs) =>
   runRow({
-    name: '',
     gateway: {
       gates: { [GATE]: { targets: [{ model: 'openai/gpt-4o' }], timeoutMs } },
       timeouts: { totalMs: 60_000 },
@@ -341,14 +340,12 @@ test.each([
 
 test('JSON for a stream and a stream for JSON are failures', async () => {
   await runRow({
-    name: '',
     upstream: [stream(['data: {}\n\n'])],
     seen: { status: 502, contains: ['answered with text/event-stream where JSON was asked for'] },
     sent: [{ state: 'closed', taken: 0 }],
     settled: { outcome: 'failed', errorKind: 'upstream_error', firstByteMs: null },
   })
   await runRow({
-    name: '',
     request: { body: chatBody({ stream: true }) },
     upstream: [json(200, { choices: [] })],
     seen: {

@@ -19,8 +19,8 @@ import {
 } from './in-process-gateway.ts'
 import { json, type Script, type SentRequest, stream } from './scripted-upstream.ts'
 
-export interface StageRow {
-  readonly name: string
+/** A row in a test that has a name of its own. */
+export interface UnnamedRow {
   /** What is unlike the usual gateway, which has one gate with one target. */
   readonly gateway?: Partial<GatewayScript>
   /** Absent: a small chat call through that gate. */
@@ -40,6 +40,10 @@ export interface StageRow {
   readonly tookMs?: number
   /** Whatever else has to be so. */
   readonly check?: (gateway: InProcessGateway, seen: Seen) => void
+}
+
+export interface StageRow extends UnnamedRow {
+  readonly name: string
 }
 
 export interface ExpectedAnswer {
@@ -88,7 +92,7 @@ export function runRows(rows: readonly StageRow[]): void {
   for (const row of rows) test(row.name, () => runRow(row))
 }
 
-export async function runRow(row: StageRow): Promise<void> {
+export async function runRow(row: UnnamedRow): Promise<void> {
   const gateway = new InProcessGateway({
     gates: { [GATE]: [TARGET] },
     ...row.gateway,
@@ -149,7 +153,11 @@ function expectHeaders(
   }
 }
 
-function expectSettled(gateway: InProcessGateway, seen: Seen, { settled, spent }: StageRow): void {
+function expectSettled(
+  gateway: InProcessGateway,
+  seen: Seen,
+  { settled, spent }: UnnamedRow,
+): void {
   const { records } = gateway.ledger
   const { tickets } = gateway.limits
   if (settled === null) {

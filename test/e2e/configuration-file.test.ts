@@ -120,6 +120,7 @@ describe('providers of a file', () => {
         docs: null,
         dialects: ['openai-chat'],
         configured: true,
+        credential: 'platform',
         hasAddress: true,
       },
       {
@@ -128,6 +129,7 @@ describe('providers of a file', () => {
         docs: null,
         dialects: ['openai-chat', 'openai-responses'],
         configured: true,
+        credential: 'platform',
         hasAddress: true,
       },
       {
@@ -136,6 +138,7 @@ describe('providers of a file', () => {
         docs: null,
         dialects: ['openai-chat'],
         configured: false,
+        credential: null,
         hasAddress: true,
       },
     ])

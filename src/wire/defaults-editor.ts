@@ -11,6 +11,7 @@ import {
   spliceJson,
 } from './json-splice.ts'
 import { checkFieldTypes, presentMember } from './request-fields.ts'
+import { fit, type Setting } from './settings.ts'
 
 /** Stands between a gate's instructions and the caller's where both are one text. */
 const JOINT = '\n\n'
@@ -38,6 +39,19 @@ export class DefaultsEditor {
     this.edits.push(
       member === undefined ? { type: 'add', key, json } : { type: 'replace', member, json },
     )
+  }
+
+  /**
+   * Writes a setting as near as upstreams take it.
+   * @param isRefused this model does not take the setting
+   */
+  write(setting: Setting, value: number | undefined, isRefused = false): void {
+    const [key = ''] = setting.names
+    if (isRefused) this.leaveOut(key, value)
+    if (isRefused || value === undefined) return
+    const fitting = fit(value, setting)
+    if (fitting !== value) this.ignored.push(key)
+    this.set(key, fitting)
   }
 
   /** Sets, or with undefined removes, a member of the object that is a member of the body. */

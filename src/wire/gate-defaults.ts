@@ -9,6 +9,7 @@ import type { Feature, ModelTraits } from './codec.ts'
 import type { JsonObject } from './json-splice.ts'
 import { present } from './read-json.ts'
 import { presentMember } from './request-fields.ts'
+import type { Settings } from './settings.ts'
 
 const SETTINGS = ['temperature', 'topP', 'maxOutputTokens', 'reasoningEffort'] as const
 export type DefaultedSetting = (typeof SETTINGS)[number]
@@ -81,6 +82,21 @@ export function spokenAt(
       const value = readAt(body, field)
       return value === undefined ? [] : [{ field, value }]
     })
+}
+
+/** The same by the dialect's table of settings. */
+export function spokenIn({
+  temperature,
+  topP,
+  maxOutputTokens,
+  reasoning,
+}: Required<Pick<Settings, 'temperature' | 'topP' | 'maxOutputTokens' | 'reasoning'>>): ReadSpoken {
+  return spokenAt({
+    temperature: temperature.names,
+    topP: topP.names,
+    maxOutputTokens: maxOutputTokens.names,
+    reasoningEffort: reasoning.names,
+  })
 }
 
 function readAt(body: JsonObject, field: string): unknown {

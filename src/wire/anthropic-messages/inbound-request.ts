@@ -24,28 +24,15 @@ import {
   present,
   unread,
 } from '../read-json.ts'
+import { decodeSettings, membersOf } from '../settings.ts'
 import { nameUnread } from '../unread-members.ts'
 import { decodeCacheHint, decodeTurns } from './inbound-messages.ts'
-import { MESSAGES_SHAPES } from './settings.ts'
+import { MESSAGES_SETTINGS, MESSAGES_SHAPES } from './settings.ts'
 
 /** Everything read below, and what only routes: all else is unknown here and kept in `extra`. */
 const READ = new Set([
-  'gate_id',
-  'model',
-  'messages',
-  'system',
-  'stream',
-  'max_tokens',
-  'temperature',
-  'top_p',
-  'top_k',
-  'stop_sequences',
-  'tools',
-  'tool_choice',
-  'thinking',
-  'output_config',
-  'metadata',
-  'service_tier',
+  ...['gate_id', 'model', 'messages', 'system', 'stream', 'thinking'],
+  ...membersOf(MESSAGES_SETTINGS),
 ])
 
 /** @throws GatewayError `invalid_request` naming the path of what is wrong */
@@ -57,28 +44,20 @@ export function decodeAnthropicRequest(body: JsonRecord): ChatRequest {
   const turns = decodeTurns(at('messages'), ignored)
   const choice = optionalRecord(at('tool_choice'))
   const output = optionalRecord(at('output_config'))
-  const metadata = optionalRecord(at('metadata'))
-  const settings: ChatSettings = present({
-    maxOutputTokens: optionalNumber(at('max_tokens')),
-    temperature: optionalNumber(at('temperature')),
-    topP: optionalNumber(at('top_p')),
-    topK: optionalNumber(at('top_k')),
-    stop:
-      at('stop_sequences').value === undefined
-        ? undefined
-        : asList(at('stop_sequences')).map(asText),
-    tools: decodeTools(at('tools'), ignored),
-    toolChoice: choice === undefined ? undefined : decodeToolChoice(choice),
-    parallelToolCalls:
-      choice !== undefined && optionalFlag(member(choice, 'disable_parallel_tool_use')) === true
-        ? false
-        : undefined,
-    responseFormat:
-      output === undefined ? undefined : decodeFormat(optionalRecord(member(output, 'format'))),
-    reasoning: decodeThinking(optionalRecord(at('thinking')), output),
-    user: metadata === undefined ? undefined : optionalText(member(metadata, 'user_id')),
-    serviceTier: optionalText(at('service_tier')),
-  })
+  const settings: ChatSettings = {
+    ...decodeSettings(root, MESSAGES_SETTINGS),
+    ...present({
+      tools: decodeTools(at('tools'), ignored),
+      toolChoice: choice === undefined ? undefined : decodeToolChoice(choice),
+      parallelToolCalls:
+        choice !== undefined && optionalFlag(member(choice, 'disable_parallel_tool_use')) === true
+          ? false
+          : undefined,
+      responseFormat:
+        output === undefined ? undefined : decodeFormat(optionalRecord(member(output, 'format'))),
+      reasoning: decodeThinking(optionalRecord(at('thinking')), output),
+    }),
+  }
   nameUnread(body, MESSAGES_SHAPES, ignored)
   return {
     ...settings,

@@ -21,16 +21,23 @@ import {
   checkFieldTypes,
   editAwayModel,
   editModel,
+  type FieldTypes,
   readFlag,
   readGate,
   requireField,
 } from '../request-fields.ts'
+import { nameFeature, typesOf } from '../settings.ts'
 import { countBlocks, readServerToolUse } from '../tool-uses.ts'
 import { decodeAnthropicAnswer, encodeAnthropicAnswer } from './answer.ts'
 import { editHistory } from './edit-history.ts'
 import { MessagesEventEncoder } from './inbound-events.ts'
 import { decodeAnthropicRequest } from './inbound-request.ts'
-import { editMessagesDefaults, MESSAGES_IDS, readMessagesSpoken } from './settings.ts'
+import {
+  editMessagesDefaults,
+  MESSAGES_IDS,
+  MESSAGES_SETTINGS,
+  readMessagesSpoken,
+} from './settings.ts'
 import { MessagesTap } from './tap.ts'
 import { AnthropicStreamDecoder } from './upstream-events.ts'
 import { encodeAnthropicRequest } from './upstream-request.ts'
@@ -41,25 +48,17 @@ export const anthropicInboundCodec: InboundCodec = {
   decodeRequest: decodeAnthropicRequest,
   encodeAnswer: encodeAnthropicAnswer,
   createEventEncoder: (_request, facts) => new MessagesEventEncoder(facts),
-  nameFeature: (feature) => NAMES[feature] ?? feature,
+  nameFeature: (feature) => nameFeature(feature, MESSAGES_SETTINGS, NAMES),
 }
 
+/** Names of features that are no settings, or that the caller wrote by another name. */
 const NAMES: Partial<Record<Feature, string>> = {
-  maxOutputTokens: 'max_tokens',
-  topP: 'top_p',
-  topK: 'top_k',
-  stop: 'stop_sequences',
-  toolChoice: 'tool_choice',
-  parallelToolCalls: 'tool_choice.disable_parallel_tool_use',
-  responseFormat: 'output_config.format',
   reasoning: 'thinking',
   'reasoning.effort': 'output_config.effort',
   'reasoning.budgetTokens': 'thinking.budget_tokens',
   'reasoning.display': 'thinking.display',
   reasoningParts: 'messages.content.thinking',
   seals: 'messages.content.signature',
-  user: 'metadata.user_id',
-  serviceTier: 'service_tier',
   images: 'messages.content.image',
   files: 'messages.content.document',
   'message.order': 'messages.role',
@@ -120,14 +119,12 @@ export const anthropicMessages: RelayedDialect = {
   inboundCodec: anthropicInboundCodec,
 }
 
-const FIELD_TYPES = {
+const FIELD_TYPES: FieldTypes = {
   messages: ['array'],
-  max_tokens: ['number'],
   stream: ['boolean'],
-  tools: ['array'],
-  tool_choice: ['object'],
   system: ['string', 'array'],
-} as const
+  ...typesOf(MESSAGES_SETTINGS, ['maxOutputTokens', 'tools', 'toolChoice']),
+}
 
 function accept(body: JsonObject): AcceptedRequest {
   checkFieldTypes(body, FIELD_TYPES)

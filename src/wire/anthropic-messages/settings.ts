@@ -3,10 +3,11 @@
 import type { GateDefaults } from '../../core/gate.ts'
 import { DefaultsEditor } from '../defaults-editor.ts'
 import type { RelayTarget } from '../dialect.ts'
-import { type ReadSpoken, spokenAt } from '../gate-defaults.ts'
+import { type ReadSpoken, spokenIn } from '../gate-defaults.ts'
 import type { JsonObject } from '../json-splice.ts'
 import { isRecord } from '../read-json.ts'
 import { presentMember } from '../request-fields.ts'
+import { list, number, own, type Settings, shapesOf, text } from '../settings.ts'
 import { choice, listOf, object, type Shape } from '../unread-members.ts'
 import { VendorIds } from '../vendor-ids.ts'
 import { EFFORTS } from './plan-thinking.ts'
@@ -40,6 +41,32 @@ const USER_BLOCKS = {
 
 const TOOL = object(['type', 'name', 'description', 'input_schema', 'strict'], CACHED)
 
+export const MESSAGES_SETTINGS = {
+  maxOutputTokens: number('max_tokens'),
+  // The scale ends there.
+  temperature: number('temperature', { most: 1 }),
+  topP: number('top_p'),
+  topK: number('top_k'),
+  stop: list('stop_sequences'),
+  tools: own('tools', {
+    json: ['array'],
+    // A tool with another type is named by the decoder.
+    shape: listOf(choice('type', { custom: TOOL }, TOOL)),
+  }),
+  toolChoice: own('tool_choice', {
+    json: ['object'],
+    shape: object(['type', 'name', 'disable_parallel_tool_use']),
+  }),
+  parallelToolCalls: own('tool_choice.disable_parallel_tool_use'),
+  responseFormat: own('output_config.format', {
+    shape: object(['effort'], { format: object(['type', 'schema']) }),
+  }),
+  reasoning: own('output_config.effort'),
+  user: text('metadata.user_id', { shape: object(['user_id']) }),
+  serviceTier: text('service_tier'),
+} satisfies Settings
+
+/** The parts of a request that the decoder reads below the top level. */
 export const MESSAGES_SHAPES: Readonly<Record<string, Shape>> = {
   system: listOf(TEXT),
   messages: listOf(
@@ -68,25 +95,11 @@ export const MESSAGES_SHAPES: Readonly<Record<string, Shape>> = {
       }),
     }),
   ),
-  tools: listOf(
-    // A tool with another type is named by the decoder.
-    choice('type', { custom: TOOL }, TOOL),
-  ),
-  tool_choice: object(['type', 'name', 'disable_parallel_tool_use']),
   thinking: object(['type', 'budget_tokens', 'display']),
-  output_config: object(['effort'], { format: object(['type', 'schema']) }),
-  metadata: object(['user_id']),
+  ...shapesOf(MESSAGES_SETTINGS),
 }
 
-/** The scale ends there. */
-const MAX_TEMPERATURE = 1
-
-const readMembers = spokenAt({
-  temperature: ['temperature'],
-  topP: ['top_p'],
-  maxOutputTokens: ['max_tokens'],
-  reasoningEffort: ['output_config.effort'],
-})
+const readMembers = spokenIn(MESSAGES_SETTINGS)
 
 /**
  * A rule for thinking and its budget speaks of the effort too; adaptive thinking leaves open
@@ -111,15 +124,10 @@ export function editMessagesDefaults(
   const { instructions, temperature, topP, maxOutputTokens, reasoningEffort } = defaults
   const isThinking = reasoningEffort === undefined && isOn(thinkingOf(body))
   // A model that thinks takes no sampling settings either.
-  const sampling = target.traits.refusesSampling === true || isThinking ? 'leaveOut' : 'set'
-  editor[sampling](
-    'temperature',
-    temperature === undefined ? undefined : Math.min(MAX_TEMPERATURE, temperature),
-  )
-  if (sampling === 'set' && temperature !== undefined && temperature > MAX_TEMPERATURE)
-    editor.ignored.push('temperature')
-  if (sampling === 'set' && clashes(body, defaults, target)) editor.leaveOut('top_p', true)
-  else editor[sampling]('top_p', topP)
+  const isRefused = target.traits.refusesSampling === true || isThinking
+  editor.write(MESSAGES_SETTINGS.temperature, temperature, isRefused)
+  if (!isRefused && clashes(body, defaults, target)) editor.leaveOut('top_p', true)
+  else editor.write(MESSAGES_SETTINGS.topP, topP, isRefused)
   editor.set('max_tokens', maxOutputTokens)
   if (reasoningEffort !== undefined) editEffort(editor, body, { word: reasoningEffort, target })
   editor.prepend('system', instructions, () => ({ type: 'text', text: instructions }))

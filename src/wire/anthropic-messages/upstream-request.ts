@@ -7,7 +7,9 @@ import type { ChatRequest, JsonRecord, Tool } from '../chat-request.ts'
 import type { EncodedRequest, EncodeTarget, Feature, ModelTraits } from '../codec.ts'
 import { assertSomebodySpeaks, namesOfCalled, readableStops, toTools } from '../encoder-parts.ts'
 import { present } from '../read-json.ts'
+import { encodeSettings, type SettingName } from '../settings.ts'
 import { planThinking } from './plan-thinking.ts'
+import { MESSAGES_SETTINGS } from './settings.ts'
 import { encodeMessages } from './upstream-messages.ts'
 
 /**
@@ -16,24 +18,16 @@ import { encodeMessages } from './upstream-messages.ts'
  */
 const DEFAULT_MAX_TOKENS = 4096
 
-/** Settings that the format has no place for. */
-const WITHOUT_PLACE = [
-  'seed',
-  'presencePenalty',
-  'frequencyPenalty',
-  'logprobs',
-  'topLogprobs',
-  'metadata',
-  'promptCacheKey',
-  'serviceTier',
-] as const
-
 /** @throws GatewayError `invalid_request` for what cannot be said in this format at all */
 export function encodeAnthropicRequest(request: ChatRequest, target: EncodeTarget): EncodedRequest {
-  const ignored = new Set<Feature>(
-    WITHOUT_PLACE.filter((setting) => request[setting] !== undefined),
-  )
+  const ignored = new Set<Feature>()
   const thinking = planThinking(request, target, ignored)
+  const settings = encodeSettings(request, MESSAGES_SETTINGS, {
+    ignored,
+    // Tiers are each vendor's own words.
+    refused: ['serviceTier', ...refusedSampling(request, target.traits, thinking.isOn)],
+    except: ['maxOutputTokens', 'stop'],
+  })
   const maxTokens =
     request.maxOutputTokens ??
     (target.traits.defaultMaxOutputTokens ?? DEFAULT_MAX_TOKENS) + (thinking.budgetTokens ?? 0)
@@ -55,7 +49,7 @@ export function encodeAnthropicRequest(request: ChatRequest, target: EncodeTarge
       max_tokens: maxTokens,
       ...(system.length === 0 ? {} : { system }),
       messages,
-      ...encodeSampling(request, target, thinking.isOn, ignored),
+      ...settings,
       ...present({
         stop_sequences: readableStops(request, ignored),
         tools: (called.length > 0 ? called : request.tools)?.map(encodeTool),
@@ -63,7 +57,6 @@ export function encodeAnthropicRequest(request: ChatRequest, target: EncodeTarge
           encodeToolChoice(request) ?? (called.length > 0 ? { type: 'none' } : undefined),
         thinking: thinking.member,
         output_config: Object.keys(outputConfig).length === 0 ? undefined : outputConfig,
-        metadata: request.user === undefined ? undefined : { user_id: request.user },
         stream: request.stream ? true : undefined,
       }),
     } as JsonRecord,
@@ -72,40 +65,17 @@ export function encodeAnthropicRequest(request: ChatRequest, target: EncodeTarge
 }
 
 /**
- * Newer models refuse sampling settings, and no model takes them while it thinks; the scale ends at
- * 1.
+ * The sampling settings that this model refuses. Newer models refuse all, and no model takes them
+ * while it thinks; some refuse `topP` beside `temperature`.
  */
-function encodeSampling(
-  request: ChatRequest,
-  { traits }: EncodeTarget,
-  isThinking: boolean,
-  ignored: Set<Feature>,
-): JsonRecord {
-  const { temperature, topP, topK } = request
-  if (traits.refusesSampling === true || isThinking) {
-    for (const setting of ['temperature', 'topP', 'topK'] as const) {
-      if (request[setting] !== undefined) ignored.add(setting)
-    }
-    return {}
-  }
-  if (temperature !== undefined && temperature > 1) ignored.add('temperature')
-  return present({
-    temperature: temperature === undefined ? undefined : Math.min(1, temperature),
-    top_p: besideTemperature(request, traits, ignored) ? topP : undefined,
-    top_k: topK,
-  }) as JsonRecord
-}
-
-/** True where `top_p` may stay: a model that takes one of the two keeps `temperature`. */
-export function besideTemperature(
+export function refusedSampling(
   { temperature, topP }: ChatRequest,
-  traits: ModelTraits,
-  ignored: Set<Feature>,
-): boolean {
-  if (traits.takesOneSampling !== true || temperature === undefined || topP === undefined)
-    return true
-  ignored.add('topP')
-  return false
+  { refusesSampling, takesOneSampling }: ModelTraits,
+  isThinking: boolean,
+): readonly SettingName[] {
+  if (refusesSampling === true || isThinking) return ['temperature', 'topP', 'topK']
+  const isClash = temperature !== undefined && topP !== undefined
+  return takesOneSampling === true && isClash ? ['topP'] : []
 }
 
 function encodeTool(tool: Tool): JsonRecord {

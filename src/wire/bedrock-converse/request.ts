@@ -4,7 +4,7 @@
  */
 import { invalidRequest } from '../../core/errors.ts'
 import { planThinking } from '../anthropic-messages/plan-thinking.ts'
-import { besideTemperature } from '../anthropic-messages/upstream-request.ts'
+import { refusedSampling } from '../anthropic-messages/upstream-request.ts'
 import {
   type ChatRequest,
   effortOf,
@@ -21,30 +21,16 @@ import {
   toTools,
 } from '../encoder-parts.ts'
 import { present } from '../read-json.ts'
+import { encodeSettings } from '../settings.ts'
 import { encodeCachePoint, encodeMessages, type MessageRules } from './messages.ts'
-
-/** Settings that the format has no place for. */
-const WITHOUT_PLACE = [
-  'topK',
-  'seed',
-  'presencePenalty',
-  'frequencyPenalty',
-  'logprobs',
-  'topLogprobs',
-  'user',
-  'metadata',
-  'promptCacheKey',
-  'serviceTier',
-] as const
+import { BEDROCK_SETTINGS } from './settings.ts'
 
 /** Room for the answer beside what thinking may use, where neither caller nor provider data say. */
 const DEFAULT_MAX_TOKENS = 4096
 
 /** @throws GatewayError `invalid_request` for what cannot be said in this format at all */
 export function encodeBedrockRequest(request: ChatRequest, target: EncodeTarget): EncodedRequest {
-  const ignored = new Set<Feature>(
-    WITHOUT_PLACE.filter((setting) => request[setting] !== undefined),
-  )
+  const ignored = new Set<Feature>()
   if (request.parallelToolCalls === false) ignored.add('parallelToolCalls')
   const reasoning = planReasoning(request, target, ignored)
   const rules: MessageRules = { target, sendsReasoning: reasoning.sendsThinking, ignored }
@@ -135,27 +121,18 @@ function encodeInference(
   { isOn, budgetTokens }: ReasoningPlan,
   ignored: Set<Feature>,
 ): JsonRecord {
-  const { temperature, topP, maxOutputTokens } = request
+  const { maxOutputTokens } = request
   const maxTokens =
     maxOutputTokens ??
     (budgetTokens === undefined
       ? undefined
       : (traits.defaultMaxOutputTokens ?? DEFAULT_MAX_TOKENS) + budgetTokens)
-  const limits = present({
-    maxTokens,
-    stopSequences: readableStops(request, ignored),
-  }) as JsonRecord
-  if (traits.refusesSampling === true || isOn) {
-    for (const setting of ['temperature', 'topP'] as const) {
-      if (request[setting] !== undefined) ignored.add(setting)
-    }
-    return limits
+  const refused = refusedSampling(request, traits, isOn)
+  const { inferenceConfig } = encodeSettings(request, BEDROCK_SETTINGS, { ignored, refused })
+  return {
+    ...(present({ maxTokens, stopSequences: readableStops(request, ignored) }) as JsonRecord),
+    ...(inferenceConfig as JsonRecord | undefined),
   }
-  // The scale ends at 1.
-  if (temperature !== undefined && temperature > 1) ignored.add('temperature')
-  const clamped = temperature === undefined ? undefined : Math.min(1, temperature)
-  const kept = besideTemperature(request, traits, ignored) ? topP : undefined
-  return { ...limits, ...(present({ temperature: clamped, topP: kept }) as JsonRecord) }
 }
 
 /** Required as soon as the history has calls; offering nothing is the only way to say `none`. */

@@ -23,46 +23,22 @@ import {
   takesOnly,
 } from '../encoder-parts.ts'
 import { present } from '../read-json.ts'
+import { encodeSettings } from '../settings.ts'
 import { placeOf, type ReturnRules } from './answer.ts'
-
-/** Settings that the format has no place for. */
-const WITHOUT_PLACE = ['topLogprobs', 'user', 'metadata', 'serviceTier', 'promptCacheKey'] as const
-
-/** More stop texts than this are refused. */
-const MAX_STOPS = 5
-
-/** Numbers outside are refused; OpenAI's scales are wider. */
-const RANGES = {
-  temperature: [0, 1],
-  topP: [0.01, 0.99],
-  topK: [0, 500],
-  presencePenalty: [0, 1],
-  frequencyPenalty: [0, 1],
-} as const
+import { COHERE_SETTINGS } from './settings.ts'
 
 /** @throws GatewayError `invalid_request` for what cannot be said in this format at all */
 export function encodeCohereRequest(request: ChatRequest, target: EncodeTarget): EncodedRequest {
-  const ignored = new Set<Feature>(
-    WITHOUT_PLACE.filter((setting) => request[setting] !== undefined),
-  )
+  const ignored = new Set<Feature>()
+  const settings = encodeSettings(request, COHERE_SETTINGS, { ignored })
   const messages = encodeMessages(request.messages, { sealOrigin: target.sealOrigin, ignored })
   assertSomebodySpeaks(messages)
-  if ((request.stop?.length ?? 0) > MAX_STOPS) ignored.add('stop')
-  const inRange = (setting: keyof typeof RANGES) => fit(request, setting, ignored)
   return {
     body: {
       model: target.model,
       messages,
+      ...settings,
       ...present({
-        max_tokens: request.maxOutputTokens,
-        temperature: inRange('temperature'),
-        p: inRange('topP'),
-        k: inRange('topK'),
-        stop_sequences: request.stop?.slice(0, MAX_STOPS),
-        seed: request.seed,
-        presence_penalty: inRange('presencePenalty'),
-        frequency_penalty: inRange('frequencyPenalty'),
-        logprobs: request.logprobs,
         response_format: encodeFormat(request, ignored),
         thinking: encodeThinking(request, target, ignored),
       }),
@@ -72,19 +48,6 @@ export function encodeCohereRequest(request: ChatRequest, target: EncodeTarget):
     } as JsonRecord,
     ignored: [...ignored],
   }
-}
-
-function fit(
-  request: ChatRequest,
-  setting: keyof typeof RANGES,
-  ignored: Set<Feature>,
-): number | undefined {
-  const value = request[setting]
-  if (value === undefined) return undefined
-  const [least, most] = RANGES[setting]
-  const fitting = Math.min(most, Math.max(least, value))
-  if (fitting !== value) ignored.add(setting)
-  return fitting
 }
 
 /** A format beside tools is refused. */

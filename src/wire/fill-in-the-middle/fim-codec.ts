@@ -5,15 +5,9 @@
 import type { ChatAnswer } from '../chat-answer.ts'
 import type { JsonRecord } from '../chat-request.ts'
 import type { EncodeTarget, StreamDecoder } from '../codec.ts'
-import {
-  type At,
-  asList,
-  asText,
-  member,
-  optionalNumber,
-  optionalText,
-  present,
-} from '../read-json.ts'
+import { FIM_SETTINGS } from '../mistral-fim/settings.ts'
+import { type At, asText, member, optionalText, present } from '../read-json.ts'
+import { decodeSettings } from '../settings.ts'
 
 interface EncodedFim {
   readonly body: JsonRecord
@@ -60,23 +54,14 @@ export const DEFAULT_MAX_TOKENS = 512
 export function decodeFimRequest(body: JsonRecord): FimRequest {
   const root: At<JsonRecord> = { value: body, path: '' }
   const at = (name: string) => member(root, name)
-  const stop = at('stop')
+  const { maxOutputTokens, stop = [], ...settings } = decodeSettings(root, FIM_SETTINGS)
   return {
     prompt: asText(at('prompt')),
     suffix: optionalText(at('suffix')) ?? '',
     stream: body.stream === true,
-    stop:
-      typeof stop.value === 'string'
-        ? [stop.value]
-        : stop.value === undefined
-          ? []
-          : asList(stop).map(asText),
-    ...present({
-      maxTokens: optionalNumber(at('max_tokens')),
-      temperature: optionalNumber(at('temperature')),
-      topP: optionalNumber(at('top_p')),
-      seed: optionalNumber(at('random_seed')),
-    }),
+    stop,
+    ...settings,
+    ...present({ maxTokens: maxOutputTokens }),
     unplaced: UNPLACED.filter((name) => at(name).value !== undefined),
   }
 }

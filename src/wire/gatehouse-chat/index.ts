@@ -7,32 +7,33 @@
 import { invalidRequest } from '../../core/errors.ts'
 import type { Feature, InboundCodec } from '../codec.ts'
 import type { AcceptedRequest, Dialect } from '../dialect.ts'
-import { spokenAt } from '../gate-defaults.ts'
+import { spokenIn } from '../gate-defaults.ts'
 import type { JsonMember, JsonObject } from '../json-splice.ts'
 import {
   checkFieldTypes,
+  type FieldTypes,
   NOTHING_IGNORED,
   presentMember,
   readFlag,
   readString,
   requireField,
 } from '../request-fields.ts'
+import { nameFeature, typesOf } from '../settings.ts'
 import { encodeGatehouseAnswer } from './answer.ts'
 import { encodeFailureEvent, GatehouseEventEncoder } from './events.ts'
 import { decodeGatehouseRequest } from './request.ts'
+import { GATEHOUSE_SETTINGS } from './settings.ts'
 
 export const gatehouseChatInboundCodec: InboundCodec = {
   decodeRequest: decodeGatehouseRequest,
   encodeAnswer: encodeGatehouseAnswer,
   createEventEncoder: (_request, facts) => new GatehouseEventEncoder(facts),
-  nameFeature: (feature) => NAMES[feature] ?? feature,
+  nameFeature: (feature) => nameFeature(feature, GATEHOUSE_SETTINGS, NAMES),
 }
 
+/** Names of features that are no settings, or that the caller wrote by another name. */
 const NAMES: Partial<Record<Feature, string>> = {
-  maxOutputTokens: 'max_output_tokens',
-  topP: 'top_p',
-  toolChoice: 'tool_choice',
-  responseFormat: 'response_format',
+  reasoning: 'reasoning',
   reasoningParts: 'messages.tool_calls.id',
   seals: 'messages.tool_calls.id',
   'image.detail': 'messages.content.detail',
@@ -48,34 +49,21 @@ export const gatehouseChat: Dialect = {
   id: 'gatehouse-chat',
   envelope: 'flat',
   accept,
-  readSpoken: spokenAt({
-    temperature: ['temperature'],
-    topP: ['top_p'],
-    maxOutputTokens: ['max_output_tokens'],
-    reasoningEffort: ['reasoning.effort'],
-  }),
+  readSpoken: spokenIn(GATEHOUSE_SETTINGS),
   encodeFailedStream: (error) => Buffer.from(encodeFailureEvent(error)),
   inboundCodec: gatehouseChatInboundCodec,
 }
 
-const FIELD_TYPES = {
+const FIELD_TYPES: FieldTypes = {
   gate_id: ['string'],
   gateId: ['string'],
   messages: ['array'],
   data: ['object'],
   vars: ['object'],
   instructions: ['string'],
-  tools: ['array'],
-  tool_choice: ['string', 'object'],
-  response_format: ['object'],
-  temperature: ['number'],
-  top_p: ['number'],
-  max_output_tokens: ['number'],
-  stop: ['string', 'array'],
-  reasoning: ['object'],
+  ...typesOf(GATEHOUSE_SETTINGS),
   stream: ['boolean'],
-  metadata: ['object'],
-} as const
+}
 
 function accept(body: JsonObject): AcceptedRequest {
   for (const { key } of body.members) if (!Object.hasOwn(FIELD_TYPES, key)) throw unknownMember(key)

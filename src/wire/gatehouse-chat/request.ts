@@ -24,14 +24,14 @@ import {
   invalidAt,
   member,
   optionalFlag,
-  optionalNumber,
   optionalRecord,
   optionalText,
-  optionalTexts,
   present,
 } from '../read-json.ts'
 import { placeReasoning, readToolId } from '../seal-carrier.ts'
+import { decodeSettings } from '../settings.ts'
 import { renderTemplate } from './render-template.ts'
+import { GATEHOUSE_SETTINGS } from './settings.ts'
 
 /** @throws GatewayError `invalid_request` naming the path of what is wrong */
 export function decodeGatehouseRequest(
@@ -43,17 +43,15 @@ export function decodeGatehouseRequest(
   const vars = optionalRecord(at('vars'))
   const values = vars === undefined ? {} : decodeVars(vars)
   const render = (template: string) => renderTemplate(template, values, limits.maxTextBytes)
-  const settings: ChatSettings = present({
-    maxOutputTokens: optionalNumber(at('max_output_tokens')),
-    temperature: optionalNumber(at('temperature')),
-    topP: optionalNumber(at('top_p')),
-    stop: optionalTexts(at('stop')),
-    tools: decodeTools(at('tools')),
-    toolChoice: decodeToolChoice(at('tool_choice')),
-    responseFormat: decodeFormat(optionalRecord(at('response_format'))),
-    reasoning: decodeReasoning(optionalRecord(at('reasoning'))),
-    metadata: optionalRecord(at('metadata'))?.value,
-  })
+  const settings: ChatSettings = {
+    ...decodeSettings(root, GATEHOUSE_SETTINGS),
+    ...present({
+      tools: decodeTools(at('tools')),
+      toolChoice: decodeToolChoice(at('tool_choice')),
+      responseFormat: decodeFormat(optionalRecord(at('response_format'))),
+      reasoning: decodeReasoning(optionalRecord(at('reasoning'))),
+    }),
+  }
   return {
     ...settings,
     messages: [

@@ -11,32 +11,24 @@ import {
 import type { EncodedRequest, EncodeTarget, Feature, ModelTraits } from '../codec.ts'
 import { assertSomebodySpeaks } from '../encoder-parts.ts'
 import { present } from '../read-json.ts'
+import { encodeSettings } from '../settings.ts'
 import { encodeContents } from './messages.ts'
-
-/** Settings that the format has no place for. */
-const WITHOUT_PLACE = [
-  'logprobs',
-  'topLogprobs',
-  'user',
-  'metadata',
-  'serviceTier',
-  'promptCacheKey',
-] as const
-
-/** More stop texts than this are refused. */
-const MAX_STOPS = 5
+import { GEMINI_SETTINGS } from './settings.ts'
 
 /** @throws GatewayError `invalid_request` for what cannot be said in this format at all */
 export function encodeGeminiRequest(request: ChatRequest, target: EncodeTarget): EncodedRequest {
-  const ignored = new Set<Feature>(
-    WITHOUT_PLACE.filter((setting) => request[setting] !== undefined),
-  )
+  const ignored = new Set<Feature>()
+  const settings = encodeSettings(request, GEMINI_SETTINGS, { ignored })
   if (request.parallelToolCalls === false) ignored.add('parallelToolCalls')
   if (request.tools?.some((tool) => tool.strict === true)) ignored.add('tool.strict')
   if (request.tools?.some((tool) => tool.cache !== undefined)) ignored.add('cache')
   const { system, contents } = encodeContents(request.messages, { target, ignored })
   assertSomebodySpeaks(contents)
-  const generationConfig = encodeGenerationConfig(request, target, ignored)
+  const generationConfig: JsonRecord = {
+    ...(settings.generationConfig as JsonRecord | undefined),
+    ...(present({ thinkingConfig: encodeThinking(request, target, ignored) }) as JsonRecord),
+    ...encodeFormat(request.responseFormat),
+  }
   return {
     body: {
       contents,
@@ -46,26 +38,6 @@ export function encodeGeminiRequest(request: ChatRequest, target: EncodeTarget):
     },
     ignored: [...ignored],
   }
-}
-
-function encodeGenerationConfig(
-  request: ChatRequest,
-  target: EncodeTarget,
-  ignored: Set<Feature>,
-): JsonRecord {
-  if ((request.stop?.length ?? 0) > MAX_STOPS) ignored.add('stop')
-  return present({
-    maxOutputTokens: request.maxOutputTokens,
-    temperature: request.temperature,
-    topP: request.topP,
-    topK: request.topK,
-    stopSequences: request.stop?.slice(0, MAX_STOPS),
-    seed: request.seed,
-    presencePenalty: request.presencePenalty,
-    frequencyPenalty: request.frequencyPenalty,
-    thinkingConfig: encodeThinking(request, target, ignored),
-    ...encodeFormat(request.responseFormat),
-  }) as JsonRecord
 }
 
 function encodeFormat(format: ResponseFormat | undefined): JsonRecord {

@@ -10,35 +10,15 @@ import { CHAT_IDS } from '../openai-chat/settings.ts'
 import { decodeUpstreamAnswer, type ReasoningSeals } from '../openai-chat/upstream-answer.ts'
 import { UpstreamChatDecoder } from '../openai-chat/upstream-events.ts'
 import { checkFieldTypes, requireField } from '../request-fields.ts'
+import { membersOf, typesOf } from '../settings.ts'
 import { UNSIGNED } from './messages.ts'
 import { mistralShaped } from './mistral-shaped.ts'
 import { encodeMistralRequest, TAKEN } from './request.ts'
-import { editMistralChatDefaults } from './settings.ts'
+import { editMistralChatDefaults, MISTRAL_SETTINGS } from './settings.ts'
 
 const FORWARDED = new Set([
-  'model',
-  'messages',
-  'temperature',
-  'top_p',
-  'max_tokens',
-  'stream',
-  'stop',
-  'random_seed',
-  'metadata',
-  'response_format',
-  'tools',
-  'tool_choice',
-  'presence_penalty',
-  'frequency_penalty',
-  'n',
-  'prediction',
-  'parallel_tool_calls',
-  'reasoning_effort',
-  'prompt_mode',
-  'guardrails',
-  'prompt_cache_key',
-  'service_tier',
-  'safe_prompt',
+  ...['model', 'messages', 'stream', ...membersOf(MISTRAL_SETTINGS)],
+  ...['n', 'prediction', 'prompt_mode', 'guardrails', 'service_tier', 'safe_prompt'],
 ])
 
 const shape = mistralShaped({ forwarded: FORWARDED, editDefaults: editMistralChatDefaults })
@@ -55,8 +35,7 @@ function accept(body: JsonObject): AcceptedRequest {
   checkFieldTypes(body, {
     messages: ['array'],
     stream: ['boolean'],
-    tools: ['array'],
-    max_tokens: ['number'],
+    ...typesOf(MISTRAL_SETTINGS, ['tools', 'maxOutputTokens']),
   })
   requireField(body, 'messages')
   return shape.accept(body)

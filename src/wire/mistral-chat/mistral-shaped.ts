@@ -4,13 +4,14 @@
 import type { GateDefaults } from '../../core/gate.ts'
 import type { DefaultsEditor } from '../defaults-editor.ts'
 import type { AcceptedRequest, RelayedDialect, RelayRequest, RelayTarget } from '../dialect.ts'
-import { spokenAt } from '../gate-defaults.ts'
+import { spokenIn } from '../gate-defaults.ts'
 import { MISTRAL_HEADERS } from '../header-lists.ts'
 import { editJson, type JsonEdit, type JsonObject } from '../json-splice.ts'
 import { isChatAnswer } from '../openai-chat/index.ts'
 import { ChatTap } from '../openai-chat/tap.ts'
 import { editModel, readFlag, readGate } from '../request-fields.ts'
 import { readUsage } from '../usage.ts'
+import { MISTRAL_SETTINGS } from './settings.ts'
 
 export function mistralShaped(options: {
   /** Names of the fields that go upstream; every other one is left out and named to the caller. */
@@ -54,12 +55,7 @@ export function mistralShaped(options: {
         ignored: written?.ignored,
       }
     },
-    readSpoken: spokenAt({
-      temperature: ['temperature'],
-      topP: ['top_p'],
-      maxOutputTokens: ['max_tokens'],
-      reasoningEffort: ['reasoning_effort'],
-    }),
+    readSpoken: spokenIn(MISTRAL_SETTINGS),
     isAnswer: isChatAnswer,
     readUsage: ({ usage, service_tier }) => readUsage('openai-chat', usage, service_tier),
     createTap: () => new ChatTap(SHOWN),

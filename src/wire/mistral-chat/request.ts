@@ -14,22 +14,16 @@ import type {
 import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
 import { assertSomebodySpeaks, noteDisplay } from '../encoder-parts.ts'
 import { isRecord, present, textOf } from '../read-json.ts'
+import { encodeSettings } from '../settings.ts'
 import { encodeMessages } from './messages.ts'
-
-/** Settings that the format has no place for. */
-const WITHOUT_PLACE = ['topK', 'logprobs', 'topLogprobs', 'user', 'serviceTier'] as const
-
-/** A higher one is refused. */
-export const MAX_TEMPERATURE = 1.5
+import { EFFORTS, MISTRAL_SETTINGS } from './settings.ts'
 
 /** @throws GatewayError `invalid_request` when a tool is demanded and there is none */
 export function encodeMistralRequest(request: ChatRequest, target: EncodeTarget): EncodedRequest {
-  const ignored = new Set<Feature>(
-    WITHOUT_PLACE.filter((setting) => request[setting] !== undefined),
-  )
+  const ignored = new Set<Feature>()
+  const settings = encodeSettings(request, MISTRAL_SETTINGS, { ignored })
   if (request.tools?.some((tool) => tool.cache !== undefined)) ignored.add('cache')
-  const { temperature, tools } = request
-  if (temperature !== undefined && temperature > MAX_TEMPERATURE) ignored.add('temperature')
+  const { tools } = request
   const messages = encodeMessages(request.messages, { target, ignored })
   assertSomebodySpeaks(messages)
   return {
@@ -38,21 +32,14 @@ export function encodeMistralRequest(request: ChatRequest, target: EncodeTarget)
       messages,
       ...(request.family === 'openai-chat' ? present({ n: request.extra.n }) : {}),
       ...encodePrediction(request),
+      ...settings,
       ...present({
-        max_tokens: request.maxOutputTokens,
-        temperature: temperature === undefined ? undefined : Math.min(MAX_TEMPERATURE, temperature),
-        top_p: request.topP,
-        stop: request.stop,
         random_seed: encodeSeed(request, ignored),
-        presence_penalty: request.presencePenalty,
-        frequency_penalty: request.frequencyPenalty,
         tools: tools?.map(encodeTool),
         tool_choice: encodeToolChoice(request),
         parallel_tool_calls: tools === undefined ? undefined : request.parallelToolCalls,
         response_format: encodeFormat(request.responseFormat),
         reasoning_effort: encodeEffort(request, target, ignored),
-        metadata: request.metadata,
-        prompt_cache_key: request.promptCacheKey,
         stream: request.stream ? true : undefined,
       }),
     } as JsonRecord,
@@ -113,17 +100,6 @@ function encodeFormat(format: ResponseFormat | undefined): JsonRecord | undefine
   if (format.type !== 'json-schema') return { type: 'json_object' }
   const { name = 'answer', description, schema, strict } = format
   return { type: 'json_schema', json_schema: { name, schema, ...present({ description, strict }) } }
-}
-
-/** The words that the format has. */
-export const EFFORTS: Readonly<Record<string, string>> = {
-  none: 'none',
-  minimal: 'minimal',
-  low: 'low',
-  medium: 'medium',
-  high: 'high',
-  xhigh: 'xhigh',
-  max: 'xhigh',
 }
 
 function encodeEffort(

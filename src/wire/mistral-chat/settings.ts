@@ -1,9 +1,43 @@
-/** Writes a gate's defaults into requests of Mistral's dialects that are relayed. */
+/**
+ * The settings of Mistral's chat, and how a gate's defaults are written into requests of Mistral's
+ * dialects that are relayed.
+ */
 import type { GateDefaults } from '../../core/gate.ts'
 import { DefaultsEditor } from '../defaults-editor.ts'
 import type { RelayTarget } from '../dialect.ts'
 import type { JsonObject } from '../json-splice.ts'
-import { EFFORTS, MAX_TEMPERATURE } from './request.ts'
+import { number, own, record, type Settings, text, texts } from '../settings.ts'
+
+/** A higher one is refused. */
+export const TEMPERATURE = number('temperature', { most: 1.5 })
+
+export const MISTRAL_SETTINGS = {
+  maxOutputTokens: number('max_tokens'),
+  temperature: TEMPERATURE,
+  topP: number('top_p'),
+  stop: texts('stop'),
+  seed: own('random_seed'),
+  presencePenalty: number('presence_penalty'),
+  frequencyPenalty: number('frequency_penalty'),
+  tools: own('tools', { json: ['array'] }),
+  toolChoice: own('tool_choice'),
+  parallelToolCalls: own('parallel_tool_calls'),
+  responseFormat: own('response_format'),
+  reasoning: own('reasoning_effort'),
+  metadata: record('metadata'),
+  promptCacheKey: text('prompt_cache_key'),
+} satisfies Settings
+
+/** The words that the format has. */
+export const EFFORTS: Readonly<Record<string, string>> = {
+  none: 'none',
+  minimal: 'minimal',
+  low: 'low',
+  medium: 'medium',
+  high: 'high',
+  xhigh: 'xhigh',
+  max: 'xhigh',
+}
 
 export function editMistralChatDefaults(
   body: JsonObject,
@@ -36,9 +70,8 @@ function editMistralSampling(
   { temperature, topP, maxOutputTokens }: GateDefaults,
 ) {
   const editor = new DefaultsEditor(body)
-  if (temperature !== undefined) editor.set('temperature', Math.min(MAX_TEMPERATURE, temperature))
-  if (temperature !== undefined && temperature > MAX_TEMPERATURE) editor.ignored.push('temperature')
-  editor.set('top_p', topP)
+  editor.write(TEMPERATURE, temperature)
+  editor.write(MISTRAL_SETTINGS.topP, topP)
   editor.set('max_tokens', maxOutputTokens)
   return editor
 }

@@ -7,38 +7,25 @@ import type { AcceptedRequest, RelayedDialect } from '../dialect.ts'
 import type { JsonObject } from '../json-splice.ts'
 import { mistralShaped } from '../mistral-chat/mistral-shaped.ts'
 import { editMistralFimDefaults } from '../mistral-chat/settings.ts'
-import { checkFieldTypes } from '../request-fields.ts'
+import { checkFieldTypes, type FieldTypes } from '../request-fields.ts'
+import { membersOf, typesOf } from '../settings.ts'
+import { FIM_SETTINGS } from './settings.ts'
 
 /**
  * The fields of Mistral's contract that are forwarded. `min_tokens` is one of theirs, but not
  * forwarded (interface-spec).
  */
-const FORWARDED = new Set([
-  'model',
-  'prompt',
-  'suffix',
-  'temperature',
-  'top_p',
-  'max_tokens',
-  'random_seed',
-  'stop',
-  'stream',
-  'metadata',
-  'prompt_cache_key',
-])
+const FORWARDED = new Set([...['model', 'prompt', 'suffix', 'stream'], ...membersOf(FIM_SETTINGS)])
 
-const FIELD_TYPES = {
+const CHECKED = ['maxOutputTokens', 'seed', 'temperature', 'topP', 'stop', 'metadata'] as const
+
+const FIELD_TYPES: FieldTypes = {
   prompt: ['string'],
   suffix: ['string'],
   stream: ['boolean'],
   min_tokens: ['number'],
-  max_tokens: ['number'],
-  random_seed: ['number'],
-  temperature: ['number'],
-  top_p: ['number'],
-  stop: ['string', 'array'],
-  metadata: ['object'],
-} as const
+  ...typesOf(FIM_SETTINGS, CHECKED),
+}
 
 const shape = mistralShaped({ forwarded: FORWARDED, editDefaults: editMistralFimDefaults })
 

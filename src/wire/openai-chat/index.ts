@@ -6,7 +6,7 @@
 import { invalidRequest } from '../../core/errors.ts'
 import type { Feature, InboundCodec, UpstreamCodec } from '../codec.ts'
 import type { AcceptedRequest, RelayedDialect, RelayRequest, RelayTarget } from '../dialect.ts'
-import { spokenAt } from '../gate-defaults.ts'
+import { spokenIn } from '../gate-defaults.ts'
 import { OPENAI_HEADERS } from '../header-lists.ts'
 import {
   editJson,
@@ -18,17 +18,19 @@ import {
 import {
   checkFieldTypes,
   editModel,
+  type FieldTypes,
   readFlag,
   readGate,
   refuseFieldInOtherLetters,
   requireField,
 } from '../request-fields.ts'
+import { nameFeature, typesOf } from '../settings.ts'
 import { isReportedError } from '../upstream-error.ts'
 import { readUsage } from '../usage.ts'
 import { encodeChatAnswer } from './inbound-answer.ts'
 import { ChatEventEncoder } from './inbound-events.ts'
 import { decodeChatRequest, encodeUpstreamRequest } from './request.ts'
-import { CHAT_IDS, editChatDefaults } from './settings.ts'
+import { CHAT_IDS, CHAT_SETTINGS, editChatDefaults } from './settings.ts'
 import { ChatTap } from './tap.ts'
 import { decodeUpstreamAnswer, type ReasoningSeals } from './upstream-answer.ts'
 import { UpstreamChatDecoder } from './upstream-events.ts'
@@ -38,25 +40,15 @@ export const openaiChatInboundCodec: InboundCodec = {
   decodeRequest: decodeChatRequest,
   encodeAnswer: encodeChatAnswer,
   createEventEncoder: (request, facts) => new ChatEventEncoder(request.extra.stream_options, facts),
-  nameFeature: (feature) => NAMES[feature] ?? feature,
+  nameFeature: (feature) => nameFeature(feature, CHAT_SETTINGS, NAMES),
 }
 
+/** Names of features that are no settings, or that the caller wrote by another name. */
 const NAMES: Partial<Record<Feature, string>> = {
-  maxOutputTokens: 'max_completion_tokens',
-  topP: 'top_p',
-  topK: 'top_k',
-  presencePenalty: 'presence_penalty',
-  frequencyPenalty: 'frequency_penalty',
-  topLogprobs: 'top_logprobs',
-  toolChoice: 'tool_choice',
-  parallelToolCalls: 'parallel_tool_calls',
-  responseFormat: 'response_format',
-  reasoning: 'reasoning_effort',
+  user: 'user',
   'reasoning.effort': 'reasoning_effort',
   reasoningParts: 'messages.reasoning_details',
   seals: 'messages.reasoning_details',
-  serviceTier: 'service_tier',
-  promptCacheKey: 'prompt_cache_key',
   'image.detail': 'messages.content.image_url.detail',
   'image.url': 'messages.content.image_url.url',
   images: 'messages.content.image_url',
@@ -88,12 +80,7 @@ export const openaiChat: RelayedDialect = {
   headers: OPENAI_HEADERS,
   vendorIds: CHAT_IDS,
   accept,
-  readSpoken: spokenAt({
-    temperature: ['temperature'],
-    topP: ['top_p'],
-    maxOutputTokens: ['max_completion_tokens', 'max_tokens'],
-    reasoningEffort: ['reasoning_effort'],
-  }),
+  readSpoken: spokenIn(CHAT_SETTINGS),
   rewrite,
   isAnswer: isChatAnswer,
   readUsage: ({ usage, service_tier }) => readUsage('openai-chat', usage, service_tier),
@@ -103,15 +90,12 @@ export const openaiChat: RelayedDialect = {
   inboundCodec: openaiChatInboundCodec,
 }
 
-const FIELD_TYPES = {
+const FIELD_TYPES: FieldTypes = {
   messages: ['array'],
   stream: ['boolean'],
   stream_options: ['object'],
-  tools: ['array'],
-  tool_choice: ['string', 'object'],
-  max_tokens: ['number'],
-  max_completion_tokens: ['number'],
-} as const
+  ...typesOf(CHAT_SETTINGS, ['tools', 'toolChoice', 'maxOutputTokens']),
+}
 
 function accept(body: JsonObject): AcceptedRequest {
   checkFieldTypes(body, FIELD_TYPES)

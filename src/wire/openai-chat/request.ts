@@ -19,46 +19,19 @@ import {
   invalidAt,
   member,
   optionalFlag,
-  optionalNumber,
   optionalRecord,
   optionalText,
-  optionalTexts,
   present,
   unread,
 } from '../read-json.ts'
+import { decodeSettings, encodeSettings, membersOf } from '../settings.ts'
 import { nameUnread } from '../unread-members.ts'
 import { decodeMessages } from './inbound-messages.ts'
-import { CHAT_SHAPES } from './settings.ts'
+import { CHAT_SETTINGS, CHAT_SHAPES } from './settings.ts'
 import { encodeUpstreamMessages } from './upstream-messages.ts'
 
 /** Everything read below, and what only routes: all else is unknown here and kept in `extra`. */
-const READ = new Set([
-  'gate_id',
-  'model',
-  'messages',
-  'stream',
-  'max_tokens',
-  'max_completion_tokens',
-  'temperature',
-  'top_p',
-  'top_k',
-  'stop',
-  'seed',
-  'presence_penalty',
-  'frequency_penalty',
-  'logprobs',
-  'top_logprobs',
-  'tools',
-  'tool_choice',
-  'parallel_tool_calls',
-  'response_format',
-  'reasoning_effort',
-  'user',
-  'safety_identifier',
-  'metadata',
-  'service_tier',
-  'prompt_cache_key',
-])
+const READ = new Set(['gate_id', 'model', 'messages', 'stream', ...membersOf(CHAT_SETTINGS)])
 
 /** @throws GatewayError `invalid_request` naming the path of what is wrong */
 export function decodeChatRequest(body: JsonRecord): ChatRequest {
@@ -66,29 +39,15 @@ export function decodeChatRequest(body: JsonRecord): ChatRequest {
   const at = (name: string) => member(root, name)
   const ignored = new NameList()
   const messages = decodeMessages(at('messages'), ignored)
-  const settings: ChatSettings = present({
-    maxOutputTokens:
-      optionalNumber(at('max_completion_tokens')) ?? optionalNumber(at('max_tokens')),
-    temperature: optionalNumber(at('temperature')),
-    topP: optionalNumber(at('top_p')),
-    // Not OpenAI's, but widely taken.
-    topK: optionalNumber(at('top_k')),
-    stop: optionalTexts(at('stop')),
-    seed: optionalNumber(at('seed')),
-    presencePenalty: optionalNumber(at('presence_penalty')),
-    frequencyPenalty: optionalNumber(at('frequency_penalty')),
-    logprobs: optionalFlag(at('logprobs')),
-    topLogprobs: optionalNumber(at('top_logprobs')),
-    tools: decodeTools(at('tools'), ignored),
-    toolChoice: decodeToolChoice(at('tool_choice'), ignored),
-    parallelToolCalls: optionalFlag(at('parallel_tool_calls')),
-    responseFormat: decodeFormat(at('response_format')),
-    reasoning: decodeReasoning(at('reasoning_effort')),
-    user: optionalText(at('safety_identifier')) ?? optionalText(at('user')),
-    metadata: optionalRecord(at('metadata'))?.value,
-    serviceTier: optionalText(at('service_tier')),
-    promptCacheKey: optionalText(at('prompt_cache_key')),
-  })
+  const settings: ChatSettings = {
+    ...decodeSettings(root, CHAT_SETTINGS),
+    ...present({
+      tools: decodeTools(at('tools'), ignored),
+      toolChoice: decodeToolChoice(at('tool_choice'), ignored),
+      responseFormat: decodeFormat(at('response_format')),
+      reasoning: decodeReasoning(at('reasoning_effort')),
+    }),
+  }
   nameUnread(body, CHAT_SHAPES, ignored)
   return {
     ...settings,
@@ -171,50 +130,43 @@ function decodeReasoning(effort: At): ChatSettings['reasoning'] {
   return word === undefined ? undefined : { effort: word }
 }
 
+const SAMPLING = ['temperature', 'topP'] as const
+const OF_FAMILY = ['serviceTier', 'topK'] as const
+
 export function encodeUpstreamRequest(request: ChatRequest, target: EncodeTarget): EncodedRequest {
   const ignored = new Set<Feature>()
   if (request.tools?.some((tool) => tool.cache !== undefined)) ignored.add('cache')
   const { traits } = target
   const limit = traits.maxCompletionTokens === true ? 'max_completion_tokens' : 'max_tokens'
-  const sampling =
-    traits.refusesSampling === true ? {} : { temperature: request.temperature, top_p: request.topP }
-  if (traits.refusesSampling === true) {
-    for (const setting of ['temperature', 'topP'] as const)
-      if (request[setting] !== undefined) ignored.add(setting)
-  }
-  const members = present({
-    ...sampling,
-    [limit]: request.maxOutputTokens,
-    stop: request.stop,
-    seed: request.seed,
-    presence_penalty: request.presencePenalty,
-    frequency_penalty: request.frequencyPenalty,
-    logprobs: request.logprobs,
-    top_logprobs: request.topLogprobs,
-    tools: request.tools?.map((tool) => encodeTool(tool)),
-    tool_choice: encodeToolChoice(request.toolChoice),
-    parallel_tool_calls: request.tools === undefined ? undefined : request.parallelToolCalls,
-    response_format: encodeFormat(request.responseFormat),
-    ...encodeReasoning(request, target, ignored),
-    user: request.user,
-    metadata: request.metadata,
-    prompt_cache_key: request.promptCacheKey,
-    stream: request.stream ? true : undefined,
-    stream_options:
-      request.stream && target.refusesStreamOptions !== true ? { include_usage: true } : undefined,
-  }) as JsonRecord
-  // Tiers are each vendor's own words.
   const isOfFamily = request.family === 'openai-chat'
-  for (const setting of ['serviceTier', 'topK'] as const)
-    if (request[setting] !== undefined && !isOfFamily) ignored.add(setting)
+  const members = {
+    ...encodeSettings(request, CHAT_SETTINGS, {
+      ignored,
+      refused: [
+        ...(traits.refusesSampling === true ? SAMPLING : []),
+        // Tiers are each vendor's own words.
+        ...(isOfFamily ? [] : OF_FAMILY),
+      ],
+      except: ['maxOutputTokens', 'parallelToolCalls', 'user'],
+    }),
+    ...(present({
+      [limit]: request.maxOutputTokens,
+      tools: request.tools?.map((tool) => encodeTool(tool)),
+      tool_choice: encodeToolChoice(request.toolChoice),
+      parallel_tool_calls: request.tools === undefined ? undefined : request.parallelToolCalls,
+      response_format: encodeFormat(request.responseFormat),
+      ...encodeReasoning(request, target, ignored),
+      user: request.user,
+      stream: request.stream ? true : undefined,
+      stream_options:
+        request.stream && target.refusesStreamOptions !== true
+          ? { include_usage: true }
+          : undefined,
+    }) as JsonRecord),
+  }
   return {
     body: {
-      ...(isOfFamily
-        ? {
-            ...request.extra,
-            ...present({ service_tier: request.serviceTier, top_k: request.topK }),
-          }
-        : {}),
+      ...(isOfFamily ? request.extra : {}),
       model: target.model,
       messages: encodeUpstreamMessages(request.messages, target, ignored),
       ...members,

@@ -5,6 +5,7 @@ import type { GateDefaults } from '../../core/gate.ts'
 import { DefaultsEditor } from '../defaults-editor.ts'
 import type { RelayTarget } from '../dialect.ts'
 import type { JsonObject } from '../json-splice.ts'
+import { flag, number, own, record, type Settings, shapesOf, text, texts } from '../settings.ts'
 import { choice, listOf, object, type Shape } from '../unread-members.ts'
 import { VendorIds } from '../vendor-ids.ts'
 
@@ -44,6 +45,50 @@ const ASSISTANT = object(
   },
 )
 
+export const CHAT_SETTINGS = {
+  maxOutputTokens: number('max_completion_tokens max_tokens'),
+  temperature: number('temperature'),
+  topP: number('top_p'),
+  // Not OpenAI's, but widely taken.
+  topK: number('top_k'),
+  stop: texts('stop'),
+  seed: number('seed'),
+  presencePenalty: number('presence_penalty'),
+  frequencyPenalty: number('frequency_penalty'),
+  logprobs: flag('logprobs'),
+  topLogprobs: number('top_logprobs'),
+  tools: own('tools', {
+    json: ['array'],
+    shape: listOf(
+      choice('type', {
+        function: object(['type'], {
+          function: object(FUNCTION_MEMBERS),
+        }),
+      }),
+    ),
+  }),
+  toolChoice: own('tool_choice', {
+    json: ['string', 'object'],
+    shape: choice('type', { function: object(['type'], { function: object(['name']) }) }),
+  }),
+  parallelToolCalls: flag('parallel_tool_calls'),
+  responseFormat: own('response_format', {
+    shape: choice('type', {
+      text: object(['type']),
+      json_object: object(['type']),
+      json_schema: object(['type'], {
+        json_schema: object(['name', 'description', 'schema', 'strict']),
+      }),
+    }),
+  }),
+  reasoning: own('reasoning_effort'),
+  user: text('safety_identifier user'),
+  metadata: record('metadata'),
+  serviceTier: text('service_tier'),
+  promptCacheKey: text('prompt_cache_key'),
+} satisfies Settings
+
+/** The parts of a request that the decoder reads below the top level. */
 export const CHAT_SHAPES: Readonly<Record<string, Shape>> = {
   messages: listOf(
     choice('role', {
@@ -55,26 +100,12 @@ export const CHAT_SHAPES: Readonly<Record<string, Shape>> = {
       tool: object(['role', 'tool_call_id', 'name'], { content: USER_PARTS }),
     }),
   ),
-  tools: listOf(
-    choice('type', {
-      function: object(['type'], {
-        function: object(FUNCTION_MEMBERS),
-      }),
-    }),
-  ),
-  tool_choice: choice('type', { function: object(['type'], { function: object(['name']) }) }),
-  response_format: choice('type', {
-    text: object(['type']),
-    json_object: object(['type']),
-    json_schema: object(['type'], {
-      json_schema: object(['name', 'description', 'schema', 'strict']),
-    }),
-  }),
+  ...shapesOf(CHAT_SETTINGS),
   stream_options: object(['include_usage']),
 }
 
 /** Newest first. */
-const LIMITS = ['max_completion_tokens', 'max_tokens'] as const
+const LIMITS = CHAT_SETTINGS.maxOutputTokens.names
 
 export function editChatDefaults(
   body: JsonObject,
@@ -83,9 +114,9 @@ export function editChatDefaults(
 ): DefaultsEditor {
   const editor = new DefaultsEditor(body)
   const { instructions, temperature, topP, maxOutputTokens, reasoningEffort } = defaults
-  const sampling = traits.refusesSampling === true ? 'leaveOut' : 'set'
-  editor[sampling]('temperature', temperature)
-  editor[sampling]('top_p', topP)
+  const isRefused = traits.refusesSampling === true
+  editor.write(CHAT_SETTINGS.temperature, temperature, isRefused)
+  editor.write(CHAT_SETTINGS.topP, topP, isRefused)
   if (maxOutputTokens !== undefined) {
     // The caller's own name for it, but where only the newer one works.
     const spoken = LIMITS.find((name) => editor.has(name)) ?? 'max_tokens'

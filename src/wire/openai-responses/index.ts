@@ -6,7 +6,7 @@
 import { invalidRequest } from '../../core/errors.ts'
 import type { UpstreamCodec } from '../codec.ts'
 import type { AcceptedRequest, RelayedDialect, RelayRequest, RelayTarget } from '../dialect.ts'
-import { spokenAt } from '../gate-defaults.ts'
+import { spokenIn } from '../gate-defaults.ts'
 import { OPENAI_HEADERS } from '../header-lists.ts'
 import { CLOSE_BRACE, COLON, OPEN_BRACE, QUOTE, skipSpace } from '../json-scan.ts'
 import {
@@ -20,17 +20,19 @@ import {
 import {
   askingMember,
   checkFieldTypes,
+  type FieldTypes,
   NOTHING_IGNORED,
   presentMember,
   readFlag,
   readString,
   requireField,
 } from '../request-fields.ts'
+import { typesOf } from '../settings.ts'
 import { readResponseUses } from '../tool-uses.ts'
 import { decodeResponse, readResponseUsage } from './answer.ts'
 import { ResponsesStreamDecoder } from './events.ts'
 import { encodeResponsesRequest } from './request.ts'
-import { editResponsesDefaults, RESPONSES_IDS } from './settings.ts'
+import { editResponsesDefaults, RESPONSES_IDS, RESPONSES_SETTINGS } from './settings.ts'
 import { ResponsesTap } from './tap.ts'
 
 export const openaiResponses: RelayedDialect = {
@@ -39,12 +41,7 @@ export const openaiResponses: RelayedDialect = {
   headers: OPENAI_HEADERS,
   vendorIds: RESPONSES_IDS,
   accept,
-  readSpoken: spokenAt({
-    temperature: ['temperature'],
-    topP: ['top_p'],
-    maxOutputTokens: ['max_output_tokens'],
-    reasoningEffort: ['reasoning.effort'],
-  }),
+  readSpoken: spokenIn(RESPONSES_SETTINGS),
   rewrite,
   isAnswer: ({ output }) => Array.isArray(output),
   hasFailed: ({ status }) => status === 'failed',
@@ -72,18 +69,15 @@ const STATEFUL_FIELDS: Readonly<Record<string, string>> = {
 
 const PREVIOUS = 'previous_response_id'
 
-const FIELD_TYPES = {
+const FIELD_TYPES: FieldTypes = {
   model: ['string'],
   input: ['string', 'array'],
   stream: ['boolean'],
   store: ['boolean'],
   background: ['boolean'],
   include: ['array'],
-  tools: ['array'],
-  tool_choice: ['string', 'object'],
-  max_output_tokens: ['number'],
-  reasoning: ['object'],
-} as const
+  ...typesOf(RESPONSES_SETTINGS, ['tools', 'toolChoice', 'maxOutputTokens', 'reasoning']),
+}
 
 function accept(body: JsonObject): AcceptedRequest {
   checkFieldTypes(body, FIELD_TYPES)

@@ -22,36 +22,33 @@ import {
 import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
 import { noteDisplay, takesOnly } from '../encoder-parts.ts'
 import { present } from '../read-json.ts'
-import { toShortId } from './settings.ts'
-
-/** Settings that the format has no place for. */
-const WITHOUT_PLACE = ['topK', 'stop', 'seed', 'presencePenalty', 'frequencyPenalty'] as const
+import { encodeSettings } from '../settings.ts'
+import { RESPONSES_SETTINGS, toShortId } from './settings.ts'
 
 /** Models that refuse sampling settings refuse these here. */
 const SAMPLING = ['temperature', 'topP', 'logprobs', 'topLogprobs'] as const
 
-/** OpenAI refuses a smaller limit. */
-const SMALLEST_OUTPUT_LIMIT = 16
-
 /** @throws GatewayError `invalid_request` for what cannot be said in this format at all */
 export function encodeResponsesRequest(request: ChatRequest, target: EncodeTarget): EncodedRequest {
-  const ignored = new Set<Feature>(
-    WITHOUT_PLACE.filter((setting) => request[setting] !== undefined),
-  )
+  const ignored = new Set<Feature>()
+  const isRefused = target.traits.refusesSampling === true
+  const settings = encodeSettings(request, RESPONSES_SETTINGS, {
+    ignored,
+    refused: isRefused ? SAMPLING : [],
+  })
   if (request.tools?.some((tool) => tool.cache !== undefined)) ignored.add('cache')
   const input = encodeInput(request.messages, { target, ignored })
-  const sampling = encodeSampling(request, target, ignored)
+  const logprobs = isRefused ? undefined : countLogprobs(request)
   const members = present({
-    max_output_tokens: encodeLimit(request.maxOutputTokens, ignored),
-    ...sampling,
+    ...settings,
+    top_logprobs: logprobs,
     tools: request.tools?.map((tool) => encodeTool(tool)),
     tool_choice: encodeToolChoice(request.toolChoice),
     parallel_tool_calls: request.tools === undefined ? undefined : request.parallelToolCalls,
     text: encodeFormat(request.responseFormat),
     reasoning: encodeReasoning(request, target, ignored),
-    include: encodeInclude(target, sampling),
+    include: encodeInclude(target, logprobs),
     user: request.user === undefined ? undefined : toShortId(request.user),
-    metadata: request.metadata,
     prompt_cache_key:
       request.promptCacheKey === undefined ? undefined : toShortId(request.promptCacheKey),
     service_tier: encodeServiceTier(request, ignored),
@@ -61,34 +58,18 @@ export function encodeResponsesRequest(request: ChatRequest, target: EncodeTarge
   return { body: { model: target.model, input, ...members, store: false }, ignored: [...ignored] }
 }
 
-function encodeLimit(limit: number | undefined, ignored: Set<Feature>): number | undefined {
-  if (limit === undefined || limit >= SMALLEST_OUTPUT_LIMIT) return limit
-  ignored.add('maxOutputTokens')
-  return SMALLEST_OUTPUT_LIMIT
-}
-
-function encodeSampling(request: ChatRequest, { traits }: EncodeTarget, ignored: Set<Feature>) {
-  if (traits.refusesSampling === true) {
-    for (const setting of SAMPLING) if (request[setting] !== undefined) ignored.add(setting)
-    return {}
-  }
-  return {
-    temperature: request.temperature,
-    top_p: request.topP,
-    top_logprobs: request.topLogprobs ?? (request.logprobs === true ? 0 : undefined),
-  }
+function countLogprobs({ topLogprobs, logprobs }: ChatRequest): number | undefined {
+  return topLogprobs ?? (logprobs === true ? 0 : undefined)
 }
 
 /** Asks only models that reason for encrypted reasoning: OpenAI refuses it of others. */
 function encodeInclude(
   { traits }: EncodeTarget,
-  sampling: JsonRecord | object,
+  logprobs: number | undefined,
 ): string[] | undefined {
   const include = [
     ...(traits.reasoning === undefined ? [] : ['reasoning.encrypted_content']),
-    ...('top_logprobs' in sampling && sampling.top_logprobs !== undefined
-      ? ['message.output_text.logprobs']
-      : []),
+    ...(logprobs === undefined ? [] : ['message.output_text.logprobs']),
   ]
   return include.length === 0 ? undefined : include
 }

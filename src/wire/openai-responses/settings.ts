@@ -6,7 +6,26 @@ import { DefaultsEditor } from '../defaults-editor.ts'
 import type { RelayTarget } from '../dialect.ts'
 import type { JsonObject } from '../json-splice.ts'
 import { checkFieldTypes } from '../request-fields.ts'
+import { number, own, record, type Settings } from '../settings.ts'
 import { VendorIds } from '../vendor-ids.ts'
+
+export const RESPONSES_SETTINGS = {
+  // A smaller limit is refused.
+  maxOutputTokens: number('max_output_tokens', { least: 16 }),
+  temperature: number('temperature'),
+  topP: number('top_p'),
+  logprobs: own('include'),
+  topLogprobs: own('top_logprobs'),
+  tools: own('tools', { json: ['array'] }),
+  toolChoice: own('tool_choice', { json: ['string', 'object'] }),
+  parallelToolCalls: own('parallel_tool_calls'),
+  responseFormat: own('text.format'),
+  reasoning: own('reasoning.effort'),
+  user: own('user'),
+  metadata: record('metadata'),
+  serviceTier: own('service_tier'),
+  promptCacheKey: own('prompt_cache_key'),
+} satisfies Settings
 
 export function editResponsesDefaults(
   body: JsonObject,
@@ -15,9 +34,9 @@ export function editResponsesDefaults(
 ): DefaultsEditor {
   const editor = new DefaultsEditor(body)
   const { instructions, temperature, topP, maxOutputTokens, reasoningEffort } = defaults
-  const sampling = traits.refusesSampling === true ? 'leaveOut' : 'set'
-  editor[sampling]('temperature', temperature)
-  editor[sampling]('top_p', topP)
+  const isRefused = traits.refusesSampling === true
+  editor.write(RESPONSES_SETTINGS.temperature, temperature, isRefused)
+  editor.write(RESPONSES_SETTINGS.topP, topP, isRefused)
   editor.set('max_output_tokens', maxOutputTokens)
   if (reasoningEffort !== undefined) {
     editor.setInside('reasoning', 'effort', takesEffort ? reasoningEffort : undefined)

@@ -186,6 +186,9 @@ export function shapesOf(settings: Settings): Readonly<Record<string, Shape>> {
   )
 }
 
+/** Settings that are checked before a target is chosen where callers may use others freely. */
+export const CHECKED_SETTINGS: readonly SettingName[] = ['maxOutputTokens', 'tools', 'toolChoice']
+
 /**
  * The JSON types of the members that say a setting, for the check before a target is chosen.
  * @param checked absent: all settings

@@ -26,7 +26,7 @@ import {
   readGate,
   requireField,
 } from '../request-fields.ts'
-import { nameFeature, typesOf } from '../settings.ts'
+import { CHECKED_SETTINGS, nameFeature, typesOf } from '../settings.ts'
 import { countBlocks, readServerToolUse } from '../tool-uses.ts'
 import { decodeAnthropicAnswer, encodeAnthropicAnswer } from './answer.ts'
 import { editHistory } from './edit-history.ts'
@@ -123,7 +123,7 @@ const FIELD_TYPES: FieldTypes = {
   messages: ['array'],
   stream: ['boolean'],
   system: ['string', 'array'],
-  ...typesOf(MESSAGES_SETTINGS, ['maxOutputTokens', 'tools', 'toolChoice']),
+  ...typesOf(MESSAGES_SETTINGS, CHECKED_SETTINGS),
 }
 
 function accept(body: JsonObject): AcceptedRequest {

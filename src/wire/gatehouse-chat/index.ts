@@ -54,6 +54,9 @@ export const gatehouseChat: Dialect = {
   inboundCodec: gatehouseChatInboundCodec,
 }
 
+const { metadata, ...settings } = GATEHOUSE_SETTINGS
+
+/** In the order in which the refusal of an unknown member lists them. */
 const FIELD_TYPES: FieldTypes = {
   gate_id: ['string'],
   gateId: ['string'],
@@ -61,8 +64,9 @@ const FIELD_TYPES: FieldTypes = {
   data: ['object'],
   vars: ['object'],
   instructions: ['string'],
-  ...typesOf(GATEHOUSE_SETTINGS),
+  ...typesOf(settings),
   stream: ['boolean'],
+  ...typesOf({ metadata }),
 }
 
 function accept(body: JsonObject): AcceptedRequest {

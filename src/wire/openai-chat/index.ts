@@ -24,7 +24,7 @@ import {
   refuseFieldInOtherLetters,
   requireField,
 } from '../request-fields.ts'
-import { nameFeature, typesOf } from '../settings.ts'
+import { CHECKED_SETTINGS, nameFeature, typesOf } from '../settings.ts'
 import { isReportedError } from '../upstream-error.ts'
 import { readUsage } from '../usage.ts'
 import { encodeChatAnswer } from './inbound-answer.ts'
@@ -94,7 +94,7 @@ const FIELD_TYPES: FieldTypes = {
   messages: ['array'],
   stream: ['boolean'],
   stream_options: ['object'],
-  ...typesOf(CHAT_SETTINGS, ['tools', 'toolChoice', 'maxOutputTokens']),
+  ...typesOf(CHAT_SETTINGS, CHECKED_SETTINGS),
 }
 
 function accept(body: JsonObject): AcceptedRequest {

@@ -27,7 +27,7 @@ import {
   readString,
   requireField,
 } from '../request-fields.ts'
-import { typesOf } from '../settings.ts'
+import { CHECKED_SETTINGS, typesOf } from '../settings.ts'
 import { readResponseUses } from '../tool-uses.ts'
 import { decodeResponse, readResponseUsage } from './answer.ts'
 import { ResponsesStreamDecoder } from './events.ts'
@@ -76,7 +76,7 @@ const FIELD_TYPES: FieldTypes = {
   store: ['boolean'],
   background: ['boolean'],
   include: ['array'],
-  ...typesOf(RESPONSES_SETTINGS, ['tools', 'toolChoice', 'maxOutputTokens', 'reasoning']),
+  ...typesOf(RESPONSES_SETTINGS, [...CHECKED_SETTINGS, 'reasoning']),
 }
 
 function accept(body: JsonObject): AcceptedRequest {

@@ -6,7 +6,7 @@ import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 
-const HOUSE = resolve(import.meta.dir, '..')
+const HOUSE = resolve(import.meta.dir, '../..')
 const DOCUMENTS = ['*.md', 'docs/**/*.md', 'src/**/*.md']
 
 /** GitHub's anchors of headings: small letters, without punctuation, hyphens for spaces. */

@@ -6,14 +6,14 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parse } from 'yaml'
-import { describeDefault } from '../src/config/describe-setting.ts'
-import { SETTINGS } from '../src/config/setting-table.ts'
-import type { Setting } from '../src/config/setting-type.ts'
-import { catalog } from '../src/providers/catalog.ts'
-import { baseUrlVariableOf, keyVariableOf } from '../src/providers/define.ts'
-import { settingsPage } from './settings-page.ts'
+import { settingsPage } from '../../scripts/settings-page.ts'
+import { describeDefault } from '../../src/config/describe-setting.ts'
+import { SETTINGS } from '../../src/config/setting-table.ts'
+import type { Setting } from '../../src/config/setting-type.ts'
+import { catalog } from '../../src/providers/catalog.ts'
+import { baseUrlVariableOf, keyVariableOf } from '../../src/providers/define.ts'
 
-const HOUSE = resolve(import.meta.dir, '..')
+const HOUSE = resolve(import.meta.dir, '../..')
 /** Decisions and the changelog tell of settings that have gone. */
 const TEXTS = [
   'README.md',

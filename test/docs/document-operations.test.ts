@@ -2,9 +2,9 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { readDocument } from './openapi/read-document.ts'
+import { readDocument } from '../../scripts/openapi/read-document.ts'
 
-const HOUSE = resolve(import.meta.dir, '..')
+const HOUSE = resolve(import.meta.dir, '../..')
 /** Decisions and the changelog tell of operations that have gone. */
 const TEXTS = ['README.md', 'docs/*.md', 'docs/guides/*.md', 'docs/operations/*.md', 'deploy/**/*']
 const NAMED = /\b(GET|POST|PUT|PATCH|DELETE) (\/(?:v\d|alt)\/[\w/:{}.-]*[\w}])/g

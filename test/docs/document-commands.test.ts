@@ -3,10 +3,10 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Command } from 'commander'
-import { loadCommands } from '../src/cli/commands.ts'
-import type { CliContext } from '../src/cli/context.ts'
+import { loadCommands } from '../../src/cli/commands.ts'
+import type { CliContext } from '../../src/cli/context.ts'
 
-const HOUSE = resolve(import.meta.dir, '..')
+const HOUSE = resolve(import.meta.dir, '../..')
 /** Decisions and the changelog tell of commands that have gone. */
 const TEXTS = ['README.md', 'AGENTS.md', 'docs/*.md', 'docs/guides/*.md', 'docs/operations/*.md']
 const MORE = ['deploy/**/*', 'compose.yaml', '.env.example', 'Dockerfile', 'web/**/*.{ts,tsx}']

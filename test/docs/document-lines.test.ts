@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-const HOUSE = resolve(import.meta.dir, '..')
+const HOUSE = resolve(import.meta.dir, '../..')
 const LONGEST = 100
 /** Made by programs, from texts that tables hold too. */
 const isGenerated = (path: string) => /^docs\/(?:generated\/|benchmarks\.md$)/.test(path)

@@ -22,13 +22,13 @@ import { nameFeature, typesOf } from '../settings.ts'
 import { encodeGatehouseAnswer } from './answer.ts'
 import { encodeFailureEvent, GatehouseEventEncoder } from './events.ts'
 import { decodeGatehouseRequest } from './request.ts'
-import { GATEHOUSE_SETTINGS } from './settings.ts'
+import { OWN_SETTINGS } from './settings.ts'
 
 export const gatehouseChatInboundCodec: InboundCodec = {
   decodeRequest: decodeGatehouseRequest,
   encodeAnswer: encodeGatehouseAnswer,
   createEventEncoder: (_request, facts) => new GatehouseEventEncoder(facts),
-  nameFeature: (feature) => nameFeature(feature, GATEHOUSE_SETTINGS, NAMES),
+  nameFeature: (feature) => nameFeature(feature, OWN_SETTINGS, NAMES),
 }
 
 /** Names of features that are no settings, or that the caller wrote by another name. */
@@ -49,12 +49,12 @@ export const gatehouseChat: Dialect = {
   id: 'gatehouse-chat',
   envelope: 'flat',
   accept,
-  readSpoken: spokenIn(GATEHOUSE_SETTINGS),
+  readSpoken: spokenIn(OWN_SETTINGS),
   encodeFailedStream: (error) => Buffer.from(encodeFailureEvent(error)),
   inboundCodec: gatehouseChatInboundCodec,
 }
 
-const { metadata, ...settings } = GATEHOUSE_SETTINGS
+const { metadata, ...settings } = OWN_SETTINGS
 
 /** In the order in which the refusal of an unknown member lists them. */
 const FIELD_TYPES: FieldTypes = {

@@ -31,7 +31,7 @@ import {
 import { placeReasoning, readToolId } from '../seal-carrier.ts'
 import { decodeSettings } from '../settings.ts'
 import { renderTemplate } from './render-template.ts'
-import { GATEHOUSE_SETTINGS } from './settings.ts'
+import { OWN_SETTINGS } from './settings.ts'
 
 /** @throws GatewayError `invalid_request` naming the path of what is wrong */
 export function decodeGatehouseRequest(
@@ -44,7 +44,7 @@ export function decodeGatehouseRequest(
   const values = vars === undefined ? {} : decodeVars(vars)
   const render = (template: string) => renderTemplate(template, values, limits.maxTextBytes)
   const settings: ChatSettings = {
-    ...decodeSettings(root, GATEHOUSE_SETTINGS),
+    ...decodeSettings(root, OWN_SETTINGS),
     ...present({
       tools: decodeTools(at('tools')),
       toolChoice: decodeToolChoice(at('tool_choice')),

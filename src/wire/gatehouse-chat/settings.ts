@@ -1,7 +1,7 @@
 /** The settings of a `/v3/chat` request. */
 import { number, own, record, type Settings, texts } from '../settings.ts'
 
-export const GATEHOUSE_SETTINGS = {
+export const OWN_SETTINGS = {
   tools: own('tools', { json: ['array'] }),
   toolChoice: own('tool_choice', { json: ['string', 'object'] }),
   responseFormat: own('response_format', { json: ['object'] }),

@@ -22,7 +22,7 @@ export const layers = {
   },
   gateway: {
     may: ['core', 'http', 'wire', 'providers', 'upstream'],
-    does: 'the hot path: seven stages and the ports they need',
+    does: 'the hot path: its stages and the ports they need',
   },
   store: { may: ['core'], does: 'Kysely schema, migrations, one file per aggregate' },
   ledger: {

@@ -17,7 +17,7 @@ import { authenticate, whenFresh } from './authenticate.ts'
 import { beginCall, type CallPorts, isAdmitted, toAdmitted } from './call.ts'
 import { checkQuota } from './check-quota.ts'
 import { type PlanPorts, planTargets } from './plan/plan-targets.ts'
-import type { Caller, Freshness, GateStore, KeyStore, Limits, Place, Refusals } from './ports.ts'
+import type { Caller, Freshness, GateStore, KeyStore, Limits, Refusals, Slot } from './ports.ts'
 import { refuse, settleRefused } from './refuse.ts'
 import { tellRefusal } from './refused-call.ts'
 import { answerLocally, relayAnswer, toSkippedHeader } from './relay/relay-answer.ts'
@@ -55,19 +55,19 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
   // Anonymous on purpose: a named function expression allocates a scope per call.
   return async (request, dialect, known) => {
     const call = beginCall(ports, request, dialect, known?.id)
-    let slot: Place | undefined
+    let slot: Slot | undefined
     try {
       await whenFresh(ports)
       const caller = known?.caller ?? authenticate(ports, request.headers, dialect.keyHeader)
       call.caller = caller
       // Before the body is read: a key makes the process hold no more bodies than it may have calls.
-      slot = ports.limits.enter(caller, call.begunAt)
+      slot = ports.limits.acquireSlot(caller, call.begunAt)
       const accepted = await accept(ports, request, call)
       call.accepted = accepted
       const gate = ports.gates.find(caller.accountId, accepted.gateId)
       call.gate = gate
       await ports.limits.whenReady(caller, accepted.gateId)
-      slot.leave()
+      slot.release()
       const { startedAt } = call
       const admission = await admit(ports, { caller, accepted, gate, dialect, startedAt })
       const admitted = toAdmitted(call, admission)
@@ -81,7 +81,7 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       }
       return await relayAnswer(ports, admitted, await attempting)
     } catch (thrown) {
-      slot?.leave()
+      slot?.release()
       const error = await settleRefused(ports, call, thrown)
       call.body.release()
       if (error.kind === 'internal_error') ports.reportFailure(error, call.id)

@@ -101,7 +101,7 @@ export interface Spent {
   readonly endedAtMs: number
 }
 
-/** A place taken under the limits; given back exactly once. */
+/** The part of a key's limits that an admitted call holds; settled exactly once. */
 export interface Ticket {
   /** `x-ratelimit-*` for the answer, as they are now: made anew for whoever asks. */
   readonly headers: Readonly<Record<string, string>>
@@ -116,9 +116,9 @@ export interface Ticket {
 }
 
 /** Held by a call whose body is not read yet. */
-export interface Place {
+export interface Slot {
   /** Safe to call again. */
-  leave(): void
+  release(): void
 }
 
 /**
@@ -137,12 +137,12 @@ export interface Limits {
   /** Whether any limit of such a call is in money. */
   limitsSpend(caller: Caller, gateId: string): boolean
   /**
-   * Before the body is read, and without asking anybody: a place among the key's concurrent calls
+   * Before the body is read, and without asking anybody: a slot among the key's concurrent calls
    * (and the account's), until `admit`. Takes nothing else. @param nowMs on the scale of
    * `Stopwatch.elapsed`
    * @throws GatewayError `rate_limited` where `admit` could only say so too
    */
-  enter(caller: Caller, nowMs: number): Place
+  acquireSlot(caller: Caller, nowMs: number): Slot
   /**
    * Reads what the account used before, shortly after a start; `admit` has to wait for the promise.
    * Undefined: it is known. @throws GatewayError `unavailable` (rejects)

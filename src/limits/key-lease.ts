@@ -56,7 +56,7 @@ export class KeyLease {
   #limits: RateLimits
   #running = 0
   /** Calls whose bodies are still to come. */
-  #entered = 0
+  #slots = 0
   #places = 0
   #placesAskedAtMs = Number.NEGATIVE_INFINITY
   #birth = ''
@@ -88,7 +88,7 @@ export class KeyLease {
   /** True where a new one would say as much. */
   get isIdle(): boolean {
     const isQuiet =
-      this.#running + this.#entered === 0 && this.#places === 0 && this.#asking === undefined
+      this.#running + this.#slots === 0 && this.#places === 0 && this.#asking === undefined
     return isQuiet && this.requests.isSettled && this.tokens.isSettled
   }
 
@@ -102,10 +102,10 @@ export class KeyLease {
   }
 
   /**
-   * For a call that is not admitted yet: takes a place of this node alone, and asks nobody. `leave`
-   * gives it back. @returns undefined where there is one
+   * For a call that is not admitted yet: acquires a slot of this node alone, and asks nobody.
+   * `releaseSlot` gives it back. @returns undefined where there is one
    */
-  enter(limits: RateLimits): LeaseRefusal | undefined {
+  acquireSlot(limits: RateLimits): LeaseRefusal | undefined {
     this.#limits = limits
     const nowMs = this.#options.now()
     this.#lastUsedMs = nowMs
@@ -114,14 +114,14 @@ export class KeyLease {
     if (mode === 'closed') return 'unavailable'
     if (mode !== 'open') {
       if (this.requests.has(1, nowMs) === 'no') return 'requests'
-      if (this.#running + this.#entered >= limits.concurrentCalls) return 'concurrent'
+      if (this.#running + this.#slots >= limits.concurrentCalls) return 'concurrent'
     }
-    this.#entered += 1
+    this.#slots += 1
     return undefined
   }
 
-  leave(): void {
-    this.#entered -= 1
+  releaseSlot(): void {
+    this.#slots -= 1
   }
 
   /** @param tokens no more than a full bucket holds */

@@ -11,9 +11,9 @@ import type {
   CallAhead,
   Caller,
   Limits,
-  Place,
   PriceDemand,
   RateLimits,
+  Slot,
   Spent,
   Ticket,
 } from '../gateway/ports.ts'
@@ -35,7 +35,7 @@ interface RateState {
   readonly tokens: TokenBucket
   running: number
   /** Calls whose bodies are still to come. */
-  entered: number
+  slots: number
 }
 
 /**
@@ -66,19 +66,19 @@ export class MemoryLimits implements Limits {
     return this.#states.size
   }
 
-  enter({ accountId, keyId, limits }: Caller, nowMs: number): Place {
+  acquireSlot({ accountId, keyId, limits }: Caller, nowMs: number): Slot {
     const key = this.#stateOf(keyId, limits, nowMs)
     const account = limits.account && this.#accountState(accountId, limits.account, nowMs)
     key.requests.refill(limits.requestsPerMinute, nowMs)
     if (!key.requests.holds(1)) throw tooManyRequests('key', { key, account })
-    if (key.running + key.entered >= limits.concurrentCalls)
+    if (key.running + key.slots >= limits.concurrentCalls)
       throw tooManyConcurrent('key', { key, account }, limits.concurrentCalls)
     if (account !== undefined && limits.account !== undefined) {
       if (!account.requests.holds(1)) throw tooManyRequests('account', { key, account })
-      if (account.running + account.entered >= limits.account.concurrentCalls)
+      if (account.running + account.slots >= limits.account.concurrentCalls)
         throw tooManyConcurrent('account', { key, account }, limits.account.concurrentCalls)
     }
-    return new MemoryPlace(key, account)
+    return new MemorySlot(key, account)
   }
 
   priceDemand(caller: Caller, gateId: string): PriceDemand | undefined {
@@ -141,7 +141,7 @@ export class MemoryLimits implements Limits {
     if (known !== undefined) return known
     const requests = new TokenBucket(limits.requestsPerMinute, nowMs)
     const tokens = new TokenBucket(limits.tokensPerMinute, nowMs)
-    const state = { id, requests, tokens, running: 0, entered: 0 }
+    const state = { id, requests, tokens, running: 0, slots: 0 }
     this.#states.set(id, state)
     return state
   }
@@ -157,7 +157,7 @@ export class MemoryLimits implements Limits {
         this.#sweep = this.#states.values()
         return
       }
-      if (state.running + state.entered > 0) continue
+      if (state.running + state.slots > 0) continue
       state.requests.refill(state.requests.perMinute, nowMs)
       state.tokens.refill(state.tokens.perMinute, nowMs)
       if (state.requests.isFull && state.tokens.isFull) this.#states.delete(state.id)
@@ -165,21 +165,21 @@ export class MemoryLimits implements Limits {
   }
 }
 
-class MemoryPlace implements Place {
+class MemorySlot implements Slot {
   #key: RateState | undefined
   readonly #account: RateState | undefined
 
   constructor(key: RateState, account: RateState | undefined) {
     this.#key = key
     this.#account = account
-    key.entered += 1
-    if (account !== undefined) account.entered += 1
+    key.slots += 1
+    if (account !== undefined) account.slots += 1
   }
 
-  leave(): void {
+  release(): void {
     if (this.#key === undefined) return
-    this.#key.entered -= 1
-    if (this.#account !== undefined) this.#account.entered -= 1
+    this.#key.slots -= 1
+    if (this.#account !== undefined) this.#account.slots -= 1
     this.#key = undefined
   }
 }

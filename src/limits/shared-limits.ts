@@ -13,9 +13,9 @@ import type {
   CallAhead,
   Caller,
   Limits,
-  Place,
   PriceDemand,
   RateLimits,
+  Slot,
   Spent,
   Ticket,
 } from '../gateway/ports.ts'
@@ -115,21 +115,21 @@ export class SharedLimits implements Limits {
   }
 
   /** Decides by this node's own knowledge: the call's admission asks what others have taken. */
-  enter(caller: Caller): Place {
+  acquireSlot(caller: Caller): Slot {
     const { limits } = caller
     const key = this.#keyLeaseOf(caller)
     const account = this.#accountLeaseOf(caller)
-    if (key === undefined && account === undefined) return NO_PLACE
-    const refused = key?.enter(limits)
+    if (key === undefined && account === undefined) return NO_SLOT
+    const refused = key?.acquireSlot(limits)
     if (refused !== undefined) throw toRefusal(refused, 'key', { key, account, caller, tokens: 0 })
     if (account !== undefined && limits.account !== undefined) {
-      const ofAccount = account.enter(limits.account)
+      const ofAccount = account.acquireSlot(limits.account)
       if (ofAccount !== undefined) {
-        key?.leave()
+        key?.releaseSlot()
         throw toRefusal(ofAccount, 'account', { key, account, caller, tokens: 0 })
       }
     }
-    return new LeasedPlace(key, account)
+    return new LeasedSlot(key, account)
   }
 
   priceDemand(caller: Caller, gateId: string): PriceDemand | undefined {
@@ -267,9 +267,9 @@ function bucketsOf(lease: KeyLease | undefined): CallBuckets['key'] {
   return lease && { requests: lease.requests.view, tokens: lease.tokens.view }
 }
 
-const NO_PLACE: Place = { leave: () => {} }
+const NO_SLOT: Slot = { release: () => {} }
 
-class LeasedPlace implements Place {
+class LeasedSlot implements Slot {
   readonly #key: KeyLease | undefined
   readonly #account: KeyLease | undefined
   #hasLeft = false
@@ -279,11 +279,11 @@ class LeasedPlace implements Place {
     this.#account = account
   }
 
-  leave(): void {
+  release(): void {
     if (this.#hasLeft) return
     this.#hasLeft = true
-    this.#key?.leave()
-    this.#account?.leave()
+    this.#key?.releaseSlot()
+    this.#account?.releaseSlot()
   }
 }
 

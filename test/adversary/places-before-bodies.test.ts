@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import type { SharedStore } from '../../src/cluster/shared-store.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import { createPlans } from '../../src/core/plan.ts'
-import type { Caller, Limits, Place } from '../../src/gateway/ports.ts'
+import type { Caller, Limits, Slot } from '../../src/gateway/ports.ts'
 import { MemoryLimits } from '../../src/limits/memory-limits.ts'
 import { SharedLimits } from '../../src/limits/shared-limits.ts'
 import { UsageLimits } from '../../src/limits/usage-limits.ts'
@@ -38,7 +38,7 @@ function waiting() {
 
 describe('before a byte of the body is read', () => {
   const limits = {
-    enter: () => {
+    acquireSlot: () => {
       throw LIMITED
     },
   }
@@ -70,7 +70,7 @@ describe('before a byte of the body is read', () => {
       request: { body: 'no JSON' },
       seen: { status: 400 },
       settled: null,
-      check: ({ limits: seen }) => expect(seen.entered).toBe(0),
+      check: ({ limits: seen }) => expect(seen.slots).toBe(0),
     },
   ])
 })
@@ -184,18 +184,18 @@ describe.each(kinds)('the places of a key on %s', (_, create) => {
 
   test('are taken by bodies that are still to come and by calls that run, together', async () => {
     const three = caller({ concurrentCalls: 3 })
-    const enter = () => limits.enter(three, AHEAD.startedAtMs)
-    const places: Place[] = [enter(), enter()]
-    places.pop()?.leave()
+    const enter = () => limits.acquireSlot(three, AHEAD.startedAtMs)
+    const slots: Slot[] = [enter(), enter()]
+    slots.pop()?.release()
     const ticket = await limits.admit(three, AHEAD)
-    places.push(enter())
+    slots.push(enter())
     expect(enter).toThrow(expect.objectContaining({ kind: 'rate_limited', status: 429 }))
-    for (const place of places) {
-      place.leave()
+    for (const place of slots) {
+      place.release()
       // Only the first call counts.
-      place.leave()
+      place.release()
     }
-    places.push(enter(), enter())
+    slots.push(enter(), enter())
     expect(enter).toThrow(expect.objectContaining({ kind: 'rate_limited' }))
     ticket.settle({
       tokens: 0,
@@ -213,7 +213,7 @@ describe.each(kinds)('the places of a key on %s', (_, create) => {
       concurrentCalls: 2,
     }
     const enter = (key: string) =>
-      limits.enter(
+      limits.acquireSlot(
         { ...caller({ concurrentCalls: 1, account }), keyId: key as Caller['keyId'] },
         AHEAD.startedAtMs,
       )
@@ -224,15 +224,15 @@ describe.each(kinds)('the places of a key on %s', (_, create) => {
         message: expect.stringContaining('all API keys of this account together are allowed 2'),
       }),
     )
-    first?.leave()
+    first?.release()
     enter('key_c')
   })
 
   test('are not given once the requests of a minute are used up, and entering uses none of them', async () => {
     const one = { ...caller({ requestsPerMinute: 1 }), keyId: 'key_minute' as Caller['keyId'] }
-    for (let round = 0; round < 5; round++) limits.enter(one, AHEAD.startedAtMs).leave()
+    for (let round = 0; round < 5; round++) limits.acquireSlot(one, AHEAD.startedAtMs).release()
     await limits.admit(one, AHEAD)
-    expect(() => limits.enter(one, AHEAD.startedAtMs)).toThrow(
+    expect(() => limits.acquireSlot(one, AHEAD.startedAtMs)).toThrow(
       expect.objectContaining({
         kind: 'rate_limited',
         message: expect.stringContaining('requests per minute'),

@@ -7,8 +7,8 @@ import type {
   CallAhead,
   Caller,
   Limits,
-  Place,
   PriceDemand,
+  Slot,
   Spent,
   Ticket,
 } from '../../src/gateway/ports.ts'
@@ -17,7 +17,7 @@ type MaybeLater<T> = T | Promise<T>
 
 export interface LimitsScript {
   /** Refuses by throwing, before the body is read. */
-  readonly enter?: () => void
+  readonly acquireSlot?: () => void
   /** Which limits in money want prices to be known. */
   readonly priceDemand?: PriceDemand
   /** One of them is in money. */
@@ -64,21 +64,21 @@ export class ScriptedTicket implements Ticket {
 
 export class ScriptedLimits implements Limits {
   readonly tickets: ScriptedTicket[] = []
-  /** Calls that have entered and were not admitted or turned away yet. */
-  entered = 0
+  /** Slots of calls that were not admitted or refused yet. */
+  slots = 0
   readonly #script: LimitsScript
 
   constructor(script: LimitsScript = {}) {
     this.#script = script
   }
 
-  enter(): Place {
-    this.#script.enter?.()
-    this.entered += 1
+  acquireSlot(): Slot {
+    this.#script.acquireSlot?.()
+    this.slots += 1
     let isHeld = true
     return {
-      leave: () => {
-        if (isHeld) this.entered -= 1
+      release: () => {
+        if (isHeld) this.slots -= 1
         isHeld = false
       },
     }
@@ -108,7 +108,7 @@ export class ScriptedLimits implements Limits {
 
   /** Places that were not given back exactly once. */
   problems(): string[] {
-    if (this.entered !== 0) return [`${this.entered} calls are still at the door`]
+    if (this.slots !== 0) return [`${this.slots} slots are still held`]
     return this.tickets
       .filter(({ spent }) => spent.length !== 1)
       .map(({ spent }) => `a place was given back ${spent.length} times`)

@@ -7,19 +7,26 @@ import { FEATURE_IDS, type FeatureId } from '../../src/contract/conformance-feat
 import { GatewayError } from '../../src/core/errors.ts'
 import { catalog } from '../../src/providers/catalog.ts'
 import { CALL_ENDPOINTS } from '../../src/wire/dialects.ts'
-import type { UpstreamKit } from './answer-script.ts'
+import type { UpstreamKit } from '../../test/support/upstream-answers/answer-script.ts'
+import { bedrockUpstream } from '../../test/support/upstream-answers/bedrock-upstream.ts'
+import {
+  mistralUpstream,
+  openaiUpstream,
+} from '../../test/support/upstream-answers/chat-upstreams.ts'
+import { responsesUpstream } from '../../test/support/upstream-answers/responses-upstream.ts'
+import {
+  anthropicUpstream,
+  cohereUpstream,
+  geminiUpstream,
+} from '../../test/support/upstream-answers/vendor-upstreams.ts'
 import { askTarget, type Pair } from './ask-target.ts'
-import { bedrockUpstream } from './bedrock-upstream.ts'
 import type { CallerKit } from './caller.ts'
 import { chatCaller } from './chat-caller.ts'
-import { mistralUpstream, openaiUpstream } from './chat-upstreams.ts'
 import { gatehouseCaller } from './gatehouse-caller.ts'
 import { messagesCaller } from './messages-caller.ts'
 import { modelsOf } from './models.ts'
 import { ANSWER_PROBES, probeAnswer, probeFailures } from './probe-answers.ts'
 import { probeLoop, probeRequest } from './probe-requests.ts'
-import { responsesUpstream } from './responses-upstream.ts'
-import { anthropicUpstream, cohereUpstream, geminiUpstream } from './vendor-upstreams.ts'
 import { ConformanceFault, type Verdict } from './verdict.ts'
 
 /** By dialect. */

@@ -6,7 +6,12 @@
 import type { FeatureId } from '../../src/contract/conformance-features.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import type { StreamTap } from '../../src/wire/dialect.ts'
-import { type AnswerScript, THOUGHT, type UpstreamKit, USAGE } from './answer-script.ts'
+import {
+  type AnswerScript,
+  THOUGHT,
+  type UpstreamKit,
+  USAGE,
+} from '../../test/support/upstream-answers/answer-script.ts'
 import { askTarget, type Pair } from './ask-target.ts'
 import type { CallerKit, SeenAnswer, SeenField } from './caller.ts'
 import { ANSWERED, CALLS } from './materials.ts'

@@ -3,7 +3,7 @@
  */
 import { GatewayError } from '../../src/core/errors.ts'
 import type { JsonRecord } from '../../src/wire/chat-request.ts'
-import { THOUGHT, type UpstreamKit } from './answer-script.ts'
+import { THOUGHT, type UpstreamKit } from '../../test/support/upstream-answers/answer-script.ts'
 import { type AskedTarget, askTarget, type Pair } from './ask-target.ts'
 import type { CallerKit, Probe } from './caller.ts'
 import { CALLS } from './materials.ts'

@@ -2,11 +2,13 @@
  * What an upstream is made to answer, in no dialect; each dialect's sample says it as well as the
  * dialect can.
  */
-import type { FinishReason } from '../../src/wire/chat-answer.ts'
-import type { JsonRecord } from '../../src/wire/chat-request.ts'
+import type { FinishReason } from '../../../src/wire/chat-answer.ts'
+import type { JsonRecord } from '../../../src/wire/chat-request.ts'
 
 export interface AnswerScript {
   readonly text?: string
+  /** The text comes in one piece; absent: in two, so that there is something to join. */
+  readonly isTextWhole?: true
   readonly reasoning?: string
   readonly calls?: readonly {
     readonly id: string
@@ -14,9 +16,18 @@ export interface AnswerScript {
     readonly arguments: string
   }[]
   readonly finish: FinishReason
+  /** Tokens; absent: those of `USAGE`. */
+  readonly usage?: ScriptedUsage
 }
 
-export const USAGE = { input: 11, cached: 3, output: 7, reasoning: 2 } as const
+export interface ScriptedUsage {
+  readonly input: number
+  readonly cached: number
+  readonly output: number
+  readonly reasoning: number
+}
+
+export const USAGE: ScriptedUsage = { input: 11, cached: 3, output: 7, reasoning: 2 }
 
 /** Stands for what a provider signs or encrypts. */
 export const SEAL = 'cHJvYmUtc2VhbC1vZi1yZWFzb25pbmc='
@@ -44,7 +55,11 @@ export function sse(type: string | undefined, data: object): Uint8Array {
   )
 }
 
-/** Two pieces, so that there is something to join. */
+/** The pieces of its text; none where it has none. */
+export function textPieces({ text = '', isTextWhole }: AnswerScript): readonly string[] {
+  return (isTextWhole === true ? [text] : halves(text)).filter((piece) => piece !== '')
+}
+
 export function halves(text: string): readonly [string, string] {
   const middle = Math.ceil(text.length / 2)
   return [text.slice(0, middle), text.slice(middle)]

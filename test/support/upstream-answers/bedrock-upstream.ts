@@ -1,7 +1,14 @@
 /** An upstream that answers in Bedrock Converse, whose streams are binary. */
 import { EventStreamCodec } from '@smithy/eventstream-codec'
-import type { FinishReason } from '../../src/wire/chat-answer.ts'
-import { type AnswerScript, halves, SEAL, type UpstreamKit, USAGE } from './answer-script.ts'
+import type { FinishReason } from '../../../src/wire/chat-answer.ts'
+import {
+  type AnswerScript,
+  halves,
+  SEAL,
+  textPieces,
+  type UpstreamKit,
+  USAGE,
+} from './answer-script.ts'
 
 const codec = new EventStreamCodec(
   (bytes) => Buffer.from(bytes).toString('utf8'),
@@ -30,14 +37,15 @@ const REASONS: Readonly<Record<FinishReason, string>> = {
   content_filter: 'content_filtered',
 }
 /** It does not count thoughts by themselves. */
-const usage = {
-  inputTokens: USAGE.input - USAGE.cached,
-  cacheReadInputTokens: USAGE.cached,
-  outputTokens: USAGE.output,
-  totalTokens: USAGE.input + USAGE.output,
-}
+const toUsage = ({ usage = USAGE }: AnswerScript) => ({
+  inputTokens: usage.input - usage.cached,
+  cacheReadInputTokens: usage.cached,
+  outputTokens: usage.output,
+  totalTokens: usage.input + usage.output,
+})
 
-function blockDeltas({ reasoning, text, calls = [] }: AnswerScript) {
+function blockDeltas(script: AnswerScript) {
+  const { reasoning, text, calls = [] } = script
   return [
     ...(reasoning === undefined
       ? []
@@ -52,7 +60,7 @@ function blockDeltas({ reasoning, text, calls = [] }: AnswerScript) {
         ]),
     ...(text === undefined
       ? []
-      : [{ start: undefined, deltas: halves(text).map((half) => ({ text: half })) }]),
+      : [{ start: undefined, deltas: textPieces(script).map((piece) => ({ text: piece })) }]),
     ...calls.map((call) => ({
       start: { toolUse: { toolUseId: call.id, name: call.name } },
       deltas:
@@ -70,25 +78,28 @@ export const bedrockUpstream: UpstreamKit = {
     { ':message-type': 'exception', ':exception-type': 'modelStreamErrorException' },
     { message: 'probe-failure' },
   ),
-  whole: ({ reasoning, text, calls = [], finish }) => ({
-    output: {
-      message: {
-        role: 'assistant',
-        content: [
-          ...(reasoning === undefined
-            ? []
-            : [{ reasoningContent: { reasoningText: { text: reasoning, signature: SEAL } } }]),
-          ...(text === undefined ? [] : [{ text }]),
-          ...calls.map((call) => ({
-            toolUse: { toolUseId: call.id, name: call.name, input: JSON.parse(call.arguments) },
-          })),
-        ],
+  whole: (script) => {
+    const { reasoning, text, calls = [], finish } = script
+    return {
+      output: {
+        message: {
+          role: 'assistant',
+          content: [
+            ...(reasoning === undefined
+              ? []
+              : [{ reasoningContent: { reasoningText: { text: reasoning, signature: SEAL } } }]),
+            ...(text === undefined ? [] : [{ text }]),
+            ...calls.map((call) => ({
+              toolUse: { toolUseId: call.id, name: call.name, input: JSON.parse(call.arguments) },
+            })),
+          ],
+        },
       },
-    },
-    stopReason: REASONS[finish],
-    usage,
-    metrics: { latencyMs: 1 },
-  }),
+      stopReason: REASONS[finish],
+      usage: toUsage(script),
+      metrics: { latencyMs: 1 },
+    }
+  },
   stream: (script) => [
     event('messageStart', { role: 'assistant' }),
     ...blockDeltas(script).flatMap(({ start, deltas }, contentBlockIndex) => [
@@ -97,6 +108,6 @@ export const bedrockUpstream: UpstreamKit = {
       event('contentBlockStop', { contentBlockIndex }),
     ]),
     event('messageStop', { stopReason: REASONS[script.finish] }),
-    event('metadata', { usage, metrics: { latencyMs: 1 } }),
+    event('metadata', { usage: toUsage(script), metrics: { latencyMs: 1 } }),
   ],
 }

@@ -1,25 +1,25 @@
 /** Upstreams that answer in the shape of chat completions: OpenAI's own and Mistral's. */
-import type { JsonRecord } from '../../src/wire/chat-request.ts'
+import type { JsonRecord } from '../../../src/wire/chat-request.ts'
 import {
   type AnswerScript,
-  halves,
   sse,
   THOUGHT,
+  textPieces,
   type UpstreamKit,
   USAGE,
 } from './answer-script.ts'
 
 const head = { id: 'probe-1', created: 1_767_225_600, model: 'model-1' }
-const usage = {
-  prompt_tokens: USAGE.input,
-  completion_tokens: USAGE.output,
-  total_tokens: USAGE.input + USAGE.output,
-  prompt_tokens_details: { cached_tokens: USAGE.cached },
-}
+const toUsage = ({ usage = USAGE }: AnswerScript) => ({
+  prompt_tokens: usage.input,
+  completion_tokens: usage.output,
+  total_tokens: usage.input + usage.output,
+  prompt_tokens_details: { cached_tokens: usage.cached },
+})
 
 interface Vendor {
   readonly name: string
-  readonly usage: JsonRecord
+  readonly toUsage: (script: AnswerScript) => JsonRecord
   readonly hasFilter: boolean
   /** Where the reasoning stands beside the text. */
   readonly contentOf: (script: AnswerScript) => readonly JsonRecord[]
@@ -59,26 +59,26 @@ function chatShaped(vendor: Vendor): UpstreamKit {
         ...(script.calls === undefined ? {} : { tool_calls: script.calls.map(toCall) }),
       }
       const choices = [{ index: 0, message, finish_reason: script.finish }]
-      return { ...head, object: 'chat.completion', choices, usage: vendor.usage }
+      return { ...head, object: 'chat.completion', choices, usage: vendor.toUsage(script) }
     },
     stream: (script) => [
       chunk({ role: 'assistant', content: '' }),
       ...vendor.contentOf(script).map((delta) => chunk(delta)),
       ...(script.calls ?? []).map((call, index) => chunk({ tool_calls: [toCall(call, index)] })),
-      chunk({ content: '' }, script.finish, { usage: vendor.usage }),
+      chunk({ content: '' }, script.finish, { usage: vendor.toUsage(script) }),
       Buffer.from('data: [DONE]\n\n'),
     ],
   }
 }
 
-const textsOf = ({ text = '' }: AnswerScript) =>
-  halves(text)
-    .filter((half) => half !== '')
-    .map((content) => ({ content }))
+const textsOf = (script: AnswerScript) => textPieces(script).map((content) => ({ content }))
 
 export const openaiUpstream = chatShaped({
   name: 'OpenAI Chat',
-  usage: { ...usage, completion_tokens_details: { reasoning_tokens: USAGE.reasoning } },
+  toUsage: (script) => ({
+    ...toUsage(script),
+    completion_tokens_details: { reasoning_tokens: (script.usage ?? USAGE).reasoning },
+  }),
   hasFilter: true,
   contentOf: (script) => [
     ...(script.reasoning === undefined ? [] : [{ reasoning_content: script.reasoning }]),
@@ -89,7 +89,7 @@ export const openaiUpstream = chatShaped({
 
 export const mistralUpstream = chatShaped({
   name: 'Mistral chat',
-  usage,
+  toUsage,
   hasFilter: false,
   contentOf: (script) => [
     ...(script.reasoning === undefined

@@ -1,5 +1,5 @@
 /** An upstream that answers in OpenAI Responses, for the day that calls are translated to it. */
-import type { JsonRecord } from '../../src/wire/chat-request.ts'
+import type { JsonRecord } from '../../../src/wire/chat-request.ts'
 import { type AnswerScript, halves, SEAL, sse, type UpstreamKit, USAGE } from './answer-script.ts'
 
 const typed = (type: string, members: object) => sse(type, { type, ...members })

@@ -1,11 +1,12 @@
 /** Upstreams that answer in shapes of their own: Anthropic Messages, Gemini, Cohere. */
-import type { FinishReason } from '../../src/wire/chat-answer.ts'
+import type { FinishReason } from '../../../src/wire/chat-answer.ts'
 import {
   type AnswerScript,
   halves,
   SEAL,
   sse,
   THOUGHT,
+  textPieces,
   type UpstreamKit,
   USAGE,
 } from './answer-script.ts'
@@ -13,7 +14,6 @@ import {
 const typed = (type: string, members: object = {}) => sse(type, { type, ...members })
 const callsOf = (script: AnswerScript) => script.calls ?? []
 const inputOf = (call: { readonly arguments: string }) => JSON.parse(call.arguments) as object
-const textHalves = ({ text = '' }: AnswerScript) => halves(text).filter((half) => half !== '')
 
 type Reasons = Readonly<Record<FinishReason, string>>
 
@@ -23,12 +23,12 @@ const ANTHROPIC_REASONS: Reasons = {
   tool_calls: 'tool_use',
   content_filter: 'refusal',
 }
-const anthropicUsage = {
-  input_tokens: USAGE.input - USAGE.cached,
-  cache_read_input_tokens: USAGE.cached,
-  output_tokens: USAGE.output,
-  output_tokens_details: { thinking_tokens: USAGE.reasoning },
-}
+const anthropicUsage = ({ usage = USAGE }: AnswerScript) => ({
+  input_tokens: usage.input - usage.cached,
+  cache_read_input_tokens: usage.cached,
+  output_tokens: usage.output,
+  output_tokens_details: { thinking_tokens: usage.reasoning },
+})
 const anthropicHead = {
   id: 'msg_probe',
   type: 'message',
@@ -56,7 +56,7 @@ export const anthropicUpstream: UpstreamKit = {
       })),
     ],
     stop_reason: ANTHROPIC_REASONS[script.finish],
-    usage: anthropicUsage,
+    usage: anthropicUsage(script),
   }),
   stream(script) {
     const blocks: (readonly [start: object, deltas: readonly object[]])[] = []
@@ -68,7 +68,7 @@ export const anthropicUpstream: UpstreamKit = {
     if (script.text !== undefined)
       blocks.push([
         { type: 'text', text: '' },
-        textHalves(script).map((text) => ({ type: 'text_delta', text })),
+        textPieces(script).map((text) => ({ type: 'text_delta', text })),
       ])
     for (const { id, name, arguments: written } of callsOf(script)) {
       const pieces = written === '{}' ? [] : halves(written)
@@ -79,7 +79,7 @@ export const anthropicUpstream: UpstreamKit = {
       ...anthropicHead,
       content: [],
       stop_reason: null,
-      usage: { ...anthropicUsage, output_tokens: 1 },
+      usage: { ...anthropicUsage(script), output_tokens: 1 },
     }
     return [
       typed('message_start', { message }),
@@ -90,7 +90,7 @@ export const anthropicUpstream: UpstreamKit = {
       ]),
       typed('message_delta', {
         delta: { stop_reason: ANTHROPIC_REASONS[script.finish] },
-        usage: anthropicUsage,
+        usage: anthropicUsage(script),
       }),
       typed('message_stop'),
     ]
@@ -104,7 +104,11 @@ const GEMINI_REASONS: Reasons = {
   content_filter: 'SAFETY',
 }
 
-function geminiPiece(parts: readonly object[], finishReason?: string) {
+function geminiPiece(
+  { usage = USAGE }: AnswerScript,
+  parts: readonly object[],
+  finishReason?: string,
+) {
   return {
     candidates: [
       {
@@ -114,10 +118,10 @@ function geminiPiece(parts: readonly object[], finishReason?: string) {
       },
     ],
     usageMetadata: {
-      promptTokenCount: USAGE.input,
-      cachedContentTokenCount: USAGE.cached,
-      candidatesTokenCount: USAGE.output - USAGE.reasoning,
-      thoughtsTokenCount: USAGE.reasoning,
+      promptTokenCount: usage.input,
+      cachedContentTokenCount: usage.cached,
+      candidatesTokenCount: usage.output - usage.reasoning,
+      thoughtsTokenCount: usage.reasoning,
     },
     modelVersion: 'model-1',
     responseId: 'probe-1',
@@ -126,7 +130,7 @@ function geminiPiece(parts: readonly object[], finishReason?: string) {
 
 const geminiParts = (script: AnswerScript): readonly object[] => [
   ...(script.reasoning === undefined ? [] : [{ text: script.reasoning, thought: true }]),
-  ...textHalves(script).map((text) => ({ text })),
+  ...textPieces(script).map((text) => ({ text })),
   ...callsOf(script).map(({ name, ...call }, index) => ({
     functionCall: { name, args: inputOf(call) },
     ...(index === 0 && script.reasoning !== undefined ? { thoughtSignature: SEAL } : {}),
@@ -140,10 +144,12 @@ export const geminiUpstream: UpstreamKit = {
     error: { code: 503, message: 'probe-failure', status: 'UNAVAILABLE' },
   }),
   whole: (script) =>
-    JSON.parse(JSON.stringify(geminiPiece(geminiParts(script), GEMINI_REASONS[script.finish]))),
+    JSON.parse(
+      JSON.stringify(geminiPiece(script, geminiParts(script), GEMINI_REASONS[script.finish])),
+    ),
   stream: (script) => [
-    ...geminiParts(script).map((part) => sse(undefined, geminiPiece([part]))),
-    sse(undefined, geminiPiece([], GEMINI_REASONS[script.finish])),
+    ...geminiParts(script).map((part) => sse(undefined, geminiPiece(script, [part]))),
+    sse(undefined, geminiPiece(script, [], GEMINI_REASONS[script.finish])),
   ],
 }
 
@@ -153,11 +159,11 @@ const COHERE_REASONS: Reasons = {
   tool_calls: 'TOOL_CALL',
   content_filter: 'ERROR_TOXIC',
 }
-const cohereUsage = {
-  billed_units: { input_tokens: USAGE.input, output_tokens: USAGE.output },
-  tokens: { input_tokens: USAGE.input, output_tokens: USAGE.output },
-  cached_tokens: USAGE.cached,
-}
+const cohereUsage = ({ usage = USAGE }: AnswerScript) => ({
+  billed_units: { input_tokens: usage.input, output_tokens: usage.output },
+  tokens: { input_tokens: usage.input, output_tokens: usage.output },
+  cached_tokens: usage.cached,
+})
 const cohereCall = ({
   id,
   ...called
@@ -188,12 +194,12 @@ export const cohereUpstream: UpstreamKit = {
       tool_calls: callsOf(script).map(cohereCall),
     },
     finish_reason: COHERE_REASONS[script.finish],
-    usage: cohereUsage,
+    usage: cohereUsage(script),
   }),
   stream(script) {
     const contents = [
       ...(script.reasoning === undefined ? [] : [['thinking', [script.reasoning]] as const]),
-      ...(script.text === undefined ? [] : [['text', textHalves(script)] as const]),
+      ...(script.text === undefined ? [] : [['text', textPieces(script)] as const]),
     ]
     return [
       typed('message-start', {
@@ -219,7 +225,7 @@ export const cohereUpstream: UpstreamKit = {
         typed('tool-call-end', { index }),
       ]),
       typed('message-end', {
-        delta: { finish_reason: COHERE_REASONS[script.finish], usage: cohereUsage },
+        delta: { finish_reason: COHERE_REASONS[script.finish], usage: cohereUsage(script) },
       }),
     ]
   },

@@ -3,7 +3,6 @@
  * them. Knows no kind of behaviour.
  */
 import { expect } from 'bun:test'
-import type { UpstreamKit } from '../../../scripts/conformance/answer-script.ts'
 import type { CallerKit, SeenAnswer } from '../../../scripts/conformance/caller.ts'
 import {
   CALLERS,
@@ -19,6 +18,7 @@ import { upstreamCodecOf } from '../../../src/wire/dialects.ts'
 import { AWS_STREAM_HEADERS } from '../aws-event-stream.ts'
 import { InProcessGateway, type Seen } from '../in-process-gateway.ts'
 import { json, type Script, type SentRequest, stream } from '../scripted-upstream.ts'
+import type { UpstreamKit } from '../upstream-answers/answer-script.ts'
 import { accumulate } from './published-sdks.ts'
 
 // Loaded with the first such target, which would take time that a scripted clock knows nothing of.

@@ -2,9 +2,10 @@
  * Small answers of each dialect of upstreams, made of the samples that the conformance table uses,
  * and the same answers in the odd ways that servers write them.
  */
-import type { AnswerScript } from '../../../scripts/conformance/answer-script.ts'
+
 import type { JsonRecord } from '../../../src/wire/chat-request.ts'
 import { awsEvent } from '../aws-event-stream.ts'
+import type { AnswerScript } from '../upstream-answers/answer-script.ts'
 import type { Sample, Upstream } from './pairs.ts'
 
 export const TEXT: AnswerScript = { text: 'héllo 😀', finish: 'stop' }

@@ -1,10 +1,17 @@
 /** The cost of a report at a listed price, and whether that report has all that the price asks for. */
+import type { ModelPrice } from '@pydantic/genai-prices'
 import type { CallOutcome } from '../core/call.ts'
-import { type Cost, UNKNOWN_COST } from '../core/cost.ts'
+import { type Cost, type CostPart, UNKNOWN_COST } from '../core/cost.ts'
 import { costOfParts } from '../core/money.ts'
 import type { Usage } from '../core/usage.ts'
-import { partsOfAudio } from './audio-parts.ts'
-import { isWhole, partsOfHours, partsOfListed, withUses, writtenTokens } from './cost-parts.ts'
+import {
+  isWhole,
+  partsOfHours,
+  partsOfListed,
+  rateOf,
+  withUses,
+  writtenTokens,
+} from './cost-parts.ts'
 import type { ListedPrice } from './price-table.ts'
 import { type ServedPrice, scaleParts } from './served-price.ts'
 
@@ -55,3 +62,45 @@ const OTHER_TOKENS = [
   'output_citation_mtok',
   'requests_kcount',
 ]
+
+// The price of audio tokens less that of the text they are counted as: parts of their own, since
+// rows do not know how many of the tokens were audio.
+
+const NO_PARTS: readonly CostPart[] = []
+/** More digits than any price has; binary fractions are in no source of a cost. */
+const PRECISION = 1e6
+
+export function partsOfAudio(prices: ModelPrice, usage: Usage): readonly CostPart[] {
+  const { audio, inputTokens, outputTokens, cachedInputTokens } = usage
+  if (audio === undefined) return NO_PARTS
+  const cachedInput = Math.min(audio.cachedInput, cachedInputTokens, inputTokens)
+  const uncached = inputTokens - Math.min(cachedInputTokens, inputTokens)
+  const input = Math.min(audio.input - cachedInput, uncached)
+  const rate = (price: ModelPrice[string]) => rateOf(price, inputTokens)
+  const text = rate(prices.input_mtok)
+  return [
+    ...surcharge('inputAudio', input, rate(prices.input_audio_mtok), text),
+    ...surcharge(
+      'cachedInputAudio',
+      cachedInput,
+      rate(prices.cache_audio_read_mtok),
+      rate(prices.cache_read_mtok) ?? text,
+    ),
+    ...surcharge(
+      'outputAudio',
+      Math.min(audio.output, outputTokens),
+      rate(prices.output_audio_mtok),
+      rate(prices.output_mtok),
+    ),
+  ]
+}
+
+function surcharge(
+  kind: CostPart['kind'],
+  count: number,
+  audio: number | undefined,
+  text = 0,
+): readonly CostPart[] {
+  if (audio === undefined || audio <= text || count <= 0) return NO_PARTS
+  return [{ kind, count, usdPerMillion: Math.round((audio - text) * PRECISION) / PRECISION }]
+}

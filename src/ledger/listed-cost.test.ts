@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
 import type { Usage } from '../core/usage.ts'
-import { partsOfAudio } from './audio-parts.ts'
+import { partsOfAudio } from './listed-cost.ts'
 import { PriceBook } from './price-book.ts'
 
 const PRICES = {

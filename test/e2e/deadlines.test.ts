@@ -171,14 +171,14 @@ describeWith({ GATEHOUSE_KEEP_ALIVE_MS: '100' }, (row, post, scene, rows) => {
   })
 })
 
-test.each(TRIED.map((row) => [row.dialect, row] as const))(
-  '%s: a request body that never arrives is a 408',
-  async (_, row) => {
-    const scene = await openRawScene({
-      gates: {},
-      environment: { GATEHOUSE_BODY_TIMEOUT_MS: '400' },
-    })
+describe('a request body that never arrives is a 408', () => {
+  let scene: RawScene
+  beforeAll(async () => {
+    scene = await openRawScene({ gates: {}, environment: { GATEHOUSE_BODY_TIMEOUT_MS: '400' } })
     scenes.push(scene)
+  })
+
+  test.each(TRIED.map((row) => [row.dialect, row] as const))('%s', async (_, row) => {
     const connection = await connectRaw(scene.gatehouse.url)
     connection.send(
       `POST ${row.path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${scene.gatehouse.key}\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{`,
@@ -187,8 +187,8 @@ test.each(TRIED.map((row) => [row.dialect, row] as const))(
     connection.destroy()
     expect(answer.status).toBe(408)
     expect(readErrorCode(row.envelope, answer.text)).toBe('request_timeout')
-  },
-)
+  })
+})
 
 function expectTimeout(row: DialectRow, text: string): void {
   if (row.envelope === 'nested') expectUpstreamError('nested', text)

@@ -61,6 +61,24 @@ const pausingAfter = (events: number, ms: number, end?: number) => [
 ]
 
 describe('before there is an answer', () => {
+  describe.each(DIALECTS.map((row) => [row.dialect, row] as const))(
+    '%s',
+    (_, { path, target, fields }) => {
+      test.each([false, true])('while the upstream says nothing, streamed: %p', (isStream) =>
+        runRow({
+          gateway: { gates: { [GATE]: [target] } },
+          request: { path, body: { ...fields, model: GATE, stream: isStream } },
+          upstream: [[SILENCE]],
+          client: { leavesAfterMs: 10 },
+          seen: left,
+          sent: [{ state: 'cancelled' }],
+          settled: { ...cancelled, status: 499, target, stream: isStream, attempts: 1 },
+          tookMs: 10,
+        }),
+      )
+    },
+  )
+
   runRows([
     {
       name: 'while the upstream says nothing',

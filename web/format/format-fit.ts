@@ -1,4 +1,5 @@
 /** How well a gate's targets take what a caller's format says. Pure; knows no provider. */
+import { dialectOf } from '../../src/contract/dialects.ts'
 
 interface Known {
   readonly providers: readonly { readonly id: string; readonly dialects: readonly string[] }[]
@@ -15,13 +16,6 @@ export type Fit = 'native' | 'translated' | 'unknown' | 'none'
 const BEST_FIRST: readonly Fit[] = ['native', 'translated', 'unknown', 'none']
 
 const FIM = '/alt/v1/fim/completions'
-const DIALECTS: Readonly<Record<string, string>> = {
-  '/v1/responses': 'openai-responses',
-  '/v1/chat/completions': 'openai-chat',
-  '/v1/messages': 'anthropic-messages',
-  [FIM]: 'mistral-fim',
-}
-
 /**
  * Of the target that fits best: one that does not is passed over.
  * @param targets `provider/model`
@@ -35,7 +29,7 @@ function fitOfTarget({ providers, table }: Known, endpoint: string, target: stri
   const id = target.slice(0, target.indexOf('/'))
   const provider = providers.find((each) => each.id === id)
   if (provider === undefined) return 'unknown'
-  if (provider.dialects.includes(DIALECTS[endpoint] ?? endpoint)) return 'native'
+  if (provider.dialects.includes(dialectOf(endpoint) ?? endpoint)) return 'native'
   const isReached = table.some(
     (row) => row.endpoint === endpoint && row.targets.some((each) => each.provider === id),
   )

@@ -1,53 +1,22 @@
 /**
  * A choice of the wire format that a server speaks, each with a line on when it is the right one.
  */
+import { fillsInTheMiddle, OWNED_DIALECTS } from '../../../src/contract/dialects.ts'
 import { formatDialect } from '../../format/dialects.ts'
 import { classNames } from '../../ui/class-names.ts'
 import type { Dialect, FimEndpoint } from './draft.ts'
 
-interface Explained {
-  /** When to choose it. */
-  readonly note: string
-  /** The path that is appended to the base address. */
-  readonly path: string
-  /** The form in which the address is given. */
-  readonly example: string
-}
-
-export const DIALECTS: Readonly<Record<Dialect, Explained>> = {
-  'openai-chat': {
-    note: 'For vLLM, Ollama, LM Studio and most vendors.',
-    path: '/chat/completions',
-    example: 'https://models.example.com/v1',
-  },
-  'openai-responses': {
-    note: 'OpenAI’s newer format: reasoning, tool loops.',
-    path: '/responses',
-    example: 'https://models.example.com/v1',
-  },
-  'anthropic-messages': {
-    note: 'The format of Anthropic’s SDKs and models.',
-    path: '/v1/messages',
-    example: 'https://models.example.com',
-  },
-  'openai-embeddings': {
-    note: 'Vectors alone: a server that was started for them.',
-    path: '/embeddings',
-    example: 'https://models.example.com/v1',
-  },
-  'mistral-fim': {
-    note: 'Code completion between a prompt and a suffix: llama.cpp, vLLM, Ollama.',
-    path: '/fim/completions',
-    example: 'https://models.example.com/v1',
-  },
-}
+/** Formats with fields of their own come last. */
+const OFFERED = (Object.keys(OWNED_DIALECTS) as Dialect[]).toSorted(
+  (one, other) => Number(fillsInTheMiddle(one)) - Number(fillsInTheMiddle(other)),
+)
 
 /**
  * The address that a call to this model goes to; of filling in the middle, as far as it is known.
  */
 export function callAddress(dialect: Dialect, baseUrl: string, fimEndpoint: FimEndpoint): string {
   const address = baseUrl.trim().replace(/\/+$/, '')
-  if (dialect !== 'mistral-fim') return address + DIALECTS[dialect].path
+  if (!fillsInTheMiddle(dialect)) return address + OWNED_DIALECTS[dialect].path
   return fimEndpoint === 'infill'
     ? `${address.replace(/\/v1$/, '')}/infill`
     : address + FIM_PATHS[fimEndpoint]
@@ -73,7 +42,7 @@ export function DialectField({
         Format that its server speaks
       </legend>
       <div className="grid gap-2 sm:grid-cols-2">
-        {Object.entries(DIALECTS).map(([dialect, { note }]) => (
+        {OFFERED.map((dialect) => (
           <label
             key={dialect}
             className={classNames(
@@ -88,12 +57,12 @@ export function DialectField({
               name="dialect"
               value={dialect}
               checked={dialect === chosen}
-              onChange={() => onChoose(dialect as Dialect)}
+              onChange={() => onChoose(dialect)}
               className="mt-0.5 size-4 shrink-0 accent-accent focus-visible:outline-none"
             />
             <span className="min-w-0">
               <span className="block text-sm font-medium text-ink">{formatDialect(dialect)}</span>
-              <span className="block text-[13px] text-ink-soft">{note}</span>
+              <span className="block text-[13px] text-ink-soft">{OWNED_DIALECTS[dialect].use}</span>
             </span>
           </label>
         ))}

@@ -1,5 +1,7 @@
 /** The changeable fields of an owned model; sends only those that changed. */
+
 import { useQueryClient } from '@tanstack/react-query'
+import { fillsInTheMiddle } from '../../../src/contract/dialects.ts'
 import { changeSame } from '../../api/change-same.ts'
 import { operationQuery } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
@@ -82,7 +84,7 @@ export function EditForm({ model }: { readonly model: OwnedModel }) {
         problem={typed.upstreamModelId.trim() === '' ? 'Its server needs a name.' : undefined}
         field="upstreamModelId"
       />
-      {model.dialect === 'mistral-fim' && <FimFields chosen={typed} onChange={change} />}
+      {fillsInTheMiddle(model.dialect) && <FimFields chosen={typed} onChange={change} />}
       {hasCredentialHeaderField(model.dialect, typed.credentialHeader) && (
         <CredentialHeaderField
           chosen={typed.credentialHeader}

@@ -1,5 +1,7 @@
 /** Registers an owned model, and shows whether it answers to its credential. */
+
 import { useRef, useState } from 'react'
+import { fillsInTheMiddle, OWNED_DIALECTS } from '../../../src/contract/dialects.ts'
 import { type AnswerOf, ask } from '../../api/ask.ts'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
@@ -10,7 +12,7 @@ import { Page } from '../../ui/page.tsx'
 import { SecretField } from '../../ui/secret-field.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import { CredentialHeaderField, hasCredentialHeaderField } from './credential-header-field.tsx'
-import { callAddress, DIALECTS, DialectField } from './dialect-field.tsx'
+import { callAddress, DialectField } from './dialect-field.tsx'
 import {
   addressProblem,
   type Dialect,
@@ -49,7 +51,7 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
   const choose = (next: Dialect) => {
     setDialect(next)
     // They mean nothing elsewhere, and would be refused.
-    if (next !== 'mistral-fim') change({ fimEndpoint: 'auto', fimTemplate: 'auto' })
+    if (!fillsInTheMiddle(next)) change({ fimEndpoint: 'auto', fimTemplate: 'auto' })
   }
   const register = useChange({
     send: () =>
@@ -121,7 +123,7 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
           autoCapitalize="none"
           spellCheck={false}
           maxLength={MAX_LENGTH.baseUrl}
-          placeholder={DIALECTS[dialect].example}
+          placeholder={OWNED_DIALECTS[dialect].exampleBaseUrl}
           value={draft.baseUrl}
           onChange={(event) => change({ baseUrl: event.target.value })}
           problem={addressProblem(draft.baseUrl)}
@@ -132,7 +134,7 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
               <code className="font-mono wrap-anywhere">
                 {callAddress(
                   dialect,
-                  draft.baseUrl || DIALECTS[dialect].example,
+                  draft.baseUrl || OWNED_DIALECTS[dialect].exampleBaseUrl,
                   draft.fimEndpoint,
                 )}
               </code>
@@ -162,7 +164,7 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
             hint="Encrypted, and never shown again. Empty: its server takes none, and is sent none."
           />
         </div>
-        {dialect === 'mistral-fim' && <FimFields chosen={draft} onChange={change} />}
+        {fillsInTheMiddle(dialect) && <FimFields chosen={draft} onChange={change} />}
         {hasCredentialHeaderField(dialect, draft.credentialHeader) && (
           <CredentialHeaderField
             chosen={draft.credentialHeader}

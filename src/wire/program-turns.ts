@@ -4,7 +4,7 @@
  */
 import type { Usage } from '../core/usage.ts'
 import { isRecord } from './read-json.ts'
-import { readUsage, type UsageDialect } from './usage.ts'
+import { readUsage, type UsageReader } from './usage.ts'
 
 /** The part of an answer that one of its items is. `result`: the vendor's own, of a program. */
 type Authorship = 'program' | 'result' | 'model'
@@ -49,10 +49,10 @@ export interface ProgramReport {
 
 /** As `readUsage`, and 0 + 0 is a report if a program wrote the answer. */
 export function readUsageOfTurn(
-  dialect: UsageDialect,
+  read: UsageReader,
   { reported, tier, items }: ProgramReport,
 ): Usage | null {
-  const usage = readUsage(dialect, reported, tier)
+  const usage = readUsage(read, reported, tier)
   return usage ?? (reportsNothing(reported) && isProgramTurn(items) ? NOTHING_USED : null)
 }
 

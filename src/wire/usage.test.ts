@@ -3,10 +3,26 @@
  */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { readUsage, USAGE_READERS } from './usage.ts'
+import { readMessagesCounts } from './anthropic-messages/answer.ts'
+import { readBedrockCounts } from './bedrock-converse/answer.ts'
+import { readCohereCounts } from './cohere-chat/answer.ts'
+import { readGeminiCounts } from './gemini/answer.ts'
+import { readChatCounts } from './openai-chat/usage.ts'
+import { readResponsesCounts } from './openai-responses/answer.ts'
+import { readUsage as readReported } from './usage.ts'
 
+const USAGE_READERS = {
+  'openai-responses': readResponsesCounts,
+  'openai-chat': readChatCounts,
+  'anthropic-messages': readMessagesCounts,
+  gemini: readGeminiCounts,
+  'cohere-chat': readCohereCounts,
+  'bedrock-converse': readBedrockCounts,
+}
 type Dialect = keyof typeof USAGE_READERS
 const DIALECTS = Object.keys(USAGE_READERS) as Dialect[]
+const readUsage = (dialect: Dialect, reported: unknown, tier?: unknown) =>
+  readReported(USAGE_READERS[dialect], reported, tier)
 
 test.each<[Dialect, object, object]>([
   [

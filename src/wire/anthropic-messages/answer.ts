@@ -1,5 +1,7 @@
 /** Whole Messages answers to and from the gateway's own terms. */
+
 import type { Usage } from '../../core/usage.ts'
+import { withIterations } from '../billing.ts'
 import type { AnswerPart, ChatAnswer, FinishReason } from '../chat-answer.ts'
 import type {
   AssistantPart,
@@ -13,7 +15,18 @@ import { type AnswerFacts, UnreadableAnswerError } from '../codec.ts'
 import { readUsageOfTurn } from '../program-turns.ts'
 import { isRecord, parseCutRecord, parseRecord, present, textOf } from '../read-json.ts'
 import { writeSeal } from '../seal-carrier.ts'
+import { readRegion, readSpeed, readTier } from '../served-as.ts'
 import { presentIn, withUnread } from '../unread-parts.ts'
+import {
+  cacheWrites,
+  countOf,
+  detailOf,
+  hourWrites,
+  partOf,
+  served,
+  type UsageReader,
+  writtenOf,
+} from '../usage.ts'
 import { writeCallId } from './tool-ids.ts'
 
 export function encodeAnthropicAnswer(answer: ChatAnswer, facts: AnswerFacts): JsonRecord {
@@ -164,7 +177,7 @@ export function decodeAnthropicAnswer(body: JsonRecord): ChatAnswer {
     content: blocks.flatMap(decodeBlock),
     ...withUnread(blocks.flatMap(unreadOf)),
     finishReason: toFinishReason(body.stop_reason),
-    usage: readUsageOfTurn('anthropic-messages', { reported: body.usage, items: body.content }),
+    usage: readUsageOfTurn(readMessagesCounts, { reported: body.usage, items: body.content }),
     ...present({
       id: textOf(body.id),
       model: textOf(body.model),
@@ -211,4 +224,35 @@ export function unreadOf(block: JsonRecord): string[] {
   const type = textOf(block.type) ?? ''
   if (KINDS.has(type)) return presentIn(block, ['citations'], 'content[].')
   return type === '' ? [] : [`answer.content[].type=${type}`]
+}
+
+export const readMessagesCounts: UsageReader = (reported) => ({
+  ...withIterations(reported, ofMessages),
+  ...servedMessage(reported),
+})
+
+/** `input_tokens` leaves out what was read from and written to the cache (wire.md §3.2). */
+function ofMessages(reported: Readonly<Record<string, unknown>>): Usage {
+  const hours = partOf(detailOf(reported.cache_creation, 'ephemeral_1h_input_tokens'))
+  const minutes = partOf(detailOf(reported.cache_creation, 'ephemeral_5m_input_tokens'))
+  const written = writtenOf(reported.cache_creation_input_tokens, hours + minutes)
+  return {
+    inputTokens:
+      countOf(reported.input_tokens) + countOf(reported.cache_read_input_tokens) + countOf(written),
+    outputTokens: countOf(reported.output_tokens),
+    cachedInputTokens: partOf(reported.cache_read_input_tokens),
+    reasoningTokens: partOf(detailOf(reported.output_tokens_details, 'thinking_tokens')),
+    ...cacheWrites(written),
+    // https://platform.claude.com/docs/en/build-with-claude/prompt-caching#1-hour-cache-duration
+    ...hourWrites(hours),
+  }
+}
+
+/** https://platform.claude.com/docs/en/api/messages, `usage`. */
+function servedMessage({
+  service_tier,
+  speed,
+  inference_geo,
+}: Record<string, unknown>): Pick<Usage, 'served'> {
+  return served(readTier(service_tier), readSpeed(speed), readRegion(inference_geo))
 }

@@ -28,7 +28,7 @@ import {
 } from '../request-fields.ts'
 import { CHECKED_SETTINGS, nameFeature, typesOf } from '../settings.ts'
 import { countBlocks, readServerToolUse } from '../tool-uses.ts'
-import { decodeAnthropicAnswer, encodeAnthropicAnswer } from './answer.ts'
+import { decodeAnthropicAnswer, encodeAnthropicAnswer, readMessagesCounts } from './answer.ts'
 import { editHistory } from './edit-history.ts'
 import { MessagesEventEncoder } from './inbound-events.ts'
 import { decodeAnthropicRequest } from './inbound-request.ts'
@@ -109,7 +109,7 @@ export const anthropicMessages: RelayedDialect = {
   rewrite,
   isAnswer: ({ content }) => Array.isArray(content),
   readUsage: ({ usage, content }) =>
-    readUsageOfTurn('anthropic-messages', { reported: usage, items: content }),
+    readUsageOfTurn(readMessagesCounts, { reported: usage, items: content }),
   readToolUses: ({ usage, content }) =>
     readServerToolUse(usage) ?? (content === undefined ? undefined : countBlocks(content)),
   refusesReasoning: ({ message }) =>

@@ -2,6 +2,7 @@
  * Watches a stream of Messages events go by: its end, its usage, its failures. It must not change
  * anything.
  */
+
 import { GatewayError } from '../../core/errors.ts'
 import { NO_USES, type ToolUses } from '../../core/tool-uses.ts'
 import type { Usage } from '../../core/usage.ts'
@@ -18,6 +19,7 @@ import { type SeenFrame, SseRelay } from '../sse-relay.ts'
 import { isSearchBlock, readServerToolUse, searchesOf } from '../tool-uses.ts'
 import { readUpstreamError } from '../upstream-error.ts'
 import { modelOf, readUsage } from '../usage.ts'
+import { readMessagesCounts } from './answer.ts'
 
 const MESSAGE_START = 'message_start'
 const BLOCK_START = 'content_block_start'
@@ -51,9 +53,7 @@ export class MessagesTap extends SseRelay implements StreamTap {
   get usage(): Usage | null {
     if (Object.keys(this.#reported).length === 0) return null
     return (
-      readUsage('anthropic-messages', this.#reported) ??
-      this.#blocks?.usageOf(this.#reported) ??
-      null
+      readUsage(readMessagesCounts, this.#reported) ?? this.#blocks?.usageOf(this.#reported) ?? null
     )
   }
 

@@ -1,4 +1,5 @@
 /** Anthropic's stream in the gateway's own events. It must not know callers. */
+
 import type { Usage } from '../../core/usage.ts'
 import type { ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord, JsonValue } from '../chat-request.ts'
@@ -15,7 +16,7 @@ import {
 import { type SseFrame, SseFramer } from '../sse.ts'
 import { toUnread } from '../unread-parts.ts'
 import { readUsage } from '../usage.ts'
-import { toFinishReason, unreadOf } from './answer.ts'
+import { readMessagesCounts, toFinishReason, unreadOf } from './answer.ts'
 
 type Block =
   | { readonly type: 'text' }
@@ -215,7 +216,7 @@ export class AnthropicStreamDecoder implements StreamDecoder {
     for (const [name, value] of Object.entries(usage))
       if (value !== null) this.#reported[name] = value
     this.usageSoFar =
-      readUsage('anthropic-messages', this.#reported) ?? this.#authors.usageOf(this.#reported)
+      readUsage(readMessagesCounts, this.#reported) ?? this.#authors.usageOf(this.#reported)
   }
 
   #usage(): readonly ChatEvent[] {

@@ -1,10 +1,20 @@
 /** A whole Converse answer in the gateway's own terms. It must not know callers. */
+
 import type { ChatAnswer, FinishReason } from '../chat-answer.ts'
 import type { AssistantPart, JsonRecord, JsonValue, Seal } from '../chat-request.ts'
 import { UnreadableAnswerError } from '../codec.ts'
 import { isRecord, present, textOf } from '../read-json.ts'
 import { unreadIn, withUnread } from '../unread-parts.ts'
-import { readUsage } from '../usage.ts'
+import {
+  cacheWrites,
+  countOf,
+  detailOf,
+  hourWrites,
+  partOf,
+  readUsage,
+  type UsageReader,
+  writtenOf,
+} from '../usage.ts'
 
 const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
   end_turn: 'stop',
@@ -57,7 +67,7 @@ export function decodeBedrockAnswer(body: JsonRecord): ChatAnswer {
     content: blocks.flatMap(decodeBlock),
     ...withUnread(blocks.flatMap(unreadOf)),
     finishReason: toFinishReason(body.stopReason),
-    usage: readUsage('bedrock-converse', body.usage, tierOf(body)),
+    usage: readUsage(readBedrockCounts, body.usage, tierOf(body)),
     ...present({ stopSequence: stopSequenceOf(body.additionalModelResponseFields) }),
   }
 }
@@ -91,4 +101,29 @@ function decodeReasoning({ reasoningText, redactedContent }: JsonRecord): Assist
   if (!isRecord(reasoningText)) return []
   const seal = signatureSeal(textOf(reasoningText.signature))
   return [{ type: 'reasoning', text: textOf(reasoningText.text) ?? '', ...present({ seal }) }]
+}
+
+/** `inputTokens` leaves out what was read from and written to the cache (wire.md §3.4). */
+export const readBedrockCounts: UsageReader = (reported) => {
+  const written = writtenOf(reported.cacheWriteInputTokens, sumDetails(reported.cacheDetails))
+  return {
+    inputTokens:
+      countOf(reported.inputTokens) + countOf(reported.cacheReadInputTokens) + countOf(written),
+    outputTokens: countOf(reported.outputTokens),
+    cachedInputTokens: partOf(reported.cacheReadInputTokens),
+    reasoningTokens: 0,
+    ...cacheWrites(written),
+    ...hourWrites(hourDetails(reported.cacheDetails)),
+  }
+}
+
+/** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CacheDetail.html */
+function hourDetails(details: unknown): number {
+  if (!Array.isArray(details)) return 0
+  return sumDetails(details.filter((each) => detailOf(each, 'ttl') === '1h'))
+}
+
+function sumDetails(details: unknown): number {
+  if (!Array.isArray(details)) return 0
+  return details.reduce<number>((sum, each) => sum + partOf(detailOf(each, 'inputTokens')), 0)
 }

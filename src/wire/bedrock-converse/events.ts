@@ -1,11 +1,19 @@
 /** Bedrock's event stream in the gateway's own events. It must not know callers. */
+
 import type { ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord, JsonValue, Seal } from '../chat-request.ts'
 import { type StreamDecoder, UnreadableAnswerError } from '../codec.ts'
 import { isRecord, present, textOf } from '../read-json.ts'
 import { toUnread } from '../unread-parts.ts'
 import { readUsage } from '../usage.ts'
-import { signatureSeal, stopSequenceOf, tierOf, toFinishReason, unreadOf } from './answer.ts'
+import {
+  readBedrockCounts,
+  signatureSeal,
+  stopSequenceOf,
+  tierOf,
+  toFinishReason,
+  unreadOf,
+} from './answer.ts'
 import { DamagedStreamError, FrameCutter, readFrame, type StreamMessage } from './event-frames.ts'
 
 type Block =
@@ -67,7 +75,7 @@ export class BedrockStreamDecoder implements StreamDecoder {
       case 'messageStop':
         return [...started, ...this.#stop(body)]
       case 'metadata': {
-        const usage = readUsage('bedrock-converse', body.usage, tierOf(body))
+        const usage = readUsage(readBedrockCounts, body.usage, tierOf(body))
         if (usage === null) return started
         this.#hasUsage = true
         return [...started, { type: 'usage', usage }, ...this.#complete()]

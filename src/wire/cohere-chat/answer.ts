@@ -2,12 +2,14 @@
  * A whole Cohere answer in the gateway's own terms, and what streams share with it. It must not
  * know callers.
  */
+
+import type { Usage } from '../../core/usage.ts'
 import type { ChatAnswer, FinishReason } from '../chat-answer.ts'
 import type { AssistantPart, JsonRecord, JsonValue, ReasoningPart, Seal } from '../chat-request.ts'
 import { type Feature, UnreadableAnswerError } from '../codec.ts'
 import { isRecord, present, textOf } from '../read-json.ts'
 import { presentIn, withUnread } from '../unread-parts.ts'
-import { readUsage } from '../usage.ts'
+import { countOf, detailOf, partOf, readUsage, type UsageReader } from '../usage.ts'
 
 /** @throws UnreadableAnswerError */
 export function decodeCohereAnswer(body: JsonRecord): ChatAnswer {
@@ -32,7 +34,7 @@ export function decodeCohereAnswer(body: JsonRecord): ChatAnswer {
   return {
     content,
     finishReason: toFinishReason(reason, calls.length > 0),
-    usage: readUsage('cohere-chat', body.usage),
+    usage: readUsage(readCohereCounts, body.usage),
     ...withUnread(presentIn(message, ['citations'], 'message.')),
     ...present({ id: textOf(body.id), logprobs: toLogprobs(body.logprobs) }),
   }
@@ -132,4 +134,27 @@ export function placeOf(
   if (hasCalls) return 'tool_plan'
   ignored.add('reasoningParts')
   return undefined
+}
+
+/**
+ * `billed_units` are the tokens that are paid for. `tokens` and the cached ones among them include
+ * what the vendor puts before the prompt, which is what a cache holds first
+ * (https://docs.cohere.com/v2/docs/how-does-cohere-pricing-work).
+ */
+export const readCohereCounts: UsageReader = (reported) => {
+  const billed = ofCohere(reported.billed_units)
+  const read = ofCohere(reported.tokens)
+  const cached = partOf(reported.cached_tokens)
+  if (billed.inputTokens + billed.outputTokens === 0) return { ...read, cachedInputTokens: cached }
+  const free = Math.max(0, read.inputTokens - billed.inputTokens)
+  return { ...billed, cachedInputTokens: Math.max(0, cached - free) }
+}
+
+function ofCohere(counted: unknown): Usage {
+  return {
+    inputTokens: countOf(detailOf(counted, 'input_tokens')),
+    outputTokens: countOf(detailOf(counted, 'output_tokens')),
+    cachedInputTokens: 0,
+    reasoningTokens: 0,
+  }
 }

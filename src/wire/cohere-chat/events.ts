@@ -1,4 +1,5 @@
 /** Cohere's stream in the gateway's own events. It must not know callers. */
+
 import type { ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord, JsonValue } from '../chat-request.ts'
 import type { StreamDecoder } from '../codec.ts'
@@ -11,6 +12,7 @@ import {
   NO_ARGUMENTS,
   type ReasoningPlace,
   readCall,
+  readCohereCounts,
   sealPlace,
   toFinishReason,
   toLogprobs,
@@ -161,7 +163,7 @@ export class CohereStreamDecoder implements StreamDecoder {
       ...this.#close(),
       ...[...this.#calls.values()].flatMap((call) => this.#endCall(call)),
     ]
-    const usage = readUsage('cohere-chat', delta.usage)
+    const usage = readUsage(readCohereCounts, delta.usage)
     if (usage !== null) events.push({ type: 'usage', usage })
     const reason = textOf(delta.finish_reason) ?? ''
     const said = textOf(delta.error)

@@ -2,12 +2,14 @@
  * Fill-in-the-middle by OpenAI's older completions: with a member for the suffix, or with the
  * model's own tokens in the prompt. Its traps are in README.md.
  */
+
 import { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { ChatAnswer, ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord } from '../chat-request.ts'
 import { type StreamDecoder, UnreadableAnswerError } from '../codec.ts'
 import { toFinishReason } from '../openai-chat/upstream-answer.ts'
+import { readChatCounts } from '../openai-chat/usage.ts'
 import { isRecord, present, textOf } from '../read-json.ts'
 import { readUsage } from '../usage.ts'
 import { DEFAULT_MAX_TOKENS, type FimCodec, type FimRequest } from './fim-codec.ts'
@@ -74,7 +76,7 @@ function decodeAnswer(body: JsonRecord): ChatAnswer {
   return {
     content: [{ type: 'text', text }],
     finishReason: toFinishReason(textOf(choice.finish_reason) ?? 'stop'),
-    usage: readUsage('openai-chat', body.usage, body.service_tier),
+    usage: readUsage(readChatCounts, body.usage, body.service_tier),
     ...present({
       id: textOf(body.id),
       model: textOf(body.model),
@@ -90,7 +92,7 @@ class CompletionsDecoder extends FimStream implements StreamDecoder, FrameReader
   #usage: Usage | null = null
 
   read(chunk: JsonRecord): readonly ChatEvent[] {
-    this.#usage = readUsage('openai-chat', chunk.usage, chunk.service_tier) ?? this.#usage
+    this.#usage = readUsage(readChatCounts, chunk.usage, chunk.service_tier) ?? this.#usage
     const [choice] = Array.isArray(chunk.choices) ? chunk.choices : []
     if (!isRecord(choice)) return []
     this.#finishReason = textOf(choice.finish_reason) ?? this.#finishReason

@@ -5,8 +5,17 @@ import type { AnswerPart, ChatAnswer, FinishReason } from '../chat-answer.ts'
 import type { JsonRecord, MediaSource, Seal } from '../chat-request.ts'
 import { UnreadableAnswerError } from '../codec.ts'
 import { isRecord, present, textOf } from '../read-json.ts'
+import { readTier } from '../served-as.ts'
 import { presentIn, unreadIn, withUnread } from '../unread-parts.ts'
-import { readUsage } from '../usage.ts'
+import {
+  audioOf,
+  countOf,
+  detailOf,
+  partOf,
+  readUsage,
+  served,
+  type UsageReader,
+} from '../usage.ts'
 
 /** Puts a whole answer into the gateway's own terms. @throws UnreadableAnswerError */
 export function decodeGeminiAnswer(body: JsonRecord): ChatAnswer {
@@ -122,5 +131,31 @@ export function callIdOf(call: JsonRecord): string {
 }
 
 export function usageOf(body: JsonRecord): Usage | null {
-  return readUsage('gemini', body.usageMetadata)
+  return readUsage(readGeminiCounts, body.usageMetadata)
+}
+
+/**
+ * `candidatesTokenCount` leaves out the thoughts; counts of a stream are cumulative (wire.md
+ * §3.3).
+ */
+export const readGeminiCounts: UsageReader = (reported) => ({
+  inputTokens: countOf(reported.promptTokenCount) + countOf(reported.toolUsePromptTokenCount),
+  outputTokens: countOf(reported.candidatesTokenCount) + countOf(reported.thoughtsTokenCount),
+  cachedInputTokens: partOf(reported.cachedContentTokenCount),
+  reasoningTokens: partOf(reported.thoughtsTokenCount),
+  // https://ai.google.dev/api/generate-content#UsageMetadata
+  ...audioOf(
+    audioIn(reported.promptTokensDetails) + audioIn(reported.toolUsePromptTokensDetails),
+    audioIn(reported.cacheTokensDetails),
+    audioIn(reported.candidatesTokensDetails),
+  ),
+  ...served(readTier(reported.trafficType) ?? readTier(reported.serviceTier)),
+})
+
+/** @param details tokens by their modality */
+function audioIn(details: unknown): number {
+  if (!Array.isArray(details)) return 0
+  return details
+    .filter((each) => detailOf(each, 'modality') === 'AUDIO')
+    .reduce<number>((sum, each) => sum + partOf(detailOf(each, 'tokenCount')), 0)
 }

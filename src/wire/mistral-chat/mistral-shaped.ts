@@ -1,6 +1,7 @@
 /**
  * The parts that Mistral's dialects share: a whitelist going up, chat-shaped answers coming down.
  */
+
 import type { GateDefaults } from '../../core/gate.ts'
 import type { DefaultsEditor } from '../defaults-editor.ts'
 import type { AcceptedRequest, RelayedDialect, RelayRequest, RelayTarget } from '../dialect.ts'
@@ -9,6 +10,7 @@ import { MISTRAL_HEADERS } from '../header-lists.ts'
 import { editJson, type JsonEdit, type JsonObject } from '../json-splice.ts'
 import { isChatAnswer } from '../openai-chat/index.ts'
 import { ChatTap } from '../openai-chat/tap.ts'
+import { readChatCounts } from '../openai-chat/usage.ts'
 import { editModel, readFlag, readGate } from '../request-fields.ts'
 import { readUsage } from '../usage.ts'
 import { MISTRAL_SETTINGS } from './settings.ts'
@@ -57,7 +59,7 @@ export function mistralShaped(options: {
     },
     readSpoken: spokenIn(MISTRAL_SETTINGS),
     isAnswer: isChatAnswer,
-    readUsage: ({ usage, service_tier }) => readUsage('openai-chat', usage, service_tier),
+    readUsage: ({ usage, service_tier }) => readUsage(readChatCounts, usage, service_tier),
     createTap: () => new ChatTap(SHOWN),
     encodeFailedStream: (error) => new ChatTap(SHOWN).encodeFailure(error),
   }

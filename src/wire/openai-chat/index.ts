@@ -34,6 +34,7 @@ import { CHAT_IDS, CHAT_SETTINGS, editChatDefaults } from './settings.ts'
 import { ChatTap } from './tap.ts'
 import { decodeUpstreamAnswer, type ReasoningSeals } from './upstream-answer.ts'
 import { UpstreamChatDecoder } from './upstream-events.ts'
+import { readChatCounts } from './usage.ts'
 
 export const openaiChatInboundCodec: InboundCodec = {
   showsImages: true,
@@ -83,7 +84,7 @@ export const openaiChat: RelayedDialect = {
   readSpoken: spokenIn(CHAT_SETTINGS),
   rewrite,
   isAnswer: isChatAnswer,
-  readUsage: ({ usage, service_tier }) => readUsage('openai-chat', usage, service_tier),
+  readUsage: ({ usage, service_tier }) => readUsage(readChatCounts, usage, service_tier),
   createTap: ({ hidesUsage }) => new ChatTap({ hidesUsage, envelope: 'nested' }),
   encodeFailedStream: (error) =>
     new ChatTap({ hidesUsage: false, envelope: 'nested' }).encodeFailure(error),

@@ -2,6 +2,7 @@
  * Watches a stream of chat completion chunks go by: its end and its usage. Serves every dialect
  * shaped like it. It must not change anything but usage that the client did not ask for.
  */
+
 import { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
 import { deltaBytes } from '../delta-bytes.ts'
@@ -16,6 +17,7 @@ import { encodeSseFrame, type SseText } from '../sse.ts'
 import { type SeenFrame, SseRelay } from '../sse-relay.ts'
 import { isReportedError } from '../upstream-error.ts'
 import { modelOf, readUsage } from '../usage.ts'
+import { readChatCounts } from './usage.ts'
 
 const NOTHING = new Uint8Array(0)
 const NOT_SHOWN: SeenFrame = { text: '', isTerminal: false }
@@ -111,7 +113,7 @@ export class ChatTap extends SseRelay implements StreamTap {
     if (!text.includes(USAGE_NULL) || text.includes(USAGE_OBJECT)) {
       const chunk = readChunk(frame)
       if (chunk === undefined || !Object.hasOwn(chunk, 'usage')) return text
-      const usage = readUsage('openai-chat', chunk.usage, chunk.service_tier)
+      const usage = readUsage(readChatCounts, chunk.usage, chunk.service_tier)
       if (usage !== null) {
         this.usage = usage
         this.unreportedBytes = 0

@@ -2,6 +2,7 @@
  * A whole chat completion of an upstream in the gateway's own terms, with the members that vendors
  * add.
  */
+
 import type { AnswerPart, ChatAnswer, FinishReason } from '../chat-answer.ts'
 import type { ImagePart, JsonRecord, JsonValue, Seal } from '../chat-request.ts'
 import { UnreadableAnswerError } from '../codec.ts'
@@ -16,6 +17,7 @@ import {
   sealCall,
   sealReasoning,
 } from './returned-members.ts'
+import { readChatCounts } from './usage.ts'
 
 const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
   stop: 'stop',
@@ -149,7 +151,7 @@ export function decodeUpstreamAnswer(body: JsonRecord, seals: ReasoningSeals = {
   return {
     ...first,
     ...withUnread([...decoded.flatMap(({ unread }) => unread), ...unreadBesideChoices(body)]),
-    usage: readUsage('openai-chat', body.usage, body.service_tier),
+    usage: readUsage(readChatCounts, body.usage, body.service_tier),
     ...present({
       id: textOf(body.id),
       model: textOf(body.model),

@@ -2,6 +2,7 @@
  * An upstream's stream of chat completion chunks in the gateway's own events, with the members that
  * vendors add.
  */
+
 import type { Usage } from '../../core/usage.ts'
 import type { ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord, JsonValue } from '../chat-request.ts'
@@ -21,6 +22,7 @@ import { readUsage } from '../usage.ts'
 import { ChatEnd } from './tap.ts'
 import { type ReasoningSeals, toFinishReason, unreadBesideChoices } from './upstream-answer.ts'
 import { ChoiceDecoder } from './upstream-choice.ts'
+import { readChatCounts } from './usage.ts'
 
 export class UpstreamChatDecoder implements StreamDecoder {
   readonly #framer = new SseFramer()
@@ -71,7 +73,7 @@ export class UpstreamChatDecoder implements StreamDecoder {
     if (isRecord(error) || (typeof error === 'string' && error !== '')) return this.#fail(error)
     if (chunk.object === 'error') return this.#fail(chunk)
     if (this.#ended.isPassedBy(chunk)) return this.#fail(SECOND_ANSWER)
-    this.#usage = readUsage('openai-chat', chunk.usage, chunk.service_tier) ?? this.#usage
+    this.#usage = readUsage(readChatCounts, chunk.usage, chunk.service_tier) ?? this.#usage
     const choices = Array.isArray(chunk.choices) ? chunk.choices.filter(isRecord) : []
     // Azure's first chunk holds the result of its filter alone, and its id and model are ''.
     if (choices.length === 0 && chunk.id === '') return []

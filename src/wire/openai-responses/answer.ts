@@ -5,9 +5,11 @@ import type { AnswerHead, AnswerPart, ChatAnswer, ChatEvent, FinishReason } from
 import type { JsonRecord, JsonValue } from '../chat-request.ts'
 import { UnreadableAnswerError } from '../codec.ts'
 import { parseJson } from '../json-scan.ts'
+import { halfDayDetails, openaiWrites } from '../openai-chat/usage.ts'
 import { readUsageOfTurn } from '../program-turns.ts'
 import { isRecord, present, textOf } from '../read-json.ts'
 import { presentIn, withUnread } from '../unread-parts.ts'
+import { cacheWrites, countOf, detailOf, hourWrites, partOf, type UsageReader } from '../usage.ts'
 
 /** @throws UnreadableAnswerError */
 export function decodeResponse(body: JsonRecord): ChatAnswer {
@@ -184,9 +186,22 @@ export function readResponseUsage({
   service_tier,
   output,
 }: Readonly<Record<string, unknown>>): Usage | null {
-  return readUsageOfTurn('openai-responses', {
+  return readUsageOfTurn(readResponsesCounts, {
     reported: usage,
     tier: service_tier,
     items: output,
   })
 }
+
+/**
+ * `input_tokens` includes cached ones and those written to a cache, `output_tokens` includes
+ * reasoning ones (wire.md §2.2; https://github.com/openai/openai-node, `ResponseUsage`).
+ */
+export const readResponsesCounts: UsageReader = (reported) => ({
+  inputTokens: countOf(reported.input_tokens),
+  outputTokens: countOf(reported.output_tokens),
+  cachedInputTokens: partOf(detailOf(reported.input_tokens_details, 'cached_tokens')),
+  reasoningTokens: partOf(detailOf(reported.output_tokens_details, 'reasoning_tokens')),
+  ...cacheWrites(openaiWrites(reported.input_tokens_details)),
+  ...hourWrites(halfDayDetails(reported.input_tokens_details)),
+})

@@ -1,15 +1,14 @@
 /**
- * The clean-up of a node, without the node: its clock stands at `NOW_MS` and there is no journal.
+ * The clean-up of a node, without the node and its journal.
  */
 import { Retention } from '../../src/ledger/retention.ts'
 import type { Store } from '../../src/store/open-store.ts'
-import { NOW_MS } from './seed-calls.ts'
 
 /** Started, with its own first pass a minute away. @param cutMs what began before it goes */
 export function createRetention(store: Store, cutMs: number): Retention {
   const retention = new Retention({
     horizon: { cut: () => cutMs },
-    clock: { now: () => NOW_MS },
+    hoursHorizon: { cut: () => cutMs },
     store,
     ship: async () => {},
     onFailure: () => {},

@@ -16,7 +16,6 @@ export const scenario: Scenario = {
   async run(size, name) {
     return await withStore(name, async (store) => {
       await seedCalls(store, { calls: size, days: DAYS, accounts: 1_000 })
-      await store.usage.rollUpDays(NOW_MS)
       const retention = createRetention(store, NOW_MS - 0.9 * DAYS * DAY_MS)
       let deleted = 0
       const held = await measureHold(async () => {

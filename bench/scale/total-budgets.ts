@@ -42,7 +42,6 @@ export const scenario: Scenario = {
   async run(size, name) {
     return await withStore(name, async (store) => {
       await seedCalls(store, { calls: size, days: DAYS })
-      await store.usage.rollUpDays(NOW_MS)
       const budgets = Array.from({ length: BUDGETS }, (_, index) => createBudget(index))
       const count = async (counted: readonly Budget[]) => {
         const usage = new UsageLimits({ plans: createPlans() })

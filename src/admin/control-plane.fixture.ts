@@ -220,7 +220,7 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
     seenSinceMs: Date.parse('2026-01-01T12:00:00Z'),
     seenOf: (accountId, name) => seen.get(`${accountId} ${name}`),
     bodyTime: { clock: systemClock, timeoutMs: 60_000 },
-    retention: { callLogDays: 30, hourlySumsDays: null, auditLogDays: 365 },
+    retention: { callLogDays: 30, hourlySumsDays: 90, auditLogDays: 365 },
     authenticate,
     requestRates: rates && new RequestRates({ ...rates, clock: { elapsed: () => time.now } }),
     testGate,

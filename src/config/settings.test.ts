@@ -23,10 +23,8 @@ describe('refused, naming the variable', () => {
     ['GATEHOUSE_LEDGER_FAILURE', 'maybe'],
     ['GATEHOUSE_SHIP_INTERVAL_MS', '0'],
     ['GATEHOUSE_SHIP_INTERVAL_MS', '60001'],
-    ['GATEHOUSE_HOURLY_SUMS_DAYS', '-1'],
-    ['GATEHOUSE_HOURLY_SUMS_DAYS', '14'],
-    // Calls are kept for thirty.
-    ['GATEHOUSE_HOURLY_SUMS_DAYS', '29'],
+    ['GATEHOUSE_HOURLY_DAYS', '0'],
+    ['GATEHOUSE_HOURLY_DAYS', '14'],
     ['GATEHOUSE_LOG_LEVEL', 'loud'],
     ['OPENAI_BASE_URL', 'ftp://x'],
     ['OPENAI_BASE_URL', 'http://user:pass@x/v1'],
@@ -59,16 +57,10 @@ test.each([
   expect(() => readSettings({ [name]: `${value} x` })).not.toThrow('is around it')
 })
 
-test('hours are kept for ever, or for as long as calls and longer', () => {
+test('hours are kept for 90 days, and never shorter than calls', () => {
   const kept = (days: string, ofCalls = '') =>
-    readSettings({ GATEHOUSE_HOURLY_SUMS_DAYS: days, GATEHOUSE_RETENTION_DAYS: ofCalls })
-      .hourlySumsDays
-  expect([kept(''), kept('0'), kept('30'), kept('15', '15')]).toEqual([
-    undefined,
-    undefined,
-    30,
-    15,
-  ])
+    readSettings({ GATEHOUSE_HOURLY_DAYS: days, GATEHOUSE_RETENTION_DAYS: ofCalls }).hourlyDays
+  expect([kept(''), kept('', '365'), kept('20', '30'), kept('15', '15')]).toEqual([90, 365, 30, 15])
 })
 
 test('a key is never repeated in a message, and never printed from the settings', () => {

@@ -12,7 +12,7 @@ import type { StoreOutagePolicy } from '../core/shared-stores.ts'
 import { catalog } from '../providers/catalog.ts'
 import type { Provider } from '../providers/define.ts'
 import { type DatabaseSettings, readDatabaseSettings } from './database-settings.ts'
-import { type Environment, SettingsError } from './environment.ts'
+import type { Environment } from './environment.ts'
 import { type MasterKeyVariables, readMasterKeyVariables } from './master-key-variables.ts'
 import { type ProviderSettings, readProviderSettings } from './provider-settings.ts'
 import { type DefaultedName, readGiven, readSetting } from './read-setting.ts'
@@ -90,8 +90,8 @@ export interface Settings extends ProviderSettings {
   readonly shipIntervalMs: number
   /** How long single calls are kept; what they add up to stays. */
   readonly retentionDays: number
-  /** How long hours of usage are kept; undefined: for ever. */
-  readonly hourlySumsDays: number | undefined
+  /** How long usage by the hour is kept; usage by the day is kept for ever. */
+  readonly hourlyDays: number
   readonly auditRetentionDays: number
   readonly timeouts: {
     readonly connectMs: number
@@ -182,7 +182,7 @@ export function readSettings(environment: Environment, configured = WITHOUT_FILE
     ledgerFailure: read('GATEHOUSE_LEDGER_FAILURE'),
     shipIntervalMs: read('GATEHOUSE_SHIP_INTERVAL_MS'),
     retentionDays: read('GATEHOUSE_RETENTION_DAYS'),
-    hourlySumsDays: readHourlySumsDays(environment),
+    hourlyDays: readHourlyDays(environment),
     auditRetentionDays: read('GATEHOUSE_AUDIT_RETENTION_DAYS'),
     timeouts: {
       connectMs: read('GATEHOUSE_CONNECT_TIMEOUT_MS'),
@@ -204,22 +204,12 @@ export function readSettings(environment: Environment, configured = WITHOUT_FILE
   }
 }
 
-/** The dashboard compares a week by the hour with the one before it. */
-const FEWEST_HOURLY_SUMS_DAYS = 15
-
-/** @throws SettingsError where a page would miss hours, or a budget's first calls outlive them */
-function readHourlySumsDays(environment: Environment): number | undefined {
-  const keptDays = readSetting(environment, 'GATEHOUSE_HOURLY_SUMS_DAYS')
-  if (keptDays === 0) return undefined
-  if (keptDays < FEWEST_HOURLY_SUMS_DAYS)
-    throw new SettingsError(
-      `GATEHOUSE_HOURLY_SUMS_DAYS must be 0, or ${FEWEST_HOURLY_SUMS_DAYS} or more.`,
-    )
-  if (keptDays < readSetting(environment, 'GATEHOUSE_RETENTION_DAYS'))
-    throw new SettingsError(
-      'GATEHOUSE_HOURLY_SUMS_DAYS must be 0, or no less than GATEHOUSE_RETENTION_DAYS.',
-    )
-  return keptDays
+/** At least as long as calls are kept: a budget's first hour is counted from its calls. */
+function readHourlyDays(environment: Environment): number {
+  return Math.max(
+    readSetting(environment, 'GATEHOUSE_HOURLY_DAYS'),
+    readSetting(environment, 'GATEHOUSE_RETENTION_DAYS'),
+  )
 }
 
 /** Absolute. */

@@ -46,9 +46,7 @@ export const accountBody = z
     retention: z
       .object({
         callLogDays: days.meta({ description: 'Single calls in the log; their sums stay.' }),
-        hourlySumsDays: days
-          .nullable()
-          .meta({ description: 'Sums by the hour; those by the day stay. null: for ever.' }),
+        hourlySumsDays: days.meta({ description: 'Sums by the hour; those by the day stay.' }),
         auditLogDays: days.meta({ description: 'Changes in the audit log.' }),
       })
       .meta({

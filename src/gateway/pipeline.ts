@@ -5,7 +5,8 @@
  */
 
 import type { Timekeeper } from '../core/clock.ts'
-import type { GatewayError } from '../core/errors.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { Gate } from '../core/gate.ts'
 import type { CallId } from '../core/ids.ts'
 import type { Answer, HttpRequest } from '../http/messages.ts'
 import type { Dialect } from '../wire/dialect.ts'
@@ -66,7 +67,8 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       call.accepted = accepted
       const gate = ports.gates.find(caller.accountId, accepted.gateId)
       call.gate = gate
-      await ports.limits.whenReady(caller, accepted.gateId)
+      const notReady = ports.limits.whenReady(caller, accepted.gateId)
+      if (notReady !== undefined) await waitInTime(ports, notReady, gate)
       slot.release()
       const { startedAt } = call
       const admission = await admit(ports, { caller, accepted, gate, dialect, startedAt })
@@ -88,5 +90,27 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       if (!isAdmitted(call)) tellRefusal(ports, error, call)
       return refuse(error, dialect.envelope, { ...call.headers, ...toSkippedHeader(call.attempts) })
     }
+  }
+}
+
+/**
+ * Past usage may take seconds to count after an outage of the store.
+ * @throws GatewayError `unavailable` at the call's deadline
+ */
+async function waitInTime(
+  { clock, timeouts }: PipelinePorts,
+  ready: Promise<void>,
+  gate: Gate | undefined,
+): Promise<void> {
+  const late = Promise.withResolvers<never>()
+  const callOff = clock.after(gate?.timeoutMs ?? timeouts.totalMs, () =>
+    late.reject(
+      new GatewayError('unavailable', 'Past usage is still being counted. Try again soon.'),
+    ),
+  )
+  try {
+    await Promise.race([ready, late.promise])
+  } finally {
+    callOff()
   }
 }

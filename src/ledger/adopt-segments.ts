@@ -2,10 +2,9 @@
  * Hands the journal of a node that does not run to one that will: files change folders, whole. Must
  * not know who has them locked.
  */
-import { existsSync, mkdirSync, renameSync } from 'node:fs'
+import { mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { listSegments, segmentName } from './segment-file.ts'
-import { removeSums, sumsPathOf } from './segment-sums.ts'
 
 /**
  * Moves what waits in one data folder's journal behind what waits in another's. Neither may have a
@@ -22,15 +21,7 @@ export function adoptSegments(fromDataFolder: string, toDataFolder: string): num
   let sequence = listSegments(folder).at(-1)?.sequence ?? 0
   for (const { segment } of from) {
     sequence += 1
-    const path = join(folder, segmentName(sequence))
-    adoptSums(segment.path, path)
-    renameSync(segment.path, path)
+    renameSync(segment.path, join(folder, segmentName(sequence)))
   }
   return from.length
-}
-
-/** Before the segment: killed in between, the next start gives the segment the same name. */
-function adoptSums(from: string, to: string): void {
-  removeSums(to)
-  if (existsSync(sumsPathOf(from))) renameSync(sumsPathOf(from), sumsPathOf(to))
 }

@@ -7,7 +7,6 @@ import type { KeptLines } from './journal-lines.ts'
 import type { ReportLedgerEvent } from './ledger-event.ts'
 import { type ClosedSegment, listSegments } from './segment-file.ts'
 import type { Damage } from './segment-reader.ts'
-import { removeStraySums, removeSums } from './segment-sums.ts'
 
 export class ClosedSegments {
   /** With their lines, where these are still in memory. */
@@ -82,7 +81,6 @@ export class ClosedSegments {
       this.#segments.set(segment, undefined)
       next = sequence + 1
     }
-    removeStraySums(folder)
     return next
   }
 
@@ -101,9 +99,6 @@ export class ClosedSegments {
       this.#report({ type: 'segment-newer', path: segment.path, lines: newerLines })
       return
     }
-    // The sums go first: names are used again, so a process killed here must not leave sums without
-    // their segment.
-    removeSums(segment.path)
     if (damagedLines > (tornEnd ? 1 : 0)) setAside(segment.path)
     else unlinkSync(segment.path)
     this.#delete(segment)
@@ -115,7 +110,6 @@ export class ClosedSegments {
 
   /** Forgets a segment that somebody else deleted. */
   forget(segment: ClosedSegment): void {
-    removeSums(segment.path)
     if (this.#delete(segment)) this.#report({ type: 'segment-missing', path: segment.path })
   }
 

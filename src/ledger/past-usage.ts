@@ -12,7 +12,6 @@ import type { ScopedRange, UsedAmounts } from '../store/usage/sum-call-rows.ts'
 import type { UsageSum, UsageSums } from '../store/usage/usage-sums.ts'
 import type { ClosedSegment } from './segment-file.ts'
 import { SegmentReader } from './segment-reader.ts'
-import { firstCallOf, loadSums, type SegmentSums, saveSums, sumSegment } from './segment-sums.ts'
 import { UnshippedSums } from './unshipped-sums.ts'
 
 /**
@@ -20,11 +19,6 @@ import { UnshippedSums } from './unshipped-sums.ts'
  * millisecond of the event loop.
  */
 const RECORDS_PER_QUESTION = 400
-/** Their sums are in memory together, and the store is asked once whether it has any of them. */
-const SEGMENTS_PER_QUESTION = 32
-/** Some megabytes: with an account for each call there are fewer segments to a question. */
-const SUMS_PER_QUESTION = 20_000
-
 export interface PastUsageOptions {
   readonly sums: Pick<UsageSums, 'since' | 'ofRanges' | 'within' | 'findShipped'>
   readonly beginnings: Pick<BudgetBeginnings, 'load'>
@@ -59,16 +53,9 @@ export class PastUsage {
     // Records are added up, not kept: there may be millions after a long outage.
     const unshipped = new UnshippedSums(cutsMs, prices)
     let before: ReadonlySet<CallId> = new Set()
-    for await (const found of inGroups(segments, signal)) {
-      const ids = found.flatMap(({ kept }) => kept?.ids ?? [])
-      const shipped = ids.length === 0 ? before : await options.sums.findShipped(ids)
-      for (const { segment, kept } of found) {
-        const isOfUse = kept !== undefined && canAdd(kept, { unshipped, before, shipped })
-        if (isOfUse) {
-          for (const sum of kept.sums) unshipped.addHour(sum)
-          before = new Set()
-        } else before = await addCalls(segment, { ...options, unshipped, before })
-      }
+    for (const segment of segments) {
+      signal?.throwIfAborted()
+      before = await addCalls(segment, { ...options, unshipped, before })
     }
     return new PastUsage(options, unshipped)
   }
@@ -129,73 +116,13 @@ export class PastUsage {
   }
 }
 
-interface FoundSums {
-  readonly segment: ClosedSegment
-  readonly kept: SegmentSums | undefined
-}
-
-/** Each segment with its sums, in the order in which they were written. */
-async function* inGroups(
-  segments: readonly ClosedSegment[],
-  signal: AbortSignal | undefined,
-): AsyncGenerator<readonly FoundSums[]> {
-  let group: FoundSums[] = []
-  let sums = 0
-  for (const [index, segment] of segments.entries()) {
-    signal?.throwIfAborted()
-    const kept = await findSums(segment, segments[index + 1])
-    group.push({ segment, kept })
-    sums += kept?.sums.length ?? 0
-    if (group.length < SEGMENTS_PER_QUESTION && sums < SUMS_PER_QUESTION) continue
-    yield group
-    group = []
-    sums = 0
-  }
-  if (group.length > 0) yield group
-}
-
-/**
- * Makes them where there are none: the next start, which may come before the store does, finds
- * them.
- */
-async function findSums(segment: ClosedSegment, next: ClosedSegment | undefined) {
-  const known = await loadSums(segment)
-  if (known !== undefined) return known
-  try {
-    const made = await sumSegment(segment.path, next && (await firstCallOf(next)))
-    if (made !== undefined) await saveSums(segment, made, () => true)
-    return made
-  } catch {
-    // The reading of its calls tells what became of the file.
-    return undefined
-  }
-}
-
-/**
- * A segment's first call is stored before the others or with them, so a part of it that is in the
- * store has that call.
- */
-function canAdd(
-  { ids, sums }: SegmentSums,
-  known: {
-    readonly unshipped: UnshippedSums
-    readonly before: ReadonlySet<CallId>
-    readonly shipped: ReadonlySet<CallId>
-  },
-): boolean {
-  const { unshipped, before, shipped } = known
-  return (
-    !ids.some((id) => before.has(id) || shipped.has(id)) && !sums.some((sum) => unshipped.cuts(sum))
-  )
-}
-
 interface Reading extends PastUsageOptions {
   readonly unshipped: UnshippedSums
   /** A batch whose write failed half-way stands in the next segment again. */
   readonly before: ReadonlySet<CallId>
 }
 
-/** Call by call. @returns which ones were added */
+/** @returns the calls that were added */
 async function addCalls({ path }: ClosedSegment, reading: Reading): Promise<ReadonlySet<CallId>> {
   const { sums, unshipped, before, onUnreadable } = reading
   const here = new Set<CallId>()

@@ -39,7 +39,7 @@ describe.each(databases)('on $name', (kind) => {
   ): Retention {
     const retention = new Retention({
       horizon: { cut: () => NOW - 30 * DAY_MS },
-      clock: { now: () => NOW },
+      hoursHorizon: { cut: () => undefined },
       store,
       ship: async () => {},
       onFailure: (error) => {
@@ -170,7 +170,7 @@ describe.each(databases)('on $name', (kind) => {
   ])('a clock that jumps %s, with calls before and after, deletes no call', async (_, jumpMs) => {
     const clock = new ScriptedClock()
     const horizon = new RetentionHorizon({ keptMs: 30 * DAY_MS, clock, onOverdue: () => {} })
-    const retention = createRetention({ horizon, clock })
+    const retention = createRetention({ horizon })
     const callAt = (startedAt: number) => store.calls.insertMany([createCallRecord({ startedAt })])
     await callAt(clock.now() - 30 * DAY_MS + 2 * HOUR_MS)
     await callAt(clock.now())
@@ -200,7 +200,7 @@ describe.each(databases)('on $name', (kind) => {
     [1, 5, 9].map((hour) => createCallRecord({ startedAt: dayMs + hour * HOUR_MS }))
   const dayOf = (timeMs: number) => Math.floor(timeMs / DAY_MS) * DAY_MS
 
-  test('hours are kept for ever where no time is set, and else as long as single calls', async () => {
+  test('hours are kept at least as long as single calls, and days for ever', async () => {
     const old = dayOf(NOW) - 90 * DAY_MS
     await store.calls.insertMany([...callsOn(old), ...calls(1, 1)])
     const run = async (changes: Parameters<typeof createRetention>[0]) => {
@@ -213,8 +213,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(await run({ hoursHorizon, horizon: { cut: () => undefined } })).toBe(4)
     expect(await run({ hoursHorizon, horizon: { cut: () => old + DAY_MS - 1 } })).toBe(4)
     expect(await run({ hoursHorizon: { cut: () => undefined } })).toBe(4)
-    expect(await run({ hoursHorizon })).toBe(2)
-    expect(await hours()).toContain(old)
+    expect(await run({ hoursHorizon })).toBe(1)
     expect(await total(DEFAULT_ACCOUNT)).toBe(4)
   })
 
@@ -230,25 +229,23 @@ describe.each(databases)('on $name', (kind) => {
     const retention = createRetention({
       horizon: horizonOf('calls', 20),
       hoursHorizon: horizonOf('hours', 20),
-      clock,
     })
     const oldest = dayOf(clock.now()) - 20 * DAY_MS
     for (let day = 0; day <= 20; day += 1)
       await store.calls.insertMany(callsOn(oldest + day * DAY_MS))
-    const folded: number[] = []
+    const gone: number[] = []
     for (let hour = 0; hour < 72; hour += 1) {
       await store.calls.insertMany([createCallRecord({ startedAt: clock.now() })])
       await retention.run()
-      const first = (await hours()).filter((startsAt) => startsAt % DAY_MS !== 0)[0] ?? 0
-      folded.push((dayOf(first) - oldest) / DAY_MS)
+      const [first = 0] = await hours()
+      gone.push((dayOf(first) - oldest) / DAY_MS)
       clock.pass(HOUR_MS)
     }
-    expect([...new Set(folded)]).toEqual([0, 1, 2, 3])
+    expect([...new Set(gone)]).toEqual([0, 1, 2, 3])
     expect(told).toEqual([])
     // Nothing ran for ten days.
     clock.pass(10 * DAY_MS)
     await store.calls.insertMany([createCallRecord({ startedAt: clock.now() })])
-    await store.usage.rollUpDays(0)
     const before = await hours()
     await retention.run()
     expect(await hours()).toEqual(before)
@@ -263,22 +260,22 @@ describe.each(databases)('on $name', (kind) => {
       'hours announced',
       'hours begun',
     ])
-    const gone = before.length - (await hours()).length
-    expect(gone).toBeGreaterThan(0)
-    expect(gone).toBeLessThanOrEqual(2 * 3)
+    const goneNow = before.length - (await hours()).length
+    expect(goneNow).toBeGreaterThan(0)
+    expect(goneNow).toBeLessThanOrEqual(3 * 3)
   })
 
   test.each([
     ['ahead', 365 * DAY_MS],
     ['back', -365 * DAY_MS],
   ])(
-    'a clock that jumps %s by a year folds no hours, nor once it is right again',
+    'a clock that jumps %s by a year deletes no hours, nor once it is right again',
     async (_, jumpMs) => {
       const clock = new ScriptedClock()
       const horizonOf = () =>
         new RetentionHorizon({ keptMs: 30 * DAY_MS, clock, onOverdue: () => {} })
       const [horizon, hoursHorizon] = [horizonOf(), horizonOf()]
-      const retention = createRetention({ horizon, hoursHorizon, clock })
+      const retention = createRetention({ horizon, hoursHorizon })
       await store.calls.insertMany(callsOn(dayOf(clock.now()) - 20 * DAY_MS))
       clock.jump(jumpMs)
       for (let pass = 0; pass < 4; pass += 1) {
@@ -289,8 +286,8 @@ describe.each(databases)('on $name', (kind) => {
       clock.jump(-jumpMs)
       await store.calls.insertMany([createCallRecord({ startedAt: clock.now() })])
       await retention.run()
-      const folded = await store.database.selectFrom('usage_folded_hours').selectAll().execute()
-      expect(folded).toEqual([])
+      // Three of that day, one of each pass and the last one.
+      expect(await hours()).toHaveLength(3 + 4 + 1)
     },
   )
 

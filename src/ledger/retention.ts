@@ -1,9 +1,7 @@
 /**
- * Keeps the log from growing for ever: deletes calls that are older than they may become, sums past
- * days up and folds the hours of old ones, an hour apart and a little at a time. Must not know SQL;
- * never waited for by a call.
+ * Deletes calls and sums by the hour that are older than they may become, once an hour and a little
+ * at a time. Must not know SQL; never waited for by a call.
  */
-import type { Clock } from '../core/clock.ts'
 import type { AccountId } from '../core/ids.ts'
 import { type HourlyOptions, HourlyWork } from '../core/passes.ts'
 import type { RetentionHorizon } from '../core/retention-horizon.ts'
@@ -16,14 +14,13 @@ const PAUSE_MS = 10
 export interface RetentionOptions extends HourlyOptions {
   /** How far a pass may go. */
   readonly horizon: Pick<RetentionHorizon, 'cut'>
-  /** Likewise for hours of usage; absent: they are kept. */
-  readonly hoursHorizon?: Pick<RetentionHorizon, 'cut'>
-  readonly clock: Clock
+  /** Likewise for usage by the hour. */
+  readonly hoursHorizon: Pick<RetentionHorizon, 'cut'>
   readonly store: {
     readonly calls: Pick<Store['calls'], 'findBounds' | 'deleteBefore'>
     readonly usage: Pick<
       Store['usage'],
-      'rollUpDays' | 'findHourBounds' | 'foldHours' | 'deleteRefusedBefore'
+      'findHourBounds' | 'deleteHoursBefore' | 'deleteRefusedBefore'
     >
     readonly budgetBeginnings: Pick<Store['budgetBeginnings'], 'keep'>
     readonly giveBackSpace: Store['giveBackSpace']
@@ -47,7 +44,7 @@ export class Retention extends HourlyWork {
     // A segment that is shipped again after its calls were deleted would be counted twice: nothing
     // old may be waiting.
     await this.#options.ship()
-    const { store, horizon, clock, pauseMs } = this.#options
+    const { store, horizon, pauseMs } = this.#options
     const bounds = await store.calls.findBounds()
     const before = bounds && horizon.cut(bounds)
     const deleted = before === undefined ? 0 : await this.#deleteBefore(before)
@@ -56,24 +53,23 @@ export class Retention extends HourlyWork {
     // Counts of refused calls live as long as the rows of calls.
     if (before !== undefined && !signal.aborted)
       await store.usage.deleteRefusedBefore(before, paced)
-    if (!signal.aborted) await store.usage.rollUpDays(clock.now(), paced)
-    // Those of calls that are kept are kept as well: a budget's first hour is counted from these.
+    // Hours of calls that are kept are kept as well: a budget's first hour is counted from the calls.
     const deletedBefore = bounds === undefined ? Number.POSITIVE_INFINITY : before
-    await this.#foldHours(deletedBefore, paced)
+    await this.#deleteHours(deletedBefore, paced)
     if (!signal.aborted) await store.giveBackSpace(paced)
     return deleted
   }
 
-  async #foldHours(
+  async #deleteHours(
     deletedBefore: number | undefined,
     paced: { readonly signal: AbortSignal; readonly pauseMs: number },
   ): Promise<void> {
     const { hoursHorizon, store } = this.#options
-    if (hoursHorizon === undefined || paced.signal.aborted) return
+    if (paced.signal.aborted) return
     const bounds = await store.usage.findHourBounds(paced)
     const before = bounds && hoursHorizon.cut(bounds)
     if (before === undefined || deletedBefore === undefined) return
-    await store.usage.foldHours(Math.min(before, deletedBefore), paced)
+    await store.usage.deleteHoursBefore(Math.min(before, deletedBefore), paced)
   }
 
   async #deleteBefore(before: number): Promise<number> {

@@ -435,7 +435,7 @@ test('shipping and retention keep no idle process alive', async () => {
     ...{
       store: {} as never,
       horizon: { cut: () => 0 },
-      clock: { now: () => 0 },
+      hoursHorizon: { cut: () => undefined },
       ship: async () => {},
       onFailure: () => {},
     },

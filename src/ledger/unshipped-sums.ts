@@ -8,14 +8,6 @@ import { hourOf } from '../core/period.ts'
 import type { Prices } from '../gateway/ports.ts'
 import type { UsageSum } from '../store/usage/usage-sums.ts'
 
-/** One place's calls of one hour. */
-export interface HourSum {
-  readonly sum: UsageSum
-  /** When the first and the last of them began: milliseconds since the Unix epoch. */
-  readonly firstMs: number
-  readonly lastMs: number
-}
-
 /** Hours, cut where somebody asks. */
 export class UnshippedSums {
   /** By the hour that they are in, the latest first. */
@@ -36,19 +28,6 @@ export class UnshippedSums {
 
   add(record: CallRecord): void {
     this.#addTo(this.#stretchOf(record.startedAt), toSum(record, this.#prices))
-  }
-
-  /**
-   * True where somebody's stretch begins in the midst of this part of an hour: then each call has
-   * to be looked at. No sum is of two hours.
-   */
-  cuts({ firstMs, lastMs }: HourSum): boolean {
-    return this.#cutsMs.size > 0 && this.#stretchOf(firstMs) !== this.#stretchOf(lastMs)
-  }
-
-  /** Of calls in the midst of which nobody's stretch begins: see `cuts`. */
-  addHour({ sum, firstMs }: HourSum): void {
-    this.#addTo(this.#stretchOf(firstMs), sum)
   }
 
   since(
@@ -78,27 +57,6 @@ export class UnshippedSums {
     const known = ofAccount.get(key)
     if (known === undefined) ofAccount.set(key, { fromMs, sum })
     else known.sum = join(known.sum, sum)
-  }
-}
-
-/** Calls added up by hour and place alone, for whoever asks later. */
-export class HourSums {
-  readonly #sums = new Map<string, HourSum>()
-
-  add(record: CallRecord): void {
-    const { startedAt } = record
-    const sum = toSum(record, undefined)
-    const key = `${sum.accountId} ${placeOf(hourOf(startedAt).startsAtMs, sum)}`
-    const known = this.#sums.get(key)
-    this.#sums.set(key, {
-      sum: known === undefined ? sum : join(known.sum, sum),
-      firstMs: Math.min(startedAt, known?.firstMs ?? startedAt),
-      lastMs: Math.max(startedAt, known?.lastMs ?? startedAt),
-    })
-  }
-
-  all(): readonly HourSum[] {
-    return [...this.#sums.values()]
   }
 }
 

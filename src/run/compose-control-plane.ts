@@ -87,7 +87,7 @@ export async function composeControlPlane(parts: ControlPlaneParts): Promise<Con
     bodyTime: { clock: ports.clock, timeoutMs: settings.bodyTimeoutMs },
     retention: {
       callLogDays: settings.retentionDays,
-      hourlySumsDays: settings.hourlySumsDays ?? null,
+      hourlySumsDays: settings.hourlyDays,
       auditLogDays: settings.auditRetentionDays,
     },
     usage: store.usage,

@@ -19,7 +19,6 @@ import { PricedCalls } from '../ledger/priced-calls.ts'
 import { RefusalLog } from '../ledger/refusal-log.ts'
 import { Retention } from '../ledger/retention.ts'
 import { Shipper } from '../ledger/shipper.ts'
-import { WaitingSegments } from '../ledger/waiting-segments.ts'
 import {
   keepLoading,
   type LoadedLedger,
@@ -89,8 +88,6 @@ export function composeLedger({
   // Before the journal looks what it has.
   adoptWorkerJournals(settings.dataFolder, adoptionReport(log))
   const journal = new Journal(settings.dataFolder, { onFailure: settings.ledgerFailure, report })
-  const waiting = new WaitingSegments({ closed: journal.closed })
-  waiting.start()
   const prices = new PriceBook({
     // No table knows what the operator's own providers charge.
     providers: new Map(
@@ -133,10 +130,7 @@ export function composeLedger({
     })
   const retention = new Retention({
     horizon: horizonOf('calls', settings.retentionDays),
-    ...(settings.hourlySumsDays !== undefined && {
-      hoursHorizon: horizonOf('sums by the hour', settings.hourlySumsDays),
-    }),
-    clock,
+    hoursHorizon: horizonOf('sums by the hour', settings.hourlyDays),
     store,
     ship: () => shipper.ship(),
     onFailure: (error) =>
@@ -237,7 +231,6 @@ export function composeLedger({
       await auditRetention.stop()
       closing.abort()
       await loading
-      await waiting.stop()
       await retention.stop()
       await shipper.stop()
       await shipper

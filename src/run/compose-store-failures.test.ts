@@ -64,13 +64,13 @@ test('a change while the database is busy is refused as unavailable, and works a
 test('a node without past usage is not ready, gives the reason, and becomes ready by itself', async () => {
   await (await start()).close()
   const other = new Database(join(folder.path, 'gatehouse.db'))
-  other.run('ALTER TABLE usage_hours RENAME TO usage_hours_gone')
+  other.run('ALTER TABLE usage_days RENAME TO usage_days_gone')
   await start()
   expect(await ask('GET', '/readyz')).toMatchObject({
     status: 503,
     json: { status: 'not ready', checks: { usage: { status: 'failing' } } },
   })
-  other.run('ALTER TABLE usage_hours_gone RENAME TO usage_hours')
+  other.run('ALTER TABLE usage_days_gone RENAME TO usage_days')
   other.close()
   const ready = await pollUntil('readiness', async () => {
     const answer = await ask('GET', '/readyz')

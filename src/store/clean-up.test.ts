@@ -13,7 +13,6 @@ import { openStore, type Store } from './open-store.ts'
 import type { Schema } from './schema.ts'
 import { BudgetBeginnings } from './usage/budget-beginnings.ts'
 import { UsageStore } from './usage/usage.ts'
-import { UsageBacklog } from './usage/usage-backlog.ts'
 
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
@@ -40,15 +39,13 @@ describe.each(databases)('on $name', (kind) => {
   const callsOf = (daysAgo: number, of = accounts) =>
     of.map((accountId) => createCallRecord({ accountId, startedAt: NOW - daysAgo * DAY_MS }))
 
-  async function cleanUp(days = 30, nowMs = NOW, { foldsHours = false } = {}) {
-    const backlog = new UsageBacklog(watched.database)
+  async function cleanUp(days = 30, nowMs = NOW, { deletesHours = false } = {}) {
     const retention = new Retention({
       horizon: { cut: () => nowMs - days * DAY_MS },
-      ...(foldsHours && { hoursHorizon: { cut: () => nowMs - days * DAY_MS } }),
-      clock: { now: () => nowMs },
+      hoursHorizon: { cut: () => (deletesHours ? nowMs - days * DAY_MS : undefined) },
       store: {
-        calls: new CallTableStore(watched.database, backlog),
-        usage: new UsageStore(watched.database, backlog),
+        calls: new CallTableStore(watched.database),
+        usage: new UsageStore(watched.database),
         budgetBeginnings: new BudgetBeginnings(watched.database),
         giveBackSpace: (options) => giveBackSpace(watched.database, options),
       },
@@ -64,35 +61,27 @@ describe.each(databases)('on $name', (kind) => {
     return { deleted, statements: watched.statements - before }
   }
 
-  const rolledDays = async () =>
-    (await database.run('SELECT 1 AS one FROM usage_rolled_days')).length
-
   test('an idle pass reads the same few rows, however many days and accounts are stored', async () => {
     await store.calls.insertMany(callsOf(3, accounts.slice(0, 2)))
     await cleanUp()
     const few = await cleanUp()
     await store.calls.insertMany(callsOf(3))
     await cleanUp()
-    expect(await rolledDays()).toBe(ACCOUNTS)
     const many = await cleanUp()
     // Twice through the accounts, a hundred at a time.
     expect(many.statements - few.statements).toBeLessThanOrEqual(4)
   })
 
-  test('other work runs between few statements, however many accounts and days there are', async () => {
+  test('other work runs between few statements, however many accounts there are', async () => {
     await store.calls.insertMany([...callsOf(40), ...callsOf(3)])
-    // Settles what waits for the hours, which is not looked at here.
-    await store.usage.rollUpDays(0)
     expect((await cleanUp()).deleted).toBe(ACCOUNTS)
-    expect(await rolledDays()).toBe(2 * ACCOUNTS)
-    // Two days of an account at most, each of which is a transaction.
-    expect(watched.mostInOneTurn).toBeLessThanOrEqual(20)
+    expect(watched.mostInOneTurn).toBeLessThanOrEqual(8)
     expect(watched.mostRows).toBeLessThanOrEqual(250)
   })
 
-  test('hours are folded a day at a time, and an idle pass looks at a hundred accounts at once', async () => {
-    const folds = { foldsHours: true }
-    // More rows than a step takes, in every account's 24 hours but the first one's three.
+  test('hours are deleted some rows at a time, and an idle pass looks at a hundred accounts at once', async () => {
+    const deletesHours = { deletesHours: true }
+    // More rows than a step takes, in three of the first account's hours.
     const busy = accounts.slice(0, 1).flatMap((accountId) =>
       Array.from({ length: 600 }, (_, index) =>
         createCallRecord({
@@ -103,18 +92,14 @@ describe.each(databases)('on $name', (kind) => {
       ),
     )
     await store.calls.insertMany([...callsOf(40), ...callsOf(39), ...busy])
-    await store.usage.rollUpDays(0)
     await cleanUp()
     watched = watchStatements(store.database)
-    const first = await cleanUp(30, NOW, folds)
+    const first = await cleanUp(30, NOW, deletesHours)
     expect(first.statements).toBeGreaterThan(0)
-    expect(watched.mostInOneTurn).toBeLessThanOrEqual(24)
+    expect(watched.mostInOneTurn).toBeLessThanOrEqual(16)
     expect(watched.mostRows).toBeLessThanOrEqual(250)
-    const hours = await database.run<{ starts_at: number }>(
-      `SELECT starts_at FROM usage_hours WHERE starts_at % ${DAY_MS} <> 0`,
-    )
-    expect(hours).toEqual([])
-    const idle = await cleanUp(30, NOW, folds)
+    expect(await database.run('SELECT starts_at FROM usage_hours')).toEqual([])
+    const idle = await cleanUp(30, NOW, deletesHours)
     const without = await cleanUp()
     // Twice through the accounts, a hundred at a time.
     expect(idle.statements - without.statements).toBeLessThanOrEqual(4)
@@ -145,50 +130,19 @@ describe.each(databases)('on $name', (kind) => {
     )
     await store.calls.insertMany(calls)
     await cleanUp()
-    const { statements } = await cleanUp(30, NOW, { foldsHours: true })
+    const { statements } = await cleanUp(30, NOW, { deletesHours: true })
     // One to write each of them.
     expect(statements).toBeLessThan(rows.length + 40)
     const kept = await store.database.selectFrom('budgets').select('first_tokens').execute()
     expect(new Set(kept.map(({ first_tokens }) => first_tokens))).toEqual(new Set([1 + 3 * 17]))
   })
 
-  test('days left by an earlier build are found, and days that change later are summed again', async () => {
-    await store.calls.insertMany(callsOf(3))
-    await store.usage.rollUpDays(0)
-    // It knows no list of days, nor that anybody has looked at all of them.
-    await database.run('DELETE FROM usage_due_days')
-    await database.run('DELETE FROM upkeep')
-    await cleanUp()
-    expect(await rolledDays()).toBe(ACCOUNTS)
-    await store.calls.insertMany(callsOf(3, accounts.slice(7, 9)))
-    await store.usage.rollUpDays(0)
-    expect(await rolledDays()).toBe(ACCOUNTS - 2)
-    await cleanUp()
-    expect(await rolledDays()).toBe(ACCOUNTS)
-    // Today's is not over.
-    await store.calls.insertMany(callsOf(0, accounts.slice(0, 3)))
-    await cleanUp()
-    expect(await rolledDays()).toBe(ACCOUNTS)
-    await cleanUp(30, NOW + DAY_MS)
-    expect(await rolledDays()).toBe(ACCOUNTS + 3)
-  })
-
-  test('all days are checked again after a month, for additions by an earlier build', async () => {
-    await store.calls.insertMany(callsOf(3))
-    await cleanUp()
-    await database.run("DELETE FROM usage_rolled_days WHERE account_id = 'acct_7'")
-    await cleanUp(365, NOW + 29 * DAY_MS)
-    expect(await rolledDays()).toBe(ACCOUNTS - 1)
-    await cleanUp(365, NOW + 31 * DAY_MS)
-    expect(await rolledDays()).toBe(ACCOUNTS)
-  })
-
-  test('a pass that is stopped ends after its current day', async () => {
+  test('a pass that is stopped deletes no more hours', async () => {
     await store.calls.insertMany(callsOf(3, accounts.slice(0, 3)))
-    await store.usage.rollUpDays(0)
     const stopping = new AbortController()
     stopping.abort()
-    expect(await store.usage.rollUpDays(NOW, { signal: stopping.signal })).toBe(0)
-    expect(await store.usage.rollUpDays(NOW)).toBe(3)
+    const { signal } = stopping
+    expect(await store.usage.deleteHoursBefore(NOW, { signal })).toBe(0)
+    expect(await store.usage.deleteHoursBefore(NOW)).toBe(3)
   })
 })

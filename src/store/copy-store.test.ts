@@ -8,7 +8,7 @@ import { copyStore, StoreNotEmptyError, TABLES } from './copy-store.ts'
 import { STEP_NOTES } from './migrations/newer-steps.ts'
 import { openStore, type Store } from './open-store.ts'
 import { readSums } from './usage/read-sums.fixture.ts'
-import { HoursFoldedError } from './usage/usage-rows.ts'
+import { HoursDeletedError } from './usage/usage-rows.ts'
 
 const unlimited = {
   requestsPerMinute: Number.POSITIVE_INFINITY,
@@ -24,34 +24,11 @@ describe.each(databases)('to $name', (kind) => {
       // Messages of running nodes are of no use in another database, and its owner is written
       // when all is copied.
       const messages = ['change_counter', 'changes', 'nodes', 'installation', STEP_NOTES]
-      // The copy sums its months up from its days.
-      const months = ['usage_months', 'usage_rolled_months', 'usage_due_months']
-      // Theirs come as notes of each account.
-      const left = [...messages, ...months, 'usage_batches', 'usage_settlement']
-      expect(tables.filter((name) => !left.includes(name)).sort()).toEqual([...TABLES].sort())
+      expect(tables.filter((name) => !messages.includes(name)).sort()).toEqual([...TABLES].sort())
     })
   })
 
-  test('months are summed from the copied days', async () => {
-    const [source = kind] = databases
-    const startedAt = Date.UTC(2026, 0, 5)
-    const nowMs = Date.UTC(2026, 2, 5)
-    await withTestStore(source, async (from) => {
-      await from.calls.insertMany([createCallRecord({ startedAt })])
-      await from.usage.rollUpDays(nowMs)
-      await withTestStore(kind, async (to) => {
-        await copyStore(from, to)
-        await to.usage.rollUpDays(nowMs)
-        const months = await to.database
-          .selectFrom('usage_months')
-          .select(['starts_at', 'calls'])
-          .execute()
-        expect(months).toEqual([{ starts_at: Date.UTC(2026, 0), calls: 1 }])
-      })
-    })
-  })
-
-  test('usage that is not yet added to the hours counts in the copy too', async () => {
+  test('usage is the same in the copy', async () => {
     const [source = kind] = databases
     const startedAt = Date.UTC(2026, 0, 5)
     const query = {
@@ -71,8 +48,6 @@ describe.each(databases)('to $name', (kind) => {
         for (const account of accounts) {
           const expected = await readSums(from.usage, account, query)
           expect(expected).toMatchObject([{ calls: 3 }])
-          expect(await readSums(to.usage, account, query)).toEqual(expected)
-          await to.usage.rollUpDays(0)
           expect(await readSums(to.usage, account, query)).toEqual(expected)
         }
       })
@@ -200,12 +175,6 @@ describe.each(databases)('from $name', (kind) => {
         createCallRecord({ startedAt: index }),
       )
       await from.calls.insertMany(calls)
-      // Notes of batches come in another form.
-      await from.usage.rollUpDays(0)
-      await from.database
-        .insertInto('usage_notes')
-        .values({ account_id: DEFAULT_ACCOUNT, id: 'waits', sums: '[]' })
-        .execute()
       await withTestStore(other, async (to) => {
         const copied = await copyStore(from, to)
         expect(copied.find(({ table }) => table === 'calls')).toEqual({
@@ -223,7 +192,7 @@ describe.each(databases)('from $name', (kind) => {
     })
   })
 
-  test('folded hours stay folded in the other kind, and a late call is folded there', async () => {
+  test('deleted hours stay deleted in the other kind, and a late call counts in its day', async () => {
     const other = databases.find(({ name }) => name !== kind.name) ?? kind
     const day = Date.UTC(2026, 2, 3)
     const callAt = (hour: number) => createCallRecord({ startedAt: day + hour * 3_600_000 })
@@ -238,8 +207,7 @@ describe.each(databases)('from $name', (kind) => {
     }
     await withTestStore(kind, async (from) => {
       await from.calls.insertMany([callAt(3), callAt(9), callAt(15)])
-      await from.usage.rollUpDays(day + 86_400_000)
-      await from.usage.foldHours(day + 86_400_000)
+      await from.usage.deleteHoursBefore(day + 86_400_000)
       await withTestStore(other, async (to) => {
         await copyStore(from, to)
         expect(await ask(to, [8, 10])).toEqual(await ask(from, [0, 24]))
@@ -250,13 +218,10 @@ describe.each(databases)('from $name', (kind) => {
           groupBy: null,
         } as const
         await expect(readSums(to.usage, DEFAULT_ACCOUNT, hour)).rejects.toBeInstanceOf(
-          HoursFoldedError,
+          HoursDeletedError,
         )
         await to.calls.insertMany([callAt(20)])
-        await to.usage.rollUpDays(day + 86_400_000)
         expect((await ask(to, [8, 10])).sums).toMatchObject([{ calls: 4 }])
-        const hours = await to.database.selectFrom('usage_hours').select('starts_at').execute()
-        expect(hours).toEqual([{ starts_at: day }])
       })
     })
   })

@@ -8,8 +8,6 @@ import { InstallationTableStore } from './installation/installation.ts'
 import type { Store } from './open-store.ts'
 import { PLAIN_ENTRIES } from './resources/plain-kinds.ts'
 import type { Schema } from './schema.ts'
-import { readAllBatches } from './usage/usage-batches.ts'
-import { encodeRows } from './usage/usage-note.ts'
 
 export interface CopiedTable {
   readonly table: string
@@ -32,12 +30,8 @@ export const TABLES: readonly (keyof Schema)[] = [
   'calls',
   'usage_hours',
   'usage_days',
-  'usage_rolled_days',
-  'usage_due_days',
-  'usage_folded_hours',
   'refused_hours',
   'upkeep',
-  'usage_notes',
   'budgets',
   'budget_alerts',
   'webhooks',
@@ -83,26 +77,11 @@ export async function copyStore(
       for (const table of TABLES)
         copied.push({ table, rows: await copyTable(source, transaction, { table, onProgress }) })
     })
-    await copyBatches(from.database, transaction)
     await copyInstallation(from, transaction)
     await analyzeTables(transaction)
     await beforeCommit?.()
     return copied
   })
-}
-
-/** Copies them as notes of each account, which every kind of database settles. */
-async function copyBatches(from: Kysely<Schema>, to: Transaction<Schema>): Promise<void> {
-  const notes = Array.from(await readAllBatches(from), ([accountId, rows]) => ({
-    account_id: accountId,
-    id: crypto.randomUUID(),
-    sums: encodeRows(rows),
-  }))
-  for (let start = 0; start < notes.length; start += ROWS_PER_STATEMENT)
-    await to
-      .insertInto('usage_notes')
-      .values(notes.slice(start, start + ROWS_PER_STATEMENT))
-      .execute()
 }
 
 /** All tables of one moment; and a cursor of Postgres lives as long as its transaction. */

@@ -27,9 +27,7 @@ import { ProviderKeyTableStore } from './resources/provider-keys.ts'
 import { WebhookTableStore } from './resources/webhooks.ts'
 import type { Schema } from './schema.ts'
 import { BudgetBeginnings } from './usage/budget-beginnings.ts'
-import type { Folds } from './usage/folded-hours.ts'
 import { UsageStore } from './usage/usage.ts'
-import { UsageBacklog } from './usage/usage-backlog.ts'
 import { UsageSums } from './usage/usage-sums.ts'
 import { AccountTableStore } from './users/accounts.ts'
 import { InvitationTableStore } from './users/invitations.ts'
@@ -117,8 +115,6 @@ export async function openStore(
       ? new CheckpointThread(database, location.path)
       : undefined
   const relieve = async (rows: number) => checkpoints?.relieve(rows)
-  const backlog = new UsageBacklog(database, relieve)
-  const folds: Folds = new Map()
   const sync = async (): Promise<void> => {
     // Postgres has written a commit to its disk when it answers.
     if (checkpoints !== undefined) await checkpoints.sync()
@@ -128,7 +124,7 @@ export async function openStore(
     keys: new KeyTableStore(database, sync, caps, relieve),
     gates: new GateTableStore(database, caps),
     ownedModels: new OwnedModelTableStore(database, caps),
-    calls: new CallTableStore(database, backlog, relieve),
+    calls: new CallTableStore(database, relieve),
     providerKeys: new ProviderKeyTableStore(database, sync, relieve),
     auditLog: new AuditLogTableStore(database),
     accounts: new AccountTableStore(database),
@@ -137,12 +133,12 @@ export async function openStore(
     users: new UserTableStore(database, sync, caps, relieve),
     signInTries: new SignInTriesStore(database, relieve),
     database,
-    usageSums: new UsageSums(database, folds),
+    usageSums: new UsageSums(database),
     budgets: new BudgetTableStore(database, caps),
     budgetBeginnings: new BudgetBeginnings(database),
     webhooks: new WebhookTableStore(database, caps),
     plain: openPlainStores(database, caps),
-    usage: new UsageStore(database, backlog, relieve, folds),
+    usage: new UsageStore(database, relieve),
     installation: new InstallationTableStore(database),
     newerSteps,
     sync,

@@ -20,7 +20,6 @@ import { CallTableStore } from './calls/calls.ts'
 import { isSqlite } from './database/sql-differences.ts'
 import type { Schema } from './schema.ts'
 import { BudgetBeginnings } from './usage/budget-beginnings.ts'
-import { UsageBacklog } from './usage/usage-backlog.ts'
 import { UsageSums } from './usage/usage-sums.ts'
 
 const STRANGER = 'acct_stranger' as AccountId
@@ -136,7 +135,7 @@ describe.each(databases)('on $name', (kind) => {
     await created.remove()
   })
 
-  const callStore = () => new CallTableStore(database, new UsageBacklog(database))
+  const callStore = () => new CallTableStore(database)
 
   /** The plans, of all that `work` asks about calls, which read the whole table. */
   async function findScans(work: () => Promise<unknown>): Promise<string[]> {

@@ -28,18 +28,8 @@ export interface Schema extends UserSchema {
   readonly webhook_deliveries: WebhookDeliveryTable
   readonly usage_hours: UsageTable
   readonly usage_days: UsageTable
-  readonly usage_rolled_days: RolledDayTable
-  readonly usage_due_days: RolledDayTable
-  readonly usage_folded_hours: FoldedHoursTable
-  /** Not read by builds before it, so its histograms are in the short form. */
-  readonly usage_months: UsageTable
-  readonly usage_rolled_months: RolledDayTable
-  readonly usage_due_months: RolledDayTable
   readonly refused_hours: RefusedTable
   readonly upkeep: UpkeepTable
-  readonly usage_notes: UsageNoteTable
-  readonly usage_batches: UsageBatchTable
-  readonly usage_settlement: UsageSettlementTable
   readonly installation: InstallationTable
   readonly tags: TagTable
 }
@@ -145,12 +135,12 @@ export interface OwnedModelTable {
 }
 
 /**
- * The use of one key of one target through one gate in one hour, one day or one month, counted by
- * class of status.
+ * One key's use of one target through one gate in one hour or one day, by class of status. Every
+ * call is in one row of `usage_hours` and in one of `usage_days`.
  */
 export interface UsageTable {
   account_id: AccountId
-  /** The beginning of the hour, the day or the month (UTC): ms since the epoch. */
+  /** The beginning of the hour or the day (UTC): ms since the epoch. */
   starts_at: number
   gate_id: GateId
   /** Empty where no upstream was asked. */
@@ -196,48 +186,9 @@ export interface RefusedTable {
 }
 
 /**
- * The usage of a batch of calls in one account's hours, until it is added; on SQLite, of builds
- * before `usage_batches`.
+ * Times that upkeep of the store has reached. `usage_hours: deleted before`: usage is known by the
+ * day only before it.
  */
-export interface UsageNoteTable {
-  account_id: AccountId
-  id: string
-  /** JSON: rows of usage without their account, by position. */
-  sums: string
-}
-
-/** The usage of a batch in the hours of all its accounts, until it is added; of SQLite alone. */
-export interface UsageBatchTable {
-  id: number
-  /** See usage-batches.ts. */
-  sums: string
-}
-
-/** One row while batches are being added to the hours: up to which batch, and how far. */
-export interface UsageSettlementTable {
-  last_batch: number
-  /** Up to this account they are added; null: of all accounts. */
-  account_id: AccountId | null
-}
-
-/**
- * Days of an account: of `usage_rolled_days` those whose hours are summed up in `usage_days` and
- * have not changed since, of `usage_due_days` those that are to be summed up once they are over.
- * Months likewise, of their days.
- */
-export interface RolledDayTable {
-  account_id: AccountId
-  starts_at: number
-}
-
-/** Up to where an account's hours are folded: of each day before, its first hour has all. */
-export interface FoldedHoursTable {
-  account_id: AccountId
-  /** At the beginning of a day. */
-  before_at: number
-}
-
-/** When work that is done now and then was done last. */
 export interface UpkeepTable {
   name: string
   done_at: number
@@ -271,7 +222,7 @@ export interface BudgetTable {
   unpriced: Generated<string | null>
   /**
    * This and the two below: what it used up to the end of the hour of its creation, and what was in
-   * the hours of the rest of that day when those were folded; null while those calls are kept.
+   * the hours of the rest of that day when those were deleted; null while those calls are kept.
    */
   first_tokens: Generated<number | null>
   first_nano_usd: Generated<number | null>

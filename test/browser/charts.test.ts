@@ -12,7 +12,7 @@ import {
   type Visit,
 } from '../support/chromium.ts'
 import { findPageFaults } from '../support/page-checks.ts'
-import { foldSeededHours, type PlannedCall, seedPlannedCalls } from '../support/seed-calls.ts'
+import { deleteSeededHours, type PlannedCall, seedPlannedCalls } from '../support/seed-calls.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 import { untilItHolds } from '../support/until-it-holds.ts'
@@ -89,7 +89,7 @@ let page: Page
 beforeAll(async () => {
   folder = await createTemporaryFolder()
   await seedPlannedCalls(folder.path, [...NEAR, ...FAR, ...WIDE, ...OLD])
-  await foldSeededHours(folder.path, at(80, 0))
+  await deleteSeededHours(folder.path, at(80, 0))
   gatehouse = await startGatehouse({ dataFolder: folder.path })
   browser = await openBrowser()
   visit = await browser.visit(gatehouse.url)

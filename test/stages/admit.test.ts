@@ -62,6 +62,16 @@ describe('refused, without a place, an attempt or a row', () => {
       settled: null,
     },
     {
+      name: 'at its deadline, while past usage is still being counted',
+      gateway: {
+        gates: { [GATE]: { targets: [{ model: TARGET }], timeoutMs: 5_000 } },
+        limits: { whenReady: () => new Promise(() => {}) },
+      },
+      seen: { status: 503, json: { error: { code: 'unavailable' } } },
+      tookMs: 5_000,
+      settled: null,
+    },
+    {
       name: 'while the ledger cannot be written, before the limits are checked',
       gateway: {
         ledger: {

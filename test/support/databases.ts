@@ -151,19 +151,6 @@ export async function withTestStore<Result>(
 
 /** For the runs of one property: a database for each would take longer than what is tried. */
 export async function forgetCalls({ database }: Store): Promise<void> {
-  for (const table of [
-    'calls',
-    'usage_notes',
-    'usage_batches',
-    'usage_settlement',
-    'usage_hours',
-    'usage_days',
-    'usage_rolled_days',
-    'usage_due_days',
-    'usage_folded_hours',
-    'usage_months',
-    'usage_rolled_months',
-    'usage_due_months',
-  ] as const)
+  for (const table of ['calls', 'usage_hours', 'usage_days', 'upkeep'] as const)
     await database.deleteFrom(table).execute()
 }

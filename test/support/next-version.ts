@@ -18,7 +18,7 @@ import type { Step } from './newer-steps.ts'
 
 export const nextVersion: Step = {
   async up(database: Kysely<unknown>) {
-    for (const table of ['accounts', 'api_keys', 'gates', 'calls', 'usage_hours', 'usage_days', 'usage_notes'])
+    for (const table of ['accounts', 'api_keys', 'gates', 'calls', 'usage_hours', 'usage_days'])
       await database.schema.alterTable(table).addColumn('next_note', 'text').execute()
     await database.schema
       .alterTable('calls')

@@ -73,12 +73,11 @@ export async function seedPlannedCalls(
   })
 }
 
-/** Of days that ended before then no hour is told apart any more. */
-export async function foldSeededHours(dataFolder: string, beforeMs: number): Promise<void> {
+/** Deletes the hours of days that ended before then. */
+export async function deleteSeededHours(dataFolder: string, beforeMs: number): Promise<void> {
   const store = await openStore({ path: join(dataFolder, 'gatehouse.db') })
   try {
-    await store.usage.rollUpDays(beforeMs)
-    await store.usage.foldHours(beforeMs)
+    await store.usage.deleteHoursBefore(beforeMs)
   } finally {
     await store.close()
   }

@@ -247,13 +247,12 @@ describe('analytics', () => {
   })
 })
 
-describe('hours that are folded to days', () => {
+describe('hours that are deleted', () => {
   const OLD = [at('02T03:10:00'), at('02T20:00:00'), at('03T05:00:00'), at('04T07:30:00')]
   beforeEach(async () => {
     const { store } = current()
     await store.calls.insertMany(OLD.map((startedAt, index) => call(`req_${index}`, { startedAt })))
-    await store.usage.rollUpDays(at('20T00:00:00'))
-    await store.usage.foldHours(at('04T00:00:00'))
+    await store.usage.deleteHoursBefore(at('04T00:00:00'))
   })
   const ask = async (query: string, path = '/v1/analytics') =>
     await sendForJson({ url: `${path}?${query}` })

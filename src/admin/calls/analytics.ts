@@ -17,9 +17,9 @@ import { ERROR_KINDS } from '../../core/errors.ts'
 import { toUsd } from '../../core/money.ts'
 import type { GroupOrder, GroupPlace } from '../../store/usage/group-ranks.ts'
 import type { UsageSum } from '../../store/usage/step-sums.ts'
-import { DAY_MS, HOUR_MS } from '../../store/usage/usage-hours.ts'
+import { DAY_MS, HOUR_MS } from '../../store/usage/usage-columns.ts'
 import { LATENCY_EDGES_MS } from '../../store/usage/usage-latencies.ts'
-import { HoursFoldedError, type UsageQuery } from '../../store/usage/usage-rows.ts'
+import { HoursDeletedError, type UsageQuery } from '../../store/usage/usage-rows.ts'
 import {
   type ControlPlaneApp,
   type ControlPlaneDependencies,
@@ -107,7 +107,7 @@ export function bindAnalytics(
     const asked = { ...toRange(range), groupBy }
     const page = { order, limit: limit ?? DEFAULT_GROUPS, after: decodePlace(cursor, order) }
     const { accountId } = callerOf(c.env)
-    const { query, sums, next } = await usage.readRange(accountId, asked, page).catch(refuseFolded)
+    const { query, sums, next } = await usage.readRange(accountId, asked, page).catch(refuseDeleted)
     const names = new CallerNames({ keys, members }, accountId)
     if (groupBy === 'key') await names.find(groupsOf(sums))
     const head = {
@@ -124,7 +124,7 @@ export function bindAnalytics(
   app.openapi(latencyRoute, async (c) => {
     const asked = toRange(c.req.valid('query'))
     const { accountId } = callerOf(c.env)
-    const { query, steps } = await usage.readLatencies(accountId, asked).catch(refuseFolded)
+    const { query, steps } = await usage.readLatencies(accountId, asked).catch(refuseDeleted)
     const body = {
       from: toTime(query.fromMs),
       to: toTime(query.toMs),
@@ -187,9 +187,9 @@ function checkRange(range: {
     throw refuse([{ field: 'from', message: 'must be within ten years before to' }])
 }
 
-/** @throws GatewayError invalid_request for hours that are folded; anything else as it is */
-function refuseFolded(error: unknown): never {
-  if (!(error instanceof HoursFoldedError)) throw error
+/** @throws GatewayError invalid_request for deleted hours; anything else as it is */
+function refuseDeleted(error: unknown): never {
+  if (!(error instanceof HoursDeletedError)) throw error
   const oldest = toTime(error.beforeMs)
   const message = `must be "day" or longer before ${oldest}: no older hour is kept by itself`
   throw refuse([{ field: 'interval', message }])

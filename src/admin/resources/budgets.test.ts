@@ -187,7 +187,7 @@ test('the account shows its plan, its limits and its usage', async () => {
         unpricedCalls: 0,
       },
     },
-    retention: { callLogDays: 30, hourlySumsDays: null, auditLogDays: 365 },
+    retention: { callLogDays: 30, hourlySumsDays: 90, auditLogDays: 365 },
   })
   const headers = { authorization: `Bearer ${strangerKey}` }
   expect(await plane.sendForJson({ url: '/v1/account', headers })).toMatchObject({

@@ -15,7 +15,7 @@ import { ERROR_POLICY } from '../../core/errors.ts'
 import type { Gate } from '../../core/gate.ts'
 import { ownedSlugOf } from '../../core/owned-model.ts'
 import type { AnsweredCalls } from '../../store/usage/answered-calls.ts'
-import { HOUR_MS } from '../../store/usage/usage-hours.ts'
+import { HOUR_MS } from '../../store/usage/usage-columns.ts'
 import { faultOf } from '../../wire/unusable-target.ts'
 import {
   type ControlPlaneApp,

@@ -20,17 +20,15 @@ export const ledgerSettings = {
       'Old ones are deleted once an hour, 200 at a time ' +
       '([clocks](operations/several-nodes.md#clocks))',
   }),
-  GATEHOUSE_HOURLY_SUMS_DAYS: defineSetting(
-    { ...days, min: 0 },
+  GATEHOUSE_HOURLY_DAYS: defineSetting(
+    { ...days, min: 15 },
     {
-      default: 0,
+      default: 90,
       isShared: true,
-      sentence: 'how long sums by the hour are kept (15 days or more); 0: for ever',
+      sentence: 'how long sums by the hour are kept; sums by the day are kept for ever',
       note:
-        'Those of a day become one, once an hour, a day of an account at a time; sums by the day ' +
-        'and what budgets count stay as they are. No shorter than `GATEHOUSE_RETENTION_DAYS`. To ' +
-        'be set once every node runs this version ' +
-        '([what goes](operations/sizing.md#sums-by-the-hour), ' +
+        'Older ones are deleted once an hour, a day at a time. Never shorter than ' +
+        '`GATEHOUSE_RETENTION_DAYS` ([what goes](operations/sizing.md#sums-by-the-hour), ' +
         '[clocks](operations/several-nodes.md#clocks))',
     },
   ),

@@ -10,7 +10,6 @@ import { sql } from 'kysely'
 import { openExplained } from '../../../test/support/explained-database.ts'
 import { type CallId, DEFAULT_ACCOUNT } from '../../core/ids.ts'
 import { createTables } from '../migrations/create-tables.ts'
-import { UsageBacklog } from '../usage/usage-backlog.ts'
 import { UsageSums } from '../usage/usage-sums.ts'
 import { CallTableStore } from './calls.ts'
 
@@ -20,7 +19,7 @@ test('every query on calls has an index, and every index has its query', async (
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-indexes-'))
   const { database, asked, explain } = openExplained({ path: join(folder, 'gatehouse.db') })
   await createTables(database)
-  const calls = new CallTableStore(database, new UsageBacklog(database))
+  const calls = new CallTableStore(database)
   const sums = new UsageSums(database)
   asked.length = 0
   await calls.findPage(DEFAULT_ACCOUNT, {}, page)

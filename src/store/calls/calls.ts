@@ -14,7 +14,7 @@ import { isDuplicate, isSqlite } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 import { addRefused, RefusedSums } from '../usage/refused-calls.ts'
 import { CallSums, sumCorrections } from '../usage/sum-calls.ts'
-import type { UsageBacklog } from '../usage/usage-backlog.ts'
+import { addUsage } from '../usage/usage-writer.ts'
 import { type CallFilter, type CallPage, type CallPageResult, findCallPage } from './call-pages.ts'
 import { CALL_COLUMN_NAMES, toRecord, toRow, toRowValues } from './call-rows.ts'
 import { sortByAccount, sortById } from './commit-order.ts'
@@ -29,7 +29,6 @@ const ROWS_OF_A_SERVER = 4_096
 
 export class CallTableStore {
   readonly #database: Kysely<Schema>
-  readonly #backlog: UsageBacklog
   readonly #insert = new BulkInsert<CallRecord>({
     table: 'calls',
     columns: CALL_COLUMN_NAMES,
@@ -43,19 +42,17 @@ export class CallTableStore {
   /** @param relieve awaited after so many rows */
   constructor(
     database: Kysely<Schema>,
-    backlog: UsageBacklog,
     relieve: (rows: number) => Promise<void> = () => Promise.resolve(),
   ) {
     this.#database = database
     this.#relieve = relieve
-    this.#backlog = backlog
   }
 
   /**
-   * All of them are in the store and in the hours' sums when this resolves; when it rejects, none
-   * or some, the first one among them, and those in both. Idempotent by call id: a call that is
-   * there already stays as it is and is not added again, so a batch may be sent again after a crash
-   * or a failure. Streams go on between its statements.
+   * All of them are in the store and in the sums of their hours and days when this resolves; when it
+   * rejects, none or some, and those in all three. Idempotent by call id: a call that is there
+   * already stays as it is and is not added again, so a batch may be sent again after a crash or a
+   * failure. Streams go on between its statements.
    * @param between awaited between statements
    */
   async insertMany(
@@ -73,12 +70,12 @@ export class CallTableStore {
       const some = new BatchPart(batch, sorted)
       // Nearly always all of them are new. To ask which ones costs SQLite as much as an index, and to
       // leave out those that are not costs Postgres a quarter of the whole.
-      if (!(await this.#insertNew(some, between))) await this.#insertMissing(some, between)
+      const sums =
+        (await this.#insertNew(some, between)) ?? (await this.#insertMissing(some, between))
       start += some.length
-      await this.#relieve(some.length)
+      await this.#relieve(some.length + sums)
       await between()
     }
-    await this.#backlog.settleMany(between)
   }
 
   /** A server's commit holds up nobody here, and waits for its disk each time. */
@@ -86,29 +83,39 @@ export class CallTableStore {
     return isSqlite(this.#database) ? this.#commitSize.rows : ROWS_OF_A_SERVER
   }
 
-  /** @returns false, with nothing inserted, when one is there already or comes twice */
-  async #insertNew(records: Items<CallRecord>, between: () => Promise<unknown>): Promise<boolean> {
+  /**
+   * @returns how many rows of sums were written; undefined, with nothing inserted, when a call is
+   * there already or comes twice
+   */
+  async #insertNew(
+    records: Items<CallRecord>,
+    between: () => Promise<unknown>,
+  ): Promise<number | undefined> {
     const sums = new BatchSums()
-    let workedUntilMs = 0
+    let [workedUntilMs, rows] = [0, 0]
     try {
       await this.#database.transaction().execute(async (transaction) => {
         await this.#insert.run(transaction, records, (some) => {
           sums.add(some)
           return between()
         })
-        await sums.write(transaction, this.#backlog, between)
+        rows = await sums.write(transaction, between)
         workedUntilMs = performance.now()
       })
       this.#commitSize.note(records.length, performance.now() - workedUntilMs)
-      return true
+      return rows
     } catch (error) {
-      if (isDuplicate(error)) return false
+      if (isDuplicate(error)) return undefined
       throw error
     }
   }
 
-  async #insertMissing(records: Items<CallRecord>, between: () => Promise<unknown>): Promise<void> {
-    await this.#database.transaction().execute(async (transaction) => {
+  /** @returns how many rows of sums were written */
+  async #insertMissing(
+    records: Items<CallRecord>,
+    between: () => Promise<unknown>,
+  ): Promise<number> {
+    return await this.#database.transaction().execute(async (transaction) => {
       const sums = new BatchSums()
       for (let start = 0; start < records.length; start += ROWS_PER_STATEMENT) {
         const chunk = records.slice(start, start + ROWS_PER_STATEMENT)
@@ -117,7 +124,7 @@ export class CallTableStore {
         sums.add(chunk.filter((record) => ids.delete(record.id)))
         await between()
       }
-      await sums.write(transaction, this.#backlog, between)
+      return await sums.write(transaction, between)
     })
   }
 
@@ -148,7 +155,7 @@ export class CallTableStore {
   }
 
   /**
-   * Replaces what the calls cost, in their rows and in the hours' sums.
+   * Replaces what the calls cost, in their rows and in the sums of their hours and days.
    * @returns how many were still there
    */
   async correctCosts(accountId: AccountId, corrected: readonly CallRecord[]): Promise<number> {
@@ -173,7 +180,7 @@ export class CallTableStore {
         const before = toRecord(row)
         corrections.push({ before, after: { ...before, ...(after.cost && { cost: after.cost }) } })
       }
-      await this.#backlog.note(transaction, sumCorrections(corrections), nextTurn)
+      await addUsage(transaction, sumCorrections(corrections), nextTurn)
       return corrections.length
     })
   }
@@ -184,8 +191,7 @@ export class CallTableStore {
   }
 
   /**
-   * One step of deleting what began before this time, of `limit` calls at most; the hours' sums
-   * stay.
+   * One step of deleting what began before this time, of `limit` calls at most; sums stay.
    */
   async deleteBefore(timeMs: number, limit: number, place?: AccountId): Promise<DeletedStep> {
     const step = await deleteCallsBefore(this.#database, {
@@ -206,8 +212,8 @@ function toInsert(database: Kysely<Schema>, records: readonly CallRecord[]) {
     .onConflict((conflict) => conflict.column('id').doNothing())
 }
 
-// A batch of calls adds to the sums in the transaction that stores it: to the hours' backlog and to
-// the counts of refused calls.
+// A batch of calls adds to the sums in the transaction that stores it: to hours, days and the counts
+// of refused calls.
 
 class BatchSums {
   readonly #used = new CallSums()
@@ -222,13 +228,12 @@ class BatchSums {
    * @param transaction the one that stores the calls; best last, for other nodes wait for its rows
    * from then on
    * @param between awaited between the statements
+   * @returns how many rows were written
    */
-  async write(
-    transaction: Kysely<Schema>,
-    backlog: UsageBacklog,
-    between: () => Promise<unknown>,
-  ): Promise<void> {
-    await backlog.note(transaction, this.#used.toRows(), between)
-    await addRefused(transaction, this.#refused.toRows(), between)
+  async write(transaction: Kysely<Schema>, between: () => Promise<unknown>): Promise<number> {
+    const refused = this.#refused.toRows()
+    const written = await addUsage(transaction, this.#used.toRows(), between)
+    await addRefused(transaction, refused, between)
+    return written + refused.length
   }
 }

@@ -1,7 +1,6 @@
 /** The order in which a batch's calls are committed. Must not know a table. */
 import type { CallBatch } from '../../core/call-batch.ts'
 import type { AccountId } from '../../core/ids.ts'
-import { sortInTurns } from '../usage/usage-batches.ts'
 
 /** Looked at before others get their turn: a tenth of a millisecond. */
 const CALLS_PER_TURN = 2_048
@@ -10,8 +9,7 @@ const IDS_PER_TURN = 512
 
 /**
  * For a file: account after account, each one's calls as they came, because neighbours share pages of
- * the index, which begins with the account. The batch's first call stays the first: a
- * segment of the journal of which that is not stored was not begun.
+ * the index, which begins with the account, and of the sums.
  * @param between awaited between two steps
  * @returns indexes of the batch
  */
@@ -19,16 +17,15 @@ export async function sortByAccount(
   batch: CallBatch,
   between: () => Promise<unknown>,
 ): Promise<readonly number[]> {
-  if (batch.length === 0) return []
   const ofAccounts = new Map<AccountId, number[]>()
-  for (let index = 1; index < batch.length; index += 1) {
+  for (let index = 0; index < batch.length; index += 1) {
     const accountId = batch.accountOf(index)
     const own = ofAccounts.get(accountId)
     if (own === undefined) ofAccounts.set(accountId, [index])
     else own.push(index)
-    if (index % CALLS_PER_TURN === 0) await between()
+    if (index % CALLS_PER_TURN === CALLS_PER_TURN - 1) await between()
   }
-  const sorted = [0]
+  const sorted: number[] = []
   for (const accountId of await sortInTurns([...ofAccounts.keys()], between))
     for (const index of ofAccounts.get(accountId) ?? []) sorted.push(index)
   return sorted
@@ -55,4 +52,46 @@ export async function sortById(
   // Nearly sorted, for ids begin with the time.
   const order = Array.from(ids.keys()).sort((one, other) => (idAt(one) < idAt(other) ? -1 : 1))
   return order.map((index) => places[index] ?? 0)
+}
+
+// Sorts texts a part at a time: ten thousand at once hold the event loop for milliseconds.
+
+const TEXTS_PER_PART = 512
+
+/** By code units. @param between awaited after each part and each joining of two */
+export async function sortInTurns<Text extends string>(
+  texts: readonly Text[],
+  between: () => Promise<unknown>,
+): Promise<readonly Text[]> {
+  let parts: (readonly Text[])[] = []
+  for (let start = 0; start < texts.length; start += TEXTS_PER_PART) {
+    parts.push(texts.slice(start, start + TEXTS_PER_PART).sort())
+    await between()
+  }
+  while (parts.length > 1) {
+    const joined: (readonly Text[])[] = []
+    for (let index = 0; index < parts.length; index += 2) {
+      joined.push(join(parts[index] ?? [], parts[index + 1] ?? []))
+      await between()
+    }
+    parts = joined
+  }
+  return parts[0] ?? []
+}
+
+function join<Text extends string>(left: readonly Text[], right: readonly Text[]): readonly Text[] {
+  const joined: Text[] = []
+  let [fromLeft, fromRight] = [0, 0]
+  for (;;) {
+    const [one, other] = [left[fromLeft], right[fromRight]]
+    if (one === undefined) return joined.concat(right.slice(fromRight))
+    if (other === undefined) return joined.concat(left.slice(fromLeft))
+    if (one <= other) {
+      joined.push(one)
+      fromLeft += 1
+    } else {
+      joined.push(other)
+      fromRight += 1
+    }
+  }
 }

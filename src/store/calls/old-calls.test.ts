@@ -7,7 +7,6 @@ import type { AccountId } from '../../core/ids.ts'
 import { createCallRecord } from '../../ledger/call-record.fixture.ts'
 import { openDatabase } from '../database/open-database.ts'
 import type { Schema } from '../schema.ts'
-import { UsageBacklog } from '../usage/usage-backlog.ts'
 import { CallTableStore } from './calls.ts'
 import { deleteCallsBefore } from './old-calls.ts'
 
@@ -29,7 +28,7 @@ describe.each(databases)('on $name', (kind) => {
         startedAt: index < OLD ? index : BEFORE_MS + index,
       }),
     )
-    await new CallTableStore(database, new UsageBacklog(database)).insertMany(calls)
+    await new CallTableStore(database).insertMany(calls)
   })
   afterEach(async () => {
     await database.destroy()

@@ -6,7 +6,6 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { databases } from '../../../test/support/databases.ts'
 import { callsUnderWay } from '../../core/calls-under-way.ts'
-import type { AccountId } from '../../core/ids.ts'
 import { BulkInsert } from './bulk-insert.ts'
 import { openDatabase } from './open-database.ts'
 import { isDuplicate } from './sql-differences.ts'
@@ -38,27 +37,40 @@ const LARGEST_STEP = 512
 /** From this one on, numbers come a second time. */
 const TAKEN = 4 * LARGEST_STEP
 
+const COLUMNS = [
+  'account_id',
+  'id',
+  'webhook_id',
+  'event',
+  'attempts',
+  'next_attempt_at',
+  'created_at',
+  'body',
+] as const
+
+/** Of `COLUMNS`: of a table without rules of its own. */
+const deliveryOf = (id: string, body = '') => ['acct_1', id, 'hook', 'event', 0, 0, 0, body]
+
 describe.each(databases)('on $name', (kind) => {
   test('every text comes back as it was, in as many statements as it takes', async () => {
     const created = await kind.create()
     const database = await openDatabase(created.location)
     try {
-      const notes = new BulkInsert<readonly [AccountId, string, string]>({
-        table: 'usage_notes',
-        columns: ['account_id', 'id', 'sums'],
-        toValues: (values) => [...values],
+      const deliveries = new BulkInsert<readonly [id: string, body: string]>({
+        table: 'webhook_deliveries',
+        columns: COLUMNS,
+        toValues: ([id, body]) => deliveryOf(id, body),
       })
       await fc.assert(
-        fc.asyncProperty(fc.array(text, { minLength: 1, maxLength: 1_200 }), async (sums) => {
-          const rows = sums.map(
-            (value, index) => ['acct_1' as AccountId, `note_${index}`, value] as const,
-          )
-          await database.deleteFrom('usage_notes').execute()
-          await notes.run(database, rows, async () => {})
-          const found = await database.selectFrom('usage_notes').select(['id', 'sums']).execute()
-          expect(new Map(found.map((row) => [row.id, row.sums]))).toEqual(
-            new Map(rows.map(([, id, value]) => [id, value])),
-          )
+        fc.asyncProperty(fc.array(text, { minLength: 1, maxLength: 1_200 }), async (bodies) => {
+          const rows = bodies.map((body, index) => [`del_${index}`, body] as const)
+          await database.deleteFrom('webhook_deliveries').execute()
+          await deliveries.run(database, rows, async () => {})
+          const found = await database
+            .selectFrom('webhook_deliveries')
+            .select(['id', 'body'])
+            .execute()
+          expect(new Map(found.map((row) => [row.id, row.body]))).toEqual(new Map(rows))
         }),
         { numRuns: 10 },
       )
@@ -73,12 +85,12 @@ describe.each(databases)('on $name', (kind) => {
     const database = await openDatabase(created.location)
     const seen: string[] = []
     try {
-      const notes = new BulkInsert<number>({
-        table: 'usage_notes',
-        columns: ['account_id', 'id', 'sums'],
+      const deliveries = new BulkInsert<number>({
+        table: 'webhook_deliveries',
+        columns: COLUMNS,
         toValues: (number) => {
           if (number % LARGEST_STEP === 0) seen.push(`prepared ${number}`)
-          return ['acct_1', String(number % TAKEN), '']
+          return deliveryOf(String(number % TAKEN))
         },
       })
       const watched = database.withPlugin({
@@ -90,7 +102,7 @@ describe.each(databases)('on $name', (kind) => {
       })
       const numbers = Array.from({ length: 2 * LARGEST_STEP }, (_, number) => number)
       let told = 0
-      await notes.run(watched, numbers, async (some) => {
+      await deliveries.run(watched, numbers, async (some) => {
         told += some.length
       })
       expect(told).toBe(2 * LARGEST_STEP)
@@ -99,10 +111,10 @@ describe.each(databases)('on $name', (kind) => {
       // SQLite has done a step when it was asked to.
       if (kind.name === 'Postgres') expect(seen[1]).toBe(`prepared ${LARGEST_STEP}`)
       expect(between).toBeGreaterThan(0)
-      await database.deleteFrom('usage_notes').execute()
+      await database.deleteFrom('webhook_deliveries').execute()
       seen.length = 0
       const twice = Array.from({ length: TAKEN + 4 * LARGEST_STEP }, (_, number) => number)
-      const failure = await notes
+      const failure = await deliveries
         .run(watched, twice, async () => {})
         .catch((error: unknown) => error)
       expect(isDuplicate(failure)).toBeTrue()
@@ -116,15 +128,15 @@ describe.each(databases)('on $name', (kind) => {
   test('beside calls that are served, a step has fewer rows', async () => {
     const created = await kind.create()
     const database = await openDatabase(created.location)
-    const notes = new BulkInsert<number>({
-      table: 'usage_notes',
-      columns: ['account_id', 'id', 'sums'],
-      toValues: (number) => ['acct_1', String(number), ''],
+    const deliveries = new BulkInsert<number>({
+      table: 'webhook_deliveries',
+      columns: COLUMNS,
+      toValues: (number) => deliveryOf(String(number)),
     })
     const largestStepOf = async (first: number) => {
       const steps: number[] = []
       const numbers = Array.from({ length: LARGEST_STEP }, (_, index) => first + index)
-      await notes.run(database, numbers, async (some) => void steps.push(some.length))
+      await deliveries.run(database, numbers, async (some) => void steps.push(some.length))
       return Math.max(...steps)
     }
     try {

@@ -12,7 +12,6 @@ import { CallTableStore } from '../calls/calls.ts'
 import { openStore } from '../open-store.ts'
 import type { Schema } from '../schema.ts'
 import { UsageStore } from '../usage/usage.ts'
-import { UsageBacklog } from '../usage/usage-backlog.ts'
 import { CheckpointThread } from './checkpoint-thread.ts'
 import { openDatabase } from './open-database.ts'
 
@@ -184,19 +183,19 @@ describe('a checkpoint follows many written rows of', () => {
     expect(await unwritten()).toBeLessThan(8_900)
   })
 
-  test('sums of days, and deletions of old calls', async () => {
+  test('calls with their sums, and deletions of old hours and calls', async () => {
     const dayMs = 86_400_000
     let told: number[] = []
     const relieve = async (rows: number) => void told.push(rows)
-    const backlog = new UsageBacklog(database)
-    const calls = new CallTableStore(database, backlog, relieve)
-    const usage = new UsageStore(database, backlog, relieve)
+    const calls = new CallTableStore(database, relieve)
+    const usage = new UsageStore(database, relieve)
     const records = [0, 1, 2].map((day) => createCallRecord({ startedAt: day * dayMs }))
     await calls.insertMany(records)
-    expect(told).toEqual([3])
+    // Three calls, three hours and three days.
+    expect(told).toEqual([9])
     told = []
-    expect(await usage.rollUpDays(3 * dayMs)).toBe(3)
-    expect(told.length).toBeGreaterThanOrEqual(3)
+    expect(await usage.deleteHoursBefore(3 * dayMs)).toBe(3)
+    expect(told.length).toBeGreaterThanOrEqual(1)
     told = []
     await calls.deleteBefore(2 * dayMs, 200)
     expect(told).toEqual([2])

@@ -68,12 +68,13 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))(
               pid: number
             }>`select pg_backend_pid() as pid`.execute(transaction)
             pid = found[0]?.pid ?? 0
-            const text = sql`COPY usage_notes (account_id, id, sums) FROM STDIN`.compile(
-              transaction,
-            )
+            const text =
+              sql`COPY refused_hours (account_id, starts_at, gate_id, key_id, status, error_kind, calls) FROM STDIN`.compile(
+                transaction,
+              )
             await transaction.executeQuery({ ...text, parameters: [rows()] })
           })
-        const noteOf = (id: string) => `acct_1\t${id}\tsums\n`
+        const noteOf = (id: string) => `acct_1\t0\t${id}\tkey_1\t429\t\t1\n`
         await copy(async function* () {
           yield noteOf('one')
           yield noteOf('two')
@@ -98,8 +99,12 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))(
           }
         })
         await expect(cut).rejects.toBeInstanceOf(DatabaseUnreachableError)
-        const ids = await database.selectFrom('usage_notes').select('id').orderBy('id').execute()
-        expect(ids).toEqual([{ id: 'one' }, { id: 'two' }])
+        const ids = await database
+          .selectFrom('refused_hours')
+          .select('gate_id as id')
+          .orderBy('gate_id')
+          .execute()
+        expect(ids.map(({ id }) => String(id))).toEqual(['one', 'two'])
       } finally {
         await database.destroy()
         await remove()

@@ -43,6 +43,7 @@ import { unpricedBudgets } from './unpriced-budgets-migration.ts'
 import { usageBatches } from './usage-batches-migration.ts'
 import { usageMigration } from './usage-migration.ts'
 import { usageMonths } from './usage-months-migration.ts'
+import { usageSums } from './usage-sums-migration.ts'
 
 /** The schema could not be brought up to date: the caller must not serve. */
 export class MigrationFailedError extends Error {
@@ -212,6 +213,7 @@ export const migrations: Steps = {
   '0041_refusal_codes': addCallColumn('refusal_code', 'text'),
   '0042_refusing_limits': addCallColumn('refused_by', 'text'),
   '0043_deleted_key_names': deletedKeyNames,
+  '0044_usage_sums': usageSums,
 }
 
 /**

@@ -31,12 +31,19 @@ const NOTES_PER_STEP = 100
 
 type Row = unknown[]
 
+/** The tables of that time. */
+interface NotesSchema {
+  readonly usage_notes: { readonly account_id: string; readonly id: string; readonly sums: string }
+  readonly usage_batches: { readonly id: number; readonly sums: string }
+}
+
 export const nanoUsd: Step = {
   olderBuilds: 'refuse',
   async up(database: Kysely<Schema>): Promise<void> {
     for (const column of COLUMNS) await scale(database, column)
-    await scaleNotes(database)
-    if (isSqlite(database)) await scaleBatches(database)
+    const notes = database as unknown as Kysely<NotesSchema>
+    await scaleNotes(notes)
+    if (isSqlite(database)) await scaleBatches(notes)
   },
 }
 
@@ -60,7 +67,7 @@ async function scale(
 }
 
 /** Notes wait to be added to the hours. */
-async function scaleNotes(database: Kysely<Schema>): Promise<void> {
+async function scaleNotes(database: Kysely<NotesSchema>): Promise<void> {
   for (let after = ''; ; ) {
     const notes = await database
       .selectFrom('usage_notes')
@@ -82,7 +89,7 @@ async function scaleNotes(database: Kysely<Schema>): Promise<void> {
   }
 }
 
-async function scaleBatches(database: Kysely<Schema>): Promise<void> {
+async function scaleBatches(database: Kysely<NotesSchema>): Promise<void> {
   for (let after = 0; ; ) {
     const batches = await database
       .selectFrom('usage_batches')

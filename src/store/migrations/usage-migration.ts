@@ -7,7 +7,7 @@ import { toRecord } from '../calls/call-rows.ts'
 import { storedByKey } from '../database/sql-differences.ts'
 import type { Schema, UsageTable } from '../schema.ts'
 import { sumCalls } from '../usage/sum-calls.ts'
-import { writeHours } from '../usage/usage-hours.ts'
+import { addToTable } from '../usage/usage-writer.ts'
 
 /** Calls read at a time when those of an earlier version are summed up. */
 const ROWS_PER_STEP = 5_000
@@ -118,8 +118,8 @@ async function sumUpEarlierCalls(database: Kysely<Schema>): Promise<void> {
       .orderBy('id')
       .limit(ROWS_PER_STEP)
       .execute()
-    // No day is summed up yet, and the table of those that are due comes with a later step.
-    await writeHours(database, sumCalls(rows.map(toRecord)))
+    // A later step sums their days up.
+    await addToTable(database, 'usage_hours', sumCalls(rows.map(toRecord)), () => Promise.resolve())
     last = rows.at(-1)?.id ?? last
     if (rows.length < ROWS_PER_STEP) return
   }

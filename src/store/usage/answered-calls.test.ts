@@ -20,7 +20,6 @@ test.each(databases)('by gate and target, failures left out, on $name', async (k
       call({ target: 'lab/b' }),
       call({ target: 'lab/a', startedAt: FROM_MS - 1 }),
     ])
-    await store.usage.rollUpDays(FROM_MS)
     await store.calls.insertMany([
       call({ target: 'lab/b', outcome: 'cancelled' }),
       call({ target: 'lab/b', outcome: 'failed', status: 502, errorKind: 'upstream_error' }),

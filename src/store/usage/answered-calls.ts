@@ -5,7 +5,6 @@ import { type Kysely, sql } from 'kysely'
 import type { AccountId, GateId } from '../../core/ids.ts'
 import { sumOf } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
-import { readBacklog } from './usage-backlog.ts'
 
 export interface AnsweredCalls {
   readonly gateId: GateId
@@ -14,34 +13,26 @@ export interface AnsweredCalls {
   readonly calls: number
 }
 
-/**
- * @param transaction of repeatable reads, as for `readUsageRows`
- * @param fromMs the beginning of an hour that is not folded
- */
+/** @param fromMs the beginning of an hour that is not deleted */
 export async function readAnswered(
-  transaction: Kysely<Schema>,
+  database: Kysely<Schema>,
   accountId: AccountId,
   fromMs: number,
 ): Promise<readonly AnsweredCalls[]> {
-  const waiting = await readBacklog(transaction, accountId)
   const { rows } = await sql<Counted>`
-    SELECT gate_id, target, ${sumOf(transaction, 'calls')} AS calls,
-      ${sumOf(transaction, 'failed')} AS failed
+    SELECT gate_id, target, ${sumOf(database, 'calls')} AS calls,
+      ${sumOf(database, 'failed')} AS failed
     FROM usage_hours
     WHERE account_id = ${accountId} AND starts_at >= ${fromMs} AND target <> ''
     GROUP BY gate_id, target
-  `.execute(transaction)
-  const sums = new Map<string, { gateId: GateId; target: string; calls: number }>()
-  const isNew = (row: { starts_at: number; target: string }) =>
-    row.starts_at >= fromMs && row.target !== ''
-  for (const row of [...rows, ...waiting.filter(isNew)]) {
-    const name = `${row.gate_id} ${row.target}`
-    const calls = Number(row.calls) - Number(row.failed)
-    const sum = sums.get(name)
-    if (sum === undefined) sums.set(name, { gateId: row.gate_id, target: row.target, calls })
-    else sum.calls += calls
-  }
-  return [...sums.values()].filter(({ calls }) => calls > 0)
+  `.execute(database)
+  return rows
+    .map((row) => ({
+      gateId: row.gate_id,
+      target: row.target,
+      calls: Number(row.calls) - Number(row.failed),
+    }))
+    .filter(({ calls }) => calls > 0)
 }
 
 interface Counted {

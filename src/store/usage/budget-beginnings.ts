@@ -1,9 +1,8 @@
 /**
- * The usage of each budget between its creation and the end of that hour, kept when the calls
- * themselves are deleted: the roll-ups know whole hours only. The budget's usage in the rest of
- * that day is added when those hours are folded. So a reader adds three things, whatever was
- * deleted or folded meanwhile: the usage kept here, the hours up to the end of the day, and the
- * days after it. Must not know who counts.
+ * The usage of each budget between its creation and the end of that hour, kept when the calls are
+ * deleted: usage is summed by whole hours. The rest of that day is added when those hours are
+ * deleted. So a reader adds three things, whatever was deleted meanwhile: the usage kept here, the
+ * hours up to the end of the day, and the days after it. Must not know who counts.
  */
 import type { Kysely, Selectable, Transaction } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
@@ -11,8 +10,8 @@ import { hourOf } from '../../core/period.ts'
 import type { BudgetTable, Schema } from '../schema.ts'
 import { addTo, RangeSums } from './range-sums.ts'
 import { sumOfCalls, type UsedAmounts } from './sum-call-rows.ts'
-import { toStoredNanoUsd, toStoredTokens } from './usage-hours.ts'
-import { readPagesOf } from './usage-pages.ts'
+import { DAY_MS, type UsageRow } from './usage-columns.ts'
+import { toStoredNanoUsd, toStoredTokens } from './usage-writer.ts'
 
 export class BudgetBeginnings {
   readonly #database: Kysely<Schema>
@@ -68,38 +67,37 @@ async function keepBeginning(database: Kysely<Schema>, budget: BudgetPlace): Pro
 }
 
 /**
- * To be called before the hours of a day are folded: the hours after a budget's creation go to its
- * beginning, for they cannot be told from the earlier ones any more.
- * @param transaction has the turn at the account's usage
+ * Adds hours that are deleted to the budgets that were created earlier on the same day.
+ * @param transaction the one that deletes them; it has the turn at the account's usage
  */
-export async function moveToBeginnings(
+export async function addToBeginnings(
   transaction: Transaction<Schema>,
   accountId: AccountId,
-  day: { readonly fromMs: number; readonly toMs: number },
+  deleted: readonly UsageRow[],
 ): Promise<void> {
-  const ofDay = transaction
+  const times = deleted.map(({ starts_at }) => starts_at)
+  if (times.length === 0) return
+  const ofDays = transaction
     .selectFrom('budgets')
     .where('account_id', '=', accountId)
-    .where('created_at', '>=', day.fromMs)
-    .where('created_at', '<', day.toMs)
-  const places = await ofDay
+    .where('created_at', '>=', startOfDay(Math.min(...times)))
+    .where('created_at', '<', startOfDay(Math.max(...times)) + DAY_MS)
+  const places = await ofDays
     .select(['id', 'account_id', 'key_id', 'gate_id', 'created_at', 'first_tokens'])
     .execute()
   if (places.length === 0) return
   for (const place of places)
     if (place.first_tokens === null) await keepBeginning(transaction, place)
-  const rests = places.map((place) => ({
-    ...toScope(place),
-    fromMs: hourOf(place.created_at).endsAtMs,
-    untilMs: day.toMs,
-  }))
-  // One pass over the hours: hundreds of budgets may be of one day.
-  const sums = new RangeSums(rests)
-  const hours = { accountId, fromMs: Math.min(...rests.map(({ fromMs }) => fromMs)) }
-  for await (const rows of readPagesOf(transaction, 'usage_hours', { ...hours, untilMs: day.toMs }))
-    for (const row of rows) sums.add(row)
+  const sums = new RangeSums(
+    places.map((place) => ({
+      ...toScope(place),
+      fromMs: hourOf(place.created_at).endsAtMs,
+      untilMs: startOfDay(place.created_at) + DAY_MS,
+    })),
+  )
+  for (const row of deleted) sums.add(row)
   // The usage that is kept now.
-  const kept = await ofDay
+  const kept = await ofDays
     .select(['id', 'first_tokens', 'first_nano_usd', 'first_unpriced'])
     .execute()
   const indexes = new Map(places.map(({ id }, index) => [id, index]))
@@ -115,6 +113,10 @@ export async function moveToBeginnings(
       .where('id', '=', row.id)
       .execute()
   }
+}
+
+function startOfDay(timeMs: number): number {
+  return timeMs - (timeMs % DAY_MS)
 }
 
 function isNothing({ tokens, nanoUsd, unpricedCalls }: UsedAmounts): boolean {

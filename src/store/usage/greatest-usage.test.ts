@@ -11,8 +11,7 @@ import { CallTableStore } from '../calls/calls.ts'
 import { openDatabase } from '../database/open-database.ts'
 import { openStore, type Store } from '../open-store.ts'
 import { readSums } from './read-sums.fixture.ts'
-import { UsageBacklog } from './usage-backlog.ts'
-import { HOUR_MS } from './usage-hours.ts'
+import { HOUR_MS } from './usage-columns.ts'
 import { UsageSums } from './usage-sums.ts'
 
 /** So many calls overflow 63 bits if each counts as it was reported. */
@@ -29,13 +28,10 @@ test.each(databases)('on $name they can be added up and read', async (kind) => {
   const created = await kind.create()
   const database = await openDatabase(created.location)
   try {
-    const backlog = new UsageBacklog(database)
-    const calls = new CallTableStore(database, backlog)
+    const calls = new CallTableStore(database)
     const usage = toTrueUsage(REPORTED)
-    for (let start = 0; start < CALLS; start += 400) {
+    for (let start = 0; start < CALLS; start += 400)
       await calls.insertMany(Array.from({ length: 400 }, () => createCallRecord({ usage })))
-      await backlog.settleAll()
-    }
     const found = await new UsageSums(database).since({ fromMs: 0 })
     expect(found).toHaveLength(1)
   } finally {
@@ -67,11 +63,11 @@ describe.each(databases)('on $name, what an earlier version let in', (kind) => {
     created = await kind.create()
     store = await openStore(created.location)
     await insertCalls(3)
-    await store.usage.rollUpDays(BEGIN_MS)
-    await created.run(
-      `UPDATE usage_hours SET input_tokens = 9223372036854775000,
-        output_tokens = 9223372036854775000, cost_nano_usd = 9223372036854775000`,
-    )
+    for (const table of ['usage_hours', 'usage_days'])
+      await created.run(
+        `UPDATE ${table} SET input_tokens = 9223372036854775000,
+          output_tokens = 9223372036854775000, cost_nano_usd = 9223372036854775000`,
+      )
   })
   afterEach(async () => {
     await store.close()
@@ -96,16 +92,13 @@ describe.each(databases)('on $name, what an earlier version let in', (kind) => {
     expect(ofBudget?.nanoUsd).toBeGreaterThan(MOST)
   })
 
-  test('is added to and summed up to days and months, which analytics read', async () => {
+  test('is added to hours and days, which analytics read', async () => {
     await insertCalls(3)
     const range = { fromMs: Date.UTC(2026, 0, 1), toMs: UNTIL_MS, groupBy: null }
-    for (const pass of ['noted', 'summed up']) {
-      if (pass === 'summed up') await store.usage.rollUpDays(UNTIL_MS)
-      for (const interval of ['hour', 'day', 'month', 'all'] as const) {
-        const sums = await readSums(store.usage, accountId, { ...range, interval })
-        expect(sums.reduce((calls, sum) => calls + sum.calls, 0)).toBe(6)
-        expect(sums[0]?.inputTokens).toBeGreaterThanOrEqual(MOST)
-      }
+    for (const interval of ['hour', 'day', 'month', 'all'] as const) {
+      const sums = await readSums(store.usage, accountId, { ...range, interval })
+      expect(sums.reduce((calls, sum) => calls + sum.calls, 0)).toBe(6)
+      expect(sums[0]?.inputTokens).toBeGreaterThanOrEqual(MOST)
     }
   })
 

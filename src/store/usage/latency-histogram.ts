@@ -95,15 +95,12 @@ export class LatencyHistogram {
 
   /** A third as long as `encode`, of no form that versions before it read. */
   encodeShort(): string {
-    let text = ''
-    let last = -1
+    const counts: (readonly [bucket: number, count: number])[] = []
     for (let bucket = this.#lowest; bucket <= this.#highest; bucket += 1) {
       const count = this.#counts[bucket] ?? 0
-      if (count === 0) continue
-      text += toDigits(bucket - last) + toDigits(count)
-      last = bucket
+      if (count > 0) counts.push([bucket, count])
     }
-    return text === '' ? '' : `~${text}`
+    return counts.length === 0 ? '' : toShortText(counts)
   }
 
   encode(): string {
@@ -189,10 +186,10 @@ export class TimeCounts {
   /** The histogram as text. */
   encode(): string {
     if (this.#count === 0) return ''
-    let text = `${this.#bucket}:${this.#count}`
-    if (this.#counts !== undefined)
-      for (const [bucket, count] of this.#counts) text += `,${bucket}:${count}`
-    return text
+    if (this.#counts === undefined) return `${this.#bucket}:${this.#count}`
+    const counts: (readonly [bucket: number, count: number])[] = [...this.#counts]
+    counts.push([this.#bucket, this.#count])
+    return toShortText(counts.sort(([left], [right]) => left - right))
   }
 }
 
@@ -217,6 +214,17 @@ export function toShortForm(text: string): string {
   scratch.clear()
   scratch.addEncoded(text)
   return scratch.encodeShort()
+}
+
+/** @param counts in the order of the buckets */
+function toShortText(counts: readonly (readonly [bucket: number, count: number])[]): string {
+  let text = '~'
+  let last = -1
+  for (const [bucket, count] of counts) {
+    text += toDigits(bucket - last) + toDigits(count)
+    last = bucket
+  }
+  return text
 }
 
 function toDigits(number: number): string {

@@ -2,9 +2,8 @@
  * Adds rows of usage up for several stretches of time at once, each of one key or one gate. Must
  * not know where the rows come from.
  */
-import { spanOf } from '../../core/period.ts'
 import type { ScopedRange, UsedAmounts } from './sum-call-rows.ts'
-import type { UsageRow } from './usage-pages.ts'
+import type { UsageRow } from './usage-columns.ts'
 
 export type Amounts = { -readonly [Name in keyof UsedAmounts]: UsedAmounts[Name] }
 
@@ -21,13 +20,10 @@ export function addTo(sum: Amounts | undefined, more: UsedAmounts): void {
   sum.unpricedCalls += more.unpricedCalls
 }
 
-/**
- * The sums of several stretches of time at once. A stretch that needs pages begins and ends with
- * days.
- */
+/** The sums of several ranges at once. */
 export class RangeSums {
   readonly amounts: readonly Amounts[]
-  readonly #boundaries: readonly number[]
+  readonly #ranges: readonly ScopedRange[]
   readonly #byScope = new Map<string, { readonly range: ScopedRange; readonly sum: Amounts }[]>()
 
   constructor(ranges: readonly ScopedRange[]) {
@@ -39,25 +35,22 @@ export class RangeSums {
       else ofScope.push({ range, sum })
       return sum
     })
-    const boundaries = new Set(ranges.flatMap(({ fromMs, untilMs }) => [fromMs, untilMs]))
-    this.#boundaries = [...boundaries].sort((one, other) => one - other)
+    this.#ranges = ranges
   }
 
-  /**
-   * Within each of them no range begins or ends, so that a month's sum belongs to a range as a
-   * whole, or not at all; or it is shorter than a month, and is read by days, in which none does.
-   * Each takes several questions, so there are two at most for each month in which ranges begin.
-   */
+  /** The time that the ranges cover, without a moment twice. */
   stretches(): readonly { readonly fromMs: number; readonly untilMs: number }[] {
-    const ofMonths = Map.groupBy(this.#boundaries, (ms) =>
-      Number.isFinite(ms) ? spanOf('month', ms).startsAtMs : ms,
-    )
-    const boundaries = [...ofMonths.values()].flatMap((ofMonth) => [
-      ...new Set([ofMonth.at(0) ?? 0, ofMonth.at(-1) ?? 0]),
-    ])
-    return boundaries
-      .slice(1)
-      .map((untilMs, index) => ({ fromMs: boundaries[index] ?? untilMs, untilMs }))
+    const stretches: { readonly fromMs: number; untilMs: number }[] = []
+    for (const { fromMs, untilMs } of this.#ranges.toSorted(
+      (one, other) => one.fromMs - other.fromMs,
+    )) {
+      const last = stretches.at(-1)
+      if (fromMs >= untilMs) continue
+      if (last !== undefined && fromMs <= last.untilMs)
+        last.untilMs = Math.max(last.untilMs, untilMs)
+      else stretches.push({ fromMs, untilMs })
+    }
+    return stretches
   }
 
   add(row: UsageRow): void {

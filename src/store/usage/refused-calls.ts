@@ -8,7 +8,8 @@ import type { CallRecord } from '../../core/call.ts'
 import type { AccountId } from '../../core/ids.ts'
 import { LoopTurns } from '../../core/loop-turns.ts'
 import type { RefusedTable, Schema } from '../schema.ts'
-import { HOUR_MS } from './usage-hours.ts'
+import type { Pacing } from './old-hours.ts'
+import { HOUR_MS } from './usage-columns.ts'
 import { readInSlices, toStart, type UsageQuery } from './usage-rows.ts'
 
 /** Some two tenths of a millisecond of the event loop. */
@@ -149,17 +150,11 @@ async function readSpan(
   return await summed.select('starts_at').groupBy(['starts_at', 'status', 'error_kind']).execute()
 }
 
-export interface Pruning {
-  readonly signal?: AbortSignal | undefined
-  /** Awaited between the statements. */
-  readonly between: () => Promise<unknown>
-}
-
 /** Deletes the counts of hours before this time, an account's hour at a time. */
 export async function deleteRefusedBefore(
   database: Kysely<Schema>,
   beforeMs: number,
-  { signal, between }: Pruning,
+  { signal, between }: Pacing,
 ): Promise<void> {
   let account = await nextAccount(database, '' as AccountId)
   while (account !== null && signal?.aborted !== true) {

@@ -1,14 +1,13 @@
 /**
  * Calls summed up to rows of usage: some thousand a second, so one costs a few comparisons where it
- * follows another of the same place. Must not know tables.
+ * follows another of the same dimensions. Must not know tables.
  */
 import type { CallRecord } from '../../core/call.ts'
 import { NOTHING_SENT } from '../../core/cost.ts'
 import type { GateId, KeyId } from '../../core/ids.ts'
 import type { UsageTable } from '../schema.ts'
 import { TimeCounts } from './latency-histogram.ts'
-import { HOUR_MS, type Place } from './usage-hours.ts'
-import { COUNTERS } from './usage-note.ts'
+import { COUNTERS, type Dimensions, HOUR_MS } from './usage-columns.ts'
 
 /**
  * Sums calls up by everything that tells rows of usage apart; those that were turned away used
@@ -23,11 +22,10 @@ export function sumCalls(calls: readonly CallRecord[]): UsageTable[] {
 /** Like `sumCalls`, some at a time. */
 export class CallSums {
   /**
-   * By key and gate, those of few places each: a text for each place would be half a call's
-   * garbage.
+   * By key and gate, few sums each: a text for each sum would be half a call's garbage.
    */
-  readonly #sums = new Map<KeyId, Map<GateId | null, PlaceSum[]>>()
-  #last: PlaceSum | undefined
+  readonly #sums = new Map<KeyId, Map<GateId | null, DimensionSum[]>>()
+  #last: DimensionSum | undefined
 
   add(calls: readonly CallRecord[]): void {
     for (const call of calls) {
@@ -44,13 +42,13 @@ export class CallSums {
     return rows
   }
 
-  #find(call: CallRecord): PlaceSum {
+  #find(call: CallRecord): DimensionSum {
     const { keyId, gateId } = call
-    const ofKey = this.#sums.get(keyId) ?? new Map<GateId | null, PlaceSum[]>()
+    const ofKey = this.#sums.get(keyId) ?? new Map<GateId | null, DimensionSum[]>()
     const sums = ofKey.get(gateId) ?? []
     const known = sums.find((sum) => sum.takes(call))
     if (known !== undefined) return known
-    const sum = new PlaceSum(placeOf(call))
+    const sum = new DimensionSum(dimensionsOf(call))
     sums.push(sum)
     ofKey.set(gateId, sums)
     this.#sums.set(keyId, ofKey)
@@ -58,13 +56,13 @@ export class CallSums {
   }
 }
 
-class PlaceSum {
+class DimensionSum {
   readonly #row: UsageTable
   readonly #durations = new TimeCounts()
   readonly #firstBytes = new TimeCounts()
 
-  constructor(place: Place) {
-    this.#row = emptyRow(place)
+  constructor(dimensions: Dimensions) {
+    this.#row = emptyRow(dimensions)
   }
 
   takes(call: CallRecord): boolean {
@@ -105,8 +103,8 @@ export function sumCorrections(
 ): UsageTable[] {
   const counted = corrections.filter(({ before }) => before.refusals === undefined)
   return counted.map(({ before, after }) => {
-    const row = emptyRow(placeOf(after))
-    const [taken, added] = [emptyRow(placeOf(before)), emptyRow(placeOf(after))]
+    const row = emptyRow(dimensionsOf(after))
+    const [taken, added] = [emptyRow(dimensionsOf(before)), emptyRow(dimensionsOf(after))]
     addCall(taken, before)
     addCall(added, after)
     for (const name of COUNTERS) row[name] = added[name] - taken[name]
@@ -114,7 +112,7 @@ export function sumCorrections(
   })
 }
 
-function placeOf(call: CallRecord): Place {
+function dimensionsOf(call: CallRecord): Dimensions {
   return {
     account_id: call.accountId,
     starts_at: Math.floor(call.startedAt / HOUR_MS) * HOUR_MS,
@@ -126,15 +124,15 @@ function placeOf(call: CallRecord): Place {
   }
 }
 
-function emptyRow(place: Place): UsageTable {
+function emptyRow(dimensions: Dimensions): UsageTable {
   return {
-    account_id: place.account_id,
-    starts_at: place.starts_at,
-    gate_id: place.gate_id,
-    target: place.target,
-    key_id: place.key_id,
-    status_class: place.status_class,
-    credential: place.credential,
+    account_id: dimensions.account_id,
+    starts_at: dimensions.starts_at,
+    gate_id: dimensions.gate_id,
+    target: dimensions.target,
+    key_id: dimensions.key_id,
+    status_class: dimensions.status_class,
+    credential: dimensions.credential,
     calls: 0,
     failed: 0,
     cancelled: 0,

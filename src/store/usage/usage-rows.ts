@@ -1,7 +1,6 @@
 /**
- * The rows of the roll-ups that answer a question. Whole months that are past are read from the
- * months' sums, whole days from the days', everything else from the hours', and to these comes what
- * waits to be added to them. Must not read single calls, nor add rows up.
+ * The rows that answer a question: whole days are read from `usage_days`, everything else from
+ * `usage_hours`. Must not read single calls, nor add rows up.
  */
 import { type CompiledQuery, type Kysely, sql } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
@@ -9,10 +8,8 @@ import type { LoopTurns } from '../../core/loop-turns.ts'
 import { spanOf } from '../../core/period.ts'
 import { isSqlite, sumOf } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
-import { findFoldedBefore } from './folded-before.ts'
-import { readBacklog } from './usage-backlog.ts'
-import { DAY_MS, HOUR_MS } from './usage-hours.ts'
-import { COUNTERS } from './usage-note.ts'
+import { findHoursDeletedBefore } from './old-hours.ts'
+import { COUNTERS, DAY_MS, HOUR_MS, type UsageTableName } from './usage-columns.ts'
 
 export type UsageInterval = 'hour' | 'day' | 'month' | 'all'
 export type UsageGroup = 'gate' | 'target' | 'key' | 'status' | 'credential'
@@ -30,7 +27,7 @@ export interface UsageQuery {
 }
 
 export interface Span {
-  readonly table: 'usage_hours' | 'usage_days' | 'usage_months'
+  readonly table: UsageTableName
   readonly fromMs: number
   readonly toMs: number
 }
@@ -69,14 +66,14 @@ const GROUP_COLUMNS = {
   credential: 'credential',
 } as const
 
-/** Hours were asked for one by one, and those before this time are folded to days. */
-export class HoursFoldedError extends Error {
-  override readonly name = 'HoursFoldedError'
+/** Hours were asked for one by one, and hours before this time are deleted. */
+export class HoursDeletedError extends Error {
+  override readonly name = 'HoursDeletedError'
   /** Milliseconds since the Unix epoch, at the beginning of a day. */
   readonly beforeMs: number
 
   constructor(beforeMs: number) {
-    super(`The hours before ${new Date(beforeMs).toISOString()} are folded to days.`)
+    super(`The hours before ${new Date(beforeMs).toISOString()} are deleted.`)
     this.beforeMs = beforeMs
   }
 }
@@ -88,19 +85,16 @@ export interface ReadRows<Row> {
 }
 
 /**
- * Of one account, some at a time, in the order of time but for the first, which wait to be added to
- * the hours. Rows of the same step and group may be several.
- * @param transaction of repeatable reads: between two moments a note could be added to hours that
- *   were read, or had been read, without it
+ * One account's rows, some at a time, in the order of time. Several rows may be of the same step
+ * and group.
+ * @param transaction of repeatable reads: hours may be deleted meanwhile
  */
 export async function* readUsageRows(
   transaction: Kysely<Schema>,
   reading: UsageReading,
 ): AsyncGenerator<ReadRows<SummedRow>> {
-  const { accountId, query, turns } = reading
-  yield { rows: await readNotes(transaction, accountId, query), reachedMs: query.fromMs }
-  for (const span of await planSpans(transaction, accountId, query)) {
-    const { fromMs, toMs, table } = span
+  const { query, turns } = reading
+  for (const { fromMs, toMs, table } of planSpans(query)) {
     const compiled = compileSpan(transaction, reading, table)
     const slices = { fromMs, toMs, leastMs: STEP_MS[table], turns }
     yield* readInSlices(transaction, slices, async (slice) => {
@@ -111,27 +105,22 @@ export async function* readUsageRows(
 }
 
 /**
- * The question as it can be answered: where hours are folded, its range is of whole days.
- * @param transaction the one that reads the rows: a day that is folded meanwhile is either whole or
- *   hours
- * @throws HoursFoldedError
+ * The question with the range that can be answered: whole days where hours are deleted.
+ * @param transaction the one that reads the rows
+ * @throws HoursDeletedError
  */
-export async function toTellable<Query extends UsageQuery>(
+export async function toAnswerable<Query extends UsageQuery>(
   transaction: Kysely<Schema>,
-  accountId: AccountId,
-  asked: Query,
+  query: Query,
 ): Promise<Query> {
-  return toTellableRange(asked, await findFoldedBefore(transaction, accountId))
-}
-
-function toTellableRange<Query extends UsageQuery>(query: Query, foldedBeforeMs: number): Query {
+  const deletedBefore = await findHoursDeletedBefore(transaction)
   const { fromMs, toMs, interval } = query
-  if (fromMs >= foldedBeforeMs) return query
-  if (interval === 'hour') throw new HoursFoldedError(foldedBeforeMs)
+  if (fromMs >= deletedBefore) return query
+  if (interval === 'hour') throw new HoursDeletedError(deletedBefore)
   return {
     ...query,
     fromMs: Math.floor(fromMs / DAY_MS) * DAY_MS,
-    toMs: toMs < foldedBeforeMs ? Math.ceil(toMs / DAY_MS) * DAY_MS : toMs,
+    toMs: toMs < deletedBefore ? Math.ceil(toMs / DAY_MS) * DAY_MS : toMs,
   }
 }
 
@@ -149,7 +138,7 @@ const ROW_IN_CHARACTERS = 400
 /** A quiet year may lie before a busy day. */
 const LONGEST_SLICE_MS = 64 * DAY_MS
 
-const STEP_MS = { usage_hours: HOUR_MS, usage_days: DAY_MS, usage_months: 28 * DAY_MS } as const
+const STEP_MS = { usage_hours: HOUR_MS, usage_days: DAY_MS } as const
 
 interface Slice {
   readonly fromMs: number
@@ -210,79 +199,22 @@ export function toStart(
   }
 }
 
-/** Neighbouring days, or months, of the same kind are one span: one query each. */
-export async function planSpans(
-  database: Kysely<Schema>,
-  accountId: AccountId,
-  { fromMs, toMs, interval }: Pick<UsageQuery, 'fromMs' | 'toMs' | 'interval'>,
-): Promise<readonly Span[]> {
-  if (interval === 'hour') return [{ table: 'usage_hours', fromMs, toMs }]
-  const spans = new Spans(fromMs)
-  if (interval !== 'day')
-    for (const month of await listRolled(database, 'usage_rolled_months', {
-      accountId,
-      fromMs,
-      toMs,
-    })) {
-      const { endsAtMs } = spanOf('month', month)
-      if (endsAtMs > toMs) continue
-      await planDays(database, accountId, { spans, toMs: month })
-      spans.add('usage_months', endsAtMs)
-    }
-  await planDays(database, accountId, { spans, toMs })
-  return spans.all
-}
-
-/** From where the spans end. */
-async function planDays(
-  database: Kysely<Schema>,
-  accountId: AccountId,
-  { spans, toMs }: { readonly spans: Spans; readonly toMs: number },
-): Promise<void> {
-  const range = { accountId, fromMs: spans.reachedMs, toMs: toMs - DAY_MS + 1 }
-  if (range.fromMs < range.toMs)
-    for (const day of await listRolled(database, 'usage_rolled_days', range)) {
-      spans.add('usage_hours', day)
-      spans.add('usage_days', day + DAY_MS)
-    }
-  spans.add('usage_hours', toMs)
-}
-
-/** The beginnings of those that begin in this stretch of time, in its order. */
-async function listRolled(
-  database: Kysely<Schema>,
-  table: 'usage_rolled_days' | 'usage_rolled_months',
-  { accountId, fromMs, toMs }: { accountId: AccountId; fromMs: number; toMs: number },
-): Promise<readonly number[]> {
-  const rows = await database
-    .selectFrom(table)
-    .select('starts_at')
-    .where('account_id', '=', accountId)
-    .where('starts_at', '>=', fromMs)
-    .where('starts_at', '<', toMs)
-    .orderBy('starts_at')
-    .execute()
-  return rows.map(({ starts_at }) => starts_at)
-}
-
-/** One after the other, without a gap. */
-class Spans {
-  readonly all: Span[] = []
-  reachedMs: number
-
-  constructor(fromMs: number) {
-    this.reachedMs = fromMs
-  }
-
-  /** Up to there, nothing where that is reached already. */
-  add(table: Span['table'], toMs: number): void {
-    if (toMs <= this.reachedMs) return
-    const last = this.all.at(-1)
-    const fromMs = last?.table === table ? last.fromMs : this.reachedMs
-    if (last?.table === table) this.all.pop()
-    this.all.push({ table, fromMs, toMs })
-    this.reachedMs = toMs
-  }
+/** The parts of a range, one after the other: hours, whole days, hours. */
+export function planSpans({
+  fromMs,
+  toMs,
+  interval,
+}: Pick<UsageQuery, 'fromMs' | 'toMs' | 'interval'>): readonly Span[] {
+  const firstDayMs = Math.ceil(fromMs / DAY_MS) * DAY_MS
+  const lastDayMs = Math.floor(toMs / DAY_MS) * DAY_MS
+  if (interval === 'hour' || firstDayMs >= lastDayMs)
+    return fromMs < toMs ? [{ table: 'usage_hours', fromMs, toMs }] : []
+  const spans: readonly Span[] = [
+    { table: 'usage_hours', fromMs, toMs: firstDayMs },
+    { table: 'usage_days', fromMs: firstDayMs, toMs: lastDayMs },
+    { table: 'usage_hours', fromMs: lastDayMs, toMs },
+  ]
+  return spans.filter((span) => span.fromMs < span.toMs)
 }
 
 /**
@@ -305,7 +237,7 @@ function compileSpan(
     sql`SUM(CASE WHEN target = '' AND status_class = 4 THEN failed ELSE 0 END) AS refused`,
   ]
   const details = [
-    // For each row by itself, as in usage-pages.ts.
+    // For each row by itself, like `AMOUNT_COLUMNS`.
     sql`SUM(CASE WHEN cost_unknown > unreported THEN cost_unknown - unreported ELSE 0 END) AS unpriced`,
     joined('durations'),
     joined('first_bytes'),
@@ -341,28 +273,4 @@ function toParameters(
 ): readonly unknown[] {
   const filters = [gateId, target, keyId].filter((filter) => filter !== undefined)
   return [accountId, fromMs, toMs, ...filters]
-}
-
-/** Those of the account's notes that are asked for. */
-async function readNotes(
-  database: Kysely<Schema>,
-  accountId: AccountId,
-  { fromMs, toMs, groupBy, gateId, target, keyId }: UsageQuery,
-): Promise<SummedRow[]> {
-  const rows = await readBacklog(database, accountId)
-  return rows
-    .filter(
-      (row) =>
-        row.starts_at >= fromMs &&
-        row.starts_at < toMs &&
-        (gateId === undefined || row.gate_id === gateId) &&
-        (target === undefined || row.target === target) &&
-        (keyId === undefined || row.key_id === keyId),
-    )
-    .map((row) => ({
-      ...row,
-      refused: row.target === '' && row.status_class === 4 ? row.failed : 0,
-      unpriced: Math.max(0, row.cost_unknown - row.unreported),
-      group: groupBy === null ? null : row[GROUP_COLUMNS[groupBy]],
-    }))
 }

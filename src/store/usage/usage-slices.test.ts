@@ -18,8 +18,7 @@ import type { Store } from '../open-store.ts'
 import type { Schema } from '../schema.ts'
 import { readSums } from './read-sums.fixture.ts'
 import { UsageStore } from './usage.ts'
-import { UsageBacklog } from './usage-backlog.ts'
-import { DAY_MS } from './usage-hours.ts'
+import { DAY_MS } from './usage-columns.ts'
 import { readInSlices } from './usage-rows.ts'
 
 const DAYS = 120
@@ -48,11 +47,9 @@ function callOf(day: number, gate: number): CallRecord {
   }
 }
 
-/** All days but the last are summed up to days. */
 async function fill(store: Store): Promise<void> {
   for (let day = 0; day <= DAYS; day += 1)
     await store.calls.insertMany(Array.from({ length: GATES }, (_, gate) => callOf(day, gate)))
-  await store.usage.rollUpDays(BEGIN_MS + DAYS * DAY_MS)
 }
 
 describe.each(databases)('on $name', (kind) => {
@@ -107,7 +104,6 @@ describe.each(databases)('on $name', (kind) => {
             keyId: `key_${String(key).padStart(2, '0')}` as KeyId,
           })),
         )
-      await store.usage.rollUpDays(BEGIN_MS + 40 * DAY_MS)
       const query = { ...ALL, interval: 'day', groupBy: 'key' } as const
       const days = Map.groupBy(
         await readSums(store.usage, DEFAULT_ACCOUNT, query),
@@ -145,7 +141,7 @@ describe.each(databases)('on $name', (kind) => {
         for (; !isOver; turns += 1) await nextTurn()
       }
       const counting = countTurns()
-      const usage = new UsageStore(database, new UsageBacklog(database))
+      const usage = new UsageStore(database)
       await readSums(usage, DEFAULT_ACCOUNT, { ...ALL, interval: 'all', groupBy: null })
       isOver = true
       await counting

@@ -1,22 +1,18 @@
 /**
- * Usage added up: whole hours from the roll-ups, which outlive the calls, and the part of
- * an hour from the calls. For the start of the process: never asked on the hot path, and this
- * process may add nothing to the roll-ups meanwhile. Its memory grows with accounts, keys, gates
- * and targets, and neither with time nor with calls.
+ * Usage added up: whole days and hours from their sums, which outlive the calls, and a part of an
+ * hour from the calls. For the start of the process: never asked on the hot path. Its memory grows
+ * with accounts, keys, gates and targets, and neither with time nor with calls.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import type { CallCredential } from '../../core/call.ts'
 import type { AccountId, CallId, GateId, KeyId } from '../../core/ids.ts'
-import { isSqlite } from '../database/sql-differences.ts'
+import { isSqlite, sumOf } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
-import type { Folds } from './folded-hours.ts'
 import { type Amounts, addRow, addTo, RangeSums } from './range-sums.ts'
 import { type CallRange, type ScopedRange, sumOfCalls, type UsedAmounts } from './sum-call-rows.ts'
-import { sumOfHours } from './sum-hour-rows.ts'
-import { readAllBatches } from './usage-batches.ts'
-import { DAY_MS } from './usage-hours.ts'
-import { readNotes, readPages, type UsageRange, type UsageRow } from './usage-pages.ts'
+import { DAY_MS, HOUR_MS, type UsageRow } from './usage-columns.ts'
+import { readPages } from './usage-pages.ts'
 
 /** Of all calls of one key through one gate to one target with one credential. */
 export interface UsageSum extends UsedAmounts {
@@ -52,12 +48,9 @@ const ACCOUNTS_PER_STEP = 500
 
 export class UsageSums {
   readonly #database: Kysely<Schema>
-  readonly #folds: Folds
 
-  /** @param folds of this process */
-  constructor(database: Kysely<Schema>, folds: Folds = new Map()) {
+  constructor(database: Kysely<Schema>) {
     this.#database = database
-    this.#folds = folds
   }
 
   /** @throws the signal's reason (rejects) */
@@ -65,22 +58,17 @@ export class UsageSums {
     { fromMs, accountId, untilMs = Number.POSITIVE_INFINITY }: SummedRange,
     signal?: AbortSignal,
   ): Promise<readonly UsageSum[]> {
-    // To look for each account's among all would take as long as there are accounts.
-    const batches = accountId === undefined ? await readAllBatches(this.#database) : undefined
-    const accounts = accountId === undefined ? await this.#listUsing(fromMs, batches) : [accountId]
+    const accounts = accountId === undefined ? await this.#listUsing(fromMs) : [accountId]
     const sums: UsageSum[] = []
     for (const id of accounts) {
       signal?.throwIfAborted()
-      const places = await this.#asOfOneMoment(id, async (database) => {
-        const found = new PlaceSums(id, accountId !== undefined)
-        const range = { accountId: id, fromMs, untilMs }
-        for (const row of await readNotes(database, range, batches && (batches.get(id) ?? [])))
-          found.add(row)
+      const found = new TargetSums(id, accountId !== undefined)
+      const range = { accountId: id, fromMs, untilMs }
+      await this.#asOfOneMoment(async (database) => {
         for await (const rows of readPages(database, range, signal))
           for (const row of rows) found.add(row)
-        return found
       })
-      sums.push(...places.sums())
+      sums.push(...found.sums())
     }
     return sums
   }
@@ -88,8 +76,8 @@ export class UsageSums {
   /**
    * The usage in each of these stretches of time, which begin and end with an hour. The whole days
    * of all of them together are one pass over what the account used; the database adds up the hours
-   * before and after those for each by itself. A pass over the hours of whatever lies between two
-   * beginnings had nearly every hour in it where a hundred budgets begin on different days.
+   * before and after those for each by itself. Hours may be deleted before or after: the budgets'
+   * beginnings tell.
    * @throws the signal's reason (rejects)
    */
   async ofRanges(
@@ -98,39 +86,22 @@ export class UsageSums {
     signal?: AbortSignal,
   ): Promise<readonly UsedAmounts[]> {
     const divided = ranges.map(divideByDays)
-    return await this.#asOfOneMoment(accountId, async (database) => {
-      const ofDays = new RangeSums(divided.map(({ days }) => days))
-      const sums = new RangeSums(ranges)
-      for (const { fromMs, untilMs } of ofDays.stretches()) {
-        const stretch: UsageRange = { accountId, fromMs, untilMs }
-        for await (const rows of readPages(database, stretch, signal))
-          for (const row of rows) ofDays.add(row)
-      }
+    const sums = new RangeSums(divided.map(({ days }) => days))
+    await this.#asOfOneMoment(async (database) => {
+      for (const stretch of sums.stretches())
+        for await (const rows of readPages(database, { ...stretch, accountId }, signal))
+          for (const row of rows) sums.add(row)
       for (const [index, { hours }] of divided.entries())
         for (const range of hours)
           addTo(sums.amounts[index], await sumOfHours(database, { ...range, accountId }, signal))
-      const all = { accountId, fromMs: 0, untilMs: Number.POSITIVE_INFINITY }
-      for (const row of await readNotes(database, all)) sums.add(row)
-      for (const [index, amounts] of ofDays.amounts.entries()) addTo(sums.amounts[index], amounts)
-      return sums.amounts
     })
+    return sums.amounts
   }
 
-  /**
-   * Other nodes go on adding to the roll-ups. SQLite has one process, whose one connection others
-   * wait for: hours that were folded meanwhile are read again.
-   */
-  async #asOfOneMoment<Result>(
-    accountId: AccountId,
-    read: (database: Kysely<Schema>) => Promise<Result>,
-  ): Promise<Result> {
-    if (!isSqlite(this.#database))
-      return await this.#database.transaction().setIsolationLevel('repeatable read').execute(read)
-    for (;;) {
-      const folds = this.#folds.get(accountId)
-      const found = await read(this.#database)
-      if (this.#folds.get(accountId) === folds) return found
-    }
+  /** Other nodes add usage meanwhile. A file belongs to one process, which others wait for. */
+  async #asOfOneMoment(read: (database: Kysely<Schema>) => Promise<void>): Promise<void> {
+    if (isSqlite(this.#database)) await read(this.#database)
+    else await this.#database.transaction().setIsolationLevel('repeatable read').execute(read)
   }
 
   /** Of calls that began within a part of an hour. @param range its end is exclusive */
@@ -154,31 +125,21 @@ export class UsageSums {
   }
 
   /**
-   * The accounts that have used anything since then: most may have used nothing, and several
-   * questions for each of ten thousand take a second of a start.
+   * The accounts with usage since then: most may have none, and several questions for each of ten
+   * thousand take a second of a start.
    */
-  async #listUsing(
-    fromMs: number,
-    batches: ReadonlyMap<AccountId, unknown> | undefined,
-  ): Promise<readonly AccountId[]> {
-    // Before the hours: a note is among them once it is gone.
-    const noted = await this.#database
-      .selectFrom('usage_notes')
-      .select('account_id')
-      .distinct()
-      .execute()
-    const waiting = new Set(noted.map(({ account_id }) => account_id))
+  async #listUsing(fromMs: number): Promise<readonly AccountId[]> {
+    const firstDayMs = fromMs - (fromMs % DAY_MS)
     const using: AccountId[] = []
     for (let last = '' as AccountId; ; ) {
-      const { rows } = await sql<{ id: AccountId; has_hours: number }>`
+      const { rows } = await sql<{ id: AccountId; has_usage: number }>`
         SELECT id, EXISTS (
-          SELECT 1 FROM usage_hours WHERE account_id = accounts.id AND starts_at >= ${fromMs}
-        ) AS has_hours
+          SELECT 1 FROM usage_days WHERE account_id = accounts.id AND starts_at >= ${firstDayMs}
+        ) AS has_usage
         FROM accounts WHERE id > ${last} ORDER BY id LIMIT ${ACCOUNTS_PER_STEP}`.execute(
         this.#database,
       )
-      for (const { id, has_hours } of rows)
-        if (has_hours === 1 || waiting.has(id) || batches?.has(id)) using.push(id)
+      for (const { id, has_usage } of rows) if (has_usage === 1) using.push(id)
       const end = rows.at(-1)
       if (end === undefined || rows.length < ACCOUNTS_PER_STEP) return using
       last = end.id
@@ -204,8 +165,43 @@ function divideByDays(range: ScopedRange): {
   return { days, hours: hours.filter(({ fromMs, untilMs }) => fromMs < untilMs) }
 }
 
+/**
+ * A file is read on the event loop: the rows of all keys and gates of so many hours, a tenth of a
+ * microsecond each.
+ */
+const HOURS_OF_SQLITE = 2
+const HOURS_OF_POSTGRES = 48
+
+/** @throws the signal's reason (rejects) */
+async function sumOfHours(
+  database: Kysely<Schema>,
+  { accountId, keyId, gateId, fromMs, untilMs }: CallRange,
+  signal?: AbortSignal,
+): Promise<UsedAmounts> {
+  const stepMs = (isSqlite(database) ? HOURS_OF_SQLITE : HOURS_OF_POSTGRES) * HOUR_MS
+  const scope = keyId === undefined ? sql`gate_id = ${gateId}` : sql`key_id = ${keyId}`
+  const used = { tokens: 0, nanoUsd: 0, unpricedCalls: 0 }
+  const sum = (column: string) => sumOf(database, column)
+  for (let startMs = fromMs; startMs < untilMs; startMs += stepMs) {
+    signal?.throwIfAborted()
+    // For each row by itself, like `AMOUNT_COLUMNS`.
+    const { rows } = await sql<{ [Name in keyof UsedAmounts]: number | null }>`
+      SELECT ${sum('input_tokens')} + ${sum('output_tokens')} AS tokens, ${sum('cost_nano_usd')} AS "nanoUsd",
+        SUM(CASE WHEN cost_unknown > unreported THEN cost_unknown - unreported ELSE 0 END) AS "unpricedCalls"
+      FROM usage_hours
+      WHERE account_id = ${accountId} AND starts_at >= ${startMs}
+        AND starts_at < ${Math.min(startMs + stepMs, untilMs)} AND ${scope}
+    `.execute(database)
+    used.tokens += rows[0]?.tokens ?? 0
+    used.nanoUsd += rows[0]?.nanoUsd ?? 0
+    used.unpricedCalls += rows[0]?.unpricedCalls ?? 0
+    await nextTurn()
+  }
+  return used
+}
+
 /** One account's sums, told apart by everything that says what they count for. */
-class PlaceSums {
+class TargetSums {
   readonly #accountId: AccountId
   readonly #tellsKeysApart: boolean
   readonly #sums = new Map<string, UsageSum & Amounts>()

@@ -1,14 +1,16 @@
 /**
- * Reads the roll-ups: calls, tokens, costs and percentiles of an account over time. Must not read
- * single calls.
+ * An account's calls, tokens, costs and percentiles over time, from the sums by hour and day. Must
+ * not read single calls.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
 import { LoopTurns } from '../../core/loop-turns.ts'
+import type { KeptRows } from '../../core/retention-horizon.ts'
 import type { Schema } from '../schema.ts'
 import { type AnsweredCalls, readAnswered } from './answered-calls.ts'
-import { type Folds, findHourBounds, foldHours } from './folded-hours.ts'
 import { type GroupPage, type GroupPlace, rankGroups, rankSums, sortByRank } from './group-ranks.ts'
+import { deleteHoursBefore, findHourBounds, type Pacing } from './old-hours.ts'
 import {
   deleteRefusedBefore,
   type RefusedQuery,
@@ -16,14 +18,12 @@ import {
   readRefused,
 } from './refused-calls.ts'
 import { StepSums, type UsageSum } from './step-sums.ts'
-import type { UsageBacklog } from './usage-backlog.ts'
-import { paced, type RollUpOptions, rollUpDays } from './usage-days.ts'
 import { type LatencyStep, sumLatencies } from './usage-latencies.ts'
 import {
   type ReadRows,
   readUsageRows,
   type SummedRow,
-  toTellable,
+  toAnswerable,
   type UsageQuery,
 } from './usage-rows.ts'
 
@@ -37,32 +37,33 @@ export interface UsagePage {
 /** The groups that an answer tells apart where nothing else is asked for. */
 const FIRST_GROUPS: GroupPage = { order: 'calls', limit: 50 }
 
+/** Most account hours have fewer rows. */
+const ROWS_OF_A_STEP = 32
+
+export interface UpkeepOptions {
+  /** Ends the work after the current step. */
+  readonly signal?: AbortSignal
+  /** Between two steps. Default 0: calls go on, and nothing more. */
+  readonly pauseMs?: number
+}
+
 export class UsageStore {
   readonly #database: Kysely<Schema>
-  readonly #backlog: UsageBacklog
   readonly #relieve: (rows: number) => Promise<void>
-  readonly #folds: Folds
 
-  /**
-   * @param relieve awaited after so many rows were written at once
-   * @param folds of this process, which `UsageSums` looks at
-   */
+  /** @param relieve awaited after so many rows were written at once */
   constructor(
     database: Kysely<Schema>,
-    backlog: UsageBacklog,
     relieve: (rows: number) => Promise<void> = () => Promise.resolve(),
-    folds: Folds = new Map(),
   ) {
     this.#database = database
     this.#relieve = relieve
-    this.#folds = folds
-    this.#backlog = backlog
   }
 
   /**
    * In the order of time, then of the groups' ranks, the rest last; steps and groups without calls
-   * are left out. A range within folded days is widened to whole ones: the query says which.
-   * @throws HoursFoldedError where hours of folded days are asked for one by one
+   * are left out. A range whose hours are deleted is widened to whole days: the query says which.
+   * @throws HoursDeletedError where deleted hours are asked for one by one
    */
   async readRange(
     accountId: AccountId,
@@ -71,7 +72,7 @@ export class UsageStore {
   ): Promise<UsagePage> {
     const turns = new LoopTurns()
     return await this.#atOneMoment(async (moment) => {
-      const query = await toTellable(moment, accountId, asked)
+      const query = await toAnswerable(moment, asked)
       const reading = { accountId, query, turns }
       const all =
         page.after === undefined
@@ -92,7 +93,7 @@ export class UsageStore {
   /**
    * How often calls took how long, step by step, in the order of time, and for which range, as in
    * `readRange`. Steps without calls are left out; `groupBy` is not looked at.
-   * @throws HoursFoldedError as `readRange`
+   * @throws HoursDeletedError as `readRange`
    */
   async readLatencies(
     accountId: AccountId,
@@ -100,7 +101,7 @@ export class UsageStore {
   ): Promise<{ readonly query: UsageQuery; readonly steps: readonly LatencyStep[] }> {
     const turns = new LoopTurns()
     return await this.#atOneMoment(async (moment) => {
-      const query = await toTellable(moment, accountId, { ...asked, groupBy: null })
+      const query = await toAnswerable(moment, { ...asked, groupBy: null })
       const rows = readUsageRows(moment, { accountId, query, turns })
       return { query, steps: await sumLatencies(rows, query, turns) }
     })
@@ -108,16 +109,13 @@ export class UsageStore {
 
   /**
    * How many calls each target of each gate answered since then.
-   * @param fromMs the beginning of an hour that is not folded
+   * @param fromMs the beginning of an hour that is not deleted
    */
   async readAnswered(accountId: AccountId, fromMs: number): Promise<readonly AnsweredCalls[]> {
-    return await this.#atOneMoment((moment) => readAnswered(moment, accountId, fromMs))
+    return await readAnswered(this.#database, accountId, fromMs)
   }
 
-  /**
-   * Between two moments a note could be added to hours that were read, or had been read, without
-   * it.
-   */
+  /** Other nodes add usage and delete hours meanwhile. */
   #atOneMoment<Result>(read: (moment: Kysely<Schema>) => Promise<Result>): Promise<Result> {
     return this.#database.transaction().setIsolationLevel('repeatable read').execute(read)
   }
@@ -131,42 +129,32 @@ export class UsageStore {
   }
 
   /**
-   * Sums up the hours of every day that ended before this time and is not summed up yet.
-   * @returns how many days
+   * The end of the oldest day whose hours are kept and the newest hour, of all accounts, in
+   * milliseconds since the Unix epoch. Undefined where there are none.
    */
-  async rollUpDays(nowMs: number, options?: RollUpOptions): Promise<number> {
-    await this.#backlog.settleAll()
-    const [relieve, folds] = [this.#relieve, this.#folds]
-    return await rollUpDays(this.#database, nowMs, { relieve, folds, ...options })
+  async findHourBounds(options: UpkeepOptions = {}): Promise<KeptRows | undefined> {
+    return await findHourBounds(this.#database, this.#pacingOf(options))
   }
 
   /**
-   * The end of the oldest day whose hours can be told apart, and the newest hour, of all accounts
-   * together, in milliseconds since the Unix epoch; undefined: there is no such day.
+   * Deletes the hours of every day that ended before this time. Sums by the day stay.
+   * @returns how many rows
    */
-  async findHourBounds(
-    options: RollUpOptions = {},
-  ): Promise<{ readonly oldestMs: number; readonly newestMs: number } | undefined> {
-    const { signal } = options
-    return await findHourBounds(this.#database, { signal, between: paced(options) })
+  async deleteHoursBefore(timeMs: number, options: UpkeepOptions = {}): Promise<number> {
+    return await deleteHoursBefore(this.#database, timeMs, this.#pacingOf(options))
   }
 
   /** Deletes the counts of refused calls of the hours before this time. */
-  async deleteRefusedBefore(timeMs: number, options: RollUpOptions = {}): Promise<void> {
-    const { signal } = options
-    const between = paced({ relieve: this.#relieve, ...options })
-    await deleteRefusedBefore(this.#database, timeMs, { signal, between })
+  async deleteRefusedBefore(timeMs: number, options: UpkeepOptions = {}): Promise<void> {
+    await deleteRefusedBefore(this.#database, timeMs, this.#pacingOf(options))
   }
 
-  /**
-   * Folds the hours of every day that ended before this time into its first. Sums of days, weeks,
-   * months and all time stay as they are.
-   * @returns how many days
-   */
-  async foldHours(beforeMs: number, options: RollUpOptions = {}): Promise<number> {
-    const between = paced({ relieve: this.#relieve, ...options })
-    const { signal } = options
-    return await foldHours(this.#database, beforeMs, { signal, between, folds: this.#folds })
+  #pacingOf({ signal, pauseMs = 0 }: UpkeepOptions): Pacing {
+    const between = async (): Promise<void> => {
+      await this.#relieve(ROWS_OF_A_STEP)
+      await (pauseMs > 0 ? Bun.sleep(pauseMs) : nextTurn())
+    }
+    return { signal, between }
   }
 }
 

@@ -94,11 +94,7 @@ function Retention({ retention }: { readonly retention: Account['retention'] }) 
       inDays(retention.callLogDays),
       'Time, gate, target, tokens, cost, status. Their sums stay for the analytics.',
     ],
-    [
-      'Sums by the hour',
-      retention.hourlySumsDays === null ? 'For ever' : inDays(retention.hourlySumsDays),
-      'Of a day that is older the sums by the day stay, for ever.',
-    ],
+    ['Sums by the hour', inDays(retention.hourlySumsDays), 'Sums by the day are kept for ever.'],
     [
       'Changes in the audit log',
       inDays(retention.auditLogDays),

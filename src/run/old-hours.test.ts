@@ -1,10 +1,9 @@
 /**
- * A store that folds the hours of old days answers as one that never does: for days, months and all
- * time, and in what budgets and quotas count at a start; whatever comes late, and meanwhile.
+ * A store that deletes the hours of old days answers as one that never does: for days, months and
+ * all time, and in what budgets and quotas count at a start; whatever comes late, and meanwhile.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { boundToTest } from '../../test/support/bound-to-test.ts'
 import { databases, forgetCalls, type TestDatabase } from '../../test/support/databases.ts'
@@ -20,7 +19,7 @@ import { loadUsage } from '../limits/load-usage.ts'
 import { UsageLimits } from '../limits/usage-limits.ts'
 import { openStore, type Store } from '../store/open-store.ts'
 import { readSums } from '../store/usage/read-sums.fixture.ts'
-import { DAY_MS, HOUR_MS } from '../store/usage/usage-hours.ts'
+import { DAY_MS, HOUR_MS } from '../store/usage/usage-columns.ts'
 
 const NOW = Date.parse('2026-10-31T20:17:03.123Z')
 const TODAY = NOW - (NOW % DAY_MS)
@@ -55,7 +54,6 @@ const anyBudget: fc.Arbitrary<GivenBudget> = fc.record({
 const anyCalls = fc.array(anyCall, { maxLength: 12, size: 'max' })
 const anyAct = fc.oneof(
   fc.record({ act: fc.constant('calls' as const), calls: anyCalls }),
-  fc.record({ act: fc.constant('roll up' as const) }),
   // Hours are kept for as long as calls, or longer.
   fc.record({
     act: fc.constant('clean up' as const),
@@ -92,7 +90,6 @@ const EXAMPLE_ACTS: Act[] = [
   { act: 'calls', calls: BUSY_CALLS },
   { act: 'clean up', keptDays: 30, longerDays: 0, calls: BUSY_CALLS },
   { act: 'calls', calls: BUSY_CALLS },
-  { act: 'roll up' },
   { act: 'clean up', keptDays: 30, longerDays: 0, calls: [exampleCall] },
   { act: 'calls', calls: BUSY_CALLS },
   { act: 'clean up', keptDays: 0, longerDays: 0, calls: BUSY_CALLS },
@@ -191,7 +188,7 @@ describe.each(databases)('on $name', (kind) => {
   const openBeside = async () =>
     kind.name === 'SQLite' ? store : await open(made[0] as TestDatabase)
 
-  test('random calls, late ones too, and clean-ups leave every answer as without folding', async () => {
+  test('random calls, late ones too, and clean-ups leave every answer as without deletion', async () => {
     const plain = await kind.create()
     made.push(plain)
     const reference = await open(plain)
@@ -212,8 +209,7 @@ describe.each(databases)('on $name', (kind) => {
             if (act.act === 'calls') {
               const records = toRecords(act.calls)
               for (const each of [store, reference]) await each.calls.insertMany(records)
-            } else if (act.act === 'roll up') await store.usage.rollUpDays(NOW)
-            else {
+            } else {
               const before = NOW - act.keptDays * DAY_MS
               for (const each of [store, reference]) {
                 await each.budgetBeginnings.keep(before)
@@ -221,12 +217,11 @@ describe.each(databases)('on $name', (kind) => {
               }
               const records = toRecords(act.calls)
               await reference.calls.insertMany(records)
-              const foldBefore = before - act.longerDays * DAY_MS
+              const hoursBefore = before - act.longerDays * DAY_MS
               await Promise.all([
-                store.usage.foldHours(foldBefore),
-                beside.usage.foldHours(foldBefore),
+                store.usage.deleteHoursBefore(hoursBefore),
+                beside.usage.deleteHoursBefore(hoursBefore),
                 store.calls.insertMany(records),
-                beside.usage.rollUpDays(NOW),
               ])
             }
             expect(await answersOf(store)).toEqual(await answersOf(reference))
@@ -250,24 +245,37 @@ describe.each(databases)('on $name', (kind) => {
       .execute()
       .then((rows) => rows.map(({ starts_at }) => starts_at))
 
-  test('a folded day has one hour, also after a late call once that is summed up', async () => {
+  test('a late call of a deleted hour counts, and its hour is deleted with the next pass', async () => {
+    await insertBudgets(store, EXAMPLE_BUDGETS)
     await store.calls.insertMany(BUSY_CALLS.map(toRecord))
-    await store.usage.rollUpDays(NOW)
     const before = await answersOf(store)
-    expect(await store.usage.foldHours(BUSY_DAY + 1.5 * DAY_MS)).toBe(2)
-    const folded = [BUSY_DAY - DAY_MS, BUSY_DAY, BUSY_DAY + 30 * HOUR_MS, NOW - (NOW % HOUR_MS)]
-    expect(await hoursOf()).toEqual(folded)
+    // Some of the days end later.
+    expect(await store.usage.deleteHoursBefore(BUSY_DAY + 1.5 * DAY_MS)).toBe(25)
+    const left = [BUSY_DAY + 30 * HOUR_MS, NOW - (NOW % HOUR_MS)]
+    expect(await hoursOf()).toEqual(left)
     expect(await answersOf(store)).toEqual(before)
-    expect(await store.usage.foldHours(BUSY_DAY + 1.5 * DAY_MS)).toBe(0)
+    expect(await store.usage.deleteHoursBefore(BUSY_DAY + 1.5 * DAY_MS)).toBe(0)
     await store.calls.insertMany(BUSY_CALLS.map((call, index) => toRecord(call, 100 + index)))
     const late = await answersOf(store)
-    await store.usage.rollUpDays(NOW)
-    expect(await hoursOf()).toEqual(folded)
+    expect(late).not.toEqual(before)
+    expect(await store.usage.deleteHoursBefore(BUSY_DAY + 1.5 * DAY_MS)).toBe(25)
+    expect(await hoursOf()).toEqual(left)
     expect(await answersOf(store)).toEqual(late)
   })
 
-  test('what is read while days are folded is what was there', async () => {
-    // A day is folded as the one before it is.
+  test('the oldest hour is that of the oldest day whose hours are kept, also after a late call', async () => {
+    expect(await store.usage.findHourBounds()).toBeUndefined()
+    await store.calls.insertMany(BUSY_CALLS.map(toRecord))
+    const newestMs = NOW - (NOW % HOUR_MS)
+    const bounds = (day: number) => ({ oldestMs: day + DAY_MS - 1, newestMs })
+    expect(await store.usage.findHourBounds()).toEqual(bounds(BUSY_DAY - DAY_MS))
+    await store.usage.deleteHoursBefore(BUSY_DAY + DAY_MS)
+    expect(await store.usage.findHourBounds()).toEqual(bounds(BUSY_DAY + DAY_MS))
+    await store.calls.insertMany([toRecord({ ...exampleCall, startedAt: BUSY_DAY }, 100)])
+    expect(await store.usage.findHourBounds()).toEqual(bounds(BUSY_DAY + DAY_MS))
+  })
+
+  test('answers stay the same while hours are deleted', async () => {
     const days = 24
     const calls = Array.from({ length: days }, (_, day) =>
       BUSY_CALLS.slice(0, 24).map((call) => ({
@@ -277,61 +285,32 @@ describe.each(databases)('on $name', (kind) => {
     ).flat()
     await insertBudgets(store, EXAMPLE_BUDGETS)
     await store.calls.insertMany(calls.map(toRecord))
-    // Some are summed up to days, some are not.
-    await store.usage.rollUpDays(BUSY_DAY - 8 * DAY_MS)
     const before = await answersOf(store)
     const beside = await openBeside()
-    let isFolding = true
-    const folding = beside.usage.foldHours(NOW, { pauseMs: 5 }).finally(() => {
-      isFolding = false
+    let isDeleting = true
+    const deleting = (async () => {
+      // A day after the other.
+      for (let day = days; day >= 0; day -= 1)
+        await beside.usage.deleteHoursBefore(BUSY_DAY + DAY_MS - day * DAY_MS, { pauseMs: 5 })
+    })().finally(() => {
+      isDeleting = false
     })
     let read = 0
-    while (isFolding) {
+    while (isDeleting) {
       expect(await answersOf(store)).toEqual(before)
       read += 1
     }
-    expect(await folding).toBe(days)
+    await deleting
     expect(read).toBeGreaterThan(0)
+    expect(await hoursOf()).toEqual([])
     expect(await answersOf(store)).toEqual(before)
   })
 
-  test('a day that is folded between two pages of it is read again', async () => {
-    for (let turns = 0; turns < 8; turns += 1) {
-      const day = BUSY_DAY - turns * DAY_MS
-      // An hour’s row each, which is more than a page; not summed up to a day.
-      const calls = Array.from({ length: 18 * 24 }, (_, index) =>
-        createCallRecord({
-          startedAt: day + (index % 24) * HOUR_MS,
-          keyId: `key_${Math.floor(index / 24)}` as KeyId,
-        }),
-      )
-      await store.calls.insertMany(calls)
-      await store.usage.rollUpDays(0)
-      const range = { accountId: DEFAULT_ACCOUNT, fromMs: day, untilMs: day + DAY_MS }
-      const read = () =>
-        store.usageSums
-          .since(range)
-          .then((sums) => sums.reduce((tokens, each) => tokens + each.tokens, 0))
-      const reading = read()
-      for (let turn = 0; turn < turns; turn += 1) await nextTurn()
-      let isFolding = true
-      const folding = store.usage.foldHours(NOW).finally(() => {
-        isFolding = false
-      })
-      expect([turns, await reading]).toEqual([turns, 7_344])
-      // A server is read several times while it folds.
-      while (isFolding) expect([turns, await read()]).toEqual([turns, 7_344])
-      await folding
-      // The next day before it is to be folded as well.
-      await store.database.deleteFrom('usage_folded_hours').execute()
-    }
-  })
-
-  test('hours folded before the calls of a budget’s first hour are deleted count once', async () => {
+  test('hours that are deleted before the calls of a budget’s first hour count once', async () => {
     await insertBudgets(store, EXAMPLE_BUDGETS)
     await store.calls.insertMany(BUSY_CALLS.map(toRecord))
     const before = await answersOf(store)
-    await store.usage.foldHours(NOW)
+    await store.usage.deleteHoursBefore(TODAY)
     expect(await answersOf(store)).toEqual(before)
     await store.budgetBeginnings.keep(NOW)
     while ((await store.calls.deleteBefore(NOW, 50)).deleted > 0);
@@ -366,8 +345,7 @@ test('killed between any two statements, it has lost and doubled nothing', async
           return all?.calls
         }
         expect(await read()).toBe(Number(number))
-        await store.usage.rollUpDays(TODAY)
-        await store.usage.foldHours(TODAY)
+        await store.usage.deleteHoursBefore(TODAY)
         expect([await read(), await used()]).toEqual([Number(number), 17 * Number(number)])
       } finally {
         await store.close()
@@ -378,19 +356,19 @@ test('killed between any two statements, it has lost and doubled nothing', async
   }
 })
 
-/** A process that folds, killed once it has done so many batches, a little into the next one. */
+/** A process that deletes hours, killed once it has done so many batches, a little into the next one. */
 async function killAfter(path: string, batches: number): Promise<void> {
-  const program = join(import.meta.dir, 'hours-folder.fixture.ts')
-  const folding = Bun.spawn(boundToTest([process.execPath, program, path, `${BUSY_DAY}`, '5']), {
+  const program = join(import.meta.dir, 'hours-deleter.fixture.ts')
+  const deleting = Bun.spawn(boundToTest([process.execPath, program, path, `${BUSY_DAY}`, '5']), {
     stdout: 'pipe',
     stderr: 'inherit',
   })
   let done = 0
-  for await (const chunk of folding.stdout) {
+  for await (const chunk of deleting.stdout) {
     done += chunk.length
     if (done < batches) continue
     await Bun.sleep(3 * batches)
-    folding.kill('SIGKILL')
+    deleting.kill('SIGKILL')
   }
-  await folding.exited
+  await deleting.exited
 }

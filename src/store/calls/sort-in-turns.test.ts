@@ -1,7 +1,7 @@
 /** Texts come in the order that sorting all at once gives, and others have their turn meanwhile. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { sortInTurns } from './usage-batches.ts'
+import { sortInTurns } from './commit-order.ts'
 
 test('texts are sorted by their code units, equal ones too', async () => {
   const texts = fc.array(

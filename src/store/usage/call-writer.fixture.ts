@@ -1,9 +1,8 @@
 /**
- * Stores calls of many accounts and settles their notes without a pause, until it is killed:
- * `bun batch-writer.fixture.ts FILE`.
+ * Stores calls of many accounts without a pause, until it is killed:
+ * `bun call-writer.fixture.ts FILE`.
  */
 import { writeSync } from 'node:fs'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { AccountId } from '../../core/ids.ts'
 import { createCallRecord } from '../../ledger/call-record.fixture.ts'
 import { openStore } from '../open-store.ts'
@@ -14,13 +13,6 @@ const ACCOUNTS = 90
 const [path = ''] = process.argv.slice(2)
 const store = await openStore({ path })
 let number = 0
-const settle = async (): Promise<never> => {
-  for (;;) {
-    await store.usage.rollUpDays(0)
-    await nextTurn()
-  }
-}
-void settle()
 for (;;) {
   const calls = Array.from({ length: CALLS }, () => {
     number += 1

@@ -1,11 +1,11 @@
 /**
- * Stores late calls, sums days up and folds their hours without a pause, until it is killed:
- * `bun hours-folder.fixture.ts FILE FIRST_DAY DAYS`.
+ * Stores late calls and deletes their hours without a pause, until it is killed:
+ * `bun hours-deleter.fixture.ts FILE FIRST_DAY DAYS`.
  */
 import { writeSync } from 'node:fs'
 import { createCallRecord } from '../ledger/call-record.fixture.ts'
 import { openStore } from '../store/open-store.ts'
-import { DAY_MS, HOUR_MS } from '../store/usage/usage-hours.ts'
+import { DAY_MS, HOUR_MS } from '../store/usage/usage-columns.ts'
 
 const [path = '', firstDay, days] = process.argv.slice(2)
 const store = await openStore({ path })
@@ -17,6 +17,6 @@ for (let number = 0; ; number += 1) {
     }),
   )
   await store.calls.insertMany(calls)
-  await Promise.all([store.usage.foldHours(untilMs), store.usage.rollUpDays(untilMs)])
+  await store.usage.deleteHoursBefore(untilMs)
   writeSync(1, '.')
 }

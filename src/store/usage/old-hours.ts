@@ -1,0 +1,167 @@
+/**
+ * Deletes usage by the hour once it is old. Usage by the day stays. Must not know how long hours
+ * are kept.
+ */
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { AccountId } from '../../core/ids.ts'
+import type { KeptRows } from '../../core/retention-horizon.ts'
+import { takeTurnAtUsage } from '../changes/change-account.ts'
+import { isSqlite } from '../database/sql-differences.ts'
+import type { Schema } from '../schema.ts'
+import { addToBeginnings } from './budget-beginnings.ts'
+import { AMOUNT_COLUMNS, DAY_MS, DIMENSION_COLUMNS, type UsageRow } from './usage-columns.ts'
+
+/** The name in `upkeep` of the time before which hours are deleted. */
+const DELETED_BEFORE = 'usage_hours: deleted before'
+
+/** Two seeks each: half a millisecond of the event loop. */
+const ACCOUNTS_PER_STEP = 100
+/** Half a millisecond of the event loop on SQLite. */
+const ROWS_PER_STEP = 250
+
+export interface Pacing {
+  readonly signal?: AbortSignal | undefined
+  /** Awaited between two steps. */
+  readonly between: () => Promise<unknown>
+}
+
+/**
+ * The time before which usage is known by the day only: the beginning of a day, in milliseconds
+ * since the Unix epoch. 0 where no hour was deleted.
+ */
+export async function findHoursDeletedBefore(database: Kysely<Schema>): Promise<number> {
+  const row = await database
+    .selectFrom('upkeep')
+    .select('done_at')
+    .where('name', '=', DELETED_BEFORE)
+    .executeTakeFirst()
+  return row?.done_at ?? 0
+}
+
+/**
+ * The oldest and the newest hour of all accounts. Undefined where every hour is deleted. The oldest
+ * is the last moment of its day, because hours are deleted by whole days.
+ */
+export async function findHourBounds(
+  database: Kysely<Schema>,
+  { signal, between }: Pacing,
+): Promise<KeptRows | undefined> {
+  // A late call may have added an hour before it. The next deletion takes that too.
+  const deletedBefore = await findHoursDeletedBefore(database)
+  let [oldest, newest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  for await (const some of listHours(database, deletedBefore)) {
+    for (const { oldestMs, newestMs } of some) {
+      oldest = Math.min(oldest, oldestMs ?? oldest)
+      newest = Math.max(newest, newestMs)
+    }
+    if (signal?.aborted) return undefined
+    await between()
+  }
+  if (!Number.isFinite(oldest)) return undefined
+  return { oldestMs: oldest - (oldest % DAY_MS) + DAY_MS - 1, newestMs: newest }
+}
+
+/**
+ * Deletes the hours of days that ended before this time.
+ * @returns how many rows
+ */
+export async function deleteHoursBefore(
+  database: Kysely<Schema>,
+  timeMs: number,
+  { signal, between }: Pacing,
+): Promise<number> {
+  const beforeMs = timeMs - (timeMs % DAY_MS)
+  // First, so that a reader never takes a deleted hour for an hour without calls.
+  await noteDeletedBefore(database, beforeMs)
+  let deleted = 0
+  for await (const some of listHours(database, 0)) {
+    await between()
+    for (const { accountId, oldestMs } of some) {
+      if (oldestMs === null || oldestMs >= beforeMs) continue
+      for (let rows = ROWS_PER_STEP; rows === ROWS_PER_STEP && !signal?.aborted; ) {
+        rows = await deleteSome(database, accountId, beforeMs)
+        deleted += rows
+        await between()
+      }
+    }
+    if (signal?.aborted) break
+  }
+  return deleted
+}
+
+interface AccountHours {
+  readonly accountId: AccountId
+  /** Null where all of its hours began before the time that was asked for. */
+  readonly oldestMs: number | null
+  readonly newestMs: number
+}
+
+/** Of every account that has hours, a hundred at a time. */
+async function* listHours(
+  database: Kysely<Schema>,
+  fromMs: number,
+): AsyncGenerator<readonly AccountHours[]> {
+  for (let last = '' as AccountId; ; ) {
+    const { rows } = await sql<AccountHours>`
+      WITH RECURSIVE using_accounts (id, number) AS (
+        SELECT MIN(account_id), 1 FROM usage_hours WHERE account_id > ${last}
+        UNION ALL
+        SELECT (SELECT MIN(later.account_id) FROM usage_hours AS later WHERE later.account_id > using_accounts.id),
+          number + 1
+        FROM using_accounts WHERE id IS NOT NULL AND number < ${ACCOUNTS_PER_STEP}
+      )
+      SELECT id AS "accountId",
+        (SELECT MIN(hours.starts_at) FROM usage_hours AS hours
+          WHERE hours.account_id = id AND hours.starts_at >= ${fromMs}) AS "oldestMs",
+        (SELECT MAX(hours.starts_at) FROM usage_hours AS hours WHERE hours.account_id = id) AS "newestMs"
+      FROM using_accounts WHERE id IS NOT NULL ORDER BY number
+    `.execute(database)
+    yield rows
+    const end = rows.at(-1)
+    if (end === undefined || rows.length < ACCOUNTS_PER_STEP) return
+    last = end.accountId
+  }
+}
+
+async function noteDeletedBefore(database: Kysely<Schema>, beforeMs: number): Promise<void> {
+  await sql`
+    INSERT INTO upkeep (name, done_at) VALUES (${DELETED_BEFORE}, ${beforeMs})
+    ON CONFLICT (name) DO UPDATE SET done_at = excluded.done_at WHERE upkeep.done_at < excluded.done_at
+  `.execute(database)
+}
+
+/** @returns how many rows */
+async function deleteSome(
+  database: Kysely<Schema>,
+  accountId: AccountId,
+  beforeMs: number,
+): Promise<number> {
+  return await database.transaction().execute(async (transaction) => {
+    await takeTurnAtUsage(transaction, accountId)
+    const rows = await deleteRows(transaction, accountId, beforeMs)
+    await addToBeginnings(transaction, accountId, rows)
+    return rows.length
+  })
+}
+
+async function deleteRows(
+  transaction: Transaction<Schema>,
+  accountId: AccountId,
+  beforeMs: number,
+): Promise<readonly UsageRow[]> {
+  // A row that a node writes at the moment is left to the next pass, so that neither waits for the
+  // other.
+  const unlocked = isSqlite(transaction) ? sql`` : sql`FOR UPDATE SKIP LOCKED`
+  // Materialized: Postgres may read a subquery again and again, and skip other rows each time.
+  const { rows } = await sql<UsageRow>`
+    WITH oldest AS MATERIALIZED (
+      SELECT ${DIMENSION_COLUMNS} FROM usage_hours
+      WHERE account_id = ${accountId} AND starts_at < ${beforeMs}
+      ORDER BY starts_at LIMIT ${ROWS_PER_STEP} ${unlocked}
+    )
+    DELETE FROM usage_hours
+    WHERE account_id = ${accountId} AND (${DIMENSION_COLUMNS}) IN (SELECT ${DIMENSION_COLUMNS} FROM oldest)
+    RETURNING ${DIMENSION_COLUMNS}, ${AMOUNT_COLUMNS}
+  `.execute(transaction)
+  return rows
+}

@@ -9,7 +9,7 @@ import { nameZone, type TimeZone } from '../format/time-zone.ts'
 import { MenuItem, MenuSeparator, OpenMenu } from '../ui/menu.tsx'
 import { useChange } from '../ui/use-change.ts'
 import { chooseTimeZone, useTimeZone } from '../ui/use-time-zone.ts'
-import { forgetSession } from './session-end.ts'
+import { forgetSession } from './connection.ts'
 import { chooseTheme, readThemeChoice, type ThemeChoice } from './theme.ts'
 
 interface Choice<Name> {

@@ -2,8 +2,36 @@
  * Knows whether the gateway answers. While it does not, nothing is asked but that, every few
  * seconds; then all goes on by itself.
  */
-import { holdQueries, releaseQueries } from './hold-queries.ts'
-import { createSignal, useSignal } from './signal.ts'
+import { onlineManager } from '@tanstack/react-query'
+import { useSyncExternalStore } from 'react'
+
+interface Signal {
+  readonly isOn: () => boolean
+  readonly set: (next: boolean) => void
+  readonly follow: (listener: () => void) => () => void
+}
+
+/** A yes or no that the whole page knows, and that components follow. */
+function createSignal(): Signal {
+  let value = false
+  const listeners = new Set<() => void>()
+  return {
+    isOn: () => value,
+    set: (next) => {
+      if (next === value) return
+      value = next
+      for (const listener of listeners) listener()
+    },
+    follow: (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+}
+
+function useSignal({ follow, isOn }: Signal): boolean {
+  return useSyncExternalStore(follow, isOn)
+}
 
 const LOOKS_AGAIN_MS = 2_000
 /** The dashboard's own page: it needs no session. */
@@ -63,4 +91,53 @@ export async function loadPart<Part>(load: () => Promise<Part>): Promise<Part> {
       await connected()
     }
   }
+}
+
+type Reason = 'session' | 'connection'
+
+const reasons = new Set<Reason>()
+
+// The browser's own word for being online says nothing: the gateway may be on this machine.
+onlineManager.setEventListener(() => undefined)
+
+/** Holds every question to the gateway while there is a reason to, and asks again afterwards for what is shown. Asks nothing. */
+function holdQueries(reason: Reason): void {
+  reasons.add(reason)
+  onlineManager.setOnline(false)
+}
+
+function releaseQueries(reason: Reason): void {
+  reasons.delete(reason)
+  onlineManager.setOnline(reasons.size === 0)
+}
+
+/** This browser had a session the last time: a user who has none now learns why. */
+const STORED_AS = 'gatehouse-had-session'
+
+/** That the session has ended while a page was open: known once, for all of the page. Asks nothing. */
+export function rememberSession(): void {
+  localStorage.setItem(STORED_AS, '1')
+}
+
+/** @returns whether there was one */
+export function forgetSession(): boolean {
+  const had = localStorage.getItem(STORED_AS) !== null
+  localStorage.removeItem(STORED_AS)
+  return had
+}
+
+const hasEnded = createSignal()
+
+export function holdForSignIn(): void {
+  holdQueries('session')
+  hasEnded.set(true)
+}
+
+export function goOnAfterSignIn(): void {
+  hasEnded.set(false)
+  releaseQueries('session')
+}
+
+export function useHasSessionEnded(): boolean {
+  return useSignal(hasEnded)
 }

@@ -2,8 +2,7 @@
 import { QueryClient } from '@tanstack/react-query'
 import { ApiError, whenSignedOut, whenUnreachable } from '../api/ask.ts'
 import { operationQuery } from '../api/operation-query.ts'
-import { loseConnection } from './connection.ts'
-import { holdForSignIn } from './session-end.ts'
+import { holdForSignIn, loseConnection } from './connection.ts'
 
 const STALE_AFTER_MS = 15_000
 const MAX_RETRIES = 2

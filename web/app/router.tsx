@@ -19,9 +19,8 @@ import { type SignInReason, toSignInReason } from '../features/sign-in/sign-in-r
 import { LinkButton } from '../ui/button.tsx'
 import { useDocumentTitle } from '../ui/page.tsx'
 import { ErrorState } from '../ui/states.tsx'
-import { loadPart } from './connection.ts'
+import { forgetSession, loadPart, rememberSession } from './connection.ts'
 import { queryClient } from './query-client.ts'
-import { forgetSession, rememberSession } from './session-end.ts'
 import { Shell } from './shell.tsx'
 import { toSignInSearch } from './sign-in-address.ts'
 

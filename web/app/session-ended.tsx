@@ -7,7 +7,7 @@ import { operationQuery } from '../api/operation-query.ts'
 import { SignInForm } from '../features/sign-in/sign-in-form.tsx'
 import { classNames } from '../ui/class-names.ts'
 import { useWayBack, WINDOW } from '../ui/dialog.tsx'
-import { goOnAfterSignIn } from './session-end.ts'
+import { goOnAfterSignIn } from './connection.ts'
 
 const SESSION = operationQuery('GET /v1/session')
 

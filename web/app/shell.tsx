@@ -4,7 +4,22 @@
  */
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
-import { ChevronsUpDown, Menu as MenuIcon, X } from 'lucide-react'
+import {
+  BookOpen,
+  ChartColumnStacked,
+  ChevronsUpDown,
+  KeyRound,
+  LayoutDashboard,
+  type LucideIcon,
+  Menu as MenuIcon,
+  MessagesSquare,
+  Plug,
+  Route,
+  ScrollText,
+  Server,
+  Settings,
+  X,
+} from 'lucide-react'
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
 import { operationQuery } from '../api/operation-query.ts'
 import { nameOffset, nameZone } from '../format/time-zone.ts'
@@ -14,8 +29,7 @@ import { classNames } from '../ui/class-names.ts'
 import { useKeptFocus } from '../ui/kept-focus.ts'
 import { Logo } from '../ui/logo.tsx'
 import { useTimeZone } from '../ui/use-time-zone.ts'
-import { NAVIGATION } from './navigation.ts'
-import { useHasSessionEnded } from './session-end.ts'
+import { useHasSessionEnded } from './connection.ts'
 
 const SessionEnded = lazy(async () => ({
   default: (await import('./session-ended.tsx')).SessionEnded,
@@ -211,3 +225,54 @@ function ZoneNote({
     </p>
   )
 }
+
+interface NavigationEntry {
+  readonly to: string
+  readonly label: string
+  readonly icon: LucideIcon
+}
+
+interface NavigationGroup {
+  /** Undefined: the first entries need no heading. */
+  readonly heading: string | undefined
+  readonly entries: readonly NavigationEntry[]
+}
+
+/** The menu's entries, in their order. A page that is not here is reached from another page. */
+const NAVIGATION: readonly NavigationGroup[] = [
+  {
+    heading: undefined,
+    entries: [
+      { to: '/', label: 'Overview', icon: LayoutDashboard },
+      { to: '/playground', label: 'Playground', icon: MessagesSquare },
+    ],
+  },
+  {
+    heading: 'Traffic',
+    entries: [
+      { to: '/gates', label: 'Gates', icon: Route },
+      { to: '/owned-models', label: 'Owned models', icon: Server },
+    ],
+  },
+  {
+    heading: 'Access',
+    entries: [
+      { to: '/keys', label: 'API Keys', icon: KeyRound },
+      { to: '/provider-keys', label: 'Provider keys', icon: Plug },
+    ],
+  },
+  {
+    heading: 'Usage',
+    entries: [
+      { to: '/logs', label: 'Logs', icon: ScrollText },
+      { to: '/analytics', label: 'Analytics', icon: ChartColumnStacked },
+    ],
+  },
+  {
+    heading: 'Account',
+    entries: [
+      { to: '/settings', label: 'Settings', icon: Settings },
+      { to: '/docs', label: 'Docs', icon: BookOpen },
+    ],
+  },
+]

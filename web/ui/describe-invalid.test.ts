@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { describeInvalid } from './describe-invalid.ts'
+import { describeInvalid } from './form.tsx'
 
 const text = { type: 'text', validationMessage: 'as the browser says it', value: '' }
 

@@ -1,7 +1,9 @@
 /** The table's columns: what each shows of a sum, and how it is sorted. */
 import type { AnswerOf } from '../../api/ask.ts'
 import { formatCount, formatDuration, formatShare, formatUsd } from '../../format/figures.ts'
+import { nameOfCaller } from '../../format/group-name.ts'
 import { readErrorRate, readErrors, TOKENS } from '../../format/usage-measures.ts'
+import type { GroupName } from './choices.ts'
 
 export type Sum = AnswerOf<'GET /v1/analytics'>['data'][number]
 
@@ -54,4 +56,41 @@ export function sortSums(
     if (a === null || b === null) return Number(a === null) - Number(b === null)
     return isAscending ? a - b : b - a
   })
+}
+
+const STATUS_NAMES: Readonly<Record<string, string>> = {
+  '2xx': '2xx succeeded',
+  '4xx': "4xx refused, or the caller's fault",
+  '5xx': '5xx failed upstream or here',
+}
+
+const CREDENTIAL_NAMES: Readonly<Record<string, string>> = {
+  own: 'Own provider key or model',
+  platform: "The platform's credential",
+}
+
+const NOTHING: Readonly<Record<GroupName, string>> = {
+  gate: 'No gate',
+  target: 'No target was asked',
+  key: 'No key',
+  status: 'No status',
+  credential: 'No target was asked',
+}
+
+export type NameGroup = (sum: Pick<Sum, 'group' | 'isRest'>) => string
+
+/** @param sums that name keys; others are of keys that the account no longer has */
+export function toGroupNames(
+  by: GroupName,
+  sums: readonly Pick<Sum, 'group' | 'name'>[],
+): NameGroup {
+  const names = new Map(sums.map(({ group, name }) => [group, name]))
+  return ({ group, isRest }) => {
+    if (isRest) return 'All others'
+    if (group === null) return NOTHING[by]
+    if (by === 'key') return nameOfCaller(group, names.get(group))
+    if (by === 'status') return STATUS_NAMES[group] ?? group
+    if (by === 'credential') return CREDENTIAL_NAMES[group] ?? group
+    return group
+  }
 }

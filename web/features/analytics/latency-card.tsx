@@ -14,8 +14,13 @@ import {
 } from '../../format/time-range.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { Card, CardHeader } from '../../ui/card.tsx'
-import { type HeatData, type HeatRange, toHeatData } from '../../ui/charts/heat-cells.ts'
-import { describeRange, HeatMap } from '../../ui/charts/heat-map.tsx'
+import {
+  describeRange,
+  type HeatData,
+  HeatMap,
+  type HeatRange,
+  toHeatData,
+} from '../../ui/charts/heat-map.tsx'
 import { CONTROL_CLASS } from '../../ui/field.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
 import { Skeleton } from '../../ui/states.tsx'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { toLogFilters } from './log-filters.ts'
+import { toLogFilters } from './choices.ts'
 
 const filters = { key: 'key_1' }
 

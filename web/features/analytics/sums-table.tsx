@@ -6,8 +6,7 @@ import { NAMED_GROUPS } from '../../format/group-name.ts'
 import { readUnknown } from '../../format/usage-measures.ts'
 import { classNames } from '../../ui/class-names.ts'
 import { type Choices, type GroupName, toSearch } from './choices.ts'
-import { COLUMNS, type Column, type Sum, sortSums } from './columns.ts'
-import type { NameGroup } from './group-names.ts'
+import { COLUMNS, type Column, type NameGroup, type Sum, sortSums } from './columns.ts'
 
 const NAME_COLUMN = 'name'
 /** It takes the room that the figures leave, and is cut where that is little. */

@@ -24,8 +24,7 @@ import {
   toMatrix,
   WORST_FIRST,
 } from './conformance-matrix.ts'
-import { ConformanceTable } from './conformance-table.tsx'
-import { VERDICT_LOOKS, VerdictBadge } from './verdict-badge.tsx'
+import { ConformanceTable, VERDICT_LOOKS, VerdictBadge } from './conformance-table.tsx'
 
 const GROUPS = [...new Set(FEATURE_IDS.map((id) => FEATURES[id].group))]
 

@@ -1,10 +1,10 @@
 /** The matrix itself: kinds of targets down, endpoints across; each cell opens its details. */
-import type { FeatureId } from '../../../src/contract/conformance-features.ts'
+import type { FeatureId, Verdict } from '../../../src/contract/conformance-features.ts'
 import { describeLosses, detailOf, isWhole } from '../../format/conformance-losses.ts'
+import { Badge, type Tone } from '../../ui/badge.tsx'
 import { classNames } from '../../ui/class-names.ts'
 import { Table, Th } from '../../ui/table.tsx'
 import { type ConformanceEntry, countVerdicts, type MatrixRow } from './conformance-matrix.ts'
-import { VerdictBadge } from './verdict-badge.tsx'
 
 export function ConformanceTable({
   endpoints,
@@ -132,6 +132,38 @@ function NotThere({ title }: { readonly title: string }) {
   return (
     <span className="block py-1.5 leading-5.5 text-ink-faint" title={title}>
       –<span className="sr-only"> {title}</span>
+    </span>
+  )
+}
+
+interface VerdictLook {
+  readonly tone: Tone
+  readonly means: string
+}
+
+/** The fate of a feature, in a word, with its meaning on hovering. */
+export const VERDICT_LOOKS: Readonly<Record<Verdict, VerdictLook>> = {
+  relayed: { tone: 'accent', means: 'The bytes pass through as they are.' },
+  lossless: { tone: 'ok', means: 'It is translated, and arrives whole.' },
+  lossy: { tone: 'warn', means: 'The target has no place for it: it is left out or changed.' },
+  refused: { tone: 'danger', means: 'The request is refused with status 400.' },
+  absent: { tone: 'neutral', means: 'The target has nothing of the kind.' },
+}
+
+export function VerdictBadge({
+  verdict,
+  count,
+}: {
+  readonly verdict: Verdict
+  readonly count?: number
+}) {
+  const { tone, means } = VERDICT_LOOKS[verdict]
+  return (
+    <span title={means}>
+      <Badge tone={tone}>
+        {count !== undefined && <span className="tabular-nums">{count}</span>}
+        {verdict}
+      </Badge>
     </span>
   )
 }

@@ -1,10 +1,117 @@
 /** The error reference: what each looks like, what it means, what to do. */
 import { useState } from 'react'
+import { ERROR_KINDS, ERROR_POLICY, type ErrorKind } from '../../../src/contract/error-table.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Card, CardHeader } from '../../ui/card.tsx'
 import { SnippetTabs } from '../../ui/code-block.tsx'
 import { SearchField } from '../../ui/search-field.tsx'
-import { ERRORS, type ErrorEntry } from './error-guidance.ts'
+
+interface ErrorEntry {
+  readonly kind: ErrorKind
+  readonly status: number
+  readonly flat: string
+  readonly type: string
+  /** Null: the reason of the refusal stands there. */
+  readonly code: string | null
+  readonly retryable: boolean
+  readonly means: string
+  readonly cure: string
+}
+
+/**
+ * The type demands an entry for each kind that the gateway has: a new one without words does not
+ * compile.
+ */
+const GUIDANCE: Readonly<Record<ErrorKind, Pick<ErrorEntry, 'means' | 'cure'>>> = {
+  invalid_request: {
+    means: 'The request is not valid.',
+    cure: 'The message names the field and says what it must be.',
+  },
+  unauthorized: {
+    means: 'The key or the session is missing, wrong or deleted.',
+    cure: 'Send Authorization: Bearer sk-svc-… with a key of this gateway, not of a provider.',
+  },
+  forbidden: {
+    means:
+      'Control plane only: it is the account owner’s to do, or did not come from the ' +
+      'gateway’s own pages.',
+    cure: 'Ask the owner, or call with an API key instead of a session.',
+  },
+  gate_not_found: {
+    means: 'The account has no gate of this id.',
+    cure: 'GET /v1/models lists its gates. The gate’s id goes where the SDK wants a model.',
+  },
+  not_found: {
+    means: 'There is nothing at this address, or the account has no such thing.',
+    cure: 'Check the path and the id.',
+  },
+  method_not_allowed: {
+    means: 'The address does not take this method.',
+    cure: 'The header allow lists those that it takes.',
+  },
+  request_timeout: {
+    means: 'The body of the request did not arrive in time.',
+    cure: 'Send it again. If it happens often, look at the network between you and the gateway.',
+  },
+  conflict: {
+    means: 'It exists already, is still in use, or has changed meanwhile.',
+    cure: 'Look at the present state, then decide again.',
+  },
+  precondition_failed: {
+    means: 'Somebody has changed it since the version that If-Match names.',
+    cure: 'Get it again and send the change with its new ETag, or without If-Match to overwrite.',
+  },
+  payload_too_large: {
+    means: 'The body is larger than the operator allows.',
+    cure: 'Send less, such as images by address instead of inline.',
+  },
+  upgrade_not_supported: {
+    means: 'A WebSocket was asked for.',
+    cure: 'Use POST, with stream: true for a stream.',
+  },
+  rate_limited: {
+    means: 'The key has made too many calls, used too many tokens, or has too many calls open.',
+    cure: 'Wait for retry-after. The x-ratelimit-… headers tell the limits and what is left.',
+  },
+  quota_exceeded: {
+    means: 'The account’s month, or the budget that the message names, is used up.',
+    cure:
+      'Trying again does not help (x-should-retry: false): raise the limit or ' +
+      'wait until it starts again.',
+  },
+  upstream_error: {
+    means:
+      'The provider refused the request (its own 4xx is passed on), failed, or answered nonsense.',
+    cure:
+      'A 4xx is the provider’s own, in its own words: change the request. A 502: try again, or ' +
+      'add a target to fall back to.',
+  },
+  provider_auth_failed: {
+    means: 'The provider refused the gateway’s credential. Your API key is fine.',
+    cure:
+      'The message says whose credential it is: replace that provider key, that owned model’s, ' +
+      'or tell the operator.',
+  },
+  upstream_timeout: {
+    means: 'The provider was silent for longer than a deadline allows; the code says which.',
+    cure: 'Try again, raise the gate’s deadline, or add a faster target.',
+  },
+  unavailable: {
+    means: 'The gateway is ending, is short of handles, or cannot write its ledger.',
+    cure: 'Try again after retry-after. If it lasts, tell the operator.',
+  },
+  internal_error: {
+    means: 'The gateway failed. It is not your request’s fault.',
+    cure: 'Try again, and hand the x-request-id to the operator.',
+  },
+}
+
+/** Every error of the gateway: its look from outside, as the gateway's own table has it, with what it means and what to do. */
+const ERRORS: readonly ErrorEntry[] = ERROR_KINDS.map((kind) => ({
+  kind,
+  ...ERROR_POLICY[kind],
+  ...GUIDANCE[kind],
+})).sort((one, other) => one.status - other.status)
 
 const ENVELOPES = [
   {

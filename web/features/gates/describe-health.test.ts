@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { describeHealth, type TargetHealth } from './describe-health.ts'
+import { describeHealth, type TargetHealth } from './health-badge.tsx'
 
 const NOW = Date.parse('2026-01-01T12:00:00Z')
 const health: TargetHealth = {

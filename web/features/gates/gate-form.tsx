@@ -1,10 +1,11 @@
 /** The fields of a gate, for a new one and for one that is changed. Saves nothing itself. */
-import type { ReactNode } from 'react'
+import { ChevronRight } from 'lucide-react'
+import { type ReactNode, useEffect, useState } from 'react'
+import { REASONING_EFFORTS } from '../../../src/contract/words.ts'
 import { Card, CardHeader } from '../../ui/card.tsx'
 import { classNames } from '../../ui/class-names.ts'
-import { TextAreaField, TextField } from '../../ui/field.tsx'
-import { type Strategy, toNewTarget } from './gate-draft.ts'
-import { SettingsFolds } from './settings-folds.tsx'
+import { SelectField, TextAreaField, TextField } from '../../ui/field.tsx'
+import { type GateDraft, type Overrides, type Strategy, toNewTarget } from './gate-draft.ts'
 import { TargetList } from './target-list.tsx'
 import { TargetPicker } from './target-picker.tsx'
 import { useCatalog } from './use-catalog.ts'
@@ -159,5 +160,196 @@ function StrategyField({
         ))}
       </div>
     </fieldset>
+  )
+}
+
+const OVERRIDES: Readonly<Record<Overrides, string>> = {
+  ignore: 'Ignore: the gate counts, and the answer names what did not',
+  reject: 'Reject: refuse the request with status 400',
+  allow: 'Allow: what the request says counts',
+}
+
+/** A gate's defaults for its callers, and how long and how often it tries: the parts that most gates leave as they are. */
+function SettingsFolds({ form }: { readonly form: GateForm }) {
+  return (
+    <>
+      <DefaultsFold form={form} />
+      <AdvancedFold form={form} />
+    </>
+  )
+}
+
+function DefaultsFold({ form }: { readonly form: GateForm }) {
+  const { draft, set } = form
+  const field = numberField(form)
+  return (
+    <Fold
+      title="Defaults"
+      summary={summariseDefaults(draft)}
+      isWrong={form.problem('defaults') !== undefined}
+    >
+      <TextAreaField
+        label="Instructions"
+        isOptional
+        hint="Put before the caller's own instructions, whatever is chosen below."
+        value={draft.instructions}
+        onChange={(event) => set('instructions', event.target.value)}
+        problem={form.problem('defaults.instructions')}
+      />
+      <div className="grid gap-4 sm:grid-cols-2 lg:grid-cols-4">
+        <TextField
+          {...field('temperature', 'defaults.temperature')}
+          label="Temperature"
+          hint="0 to 2"
+        />
+        <TextField {...field('topP', 'defaults.topP')} label="Top p" hint="0 to 1" />
+        <TextField
+          {...field('maxOutputTokens', 'defaults.maxOutputTokens')}
+          label="Output limit"
+          hint="In tokens"
+        />
+        <SelectField
+          label="Reasoning effort"
+          isOptional
+          value={draft.reasoningEffort}
+          onChange={(event) =>
+            set(
+              'reasoningEffort',
+              REASONING_EFFORTS.find((effort) => effort === event.target.value) ?? '',
+            )
+          }
+          problem={form.problem('defaults.reasoningEffort')}
+          hint="Where a model can think"
+        >
+          <option value="">As the request says</option>
+          {REASONING_EFFORTS.map((effort) => (
+            <option key={effort}>{effort}</option>
+          ))}
+        </SelectField>
+      </div>
+      <SelectField
+        label="When a request says otherwise"
+        value={draft.overrides}
+        onChange={(event) => set('overrides', toOverrides(event.target.value))}
+        problem={form.problem('overrides')}
+      >
+        {Object.entries(OVERRIDES).map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </SelectField>
+    </Fold>
+  )
+}
+
+function AdvancedFold({ form }: { readonly form: GateForm }) {
+  const field = numberField(form)
+  const isWrong = ['hedgeAfterMs', 'timeoutMs', 'maxRetries'].some(
+    (name) => form.problem(name) !== undefined,
+  )
+  return (
+    <Fold title="Advanced" summary={summariseAdvanced(form.draft)} isWrong={isWrong}>
+      <div className="grid gap-4 sm:grid-cols-3">
+        <TextField
+          {...field('hedgeAfterMs', 'hedgeAfterMs')}
+          label="Hedge after (ms)"
+          hint="When the first byte is this late, the next target is asked as well, and the first to answer is taken."
+        />
+        <TextField
+          {...field('timeoutMs', 'timeoutMs')}
+          label="Time limit (ms)"
+          hint="For the whole call, all targets together. Empty: the gateway's own."
+        />
+        <TextField
+          {...field('maxRetries', 'maxRetries')}
+          label="Retries"
+          hint="How often one target is tried again before the next has its turn. 0 to 5."
+        />
+      </div>
+    </Fold>
+  )
+}
+
+type NumberName =
+  | 'temperature'
+  | 'topP'
+  | 'maxOutputTokens'
+  | 'hedgeAfterMs'
+  | 'timeoutMs'
+  | 'maxRetries'
+
+function numberField({ draft, set, problem }: GateForm) {
+  return (name: NumberName, apiField: string) => ({
+    inputMode: 'decimal' as const,
+    autoComplete: 'off',
+    isOptional: true,
+    value: draft[name],
+    onChange: (event: { readonly target: { readonly value: string } }) =>
+      set(name, event.target.value),
+    problem: problem(apiField),
+  })
+}
+
+function toOverrides(text: string): Overrides {
+  return text === 'reject' || text === 'allow' ? text : 'ignore'
+}
+
+function summariseDefaults(draft: GateDraft): string {
+  const set = [
+    draft.instructions.trim() === '' ? '' : 'instructions',
+    draft.temperature === '' ? '' : `temperature ${draft.temperature}`,
+    draft.topP === '' ? '' : `top p ${draft.topP}`,
+    draft.maxOutputTokens === '' ? '' : `at most ${draft.maxOutputTokens} tokens`,
+    draft.reasoningEffort === '' ? '' : `effort ${draft.reasoningEffort}`,
+    draft.overrides === 'ignore' ? '' : `overrides: ${draft.overrides}`,
+  ].filter((text) => text !== '')
+  return set.length === 0 ? 'Instructions, sampling, limits for every request' : set.join(' · ')
+}
+
+function summariseAdvanced(draft: GateDraft): string {
+  const set = [
+    draft.hedgeAfterMs === '' ? '' : `hedge after ${draft.hedgeAfterMs} ms`,
+    draft.timeoutMs === '' ? '' : `at most ${draft.timeoutMs} ms`,
+    draft.maxRetries === '' || draft.maxRetries === '0' ? '' : `retries ${draft.maxRetries}`,
+  ].filter((text) => text !== '')
+  return set.length === 0 ? 'Hedging, time limit, retries' : set.join(' · ')
+}
+
+// A part of a form that is folded away until it is needed, and says in its heading what is set in
+// it.
+
+function Fold({
+  title,
+  summary,
+  isWrong,
+  children,
+}: {
+  readonly title: string
+  readonly summary: string
+  /** Something in it needs attention: it opens. */
+  readonly isWrong: boolean
+  readonly children: ReactNode
+}) {
+  const [isOpen, setOpen] = useState(false)
+  useEffect(() => {
+    if (isWrong) setOpen(true)
+  }, [isWrong])
+  return (
+    <details
+      open={isOpen}
+      onToggle={(event) => setOpen(event.currentTarget.open)}
+      className="group border-t border-line first:border-t-0"
+    >
+      <summary className="flex list-none items-center gap-2 px-5 py-3.5 hover:bg-sunken/60 focus-visible:-outline-offset-2 [&::-webkit-details-marker]:hidden">
+        <ChevronRight
+          aria-hidden
+          className="size-4 shrink-0 text-ink-faint transition-transform group-open:rotate-90"
+        />
+        <span className="text-sm font-semibold text-ink">{title}</span>
+        <span className="min-w-0 text-[13px] text-ink-faint">{summary}</span>
+      </summary>
+      <div className="flex flex-col gap-4 px-5 pt-1 pb-5">{children}</div>
+    </details>
   )
 }

@@ -6,20 +6,23 @@ import { type ReactNode, useState } from 'react'
 import { ask } from '../../api/ask.ts'
 import { operationQuery, refresh } from '../../api/operation-query.ts'
 import { formatWhole } from '../../format/figures.ts'
+import { arrangeByFit } from '../../format/format-fit.ts'
 import { Button } from '../../ui/button.tsx'
-import { Card } from '../../ui/card.tsx'
+import { Card, CardHeader } from '../../ui/card.tsx'
 import { classNames } from '../../ui/class-names.ts'
+import { SnippetTabs } from '../../ui/code-block.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { ConfirmChange } from '../../ui/dialog.tsx'
 import { Page } from '../../ui/page.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
+import { callSnippets, KEY_VARIABLE, type SnippetFamily } from '../../ui/snippets.ts'
 import { describeError } from '../../ui/states.tsx'
 import { toast, UNDO_MS } from '../../ui/toast.ts'
 import { useChange } from '../../ui/use-change.ts'
+import { NO_TARGET_TAKES_IT, useFormatFit } from '../../ui/use-format-fit.ts'
 import type { Gate } from './gate-draft.ts'
 import { GateEditor } from './gate-editor.tsx'
 import { FallbackNotice } from './gate-fallback.tsx'
-import { GateSnippets } from './gate-snippets.tsx'
 import { GateTest } from './gate-test.tsx'
 import { useRecentCalls } from './use-recent-calls.ts'
 
@@ -194,5 +197,75 @@ function RecentUse({ gateId }: { readonly gateId: string }) {
       </strong>{' '}
       went through it in the last 24 hours. Such calls will fail with status 404.
     </p>
+  )
+}
+
+/** Code that calls this gate at this gateway, for each SDK. */
+function GateSnippets({ gate }: { readonly gate: Gate }) {
+  const fitOf = useFormatFit(gate.targets.map(({ model }) => model))
+  const snippets = arrangeByFit(callSnippets({ baseUrl: location.origin, gateId: gate.id }), fitOf)
+  const families = [...new Set(snippets.map(({ family }) => family))]
+  const [family, setFamily] = useState<SnippetFamily>('curl')
+  const shown = snippets.filter((snippet) => snippet.family === family)
+  const installs = [...new Set(shown.flatMap(({ install }) => install ?? []))]
+  return (
+    <Card>
+      <CardHeader
+        title="Snippets"
+        note={
+          <>
+            They read the key from <code className="font-mono text-xs">{KEY_VARIABLE}</code>; create
+            one under{' '}
+            <Link to="/keys" className="text-accent underline">
+              API Keys
+            </Link>
+            .
+          </>
+        }
+      />
+      <div className="flex flex-col gap-4 p-5">
+        <fieldset className="flex flex-wrap gap-1.5">
+          <legend className="sr-only">SDK</legend>
+          {families.map((name) => (
+            <button
+              key={name}
+              type="button"
+              aria-pressed={name === family}
+              onClick={() => setFamily(name)}
+              className={classNames(
+                'h-8 rounded-lg border px-3 text-[13px] font-medium',
+                name === family
+                  ? 'border-accent bg-accent-soft text-accent-strong'
+                  : 'border-line-strong text-ink-soft hover:bg-sunken',
+              )}
+            >
+              {name}
+            </button>
+          ))}
+        </fieldset>
+        {installs.length > 0 && (
+          <ul aria-label="What to install" className="-my-1 flex flex-wrap gap-x-6 gap-y-1">
+            {installs.map((install) => (
+              <li key={install} className="flex items-center gap-1">
+                <code className="font-mono text-[13px] text-ink-soft">{install}</code>
+                <CopyButton text={install} label={`Copy ${install}`} />
+              </li>
+            ))}
+          </ul>
+        )}
+        <SnippetTabs
+          key={family}
+          label={family}
+          snippets={shown.map((snippet) => ({
+            name: snippet.variant,
+            code: snippet.code,
+            isOff: snippet.fit === 'none',
+            note: snippet.fit === 'none' && (
+              <p className="bg-warn-soft px-4 py-2 text-[13px] text-warn">{NO_TARGET_TAKES_IT}</p>
+            ),
+          }))}
+        />
+      </div>
+    </Card>
   )
 }

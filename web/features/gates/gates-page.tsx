@@ -1,21 +1,28 @@
 /** The account's gates: what each asks, how its targets do, and what went through it. */
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { Plus, Route } from 'lucide-react'
 import { memo, useDeferredValue, useState } from 'react'
 import { wholeListQuery } from '../../api/operation-query.ts'
+import type { Exhausted } from '../../format/exhausted.ts'
+import { formatCount, formatShare, formatWhole, NOT_KNOWN } from '../../format/figures.ts'
 import { findByWords } from '../../format/find-by-words.ts'
 import { LinkButton } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
+import { CopyButton } from '../../ui/copy-button.tsx'
 import { FirstRows } from '../../ui/first-rows.tsx'
-import { LimitNotices, useExhausted } from '../../ui/limit-notices.tsx'
+import { ExhaustedBadge, LimitNotices, useExhausted } from '../../ui/limit-notices.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { Page } from '../../ui/page.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
 import { SearchField } from '../../ui/search-field.tsx'
-import { EmptyState } from '../../ui/states.tsx'
-import type { Gate } from './gate-draft.ts'
-import { GateTable } from './gate-table.tsx'
-import { useSeenSince } from './use-target-health.ts'
+import { EmptyState, Skeleton } from '../../ui/states.tsx'
+import { Table, Th } from '../../ui/table.tsx'
+import { type Gate, toDraft, toShares } from './gate-draft.ts'
+import { FallbackBadge, useGateFallbacks } from './gate-fallback.tsx'
+import { HealthBadge } from './health-badge.tsx'
+import { type RecentCalls, useRecentCalls } from './use-recent-calls.ts'
+import { useSeenSince, useTargetHealth } from './use-target-health.ts'
 
 export function GatesPage() {
   const gates = useQuery(wholeListQuery('GET /v1/gates'))
@@ -94,3 +101,166 @@ const FoundGates = memo(function FoundGates({
     </p>
   )
 })
+
+/** More would make one gate fill the screen. */
+const SHOWN_TARGETS = 4
+
+/** The rows of the list of gates. */
+function GateTable({ gates }: { readonly gates: readonly Gate[] }) {
+  const rows = {
+    gates,
+    healthOf: useTargetHealth(),
+    recentOf: useRecentCalls(),
+    exhausted: useExhausted('gate'),
+    fallbacks: useGateFallbacks(),
+  }
+  return (
+    <>
+      <GateCards {...rows} />
+      <div className="hidden md:block">
+        <GateRows {...rows} />
+      </div>
+    </>
+  )
+}
+
+interface GateRowsProps {
+  readonly gates: readonly Gate[]
+  readonly healthOf: ReturnType<typeof useTargetHealth>
+  readonly recentOf: ReturnType<typeof useRecentCalls>
+  readonly exhausted: readonly Exhausted[]
+  readonly fallbacks: ReturnType<typeof useGateFallbacks>
+}
+
+/** For screens where a table would hide the targets behind its edge. */
+function GateCards({ gates, healthOf, recentOf, exhausted, fallbacks }: GateRowsProps) {
+  return (
+    <ul aria-label="Gates" className="divide-y divide-line md:hidden">
+      {gates.map((gate) => {
+        const { calls, errors } = recentOf(gate.id)
+        return (
+          <li key={gate.id} className="flex flex-col gap-2 overflow-x-auto px-4 py-3.5">
+            <GateName gate={gate} />
+            <ExhaustedBadge id={gate.id} exhausted={exhausted} />
+            <FallbackBadge fallback={fallbacks.get(gate.id)} />
+            <GateTargets gate={gate} healthOf={healthOf} />
+            <p className="text-[13px] text-ink-faint tabular-nums">
+              {gate.strategy} · {formatCount(calls)} {calls === 1 ? 'call' : 'calls'} ·{' '}
+              <span className={errors ? 'text-danger' : undefined}>
+                {formatCount(errors)} {errors === 1 ? 'error' : 'errors'}
+              </span>
+            </p>
+          </li>
+        )
+      })}
+    </ul>
+  )
+}
+
+function GateRows({ gates, healthOf, recentOf, exhausted, fallbacks }: GateRowsProps) {
+  return (
+    <Table
+      label="Gates"
+      head={
+        <>
+          <Th>Gate</Th>
+          <Th>Strategy</Th>
+          <Th>Targets, in order</Th>
+          <Th isNumber>Calls</Th>
+          <Th isNumber>Errors</Th>
+        </>
+      }
+    >
+      {gates.map((gate) => (
+        <tr key={gate.id} className="[&>td]:align-top">
+          <td className="min-w-48">
+            <GateName gate={gate} />
+            <ExhaustedBadge id={gate.id} exhausted={exhausted} />
+            <FallbackBadge fallback={fallbacks.get(gate.id)} />
+          </td>
+          <td className="text-ink-soft">{gate.strategy}</td>
+          <td className="sm:min-w-80">
+            <GateTargets gate={gate} healthOf={healthOf} />
+          </td>
+          <RecentCells {...recentOf(gate.id)} />
+        </tr>
+      ))}
+    </Table>
+  )
+}
+
+function GateName({ gate }: { readonly gate: Gate }) {
+  return (
+    <div>
+      <div className="-my-1 flex items-center gap-1">
+        <Link
+          to="/gates/$gateId"
+          params={{ gateId: gate.id }}
+          className="font-mono text-[13px] font-medium break-all text-ink hover:text-accent hover:underline"
+        >
+          {gate.id}
+        </Link>
+        <CopyButton text={gate.id} label={`Copy the id ${gate.id}`} />
+      </div>
+      {gate.displayName !== gate.id && (
+        <p className="max-w-64 truncate text-[13px] text-ink-faint" title={gate.displayName}>
+          {gate.displayName}
+        </p>
+      )}
+    </div>
+  )
+}
+
+function GateTargets({
+  gate,
+  healthOf,
+}: {
+  readonly gate: Gate
+  readonly healthOf: ReturnType<typeof useTargetHealth>
+}) {
+  const shares = gate.strategy === 'weighted' ? toShares(toDraft(gate).targets) : undefined
+  const more = gate.targets.length - SHOWN_TARGETS
+  return (
+    <ol className="flex flex-col gap-1.5">
+      {gate.targets.slice(0, SHOWN_TARGETS).map(({ model }, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a gate may name a target twice, and nothing moves here
+        <li key={index} className="flex items-baseline gap-2">
+          <span className="w-9 shrink-0 text-right text-xs text-ink-faint tabular-nums">
+            {shares === undefined ? `${index + 1}` : formatShare(shares[index])}
+          </span>
+          <div className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-1">
+            <code className="font-mono text-[13px] break-all text-ink">{model}</code>
+            {healthOf === undefined ? (
+              <Skeleton className="h-5 w-20" />
+            ) : (
+              <HealthBadge health={healthOf(model)} />
+            )}
+          </div>
+        </li>
+      ))}
+      {more > 0 && <li className="pl-11 text-[13px] text-ink-faint">and {more} more</li>}
+    </ol>
+  )
+}
+
+function RecentCells({ calls, errors }: RecentCalls) {
+  return (
+    <>
+      <td className="text-right text-ink-soft tabular-nums" title={formatWhole(calls)}>
+        {formatCount(calls)}
+      </td>
+      <td className="text-right whitespace-nowrap tabular-nums">
+        {errors === undefined || calls === undefined ? (
+          NOT_KNOWN
+        ) : errors === 0 ? (
+          <span className="text-ink-faint">0</span>
+        ) : (
+          <span className="text-danger">
+            {formatCount(errors)}{' '}
+            <span className="text-ink-faint">({formatShare(errors / calls)})</span>
+          </span>
+        )}
+      </td>
+    </>
+  )
+}

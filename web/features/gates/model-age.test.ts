@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { newestFirst } from './model-age.ts'
+import { newestFirst } from './model-search.ts'
 
 const sorted = (...ids: readonly string[]) =>
   newestFirst(ids.map((id) => ({ id }))).map(({ id }) => id)

@@ -1,17 +1,17 @@
 /** Creates a key, or imports one from elsewhere. */
 import { useRef, useState } from 'react'
 import { type AnswerOf, ask } from '../../api/ask.ts'
-import type { TimeZone } from '../../format/time-zone.ts'
+import { nameZone, type TimeZone, toDay } from '../../format/time-zone.ts'
+import { formatDateTime } from '../../format/times.ts'
 import { classNames } from '../../ui/class-names.ts'
 import { Dialog, FormActions } from '../../ui/dialog.tsx'
+import { SelectField, TextField } from '../../ui/field.tsx'
 import { Form, FormRefusal } from '../../ui/form.tsx'
 import { SecretField } from '../../ui/secret-field.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
-import { type Expiry, NEVER, toExpiresAt } from './expiry.ts'
-import { ExpiryField } from './expiry-field.tsx'
-import { KeyNameField } from './key-name-field.tsx'
-import { NewKeyShown, SHOWN_ONCE } from './new-key-shown.tsx'
+import { EXPIRY_CHOICES, type Expiry, NEVER, toExpiresAt } from './expiry.ts'
+import { NewKeyShown, SHOWN_ONCE } from './rotate-key-dialog.tsx'
 
 const WAYS = [
   { way: 'create', label: 'Create a new key' },
@@ -208,4 +208,100 @@ function toLabel(
     name: name.trim(),
     ...(expiresAt == null ? {} : { expiresAt: new Date(expiresAt).toISOString() }),
   }
+}
+
+/** Years have four digits in the interface. */
+const LAST_DAY = '9998-12-31'
+
+/** When a key ends: never, after a while, or with a day. It says which moment that is. */
+export function ExpiryField({
+  expiry,
+  onChange,
+  kept = null,
+}: {
+  readonly expiry: Expiry
+  readonly onChange: (expiry: Expiry) => void
+  /** The end that the key has; null: none, or it is a new key. */
+  readonly kept?: string | null
+}) {
+  const [now] = useState(() => Date.now())
+  const zone = useTimeZone()
+  const isDate = expiry.choice === 'date'
+  const hint = <Consequence expiresAt={toExpiresAt(expiry, { now, kept, zone })} zone={zone} />
+  return (
+    <div className="flex flex-col gap-3">
+      <SelectField
+        label="Expires"
+        value={expiry.choice}
+        onChange={(event) =>
+          onChange({
+            choice: event.target.value as Expiry['choice'],
+            day: expiry.day || toDay(now, zone),
+          })
+        }
+        {...(isDate ? {} : { hint, field: 'expiresAt' })}
+      >
+        {kept !== null && <option value="keep">As now: {formatDateTime(kept, zone)}</option>}
+        {EXPIRY_CHOICES.map(({ choice, label }) => (
+          <option key={choice} value={choice}>
+            {label}
+          </option>
+        ))}
+      </SelectField>
+      {isDate && (
+        <TextField
+          label="Last day"
+          type="date"
+          required
+          min={toDay(now, zone)}
+          max={LAST_DAY}
+          value={expiry.day}
+          onChange={(event) => onChange({ choice: 'date', day: event.target.value })}
+          hint={hint}
+          field="expiresAt"
+        />
+      )}
+    </div>
+  )
+}
+
+function Consequence({
+  expiresAt,
+  zone,
+}: {
+  readonly expiresAt: number | null | undefined
+  readonly zone: TimeZone
+}) {
+  if (expiresAt === undefined) return 'The last day on which it works.'
+  if (expiresAt === null) return 'It works until it is deleted or rotated.'
+  return `Refused from ${formatDateTime(expiresAt, zone)} on (${nameZone(zone)}), for good.`
+}
+
+const MAX_NAME_LENGTH = 120
+
+/** The name of a key that is created, imported or renamed. */
+export function KeyNameField({
+  name,
+  onChange,
+  takesFocus = false,
+}: {
+  readonly name: string
+  readonly onChange: (name: string) => void
+  /** When it appears. */
+  readonly takesFocus?: boolean
+}) {
+  return (
+    <TextField
+      label="Name"
+      placeholder="production, billing service"
+      hint="To tell it from the others. Only members of the account see it."
+      required
+      autoFocus={takesFocus}
+      autoComplete="off"
+      maxLength={MAX_NAME_LENGTH}
+      value={name}
+      onChange={(event) => onChange(event.target.value)}
+      field="name"
+    />
+  )
 }

@@ -1,21 +1,23 @@
 /** The rows of the keys. */
-
 import { useQuery } from '@tanstack/react-query'
+import { CalendarClock, Ellipsis, RefreshCw, Trash2 } from 'lucide-react'
+import { useRef } from 'react'
 import type { RowOf } from '../../api/ask.ts'
 import { wholeListQuery } from '../../api/operation-query.ts'
 import { formatWhole, NOT_KNOWN } from '../../format/figures.ts'
 import { nameZone, type TimeZone } from '../../format/time-zone.ts'
 import { formatDate, formatDateTime, formatRemaining } from '../../format/times.ts'
 import { Badge } from '../../ui/badge.tsx'
+import { IconButton } from '../../ui/button.tsx'
 import { ExhaustedBadge, useExhausted } from '../../ui/limit-notices.tsx'
 import { PageLink } from '../../ui/links.tsx'
+import { Menu, MenuItem, MenuSeparator } from '../../ui/menu.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { SearchedRows } from '../../ui/searched-rows.tsx'
 import { Table, Th } from '../../ui/table.tsx'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { hasExpired, previousOf, stateOfExpiry } from './expiry.ts'
-import { KeyMenu, type KeyStep } from './key-menu.tsx'
-import { type RecentUse, useRecentUse } from './recent-use.ts'
+import { type RecentUse, useRecentUse } from './recent-use-note.tsx'
 
 export type ApiKey = RowOf<'GET /v1/keys'>
 
@@ -197,4 +199,52 @@ function useCreatorNames(keys: readonly ApiKey[]): (key: ApiKey) => string | und
     const name = keyNames.get(createdBy)
     return name === undefined ? 'a deleted key' : `key “${name}”`
   }
+}
+
+export type KeyStep = 'change' | 'rotate' | 'delete'
+
+/** All that can be done with a key. */
+function KeyMenu({
+  name,
+  hasExpired,
+  onChoose,
+}: {
+  readonly name: string
+  /** Expired keys are only renamed or deleted. */
+  readonly hasExpired: boolean
+  readonly onChoose: (step: KeyStep) => void
+}) {
+  // A dialog that opened earlier would give the focus back to an entry that is gone.
+  const chosen = useRef<KeyStep>(undefined)
+  const choose = (step: KeyStep) => () => {
+    chosen.current = step
+  }
+  return (
+    <Menu
+      trigger={
+        <IconButton size="small" label={`Actions for ${name}`}>
+          <Ellipsis aria-hidden className="size-4" />
+        </IconButton>
+      }
+      onClosed={() => {
+        const step = chosen.current
+        chosen.current = undefined
+        if (step !== undefined) onChoose(step)
+      }}
+    >
+      <MenuItem onSelect={choose('change')}>
+        <CalendarClock aria-hidden />
+        Edit
+      </MenuItem>
+      <MenuItem onSelect={choose('rotate')} disabled={hasExpired}>
+        <RefreshCw aria-hidden />
+        Rotate
+      </MenuItem>
+      <MenuSeparator />
+      <MenuItem isDanger onSelect={choose('delete')}>
+        <Trash2 aria-hidden />
+        Delete
+      </MenuItem>
+    </Menu>
+  )
 }

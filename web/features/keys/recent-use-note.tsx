@@ -1,7 +1,7 @@
 /** Warns of what a key was used for lately, where its calls are about to be refused. */
 import { useQuery } from '@tanstack/react-query'
-import { useMemo } from 'react'
-import type { RowOf } from '../../api/ask.ts'
+import { useMemo, useState } from 'react'
+import type { AnswerOf, RowOf } from '../../api/ask.ts'
 import { operationQuery } from '../../api/operation-query.ts'
 import { formatWhole } from '../../format/figures.ts'
 import { PageLink } from '../../ui/links.tsx'
@@ -30,4 +30,32 @@ export function RecentUseNote({ apiKey }: { readonly apiKey: RowOf<'GET /v1/keys
       </PageLink>
     </p>
   )
+}
+
+export interface RecentUse {
+  readonly calls: number
+  readonly errors: number
+}
+
+type Sums = AnswerOf<'GET /v1/analytics'>['data']
+
+/**
+ * @returns of a key's id its use; undefined where it is not known: the answer tells only the
+ * busiest apart
+ */
+export function toRecentUse(sums: Sums): (keyId: string) => RecentUse | undefined {
+  const useOf = new Map(sums.filter(({ isRest }) => !isRest).map((sum) => [sum.group, sum]))
+  const isWhole = !sums.some(({ isRest }) => isRest)
+  return (keyId) => useOf.get(keyId) ?? (isWhole ? { calls: 0, errors: 0 } : undefined)
+}
+
+/** Of the last 24 hours, and of the hour in which they began. */
+export function useRecentUse(): (keyId: string) => RecentUse | undefined {
+  const [from] = useState(() => new Date(Date.now() - DAY_MS).toISOString())
+  const sums = useQuery(
+    operationQuery('GET /v1/analytics', {
+      query: { from, interval: 'all', group_by: 'key', limit: 1_000 },
+    }),
+  )
+  return sums.data === undefined ? () => undefined : toRecentUse(sums.data.data)
 }

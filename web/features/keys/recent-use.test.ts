@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { toRecentUse } from './recent-use.ts'
+import { toRecentUse } from './recent-use-note.tsx'
 
 type Sum = Parameters<typeof toRecentUse>[0][number]
 

@@ -1,16 +1,16 @@
 /** Gives a key a new text, shows that once, and says until when the old one is accepted. */
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { type AnswerOf, ask } from '../../api/ask.ts'
 import { nameZone } from '../../format/time-zone.ts'
 import { Dialog, FormActions } from '../../ui/dialog.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { Form, FormRefusal } from '../../ui/form.tsx'
 import { DateTime } from '../../ui/moment.tsx'
+import { OneTimeSecret } from '../../ui/one-time-secret.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { type PreviousKey, previousOf } from './expiry.ts'
 import type { ApiKey } from './key-table.tsx'
-import { NewKeyShown, SHOWN_ONCE } from './new-key-shown.tsx'
 import { RecentUseNote } from './recent-use-note.tsx'
 
 const HOUR_S = 3_600
@@ -142,4 +142,31 @@ function WhenOldOneEnds({
 
 function OldKey({ masked }: { readonly masked: string }) {
   return <code className="font-mono text-[13px]">{masked}</code>
+}
+
+/** For the window that it is shown in. */
+export const SHOWN_ONCE = 'Copy the key now and keep it in a safe place. It is not shown again.'
+
+/** Shows a new key, this once: after closing, it is in no memory of the page. */
+export function NewKeyShown({
+  created,
+  children,
+}: {
+  readonly created: { readonly key: string }
+  /** More about this key. */
+  readonly children?: ReactNode
+}) {
+  return (
+    <OneTimeSecret secret={created.key} name="key" region="the new key">
+      {() => (
+        <>
+          {children}
+          <p className="mt-4 rounded-lg bg-warn-soft px-3 py-2 text-[13px] text-warn">
+            Anyone who has it can do everything in this account. Do not put it into code that runs
+            in browsers, or into version control.
+          </p>
+        </>
+      )}
+    </OneTimeSecret>
+  )
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { formatDuration, formatWhole } from '../../format/figures.ts'
-import { tellFact } from './call-facts.tsx'
+import { tellFact } from './call-sections.tsx'
 
 test.each([
   ['a text', { type: 'text' }, 'openai/gpt-5', 'openai/gpt-5'],

@@ -3,6 +3,7 @@
  * the compiler and a test see to it.
  */
 import { ERROR_KINDS, type ErrorKind } from '../../../src/contract/error-table.ts'
+import { type Log, NO_GATE } from './log-filter.ts'
 
 export interface ErrorExplanation {
   readonly means: string
@@ -118,4 +119,25 @@ export function explainError(
 /** `upstream_error` → `upstream error`. */
 export function nameError(errorKind: string): string {
   return errorKind.replaceAll('_', ' ')
+}
+
+/** The ledger's words for an id that it did not keep. */
+const NOT_KEPT: Readonly<Record<string, string>> = {
+  '(looks like a key)': 'something that looks like an API key, which was not kept',
+  '(not a name)': 'something that is no name, which was not kept',
+}
+
+interface SentGate {
+  /** Undefined where it was not kept. */
+  readonly id: string | undefined
+  readonly words: string
+}
+
+/** @returns undefined of a call whose gate there was, or that named none that could be read */
+export function readSentGate({ gateId, sentGateId }: Log): SentGate | undefined {
+  // A gateway of an earlier version does not say.
+  if (gateId !== NO_GATE || typeof sentGateId !== 'string') return undefined
+  const words = NOT_KEPT[sentGateId]
+  if (words !== undefined) return { id: undefined, words }
+  return { id: sentGateId, words: `“${sentGateId}”` }
 }

@@ -1,14 +1,24 @@
 /** The filters that are set, each with a way to remove it. */
 import { useQuery } from '@tanstack/react-query'
-import { X } from 'lucide-react'
+import { ChevronDown, Download, X } from 'lucide-react'
+import { toApiRequest } from '../../../src/contract/api-call.ts'
 import { wholeListQuery } from '../../api/operation-query.ts'
 import { formatDuration } from '../../format/figures.ts'
 import type { TimeZone } from '../../format/time-zone.ts'
 import { formatDayTime } from '../../format/times.ts'
 import { Button } from '../../ui/button.tsx'
+import { classNames } from '../../ui/class-names.ts'
+import { Menu, MenuLink } from '../../ui/menu.tsx'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { nameError } from './explain-error.ts'
-import { type FilterName, isFiltered, type LogSearch, RANGES, without } from './log-filter.ts'
+import {
+  type FilterName,
+  isFiltered,
+  type LogQuery,
+  type LogSearch,
+  RANGES,
+  without,
+} from './log-filter.ts'
 
 interface Chip {
   readonly text: string
@@ -103,4 +113,78 @@ function describeLengths(
   return from === undefined || from === 0
     ? `${what} below ${formatDuration(to)}`
     : `${what} ${formatDuration(from)} – ${formatDuration(to)}`
+}
+
+const FORMATS = [
+  ['csv', 'CSV', 'for spreadsheets'],
+  ['ndjson', 'NDJSON', 'a JSON object a line'],
+] as const
+
+/** Downloads of what is filtered, as plain links: the browser sends the session's cookie and writes the file as it comes. */
+export function ExportMenu({ query }: { readonly query: LogQuery }) {
+  return (
+    <Menu
+      trigger={
+        <Button size="small" className="h-8">
+          <Download aria-hidden className="size-3.5" />
+          Export
+          <ChevronDown aria-hidden className="size-3.5 text-ink-faint" />
+        </Button>
+      }
+    >
+      {FORMATS.map(([format, name, note]) => (
+        <MenuLink
+          key={format}
+          href={toApiRequest('GET /v1/logs/export', { query: { ...query, format } }).path}
+          download={`gatehouse-logs.${format}`}
+        >
+          {name}
+          <span className="text-ink-faint">{note}</span>
+        </MenuLink>
+      ))}
+    </Menu>
+  )
+}
+
+/** Turns the live tail on and off. */
+export function LiveSwitch({
+  isOn,
+  isBroken,
+  disabledBecause,
+  onChange,
+}: {
+  readonly isOn: boolean
+  /** The gateway did not answer the last time. */
+  readonly isBroken: boolean
+  readonly disabledBecause: string | undefined
+  readonly onChange: (isOn: boolean) => void
+}) {
+  return (
+    <button
+      type="button"
+      role="switch"
+      aria-checked={isOn}
+      disabled={disabledBecause !== undefined}
+      title={disabledBecause ?? 'New calls appear on top (l)'}
+      onClick={() => onChange(!isOn)}
+      className="inline-flex h-8 items-center gap-2 rounded-lg px-2 text-[13px] font-medium text-ink-soft hover:bg-sunken hover:text-ink disabled:opacity-50"
+    >
+      <span
+        aria-hidden
+        className={classNames(
+          'relative h-4 w-7 rounded-full transition-colors',
+          isOn ? (isBroken ? 'bg-warn' : 'bg-ok') : 'bg-line-strong',
+        )}
+      >
+        <span
+          className={classNames(
+            'absolute top-0.5 left-0.5 size-3 rounded-full bg-surface transition-transform',
+            isOn && 'translate-x-3',
+          )}
+        />
+      </span>
+      Live
+      {isOn && isBroken && <span className="font-normal text-warn">trying again</span>}
+    </button>
+  )
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { findFilter } from './find-filter.ts'
+import { findFilter } from './log-search-field.tsx'
 
 const known = {
   gates: [{ id: 'Demo' }, { id: 'demo' }],

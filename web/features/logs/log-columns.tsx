@@ -5,9 +5,9 @@
 import type { ReactNode } from 'react'
 import { formatCount, formatDuration, formatUsd, NOT_KNOWN } from '../../format/figures.ts'
 import { DayTime } from '../../ui/moment.tsx'
+import { RefusedBy } from './call-sections.tsx'
+import { readSentGate } from './explain-error.ts'
 import { type Log, NO_GATE } from './log-filter.ts'
-import { RefusedBy } from './refused-by.tsx'
-import { readSentGate } from './sent-gate.ts'
 import { StatusBadge } from './status-badge.tsx'
 
 export interface LogColumn {

@@ -1,6 +1,6 @@
 /** The filters of the log. Every choice goes into the page's address. */
 import { useQuery } from '@tanstack/react-query'
-import { useId, useState } from 'react'
+import { type RefObject, useEffect, useId, useRef, useState } from 'react'
 import { ERROR_KINDS } from '../../../src/contract/error-table.ts'
 import { CALL_OUTCOMES } from '../../../src/contract/words.ts'
 import { wholeListQuery } from '../../api/operation-query.ts'
@@ -11,7 +11,6 @@ import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { nameError } from './explain-error.ts'
 import { Choice, Options, TargetField } from './filter-controls.tsx'
 import { type FilterName, type LogSearch, RANGES, readLogSearch, without } from './log-filter.ts'
-import { useTypedField } from './use-typed-field.ts'
 
 const STATUSES = [
   '2xx',
@@ -270,4 +269,29 @@ function Moment({
       />
     </span>
   )
+}
+
+interface TypedField {
+  readonly field: RefObject<HTMLInputElement | null>
+  /** Called with the text that is to come back as the field's own. */
+  readonly send: (text: string) => void
+}
+
+/** @param text empty: no value */
+function useTypedField(text: string): TypedField {
+  const field = useRef<HTMLInputElement>(null)
+  /** Those that have not come back yet: keys are faster than the address of the page. */
+  const sent = useRef<readonly string[]>([])
+  useEffect(() => {
+    const place = sent.current.indexOf(text)
+    sent.current = place < 0 ? [] : sent.current.slice(place + 1)
+    if (place < 0 && field.current !== null && field.current.value !== text)
+      field.current.value = text
+  }, [text])
+  return {
+    field,
+    send: (next) => {
+      sent.current = [...sent.current, next]
+    },
+  }
 }

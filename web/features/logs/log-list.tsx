@@ -4,14 +4,21 @@
  */
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { ArrowUp } from 'lucide-react'
-import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import {
+  type MouseEvent,
+  memo,
+  type ReactNode,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react'
 import { flushSync } from 'react-dom'
 import { formatWhole } from '../../format/figures.ts'
 import { Button } from '../../ui/button.tsx'
 import { classNames } from '../../ui/class-names.ts'
-import { chooseLayout } from './log-columns.tsx'
+import { chooseLayout, type LogLayout } from './log-columns.tsx'
 import type { Log } from './log-filter.ts'
-import { LogRow, toRowId } from './log-row.tsx'
 
 const HEAD_HEIGHT_PX = 36
 const OVERSCAN = 10
@@ -210,4 +217,149 @@ export function useIndexOf(rows: readonly Log[], id: string | undefined): number
   if (found === -1) return undefined
   last.current = found
   return found
+}
+
+/** One call in the list. Its first cell is a link, so that it opens in another tab as links do. */
+const toRowId = (callId: string) => `log-${callId}`
+
+interface LogRowProps {
+  readonly log: Log
+  readonly layout: LogLayout
+  /** In the whole list, from 0. */
+  readonly index: number
+  readonly topPx: number
+  readonly isActive: boolean
+  readonly href: string
+  readonly onOpen: (callId: string) => void
+}
+
+const LogRow = memo(function LogRow({
+  log,
+  layout,
+  index,
+  topPx,
+  isActive,
+  href,
+  onOpen,
+}: LogRowProps) {
+  const open = (event: MouseEvent) => {
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return
+    event.preventDefault()
+    onOpen(log.id)
+  }
+  return (
+    <tr
+      id={toRowId(log.id)}
+      // The head is the first.
+      aria-rowindex={index + 2}
+      aria-selected={isActive}
+      className={classNames(
+        'absolute inset-x-0 top-0 grid items-center gap-x-3 border-b border-line px-4 text-[13px] whitespace-nowrap',
+        isActive
+          ? 'bg-accent-soft shadow-[inset_2px_0_0_var(--accent)]'
+          : 'bg-surface hover:bg-sunken',
+      )}
+      style={{
+        gridTemplateColumns: layout.template,
+        height: layout.rowHeightPx,
+        transform: `translateY(${topPx}px)`,
+      }}
+    >
+      {layout.columns.map(({ name, isNumber = false, show }, column) => (
+        <td
+          key={name}
+          className={classNames('min-w-0 text-ink', isNumber ? 'text-right tabular-nums' : 'flex')}
+        >
+          {column === 0 ? (
+            <a
+              href={href}
+              tabIndex={-1}
+              draggable={false}
+              onClick={open}
+              className="min-w-0 outline-none after:absolute after:inset-0"
+            >
+              {show(log)}
+            </a>
+          ) : (
+            show(log)
+          )}
+        </td>
+      ))}
+    </tr>
+  )
+})
+
+interface LogKeyActions {
+  /** By so many rows: 1 to older calls, -1 to newer ones. */
+  readonly move: (rows: number) => void
+  readonly open: () => void
+  readonly close: () => void
+  readonly search: () => void
+  readonly toggleLive: () => void
+  readonly help: () => void
+}
+
+/** The log's keys: which key does what, and when the page leaves keys alone. */
+export const KEY_HELP: readonly (readonly [keys: readonly string[], does: string])[] = [
+  [['j', '↓'], 'Next call (older)'],
+  [['k', '↑'], 'Previous call (newer)'],
+  [['Enter'], 'Open the call'],
+  [['Esc'], 'Close the call'],
+  [['/'], 'Search and filter'],
+  [['l'], 'Live tail on or off'],
+  [['?'], 'Show these keys'],
+]
+
+const FIELDS = 'input, textarea, select, [contenteditable="true"]'
+/** In these, all keys are theirs. */
+const WINDOWS = '[role="dialog"], [role="alertdialog"], [role="menu"], dialog[open]'
+const CONTROLS = 'a[href]:not([role="row"] a), button, [role="switch"], summary, [role="tab"]'
+
+export function useLogKeys(actions: LogKeyActions): void {
+  const latest = useRef(actions)
+  latest.current = actions
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return
+      if (document.querySelector(WINDOWS) !== null) return
+      const element = event.target instanceof Element ? event.target : document.body
+      const action = choose(latest.current, event.key, element)
+      if (action === undefined) return
+      event.preventDefault()
+      action()
+    }
+    document.addEventListener('keydown', onKeyDown)
+    return () => document.removeEventListener('keydown', onKeyDown)
+  }, [])
+}
+
+/** @returns what the key does there; undefined: it is not ours */
+function choose(actions: LogKeyActions, key: string, element: Element): (() => void) | undefined {
+  if (element.closest(FIELDS) !== null) return undefined
+  const isInList = element.closest('[role="grid"]') !== null
+  const isOnControl = !isInList && element.closest(CONTROLS) !== null
+  // Boxes that scroll by these keys keep doing so.
+  const canMoveByArrows = isInList || element === document.body
+  switch (key) {
+    case 'j':
+      return () => actions.move(1)
+    case 'k':
+      return () => actions.move(-1)
+    case 'ArrowDown':
+      return canMoveByArrows ? () => actions.move(1) : undefined
+    case 'ArrowUp':
+      return canMoveByArrows ? () => actions.move(-1) : undefined
+    case 'Enter':
+      return isOnControl ? undefined : actions.open
+    case 'Escape':
+      return actions.close
+    case '/':
+      return actions.search
+    case 'l':
+      return actions.toggleLive
+    case '?':
+      return actions.help
+    default:
+      return undefined
+  }
 }

@@ -8,7 +8,7 @@ import { type ClipboardEvent, type FormEvent, type Ref, useId, useState } from '
 import { wholeListQuery } from '../../api/operation-query.ts'
 import { classNames } from '../../ui/class-names.ts'
 import { CONTROL_CLASS } from '../../ui/field.tsx'
-import { type FoundFilter, findFilter } from './find-filter.ts'
+import { canBeName, type LogSearch } from './log-filter.ts'
 
 const CALL_ID = /\breq_[0-9a-f]{32}\b/
 
@@ -92,4 +92,21 @@ export function LogSearchField({
       )}
     </form>
   )
+}
+
+type FoundFilter = Pick<LogSearch, 'gate' | 'key' | 'targetPart'>
+
+interface Known {
+  readonly gates: readonly { readonly id: string }[]
+  readonly keys: readonly { readonly id: string; readonly name: string }[]
+}
+
+/** Whole names of gates and keys come first. @returns undefined where nothing can have the name */
+export function findFilter(word: string, { gates, keys }: Known): FoundFilter | undefined {
+  const isIt = (name: string) => name.toLowerCase() === word.toLowerCase()
+  const gate = gates.find(({ id }) => id === word) ?? gates.find(({ id }) => isIt(id))
+  if (gate !== undefined) return { gate: gate.id }
+  const key = keys.find(({ id }) => id === word) ?? keys.find(({ name }) => isIt(name))
+  if (key !== undefined) return { key: key.id }
+  return canBeName(word) ? { targetPart: word } : undefined
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Log } from './log-filter.ts'
-import { findFresh, mergeRows } from './merge-rows.ts'
+import { findFresh, mergeRows } from './use-log-rows.ts'
 
 const row = (second: number, id = `req_${second}`) =>
   ({ id, startedAt: new Date(second * 1_000).toISOString() }) as Log

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
+import { readSentGate } from './explain-error.ts'
 import type { Log } from './log-filter.ts'
-import { readSentGate } from './sent-gate.ts'
 
 const read = (gateId: string, sentGateId: string | null | undefined) =>
   readSentGate({ gateId, sentGateId } as Log)

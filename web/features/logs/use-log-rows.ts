@@ -6,7 +6,6 @@ import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-qu
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { type AnswerOf, askWith } from '../../api/ask.ts'
 import type { Log, LogQuery } from './log-filter.ts'
-import { findFresh, mergeRows } from './merge-rows.ts'
 
 const PAGE_SIZE = 200
 const POLL_MS = 2_000
@@ -124,4 +123,47 @@ async function askFresh(
     if (cursor === undefined || unknown.length < page.data.length) break
   }
   return fresh
+}
+
+/**
+ * @param loaded newest first, as the pages came
+ * @param fresh newest first; may hold calls that are in `loaded` too
+ * @param isWhole nothing older than the last of `loaded` is still to come
+ */
+export function mergeRows(
+  loaded: readonly Log[],
+  fresh: readonly Log[],
+  isWhole: boolean,
+): readonly Log[] {
+  if (fresh.length === 0) return loaded
+  const rows: Log[] = []
+  let next = 0
+  for (const row of loaded) {
+    for (let early = fresh[next]; early !== undefined && isNewer(early, row); early = fresh[next]) {
+      rows.push(early)
+      next += 1
+    }
+    if (fresh[next]?.id === row.id) next += 1
+    rows.push(row)
+  }
+  // Older pages will bring it where some are still to come.
+  if (isWhole) rows.push(...fresh.slice(next))
+  return rows
+}
+
+/** The calls of `found` that are not known yet. @param known newest first */
+export function findFresh(known: readonly Log[], found: readonly Log[]): readonly Log[] {
+  const oldest = found.at(-1)
+  if (oldest === undefined) return []
+  const ids = new Set<string>()
+  for (const row of known) {
+    if (isNewer(oldest, row)) break
+    ids.add(row.id)
+  }
+  return found.filter(({ id }) => !ids.has(id))
+}
+
+/** In the order of the log: by beginning, and calls of one millisecond by their ids. */
+function isNewer(one: Log, other: Log): boolean {
+  return one.startedAt === other.startedAt ? one.id > other.id : one.startedAt > other.startedAt
 }

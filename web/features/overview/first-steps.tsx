@@ -8,8 +8,7 @@ import { formatDuration } from '../../format/figures.ts'
 import { Button, IconButton, LinkButton } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { classNames } from '../../ui/class-names.ts'
-import { SnippetTabs } from '../../ui/code-block.tsx'
-import { callSnippets } from './call-snippets.ts'
+import { type Snippet, SnippetTabs } from '../../ui/code-block.tsx'
 import type { FirstStepsState } from './first-steps-state.ts'
 
 // Addresses as text: these pages belong to other features.
@@ -186,4 +185,48 @@ function Step({
       </div>
     </li>
   )
+}
+
+/** @param origin of this gateway, without a slash at its end */
+function callSnippets(origin: string, gateId: string): readonly Snippet[] {
+  return [
+    {
+      name: 'curl',
+      code: `curl ${origin}/v1/chat/completions \\
+  -H "Authorization: Bearer $GATEHOUSE_API_KEY" \\
+  -H "Content-Type: application/json" \\
+  -d '{"model": "${gateId}", "messages": [{"role": "user", "content": "Hello"}]}'`,
+    },
+    {
+      name: 'OpenAI TypeScript',
+      code: `import OpenAI from "openai";
+
+const client = new OpenAI({
+  baseURL: "${origin}/v1",
+  apiKey: process.env.GATEHOUSE_API_KEY,
+});
+
+const completion = await client.chat.completions.create({
+  model: "${gateId}",
+  messages: [{ role: "user", content: "Hello" }],
+});
+console.log(completion.choices[0].message.content);`,
+    },
+    {
+      name: 'OpenAI Python',
+      code: `import os
+from openai import OpenAI
+
+client = OpenAI(
+    base_url="${origin}/v1",
+    api_key=os.environ["GATEHOUSE_API_KEY"],
+)
+
+completion = client.chat.completions.create(
+    model="${gateId}",
+    messages=[{"role": "user", "content": "Hello"}],
+)
+print(completion.choices[0].message.content)`,
+    },
+  ]
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { isMadeByStart } from './made-by-start.ts'
+import { isMadeByStart } from './first-steps-state.ts'
 
 const at = '2026-11-20T10:00:00.000Z'
 const demo = { id: 'demo', targets: [{ model: 'sandbox/echo' }], createdAt: at, updatedAt: at }

@@ -1,25 +1,41 @@
 /** One owned model: what it is, what can be changed of it, its credential, and who uses it. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useParams } from '@tanstack/react-router'
+import { useNavigate, useParams } from '@tanstack/react-router'
 import { Trash2 } from 'lucide-react'
 import { useState } from 'react'
+import { fillsInTheMiddle } from '../../../src/contract/dialects.ts'
 import { ask } from '../../api/ask.ts'
+import { changeSame } from '../../api/change-same.ts'
 import { operationQuery, wholeListQuery } from '../../api/operation-query.ts'
 import { formatDialect } from '../../format/dialects.ts'
 import { gatesWithTarget } from '../../format/gate-targets.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card, CardHeader } from '../../ui/card.tsx'
+import { EditNotes, useEdited } from '../../ui/changed-meanwhile-note.tsx'
+import { ConfirmChange, Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
 import { GateLinks } from '../../ui/gate-links.tsx'
+import { LeaveGuard } from '../../ui/leave-guard.tsx'
 import { PageLink } from '../../ui/links.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { Page } from '../../ui/page.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
+import { toast } from '../../ui/toast.ts'
 import { useChange } from '../../ui/use-change.ts'
-import { DeleteOwnedModelDialog } from './delete-owned-model-dialog.tsx'
+import { CredentialHeaderField, hasCredentialHeaderField } from './credential-header-field.tsx'
 import { callAddress } from './dialect-field.tsx'
-import type { FimEndpoint, OwnedModel } from './draft.ts'
-import { EditForm } from './edit-form.tsx'
+import {
+  type FimEndpoint,
+  isComplete,
+  MAX_LENGTH,
+  type OwnedModel,
+  toChanges,
+  toDetails,
+} from './draft.ts'
+import { FimFields } from './fim-fields.tsx'
+import { PriceFields } from './price-fields.tsx'
 import { isUnderWay, LastCallNote, ProbeNote } from './probe-note.tsx'
 import { RotateCredentialDialog } from './rotate-credential-dialog.tsx'
 import { UseInGate } from './use-in-gate.tsx'
@@ -207,5 +223,158 @@ function ReachabilityCard({ model }: { readonly model: OwnedModel }) {
         <ProblemNote error={check.error} />
       </div>
     </Card>
+  )
+}
+
+/** Deletes an owned model, or says which gates have to let go of it first. */
+function DeleteOwnedModelDialog({
+  model,
+  users,
+  isOpen,
+  onClose,
+}: {
+  readonly model: OwnedModel
+  /** Gates that have it as a target, as far as is known. */
+  readonly users: readonly { readonly id: string }[]
+  readonly isOpen: boolean
+  readonly onClose: () => void
+}) {
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  const remove = useChange({
+    send: () => ask('DELETE /v1/owned-models/{slug}', { path: { slug: model.slug } }),
+    onAnswer: async () => {
+      toast('success', `Model “${model.slug}” deleted`)
+      await navigate({ to: '/owned-models', ignoreBlocker: true })
+      queryClient.removeQueries({ queryKey: ['GET /v1/owned-models/{slug}'] })
+    },
+    makesStale: ['GET /v1/owned-models'],
+    // A gate has begun to use it since the list was read.
+    failureMakesStale: ['GET /v1/gates'],
+  })
+  if (users.length > 0) {
+    return (
+      <Dialog isOpen={isOpen} onClose={onClose} title={`${model.slug} is in use`}>
+        <p className="text-sm text-ink-soft">
+          It is a target of {users.length === 1 ? 'the gate' : `${users.length} gates:`}{' '}
+          <GateLinks gates={users} />. Take it out there first; then it can be deleted.
+        </p>
+        <DialogActions>
+          <Button onClick={onClose}>Close</Button>
+        </DialogActions>
+      </Dialog>
+    )
+  }
+  return (
+    <ConfirmChange
+      isOpen={isOpen}
+      onClose={onClose}
+      title={`Delete “${model.slug}”?`}
+      confirmLabel="Delete the model"
+      change={remove}
+    >
+      <p>
+        No gate uses it. Its credential goes with it and cannot be brought back; its calls stay in
+        the log.
+      </p>
+    </ConfirmChange>
+  )
+}
+
+/** The changeable fields of an owned model; sends only those that changed. */
+function EditForm({ model }: { readonly model: OwnedModel }) {
+  const queryClient = useQueryClient()
+  const store = (now: OwnedModel) => {
+    const { queryKey } = operationQuery('GET /v1/owned-models/{slug}', {
+      path: { slug: model.slug },
+    })
+    queryClient.setQueryData(queryKey, now)
+  }
+  // The values that the form began with, so that it does not undo what another has changed
+  // meanwhile.
+  const edited = useEdited(model, toDetails)
+  const { base: before, first, fields: typed, change, begin, bringBack } = edited
+  const isChanged = JSON.stringify(typed) !== JSON.stringify(first)
+  if (!isChanged && before.updatedAt !== model.updatedAt) begin(model)
+  const changes = toChanges(before, typed)
+  const canSave = isComplete(typed) && Object.keys(changes).length > 0
+  const save = useChange({
+    send: async (isOverwriting: boolean) => {
+      const question = { path: { slug: model.slug }, body: changes }
+      const isSame = (now: OwnedModel) => now.updatedAt === before.updatedAt
+      return await changeSame(
+        'PATCH /v1/owned-models/{slug}',
+        [question],
+        isOverwriting ? undefined : isSame,
+      )
+    },
+    onAnswer: (saved) => {
+      edited.forget()
+      store(saved)
+      begin(saved)
+      toast('success', `Model “${model.slug}” saved`, {
+        description: 'Calls that begin now use it.',
+      })
+    },
+    makesStale: ['GET /v1/owned-models'],
+  })
+  const submit = () => {
+    if (!canSave) return
+    save.mutate(false)
+  }
+  return (
+    <Form
+      onSubmit={submit}
+      error={save.error}
+      autoComplete="off"
+      className="flex flex-col gap-4 p-5"
+    >
+      <TextField
+        label="Display name"
+        required
+        maxLength={MAX_LENGTH.displayName}
+        value={typed.displayName}
+        onChange={(event) => change({ displayName: event.target.value })}
+        problem={typed.displayName.trim() === '' ? 'It needs a name.' : undefined}
+        field="displayName"
+      />
+      <TextField
+        label="Model id at its server"
+        isCode
+        required
+        autoCapitalize="none"
+        spellCheck={false}
+        maxLength={MAX_LENGTH.upstreamModelId}
+        value={typed.upstreamModelId}
+        onChange={(event) => change({ upstreamModelId: event.target.value })}
+        problem={typed.upstreamModelId.trim() === '' ? 'Its server needs a name.' : undefined}
+        field="upstreamModelId"
+      />
+      {fillsInTheMiddle(model.dialect) && <FimFields chosen={typed} onChange={change} />}
+      {hasCredentialHeaderField(model.dialect, typed.credentialHeader) && (
+        <CredentialHeaderField
+          chosen={typed.credentialHeader}
+          onChoose={(credentialHeader) => change({ credentialHeader })}
+        />
+      )}
+      <PriceFields prices={typed} onChange={change} isRegistering={false} />
+      <EditNotes thing="model" edited={edited} save={save} onSeen={store} />
+      <LeaveGuard isDirty={isChanged || bringBack !== undefined} />
+      <div className="flex justify-end gap-2">
+        {isChanged && (
+          <Button
+            onClick={() => {
+              begin(model)
+              save.reset()
+            }}
+          >
+            Discard
+          </Button>
+        )}
+        <Button look="primary" type="submit" isBusy={save.isPending} disabled={!canSave}>
+          Save
+        </Button>
+      </div>
+    </Form>
   )
 }

@@ -1,14 +1,12 @@
 /** One answer: its reasoning, its text, its tool calls, what went wrong, and its figures. */
 import { RotateCcw } from 'lucide-react'
-import { memo } from 'react'
-import { formatDuration } from '../../format/figures.ts'
+import { memo, type ReactNode } from 'react'
+import { formatCount, formatDuration, formatUsd, formatWhole } from '../../format/figures.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { IconButton } from '../../ui/button.tsx'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
-import { AnswerFigures } from './answer-figures.tsx'
-import type { Answer, Failure, ToolResult } from './conversation.ts'
-import { splitFences } from './split-fences.ts'
+import type { Answer, ChatAnswer, Failure, ToolResult } from './conversation.ts'
 import { ToolCalls } from './tool-calls.tsx'
 
 interface AnswerViewProps {
@@ -136,3 +134,165 @@ const AnswerText = memo(function AnswerText({ text }: { readonly text: string })
     </div>
   )
 })
+
+/** The use, cost and time of an answer, in a line that can be read at a glance. */
+function AnswerFigures({ answer }: { readonly answer: Answer }) {
+  const { target, callId, figures, firstTokenMs, totalMs, ignored } = answer
+  const attempts = figures?.attempts ?? []
+  return (
+    <div className="flex flex-col gap-1.5 text-xs text-ink-faint">
+      <dl className="flex flex-wrap items-center gap-x-3.5 gap-y-1 tabular-nums">
+        {target !== undefined && (
+          <Figure name="Target">
+            <span className="font-mono text-ink-soft">{target}</span>
+          </Figure>
+        )}
+        {figures !== undefined && <UsageFigures usage={figures.usage} />}
+        {figures !== undefined && <CostFigure cost={figures.cost} />}
+        {firstTokenMs !== undefined && (
+          <Figure
+            name="Time to first token"
+            hint="From sending until the first word arrived in this browser"
+          >
+            {formatDuration(firstTokenMs)} to first token
+          </Figure>
+        )}
+        {totalMs !== undefined && (
+          <Figure name="Total time" hint="From sending until the end arrived in this browser">
+            {formatDuration(totalMs)} in all
+          </Figure>
+        )}
+        {attempts.length === 1 && <Figure name="Attempts">1 attempt</Figure>}
+        {callId !== undefined && (
+          <Figure name="Request">
+            <span className="-my-1.5 inline-flex items-center gap-0.5">
+              <code className="font-mono">{callId.slice(0, 12)}…</code>
+              <CopyButton text={callId} label="Copy the request’s id" />
+            </span>
+          </Figure>
+        )}
+      </dl>
+      {attempts.length > 1 && <Attempts attempts={attempts} />}
+      {ignored !== undefined && (
+        <p className="text-warn">Had no effect with this target: {ignored}</p>
+      )}
+    </div>
+  )
+}
+
+function Figure({
+  name,
+  hint,
+  children,
+}: {
+  readonly name: string
+  readonly hint?: string
+  readonly children: ReactNode
+}) {
+  return (
+    <div title={hint}>
+      <dt className="sr-only">{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}
+
+function UsageFigures({ usage }: { readonly usage: ChatAnswer['usage'] }) {
+  if (usage === null) return <Figure name="Tokens">tokens not reported</Figure>
+  const { input_tokens, output_tokens, cached_input_tokens, reasoning_tokens } = usage
+  const exact = `${formatWhole(input_tokens)} in, of which ${formatWhole(cached_input_tokens)} cached; ${formatWhole(output_tokens)} out, of which ${formatWhole(reasoning_tokens)} reasoning`
+  return (
+    <Figure name="Tokens" hint={exact}>
+      {formatCount(input_tokens)} in
+      {cached_input_tokens > 0 && ` (${formatCount(cached_input_tokens)} cached)`} ·{' '}
+      {formatCount(output_tokens)} out
+      {reasoning_tokens > 0 && ` (${formatCount(reasoning_tokens)} reasoning)`}
+    </Figure>
+  )
+}
+
+const COST_HINTS = {
+  exact: 'The target’s own price for what it reported',
+  estimated: 'By the price of a model like it, or of a part of what was used',
+  unknown: 'No price is known for this target, or it reported no usage',
+} as const
+
+function CostFigure({ cost }: { readonly cost: ChatAnswer['cost'] }) {
+  const { usd, status } = cost
+  return (
+    <Figure name="Cost" hint={COST_HINTS[status]}>
+      {usd === null ? 'cost unknown' : `${formatUsd(usd)} (${status})`}
+    </Figure>
+  )
+}
+
+function Attempts({ attempts }: { readonly attempts: ChatAnswer['attempts'] }) {
+  return (
+    <details>
+      <summary className="w-fit rounded text-warn">{attempts.length} attempts</summary>
+      <ol className="mt-1 flex flex-col gap-0.5 pl-4 tabular-nums">
+        {attempts.map(({ target, status, ms }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: one target may be asked twice, and none moves
+          <li key={index} className="flex flex-wrap gap-x-3">
+            <span className="font-mono text-ink-soft">{target}</span>
+            <span>{status === null ? 'no answer' : `status ${status}`}</span>
+            <span>{formatDuration(ms)}</span>
+          </li>
+        ))}
+      </ol>
+    </details>
+  )
+}
+
+type Segment =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'code'; readonly language: string; readonly text: string }
+
+/**
+ * https://spec.commonmark.org/0.31.2/#fenced-code-blocks: a fence that is not closed yet reaches to
+ * the end.
+ */
+const OPENING = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})\s*(\S*)/
+
+/** A model in a loop can write tens of thousands, each of which the page draws with a button. */
+const MAX_SEGMENTS = 500
+
+/** Finds fenced code in an answer; everything else stays the text that it is. Pure: nothing becomes HTML. */
+export function splitFences(text: string): readonly Segment[] {
+  const segments: Segment[] = []
+  let lines: string[] = []
+  let fence: { readonly marker: string; readonly language: string } | undefined
+  const end = () => {
+    const joined = lines.join('\n')
+    if (fence !== undefined) segments.push({ type: 'code', language: fence.language, text: joined })
+    else if (joined.trim() !== '') segments.push({ type: 'text', text: trimLines(joined) })
+    lines = []
+  }
+  for (const line of text.split('\n')) {
+    if (fence !== undefined && isClosing(line, fence.marker)) {
+      end()
+      fence = undefined
+      continue
+    }
+    const mayOpen = fence === undefined && segments.length < MAX_SEGMENTS
+    const opening = mayOpen ? OPENING.exec(line) : null
+    if (opening !== null) {
+      end()
+      fence = { marker: opening[1] ?? '', language: opening[2] ?? '' }
+      continue
+    }
+    lines.push(line)
+  }
+  end()
+  return segments
+}
+
+function isClosing(line: string, marker: string): boolean {
+  const found = /^ {0,3}(`{3,}|~{3,})\s*$/.exec(line)?.[1]
+  return found !== undefined && found[0] === marker[0] && found.length >= marker.length
+}
+
+/** The lines around a block of code are drawn as a gap already. */
+function trimLines(text: string): string {
+  return text.replace(/^(?:[^\S\n]*\n)+/, '').replace(/(?:\n[^\S\n]*)+$/, '')
+}

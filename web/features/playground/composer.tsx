@@ -1,9 +1,11 @@
 /** The field for the next message: Enter sends, Shift+Enter makes a line. */
 import { ArrowUp, Square } from 'lucide-react'
 import { type KeyboardEvent, type Ref, useId } from 'react'
+import { REASONING_EFFORTS } from '../../../src/contract/words.ts'
 import { Button } from '../../ui/button.tsx'
 import { classNames } from '../../ui/class-names.ts'
-import { CONTROL_CLASS } from '../../ui/field.tsx'
+import { CONTROL_CLASS, SelectField, TextAreaField, TextField } from '../../ui/field.tsx'
+import { EXAMPLE_TOOLS, type SettingProblems, type Settings } from './settings.ts'
 
 export interface ComposerProps {
   readonly ref: Ref<HTMLTextAreaElement>
@@ -88,6 +90,82 @@ export function Composer({
           </>
         )}
       </p>
+    </div>
+  )
+}
+
+/** The settings that every message carries: system prompt, parameters, tools. */
+export function SettingsPanel({
+  settings,
+  problems = {},
+  onChange,
+}: {
+  readonly settings: Settings
+  readonly problems?: SettingProblems | undefined
+  readonly onChange: (changed: Partial<Settings>) => void
+}) {
+  return (
+    <div className="flex flex-col gap-5 p-4">
+      <TextAreaField
+        label="System prompt"
+        isOptional
+        rows={4}
+        placeholder="You answer in one sentence."
+        value={settings.system}
+        onChange={(event) => onChange({ system: event.target.value })}
+      />
+      <div className="grid grid-cols-2 gap-3">
+        <TextField
+          label="Temperature"
+          inputMode="decimal"
+          placeholder="default"
+          value={settings.temperature}
+          problem={problems.temperature}
+          onChange={(event) => onChange({ temperature: event.target.value })}
+        />
+        <TextField
+          label="Output limit"
+          inputMode="numeric"
+          placeholder="default"
+          value={settings.maxOutputTokens}
+          problem={problems.maxOutputTokens}
+          onChange={(event) => onChange({ maxOutputTokens: event.target.value })}
+        />
+      </div>
+      <SelectField
+        label="Reasoning effort"
+        value={settings.effort}
+        hint="The gate decides about a default, or else the model."
+        onChange={(event) => onChange({ effort: event.target.value })}
+      >
+        <option value="">default</option>
+        {REASONING_EFFORTS.map((effort) => (
+          <option key={effort}>{effort}</option>
+        ))}
+      </SelectField>
+      <div className="flex flex-col gap-2">
+        <TextAreaField
+          label="Tools"
+          isOptional
+          isCode
+          rows={8}
+          spellCheck={false}
+          placeholder='[{"name": "get_weather", "parameters": {…}}]'
+          hint="JSON, in this gateway’s form or OpenAI’s. You answer the calls yourself."
+          value={settings.tools}
+          problem={problems.tools}
+          onChange={(event) => onChange({ tools: event.target.value })}
+        />
+        {settings.tools === '' && (
+          <Button
+            size="small"
+            className="self-start"
+            onClick={() => onChange({ tools: EXAMPLE_TOOLS })}
+          >
+            Insert an example
+          </Button>
+        )}
+      </div>
     </div>
   )
 }

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import { applyEvent } from './apply-event.ts'
 import {
   type Answer,
   beginAnswer,
@@ -10,6 +9,7 @@ import {
   toMessages,
   untilLastQuestion,
 } from './conversation.ts'
+import { applyEvent } from './stream-answer.ts'
 
 const user = (text: string): Entry => ({ type: 'user', id: text, text })
 const answer = (members: Partial<Answer>): Answer => ({

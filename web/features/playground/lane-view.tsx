@@ -1,11 +1,12 @@
 /** One gate and the conversation with it. */
-import { ArrowDown, Pencil } from 'lucide-react'
-import { type ReactNode, useRef } from 'react'
+import { ArrowDown, Code, Columns2, Pencil, X } from 'lucide-react'
+import { type ReactNode, type RefObject, useLayoutEffect, useRef, useState } from 'react'
+import type { RowOf } from '../../api/ask.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
+import { CONTROL_CLASS } from '../../ui/field.tsx'
 import { AnswerView } from './answer-view.tsx'
 import { type Entry, openToolCalls, type ToolResult } from './conversation.ts'
 import { ToolResults } from './tool-calls.tsx'
-import { useStayAtEnd } from './use-stay-at-end.ts'
 
 export interface LaneViewProps {
   readonly gateId: string
@@ -154,4 +155,127 @@ function UserMessage({
 function describeState(last: Entry | undefined): string {
   if (last?.type !== 'answer') return ''
   return { running: 'Answering', done: 'Answered', stopped: 'Stopped', failed: '' }[last.state]
+}
+
+export type Gate = RowOf<'GET /v1/gates'>
+
+interface GateChoiceProps {
+  readonly label: string
+  readonly gates: readonly Gate[]
+  readonly gateId: string
+  readonly onChoose: (gateId: string) => void
+}
+
+/** The head of a conversation: its gate, and its buttons. */
+export function LaneHead({
+  onCode,
+  onCompare,
+  onClose,
+  ...choice
+}: GateChoiceProps & {
+  /** Absent: there is no request to write down. */
+  readonly onCode: (() => void) | undefined
+  readonly onCompare: (() => void) | undefined
+  readonly onClose: (() => void) | undefined
+}) {
+  return (
+    <>
+      <GateChoice {...choice} />
+      <div className="ml-auto flex shrink-0 items-center">
+        <Button size="small" look="quiet" disabled={onCode === undefined} onClick={onCode}>
+          <Code aria-hidden className="size-4" />
+          Code
+          <span className="sr-only"> of the conversation with {choice.gateId}</span>
+        </Button>
+        {onCompare !== undefined && (
+          <Button size="small" look="quiet" onClick={onCompare}>
+            <Columns2 aria-hidden className="size-4" />
+            Compare
+            <span className="sr-only"> with another gate</span>
+          </Button>
+        )}
+        {onClose !== undefined && (
+          <IconButton size="small" label={`Close ${choice.gateId}`} onClick={onClose}>
+            <X aria-hidden className="size-4" />
+          </IconButton>
+        )}
+      </div>
+    </>
+  )
+}
+
+function GateChoice({ label, gates, gateId, onChoose }: GateChoiceProps) {
+  const isKnown = gates.some(({ id }) => id === gateId)
+  return (
+    <select
+      aria-label={label}
+      value={gateId}
+      onChange={({ target }) => onChoose(target.value)}
+      className={`${CONTROL_CLASS} h-8 !w-auto max-w-80 min-w-0 shrink truncate pr-7`}
+    >
+      {!isKnown && <option value={gateId}>{gateId} (not found)</option>}
+      {gates.map(({ id, displayName }) => (
+        <option key={id} value={id}>
+          {displayName === '' || displayName === id ? id : `${displayName} (${id})`}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+/** Nearer than this to the end counts as being there, in pixels. */
+const NEAR_PX = 32
+
+/** Keeps a box that grows scrolled to its end, but only while the reader is there: who scrolls up is left alone. */
+function useStayAtEnd(
+  box: RefObject<HTMLElement | null>,
+  content: unknown,
+): {
+  readonly isAtEnd: boolean
+  readonly onScroll: () => void
+  readonly onWheel: (event: { readonly deltaY: number }) => void
+  readonly goToEnd: () => void
+} {
+  const [isAtEnd, setAtEnd] = useState(true)
+  const wasAtEnd = useRef(true)
+  /** The place where the reader turned the wheel upwards, until the box has moved. */
+  const leavingFrom = useRef<number>(undefined)
+
+  const goToEnd = () => {
+    const element = box.current
+    if (element === null) return
+    element.scrollTop = element.scrollHeight
+    leavingFrom.current = undefined
+    wasAtEnd.current = true
+    setAtEnd(true)
+  }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is the content that makes the box grow
+  useLayoutEffect(() => {
+    if (wasAtEnd.current) goToEnd()
+  }, [content])
+
+  return {
+    isAtEnd,
+    goToEnd,
+    onScroll: () => {
+      const element = box.current
+      if (element === null) return
+      if (leavingFrom.current !== undefined) {
+        // Our own scrolling from before may be told only now; it is not the reader coming back.
+        if (element.scrollTop >= leavingFrom.current) return
+        leavingFrom.current = undefined
+      }
+      wasAtEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_PX
+      setAtEnd(wasAtEnd.current)
+    },
+    // The box moves some time after the wheel; what arrives in between must not take the reader
+    // back.
+    onWheel: ({ deltaY }) => {
+      const element = box.current
+      if (element === null || deltaY >= 0 || element.scrollTop === 0) return
+      leavingFrom.current = element.scrollTop
+      wasAtEnd.current = false
+      setAtEnd(false)
+    },
+  }
 }

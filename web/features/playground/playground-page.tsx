@@ -9,11 +9,9 @@ import { useDocumentTitle } from '../../ui/page.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
 import { EmptyState } from '../../ui/states.tsx'
 import { toast, UNDO_MS } from '../../ui/toast.ts'
-import { Composer } from './composer.tsx'
+import { Composer, SettingsPanel } from './composer.tsx'
 import { type ChatRequest, openToolCalls } from './conversation.ts'
-import { type Gate, LaneHead } from './lane-head.tsx'
-import { LaneView } from './lane-view.tsx'
-import { SettingsPanel } from './settings-panel.tsx'
+import { type Gate, LaneHead, LaneView } from './lane-view.tsx'
 import { usePlayground } from './use-playground.ts'
 
 const CodeDialog = lazy(async () => ({ default: (await import('./code-dialog.tsx')).CodeDialog }))

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { EXAMPLE_TOOLS, parseTools } from './parse-tools.ts'
-import { NO_SETTINGS, readSettings } from './settings.ts'
+import { EXAMPLE_TOOLS, NO_SETTINGS, parseTools, readSettings } from './settings.ts'
 
 const read = (settings: object) => readSettings({ ...NO_SETTINGS, ...settings })
 

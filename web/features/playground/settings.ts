@@ -2,8 +2,8 @@
  * The settings that every message carries: as they are typed, what is wrong with them, and what
  * becomes of them. Pure.
  */
+import { FUNCTION_MEMBERS } from '../../../src/contract/words.ts'
 import type { ChatMessage, ChatRequest } from './conversation.ts'
-import { parseTools } from './parse-tools.ts'
 
 /** The typed texts; the gate decides about empty ones. */
 export interface Settings {
@@ -67,3 +67,87 @@ function readNumber(text: string): number | undefined {
 function isWithin(value: number | undefined, least: number, most: number): boolean {
   return value === undefined || (value >= least && value <= most)
 }
+
+export type Tools = NonNullable<ChatRequest['tools']>
+type Tool = Tools[number]
+
+type ParsedTools =
+  | { readonly tools?: Tools; readonly problem?: never }
+  | { readonly tools?: never; readonly problem: string }
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+/** Nothing is no tools. */
+export function parseTools(text: string): ParsedTools {
+  if (text.trim() === '') return {}
+  let written: unknown
+  try {
+    written = JSON.parse(text)
+  } catch (error) {
+    return { problem: `Not JSON yet: ${(error as Error).message}` }
+  }
+  const list = Array.isArray(written) ? written : [written]
+  const tools: Tool[] = []
+  for (const [index, entry] of list.entries()) {
+    const where = Array.isArray(written) ? `[${index}]` : 'the tool'
+    const tool = readTool(entry, where)
+    if (typeof tool === 'string') return { problem: tool }
+    if (tools.some(({ name }) => name === tool.name))
+      return { problem: `${where}: there are two tools with the name “${tool.name}”.` }
+    tools.push(tool)
+  }
+  return tools.length === 0 ? {} : { tools }
+}
+
+/** @returns a sentence about what is wrong, or the tool */
+function readTool(entry: unknown, where: string): Tool | string {
+  const outer = asObject(entry)
+  if (outer === undefined) return `${where} must be an object with a name.`
+  const { type, function: nested, ...flat } = outer
+  if (type !== undefined && type !== 'function')
+    return `${where}: only function tools can be tried here.`
+  const tool = nested === undefined ? flat : asObject(nested)
+  if (tool === undefined) return `${where}.function must be an object.`
+  const unknown = Object.keys(nested === undefined ? tool : { ...flat, ...tool }).find(
+    (key) => !FUNCTION_MEMBERS.some((known) => known === key),
+  )
+  if (unknown !== undefined)
+    return `${where}.${unknown} is not known: ${FUNCTION_MEMBERS.join(', ')} are.`
+  const { name, description, parameters, strict } = tool
+  if (typeof name !== 'string' || name === '') return `${where}.name is missing.`
+  if (description !== undefined && typeof description !== 'string')
+    return `${where}.description must be text.`
+  if (parameters !== undefined && asObject(parameters) === undefined)
+    return `${where}.parameters must be a JSON Schema of an object.`
+  if (strict !== undefined && strict !== null && typeof strict !== 'boolean')
+    return `${where}.strict must be true or false.`
+  return {
+    name,
+    ...(description === undefined ? {} : { description }),
+    ...(parameters === undefined ? {} : { parameters: parameters as JsonObject }),
+    ...(typeof strict === 'boolean' ? { strict } : {}),
+  }
+}
+
+function asObject(value: unknown): JsonObject | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as JsonObject)
+    : undefined
+}
+
+/** Tools as somebody writes or pastes them, in this format or in OpenAI's two; and what is wrong with them. Pure. */
+export const EXAMPLE_TOOLS = JSON.stringify(
+  [
+    {
+      name: 'get_weather',
+      description: 'The weather in a city, now.',
+      parameters: {
+        type: 'object',
+        properties: { city: { type: 'string' } },
+        required: ['city'],
+      },
+    },
+  ],
+  null,
+  2,
+)

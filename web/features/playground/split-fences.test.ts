@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { splitFences } from './split-fences.ts'
+import { splitFences } from './answer-view.tsx'
 
 const text = (said: string) => ({ type: 'text' as const, text: said })
 const code = (language: string, written: string) => ({

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { testIf } from '../../../test/support/skip-unless.ts'
+import { writeCode } from './code-dialog.tsx'
 import type { ChatRequest } from './conversation.ts'
-import { writeCode } from './write-code.ts'
 
 /** Everything that a shell or a language might read as its own. */
 const NASTY =

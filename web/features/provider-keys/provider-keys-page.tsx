@@ -3,22 +3,23 @@
  * them.
  */
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
-import { ask } from '../../api/ask.ts'
+import { useRef, useState } from 'react'
+import { type AnswerOf, ask } from '../../api/ask.ts'
 import { operationQuery, wholeListQuery } from '../../api/operation-query.ts'
 import { gatesOfProvider } from '../../format/gate-targets.ts'
 import { Card } from '../../ui/card.tsx'
 import { classNames } from '../../ui/class-names.ts'
-import { ConfirmDialog } from '../../ui/dialog.tsx'
+import { ConfirmDialog, Dialog, FormActions } from '../../ui/dialog.tsx'
+import { Form, FormRefusal } from '../../ui/form.tsx'
 import { GateLinks } from '../../ui/gate-links.tsx'
 import { Page } from '../../ui/page.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
 import { SearchField } from '../../ui/search-field.tsx'
+import { SecretField } from '../../ui/secret-field.tsx'
 import { EmptyState } from '../../ui/states.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import { ProviderItem } from './provider-item.tsx'
 import { matchesSearch, orderProviders, type ProviderRow, toProviderRows } from './provider-rows.ts'
-import { SetKeyDialog } from './set-key-dialog.tsx'
 
 export function ProviderKeysPage() {
   const providers = useQuery(operationQuery('GET /v1/providers'))
@@ -178,5 +179,103 @@ function Consequences({ row: { provider } }: { readonly row: ProviderRow }) {
         ? 'They will use the platform’s credential, and count for your plan’s quota.'
         : 'These targets will fail: the platform has no credential for it.'}
     </p>
+  )
+}
+
+const MAX_KEY_LENGTH = 20_000
+/** The masked form of a short key, or of a document. */
+const HIDDEN = '…'
+
+/** Takes an own key for a provider and hands it to the gateway: no state, no cache and no answer of the page ever holds it. */
+function SetKeyDialog({
+  row,
+  onSaved,
+  onClose,
+}: {
+  /** Undefined: closed. */
+  readonly row: ProviderRow | undefined
+  readonly onSaved: OnKeySaved
+  readonly onClose: () => void
+}) {
+  if (row === undefined) return null
+  const { provider, ownKey } = row
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={
+        ownKey === undefined
+          ? `Set your key for ${provider.name}`
+          : `Replace your key for ${provider.name}`
+      }
+      note={`Calls to ${provider.id}/… will be charged to your account there. If the provider refuses the key, they fail: the platform’s credential does not take its place.`}
+    >
+      {!provider.hasAddress && (
+        <p className="mb-4 rounded-lg bg-warn-soft px-3 py-2 text-[13px] text-warn">
+          This gateway does not know where your {provider.name} is: until its operator has given the
+          address, calls fail with any key.
+        </p>
+      )}
+      <SetKeyForm row={row} onSaved={onSaved} onClose={onClose} />
+    </Dialog>
+  )
+}
+
+type Warnings = AnswerOf<'PUT /v1/provider-keys/{provider}'>['warnings']
+
+type OnKeySaved = (providerId: string, warnings: Warnings) => void
+
+function SetKeyForm({
+  row: { provider, ownKey },
+  onSaved,
+  onClose,
+}: {
+  readonly row: ProviderRow
+  readonly onSaved: OnKeySaved
+  readonly onClose: () => void
+}) {
+  const field = useRef<HTMLInputElement>(null)
+  const isActive = ownKey?.active ?? true
+  const save = useChange({
+    // Takes no argument: what a mutation was called with stays in the cache of mutations.
+    send: () =>
+      ask('PUT /v1/provider-keys/{provider}', {
+        path: { provider: provider.id },
+        body: { key: field.current?.value.trim() ?? '', active: isActive },
+      }),
+    isSecret: true,
+    makesStale: ['GET /v1/provider-keys', 'GET /v1/providers'],
+    done: ({ maskedKey, probe, warnings }) => [
+      `Key for ${provider.name} ${ownKey === undefined ? 'set' : 'replaced'}`,
+      {
+        description: [
+          isActive
+            ? `Calls that begin now use ${maskedKey === HIDDEN ? 'it' : maskedKey}.`
+            : 'It is inactive, as the one before was.',
+          // What is wrong with it stays on the page.
+          ...(warnings.length === 0 ? [probe.detail] : []),
+        ].join(' '),
+      },
+    ],
+    onDone: ({ warnings }) => {
+      onSaved(provider.id, warnings)
+      onClose()
+    },
+  })
+  return (
+    <Form onSubmit={() => save.mutate()} error={save.error} autoComplete="off">
+      <SecretField
+        label="Key"
+        ref={field}
+        autoFocus
+        maxLength={MAX_KEY_LENGTH}
+        field="key"
+        hint="As the provider gave it: an API key, an access key id and its secret joined by a colon, or the JSON of a service account. It is encrypted and never shown again. The gateway tests it with a request that costs nothing, where the provider has one, and saves it either way."
+      />
+      <FormRefusal className="mt-4" />
+      <FormActions onCancel={onClose} isBusy={save.isPending}>
+        {ownKey === undefined ? 'Set the key' : 'Replace the key'}
+      </FormActions>
+    </Form>
   )
 }

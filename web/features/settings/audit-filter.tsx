@@ -6,8 +6,7 @@ import type { RowOf } from '../../api/ask.ts'
 import { wholeListQuery } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
-import type { AuditSearch } from './audit-search.ts'
-import { ACTIONS, isAction, isResource, RESOURCES } from './audit-words.ts'
+import { ACTIONS, type AuditSearch, isAction, isResource, RESOURCES } from './audit-search.ts'
 
 export function AuditFilter({
   search,

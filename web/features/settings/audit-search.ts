@@ -1,6 +1,7 @@
 /** The audit log's filter as the address holds it, and as the interface is asked. */
+import { ACTION_WORDS, RESOURCE_WORDS } from '../../../src/contract/audit-words.ts'
+import type { RowOf } from '../../api/ask.ts'
 import { startOfDay, type TimeZone } from '../../format/time-zone.ts'
-import { type AuditAction, type AuditResource, isAction, isResource } from './audit-words.ts'
 
 export interface AuditSearch {
   readonly actor?: string
@@ -42,4 +43,29 @@ function isText(value: unknown): value is string {
 
 function isDay(value: unknown): value is string {
   return typeof value === 'string' && DAY.test(value) && !Number.isNaN(Date.parse(value))
+}
+
+type AuditAction = keyof typeof ACTION_WORDS
+type AuditResource = keyof typeof RESOURCE_WORDS
+
+/** The changes that the audit log knows, in words. */
+export const ACTIONS = Object.keys(ACTION_WORDS) as readonly AuditAction[]
+export const RESOURCES = Object.keys(RESOURCE_WORDS) as readonly AuditResource[]
+
+export function isAction(text: unknown): text is AuditAction {
+  return typeof text === 'string' && Object.hasOwn(ACTION_WORDS, text)
+}
+
+export function isResource(text: unknown): text is AuditResource {
+  return typeof text === 'string' && Object.hasOwn(RESOURCE_WORDS, text)
+}
+
+/** An action that this page is too old to know is shown as it is called. */
+export function describeChange({
+  action,
+  actor,
+  resourceId,
+}: Pick<RowOf<'GET /v1/audit-log'>, 'action' | 'actor' | 'resourceId'>): string {
+  if (action === 'member.delete' && actor.id === resourceId) return 'Left the account'
+  return isAction(action) ? ACTION_WORDS[action] : action
 }

@@ -1,9 +1,11 @@
 /**
  * Creates a budget, or changes one. Its subject, unit and period cannot be changed later.
  */
-import { useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useId, useState } from 'react'
 import { ask } from '../../api/ask.ts'
 import { changeSame } from '../../api/change-same.ts'
+import { wholeListQuery } from '../../api/operation-query.ts'
 import { EditNotes, useEdited } from '../../ui/changed-meanwhile-note.tsx'
 import { Dialog, FormActions } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
@@ -18,8 +20,6 @@ import {
   toUse,
   writeAlerts,
 } from './budget-figures.ts'
-import { describeLimit, describePeriod, hintOfAlerts } from './budget-hints.ts'
-import { type BudgetScope, BudgetScopeFields } from './budget-scope-fields.tsx'
 
 const DEFAULT_ALERTS = [0.5, 0.8, 1]
 
@@ -187,4 +187,191 @@ export function BudgetDialog({
       </Form>
     </Dialog>
   )
+}
+
+interface BudgetScope {
+  readonly type: 'key' | 'gate'
+  /** Empty: not chosen yet. */
+  readonly id: string
+}
+
+/** The key or the gate that a budget limits: searched, since an account may have thousands. */
+function BudgetScopeFields({
+  scope,
+  isTried,
+  onChange,
+}: {
+  readonly scope: BudgetScope
+  /** The form was sent with something missing. */
+  readonly isTried: boolean
+  readonly onChange: (scope: BudgetScope) => void
+}) {
+  const keys = useQuery(wholeListQuery('GET /v1/keys'))
+  const gates = useQuery(wholeListQuery('GET /v1/gates'))
+  const list = scope.type === 'key' ? keys : gates
+  const subjects =
+    scope.type === 'key'
+      ? keys.data?.map(({ id, name, maskedPrefix }) => ({ id, label: `${name} (${maskedPrefix})` }))
+      : gates.data?.map(({ id }) => ({ id, label: id }))
+  return (
+    <div className="grid gap-4 sm:grid-cols-2">
+      <SelectField
+        label="Limits"
+        value={scope.type}
+        onChange={(event) =>
+          onChange({ type: event.target.value === 'gate' ? 'gate' : 'key', id: '' })
+        }
+      >
+        <option value="key">A key</option>
+        <option value="gate">A gate</option>
+      </SelectField>
+      <SubjectField
+        key={scope.type}
+        type={scope.type}
+        id={scope.id}
+        subjects={subjects}
+        isFailed={list.isError}
+        isTried={isTried}
+        onFound={(id) => onChange({ ...scope, id })}
+      />
+    </div>
+  )
+}
+
+function SubjectField({
+  type,
+  id,
+  subjects,
+  isFailed,
+  isTried,
+  onFound,
+}: {
+  readonly type: BudgetScope['type']
+  /** Of the subject that the form knows. */
+  readonly id: string
+  /** Undefined: not loaded yet. */
+  readonly subjects: readonly Subject[] | undefined
+  readonly isFailed: boolean
+  readonly isTried: boolean
+  /** Empty: none is meant. */
+  readonly onFound: (id: string) => void
+}) {
+  const listId = useId()
+  const [text, setText] = useState('')
+  const { subject, matches } = findSubject(subjects ?? [], text)
+  const foundId = subject?.id ?? ''
+  // The list may be loaded after the text was typed.
+  useEffect(() => {
+    if (foundId !== id) onFound(foundId)
+  }, [foundId, id, onFound])
+  const isTyped = text.trim() !== ''
+  const note = describeMatches({ type, subjects, subject, matches, isTyped })
+  const isWrong = subjects !== undefined && isTyped && subject === undefined
+  const problem = isFailed
+    ? 'The list could not be loaded.'
+    : isWrong && (matches === 0 || isTried)
+      ? note
+      : undefined
+  return (
+    <>
+      <TextField
+        label={type === 'key' ? 'Key' : 'Gate'}
+        list={listId}
+        required
+        autoComplete="off"
+        spellCheck={false}
+        placeholder={type === 'key' ? 'Search by name or id' : 'Search by id'}
+        value={text}
+        onChange={({ target }) => setText(target.value)}
+        onBlur={() => subject !== undefined && setText(subject.label)}
+        hint={note}
+        problem={problem}
+        field={type === 'key' ? 'keyId' : 'gateId'}
+      />
+      <datalist id={listId}>
+        {subjects?.map(({ id, label }) => (
+          <option key={id} value={label} />
+        ))}
+      </datalist>
+    </>
+  )
+}
+
+function describeMatches({
+  type,
+  subjects,
+  subject,
+  matches,
+  isTyped,
+}: {
+  readonly type: BudgetScope['type']
+  readonly subjects: readonly Subject[] | undefined
+  readonly subject: Subject | undefined
+  readonly matches: number
+  readonly isTyped: boolean
+}): string {
+  if (subjects === undefined) return 'Loading…'
+  if (subjects.length === 0) return `There is no ${type} yet.`
+  if (!isTyped) return `One of ${subjects.length.toLocaleString('en')}.`
+  if (subject !== undefined) return `Limits ${subject.label}.`
+  return matches === 0
+    ? `No ${type} matches.`
+    : `${matches.toLocaleString('en')} ${type}s match: choose one.`
+}
+
+interface Subject {
+  readonly id: string
+  /** As the list shows it. */
+  readonly label: string
+}
+
+interface FoundSubject {
+  /** Undefined: none is meant, or several may be. */
+  readonly subject: Subject | undefined
+  /** How many the text may mean. */
+  readonly matches: number
+}
+
+/** The whole id or label, or a part that only one of them has. */
+export function findSubject(subjects: readonly Subject[], text: string): FoundSubject {
+  const wanted = text.trim().toLowerCase()
+  if (wanted === '') return { subject: undefined, matches: subjects.length }
+  const whole = subjects.filter(
+    ({ id, label }) => id.toLowerCase() === wanted || label.toLowerCase() === wanted,
+  )
+  const found =
+    whole.length > 0
+      ? whole
+      : subjects.filter(({ id, label }) => `${id} ${label}`.toLowerCase().includes(wanted))
+  return { subject: found.length === 1 ? found[0] : undefined, matches: found.length }
+}
+
+type Period = Budget['period']
+
+const PERIODS: Readonly<Record<Period, string>> = {
+  day: 'Starts again each day at 00:00 UTC.',
+  week: 'Starts again each Monday at 00:00 UTC.',
+  month: 'Starts again on the first of each month at 00:00 UTC.',
+  total: 'Never starts again: once it is used up, raise or delete it.',
+}
+
+const SPANS: Readonly<Record<Period, string>> = {
+  day: 'a day',
+  week: 'a week',
+  month: 'a month',
+  total: 'in all',
+}
+
+/** What a budget dialog says beneath its fields, for the unit and the period chosen. Pure. */
+export function describeLimit(unit: 'usd' | 'tokens', period: Period): string {
+  const what = unit === 'usd' ? 'The cost of calls' : 'Input and output tokens'
+  return `${what}, ${SPANS[period]}.`
+}
+
+export function describePeriod(period: Period): string {
+  return `${PERIODS[period]} Only calls from now on count.`
+}
+
+export function hintOfAlerts(period: Period): string {
+  return `Percents of the limit. Each sends one event${period === 'total' ? '' : ' a period'}.`
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { describeLimit, describePeriod, hintOfAlerts } from './budget-hints.ts'
+import { describeLimit, describePeriod, hintOfAlerts } from './budget-dialog.tsx'
 
 test('hints follow the unit and the period', () => {
   expect(describeLimit('usd', 'month')).toBe('The cost of calls, a month.')

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { describeUserAgent } from './describe-user-agent.ts'
+import { describeUserAgent } from './security-page.tsx'
 
 test.each([
   [

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { findSubject } from './find-subject.ts'
+import { findSubject } from './budget-dialog.tsx'
 
 const keys = Array.from({ length: 5_000 }, (_, index) => ({
   id: `key_${index}`,

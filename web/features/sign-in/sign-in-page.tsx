@@ -3,9 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { operationQuery } from '../../api/operation-query.ts'
 import { enter, ownPath } from './enter.ts'
-import { OidcButton } from './oidc-button.tsx'
 import { SignInForm } from './sign-in-form.tsx'
-import { SignInFrame } from './sign-in-frame.tsx'
+import { OidcButton, SignInFrame } from './sign-in-frame.tsx'
 import type { SignInReason } from './sign-in-reason.ts'
 
 export function SignInPage() {

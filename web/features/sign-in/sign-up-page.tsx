@@ -14,8 +14,7 @@ import { useChange } from '../../ui/use-change.ts'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { enter } from './enter.ts'
 import { type NewUser, NewUserForm } from './new-user-form.tsx'
-import { OidcButton } from './oidc-button.tsx'
-import { SignInFrame, SignInLink } from './sign-in-frame.tsx'
+import { OidcButton, SignInFrame, SignInLink } from './sign-in-frame.tsx'
 import { useFromAddress } from './take-from-address.ts'
 
 export function SignUpPage() {

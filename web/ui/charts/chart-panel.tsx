@@ -1,8 +1,12 @@
 /** A chart with its legend, and a switch between the drawing and its figures. */
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
 import { ChartLine, Table2 } from 'lucide-react'
-import { useState } from 'react'
+import { type RefObject, useEffect, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
+import { LOGS } from '../../format/calls-behind.ts'
 import { IconButton } from '../button.tsx'
-import { ChartDrawing } from './chart-drawing.tsx'
+import { ErrorState, Skeleton } from '../states.tsx'
 import type { TimeChartData } from './chart-series.ts'
 import { ChartTable } from './chart-table.tsx'
 import { SeriesSample } from './series-sample.tsx'
@@ -67,4 +71,106 @@ export function ChartPanel({
       )}
     </figure>
   )
+}
+
+const HEIGHT_PX = 260
+/** The drawing and the line above it that names the unit. */
+const PLACE_HEIGHT_PX = HEIGHT_PX + 20
+
+const DRAWINGS = {
+  line: async () => ({ Chart: (await import('./line-chart.tsx')).LineChart }),
+  stack: async () => ({ Chart: (await import('./stacked-chart.tsx')).StackedChart }),
+} as const
+
+/** The drawing of a chart, fetched once its place comes into view: it is the largest part of the pages. Draws nothing itself. */
+function ChartDrawing({
+  label,
+  data,
+  addressOf,
+}: {
+  readonly label: string
+  readonly data: TimeChartData
+  readonly addressOf: AddressOf | undefined
+}) {
+  const navigate = useNavigate()
+  const open =
+    addressOf &&
+    ((startMs: number, key: string | undefined) =>
+      void navigate({ to: LOGS, search: addressOf(startMs, key) }))
+  const place = useRef<HTMLDivElement>(null)
+  const wasSeen = useWasSeen(place)
+  const isPrinting = useIsPrinting()
+  const look = data.series.some((one) => one.look === 'stack') ? 'stack' : 'line'
+  const drawing = useQuery({
+    queryKey: ['chart', look],
+    queryFn: DRAWINGS[look],
+    enabled: wasSeen,
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: 1,
+  })
+  return (
+    <div ref={place}>
+      {isPrinting && drawing.data === undefined ? (
+        // Paper does not wait: a chart that is not here yet is printed as its figures.
+        <ChartTable label={label} data={data} addressOf={undefined} />
+      ) : (
+        <div className="px-3 pb-3 sm:px-4">
+          <div style={{ minHeight: PLACE_HEIGHT_PX }}>
+            {drawing.data !== undefined ? (
+              <drawing.data.Chart label={label} data={data} heightPx={HEIGHT_PX} open={open} />
+            ) : drawing.isError ? (
+              <ErrorState
+                error={drawing.error}
+                message="The drawing could not be fetched. The table has its figures; reloading the page may help."
+                retry={() => void drawing.refetch()}
+              />
+            ) : (
+              <div role="status" aria-label="Loading the chart" style={{ height: PLACE_HEIGHT_PX }}>
+                <Skeleton className="size-full" />
+              </div>
+            )}
+          </div>
+        </div>
+      )}
+    </div>
+  )
+}
+
+// Says whether the page is being printed at this moment.
+
+function useIsPrinting(): boolean {
+  const [isPrinting, setPrinting] = useState(false)
+  useEffect(() => {
+    // Synchronous: the browser prints the page as it is when the listener returns.
+    const begin = () => flushSync(() => setPrinting(true))
+    const end = () => setPrinting(false)
+    window.addEventListener('beforeprint', begin)
+    window.addEventListener('afterprint', end)
+    return () => {
+      window.removeEventListener('beforeprint', begin)
+      window.removeEventListener('afterprint', end)
+    }
+  }, [])
+  return isPrinting
+}
+
+// Says whether a part of the page has come into view. It stays seen: what was fetched for it is there.
+
+/** A little before: it should be there for a reader who scrolls on. */
+const AHEAD = '200px 0px'
+
+function useWasSeen(place: RefObject<Element | null>): boolean {
+  const [wasSeen, setSeen] = useState(false)
+  useEffect(() => {
+    if (wasSeen || place.current === null) return
+    const observer = new IntersectionObserver(
+      (entries) => {
+        if (entries.some(({ isIntersecting }) => isIntersecting)) setSeen(true)
+      },
+      { rootMargin: AHEAD },
+    )
+    observer.observe(place.current)
+    return () => observer.disconnect()
+  }, [wasSeen, place])
+  return wasSeen
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { heatOf, toHeatData } from './heat-cells.ts'
+import { heatOf, toHeatData } from './heat-map.tsx'
 
 const ranges = [
   { from: 0, to: 10 },

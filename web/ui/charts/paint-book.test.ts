@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { takePaints } from './paint-book.ts'
 import { PAINT_COUNT, type Paint } from './palette.ts'
+import { takePaints } from './use-paints.ts'
 
 const text = ({ color, pattern }: Paint) => `${color} ${pattern}`
 /** Draws one chart after the other in one browser. */

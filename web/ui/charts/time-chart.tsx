@@ -2,15 +2,15 @@
  * The frame that series over time are drawn in, by Recharts, in the style sheet's colours. Large:
  * import it only from what is fetched later.
  */
-import { type ReactElement, type ReactNode, useId } from 'react'
+import { type ReactElement, type ReactNode, useEffect, useId } from 'react'
 import { CartesianGrid, ComposedChart, Tooltip, XAxis, YAxis } from 'recharts'
 import { isMidnight, type TimeZone } from '../../format/time-zone.ts'
 import { formatStep, formatStepShort } from '../../format/times.ts'
+import { classNames } from '../class-names.ts'
 import { useTimeZone } from '../use-time-zone.ts'
-import type { ChartSeries, TimeChartData } from './chart-series.ts'
-import { describeChart } from './chart-series.ts'
-import { ChartTooltip } from './chart-tooltip.tsx'
+import { type ChartSeries, describeChart, hasCalls, type TimeChartData } from './chart-series.ts'
 import { PaintPattern } from './paint-pattern.tsx'
+import { SeriesSample } from './series-sample.tsx'
 import { type StepLinks, useStepLinks } from './step-links.ts'
 
 const TICK = { fill: 'var(--ink-faint)', fontSize: 12 }
@@ -120,6 +120,72 @@ export function TimeChart({
         {series.map((one, index) => draw(one, `${fillId}-${index}`, links))}
         {children}
       </ComposedChart>
+    </div>
+  )
+}
+
+interface TooltipState {
+  readonly active?: boolean
+  readonly label?: unknown
+}
+
+/** Recharts adds which step it is. */
+function ChartTooltip({
+  active,
+  label,
+  data,
+  links,
+  leadsOn,
+}: TooltipState & {
+  readonly data: TimeChartData
+  readonly links: StepLinks
+  /** True where something stands behind the steps. */
+  readonly leadsOn: boolean
+}) {
+  const zone = useTimeZone()
+  const row = active === true ? data.rows.find(({ startMs }) => startMs === label) : undefined
+  const canOpen = leadsOn && row !== undefined && hasCalls(row.values)
+  useEffect(() => {
+    links.stand(canOpen ? row.startMs : undefined)
+  })
+  if (row === undefined) return null
+  const shown = data.series.filter(
+    ({ key, look }) => look !== 'stack' || (row.values[key] ?? 0) !== 0,
+  )
+  const stacked = shown.filter(({ look }) => look === 'stack')
+  const total = stacked.reduce((sum, { key }) => sum + (row.values[key] ?? 0), 0)
+  return (
+    <div className="min-w-40 rounded-lg border border-line bg-surface px-3 py-2 text-xs shadow-high">
+      <p className="pb-1 font-medium text-ink">
+        {formatStep(row.startMs, data.step, zone)}
+        {row.startMs === data.runningFromMs && ', so far'}
+      </p>
+      {shown.length === 0 && <p className="text-ink-soft">none</p>}
+      {shown.map((series) => (
+        <p
+          key={series.key}
+          className={classNames(
+            'flex items-center gap-2 py-0.5 text-ink-soft',
+            series.key === links.chosenKey && 'rounded-sm bg-sunken font-semibold !text-ink',
+          )}
+        >
+          <SeriesSample series={series} />
+          <span className="max-w-48 truncate">{series.label}</span>
+          <span className="ml-auto pl-3 font-medium tabular-nums text-ink">
+            {data.format(row.values[series.key])}
+          </span>
+        </p>
+      ))}
+      {stacked.length > 1 && (
+        <p className="mt-1 flex gap-2 border-t border-line pt-1.5 font-medium text-ink">
+          Total<span className="ml-auto pl-3 tabular-nums">{data.format(total)}</span>
+        </p>
+      )}
+      {canOpen && (
+        <p className="mt-1 text-ink-faint">
+          {links.chosenKey === undefined ? 'Click or Enter' : 'Enter'}: its calls in the logs
+        </p>
+      )}
     </div>
   )
 }

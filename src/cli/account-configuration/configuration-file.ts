@@ -1,0 +1,127 @@
+/**
+ * The configuration file's text → its entries, or every fault in it with its line. Never repeats
+ * what may be a secret.
+ */
+import { Document, visit } from 'yaml'
+import { readYaml, toYamlFaults, type YamlFault } from '../../config/yaml-document.ts'
+import {
+  accountConfiguration,
+  accountConfigurationNotes,
+  CONFIGURATION_VERSION,
+  type ConfigurationSection,
+} from '../../contract/account-configuration.ts'
+import { CliError } from '../cli-error.ts'
+import type { JsonObject } from '../client.ts'
+import { inOrder, KINDS, type Kind, toCompact, toComplete } from './kinds.ts'
+
+export interface FileEntry {
+  readonly entry: JsonObject
+  /** The line of a member (`targets`, 0, `model`) of this entry. */
+  lineOf(...path: readonly PropertyKey[]): number
+  /** How the file writes it: `gates[2]`. */
+  readonly place: string
+}
+
+export interface ConfigurationFile {
+  readonly path: string
+  /** Only the sections that the file has. */
+  readonly entries: ReadonlyMap<Kind, readonly FileEntry[]>
+}
+
+/** @param path for messages @throws CliError that names line and member of every fault */
+export function readFile(path: string, text: string): ConfigurationFile {
+  const document = readYaml(text)
+  if (!('value' in document)) throw toFault(path, document)
+  const { value, lineOf } = document
+  const parsed = accountConfiguration.safeParse(value ?? {})
+  if (!parsed.success)
+    throw toFault(
+      path,
+      toYamlFaults(parsed.error, { value: value ?? {}, lineOf, notes: accountConfigurationNotes }),
+    )
+  const sections: Partial<Record<ConfigurationSection, readonly unknown[] | undefined>> =
+    parsed.data
+  const entries = new Map<Kind, readonly FileEntry[]>()
+  for (const kind of KINDS) {
+    const { section } = kind
+    const given = sections[section]
+    if (given === undefined) continue
+    entries.set(
+      kind,
+      given.map((entry, index) => ({
+        entry: toComplete(kind, entry),
+        place: `${section}[${index}]`,
+        lineOf: (...path) => lineOf([section, index, ...path]),
+      })),
+    )
+  }
+  const file = { path, entries }
+  const repeated = findRepeated(file)
+  if (repeated.length > 0) throw toFault(path, repeated)
+  return file
+}
+
+/** An entry with a name of the customer's own may stand once; of the others, two may be alike. */
+function findRepeated({ entries }: ConfigurationFile): YamlFault[] {
+  return [...entries].flatMap(([kind, list]) => {
+    const { namedBy } = kind
+    if (namedBy === undefined) return []
+    const first = new Map<unknown, number>()
+    return list.flatMap(({ entry, lineOf, place }) => {
+      const name = entry[namedBy]
+      const line = lineOf(namedBy)
+      const before = first.get(name)
+      if (before === undefined) {
+        first.set(name, line)
+        return []
+      }
+      return [{ line, message: `${place}.${namedBy} is in this file already, in line ${before}` }]
+    })
+  })
+}
+
+/** The configuration file's text → its entries, or every fault in it with its line. Never repeats what may be a secret. */
+export function toFault(path: string, faults: readonly YamlFault[]): CliError {
+  const places = faults
+    .toSorted((a, b) => a.line - b.line)
+    .map(({ line, message }) => `${path}:${line}: ${message}`)
+  return new CliError(
+    'failed',
+    `The file is not valid, so nothing was changed.\n${places.join('\n')}`,
+  )
+}
+
+/** Nothing that tells one server or one hour from another. */
+const HEADING = `# Gates and what belongs to them, for review in version control.
+# Written by \`gatehouse config pull\`, compared by \`gatehouse config diff\`, applied by \`gatehouse config push\`.
+# What is left out has its default; of a section that is left out nothing is changed. No secret belongs in this file.
+`
+
+/** The server's state → the configuration file's text. The same state always gives the same text. */
+export function toFileText(
+  entries: ReadonlyMap<Kind, readonly { readonly entry: JsonObject }[]>,
+): string {
+  const sections = [...entries].map(([kind, list]) => {
+    const compact = inOrder(
+      kind,
+      list.map(({ entry }) => entry),
+    ).map((entry) => toCompact(kind, entry))
+    return toYaml({ [kind.section]: compact })
+  })
+  return [HEADING, toYaml({ version: CONFIGURATION_VERSION }), ...sections].join('\n')
+}
+
+/**
+ * Long lines stay whole: where they were folded, a changed word would change the lines after it.
+ */
+function toYaml(value: object): string {
+  const document = new Document(value, { aliasDuplicateObjects: false })
+  visit(document, {
+    // A block would lose the space at either end.
+    Scalar(_, node) {
+      if (typeof node.value === 'string' && node.value !== node.value.trim())
+        node.type = 'QUOTE_DOUBLE'
+    },
+  })
+  return document.toString({ lineWidth: 0 })
+}

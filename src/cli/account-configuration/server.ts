@@ -1,0 +1,166 @@
+/** Reads an account from the server, in the configuration file's words. Changes nothing. */
+import { z } from 'zod'
+import { type ConfigurationSection, ofPlainSections } from '../../contract/account-configuration.ts'
+import type { Schemas } from '../../contract/api.generated.ts'
+import type { AnswerOf, ListName, OperationName, RemovalName } from '../../contract/api-call.ts'
+import { toLabel } from '../../contract/text.ts'
+import { CliError } from '../cli-error.ts'
+import type { Client, JsonObject, Listing } from '../client.ts'
+import { KINDS, type Kind, toComplete } from './kinds.ts'
+
+export interface ServerEntry {
+  readonly entry: JsonObject
+  /** By which the control plane addresses it. */
+  readonly handle: string
+}
+
+export interface ServerState {
+  /** Only the kinds that this server has. */
+  readonly entries: ReadonlyMap<Kind, readonly ServerEntry[]>
+  readonly providerIds: readonly string[]
+  /** Sentences that a person should know of this server, though nothing is wrong. */
+  readonly notes: readonly string[]
+}
+
+const MOST_ROWS = 100_000
+
+/** @throws CliError when the server is of a version whose resources this command cannot read */
+export async function readServer(client: Client): Promise<ServerState> {
+  const description = await client.call('GET /openapi.json', 'paths')
+  const kinds = KINDS.filter(({ section }) =>
+    Object.hasOwn(description.paths, OPERATIONS[section].path),
+  )
+  const entries = new Map<Kind, readonly ServerEntry[]>()
+  const notes: string[] = []
+  for (const kind of kinds) {
+    const { rows } = await OPERATIONS[kind.section].list(client, MOST_ROWS)
+    const kept = rows.filter((row) => kind.isKept(row))
+    entries.set(
+      kind,
+      kept.map((row) => ({ entry: toEntry(kind, row), handle: String(row[kind.handle]) })),
+    )
+    const leftOut = rows.length - kept.length
+    if (leftOut > 0) {
+      const subject = leftOut === 1 ? '1 budget of a key is' : `${leftOut} budgets of keys are`
+      notes.push(`${subject} left out: keys have other ids elsewhere.`)
+    }
+    const unknown = membersOf(description, kind).filter((member) => !isKnown(kind, member))
+    if (unknown.length > 0)
+      notes.push(
+        `The server is newer than this command: ${unknown.join(', ')} of a ${kind.label} is ` +
+          'not read and not changed.',
+      )
+  }
+  notes.push(...notesOnDeletedGates(entries))
+  const { data } = await client.call('GET /v1/providers', 'data')
+  const providerIds = data.map(({ id }) => id)
+  return { entries, providerIds, notes }
+}
+
+function notesOnDeletedGates(entries: ServerState['entries']): readonly string[] {
+  const [gates, budgets] = (['gates', 'budgets'] as const).map((section) => {
+    const kind = KINDS.find((candidate) => candidate.section === section)
+    return (kind === undefined ? undefined : entries.get(kind)) ?? []
+  })
+  const ids = new Set(gates?.map(({ entry }) => entry.id))
+  const left = budgets?.filter(({ entry }) => !ids.has(entry.gateId)) ?? []
+  return left.map(
+    ({ entry, handle }) =>
+      `The budget ${handle} limits the gate '${String(entry.gateId)}', which was deleted. ` +
+      `Delete it with: gatehouse budgets delete ${handle}`,
+  )
+}
+
+function isKnown(kind: Kind, member: string): boolean {
+  return Object.hasOwn(kind.members, member) || kind.withheld.includes(member)
+}
+
+/** The members that a creation may have, as the server itself describes it. */
+function membersOf(
+  { components }: AnswerOf<'GET /openapi.json'>,
+  { creationSchema }: Kind,
+): readonly string[] {
+  return Object.keys(components.schemas[creationSchema]?.properties ?? {})
+}
+
+/** Servers keep names from before the contract asked so much of them. */
+function asTaken(value: unknown, schema: z.ZodType): unknown {
+  if (typeof value !== 'string' || schema.safeParse(value).success) return value
+  return toLabel(value) || undefined
+}
+
+/** One as the file would have it. */
+export function toEntry(kind: Kind, row: JsonObject): JsonObject {
+  const given = Object.entries(kind.members).flatMap(([member, schema]) => {
+    const value = asTaken(row[member], schema)
+    const isAbsent = value === undefined || (value === null && !schema.safeParse(null).success)
+    return isAbsent ? [] : [[member, value]]
+  })
+  try {
+    return toComplete(kind, Object.fromEntries(given))
+  } catch (error) {
+    if (!(error instanceof z.ZodError)) throw error
+    const fields = error.issues.map(({ path }) => path.join('.')).join(', ')
+    throw new CliError(
+      'failed',
+      `The ${kind.label} ${row[kind.handle]} is not as this command knows one (${fields}): ` +
+        `use the command of the server's own version.`,
+    )
+  }
+}
+
+/** The part of an answer to a creation or a change that the command line reports. */
+export type Saved = Partial<
+  Pick<Schemas['Webhook'], 'id'> & Pick<Schemas['SavedOwnedModel'], 'warnings'>
+>
+
+/** Bodies and rows are any section's here. */
+interface Operations {
+  readonly path: CollectionPath
+  list(client: Client, limit: number): Promise<Listing<JsonObject>>
+  /** @param credential of an owned model that has one */
+  create(client: Client, body: JsonObject, credential: string | undefined): Promise<Saved>
+  /** One as it is now, with its version. @throws CliError `notFound` */
+  read(
+    client: Client,
+    handle: string,
+  ): Promise<{ readonly body: JsonObject; readonly version: string | undefined }>
+  /** @throws CliError `conflict` when it is another version; undefined: whichever it is */
+  update(
+    client: Client,
+    handle: string,
+    change: { readonly body: JsonObject; readonly version: string | undefined },
+  ): Promise<Saved>
+  remove(client: Client, handle: string, version: string | undefined): Promise<void>
+}
+
+type CollectionPath<Name = OperationName> = Name extends `POST ${infer Path}` ? Path : never
+
+/** By which operations of the interface each section of the configuration file is read and changed. */
+export const OPERATIONS: Readonly<Record<ConfigurationSection, Operations>> = {
+  ownedModels: operationsAt('/v1/owned-models', 'slug'),
+  gates: operationsAt('/v1/gates'),
+  budgets: operationsAt('/v1/budgets'),
+  webhooks: operationsAt('/v1/webhooks'),
+  ...ofPlainSections(({ path }) => operationsAt(path as CollectionPath)),
+}
+
+/**
+ * A body claims its section's type: the contract's schema, the source of the interface's
+ * description, has parsed it.
+ */
+function operationsAt(path: CollectionPath, parameter = 'id'): Operations {
+  const one = `${path}/{${parameter}}`
+  const named = (handle: string) => ({ [parameter]: handle })
+  return {
+    path,
+    list: (client, limit) => client.listAll(`GET ${path}` as ListName, limit),
+    create: (client, body, credential) =>
+      client.callNamed(`POST ${path}`, parameter, { body: { ...body, credential } }),
+    read: (client, handle) => client.readNamed(`GET ${one}`, parameter, { path: named(handle) }),
+    update: (client, handle, { body, version }) =>
+      client.callNamed(`PATCH ${one}`, parameter, { path: named(handle), body, version }),
+    remove: (client, handle, version) =>
+      client.removeNamed(`DELETE ${one}` as RemovalName, { path: named(handle), version }),
+  }
+}

@@ -2,7 +2,6 @@
  * Talks to a gateway, in this process or over HTTP, and turns its refusals into CliErrors. Knows no
  * command.
  */
-
 import {
   type AnswerOf,
   type ApiRequest,
@@ -15,11 +14,7 @@ import {
   type RowOf,
   toApiRequest,
 } from '../contract/api-call.ts'
-import {
-  describeUnusableKey,
-  GATEWAY_ADDRESS_FORM,
-  parseGatewayAddress,
-} from '../core/gateway-access.ts'
+import { describeUnusableKey, GATEWAY_ADDRESS_FORM, parseGatewayAddress } from '../core/http.ts'
 import { CliError, type CliFailure } from './cli-error.ts'
 import type { CliContext, SendRequest } from './context.ts'
 import { noteMadeFolder } from './output.ts'

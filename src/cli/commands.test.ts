@@ -1,8 +1,8 @@
 /** The commands that are loaded for given words. */
 import { expect, test } from 'bun:test'
 import { Command } from 'commander'
-import { COMMANDS, loadCommands } from './commands.ts'
 import type { CliContext } from './context.ts'
+import { COMMANDS, loadCommands } from './program.ts'
 
 const ALL = Object.keys(COMMANDS)
 

@@ -2,8 +2,8 @@
 import { expect, test } from 'bun:test'
 import { Command } from 'commander'
 import { runCliInProcess } from '../../test/support/run-cli-in-process.ts'
-import { COMMANDS, loadCommands } from './commands.ts'
 import type { CliContext } from './context.ts'
+import { COMMANDS, loadCommands } from './program.ts'
 
 const run = (words: readonly string[]) => runCliInProcess(words, { environment: {} })
 

@@ -2,7 +2,7 @@
  * Reads text that somebody pointed a command at, which may be a device or a pipe without end. Must
  * not know what the text is for.
  */
-import { readAtMost } from '../core/read-at-most.ts'
+import { readAtMost } from '../core/http.ts'
 import { CliError } from './cli-error.ts'
 
 /** Twice the largest body that the gateway takes unless told otherwise. */

@@ -1,9 +1,12 @@
 /** `gatehouse serve`: its options. Must not know how to build a gateway: the context does. */
-
 import { type Command, type Help, Option } from 'commander'
-import { describeDefault, describeOtherDefault, describeType } from '../config/describe-setting.ts'
 import { SERVER_SUBJECTS, SETTINGS, type Subject } from '../config/setting-table.ts'
-import type { Setting } from '../config/setting-type.ts'
+import {
+  describeDefault,
+  describeOtherDefault,
+  describeType,
+  type Setting,
+} from '../config/setting-type.ts'
 import type { CliContext, ServeFlags } from './context.ts'
 import { example, parsePort, parseWorkers } from './program-parts.ts'
 import { DEFAULT_WIDTH, withoutTerminal } from './terminal.ts'

@@ -5,7 +5,7 @@
 import { type Command, Option } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
 import type { AnswerOf, QueryOf } from '../contract/api-call.ts'
-import { toUsageCsv } from '../contract/usage-csv.ts'
+import { toUsageCsv } from '../contract/csv.ts'
 import { GROUP_ORDERS, type GroupOrder, USAGE_GROUPS } from '../core/usage.ts'
 import { CliError } from './cli-error.ts'
 import { assertGoesOn, type Client, withClient } from './client.ts'

@@ -1,7 +1,7 @@
 /** The entries of a file are made of what a server holds. */
 import { expect, test } from 'bun:test'
 import { KINDS } from './kinds.ts'
-import { toEntry } from './read-server.ts'
+import { toEntry } from './server.ts'
 
 test.each([
   ['lines', 'our\n gate', 'our gate'],

@@ -5,9 +5,8 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { label } from '../../contract/text.ts'
 import type { JsonObject } from '../client.ts'
+import { readFile, toFileText } from './configuration-file.ts'
 import { KINDS, type Kind, toCompact, toComplete } from './kinds.ts'
-import { readFile } from './read-file.ts'
-import { toFileText } from './write-file.ts'
 
 const typed = (minLength: number, maxLength: number) =>
   fc

@@ -4,7 +4,6 @@
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { DEFAULT_ACCOUNT_CAPS } from '../src/core/account-caps.ts'
 import { hashApiKey, maskApiKey } from '../src/core/api-key.ts'
 import {
   createCallId,
@@ -13,6 +12,7 @@ import {
   type GateId,
   type KeyId,
 } from '../src/core/ids.ts'
+import { DEFAULT_ACCOUNT_CAPS } from '../src/core/plan.ts'
 import { openStore, type Store } from '../src/store/open-store.ts'
 
 const BATCH = 4096

@@ -2,13 +2,13 @@
  * docs/generated/settings.md: every setting as the table has it, and the variables of each provider
  * as the catalog has them.
  */
+import { COMMAND_LINE_SUBJECT, SERVER_SUBJECTS, type Subject } from '../src/config/setting-table.ts'
 import {
   describeDefault,
   describeOtherDefault,
   describeType,
-} from '../src/config/describe-setting.ts'
-import { COMMAND_LINE_SUBJECT, SERVER_SUBJECTS, type Subject } from '../src/config/setting-table.ts'
-import type { Setting } from '../src/config/setting-type.ts'
+  type Setting,
+} from '../src/config/setting-type.ts'
 import { catalog } from '../src/providers/catalog.ts'
 import { baseUrlVariableOf, keyVariableOf, type Provider } from '../src/providers/define.ts'
 

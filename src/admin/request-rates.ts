@@ -3,10 +3,9 @@
  * known. Each node counts for itself: this bounds its own work. Must not know what a request asks
  * for.
  */
-
 import type { Stopwatch } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
-import { networkOf } from '../core/network-of.ts'
+import { networkOf } from '../core/http.ts'
 import { TokenBucket } from '../limits/token-bucket.ts'
 import type { ControlPlaneCaller } from './authenticate-caller.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { SettingsError } from './environment.ts'
+import { SettingsError } from './setting-type.ts'
 import { readSettings } from './settings.ts'
 
 function refused(environment: Record<string, string>): string {

@@ -4,8 +4,8 @@
  */
 import type { Secret } from '../core/secret.ts'
 import { POSTGRES_TLS_PARAMETERS } from '../core/shared-stores.ts'
-import { type Environment, SettingsError } from './environment.ts'
 import { readGiven, readSetting } from './read-setting.ts'
+import { type Environment, SettingsError } from './setting-type.ts'
 
 export interface DatabaseSettings {
   /** `postgres://user:password@host:port/database?sslmode=…` */

@@ -1,10 +1,12 @@
 import { expect, test } from 'bun:test'
-import { describeDefault, describeOtherDefault, describeType } from './describe-setting.ts'
 import {
   bytes,
   choice,
   count,
   days,
+  describeDefault,
+  describeOtherDefault,
+  describeType,
   milliseconds,
   type SettingType,
   secret,

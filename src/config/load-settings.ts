@@ -6,11 +6,11 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { catalog } from '../providers/catalog.ts'
-import { type Environment, SettingsError } from './environment.ts'
 import type { SettingCheck } from './name-all-faults.ts'
 import type { ConfigurationText } from './parse-configuration.ts'
 import { readGiven } from './read-setting.ts'
 import { FORGET_OPTION } from './remembered-configuration.ts'
+import { type Environment, SettingsError } from './setting-type.ts'
 import { readDataFolder, readSettings, type Settings } from './settings.ts'
 
 /** Looked for in the data folder. */

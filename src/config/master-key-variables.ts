@@ -3,8 +3,8 @@
  * file.
  */
 import { Secret } from '../core/secret.ts'
-import type { Environment } from './environment.ts'
 import { readGiven } from './read-setting.ts'
+import type { Environment } from './setting-type.ts'
 
 export class MasterKeyError extends Error {
   override readonly name = 'MasterKeyError'

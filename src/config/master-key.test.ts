@@ -14,7 +14,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Secret } from '../core/secret.ts'
 import { createVault } from '../core/vault.ts'
-import type { Environment } from './environment.ts'
 import { findMasterKeys, loadMasterKeys, openVault } from './master-key.ts'
 import {
   createMasterKeyFile,
@@ -22,6 +21,7 @@ import {
   replaceMasterKeyFile,
 } from './master-key-file.ts'
 import { readMasterKeyVariables } from './master-key-variables.ts'
+import type { Environment } from './setting-type.ts'
 
 const HEX = 'c0ffee00'.repeat(8)
 const BASE64 = Buffer.alloc(32, 9).toString('base64')

@@ -5,8 +5,8 @@
 import { describe, expect, test } from 'bun:test'
 import { catalog } from '../providers/catalog.ts'
 import type { Provider } from '../providers/define.ts'
-import { SettingsError } from './environment.ts'
 import { parseConfiguration } from './parse-configuration.ts'
+import { SettingsError } from './setting-type.ts'
 
 const PATH = '/etc/gatehouse.yaml'
 const parse = (text: string) => parseConfiguration({ path: PATH, text }, catalog)

@@ -3,16 +3,15 @@
  * there is a file. No message repeats a value of the file: one may be a key that somebody put
  * there.
  */
-
 import {
   type ConfiguredProvider,
   configuration,
   configurationNotes,
 } from '../contract/configuration.ts'
+import { withoutTrailingSlashes } from '../core/http.ts'
 import type { PlansSection } from '../core/plan.ts'
-import { withoutTrailingSlashes } from '../core/without-trailing-slashes.ts'
 import type { Endpoint, Provider } from '../providers/define.ts'
-import { SettingsError } from './environment.ts'
+import { SettingsError } from './setting-type.ts'
 import { readYaml, toYamlFaults, type YamlFault } from './yaml-document.ts'
 
 export interface ConfigurationText {

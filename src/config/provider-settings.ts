@@ -1,16 +1,15 @@
 /**
  * Reads key and address of each provider from the operator's variables. Names no provider.
  */
-
+import { withoutTrailingSlashes } from '../core/http.ts'
 import { Secret } from '../core/secret.ts'
-import { withoutTrailingSlashes } from '../core/without-trailing-slashes.ts'
 import {
   baseUrlVariableOf,
   type ComposedAddress,
   keyVariableOf,
   type Provider,
 } from '../providers/define.ts'
-import { type Environment, SettingsError } from './environment.ts'
+import { type Environment, SettingsError } from './setting-type.ts'
 
 export interface ProviderSettings {
   /** Provider id → what the operator gave for it. */

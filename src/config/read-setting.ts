@@ -1,8 +1,14 @@
 /** One setting from the environment, checked as its entry of the table says. Knows no entry. */
 import { Secret } from '../core/secret.ts'
-import { type Environment, SettingsError } from './environment.ts'
 import { SETTINGS, type SettingName, type SettingValue } from './setting-table.ts'
-import type { IntegerType, ListType, Setting, TextForm } from './setting-type.ts'
+import {
+  type Environment,
+  type IntegerType,
+  type ListType,
+  type Setting,
+  SettingsError,
+  type TextForm,
+} from './setting-type.ts'
 
 /** Names of entries that have a default. */
 export type DefaultedName = {

@@ -3,9 +3,9 @@
  * password.
  */
 import { Secret } from '../core/secret.ts'
-import { type Environment, SettingsError } from './environment.ts'
 import { readGiven, readSetting } from './read-setting.ts'
-import type { OutageChoice } from './setting-table/redis.ts'
+import type { OutageChoice } from './setting-table/store.ts'
+import { type Environment, SettingsError } from './setting-type.ts'
 
 interface RedisNode {
   readonly host: string

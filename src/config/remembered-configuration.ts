@@ -13,7 +13,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { SettingsError } from './environment.ts'
+import { SettingsError } from './setting-type.ts'
 
 /** As `loadSettings` found it. */
 export interface ConfigurationFile {

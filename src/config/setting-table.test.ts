@@ -1,11 +1,10 @@
 /** The table of settings, walked: each entry is whole, and the server reads it as its type says. */
 import { describe, expect, test } from 'bun:test'
 import { tmpdir } from 'node:os'
-import { SettingsError } from './environment.ts'
 import { loadSettings } from './load-settings.ts'
 import { parseSetting } from './read-setting.ts'
 import { COMMAND_LINE_SUBJECT, SERVER_SUBJECTS, SETTINGS } from './setting-table.ts'
-import type { Setting } from './setting-type.ts'
+import { type Setting, SettingsError } from './setting-type.ts'
 import { readSettings } from './settings.ts'
 
 const entries: readonly (readonly [string, Setting])[] = Object.entries(SETTINGS)

@@ -3,18 +3,14 @@
  * reader, `--help`, the page of settings, the schema of the Helm values and `doctor` come from it
  * (docs/decisions/0031). Reads no environment itself.
  */
-import type { Environment } from './environment.ts'
-import { clientSettings } from './setting-table/clients.ts'
-import { commandLineSettings } from './setting-table/command-line.ts'
+import { clientSettings, limitSettings } from './setting-table/clients.ts'
 import { ledgerSettings } from './setting-table/ledger.ts'
-import { limitSettings } from './setting-table/limits.ts'
-import { processSettings } from './setting-table/process.ts'
-import { redisSettings } from './setting-table/redis.ts'
-import { storeSettings } from './setting-table/store.ts'
+import { commandLineSettings, processSettings } from './setting-table/process.ts'
+import { redisSettings, storeSettings } from './setting-table/store.ts'
 import { openTelemetrySettings, telemetrySettings } from './setting-table/telemetry.ts'
 import { upstreamSettings } from './setting-table/upstreams.ts'
 import { userSettings } from './setting-table/users.ts'
-import type { Setting, ValueOf } from './setting-type.ts'
+import type { Environment, Setting, ValueOf } from './setting-type.ts'
 
 export const SETTINGS = {
   ...processSettings,

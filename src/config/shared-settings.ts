@@ -4,10 +4,9 @@
  */
 import { createHash } from 'node:crypto'
 import type { PlansSection } from '../core/plan.ts'
-import type { Environment } from './environment.ts'
 import { showSetting } from './read-setting.ts'
 import { SETTINGS, type SettingName } from './setting-table.ts'
-import type { Setting } from './setting-type.ts'
+import type { Environment, Setting } from './setting-type.ts'
 
 /** By the name of the variable; nodes of other versions may have others. */
 export type SharedSettings = Readonly<Record<string, string>>

@@ -3,9 +3,9 @@
  * standard variables.
  */
 import type { Secret } from '../core/secret.ts'
-import { type Environment, SettingsError } from './environment.ts'
 import { readGiven, readSetting } from './read-setting.ts'
 import type { SamplerName } from './setting-table/telemetry.ts'
+import { type Environment, SettingsError } from './setting-type.ts'
 
 export interface TelemetrySettings {
   /** Undefined: there is no `/metrics` anywhere. */

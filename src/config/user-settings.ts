@@ -2,12 +2,11 @@
  * Reads the settings of users: who may sign up, how they sign in, under which address. Knows no
  * user.
  */
-
+import { withoutTrailingSlashes } from '../core/http.ts'
 import type { Secret } from '../core/secret.ts'
-import { withoutTrailingSlashes } from '../core/without-trailing-slashes.ts'
-import { type Environment, SettingsError } from './environment.ts'
 import { readGiven, readSetting } from './read-setting.ts'
 import type { SettingValue } from './setting-table.ts'
+import { type Environment, SettingsError } from './setting-type.ts'
 
 export interface UserSettings {
   /**

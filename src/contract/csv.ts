@@ -2,6 +2,7 @@
  * Tables as CSV (RFC 4180), safe to open in a spreadsheet: the export of the log and the files of
  * the dashboard. Knows no column.
  */
+import type { UsageSumBody } from './analytics.ts'
 
 export type CsvCell = string | number | boolean | null | undefined
 
@@ -23,4 +24,52 @@ function toCell(cell: CsvCell): string {
   if (typeof cell !== 'string') return String(cell)
   const safe = FORMULA.test(cell) ? `'${cell}` : cell
   return NEEDS_QUOTES.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+const COLUMNS: readonly (readonly [heading: string, read: (sum: UsageSumBody) => CsvCell])[] = [
+  ['calls', (sum) => sum.calls],
+  ['errors', (sum) => sum.errors - sum.refused],
+  ['error_rate', toErrorRate],
+  ['input_tokens', (sum) => sum.tokens.input],
+  ['cached_input_tokens', (sum) => sum.tokens.cachedInput],
+  ['output_tokens', (sum) => sum.tokens.output],
+  ['reasoning_tokens', (sum) => sum.tokens.reasoning],
+  // As a decimal: a spreadsheet shows 1e-7 as text.
+  ['cost_usd', (sum) => toDecimal(sum.cost.usd)],
+  ['duration_p50_ms', (sum) => sum.durationMs.p50],
+  ['duration_p95_ms', (sum) => sum.durationMs.p95],
+  ['duration_p99_ms', (sum) => sum.durationMs.p99],
+  ['first_token_p50_ms', (sum) => sum.firstByteMs.p50],
+  ['first_token_p95_ms', (sum) => sum.firstByteMs.p95],
+  ['cost_estimated_calls', (sum) => sum.cost.estimatedCalls],
+  ['cost_unknown_calls', (sum) => sum.cost.unknownCalls],
+  ['refused', (sum) => sum.refused],
+  ['cancelled', (sum) => sum.cancelled],
+  ['unpriced_calls', (sum) => sum.cost.unpricedCalls],
+]
+
+/**
+ * @param by the kind of group, which heads the columns of names and of ids: names of keys may be
+ *   the same
+ */
+export function toUsageCsv(
+  sums: readonly UsageSumBody[],
+  by: string,
+  nameOf: (sum: UsageSumBody) => string,
+): string {
+  return toCsv([
+    [by, `${by}_id`, ...COLUMNS.map(([heading]) => heading)],
+    ...sums.map((sum) => [nameOf(sum), sum.group, ...COLUMNS.map(([, read]) => read(sum))]),
+  ])
+}
+
+function toErrorRate({ calls, errors, refused }: UsageSumBody): number | null {
+  const asked = calls - refused
+  return asked === 0 ? null : (errors - refused) / asked
+}
+
+function toDecimal(usd: number): string {
+  const [whole, fraction = ''] = usd.toFixed(9).split('.')
+  const digits = fraction.replaceAll('0', ' ').trimEnd().replaceAll(' ', '0')
+  return digits === '' ? `${whole}` : `${whole}.${digits}`
 }

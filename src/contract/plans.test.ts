@@ -1,7 +1,7 @@
 /** The plans that an operator may write. */
 import { expect, test } from 'bun:test'
 import { BUILT_IN_PLANS, createPlans } from '../core/plan.ts'
-import { plansSection } from './plans.ts'
+import { plansSection } from './configuration.ts'
 
 test('the section accepts exactly the members of plans', () => {
   const section = plansSection.parse({

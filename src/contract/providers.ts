@@ -3,7 +3,10 @@
  * which ones there are.
  */
 import { z } from 'zod'
+import { KEY_PROBE_STATUSES } from '../core/provider-key.ts'
 import { listOf } from './lists.ts'
+import type { FieldNotes } from './problems.ts'
+import type { ResourceDescription } from './resource-description.ts'
 
 export const providerBody = z
   .object({
@@ -37,3 +40,153 @@ export const providerList = listOf(providerBody, 'ProviderList')
 
 /** A provider as it is to every account. */
 export type ProviderBody = Omit<z.infer<typeof providerBody>, 'credential'>
+
+/** Models that can be offered where a target is chosen. A target may name others: the list is what is known of prices. */
+export const providerModelsQuery = z.strictObject({
+  provider: z
+    .string({ error: 'must be given once' })
+    .max(100)
+    .optional()
+    .meta({ description: 'Only those of this provider.' }),
+})
+
+const price = (of: string) =>
+  z
+    .number()
+    .nullable()
+    .meta({
+      description:
+        `US dollars per million ${of} tokens, at the first tier where there are ` +
+        'several; null: not known.',
+    })
+
+const providerModelBody = z
+  .object({
+    provider: z.string().meta({ example: 'sandbox' }),
+    id: z.string().meta({
+      description: 'A target names it as `provider/id`.',
+      example: 'echo',
+    }),
+    name: z.string().nullable().meta({ description: 'The name that people use; null: as its id.' }),
+    contextTokens: z.int().nullable().meta({ description: 'Null: not known.' }),
+    inputUsdPerMillion: price('input'),
+    outputUsdPerMillion: price('output'),
+  })
+  .meta({ id: 'ProviderModel' })
+
+export const providerModelList = listOf(providerModelBody, 'ProviderModelList')
+
+/** Longer than any API key: service accounts are documents. */
+const MAX_KEY_LENGTH = 20_000
+
+const active = z.boolean().meta({
+  description:
+    "Whether calls use it. While false, calls use the platform's credential, if there is one.",
+})
+
+/** Open, as every answer is: a later version may add members. */
+const providerKeyBody = z
+  .object({
+    provider: z
+      .string()
+      .meta({ description: 'The part of a target before the slash.', example: 'sandbox' }),
+    maskedKey: z.string().meta({
+      description:
+        'Its first three and last four characters; of a short key, and of a document, none.',
+      example: 'sk-…9f3c',
+    }),
+    active,
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+    lastUsedAt: z.iso.datetime().nullable().meta({ description: 'Null: not since it was set.' }),
+  })
+  .meta({ id: 'ProviderKey', description: "The account's own credential for a provider, masked." })
+
+const probe = z
+  .object({
+    status: z.enum(KEY_PROBE_STATUSES).meta({
+      description:
+        '`unknown`: the provider could not be reached, or did not answer the question. ' +
+        '`not_probed`: the vendor documents no request that costs nothing and tests a key.',
+    }),
+    httpStatus: z.int().optional().meta({ description: 'Absent when there was no answer.' }),
+    detail: z.string().meta({ description: 'In the gateway’s words and not in the provider’s.' }),
+  })
+  .meta({ description: 'The result of a request to the provider that costs nothing.' })
+
+const warnings = z
+  .array(z.object({ code: z.enum(['key_refused', 'probe_failed']), message: z.string() }))
+  .meta({ description: 'Empty when the key was accepted, or not tested. It is saved either way.' })
+
+/** The answer to `PUT`. */
+export const savedProviderKeyBody = providerKeyBody.extend({ probe, warnings }).meta({
+  id: 'SavedProviderKey',
+  description: "The account's own credential for a provider, masked, and how its test went.",
+})
+
+export type SavedProviderKeyBody = z.infer<typeof savedProviderKeyBody>
+
+/** Provider keys as the control plane reads and writes them: the key goes in and never comes out. Names no provider. */
+export const setProviderKeyBody = z
+  .strictObject({
+    key: z
+      .string()
+      .min(1)
+      .max(MAX_KEY_LENGTH)
+      .meta({
+        description:
+          'As the provider gave it: an API key, `ACCESS_KEY_ID:SECRET[:SESSION_TOKEN]`, or a ' +
+          'service account as JSON text. Never in any answer.',
+        writeOnly: true,
+      }),
+    active: active.default(true),
+  })
+  .meta({ id: 'SetProviderKey' })
+
+const updateProviderKeyBody = z.strictObject({ active }).meta({ id: 'UpdateProviderKey' })
+
+export const setProviderKeyNotes: FieldNotes = {
+  provider: 'is in the path',
+  maskedKey: 'is made by the gateway',
+  probe: 'is set by the gateway',
+  warnings: 'is set by the gateway',
+  createdAt: 'is set by the gateway',
+  updatedAt: 'is set by the gateway',
+  lastUsedAt: 'is set by the gateway',
+}
+
+/** Besides it is set by `PUT`, whether or not there is one. */
+export const providerKeyResource = {
+  name: 'ProviderKey',
+  names: 'ProviderKeys',
+  one: 'key',
+  many: 'keys',
+  path: '/v1/provider-keys',
+  parameter: {
+    name: 'provider',
+    schema: z
+      .string()
+      .meta({ description: 'A provider of `GET /v1/providers`.', example: 'sandbox' }),
+  },
+  group: 'Provider keys',
+  operations: {
+    list: {
+      summary: "List the account's own provider keys, newest first",
+      answers: 'A page of keys, masked.',
+    },
+    update: {
+      summary: "Activate or deactivate the account's own key for a provider",
+      takes: 'Whether calls use it.',
+      answers: 'The key, masked.',
+    },
+    delete: {
+      summary: "Delete the account's own key for a provider",
+      description: 'Calls that begin after the answer do not use it.',
+    },
+  },
+  list: listOf(providerKeyBody, 'ProviderKeyList'),
+  body: providerKeyBody,
+  update: updateProviderKeyBody,
+  notes: { update: { key: 'cannot be changed here; replace it with PUT' } },
+  examples: { id: 'sandbox', isGiven: true, update: { 'Not now': { active: false } } },
+} satisfies ResourceDescription

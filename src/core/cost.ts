@@ -1,5 +1,37 @@
 /** The cost of a call. Knows no price. */
-import { TOOL_KINDS } from './tool-uses.ts'
+
+/**
+ * How often a call used tools that a vendor runs and charges for by the use, in the gateway's own
+ * terms. Knows no dialect and no fee.
+ */
+export const COUNTED_TOOLS = [
+  'webSearch',
+  'fileSearch',
+  'codeInterpreter',
+  'imageGeneration',
+] as const
+
+/** A kind whose uses an answer shows, in the dialects that show any. */
+export type CountedTool = (typeof COUNTED_TOOLS)[number]
+
+/** `otherTool`: no answer shows its uses, so a call that offers such tools has one use of them. */
+export const TOOL_KINDS = [...COUNTED_TOOLS, 'otherTool'] as const
+
+export type ToolKind = (typeof TOOL_KINDS)[number]
+
+/** A kind that is absent was not used. */
+export type ToolUses = { readonly [Kind in ToolKind]?: number }
+
+/** US dollars for a million uses; a kind that is absent has no known fee. */
+export type ToolFees = { readonly [Kind in ToolKind]?: number }
+
+export const NO_USES: ToolUses = {}
+
+/**
+ * More uses than any call has. An upstream may report or send what it likes, and the sums of all
+ * calls must fit into the store's 63 bits.
+ */
+export const MAX_USES_OF_CALL = 100_000
 
 /**
  * `exact`: the target's own price for this model and what it reported. `estimated`: the price of a
@@ -57,3 +89,35 @@ export interface CostPart {
 
 /** Uses of a kind of tool and the like, as they stand behind a cost's source. */
 export const USES_IN_SOURCE = /\+([a-zA-Z]+):(\d+)@(\d+(?:\.\d+)?)/g
+
+/** In the vendor's words, in lower case. A member that is absent was not reported. */
+export interface ServedAs {
+  /** `standard`: the usual tier, whatever the vendor calls it. */
+  readonly tier?: string
+  readonly speed?: string
+  /** `global`: no region was chosen. */
+  readonly region?: string
+}
+
+/** Ways in which a request can ask for another price than the list's. */
+export type OtherPrice = keyof ServedAs | 'media'
+
+/** The values that have the list's price. */
+export const USUAL: Required<ServedAs> = { tier: 'standard', speed: 'standard', region: 'global' }
+
+/** How a multiple is chosen: by what the answer reports, or by the address that was asked. */
+type FactorKind = keyof ServedAs | 'address'
+
+/**
+ * Of the entries of one kind whose `value` matches, the first whose `models` match counts. An
+ * address that no entry matches has the list's price.
+ */
+export interface PriceFactor {
+  readonly kind: FactorKind
+  /** Matches the reported word, or the base address. */
+  readonly value: RegExp
+  /** Matches the model's name. Absent: every model. */
+  readonly models?: RegExp
+  /** Absent: not published, so the cost is estimated. */
+  readonly factor?: number
+}

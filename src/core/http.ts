@@ -43,3 +43,77 @@ function isUtf8(parameter: string): boolean {
   const [name = '', value = '', ...rest] = parameter.split('=')
   return name.trim() === 'charset' && rest.length === 0 && UTF8_NAMES.has(value.trim())
 }
+
+/** @param origin undefined: nobody said so */
+export function isHttps(origin: string | undefined): boolean {
+  return origin?.startsWith('https:') === true
+}
+
+/** An IPv6 customer has a /64 at the least: its addresses are one. */
+export function networkOf(address: string): string {
+  if (!address.includes(':') || address.startsWith('::ffff:')) return address
+  const [head = '', tail] = address.split('::')
+  const groups = head.split(':').filter((group) => group !== '')
+  if (tail !== undefined) while (groups.length < 4) groups.push('0')
+  return groups.slice(0, 4).join(':')
+}
+
+/**
+ * Takes the slashes off the end of an address. Must not know whose it is: a regular expression
+ * would try each slash of a long row anew.
+ */
+export function withoutTrailingSlashes(address: string): string {
+  let end = address.length
+  while (end > 0 && address[end - 1] === '/') end--
+  return address.slice(0, end)
+}
+
+/** @returns undefined where there is more than `maxBytes`; the rest is not read */
+export async function readAtMost(
+  pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  maxBytes: number,
+): Promise<Buffer | undefined> {
+  const read: Uint8Array[] = []
+  let length = 0
+  for await (const piece of pieces) {
+    length += piece.byteLength
+    if (length > maxBytes) return undefined
+    read.push(piece)
+  }
+  return Buffer.concat(read)
+}
+
+interface GatewayAddress {
+  readonly url: URL
+  /** Paths of the interface go behind it. */
+  readonly base: string
+}
+
+/** The form of such an address, in words that follow "must be". */
+export const GATEWAY_ADDRESS_FORM =
+  'an http or https address without credentials, query or fragment'
+
+/**
+ * SDKs are given the address with `/v1`; here it is the same gateway.
+ * @returns undefined where it does not have the form; it may hold a password then
+ */
+export function parseGatewayAddress(given: string): GatewayAddress | undefined {
+  const url = URL.parse(given)
+  if (url === null || !/^https?:$/.test(url.protocol)) return undefined
+  if (`${url.username}${url.search}${url.hash}` !== '') return undefined
+  return { url, base: withoutVersion(url.href) }
+}
+
+function withoutVersion(address: string): string {
+  const base = withoutTrailingSlashes(address)
+  return base.endsWith('/v1') ? withoutTrailingSlashes(base.slice(0, -'/v1'.length)) : base
+}
+
+/** @returns why no gateway has the key, or undefined; nothing of the key is in it */
+export function describeUnusableKey(key: string): string | undefined {
+  if (/^[\x21-\x7e]+$/.test(key)) return undefined
+  return (
+    'holds characters that are in no key: is there a space, the end of a line ' +
+    "or 'Bearer' in it?"
+  )
+}

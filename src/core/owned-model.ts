@@ -30,7 +30,7 @@ export const FIM_ENDPOINTS = [
 
 export type FimEndpoint = (typeof FIM_ENDPOINTS)[number]
 
-/** Families of models whose tokens for that are known (providers/fim-templates.ts). */
+/** Families of models whose tokens for that are known (providers/owned.ts). */
 export const FIM_TEMPLATE_NAMES = [
   'codegemma',
   'codellama',

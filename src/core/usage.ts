@@ -2,7 +2,7 @@
  * The usage of a call, in the gateway's own terms. Each dialect's arithmetic is in its wire/
  * folder.
  */
-import type { ServedAs } from './served-as.ts'
+import type { ServedAs } from './cost.ts'
 
 /**
  * Token counts as the provider reported them. `inputTokens` includes the cached ones,

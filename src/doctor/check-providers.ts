@@ -2,7 +2,7 @@
  * Asks every provider that is configured on this machine for its list of models: whether it
  * answers, and takes the key. Nothing of what it says is shown.
  */
-import type { Environment } from '../config/environment.ts'
+import type { Environment } from '../config/setting-type.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Finding } from '../core/finding.ts'
 import type { Secret } from '../core/secret.ts'

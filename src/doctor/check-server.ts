@@ -3,11 +3,7 @@
  * the key.
  */
 import type { Finding } from '../core/finding.ts'
-import {
-  describeUnusableKey,
-  GATEWAY_ADDRESS_FORM,
-  parseGatewayAddress,
-} from '../core/gateway-access.ts'
+import { describeUnusableKey, GATEWAY_ADDRESS_FORM, parseGatewayAddress } from '../core/http.ts'
 import type { Secret } from '../core/secret.ts'
 import { checkConnections } from './check-connections.ts'
 import type { ExaminedGate } from './check-gates.ts'

@@ -1,8 +1,8 @@
 /**
  * The environment and the runtime: settings that are misspelt or careless, and limits that are low.
  */
-import type { Environment } from '../config/environment.ts'
 import { SETTINGS, unknownVariables } from '../config/setting-table.ts'
+import type { Environment } from '../config/setting-type.ts'
 import type { Finding } from '../core/finding.ts'
 import { nearestName } from '../core/nearest-name.ts'
 import { findingsOf } from './finding.ts'

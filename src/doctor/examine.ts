@@ -4,8 +4,6 @@
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Environment } from '../config/environment.ts'
-import { SettingsError } from '../config/environment.ts'
 import { loadSettings } from '../config/load-settings.ts'
 import { findMasterKeys, masterKeyPath } from '../config/master-key.ts'
 import { describeCure, findMasterKeyExposure } from '../config/master-key-file.ts'
@@ -16,6 +14,7 @@ import {
   readRemembered,
   setsSomething,
 } from '../config/remembered-configuration.ts'
+import { type Environment, SettingsError } from '../config/setting-type.ts'
 import type { Settings } from '../config/settings.ts'
 import { readDataFolder } from '../config/settings.ts'
 import type { SharedSettings } from '../config/shared-settings.ts'

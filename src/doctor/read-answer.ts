@@ -1,6 +1,5 @@
 /** Reads the answer of whatever stands at the server's address, which may have no end. */
-
-import { readAtMost } from '../core/read-at-most.ts'
+import { readAtMost } from '../core/http.ts'
 
 /** Larger than the metrics of any gateway. */
 const MAX_BYTES = 32 * 1024 * 1024

@@ -2,7 +2,7 @@
  * How many requests one client may have open at once, under any names. It must not know
  * what they are for.
  */
-import { networkOf } from '../core/network-of.ts'
+import { networkOf } from '../core/http.ts'
 import { envelopeOf, pathOf, refuseRoute } from '../gateway/data-plane.ts'
 import { progressOf } from '../gateway/relay/streamed-answer.ts'
 import type { Answer, HttpRequest } from '../http/messages.ts'

@@ -2,15 +2,13 @@
  * One call from its first header to its end: its ids, its clock, and what the pipeline knows of it;
  * the log of its attempts, and the memory that its body holds. Decides nothing and knows no stage.
  */
-
 import type { AttemptFailure, CallAttempt, CallCredential, CallOutcome } from '../core/call.ts'
 import { callsUnderWay } from '../core/calls-under-way.ts'
 import type { Stopwatch, Timekeeper } from '../core/clock.ts'
+import type { OtherPrice, ToolKind } from '../core/cost.ts'
 import { type ErrorKind, GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
 import { type CallId, createCallId } from '../core/ids.ts'
-import type { OtherPrice } from '../core/served-as.ts'
-import type { ToolKind } from '../core/tool-uses.ts'
 import { bodyMemory } from '../http/body-memory.ts'
 import type { HttpRequest } from '../http/messages.ts'
 import type { AnswerOutcome } from '../wire/codec.ts'

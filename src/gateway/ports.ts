@@ -3,14 +3,12 @@
  * run/ joins them.
  */
 import type { CallRecord } from '../core/call.ts'
-import type { Cost } from '../core/cost.ts'
+import type { Cost, OtherPrice, ToolKind, ToolUses } from '../core/cost.ts'
 import type { GatewayError, TargetFault } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
 import type { AccountId, KeyId } from '../core/ids.ts'
 import type { DeclaredPrices } from '../core/owned-model.ts'
 import type { Secret } from '../core/secret.ts'
-import type { OtherPrice } from '../core/served-as.ts'
-import type { ToolKind, ToolUses } from '../core/tool-uses.ts'
 import type { Provider } from '../providers/define.ts'
 
 export interface Caller {

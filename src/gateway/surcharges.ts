@@ -2,8 +2,13 @@
  * Finds what a request asks for that vendors charge beside text at the list's price: service tiers,
  * speech and pictures, tools that they run themselves. Must not know who asks, nor any price.
  */
-import type { OtherPrice } from '../core/served-as.ts'
-import { type CountedTool, NO_USES, type ToolKind, type ToolUses } from '../core/tool-uses.ts'
+import {
+  type CountedTool,
+  NO_USES,
+  type OtherPrice,
+  type ToolKind,
+  type ToolUses,
+} from '../core/cost.ts'
 import { type Dialect, isRelayed } from '../wire/dialect.ts'
 import type { JsonObject } from '../wire/json-splice.ts'
 import { USUAL_TIERS } from '../wire/served-as.ts'

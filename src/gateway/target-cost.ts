@@ -2,8 +2,8 @@
  * The most that a call may cost at any of its targets, estimated before any of them is asked. Knows
  * no vendor, and not where prices come from.
  */
+import type { ToolKind } from '../core/cost.ts'
 import type { Gate, GateTarget } from '../core/gate.ts'
-import type { ToolKind } from '../core/tool-uses.ts'
 import { MODEL_MEMBERS } from '../providers/define.ts'
 import type { AcceptedRequest } from '../wire/dialect.ts'
 import { readNamedModels } from './named-models.ts'

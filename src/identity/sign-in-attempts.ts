@@ -6,7 +6,7 @@
 import { hash } from 'node:crypto'
 import { type Clock, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
-import { networkOf } from '../core/network-of.ts'
+import { networkOf } from '../core/http.ts'
 import { grownMs } from '../core/retry-delay.ts'
 import type { SignInTries, SignInTriesStore } from '../store/users/sign-in-tries.ts'
 import { Throttle } from './throttle.ts'

@@ -1,7 +1,6 @@
 /** The port by which calls get their prices as they end. Must not fail a call. */
-import type { Cost } from '../core/cost.ts'
+import type { Cost, ToolKind } from '../core/cost.ts'
 import type { AccountId } from '../core/ids.ts'
-import type { ToolKind } from '../core/tool-uses.ts'
 import type { AskedPrice, Prices } from '../gateway/ports.ts'
 import type { PriceBook, PricedCall } from './price-book.ts'
 

@@ -4,10 +4,17 @@
  */
 import type { ModelPrice } from '@pydantic/genai-prices'
 import type { CallOutcome } from '../core/call.ts'
-import { type Cost, type CostPart, UNKNOWN_COST, USES_IN_SOURCE } from '../core/cost.ts'
+import {
+  type Cost,
+  type CostPart,
+  TOOL_KINDS,
+  type ToolFees,
+  type ToolUses,
+  UNKNOWN_COST,
+  USES_IN_SOURCE,
+} from '../core/cost.ts'
 import { addCosts, costOfParts } from '../core/money.ts'
 import type { DeclaredPrices } from '../core/owned-model.ts'
-import { TOOL_KINDS, type ToolFees, type ToolUses } from '../core/tool-uses.ts'
 import type { Usage } from '../core/usage.ts'
 
 /** Kinds without a fee, or with a fee of 0, are left out. */

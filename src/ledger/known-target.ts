@@ -2,9 +2,8 @@
  * The facts about a target that price its calls: its provider's way of pricing, its model, fees and
  * factors. Looks up no price.
  */
+import type { PriceFactor, ToolFees } from '../core/cost.ts'
 import type { DeclaredPrices } from '../core/owned-model.ts'
-import type { PriceFactor } from '../core/price-factors.ts'
-import type { ToolFees } from '../core/tool-uses.ts'
 import type { CostReports } from './billed-price.ts'
 import type { ListedPrice } from './price-table.ts'
 import { priceAtAddress, type ServedPrice } from './served-price.ts'

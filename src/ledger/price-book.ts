@@ -9,12 +9,21 @@
  * rest.
  */
 import type { CallOutcome } from '../core/call.ts'
-import { type Cost, type CostPart, FREE_COST, NOTHING_SENT, UNKNOWN_COST } from '../core/cost.ts'
+import {
+  type Cost,
+  type CostPart,
+  FREE_COST,
+  NO_USES,
+  NOTHING_SENT,
+  type OtherPrice,
+  type ToolFees,
+  type ToolKind,
+  type ToolUses,
+  UNKNOWN_COST,
+} from '../core/cost.ts'
 import type { AccountId } from '../core/ids.ts'
 import { costOfParts } from '../core/money.ts'
 import type { DeclaredPrices } from '../core/owned-model.ts'
-import type { OtherPrice } from '../core/served-as.ts'
-import { NO_USES, type ToolFees, type ToolKind, type ToolUses } from '../core/tool-uses.ts'
 import type { BilledAttempt, Billing, Usage } from '../core/usage.ts'
 import type { AskedPrice } from '../gateway/ports.ts'
 import { ANSWERED, asReported, REPORTED, sumAttempts, toEstimated } from './billed-price.ts'

@@ -2,9 +2,14 @@
  * The multiple of the list price for how a call was served: tier, speed, region, address. Knows no
  * provider and no table.
  */
-import type { Cost, CostPart } from '../core/cost.ts'
-import type { PriceFactor } from '../core/price-factors.ts'
-import { type OtherPrice, type ServedAs, USUAL } from '../core/served-as.ts'
+import {
+  type Cost,
+  type CostPart,
+  type OtherPrice,
+  type PriceFactor,
+  type ServedAs,
+  USUAL,
+} from '../core/cost.ts'
 
 export interface ServedPrice {
   readonly factor: number

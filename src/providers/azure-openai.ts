@@ -3,7 +3,7 @@
  * operator's own resource: `AZURE_OPENAI_BASE_URL=https://RESOURCE.openai.azure.com/openai/v1`.
  */
 import { defineProvider } from './define.ts'
-import { openaiModels } from './openai-models.ts'
+import { openaiModels } from './openai.ts'
 
 export const azureOpenai = defineProvider({
   id: 'azure-openai',

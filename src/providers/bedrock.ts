@@ -2,7 +2,7 @@
  * Amazon Bedrock, by Converse. Its key is a Bedrock API key, or
  * `ACCESS_KEY_ID:SECRET[:SESSION_TOKEN]`, which signs; its region is the one in its address.
  */
-import { BETWEEN_TOOLS, DISABLED } from './anthropic-models.ts'
+import { BETWEEN_TOOLS, DISABLED } from './anthropic.ts'
 import { defineProvider } from './define.ts'
 import { bedrockFeatures } from './platform-features.ts'
 

@@ -7,7 +7,7 @@ import { bedrock } from './bedrock.ts'
 import { catalog } from './catalog.ts'
 import { baseUrlVariableOf, keyVariableOf, type Provider } from './define.ts'
 import { openai } from './openai.ts'
-import { vertexAnthropic } from './vertex-anthropic.ts'
+import { vertexAnthropic } from './vertex.ts'
 
 test('ids are unique and can stand in a target and in a variable', () => {
   const ids = catalog.map((provider) => provider.id)

@@ -18,8 +18,7 @@ import {
   sandboxCohere,
   sandboxGemini,
 } from './sandbox.ts'
-import { vertex } from './vertex.ts'
-import { vertexAnthropic } from './vertex-anthropic.ts'
+import { vertex, vertexAnthropic } from './vertex.ts'
 
 export const catalog: readonly Provider[] = [
   anthropic,

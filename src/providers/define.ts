@@ -1,7 +1,6 @@
 /** Defines a provider: data. A capability is a present or absent field, never a method. */
+import { type PriceFactor, TOOL_KINDS, type ToolFees, type ToolKind } from '../core/cost.ts'
 import type { DialectId } from '../core/dialects.ts'
-import type { PriceFactor } from '../core/price-factors.ts'
-import { TOOL_KINDS, type ToolFees, type ToolKind } from '../core/tool-uses.ts'
 import type { CostForm } from '../core/usage.ts'
 import type { PlatformFeatures } from '../wire/bridge-features.ts'
 import type { ModelTraits } from '../wire/codec.ts'

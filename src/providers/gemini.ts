@@ -1,6 +1,29 @@
 /** Google's Gemini, by its own interface. */
-import { defineProvider } from './define.ts'
-import { googleModels, googleTiers } from './google-models.ts'
+import type { PriceFactor } from '../core/cost.ts'
+import { defineProvider, type Provider } from './define.ts'
+
+// wire.md §3.3: 2.5 is given a budget for thinking, 3 and later a level, older ones do not think.
+// https://docs.cloud.google.com/vertex-ai/generative-ai/docs/thinking (2026-11): 2.5 Pro and all from 3 on
+// cannot but think; `minimal` is a level of Flash up to 3.6.
+export const googleModels = {
+  traits: [
+    [/^gemini-2\.5-pro/, { reasoning: 'budget', alwaysReasons: true }],
+    [/^gemini-2\.5/, { reasoning: 'budget' }],
+    [/^gemini-(?:1|2\.0)/, {}],
+    [/^gemma-/, {}],
+    [
+      /^gemini-3(?:\.[0-6])?-flash/,
+      { reasoning: 'level', alwaysReasons: true, lowestLevel: 'MINIMAL' },
+    ],
+    [/./, { reasoning: 'level', alwaysReasons: true }],
+  ],
+} as const satisfies Pick<Provider, 'traits'>
+
+// Half of the list's price; priority costs 1.75 to 2 times as much, by the model
+// (https://ai.google.dev/gemini-api/docs/flex-inference, 2026-11).
+export const googleTiers: readonly PriceFactor[] = [
+  { kind: 'tier', value: /^(?:flex|batch)$/, models: /^gemini-(?:2\.5|[3-9])/, factor: 0.5 },
+]
 
 export const gemini = defineProvider({
   id: 'gemini',

@@ -2,8 +2,7 @@
  * The gateway's own sandbox (src/sandbox/): no account, any key. Its address is where it was
  * started.
  */
-import { anthropic } from './anthropic.ts'
-import { DISABLED } from './anthropic-models.ts'
+import { anthropic, DISABLED } from './anthropic.ts'
 import { bedrock } from './bedrock.ts'
 import { cohere } from './cohere.ts'
 import { defineProvider } from './define.ts'

@@ -3,9 +3,35 @@
  * access token, or such a token; its address is composed from `VERTEX_PROJECT` and
  * `VERTEX_LOCATION` unless it is given whole.
  */
-import { defineProvider } from './define.ts'
-import { googleModels, googleTiers } from './google-models.ts'
-import { REGIONAL, vertexAddress } from './vertex-address.ts'
+import { anthropicModels } from './anthropic.ts'
+import { type ComposedAddress, defineProvider, type Provider } from './define.ts'
+import { googleModels, googleTiers } from './gemini.ts'
+import { vertexFeatures } from './platform-features.ts'
+
+/** Matches base addresses of one region or of several, which is every location but the global one. */
+const REGIONAL = /\/locations\/(?!global(?:\/|$))/
+
+/** @param publisher the vendor of the models, as Google spells it in the path */
+function vertexAddress(publisher: string) {
+  const path = `/v1/projects/{project}/locations/{location}/publishers/${publisher}`
+  return {
+    keyVariable: 'VERTEX_API_KEY',
+    signing: { type: 'google', scope: 'https://www.googleapis.com/auth/cloud-platform' },
+    composedBaseUrl: {
+      parts: {
+        project: { variable: 'VERTEX_PROJECT' },
+        location: { variable: 'VERTEX_LOCATION', fallback: 'global' },
+      },
+      choosing: 'location',
+      // https://cloud.google.com/vertex-ai/generative-ai/docs/learn/locations: the two multi-regions have a host of their own form.
+      templates: [
+        [/^global$/, `https://aiplatform.googleapis.com${path}`],
+        [/^(?:us|eu)$/, `https://aiplatform.{location}.rep.googleapis.com${path}`],
+        [/./, `https://{location}-aiplatform.googleapis.com${path}`],
+      ],
+    } satisfies ComposedAddress,
+  } as const satisfies Partial<Provider>
+}
 
 export const vertex = defineProvider({
   id: 'vertex',
@@ -30,4 +56,37 @@ export const vertex = defineProvider({
     { kind: 'address', value: REGIONAL },
   ],
   ...googleModels,
+})
+
+/** Anthropic's models on Vertex AI: Messages with the model in the path, under the key and the project of `vertex`. */
+export const vertexAnthropic = defineProvider({
+  id: 'vertex-anthropic',
+  name: 'Anthropic on Vertex AI',
+  telemetryName: 'gcp.vertex_ai',
+  docs: 'https://platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai',
+  pricedAs: 'google',
+  pricedModels: /^claude/,
+  ...vertexAddress('anthropic'),
+  endpoints: {
+    'anthropic-messages': {
+      path: '/models/{model}:rawPredict',
+      streamPath: '/models/{model}:streamRawPredict',
+      checksSignatures: true,
+      features: vertexFeatures,
+      insteadOfModel: { anthropic_version: 'vertex-2023-10-16' },
+    },
+  },
+  // https://platform.claude.com/docs/en/about-claude/pricing (2026-11): a tenth more outside the
+  // global location, since the 4.5 models.
+  priceFactors: [
+    { kind: 'tier', value: /^batch$/, factor: 0.5 },
+    {
+      kind: 'address',
+      value: REGIONAL,
+      models: /^claude-(?:[23]|instant|(?:opus|sonnet)-4(?:-[01])?(?:[-@]\d{8}|$))/,
+      factor: 1,
+    },
+    { kind: 'address', value: REGIONAL, factor: 1.1 },
+  ],
+  ...anthropicModels,
 })

@@ -4,7 +4,7 @@
  */
 import type { AcceptedStore } from '../cli/context.ts'
 import { describeOtherRedis } from '../cluster/describe-other-redis.ts'
-import type { Environment } from '../config/environment.ts'
+import type { Environment } from '../config/setting-type.ts'
 import { readSettings, type Settings } from '../config/settings.ts'
 import { reasonAway } from '../core/errors.ts'
 import { describeStore, locateStore } from '../store/database/open-database.ts'

@@ -2,9 +2,9 @@
  * The checks of settings that only their users can make, for a start that names all faults at once.
  * Constructs nothing.
  */
-import { SettingsError } from '../config/environment.ts'
 import type { SettingCheck } from '../config/name-all-faults.ts'
 import { readGiven } from '../config/read-setting.ts'
+import { SettingsError } from '../config/setting-type.ts'
 import type { Settings } from '../config/settings.ts'
 import { mayBeForwarded } from '../upstream/headers.ts'
 import { Proxies } from '../upstream/proxies.ts'

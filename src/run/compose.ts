@@ -2,14 +2,13 @@
  * Constructs a whole gateway from its settings: the one place where ports meet what satisfies them.
  * Does not listen.
  */
-
 import packageJson from '../../package.json' with { type: 'json' }
 import type { ControlPlane } from '../admin/router.ts'
 import type { Settings } from '../config/settings.ts'
 import { systemClock, type Timekeeper } from '../core/clock.ts'
 import type { GatewayError } from '../core/errors.ts'
+import { isHttps } from '../core/http.ts'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
-import { isHttps } from '../core/is-https.ts'
 import { createPlans, type PlansSection, ReplaceablePlans } from '../core/plan.ts'
 import { shippedFile } from '../core/shipped-files.ts'
 import { createDashboard } from '../dashboard/create-dashboard.ts'

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CopiedStore, CopyProgress } from '../cli/context.ts'
-import type { Environment } from '../config/environment.ts'
+import type { Environment } from '../config/setting-type.ts'
 import { readSettings } from '../config/settings.ts'
 import { copyStore } from '../store/copy-store.ts'
 import {

@@ -4,8 +4,8 @@
  */
 import { existsSync } from 'node:fs'
 import type { LocalGateway } from '../cli/context.ts'
-import type { Environment } from '../config/environment.ts'
 import { loadSettings } from '../config/load-settings.ts'
+import type { Environment } from '../config/setting-type.ts'
 import { generateApiKey } from '../core/api-key.ts'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { sandboxAddresses, sandbox as sandboxProvider } from '../providers/sandbox.ts'

@@ -5,7 +5,7 @@
  */
 import { existsSync } from 'node:fs'
 import type { LocalUsers } from '../cli/context.ts'
-import type { Environment } from '../config/environment.ts'
+import type { Environment } from '../config/setting-type.ts'
 import { readSettings } from '../config/settings.ts'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { createInvitation, toInvitationLink } from '../identity/create-invitation.ts'

@@ -5,13 +5,13 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { MasterKeyRotation, MasterKeyStatus } from '../cli/context.ts'
-import type { Environment } from '../config/environment.ts'
 import { findMasterKeys, masterKeyPath } from '../config/master-key.ts'
 import {
   generateMasterKey,
   readMasterKeyFile,
   replaceMasterKeyFile,
 } from '../config/master-key-file.ts'
+import type { Environment } from '../config/setting-type.ts'
 import { readSettings, type Settings } from '../config/settings.ts'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
 import type { Secret } from '../core/secret.ts'

@@ -3,9 +3,8 @@
  * node like those on other machines (docs/decisions/0020); what is one for all of them is here. It
  * must not load what serves.
  */
-
 import packageJson from '../../package.json' with { type: 'json' }
-import { type Environment, SettingsError } from '../config/environment.ts'
+import { type Environment, SettingsError } from '../config/setting-type.ts'
 import type { Settings } from '../config/settings.ts'
 import { objectionToWorkers } from '../config/worker-settings.ts'
 import { Secret } from '../core/secret.ts'

@@ -3,12 +3,10 @@
  * by, by id and by account. It follows what other nodes change and writes last-used times. It never
  * holds a key's text, makes no key, and knows nothing of HTTP.
  */
-
 import type { Follower } from '../cluster/change-followers.ts'
-import type { ApiKey } from '../core/api-key.ts'
+import { type ApiKey, isLastUse } from '../core/api-key.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import type { AccountId, KeyId } from '../core/ids.ts'
-import { isLastUse } from '../core/last-use.ts'
 import type { Caller, KeyLimits, KeyStore } from '../gateway/ports.ts'
 import type { NamedThing } from '../store/database/find-some.ts'
 import type { KeyTableStore } from '../store/resources/keys.ts'

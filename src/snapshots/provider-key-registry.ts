@@ -3,11 +3,10 @@
  * platform's. Fails closed: an own key that cannot be opened is replaced by nothing. Knows nothing
  * of HTTP.
  */
-
+import { isLastUse } from '../core/api-key.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { AccountId } from '../core/ids.ts'
-import { isLastUse } from '../core/last-use.ts'
 import { maskProviderKey, type ProviderKey, providerKeyBinding } from '../core/provider-key.ts'
 import type { Secret } from '../core/secret.ts'
 import type { Vault } from '../core/vault.ts'

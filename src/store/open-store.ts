@@ -2,7 +2,7 @@
  * Opens the store: one object with one part per aggregate. Knows nothing of who asks or of HTTP.
  */
 import { type Kysely, sql } from 'kysely'
-import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../core/account-caps.ts'
+import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../core/plan.ts'
 import { CallTableStore } from './calls/calls.ts'
 import { AuditLogTableStore } from './changes/audit-log.ts'
 import { CheckpointThread } from './database/checkpoint-thread.ts'

@@ -5,7 +5,7 @@
  */
 import { GoogleToken } from 'google-auth-library'
 import { type Clock, type Stopwatch, systemClock } from '../core/clock.ts'
-import { readAtMost } from '../core/read-at-most.ts'
+import { readAtMost } from '../core/http.ts'
 import type { Secret } from '../core/secret.ts'
 import { type AddressGuard, AddressRefusedError } from './address-guard.ts'
 

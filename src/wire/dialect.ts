@@ -3,11 +3,11 @@
  * are relayed byte for byte to an upstream that speaks it too. It must not know providers, HTTP
  * servers or the source of bytes.
  */
+import type { ToolUses } from '../core/cost.ts'
 import type { InboundDialectId } from '../core/dialects.ts'
 import type { EditedBytes } from '../core/edited-bytes.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { GateDefaults } from '../core/gate.ts'
-import type { ToolUses } from '../core/tool-uses.ts'
 import type { Usage } from '../core/usage.ts'
 import type { PlatformFeatures } from './bridge-features.ts'
 import type { JsonRecord } from './chat-request.ts'

@@ -1,5 +1,5 @@
 /** Reads how a vendor served a call from the words of each dialect. Must not know any price. */
-import { type ServedAs, USUAL } from '../core/served-as.ts'
+import { type ServedAs, USUAL } from '../core/cost.ts'
 
 /** The usual tier's names: of the vendors, and of the values that requests ask for. */
 export const USUAL_TIERS: ReadonlySet<string> = new Set([

@@ -1,7 +1,7 @@
 /** How often a vendor's own tools were used, as each dialect tells it, and as nobody may tell it. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { MAX_USES_OF_CALL, type ToolUses } from '../core/tool-uses.ts'
+import { MAX_USES_OF_CALL, type ToolUses } from '../core/cost.ts'
 import { anthropicMessages } from './anthropic-messages/index.ts'
 import type { StreamTap } from './dialect.ts'
 import { openaiResponses } from './openai-responses/index.ts'

@@ -8,7 +8,7 @@ import {
   MAX_USES_OF_CALL,
   NO_USES,
   type ToolUses,
-} from '../core/tool-uses.ts'
+} from '../core/cost.ts'
 import { isCount } from '../core/usage.ts'
 import { isRecord } from './read-json.ts'
 

@@ -3,8 +3,8 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Command } from 'commander'
-import { loadCommands } from '../../src/cli/commands.ts'
 import type { CliContext } from '../../src/cli/context.ts'
+import { loadCommands } from '../../src/cli/program.ts'
 
 const HOUSE = resolve(import.meta.dir, '../..')
 /** Decisions and the changelog tell of commands that have gone. */

@@ -3,13 +3,12 @@
  * files, no waiting. A request goes in at the door and a response comes out; what else happened is
  * seen at the ports. It must not know how the stages between them work.
  */
-
 import { hashApiKey } from '../../src/core/api-key.ts'
+import { TOOL_KINDS, type ToolKind, type ToolUses } from '../../src/core/cost.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import type { Gate } from '../../src/core/gate.ts'
 import type { AccountId, GateId, KeyId } from '../../src/core/ids.ts'
 import { Secret } from '../../src/core/secret.ts'
-import { TOOL_KINDS, type ToolKind, type ToolUses } from '../../src/core/tool-uses.ts'
 import { type AddedHeaders, CallHeaders } from '../../src/gateway/attempt/call-headers.ts'
 import { CircuitBreakers } from '../../src/gateway/attempt/circuit-breakers.ts'
 import { UncountedStreams } from '../../src/gateway/attempt/uncounted-streams.ts'

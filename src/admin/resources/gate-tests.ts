@@ -2,8 +2,8 @@
  * `/v1/gates/{id}/test`: asks every target of a gate once. How that is done is the data plane's.
  */
 import { createRoute, z } from '@hono/zod-openapi'
-import { gateTestBody, testGateBody } from '../../contract/gate-tests.ts'
 import { noQuery } from '../../contract/lists.ts'
+import { gateTestBody, testGateBody } from '../../contract/target-health.ts'
 import {
   type ControlPlaneApp,
   type ControlPlaneDependencies,

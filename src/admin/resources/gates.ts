@@ -1,7 +1,6 @@
 /** `/v1/gates`: reads and writes gates. Must not know what a gate is for. */
 import type { z } from 'zod'
-import type { defaultsBody } from '../../contract/gate-defaults.ts'
-import { gateResource } from '../../contract/gates.ts'
+import { type defaultsBody, gateResource } from '../../contract/gates.ts'
 import { type GateDefaults, toPublicGate } from '../../core/gate.ts'
 import type { GateId } from '../../core/ids.ts'
 import { didYouMean } from '../../core/nearest-name.ts'

@@ -2,7 +2,6 @@
  * `/v1/owned-models`: registers, reads, changes and deletes the models that an account brings
  * itself.
  */
-
 import { createRoute, z } from '@hono/zod-openapi'
 import { noQuery } from '../../contract/lists.ts'
 import {
@@ -13,6 +12,7 @@ import {
 import { formOfDialect, OWNED_MODEL_DIALECTS } from '../../core/dialects.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { Gate } from '../../core/gate.ts'
+import { withoutTrailingSlashes } from '../../core/http.ts'
 import type { AccountId } from '../../core/ids.ts'
 import { didYouMean } from '../../core/nearest-name.ts'
 import {
@@ -22,8 +22,7 @@ import {
   toPublicOwnedModel,
 } from '../../core/owned-model.ts'
 import { Secret } from '../../core/secret.ts'
-import { withoutTrailingSlashes } from '../../core/without-trailing-slashes.ts'
-import { fimTemplateOf } from '../../providers/fim-templates.ts'
+import { fimTemplateOf } from '../../providers/owned.ts'
 import { ownedModelNotFound } from '../../snapshots/owned-model-registry.ts'
 import { present } from '../../wire/read-json.ts'
 import {

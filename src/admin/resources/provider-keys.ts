@@ -9,7 +9,7 @@ import {
   savedProviderKeyBody,
   setProviderKeyBody,
   setProviderKeyNotes,
-} from '../../contract/provider-keys.ts'
+} from '../../contract/providers.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { didYouMean } from '../../core/nearest-name.ts'
 import {

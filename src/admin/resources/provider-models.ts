@@ -3,7 +3,7 @@
  * Names no provider.
  */
 import { createRoute } from '@hono/zod-openapi'
-import { providerModelList, providerModelsQuery } from '../../contract/provider-models.ts'
+import { providerModelList, providerModelsQuery } from '../../contract/providers.ts'
 import {
   type ControlPlaneApp,
   type ControlPlaneDependencies,

@@ -1,5 +1,4 @@
 /** Settings of the process: where it listens, what it keeps on its disk, its keys. */
-
 import { LOG_LEVELS } from '../../contract/log-levels.ts'
 import { isNewKey } from '../../core/api-key.ts'
 import { choice, count, defineSetting, port, secret, text } from '../setting-type.ts'
@@ -56,5 +55,18 @@ export const processSettings = {
   GATEHOUSE_MASTER_KEY_PREVIOUS: defineSetting(secret, {
     without: 'none',
     sentence: 'older master keys, separated by commas, that only still decrypt',
+  }),
+}
+
+/** Settings of the commands that talk to a gateway; a server reads none of them. */
+export const commandLineSettings = {
+  GATEHOUSE_URL: defineSetting(text, {
+    without: 'the local data folder',
+    sentence: 'the gateway that a command talks to',
+    note: '[The command line](guides/command-line.md)',
+  }),
+  GATEHOUSE_API_KEY: defineSetting(secret, {
+    without: 'none',
+    sentence: 'the key that a command talks with',
   }),
 }

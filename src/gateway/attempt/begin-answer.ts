@@ -2,10 +2,10 @@
  * Sends one request and reads just enough of the answer to know that it is one. Must not forward
  * anything.
  */
+import type { ToolUses } from '../../core/cost.ts'
 import { formOfDialect } from '../../core/dialects.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { continueWith } from '../../core/maybe-promise.ts'
-import type { ToolUses } from '../../core/tool-uses.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { HeaderFields } from '../../http/fields.ts'
 import type { AnswerHead } from '../../upstream/answer-parser.ts'

@@ -3,7 +3,7 @@
  */
 import { expect, test } from 'bun:test'
 import type { OwnedModel, ServerTraits } from '../../core/owned-model.ts'
-import { FIM_TEMPLATES } from '../../providers/fim-templates.ts'
+import { FIM_TEMPLATES } from '../../providers/owned.ts'
 import { traitsOf } from './compile-target.ts'
 import { toOwnedUpstream } from './owned-upstream.ts'
 

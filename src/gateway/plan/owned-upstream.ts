@@ -3,8 +3,7 @@
  * each change, not for each call.
  */
 import { OWNED_PREFIX, type OwnedModel, toDeclaredPrices } from '../../core/owned-model.ts'
-import { fimTemplateOf } from '../../providers/fim-templates.ts'
-import { ownedProvider } from '../../providers/owned.ts'
+import { fimTemplateOf, ownedProvider } from '../../providers/owned.ts'
 import type { OwnedUpstream, TargetCredential } from '../ports.ts'
 
 export function toOwnedUpstream(

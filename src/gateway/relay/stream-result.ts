@@ -3,9 +3,9 @@
  * an estimate of the rest where its account could stream for nothing otherwise. Must not know how
  * pieces are sent.
  */
+import type { ToolUses } from '../../core/cost.ts'
 import { formOfDialect } from '../../core/dialects.ts'
 import type { ErrorKind } from '../../core/errors.ts'
-import type { ToolUses } from '../../core/tool-uses.ts'
 import type { Usage } from '../../core/usage.ts'
 import { modelOf } from '../../wire/usage.ts'
 import type { BegunAnswer } from '../attempt/begin-answer.ts'

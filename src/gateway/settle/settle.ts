@@ -2,13 +2,19 @@
 import type { CallCredential, CallOutcome, CallRecord } from '../../core/call.ts'
 import { callsUnderWay } from '../../core/calls-under-way.ts'
 import type { Stopwatch } from '../../core/clock.ts'
-import { type Cost, FREE_COST, NOTHING_SENT, UNKNOWN_COST } from '../../core/cost.ts'
+import {
+  type Cost,
+  FREE_COST,
+  NO_USES,
+  NOTHING_SENT,
+  type OtherPrice,
+  type ToolUses,
+  UNKNOWN_COST,
+} from '../../core/cost.ts'
 import { formOfDialect } from '../../core/dialects.ts'
 import type { ErrorKind } from '../../core/errors.ts'
 import type { GateId } from '../../core/ids.ts'
 import { addCosts } from '../../core/money.ts'
-import type { OtherPrice } from '../../core/served-as.ts'
-import { NO_USES, type ToolUses } from '../../core/tool-uses.ts'
 import { MAX_TOKENS_OF_CALL, toTrueUsage, type Usage } from '../../core/usage.ts'
 import { type Admission, type AdmittedCall, type AttemptLog, toAttemptDetails } from '../call.ts'
 import type { AttemptRecord, CallObserver } from '../call-observer.ts'

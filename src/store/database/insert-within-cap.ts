@@ -3,9 +3,9 @@
  * Knows no cap's size.
  */
 import { type Kysely, type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely'
-import { type AccountCaps, type CappedThing, capOf, capReached } from '../../core/account-caps.ts'
 import { systemClock } from '../../core/clock.ts'
 import type { AccountId } from '../../core/ids.ts'
+import { type AccountCaps, type CappedThing, capOf, capReached } from '../../core/plan.ts'
 import { changeAccount } from '../changes/change-account.ts'
 import type { Schema } from '../schema.ts'
 

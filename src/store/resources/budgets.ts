@@ -1,7 +1,7 @@
 /** Budgets in the database. Trusts what it is given: the contract has checked it. */
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
-import type { AccountCaps } from '../../core/account-caps.ts'
 import { type Budget, ceilingOf, toPublicBudget } from '../../core/budget.ts'
+import type { AccountCaps } from '../../core/plan.ts'
 import type { NamedThing } from '../database/find-some.ts'
 import { isSqlite } from '../database/sql-differences.ts'
 import type { BudgetTable, Schema } from '../schema.ts'

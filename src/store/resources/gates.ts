@@ -1,7 +1,7 @@
 /** Gates in the database. Trusts what it is given: the contract has checked it. */
 import type { Kysely, Selectable } from 'kysely'
-import type { AccountCaps } from '../../core/account-caps.ts'
 import { type Gate, type GateDefaults, toPublicGate } from '../../core/gate.ts'
+import type { AccountCaps } from '../../core/plan.ts'
 import type { GateTable, Schema } from '../schema.ts'
 import { ResourceStore, type StoredKind } from './resource-store.ts'
 import { createTextSharing, type TextSharing } from './share-texts.ts'

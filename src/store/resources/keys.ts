@@ -1,8 +1,8 @@
 /** API keys in the database: hash and masked prefix only. The key itself never comes this far. */
 import type { Insertable, Kysely, Selectable, Transaction } from 'kysely'
-import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../../core/account-caps.ts'
 import { type ApiKey, type PreviousKey, toPublicKey } from '../../core/api-key.ts'
 import type { AccountId, KeyId } from '../../core/ids.ts'
+import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../../core/plan.ts'
 import { recordChange } from '../changes/audit-log.ts'
 import { changeAccount } from '../changes/change-account.ts'
 import { findSome, type NamedThing } from '../database/find-some.ts'

@@ -3,13 +3,13 @@
  * given.
  */
 import type { Insertable, Kysely, Selectable } from 'kysely'
-import type { AccountCaps } from '../../core/account-caps.ts'
 import {
   isSameQuestion,
   type OwnedModel,
   type OwnedModelProbe,
   toPublicOwnedModel,
 } from '../../core/owned-model.ts'
+import type { AccountCaps } from '../../core/plan.ts'
 import type { OwnedModelTable, Schema } from '../schema.ts'
 import { ResourceStore, type StoredKind } from './resource-store.ts'
 

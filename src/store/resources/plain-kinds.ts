@@ -4,9 +4,9 @@
  * one that needs more is written out. Knows no HTTP.
  */
 import type { Kysely } from 'kysely'
-import type { AccountCaps } from '../../core/account-caps.ts'
 import type { PublicForm } from '../../core/audit.ts'
 import type { AccountId } from '../../core/ids.ts'
+import type { AccountCaps } from '../../core/plan.ts'
 import { RESOURCE_TABLE } from '../../core/resource-table.ts'
 import type { NamedThing } from '../database/find-some.ts'
 import type { Schema } from '../schema.ts'

@@ -4,10 +4,10 @@
  * contract has checked it.
  */
 import type { Insertable, Kysely, Selectable, Transaction, Updateable } from 'kysely'
-import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../../core/account-caps.ts'
 import type { PublicForm } from '../../core/audit.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { AccountId } from '../../core/ids.ts'
+import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../../core/plan.ts'
 import {
   type AuditedAction,
   RESOURCE_TABLE,

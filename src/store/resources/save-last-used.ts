@@ -3,7 +3,7 @@
  * who used them.
  */
 import { CompiledQuery, type Kysely } from 'kysely'
-import { MOST_AHEAD_MS } from '../../core/last-use.ts'
+import { MOST_AHEAD_MS } from '../../core/api-key.ts'
 import { placeholder } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 

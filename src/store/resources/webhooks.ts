@@ -1,7 +1,7 @@
 /** Webhooks and what is on its way to them, in the database. Secrets come encrypted and stay so. */
 import type { Kysely, Selectable, Transaction } from 'kysely'
-import type { AccountCaps } from '../../core/account-caps.ts'
 import type { AccountId } from '../../core/ids.ts'
+import type { AccountCaps } from '../../core/plan.ts'
 import {
   toPublicWebhook,
   type Webhook,

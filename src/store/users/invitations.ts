@@ -3,9 +3,9 @@
  * far.
  */
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
-import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../../core/account-caps.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { AccountId, InvitationId, KeyId, UserId } from '../../core/ids.ts'
+import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../../core/plan.ts'
 import type { InvitationStatus } from '../../core/user.ts'
 import { recordChange } from '../changes/audit-log.ts'
 import { insertWithinCap } from '../database/insert-within-cap.ts'

@@ -1,7 +1,7 @@
 /** How a user comes to belong to an account: steps of a transaction. Knows nothing of passwords. */
 import type { Kysely, Transaction } from 'kysely'
-import type { AccountCaps } from '../../core/account-caps.ts'
 import { type AccountId, createAccountId, type UserId } from '../../core/ids.ts'
+import type { AccountCaps } from '../../core/plan.ts'
 import { recordChange } from '../changes/audit-log.ts'
 import { takeTurnAtAccount } from '../changes/change-account.ts'
 import { assertWithinCap } from '../database/insert-within-cap.ts'

@@ -3,9 +3,9 @@
  * never a password or a cookie.
  */
 import type { Kysely, Transaction } from 'kysely'
-import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../../core/account-caps.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { SessionId, UserId } from '../../core/ids.ts'
+import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../../core/plan.ts'
 import { recordChange } from '../changes/audit-log.ts'
 import type { Schema } from '../schema.ts'
 import { deleteExpired } from './delete-expired.ts'

@@ -3,8 +3,8 @@
  * anything.
  */
 
+import { NO_USES, type ToolUses } from '../../core/cost.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { NO_USES, type ToolUses } from '../../core/tool-uses.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { JsonValue } from '../chat-request.ts'
 import { deltaBytes } from '../delta-bytes.ts'

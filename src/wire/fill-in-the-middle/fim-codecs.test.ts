@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { DialectId } from '../../core/dialects.ts'
-import { FIM_TEMPLATES, fimTemplateOf } from '../../providers/fim-templates.ts'
+import { FIM_TEMPLATES, fimTemplateOf } from '../../providers/owned.ts'
 import type { ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord } from '../chat-request.ts'
 import { upstreamCodecOf } from '../dialects.ts'

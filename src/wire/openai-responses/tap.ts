@@ -2,8 +2,8 @@
  * Watches a Responses stream go by unchanged: its end, its usage, and what a failure event would
  * have to repeat.
  */
+import { NO_USES, type ToolUses } from '../../core/cost.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { NO_USES, type ToolUses } from '../../core/tool-uses.ts'
 import type { Usage } from '../../core/usage.ts'
 import { CONTEXT_FULL } from '../context-full.ts'
 import { deltaBytes, sealedTextBytes } from '../delta-bytes.ts'

@@ -5,13 +5,21 @@
  */
 import { createRoute, z } from '@hono/zod-openapi'
 import { noQuery, pageQuery } from '../contract/lists.ts'
-import type { OperationWords, ResourceDescription, Verb } from '../contract/resource-description.ts'
+import type {
+  OperationWords,
+  PlainDescription,
+  ResourceDescription,
+  Verb,
+} from '../contract/resource-description.ts'
 import type { AccountId } from '../core/ids.ts'
 import type { ResourceWord } from '../core/resource-table.ts'
+import type { PlainRegistry, SettingsOf } from '../snapshots/plain-registry.ts'
+import type { PlainThing } from '../store/resources/plain-kinds.ts'
 import type { ControlPlaneCaller } from './authenticate-caller.ts'
 import {
   type ControlPlaneApp,
   type ControlPlaneBindings,
+  type ControlPlaneDependencies,
   callerOf,
   errorAnswers,
   jsonContent,
@@ -292,4 +300,30 @@ function routesOf(description: ResourceDescription) {
 
 function toWords(words: string | OperationWords = ''): OperationWords {
   return typeof words === 'string' ? { summary: words } : words
+}
+
+/**
+ * Binds the routes of a plain resource to its registry. Knows none of them: description and kind
+ * say all there is.
+ */
+export function plainResource(word: string, description: PlainDescription) {
+  return (app: ControlPlaneApp, { plain }: ControlPlaneDependencies): void => {
+    const registries: Readonly<Record<string, PlainRegistry<PlainThing>>> = plain
+    const registry = registries[word]
+    // Not reachable: a test asks each of them.
+    if (registry === undefined) throw new Error(`there is no registry of ${word}`)
+    bindResource(app, description, {
+      word: registry.word,
+      list: (accountId) => registry.list(accountId),
+      show: (accountId, id) => registry.get(accountId, id),
+      // The body is what the description's schema lets through.
+      create: async (accountId, body) =>
+        registry.toPublic(await registry.create(accountId, body as SettingsOf<PlainThing>)),
+      update: async (accountId, id, body) =>
+        registry.toPublic(await registry.update(accountId, id, body as SettingsOf<PlainThing>)),
+      delete: (accountId, id) => registry.delete(accountId, id),
+      idOf: ({ id }) => id,
+      toBody: (thing) => registry.toPublic(thing),
+    })
+  }
 }

@@ -22,14 +22,14 @@ const DOCUMENT = 'openapi.json'
 /** In the order of the OpenAPI document. Of two that would answer the same path the first does. */
 const RESOURCES: readonly Resource[] = [
   { at: ['gates'], load: async () => (await import('./resources/gates.ts')).bindGates },
-  { at: ['gates'], load: async () => (await import('./resources/gate-tests.ts')).bindGateTests },
+  { at: ['gates'], load: async () => (await import('./resources/gates.ts')).bindGateTests },
   {
     at: ['targets'],
-    load: async () => (await import('./resources/target-health.ts')).bindTargetHealth,
+    load: async () => (await import('./resources/targets.ts')).bindTargetHealth,
   },
   {
     at: ['targets'],
-    load: async () => (await import('./resources/gate-fallbacks.ts')).bindGateFallbacks,
+    load: async () => (await import('./resources/targets.ts')).bindGateFallbacks,
   },
   { at: ['playground'], load: async () => bindPlayground },
   { at: ['keys'], load: async () => (await import('./resources/keys.ts')).bindKeys },
@@ -42,14 +42,14 @@ const RESOURCES: readonly Resource[] = [
     load: async () => (await import('./resources/provider-keys.ts')).bindProviderKeys,
   },
   // Before the single call, whose path would match it.
-  { at: ['logs'], load: async () => (await import('./calls/log-export.ts')).bindLogExport },
+  { at: ['logs'], load: async () => (await import('./calls/logs.ts')).bindLogExport },
   { at: ['logs'], load: async () => (await import('./calls/logs.ts')).bindLogs },
   { at: ['analytics'], load: async () => (await import('./calls/analytics.ts')).bindAnalytics },
   { at: ['costs'], load: async () => (await import('./calls/costs.ts')).bindCosts },
   { at: ['providers'], load: async () => (await import('./resources/providers.ts')).bindProviders },
   {
     at: ['provider-models'],
-    load: async () => (await import('./resources/provider-models.ts')).bindProviderModels,
+    load: async () => (await import('./resources/providers.ts')).bindProviderModels,
   },
   { at: ['audit-log'], load: async () => (await import('./resources/audit-log.ts')).bindAuditLog },
   { at: ['account'], load: async () => (await import('./users/account.ts')).bindAccount },
@@ -57,18 +57,17 @@ const RESOURCES: readonly Resource[] = [
   { at: ['webhooks'], load: async () => (await import('./resources/webhooks.ts')).bindWebhooks },
   ...PLAIN_PLACES.map(([word, { place, load }]) => ({
     at: [place],
-    load: async () =>
-      (await import('./resources/plain-resource.ts')).plainResource(word, await load()),
+    load: async () => (await import('./resource-routes.ts')).plainResource(word, await load()),
   })),
   {
     at: ['conformance'],
     load: async () => (await import('./openapi/conformance.ts')).bindConformance,
   },
-  { at: ['account'], load: async () => (await import('./users/account-name.ts')).bindAccountName },
+  { at: ['account'], load: async () => (await import('./users/account.ts')).bindAccountName },
   { at: ['members'], load: async () => (await import('./users/members.ts')).bindMembers },
   {
     at: ['invitations'],
-    load: async () => (await import('./users/invitations.ts')).bindInvitations,
+    load: async () => (await import('./users/members.ts')).bindInvitations,
   },
   { at: ['auth', 'session'], load: async () => (await import('./users/sign-in.ts')).bindSignIn },
   {

@@ -8,10 +8,8 @@ import {
   startRedisCluster,
 } from '../../test/support/redis-server.ts'
 import { describeIf, testIf } from '../../test/support/skip-unless.ts'
-import type { RedisSettings } from '../config/redis-settings.ts'
-import { readRedisSettings } from '../config/redis-settings.ts'
-import { takeRedis } from './redis-installation.ts'
-import { RedisStore, type RedisStoreState } from './redis-store.ts'
+import { type RedisSettings, readRedisSettings } from '../config/redis-settings.ts'
+import { RedisStore, type RedisStoreState, takeRedis } from './redis-store.ts'
 import type { SharedScript } from './shared-store.ts'
 
 setDefaultTimeout(30_000)

@@ -2,9 +2,9 @@
  * Checks a server's connections to upstreams, and its handles, by its own metrics. Must not know how it connects.
  */
 import type { Finding } from '../core/finding.ts'
+import { readAtMost } from '../core/http.ts'
 import type { Secret } from '../core/secret.ts'
 import { findingsOf } from './finding.ts'
-import { readAnswer } from './read-answer.ts'
 
 const { ok, warn } = findingsOf('connections')
 const WITHIN_MS = 5_000
@@ -84,3 +84,11 @@ function readCounts(text: string): ReadonlyMap<string, Counts> {
 
 const LINE =
   /^gatehouse_upstream_connections_total\{provider="([a-z0-9-]{1,64})",event="(opened|reused|failed)"\} (\d{1,15})$/
+
+/** Larger than the metrics of any gateway. */
+const MAX_BYTES = 32 * 1024 * 1024
+
+/** @returns nothing of an answer that is longer than a gateway's */
+export async function readAnswer(response: Response): Promise<string> {
+  return new TextDecoder().decode(await readAtMost(response.body ?? [], MAX_BYTES))
+}

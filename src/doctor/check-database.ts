@@ -6,8 +6,8 @@ import { Database } from 'bun:sqlite'
 import type { Finding } from '../core/finding.ts'
 import { migrations } from '../store/migrations/migrations.ts'
 import { judgeNewerSteps, STEP_NOTES, type StepNote } from '../store/migrations/newer-steps.ts'
-import { statIfThere } from './check-data-folder.ts'
-import type { ExaminedGate } from './check-gates.ts'
+import type { ExaminedGate } from './check-accounts.ts'
+import { statIfThere } from './check-machine.ts'
 import { codeOf, findingsOf, messageOf } from './finding.ts'
 
 const { fail, ok, warn } = findingsOf('database')

@@ -1,6 +1,6 @@
 /** Targets that cannot answer: the report on each, with its remedy. */
 import { expect, test } from 'bun:test'
-import { checkGates } from './check-gates.ts'
+import { checkGates } from './check-accounts.ts'
 
 const known = {
   configured: new Map([

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { checkPlans } from './check-plans.ts'
+import { checkPlans } from './check-accounts.ts'
 
 test('a plan with a lower limit for all keys together than for each is named with both figures', () => {
   const team = {

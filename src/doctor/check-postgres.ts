@@ -3,8 +3,9 @@
  * which gates are in it. Writes nothing.
  */
 import { type Kysely, sql } from 'kysely'
-import type { SharedSettings } from '../config/shared-settings.ts'
+import { compareSharedSettings, type SharedSettings } from '../config/shared-settings.ts'
 import type { Finding } from '../core/finding.ts'
+import { SEEN_MS, type SettingsRow, settingsOfRows } from '../store/changes/change-feed.ts'
 import {
   describeStore,
   openDatabase,
@@ -16,7 +17,6 @@ import { listApplied } from '../store/migrations/migrations.ts'
 import { listStepNotes } from '../store/migrations/newer-steps.ts'
 import type { Schema } from '../store/schema.ts'
 import { checkSteps, type ExaminedDatabase, toExamined } from './check-database.ts'
-import { checkNodes } from './check-nodes.ts'
 import { findingsOf, messageOf } from './finding.ts'
 
 const { fail, ok, warn } = findingsOf('database')
@@ -31,8 +31,8 @@ export async function checkPostgres(
   try {
     await assertOwnSessions(location.postgres)
     const { findings, ...rest } = await examine(database, describeStore(location))
-    const ofNodes = shared === undefined ? [] : await checkNodes(database, shared)
-    return { ...rest, findings: [...findings, ...ofNodes] }
+    const nodes = shared === undefined ? [] : await checkNodes(database, shared)
+    return { ...rest, findings: [...findings, ...nodes] }
   } catch (error) {
     const finding: Finding = fail(
       messageOf(error),
@@ -88,4 +88,38 @@ async function checkServer(database: Kysely<Schema>, name: string): Promise<Find
 
 async function checkVersion(database: Kysely<Schema>): Promise<Finding[]> {
   return checkSteps(await listApplied(database), await listStepNotes(database))
+}
+
+const ofNodes = findingsOf('nodes')
+
+/** Before it no node says anything of its settings. */
+const STEP = '0037_node_settings'
+
+/**
+ * The nodes on a Postgres: whether those that are there have the settings that this machine has,
+ * where all have to have the same. Writes nothing.
+ */
+async function checkNodes(database: Kysely<Schema>, shared: SharedSettings): Promise<Finding[]> {
+  if (!(await listApplied(database)).includes(STEP)) return []
+  const { rows } = await sql<SettingsRow>`
+    SELECT id, incarnation, host, settings FROM nodes
+    WHERE last_seen > (extract(epoch FROM clock_timestamp()) * 1000)::bigint - ${SEEN_MS}::bigint
+    ORDER BY id`.execute(database)
+  const nodes = settingsOfRows(rows)
+  const hosts = new Map<string, Set<string>>()
+  for (const { host, settings } of nodes)
+    for (const { setting, here, there } of compareSharedSettings(shared, settings)) {
+      const message = `${setting} is ${there} at another node and ${here} here`
+      hosts.set(message, (hosts.get(message) ?? new Set()).add(host))
+    }
+  if (hosts.size > 0)
+    return [...hosts].map(([message, where]) =>
+      ofNodes.warn(
+        `${message} (${[...where].join(', ')})`,
+        'Give all nodes on this database the same value, and restart those that had another',
+      ),
+    )
+  return nodes.length === 0
+    ? []
+    : [ofNodes.ok(`${nodes.length} on this database, with the settings that all have to share`)]
 }

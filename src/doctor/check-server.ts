@@ -5,11 +5,9 @@
 import type { Finding } from '../core/finding.ts'
 import { describeUnusableKey, GATEWAY_ADDRESS_FORM, parseGatewayAddress } from '../core/http.ts'
 import type { Secret } from '../core/secret.ts'
-import { checkConnections } from './check-connections.ts'
-import type { ExaminedGate } from './check-gates.ts'
-import { checkUnpricedBudgets } from './check-unpriced.ts'
+import { checkUnpricedBudgets, type ExaminedGate } from './check-accounts.ts'
+import { checkConnections, readAnswer } from './check-connections.ts'
 import { codeOf, findingsOf } from './finding.ts'
-import { readAnswer } from './read-answer.ts'
 
 const { fail, ok, warn } = findingsOf('server')
 const ofClock = findingsOf('clock')

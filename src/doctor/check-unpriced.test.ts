@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { checkUnpricedBudgets, checkUnpricedPlans } from './check-unpriced.ts'
+import { checkUnpricedBudgets, checkUnpricedPlans } from './check-accounts.ts'
 
 test('a budget in money that allows unpriced models is named, with the command that ends it', () => {
   const budget = { id: 'bud_1', name: 'team', isInMoney: true, unpriced: 'allow' }

@@ -15,8 +15,7 @@ import {
   setsSomething,
 } from '../config/remembered-configuration.ts'
 import { type Environment, SettingsError } from '../config/setting-type.ts'
-import type { Settings } from '../config/settings.ts'
-import { readDataFolder } from '../config/settings.ts'
+import { readDataFolder, type Settings } from '../config/settings.ts'
 import type { SharedSettings } from '../config/shared-settings.ts'
 import { objectionToWorkers } from '../config/worker-settings.ts'
 import type { Finding } from '../core/finding.ts'
@@ -27,17 +26,18 @@ import { locateStore, type StoreLocation } from '../store/database/open-database
 import { readServerInfo } from '../store/installation/data-folder.ts'
 import { listWorkerFolders, workerFolder } from '../store/installation/worker-folders.ts'
 import { SealedRows } from '../store/sealed-rows.ts'
-import { checkAccounts } from './check-accounts.ts'
-import { checkDataFolder, checkJournal } from './check-data-folder.ts'
+import { checkAccounts, checkGates, checkPlans, checkUnpricedPlans } from './check-accounts.ts'
 import { checkDatabase, type ExaminedDatabase } from './check-database.ts'
-import { checkGates } from './check-gates.ts'
-import { checkPlans } from './check-plans.ts'
-import { checkPort } from './check-port.ts'
+import {
+  checkDataFolder,
+  checkJournal,
+  checkPort,
+  checkRuntime,
+  checkVariables,
+} from './check-machine.ts'
 import { checkPostgres } from './check-postgres.ts'
 import { checkProviders } from './check-providers.ts'
 import { checkServer, type ExaminedServer } from './check-server.ts'
-import { checkUnpricedPlans } from './check-unpriced.ts'
-import { checkRuntime, checkVariables } from './check-variables.ts'
 import { codeOf, findingsOf, guard, messageOf } from './finding.ts'
 
 export interface ExamineOptions {

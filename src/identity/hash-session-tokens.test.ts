@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { kyselyAdapter } from '@better-auth/kysely-adapter'
 import { Kysely } from 'kysely'
 import { BunSqliteDialect } from '../store/database/sqlite-driver.ts'
-import { hashSessionTokens } from './hash-session-tokens.ts'
+import { hashSessionTokens } from './wrap-adapter.ts'
 
 interface Tables {
   session: {

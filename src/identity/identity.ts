@@ -3,16 +3,16 @@
  * first needed, and keeps the rules that are ours: who may join which account, how often one may
  * try. Knows no route.
  */
-import { hash } from 'node:crypto'
+import { hash, hkdfSync } from 'node:crypto'
 import { systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import { type AccountId, createUserId, type SessionId, type UserId } from '../core/ids.ts'
-import type { Secret } from '../core/secret.ts'
+import { Secret } from '../core/secret.ts'
 import type { SignUpPolicy } from '../core/user.ts'
+import type { Store } from '../store/open-store.ts'
 import type { Joining } from '../store/users/join-account.ts'
 import type { Member } from '../store/users/members.ts'
-import { PasswordHashes } from './password-hashes.ts'
-import { PasswordWork } from './password-work.ts'
+import { PasswordHashes, PasswordWork } from './passwords.ts'
 import { SignInAttempts } from './sign-in-attempts.ts'
 import {
   AUTH_PATH,
@@ -300,4 +300,61 @@ function toLibraryHeaders({ headers, address }: Visitor): Headers {
   if (userAgent) chosen.set('user-agent', userAgent)
   if (address !== undefined) chosen.set(CLIENT_ADDRESS_HEADER, address)
   return chosen
+}
+
+export interface CreateIdentityOptions {
+  readonly store: Pick<Store, 'database' | 'users' | 'members' | 'signInTries'>
+  readonly settings: Pick<IdentityOptions, 'signUp' | 'publicOrigin' | 'oidc'>
+  /** The current one; asked for when somebody signs in for the first time. */
+  readonly masterKey: () => Secret
+  readonly report: (message: string, cause: unknown) => void
+}
+
+/** Joins users to the store and the operator's settings. Loads nothing that is not needed yet. */
+export function createIdentity({
+  store,
+  settings,
+  masterKey,
+  report,
+}: CreateIdentityOptions): Identity {
+  const { database, users, members, signInTries } = store
+  const { signUp, publicOrigin, oidc } = settings
+  let derived: Secret | undefined
+  /**
+   * One for as long as the process lives: after a rotation, two libraries with one each would
+   * refuse each other's cookies.
+   */
+  function secret(): Secret {
+    derived ??= deriveSignInSecret(masterKey())
+    return derived
+  }
+  return new Identity({
+    database,
+    users,
+    members,
+    signInTries,
+    signUp,
+    publicOrigin,
+    oidc,
+    secret,
+    report,
+  })
+}
+
+/**
+ * RFC 5869: the context keeps this key apart from every other one that comes from the master key.
+ */
+const CONTEXT = 'gatehouse/sign-in/1'
+const LENGTH_BYTES = 32
+
+function deriveSignInSecret(masterKey: Secret): Secret {
+  const text = masterKey.reveal().trim()
+  const bytes = /^[0-9a-f]{64}$/i.test(text)
+    ? Buffer.from(text, 'hex')
+    : Buffer.from(text, 'base64')
+  return new Secret(
+    Buffer.from(hkdfSync('sha256', bytes, Buffer.alloc(0), CONTEXT, LENGTH_BYTES)).toString(
+      'base64url',
+    ),
+  )
 }

@@ -1,7 +1,6 @@
 /** A password that was hashed a moment ago is known without being hashed again. */
 import { expect, test } from 'bun:test'
-import { PasswordHashes } from './password-hashes.ts'
-import { PasswordWork } from './password-work.ts'
+import { PasswordHashes, PasswordWork } from './passwords.ts'
 
 /** Until `leave`, nobody else gets a turn, or a place to wait for one. */
 function crowd(work: PasswordWork): { leave: () => Promise<unknown> } {

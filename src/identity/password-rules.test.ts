@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { describeWeakPassword } from './password-rules.ts'
+import { describeWeakPassword } from './passwords.ts'
 
 const email = 'jane.doe@example.test'
 

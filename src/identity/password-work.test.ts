@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { PasswordWork } from './password-work.ts'
+import { PasswordWork } from './passwords.ts'
 
 test('two run at once, the others wait in their order, and too many are refused', async () => {
   const work = new PasswordWork()

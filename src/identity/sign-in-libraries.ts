@@ -13,7 +13,7 @@ import type { Joining } from '../store/users/join-account.ts'
 import type { MemberTableStore } from '../store/users/members.ts'
 import type { SignInTriesStore } from '../store/users/sign-in-tries.ts'
 import type { UserTableStore } from '../store/users/users.ts'
-import type { PasswordHashes } from './password-hashes.ts'
+import type { PasswordHashes } from './passwords.ts'
 import type { OidcProvider, SignInLibrary } from './sign-in-library.ts'
 import { accountFull, notInvited } from './sign-in-refusals.ts'
 

@@ -14,9 +14,7 @@ import { isHttps } from '../core/http.ts'
 import { createDigits, createSessionId, createUserId } from '../core/ids.ts'
 import type { Secret } from '../core/secret.ts'
 import type { Schema } from '../store/schema.ts'
-import { bindLogins } from './bind-logins.ts'
-import { hashSessionTokens } from './hash-session-tokens.ts'
-import type { PasswordHashes } from './password-hashes.ts'
+import type { PasswordHashes } from './passwords.ts'
 import {
   AUTH_PATH,
   CLIENT_ADDRESS_HEADER,
@@ -27,6 +25,7 @@ import {
   PASSWORD_LENGTH,
   SESSION_SECONDS,
 } from './sign-in-constants.ts'
+import { bindLogins, hashSessionTokens } from './wrap-adapter.ts'
 
 export interface OidcProvider {
   readonly issuer: string

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { Throttle } from './throttle.ts'
+import { Throttle } from './sign-in-attempts.ts'
 
 function create(options: { attempts?: number; maxNames?: number } = {}) {
   const time = { now: 0 }

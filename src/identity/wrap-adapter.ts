@@ -2,9 +2,13 @@
  * Stands between better-auth and its adapter: changes what is asked or written on the way in, and
  * rows on the way out, in transactions too. Knows no table.
  */
-import type { DBAdapter, Where } from '@better-auth/core/db/adapter'
 
-export interface AdapterCall {
+import { hash } from 'node:crypto'
+import type { DBAdapter, Where } from '@better-auth/core/db/adapter'
+import { PASSWORD_LOGIN } from '../store/users/users.ts'
+import { OIDC_PROVIDER } from './sign-in-constants.ts'
+
+interface AdapterCall {
   readonly model: string
   readonly where?: Where[] | undefined
   /** Of a change. */
@@ -13,7 +17,7 @@ export interface AdapterCall {
   readonly data?: Record<string, unknown>
 }
 
-export interface AdapterChange {
+interface AdapterChange {
   readonly ask: <Call extends AdapterCall>(call: Call) => Call
   /** @param call as better-auth made it */
   readonly tell: <Row>(row: Row, call: AdapterCall) => Row
@@ -21,7 +25,7 @@ export interface AdapterChange {
 
 type TransactionAdapter = Omit<DBAdapter, 'transaction'>
 
-export function wrapAdapter(adapter: DBAdapter, change: AdapterChange): DBAdapter {
+function wrapAdapter(adapter: DBAdapter, change: AdapterChange): DBAdapter {
   return {
     ...wrap(adapter, change),
     transaction: (callback) => adapter.transaction((inner) => callback(wrap(inner, change))),
@@ -44,4 +48,105 @@ function wrap<Inner extends TransactionAdapter>(inner: Inner, { ask, tell }: Ada
     incrementOne: async (call) => tell(await inner.incrementOne(ask(call)), call),
   }
   return wrapped as Inner
+}
+
+const LOGIN_MODEL = 'account'
+/** No provider's name in the settings of better-auth. */
+const FOREIGN = 'another-issuer'
+
+/** @param issuerOf the provider's in our settings; undefined: there is none */
+export function bindLogins(adapter: DBAdapter, issuerOf: () => string | undefined): DBAdapter {
+  return wrapAdapter(adapter, {
+    ask: (call) => bind(call, issuerOf()),
+    tell: (row, { model }) => tellApart(row, model, issuerOf()),
+  })
+}
+
+function bind<Call extends AdapterCall>(call: Call, issuer: string | undefined): Call {
+  const { model, where, data } = call
+  if (model !== LOGIN_MODEL) return call
+  const isOfProvider = where?.some(
+    ({ field, value }) => field === 'providerId' && value === OIDC_PROVIDER,
+  )
+  const ofIssuer: Where = { field: 'issuer', value: issuer ?? null }
+  return {
+    ...call,
+    ...(where && isOfProvider && { where: [...where, ofIssuer] }),
+    ...(data && { data: { ...data, issuer: issuerFor(data, issuer) } }),
+  }
+}
+
+/** A login of another issuer is another provider's, also where it is found by its user. */
+function tellApart<Row>(row: Row, model: string, issuer: string | undefined): Row {
+  if (typeof row !== 'object' || row === null) return row
+  if (model === LOGIN_MODEL) return isForeign(row, issuer) ? { ...row, providerId: FOREIGN } : row
+  if (!(LOGIN_MODEL in row) || !Array.isArray(row[LOGIN_MODEL])) return row
+  const logins = row[LOGIN_MODEL].map((login: unknown) => tellApart(login, LOGIN_MODEL, issuer))
+  return { ...row, [LOGIN_MODEL]: logins }
+}
+
+function isForeign(row: object, issuer: string | undefined): boolean {
+  const { providerId, issuer: own } = row as { readonly [name: string]: unknown }
+  return providerId === OIDC_PROVIDER && own !== issuer
+}
+
+/** @throws where an identity provider's login would be nobody's */
+function issuerFor(data: { readonly providerId?: unknown }, issuer: string | undefined): string {
+  if (data.providerId === PASSWORD_LOGIN.providerId) return PASSWORD_LOGIN.issuer
+  if (issuer === undefined) throw new Error('A login of an identity provider without an issuer.')
+  return issuer
+}
+
+const SESSION_MODEL = 'session'
+const TOKEN_FIELD = 'token'
+
+/**
+ * Keeps session tokens out of the database: what better-auth would write there is replaced by its
+ * SHA-256, and what it looks for likewise. A reader of the database, or of a backup, cannot make a
+ * cookie of it, with or without the secret.
+ */
+export function hashSessionTokens(adapter: DBAdapter): DBAdapter {
+  return wrapAdapter(adapter, { ask: hashed, tell: restore })
+}
+
+function hashed<Call extends AdapterCall>(call: Call): Call {
+  if (call.model !== SESSION_MODEL) return call
+  const where = call.where?.map((condition) =>
+    condition.field === TOKEN_FIELD
+      ? { ...condition, value: hashValue(condition.value) }
+      : condition,
+  )
+  const update = call.update && withHash(call.update)
+  const data = call.data && withHash(call.data)
+  return { ...call, ...(where && { where }), ...(update && { update }), ...(data && { data }) }
+}
+
+function withHash(written: Record<string, unknown>): Record<string, unknown> {
+  const token = tokenOf(written)
+  return token === undefined ? written : { ...written, [TOKEN_FIELD]: toHash(token) }
+}
+
+/** A question by a token, or a row made with one, gets that token back; any other keeps the hash. */
+function restore<Row>(row: Row, { model, where = [], data = {} }: AdapterCall): Row {
+  if (model !== SESSION_MODEL || typeof row !== 'object' || row === null) return row
+  const held = tokenOf(row)
+  const asked = where.filter(({ field }) => field === TOKEN_FIELD).flatMap(({ value }) => value)
+  const token = [tokenOf(data), ...asked].find(
+    (value) => typeof value === 'string' && toHash(value) === held,
+  )
+  return token === undefined ? row : { ...row, [TOKEN_FIELD]: token }
+}
+
+function hashValue(value: Where['value']): Where['value'] {
+  if (typeof value === 'string') return toHash(value)
+  return Array.isArray(value) ? value.map((each) => toHash(String(each))) : value
+}
+
+function tokenOf(row: object): string | undefined {
+  const token = TOKEN_FIELD in row ? row[TOKEN_FIELD] : undefined
+  return typeof token === 'string' ? token : undefined
+}
+
+function toHash(token: string): string {
+  return hash('sha256', token, 'hex')
 }

@@ -10,8 +10,9 @@ import {
   lockDataFolder,
 } from '../store/installation/data-folder.ts'
 import { listWorkerFolders, workerFolder } from '../store/installation/worker-folders.ts'
+import type { Log } from '../telemetry/log.ts'
 
-export interface AdoptionReport {
+interface AdoptionReport {
   adopted(folder: string, segments: number): void
   /** Its segments stay where they are, and the next start tries again. */
   failed(folder: string, cause: unknown): void
@@ -78,5 +79,38 @@ function lockIfFree(folder: string): DataFolderLock | undefined {
   } catch (error) {
     if (error instanceof DataFolderInUseError) return undefined
     throw error
+  }
+}
+
+/** Tells the log which journals were taken over. Knows no folder. */
+export function adoptionReport(log: Log): AdoptionReport {
+  return {
+    adopted: (folder, segments) =>
+      log.info({ folder, segments }, 'ledger: the journal of an earlier process is taken over'),
+    failed: (folder, cause) =>
+      log.error(
+        { folder, err: cause },
+        'ledger: the journal of an earlier process stays where it is',
+      ),
+  }
+}
+
+const FOLDER_PATIENCE_MS = 5_000
+const FOLDER_POLL_MS = 50
+
+/**
+ * Waits for other commands, which have the folder for a moment; a server, which says its address,
+ * is not waited for.
+ */
+export async function whenFolderIsFree<T>(open: () => T | Promise<T>): Promise<T> {
+  const until = performance.now() + FOLDER_PATIENCE_MS
+  for (;;) {
+    try {
+      return await open()
+    } catch (error) {
+      const isPassing = error instanceof DataFolderInUseError && error.holder === undefined
+      if (!isPassing || performance.now() > until) throw error
+      await Bun.sleep(FOLDER_POLL_MS)
+    }
   }
 }

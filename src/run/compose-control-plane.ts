@@ -50,7 +50,7 @@ export async function composeControlPlane(parts: ControlPlaneParts): Promise<Con
   const serveCall = async (...call: Parameters<Pipeline>) => toResponse(await pipeline(...call))
   const { createControlPlane } = await import('../admin/router.ts')
   const { RequestRates } = await import('../admin/request-rates.ts')
-  const { createIdentity } = await import('../identity/create-identity.ts')
+  const { createIdentity } = await import('../identity/identity.ts')
   return createControlPlane({
     gates,
     ownedModels,

@@ -15,9 +15,8 @@ import { hashApiKey } from '../core/api-key.ts'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { Secret } from '../core/secret.ts'
 import { createLog } from '../telemetry/log.ts'
-import { acceptLocalStore } from './accept-local-store.ts'
 import { composeGatehouse, type Gatehouse } from './compose.ts'
-import { copyLocalStore } from './copy-local-store.ts'
+import { acceptLocalStore, copyLocalStore } from './local-store.ts'
 
 const FIRST = '1a'.repeat(32)
 const SECOND = '2b'.repeat(32)

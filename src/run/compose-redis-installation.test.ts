@@ -23,8 +23,8 @@ import { DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { Secret } from '../core/secret.ts'
 import { checkServer } from '../doctor/check-server.ts'
 import { createLog } from '../telemetry/log.ts'
-import { acceptLocalStore } from './accept-local-store.ts'
 import { composeGatehouse, type Gatehouse, VERSION } from './compose.ts'
+import { acceptLocalStore } from './local-store.ts'
 
 setDefaultTimeout(60_000)
 

@@ -2,13 +2,13 @@
  * The stored state, and its image in memory: opens the store, reads from it what calls need, and
  * follows what other nodes change of it. Serves nothing.
  */
-
 import { ChangeFollowers } from '../cluster/change-followers.ts'
 import { openVault } from '../config/master-key.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Timekeeper } from '../core/clock.ts'
-import { OWNED_PREFIX } from '../core/owned-model.ts'
+import { OWNED_PREFIX, ownedSlugOf } from '../core/owned-model.ts'
 import type { Plans } from '../core/plan.ts'
+import type { Vault } from '../core/vault.ts'
 import { CircuitBreakers } from '../gateway/attempt/circuit-breakers.ts'
 import { healthKeyPrefix, readHealthKey } from '../gateway/plan/order-targets.ts'
 import { BudgetRegistry } from '../limits/budget-registry.ts'
@@ -28,13 +28,24 @@ import { openStore, type Store } from '../store/open-store.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { AddressGuard } from '../upstream/address-guard.ts'
 import {
+  DegradedTargets,
+  EventPublisher,
+  toBudgetEvent,
+  toOtherRedisEvent,
+  toSetBackEvent,
+  type UnusableTarget,
+  UnusableTargets,
+} from '../webhooks/gateway-events.ts'
+import type { AddressPolicy } from '../webhooks/post-delivery.ts'
+import { WebhookRegistry } from '../webhooks/webhook-registry.ts'
+import { WebhookSender } from '../webhooks/webhook-sender.ts'
+import {
   createExposureReport,
   installationParts,
   watchInstallation,
 } from './compose-installation.ts'
 import type { ComposedLimits } from './compose-limits.ts'
 import { type ComposedNode, composeNode, type JoinedNode } from './compose-nodes.ts'
-import { composeWebhooks, type Webhooks } from './compose-webhooks.ts'
 import { createReportResting } from './report-resting.ts'
 
 interface StateOptions {
@@ -217,4 +228,80 @@ export async function abandonState({ node, watch, store, lock }: State): Promise
   await watch.close()
   await store.close()
   lock.release()
+}
+
+interface Webhooks {
+  readonly registry: WebhookRegistry
+  readonly sender: WebhookSender
+  readonly degraded: DegradedTargets
+  readonly unusable: UnusableTargets
+  publishBudgetAlert(alert: BudgetAlert): void
+  publishSetBack(setBack: { readonly from: number; readonly to: number }): void
+  /** Ids of installations. */
+  publishOtherRedis(ids: { readonly found: string; readonly expected: string }): void
+  /**
+   * The queue keeps published events, and deliveries under way are cut: the next start sends them.
+   */
+  close(): Promise<void>
+}
+
+interface WebhooksOptions {
+  readonly store: Store
+  readonly vault: Vault
+  readonly log: Log
+  readonly addresses: AddressPolicy
+}
+
+/**
+ * Joins the parts that tell customers of events. Does not send by itself: whoever composes wakes
+ * the sender.
+ */
+async function composeWebhooks({
+  store,
+  vault,
+  log,
+  addresses,
+}: WebhooksOptions): Promise<Webhooks> {
+  const registry = await WebhookRegistry.load({ webhooks: store.webhooks, vault })
+  const sender = new WebhookSender({
+    queue: store.webhooks,
+    webhooks: registry,
+    addresses,
+    report: (event) =>
+      event.type === 'given-up'
+        ? log.warn({ ...event }, 'webhooks: a delivery was given up')
+        : log.error({ err: event.cause }, 'webhooks: the queue could not be read or written'),
+  })
+  const publisher = new EventPublisher({
+    webhooks: registry,
+    queue: store.webhooks,
+    onQueued: () => sender.wake(),
+    onDropped: (event, reason, cause) =>
+      log.error({ event, reason, err: cause }, 'webhooks: an event was dropped'),
+  })
+  return {
+    registry,
+    sender,
+    degraded: new DegradedTargets(publisher),
+    unusable: new UnusableTargets(publisher, (unusable) => reportUnusable(log, unusable)),
+    publishBudgetAlert: (alert) => publisher.publish(toBudgetEvent(alert)),
+    publishSetBack: (setBack) => publisher.publish(toSetBackEvent(setBack)),
+    publishOtherRedis: (ids) => publisher.publish(toOtherRedisEvent(ids)),
+    async close() {
+      await publisher.close()
+      await sender.stop()
+    },
+  }
+}
+
+/** Models that an account owns are its own affair. */
+function reportUnusable(log: Pick<Log, 'warn'>, { target, reason, status, owner }: UnusableTarget) {
+  if (ownedSlugOf(target) !== undefined) return
+  const credential = owner === 'platform' ? 'platform' : 'own'
+  log.warn(
+    { target, reason, status, credential },
+    reason === 'out_of_credit'
+      ? 'the account at the vendor has no credit: calls go to the next target of their gates'
+      : 'the vendor does not know the model any more: calls go to the next target of their gates',
+  )
 }

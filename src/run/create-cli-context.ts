@@ -32,11 +32,11 @@ export function createCliContext(
       },
     },
     async copyStore(onProgress) {
-      const { copyLocalStore } = await import('./copy-local-store.ts')
+      const { copyLocalStore } = await import('./local-store.ts')
       return await copyLocalStore(environment, onProgress)
     },
     async acceptStore() {
-      const { acceptLocalStore } = await import('./accept-local-store.ts')
+      const { acceptLocalStore } = await import('./local-store.ts')
       return await acceptLocalStore(environment)
     },
     async examine() {

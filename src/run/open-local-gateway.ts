@@ -13,8 +13,8 @@ import { startSandbox } from '../sandbox/start-sandbox.ts'
 import { operatorOrigin, withOrigin } from '../store/changes/change-origin.ts'
 import { DataFolderInUseError } from '../store/installation/data-folder.ts'
 import { createLog } from '../telemetry/log.ts'
+import { whenFolderIsFree } from './claim-folders.ts'
 import { composeGatehouse } from './compose.ts'
-import { whenFolderIsFree } from './when-folder-is-free.ts'
 
 /**
  * @throws SettingsError, DataFolderInUseError with how to reach the server that has the folder, and

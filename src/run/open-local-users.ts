@@ -9,7 +9,7 @@ import type { Environment } from '../config/setting-type.ts'
 import { readSettings } from '../config/settings.ts'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { createInvitation, toInvitationLink } from '../identity/create-invitation.ts'
-import { describeWeakPassword } from '../identity/password-rules.ts'
+import { describeWeakPassword } from '../identity/passwords.ts'
 import { locateStore } from '../store/database/open-database.ts'
 import {
   DataFolderInUseError,
@@ -18,8 +18,8 @@ import {
 } from '../store/installation/data-folder.ts'
 import { joinInstallation } from '../store/installation/join-installation.ts'
 import { openStore } from '../store/open-store.ts'
+import { whenFolderIsFree } from './claim-folders.ts'
 import { installationParts } from './compose-installation.ts'
-import { whenFolderIsFree } from './when-folder-is-free.ts'
 
 /**
  * @throws SettingsError, NewerDatabaseError, MigrationFailedError, DataFolderInUseError where

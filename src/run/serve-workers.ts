@@ -19,15 +19,13 @@ import {
 } from '../store/installation/data-folder.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
 import { createMetricsEndpoint } from '../telemetry/metrics-endpoint.ts'
-import { adoptionReport } from './adoption-report.ts'
-import { claimWorkerFolders } from './claim-folders.ts'
+import { adoptionReport, claimWorkerFolders } from './claim-folders.ts'
 import { obeySignals } from './hear-signals.ts'
 import { listenForMetrics } from './listen-for-metrics.ts'
 import { ownCommand } from './prepare-process.ts'
 import { createReload, noteConfiguration, type ReloadCount } from './reload-configuration.ts'
 import { folderToAdd, welcome } from './welcome.ts'
-import { WorkerGroup } from './worker-group.ts'
-import { startWorkerProcess } from './worker-process.ts'
+import { startWorkerProcess, WorkerGroup } from './worker-group.ts'
 
 export interface ServeWorkersOptions {
   readonly settings: Settings

@@ -3,6 +3,8 @@
  * path.
  */
 
+import { readdirSync, readFileSync } from 'node:fs'
+import { getPriority, setPriority } from 'node:os'
 import type { Settings } from '../config/settings.ts'
 import { systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -24,7 +26,6 @@ import { listenForMetrics } from './listen-for-metrics.ts'
 import { createReload, noteConfiguration, type ReloadCount } from './reload-configuration.ts'
 import { folderToAdd, welcome } from './welcome.ts'
 import type { WorkerChannel } from './worker-channel.ts'
-import { yieldCompilers } from './yield-compilers.ts'
 
 /** They come in the first seconds. */
 const COMPILERS_EVERY_MS = 10_000
@@ -275,4 +276,27 @@ async function end({
   await metrics?.stop()
   await sandbox?.stop()
   await gatehouse.close()
+}
+
+/** The name that its threads have. */
+const COMPILER = 'JITWorker'
+const THREADS = '/proc/self/task'
+/**
+ * They get a quarter of a core that calls want too: a call that comes is served at once, and a busy
+ * node becomes fast in its first seconds all the same. At 19 it did not (docs/decisions/0006).
+ */
+const NICER_BY = 5
+
+/** To be repeated, for threads may come later. On Linux alone: others give threads no niceness. */
+export function yieldCompilers(): void {
+  if (process.platform !== 'linux') return
+  const niceness = Math.min(19, getPriority() + NICER_BY)
+  for (const thread of readdirSync(THREADS)) {
+    try {
+      const name = readFileSync(`${THREADS}/${thread}/comm`, 'utf8')
+      if (name.startsWith(COMPILER)) setPriority(Number(thread), niceness)
+    } catch {
+      // It has ended meanwhile, or the system forbids it: calls are served as before.
+    }
+  }
 }

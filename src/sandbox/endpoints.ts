@@ -1,17 +1,20 @@
 /**
  * The dialect of each path, under its vendor's prefix. Knows nothing of what a dialect does.
  */
-import { anthropicCountDialect, anthropicDialect } from './anthropic/anthropic-dialect.ts'
-import { anthropicVendor } from './anthropic/anthropic-vendor.ts'
-import { bedrockDialect } from './bedrock/bedrock-dialect.ts'
-import { bedrockVendor } from './bedrock/bedrock-vendor.ts'
-import { cohereDialect } from './cohere/cohere-dialect.ts'
-import { cohereEmbeddings } from './cohere/cohere-embeddings.ts'
-import { cohereVendor } from './cohere/cohere-vendor.ts'
+import {
+  anthropicCountDialect,
+  anthropicDialect,
+  anthropicVendor,
+} from './anthropic/anthropic-dialect.ts'
+import { bedrockDialect, bedrockVendor } from './bedrock/bedrock-dialect.ts'
+import { cohereDialect, cohereEmbeddings, cohereVendor } from './cohere/cohere-dialect.ts'
 import type { Dialect } from './dialect.ts'
-import { geminiDialect } from './gemini/gemini-dialect.ts'
-import { geminiBatchEmbeddings, geminiEmbedding } from './gemini/gemini-embeddings.ts'
-import { geminiVendor } from './gemini/gemini-vendor.ts'
+import {
+  geminiBatchEmbeddings,
+  geminiDialect,
+  geminiEmbedding,
+  geminiVendor,
+} from './gemini/gemini-dialect.ts'
 import { mistralChatDialect, mistralFimDialect } from './mistral/mistral-dialect.ts'
 import { chatDialect } from './openai/chat-dialect.ts'
 import { openaiEmbeddings } from './openai/openai-embeddings.ts'

@@ -3,11 +3,12 @@
  * and misbehaves on request (README.md has the table). It keeps nothing, and shares no code with
  * the gateway, to be an independent check.
  */
-import { checkKey } from './check-key.ts'
+
 import { findRoute } from './endpoints.ts'
 import { generate } from './generate.ts'
 import { BASE_MODELS } from './parse-model.ts'
 import { Refusal } from './refusal.ts'
+import { checkKey } from './vendor.ts'
 
 export interface SandboxOptions {
   /** 127.0.0.1 unless given. */

@@ -10,8 +10,7 @@ import type { AccountId, KeyId } from '../core/ids.ts'
 import type { Caller, KeyLimits, KeyStore } from '../gateway/ports.ts'
 import type { NamedThing } from '../store/database/find-some.ts'
 import type { KeyTableStore } from '../store/resources/keys.ts'
-import { OneAtATime } from './one-at-a-time.ts'
-import { newestFirst, readAgain } from './snapshot.ts'
+import { newestFirst, OneAtATime, readAgain } from './snapshot.ts'
 import { type FlushOptions, UnsavedUses } from './unsaved-uses.ts'
 
 export interface KeySnapshotOptions extends FlushOptions {

@@ -3,14 +3,12 @@
  * other and follows the changes of other nodes in the store. Those held as they are stored are
  * found, listed and deleted here too, in a registry. Knows no kind and no HTTP.
  */
-
 import type { Follower } from '../cluster/change-followers.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { AccountId } from '../core/ids.ts'
 import type { NamedThing } from '../store/database/find-some.ts'
-import { OneAtATime } from './one-at-a-time.ts'
 
-export interface SnapshotSource<Stored> {
+interface SnapshotSource<Stored> {
   loadAll(): Promise<readonly Stored[]>
   findSome(things: readonly NamedThing[]): Promise<readonly (Stored | undefined)[]>
 }
@@ -183,3 +181,18 @@ export type SettingsOf<Thing> = Omit<Thing, 'accountId' | 'id' | 'createdAt' | '
 
 /** Operations of a table that a registry uses. */
 export type RegistryOperation = 'loadAll' | 'findSome' | 'insert' | 'change' | 'delete'
+
+/**
+ * Runs steps one after the other, so that what one has read is still so when it writes. Knows no
+ * step.
+ */
+export class OneAtATime {
+  #last: Promise<unknown> = Promise.resolve()
+
+  /** A step that fails keeps nobody from the next. */
+  run<Result>(step: () => Promise<Result>): Promise<Result> {
+    const turn = this.#last.then(step)
+    this.#last = turn.catch(() => {})
+    return turn
+  }
+}

@@ -3,10 +3,8 @@ import fc from 'fast-check'
 import type { CallRecord } from '../core/call.ts'
 import { createCallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
 import { CallCounters, SeriesTable } from './call-counters.ts'
-import { EventLoopLag } from './event-loop-lag.ts'
 import { METRICS } from './metric-list.ts'
-import { renderMetrics } from './prometheus.ts'
-import { readMetrics } from './read-metrics.ts'
+import { EventLoopLag, readMetrics, renderMetrics } from './metrics.ts'
 
 function call(fields: Partial<CallRecord> = {}): CallRecord {
   return {

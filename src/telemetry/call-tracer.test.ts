@@ -5,8 +5,7 @@ import { AlwaysOnSampler } from '@opentelemetry/sdk-trace'
 import type { CallRecord } from '../core/call.ts'
 import type { AccountId, CallId, GateId, KeyId } from '../core/ids.ts'
 import { beginAttempt } from '../gateway/call.ts'
-import { CallTracer } from './call-tracer.ts'
-import { PreparedIds } from './trace-context.ts'
+import { CallTracer, PreparedIds } from './call-tracer.ts'
 
 const DAY_MS = 86_400_000
 

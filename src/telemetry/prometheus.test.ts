@@ -1,9 +1,8 @@
 /** The text that Prometheus reads. */
 import { expect, test } from 'bun:test'
-import { SecondsHistogram } from './histogram.ts'
+import { SecondsHistogram } from './call-counters.ts'
 import { METRICS, type MetricName } from './metric-list.ts'
-import { renderMetrics } from './prometheus.ts'
-import type { ReadMetric, Sample } from './read-metrics.ts'
+import { type ReadMetric, renderMetrics, type Sample } from './metrics.ts'
 
 /** @returns the lines of one metric without its HELP */
 function render(name: MetricName, samples: readonly Sample[]): readonly string[] {

@@ -6,12 +6,10 @@ import type { TelemetrySettings } from '../config/telemetry-settings.ts'
 import type { CallObserver, CallTrace } from '../gateway/call-observer.ts'
 import type { ControlRequest } from './access-log.ts'
 import { CallCounters } from './call-counters.ts'
-import { EventLoopLag } from './event-loop-lag.ts'
 import type { ProviderNames } from './genai-attributes.ts'
 import type { Log } from './log.ts'
+import { EventLoopLag, type MetricSources, readMetrics, renderMetrics } from './metrics.ts'
 import { createMetricsEndpoint } from './metrics-endpoint.ts'
-import { renderMetrics } from './prometheus.ts'
-import { type MetricSources, readMetrics } from './read-metrics.ts'
 
 export interface Telemetry {
   /** Undefined: nobody watches. */

@@ -1,8 +1,12 @@
 import { expect, test } from 'bun:test'
 import { ScriptedClock } from '../../test/support/scripted-clock.ts'
 import { type AccountId, DEFAULT_ACCOUNT } from '../core/ids.ts'
-import type { PublishedEvent } from './event-publisher.ts'
-import { DegradedTargets, type UnusableTarget, UnusableTargets } from './gateway-events.ts'
+import {
+  DegradedTargets,
+  type PublishedEvent,
+  type UnusableTarget,
+  UnusableTargets,
+} from './gateway-events.ts'
 
 test('a failing target is reported once in ten minutes', () => {
   const told: PublishedEvent[] = []

@@ -1,12 +1,10 @@
 /** One attempt to bring an event to its webhook. Must not know queues or retries. */
-
 import { createHmac } from 'node:crypto'
 import type { Secret } from '../core/secret.ts'
-import type { AddressPolicy } from './check-address.ts'
 
 const TIMEOUT_MS = 5_000
 
-export interface Post {
+interface Post {
   readonly url: string
   readonly secret: Secret
   readonly deliveryId: string
@@ -94,3 +92,28 @@ function standardKey(secret: Secret): string | Buffer {
   const [, base64] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret.reveal()) ?? []
   return base64 === undefined ? secret.reveal() : Buffer.from(base64, 'base64')
 }
+
+/** A place to connect to, as the check of the address wants it connected to. */
+/**
+ * The port to the part that decides where customers' addresses may lead. It must not know
+ * how that is decided.
+ */
+interface Destination {
+  readonly url: string
+  /** For the header `host`, where the url holds an IP address instead of the name. */
+  readonly host: string | undefined
+  /** The name that the certificate must have, where it is not the url's host. */
+  readonly serverName: string | undefined
+  /** True where no proxy is to be used, whatever the environment says. */
+  readonly isDirect?: boolean
+}
+
+/** Both reject with an `AddressRefusedError` that says why. */
+export interface AddressPolicy {
+  /** For an address that is to be saved. */
+  check(address: string): Promise<unknown>
+  /** For one that is connected to now. */
+  locate(address: string): Promise<Destination>
+}
+
+export type CheckAddress = AddressPolicy['check']

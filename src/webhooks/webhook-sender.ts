@@ -7,8 +7,7 @@ import type { AccountId } from '../core/ids.ts'
 import { withJitter } from '../core/retry-delay.ts'
 import { createDeliveryId, type Webhook, type WebhookDelivery } from '../core/webhook.ts'
 import type { WebhookTableStore } from '../store/resources/webhooks.ts'
-import type { AddressPolicy } from './check-address.ts'
-import { type PostOutcome, postDelivery } from './post-delivery.ts'
+import { type AddressPolicy, type PostOutcome, postDelivery } from './post-delivery.ts'
 import type { WebhookRegistry } from './webhook-registry.ts'
 
 const AT_ONCE = 32

@@ -162,7 +162,7 @@ function expectDocumented(
   const undocumented = [...headers.keys()].filter(
     (name) => OWN_HEADER.test(name) && !named.includes(name),
   )
-  expect({ undocumented, cure: 'src/admin/openapi/openapi-headers.ts' }).toMatchObject({
+  expect({ undocumented, cure: 'src/admin/openapi/complete-document.ts' }).toMatchObject({
     undocumented: [],
   })
   if (documented?.content === undefined) {

@@ -20,13 +20,14 @@ import {
   responseAnswer,
   tokenCount,
 } from './openapi-answers.ts'
-import { gatehouseChatAnswer, gatehouseChatRequest } from './openapi-gatehouse-chat.ts'
 import {
   altChatRequest,
   chatRequest,
   countTokensRequest,
   embeddingsRequest,
   fimRequest,
+  gatehouseChatAnswer,
+  gatehouseChatRequest,
   messagesRequest,
   responsesRequest,
 } from './openapi-requests.ts'

@@ -2,11 +2,14 @@
  * `GET /openapi.json`: the machine-readable description of the whole service, made from what is
  * bound. Public.
  */
+
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import { z } from 'zod'
+import { errorBody } from '../../contract/errors.ts'
 import { SESSION_COOKIE } from '../../identity/sign-in-constants.ts'
-import { type ControlPlaneApp, OPENAPI_PATH } from '../control-plane-app.ts'
+import { type ControlPlaneApp, jsonContent, OPENAPI_PATH } from '../control-plane-app.ts'
 import { completeDocument } from './complete-document.ts'
 import { registerDataPlane } from './openapi-data-plane.ts'
-import { registerService } from './openapi-service.ts'
 
 /** The interface's version (interface-spec, Versioning), not the build's. */
 const INTERFACE_VERSION = '1.0.0'
@@ -65,5 +68,133 @@ export function bindOpenApi(app: ControlPlaneApp): void {
   app.get(OPENAPI_PATH, (c) => {
     text ??= JSON.stringify(completeDocument(app.getOpenAPI31Document(PREFACE)))
     return c.body(text, 200, { 'content-type': 'application/json' })
+  })
+}
+
+type Registry = OpenAPIHono['openAPIRegistry']
+
+const version = z.string().meta({ description: "The build's version.", example: '0.1.0' })
+
+const welcomeBody = z
+  .object({
+    name: z.literal('Gatehouse'),
+    version,
+    dashboard: z.string(),
+    docs: z.string(),
+    openapi: z.string(),
+  })
+  .meta({ id: 'Welcome' })
+const healthBody = z.object({ status: z.literal('ok'), version }).meta({ id: 'Health' })
+const readinessBody = z
+  .object({
+    status: z.enum(['ready', 'not ready']),
+    checks: z
+      .record(z.string(), z.looseObject({ status: z.string() }))
+      .meta({ description: 'The things that were looked at, by name, with their figures.' }),
+  })
+  .meta({ id: 'Readiness' })
+
+const openApiBody = z.looseObject({
+  openapi: z.string(),
+  info: z.looseObject({}),
+  paths: z
+    .record(z.string(), z.looseObject({}))
+    .meta({ description: 'Operations by path, by method.' }),
+  components: z.looseObject({
+    schemas: z.record(
+      z.string(),
+      z.looseObject({ properties: z.record(z.string(), z.unknown()).optional() }),
+    ),
+  }),
+})
+
+const tags = ['Service']
+const security: Record<string, string[]>[] = []
+
+function page(contentType: string, description: string) {
+  return { description, content: { [contentType]: { schema: z.string() } } }
+}
+
+/** Add any other route that answers without a key of the account. */
+/** Nobody has to be known to ask, so an address may ask so often. */
+const TOO_MANY = {
+  429: jsonContent(errorBody, 'Too many requests; `retry-after` says when to come back.'),
+}
+
+/**
+ * Describes the addresses that are about the service itself, for OpenAPI readers. Must not know who
+ * answers them.
+ */
+export function registerService(registry: Registry): void {
+  registry.registerPath({
+    method: 'get',
+    path: '/',
+    operationId: 'getWelcome',
+    summary: 'Who answers here',
+    description: 'Browsers, which accept `text/html`, are led to the dashboard.',
+    tags,
+    security,
+    responses: {
+      200: jsonContent(welcomeBody, 'The gateway.'),
+      302: { description: 'To the dashboard: it was asked for HTML.' },
+    },
+  })
+  registry.registerPath({
+    method: 'get',
+    path: '/healthz',
+    operationId: 'getHealth',
+    summary: 'Whether the process answers',
+    tags,
+    security,
+    responses: { 200: jsonContent(healthBody, 'It does.') },
+  })
+  registry.registerPath({
+    method: 'get',
+    path: '/readyz',
+    operationId: 'getReadiness',
+    summary: 'Whether it can serve',
+    tags,
+    security,
+    responses: {
+      200: jsonContent(readinessBody, 'It can.'),
+      503: jsonContent(readinessBody, 'It cannot; the checks say why.'),
+    },
+  })
+  registry.registerPath({
+    method: 'get',
+    path: '/metrics',
+    operationId: 'getMetrics',
+    summary: 'Figures for Prometheus',
+    description:
+      'Only where the operator asked for them, on this port or on another; a token of their ' +
+      'own may guard them.',
+    tags,
+    security,
+    responses: {
+      200: page('text/plain', 'The figures.'),
+      401: jsonContent(errorBody, 'Their token is missing or not valid.'),
+      404: jsonContent(errorBody, 'They are not here.'),
+    },
+  })
+  registry.registerPath({
+    method: 'get',
+    path: '/openapi.json',
+    operationId: 'getOpenApi',
+    summary: 'This description',
+    tags,
+    security,
+    responses: {
+      200: jsonContent(openApiBody, 'OpenAPI 3.1.'),
+      ...TOO_MANY,
+    },
+  })
+  registry.registerPath({
+    method: 'get',
+    path: '/docs',
+    operationId: 'getDocs',
+    summary: 'This description, to read and to try',
+    tags,
+    security,
+    responses: { 200: page('text/html', 'A page.'), ...TOO_MANY },
   })
 }

@@ -1,11 +1,19 @@
 /** `/v1/gates`: reads and writes gates. Must not know what a gate is for. */
-import type { z } from 'zod'
+import { createRoute, z } from '@hono/zod-openapi'
 import { type defaultsBody, gateResource } from '../../contract/gates.ts'
+import { noQuery } from '../../contract/lists.ts'
+import { gateTestBody, testGateBody } from '../../contract/target-health.ts'
 import { type GateDefaults, toPublicGate } from '../../core/gate.ts'
 import type { GateId } from '../../core/ids.ts'
 import { didYouMean } from '../../core/nearest-name.ts'
 import { OWNED_PREFIX } from '../../core/owned-model.ts'
-import type { ControlPlaneApp, ControlPlaneDependencies } from '../control-plane-app.ts'
+import {
+  type ControlPlaneApp,
+  type ControlPlaneDependencies,
+  callerOf,
+  errorAnswers,
+  jsonContent,
+} from '../control-plane-app.ts'
 import { refuse } from '../refusals.ts'
 import { bindResource } from '../resource-routes.ts'
 import { assertKnownOwnedModels } from './owned-models.ts'
@@ -67,4 +75,39 @@ function assertKnownProviders(
 function toDefaults(defaults: z.infer<typeof defaultsBody>): GateDefaults | null {
   const given = Object.entries(defaults).filter(([, value]) => value !== undefined)
   return given.length === 0 ? null : Object.fromEntries(given)
+}
+
+const testRoute = createRoute({
+  method: 'post',
+  path: '/v1/gates/{id}/test',
+  operationId: 'testGate',
+  summary: 'Test a gate',
+  description:
+    'Asks every target once, in parallel, with a tiny request that is a call ' +
+    'like any other: it counts for the limits and is in the log. A target that ' +
+    'fails is a result, not an error.',
+  tags: ['Gates'],
+  request: {
+    params: z.object({ id: z.string() }),
+    query: noQuery,
+    body: { ...jsonContent(testGateBody, 'May be left out.'), required: false },
+  },
+  responses: {
+    200: jsonContent(gateTestBody, 'How each target did.'),
+    ...errorAnswers(400, 404, 413),
+  },
+})
+
+/**
+ * `/v1/gates/{id}/test`: asks every target of a gate once. How that is done is the data plane's.
+ */
+export function bindGateTests(
+  app: ControlPlaneApp,
+  { gates, testGate }: ControlPlaneDependencies,
+): void {
+  app.openapi(testRoute, async (c) => {
+    const caller = callerOf(c.env)
+    const gate = gates.get(caller.accountId, c.req.valid('param').id)
+    return c.json({ gateId: gate.id, results: [...(await testGate(caller, gate))] }, 200)
+  })
 }

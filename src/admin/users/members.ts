@@ -2,12 +2,19 @@
  * `/v1/members`: who belongs to the account. The owner alone removes others and hands the account
  * on.
  */
-import { memberResource } from '../../contract/users.ts'
+import { invitationResource, memberResource } from '../../contract/users.ts'
+import { systemClock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { UserId } from '../../core/ids.ts'
+import { createInvitation, toInvitationLink } from '../../identity/create-invitation.ts'
+import { type Invitation, toPublicInvitation } from '../../store/users/invitations.ts'
 import { type Member, toPublicMember } from '../../store/users/members.ts'
-import { assertOwner, assertUser } from '../authenticate-caller.ts'
-import type { ControlPlaneApp, ControlPlaneDependencies } from '../control-plane-app.ts'
+import { actorId, assertMayGiveAccess, assertOwner, assertUser } from '../authenticate-caller.ts'
+import {
+  type ControlPlaneApp,
+  type ControlPlaneDependencies,
+  callerOf,
+} from '../control-plane-app.ts'
 import { bindResource } from '../resource-routes.ts'
 
 export function bindMembers(
@@ -53,4 +60,52 @@ export function bindMembers(
 
 function memberNotFound(): GatewayError {
   return new GatewayError('not_found', 'There is no member with this id.')
+}
+
+/**
+ * `/v1/invitations`: lets others join the account. A token leaves by the answer to its creation and
+ * by no other; no mail is sent.
+ */
+export function bindInvitations(
+  app: ControlPlaneApp,
+  { invitations, identity }: Pick<ControlPlaneDependencies, 'invitations' | 'identity'>,
+): void {
+  const toBody = (invitation: Invitation) => toPublicInvitation(invitation, systemClock.now())
+
+  bindResource(app, invitationResource, {
+    word: 'invitation',
+    list: (accountId, part) => invitations.list(accountId, part),
+    async create(accountId, { email }, bindings) {
+      if (identity.signUpPolicy === 'closed')
+        throw new GatewayError(
+          'forbidden',
+          'Sign-up is closed on this gateway: an invitation could not be used.',
+        )
+      const caller = callerOf(bindings)
+      assertMayGiveAccess(caller)
+      const invitedBy = actorId(caller.actor)
+      const { invitation, token } = await createInvitation(
+        invitations,
+        { accountId, email, invitedBy },
+        systemClock.now(),
+      )
+      const origin = identity.publicOrigin ?? new URL(bindings.request.url).origin
+      const link = toInvitationLink(origin, token)
+      return { ...toBody(invitation), token: token.reveal(), link }
+    },
+    async show(accountId, id) {
+      const invitation = await invitations.find(accountId, id)
+      if (invitation === undefined) throw invitationNotFound()
+      return invitation
+    },
+    async delete(accountId, id) {
+      if (!(await invitations.delete(accountId, id))) throw invitationNotFound()
+    },
+    idOf: ({ id }) => id,
+    toBody,
+  })
+}
+
+function invitationNotFound(): GatewayError {
+  return new GatewayError('not_found', 'There is no invitation with this id.')
 }

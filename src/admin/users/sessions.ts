@@ -19,7 +19,7 @@ import {
   errorAnswers,
   jsonContent,
 } from '../control-plane-app.ts'
-import { toAccountNameBody } from './account-name.ts'
+import { toAccountNameBody } from './account.ts'
 
 const tags = ['Sign-in']
 

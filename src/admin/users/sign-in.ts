@@ -20,7 +20,7 @@ import { GatewayError } from '../../core/errors.ts'
 import { DEFAULT_ACCOUNT } from '../../core/ids.ts'
 import { Secret } from '../../core/secret.ts'
 import type { OpenSession, SignedIn } from '../../identity/identity.ts'
-import { describeWeakPassword } from '../../identity/password-rules.ts'
+import { describeWeakPassword } from '../../identity/passwords.ts'
 import { assertMayGiveAccess, assertUser, type ControlPlaneCaller } from '../authenticate-caller.ts'
 import {
   type ControlPlaneApp,

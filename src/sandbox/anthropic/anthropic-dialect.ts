@@ -1,6 +1,5 @@
 /** The Anthropic dialect's answers: the message, its events, the count of tokens. Knows no HTTP. */
 
-import { signThinking } from '../check-thinking.ts'
 import { type Composition, composeAnswer } from '../compose-answer.ts'
 import { splitTokens } from '../count-tokens.ts'
 import {
@@ -9,12 +8,44 @@ import {
   type Dialect,
   type Exchange,
   encodeBody,
+  encodeNamedEvent,
   modelInAnswer,
+  type NamedEvent,
 } from '../dialect.ts'
-import { encodeNamedEvent, type NamedEvent } from '../named-event.ts'
 import { composeThoughts } from '../prompt-texts.ts'
+import { Refusal } from '../refusal.ts'
+import { signThinking } from '../thinking.ts'
+import { bearerOf, type Vendor } from '../vendor.ts'
 import { type AnthropicRequest, readAnthropicRequest, readPrompt } from './anthropic-request.ts'
-import { anthropicVendor } from './anthropic-vendor.ts'
+
+/** Anthropic's errors, key, headers and list of models. Knows no message. */
+export const anthropicVendor: Vendor = {
+  findKey: ({ headers }) => headers.get('x-api-key')?.trim() || bearerOf(headers),
+  checkRequest({ headers }) {
+    if (!headers.get('anthropic-version'))
+      throw new Refusal(400, 'anthropic-version: header is required')
+  },
+  idHeader: 'request-id',
+  encodeRefusal(refusal) {
+    const status = refusal.code === 'server_is_overloaded' ? 529 : refusal.status
+    const type = TYPES[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error')
+    return {
+      status,
+      body: { type: 'error', error: { type, message: refusal.message }, request_id: null },
+    }
+  },
+  encodeModels: (ids) => ({
+    data: ids.map((id) => ({
+      type: 'model',
+      id,
+      display_name: `Sandbox ${id}`,
+      created_at: '2026-01-01T00:00:00Z',
+    })),
+    has_more: false,
+    first_id: ids[0] ?? null,
+    last_id: ids.at(-1) ?? null,
+  }),
+}
 
 export const anthropicDialect: Dialect = { vendor: anthropicVendor, answer }
 
@@ -180,4 +211,16 @@ function* streamDeltas(block: Block, composition: Composition): Generator<object
       for (const partial_json of ['', ...pieces]) yield { type: 'input_json_delta', partial_json }
     }
   }
+}
+
+const TYPES: Readonly<Record<number, string>> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  504: 'timeout_error',
+  529: 'overloaded_error',
 }

@@ -3,13 +3,12 @@
  * Knows no answer.
  */
 
-import { checkThinking } from '../check-thinking.ts'
 import type { Prompt, ToolChoice, ToolOffer } from '../compose-answer.ts'
 import { countPrompt, type PromptCount } from '../count-tokens.ts'
 import type { Exchange } from '../dialect.ts'
 import { isObject, type JsonObject, objectsOf, stringOf, textOfContent } from '../json.ts'
 import { badField } from '../refusal.ts'
-import { readThinking, type ThinkingSettings } from '../thinking-settings.ts'
+import { checkThinking, readThinking, type ThinkingSettings } from '../thinking.ts'
 import {
   type AnthropicTurn,
   countedText,

@@ -1,7 +1,5 @@
 /** Bedrock Converse's answers: the message, and its events in binary frames. Knows no HTTP. */
-
 import type { EventStreamCodec } from '@smithy/eventstream-codec'
-import { signThinking } from '../check-thinking.ts'
 import { type Composition, composeAnswer } from '../compose-answer.ts'
 import { splitTokens } from '../count-tokens.ts'
 import {
@@ -14,8 +12,47 @@ import {
   obfuscationAt,
 } from '../dialect.ts'
 import { composeThoughts } from '../prompt-texts.ts'
+import { Refusal } from '../refusal.ts'
+import { signThinking } from '../thinking.ts'
+import { bearerOf, type Vendor } from '../vendor.ts'
 import { type BedrockRequest, readBedrockRequest } from './bedrock-request.ts'
-import { bedrockVendor } from './bedrock-vendor.ts'
+
+/**
+ * Amazon Bedrock's errors, and its two forms of key: a Bearer key and a signature of AWS. Knows no
+ * message.
+ */
+export const bedrockVendor: Vendor = {
+  findKey({ headers }) {
+    const authorization = headers.get('authorization')?.trim() ?? ''
+    if (!authorization.startsWith('AWS4')) return bearerOf(headers)
+    const { key, signed } = SIGNATURE.exec(authorization)?.groups ?? {}
+    const isSigned = signed?.split(';').includes('host') && signed.includes('x-amz-date')
+    if (key !== undefined && isSigned && headers.has('x-amz-date')) return key
+    throw new Refusal(
+      403,
+      'The signature of the request is not well-formed, or does not cover host and x-amz-date.',
+      {
+        type: 'IncompleteSignatureException',
+      },
+    )
+  },
+  idHeader: 'x-amzn-requestid',
+  encodeRefusal(refusal) {
+    if (refusal.keyFault !== null) {
+      const type =
+        refusal.keyFault === 'bad' ? 'UnrecognizedClientException' : 'AccessDeniedException'
+      return {
+        status: 403,
+        headers: { 'x-amzn-errortype': type },
+        body: { message: refusal.message },
+      }
+    }
+    const { status } = refusal
+    const fallback = status >= 500 ? 'InternalServerException' : 'ValidationException'
+    const type = refusal.type.endsWith('Exception') ? refusal.type : (TYPES[status] ?? fallback)
+    return { status, headers: { 'x-amzn-errortype': type }, body: { message: refusal.message } }
+  },
+}
 
 // Amazon's binary framing of events, application/vnd.amazon.eventstream.
 
@@ -186,3 +223,20 @@ function* streamEvents(scene: Scene): Generator<Event> {
   yield { type: 'messageStop', payload: { stopReason: stopReason(composition) } }
   yield { type: 'metadata', payload: buildMetadata(scene) }
 }
+
+/** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html#API_runtime_Converse_Errors */
+const TYPES: Readonly<Record<number, string>> = {
+  400: 'ValidationException',
+  401: 'UnrecognizedClientException',
+  403: 'AccessDeniedException',
+  404: 'ResourceNotFoundException',
+  408: 'ModelTimeoutException',
+  424: 'ModelErrorException',
+  429: 'ThrottlingException',
+  500: 'InternalServerException',
+  503: 'ServiceUnavailableException',
+}
+
+/** Well-formed is enough: the sandbox has no secret to check a signature with. */
+const SIGNATURE =
+  /^AWS4-HMAC-SHA256 Credential=(?<key>[\w-]+)\/\d{8}\/[a-z0-9-]+\/bedrock\/aws4_request, ?SignedHeaders=(?<signed>[a-z0-9;-]+), ?Signature=[0-9a-f]{64}$/

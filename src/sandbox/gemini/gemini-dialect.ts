@@ -1,10 +1,85 @@
 /** Gemini's answers: the response and its pieces, which have one shape. Knows no HTTP. */
+
 import { type Composition, composeAnswer } from '../compose-answer.ts'
-import { type Answer, type Dialect, type Exchange, encodeBody, modelInAnswer } from '../dialect.ts'
+import {
+  type Answer,
+  answerOnce,
+  type Dialect,
+  type Exchange,
+  encodeBody,
+  modelInAnswer,
+} from '../dialect.ts'
+import { embedText } from '../embed-text.ts'
+import { isObject, type JsonObject, objectsOf, textOfContent } from '../json.ts'
 import { composeThoughts } from '../prompt-texts.ts'
+import { badField, Refusal } from '../refusal.ts'
+import { bearerOf, type Vendor } from '../vendor.ts'
 import { signThought } from './gemini-contents.ts'
 import { type GeminiRequest, readGeminiRequest } from './gemini-request.ts'
-import { geminiVendor } from './gemini-vendor.ts'
+
+/** https://cloud.google.com/apis/design/errors */
+const STATUSES: Readonly<Record<number, string>> = {
+  400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  409: 'ABORTED',
+  429: 'RESOURCE_EXHAUSTED',
+  499: 'CANCELLED',
+  500: 'INTERNAL',
+  501: 'UNIMPLEMENTED',
+  503: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
+}
+
+const BAD_KEY = 'API key not valid. Please pass a valid API key.'
+
+/** Google's errors, key and list of models. Knows no content. */
+export const geminiVendor: Vendor = {
+  findKey(request) {
+    const inAddress = new URL(request.url).searchParams.get('key')
+    return request.headers.get('x-goog-api-key')?.trim() || inAddress || bearerOf(request.headers)
+  },
+  checkRequest(request) {
+    const { pathname, searchParams } = new URL(request.url)
+    if (pathname.endsWith(':streamGenerateContent') && searchParams.get('alt') !== 'sse')
+      throw new Refusal(400, 'The sandbox streams only with alt=sse.')
+  },
+  idHeader: 'x-request-id',
+  encodeRefusal(refusal) {
+    const isBadKey = refusal.keyFault === 'bad'
+    // Google answers a key that it does not know with 400, and none at all with 403.
+    const code = isBadKey ? 400 : refusal.keyFault === 'missing' ? 403 : refusal.status
+    const seconds = refusal.headers['retry-after']
+    const details = [
+      ...(isBadKey
+        ? [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }]
+        : []),
+      ...(seconds === undefined
+        ? []
+        : [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: `${seconds}s` }]),
+    ]
+    return {
+      status: code,
+      body: {
+        error: {
+          code,
+          message: isBadKey ? BAD_KEY : refusal.message,
+          status: STATUSES[code] ?? (code >= 500 ? 'INTERNAL' : 'FAILED_PRECONDITION'),
+          ...(details.length > 0 ? { details } : {}),
+        },
+      },
+    }
+  },
+  encodeModels: (ids) => ({
+    models: ids.map((id) => ({
+      name: `models/${id}`,
+      version: 'sandbox',
+      displayName: `Sandbox ${id}`,
+      supportedGenerationMethods: ['generateContent', 'batchEmbedContents'],
+    })),
+  }),
+}
 
 export const geminiDialect: Dialect = { vendor: geminiVendor, answer }
 
@@ -119,4 +194,49 @@ function* streamFrames(scene: Scene): Generator<string> {
     const signature = calls.length > 0 ? {} : textSignature(scene)
     yield encodePiece({ text: '', ...signature }, { finishReason: reasonFor(composition) })
   }
+}
+
+const DEFAULT_DIMENSIONS = 768
+const MAX_REQUESTS = 100
+
+/**
+ * Gemini's `batchEmbedContents` and `embedContent`: reading, refusing, answering. Knows no HTTP.
+ */
+export const geminiBatchEmbeddings: Dialect = {
+  vendor: geminiVendor,
+  answer({ body }) {
+    const requests = objectsOf(body.requests)
+    if (requests.length === 0)
+      throw badField(
+        '* BatchEmbedContentsRequest.requests: requests is not specified\n',
+        'requests',
+      )
+    if (requests.length > MAX_REQUESTS)
+      throw badField(
+        `* BatchEmbedContentsRequest.requests: at most ${MAX_REQUESTS} ` +
+          'requests can be in one batch\n',
+        'requests',
+      )
+    return answerOnce({
+      embeddings: requests.map((request, at) => embed(request, `requests[${at}].`)),
+    })
+  },
+}
+
+export const geminiEmbedding: Dialect = {
+  vendor: geminiVendor,
+  answer: ({ body }) => answerOnce({ embedding: embed(body, '') }),
+}
+
+function embed(request: JsonObject, at: string) {
+  const text = isObject(request.content) ? textOfContent(request.content.parts) : ''
+  if (text === '')
+    throw badField(
+      `* EmbedContentRequest.${at}content: content is empty or has no text\n`,
+      'content',
+    )
+  const asked = request.outputDimensionality ?? request.output_dimensionality
+  const dimensions =
+    typeof asked === 'number' && asked >= 1 ? Math.min(asked, 3072) : DEFAULT_DIMENSIONS
+  return { values: [...embedText(text, dimensions)] }
 }

@@ -6,7 +6,7 @@ import type { Prompt, ToolChoice, ToolOffer } from '../compose-answer.ts'
 import { countPrompt, type PromptCount } from '../count-tokens.ts'
 import type { Exchange } from '../dialect.ts'
 import { isObject, type JsonObject, objectsOf, stringOf, textOfContent } from '../json.ts'
-import { reasoningTokensFor } from '../openai/openai-fields.ts'
+import { reasoningTokensFor } from '../openai/openai-vendor.ts'
 import { JSON_OBJECT } from '../prompt-texts.ts'
 import { badField } from '../refusal.ts'
 import {

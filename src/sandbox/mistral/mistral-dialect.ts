@@ -2,7 +2,8 @@
  * The answers of Mistral's chat and fill-in-the-middle dialects, which have one shape. Knows no
  * HTTP.
  */
-import type { Composition } from '../compose-answer.ts'
+import { type Composition, composeAnswer, type Prompt } from '../compose-answer.ts'
+import { countPrompt, type PromptCount } from '../count-tokens.ts'
 import {
   type Answer,
   CREATED_AT,
@@ -11,8 +12,17 @@ import {
   encodeBody,
   modelInAnswer,
 } from '../dialect.ts'
-import { mistralVendor } from '../openai/openai-vendor.ts'
-import { type MistralRequest, readFimRequest, readMistralChatRequest } from './mistral-request.ts'
+import { stringOf } from '../json.ts'
+import {
+  readChatToolChoice,
+  readChatTools,
+  readFormat,
+  readMessages,
+  readStop,
+} from '../openai/chat-request.ts'
+import { mistralVendor, reasoningTokensFor } from '../openai/openai-vendor.ts'
+import { composeMiddle, JSON_OBJECT } from '../prompt-texts.ts'
+import { Refusal } from '../refusal.ts'
 
 export const mistralChatDialect: Dialect = {
   answer: (exchange) => answer(exchange, readMistralChatRequest(exchange)),
@@ -115,4 +125,137 @@ function* streamFrames(exchange: Exchange, request: MistralRequest): Generator<s
     yield encodeChunk(last, composition.finish, tail)
   }
   yield 'data: [DONE]\n\n'
+}
+
+type Expected = 'any' | 'boolean' | 'integer' | 'number' | 'string'
+
+const SHARED_FIELDS: Readonly<Record<string, Expected>> = {
+  max_tokens: 'integer',
+  metadata: 'any',
+  model: 'string',
+  prompt_cache_key: 'string',
+  random_seed: 'integer',
+  stop: 'any',
+  stream: 'boolean',
+  temperature: 'number',
+  top_p: 'number',
+}
+
+const FIM_FIELDS: Readonly<Record<string, Expected>> = {
+  ...SHARED_FIELDS,
+  min_tokens: 'integer',
+  prompt: 'string',
+  suffix: 'string',
+}
+
+const CHAT_FIELDS: Readonly<Record<string, Expected>> = {
+  ...SHARED_FIELDS,
+  frequency_penalty: 'number',
+  guardrails: 'any',
+  messages: 'any',
+  n: 'integer',
+  parallel_tool_calls: 'boolean',
+  prediction: 'any',
+  presence_penalty: 'number',
+  prompt_mode: 'string',
+  reasoning_effort: 'string',
+  response_format: 'any',
+  safe_prompt: 'boolean',
+  service_tier: 'string',
+  tool_choice: 'any',
+  tools: 'any',
+}
+
+/** @throws Refusal 422 that lists every field at fault, as Mistral's validation does. */
+function checkFields(
+  { body, model }: Exchange,
+  fields: Readonly<Record<string, Expected>>,
+  required: string,
+): void {
+  const faults: unknown[] = []
+  const found = (type: string, name: string, msg: string, input: unknown) =>
+    faults.push({ type, loc: ['body', name], msg, input })
+  if (body[required] === undefined || body[required] === null)
+    found('missing', required, 'Field required', null)
+  for (const [name, value] of Object.entries(body)) {
+    const expected = Object.hasOwn(fields, name) ? fields[name] : undefined
+    if (expected === undefined) {
+      if (model.base !== 'echo-lenient')
+        found('extra_forbidden', name, 'Extra inputs are not permitted', value)
+    } else if (value !== null && !isExpected(value, expected)) {
+      found(`${expected}_type`, name, `Input should be a valid ${expected}`, value)
+    }
+  }
+  if (faults.length > 0) throw new Refusal(422, 'Validation failed', { detail: { detail: faults } })
+}
+
+function isExpected(value: unknown, expected: Expected): boolean {
+  if (expected === 'any') return true
+  return expected === 'integer' ? Number.isInteger(value) : typeof value === expected
+}
+
+interface MistralRequest {
+  readonly composition: Composition
+  readonly count: PromptCount
+  readonly choices: number
+  /** FIM messages carry it, chat messages do not. */
+  readonly message: Readonly<Record<string, unknown>>
+}
+
+/** @throws Refusal 422 for unknown fields, 400 for a model without FIM. */
+function readFimRequest(exchange: Exchange): MistralRequest {
+  const { body, model } = exchange
+  checkFields(exchange, FIM_FIELDS, 'prompt')
+  if (model.base === 'echo-reasoning') {
+    throw new Refusal(400, 'FIM is not enabled for this model', {
+      type: 'invalid_request_invalid_args',
+      code: '3051',
+    })
+  }
+  const before = stringOf(body.prompt)
+  const after = stringOf(body.suffix)
+  const prompt: Prompt = {
+    lastUserText: before,
+    literalText: composeMiddle(before, after),
+    toolOutputs: [],
+    tools: [],
+    toolChoice: { type: 'none' },
+    isParallel: false,
+    maxOutputTokens: typeof body.max_tokens === 'number' ? body.max_tokens : null,
+    stop: readStop(body.stop),
+    reasoningTokens: 0,
+  }
+  return {
+    composition: composeAnswer(prompt, model.fault),
+    count: countPrompt(after === '' ? [before] : [after, before], body.prompt_cache_key),
+    choices: 1,
+    message: { prefix: false },
+  }
+}
+
+/** @throws Refusal 422 for unknown fields, 400 for messages that do not fit together. */
+function readMistralChatRequest(exchange: Exchange): MistralRequest {
+  const { body, model } = exchange
+  checkFields(exchange, CHAT_FIELDS, 'messages')
+  const messages = readMessages(body.messages)
+  const tools = readChatTools(body.tools)
+  const prompt: Prompt = {
+    lastUserText: messages.lastUserText,
+    toolOutputs: messages.toolOutputs,
+    tools,
+    toolChoice: readChatToolChoice(body.tool_choice, tools),
+    isParallel: body.parallel_tool_calls !== false,
+    maxOutputTokens: typeof body.max_tokens === 'number' ? body.max_tokens : null,
+    stop: readStop(body.stop),
+    reasoningTokens:
+      model.base === 'echo-reasoning' ? reasoningTokensFor(body.reasoning_effort) : 0,
+    ...readFormat(body.response_format, JSON_OBJECT),
+  }
+  const parts = tools.length > 0 ? [JSON.stringify(body.tools), ...messages.parts] : messages.parts
+  return {
+    composition: composeAnswer(prompt, model.fault),
+    count: countPrompt(parts, body.prompt_cache_key),
+    choices: typeof body.n === 'number' && body.n > 1 ? Math.min(body.n, 128) : 1,
+    message: {},
+  }
 }

@@ -3,8 +3,7 @@ import { countTokens } from '../count-tokens.ts'
 import { type Answer, answerOnce, type Dialect, type Exchange, modelInAnswer } from '../dialect.ts'
 import { embedText, toBase64 } from '../embed-text.ts'
 import { badField, missingField } from '../refusal.ts'
-import { checkFields, type FieldTable } from './openai-fields.ts'
-import { openaiVendor } from './openai-vendor.ts'
+import { checkFields, type FieldTable, openaiVendor } from './openai-vendor.ts'
 
 export const openaiEmbeddings: Dialect = { vendor: openaiVendor, answer }
 

@@ -3,11 +3,16 @@
  * prometheus.ts.
  */
 import { callsUnderWay } from '../core/calls-under-way.ts'
+import { systemClock } from '../core/clock.ts'
 import { FRESHNESS_STATUSES, SHARING_MODES } from '../core/shared-stores.ts'
-import type { CallCounters, Count, Times } from './call-counters.ts'
-import type { EventLoopLag } from './event-loop-lag.ts'
-import type { SecondsHistogram } from './histogram.ts'
-import type { MetricName } from './metric-list.ts'
+import {
+  type CallCounters,
+  type Count,
+  SECONDS,
+  type SecondsHistogram,
+  type Times,
+} from './call-counters.ts'
+import { METRICS, type MetricName } from './metric-list.ts'
 
 /** The questions to the rest of the house when somebody looks. */
 export interface MetricSources {
@@ -73,7 +78,7 @@ export interface Sample {
 
 export type ReadMetric = () => Iterable<Sample>
 
-export interface MetricsInput {
+interface MetricsInput {
   readonly counters: CallCounters
   readonly lag: EventLoopLag
   readonly sources: MetricSources
@@ -219,4 +224,105 @@ function toBreakers(targets: Iterable<string>): readonly Sample[] {
     open.set(name, (open.get(name) ?? 0) + 1)
   }
   return [...open].map(([target, value]) => ({ labels: [target], value }))
+}
+
+const INTERVAL_MS = 500
+const REMEMBERED = 120
+
+/** How late the event loop was, looked at twice a second and remembered for a minute. */
+export class EventLoopLag {
+  readonly #lags = new Float64Array(REMEMBERED)
+  readonly #endLooking: () => void
+  #index = 0
+  #expectedAt = performance.now() + INTERVAL_MS
+
+  constructor() {
+    this.#endLooking = systemClock.every(INTERVAL_MS, () => this.#look())
+  }
+
+  /** Of the last minute, in milliseconds. */
+  longestMs(): number {
+    return Math.max(...this.#lags)
+  }
+
+  stop(): void {
+    this.#endLooking()
+  }
+
+  #look(): void {
+    const now = performance.now()
+    this.#lags[this.#index] = Math.max(0, now - this.#expectedAt)
+    this.#index = (this.#index + 1) % REMEMBERED
+    this.#expectedAt = now + INTERVAL_MS
+  }
+}
+
+/**
+ * Writes the metrics in Prometheus' text format:
+ * https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
+ */
+export function renderMetrics(readers: Record<MetricName, ReadMetric>): string {
+  const metrics = Object.entries(METRICS).map(([name, { type, labels, help }]) => {
+    const samples = readers[name as MetricName]()
+    const series = type === 'histogram' ? toBuckets : toSeries
+    return [
+      `# HELP ${name} ${escapeText(help)}.`,
+      `# TYPE ${name} ${type}`,
+      ...series(name, labels, samples),
+    ].join('\n')
+  })
+  return `${metrics.join('\n\n')}\n`
+}
+
+/** Samples with the same labels are one series, and a metric without labels is never absent. */
+function toSeries(name: string, names: readonly string[], samples: Iterable<Sample>): string[] {
+  const sums = new Map(names.length === 0 ? [['', 0]] : [])
+  for (const { labels, value } of samples) {
+    if (typeof value !== 'number') continue
+    const own = toLabels(names, labels)
+    sums.set(own, (sums.get(own) ?? 0) + value)
+  }
+  return [...sums].map(([own, sum]) => toLine(name, own, sum))
+}
+
+function toBuckets(name: string, names: readonly string[], samples: Iterable<Sample>): string[] {
+  return [...samples].flatMap(({ labels, value }) => {
+    if (typeof value === 'number') return []
+    const own = toLabels(names, labels)
+    const counts = toCumulative(value).map(([bound, count]) =>
+      toLine(`${name}_bucket`, own === '' ? `le="${bound}"` : `le="${bound}",${own}`, count),
+    )
+    return [
+      ...counts,
+      toLine(`${name}_sum`, own, value.sum),
+      toLine(`${name}_count`, own, value.count),
+    ]
+  })
+}
+
+function toCumulative({
+  counts,
+  count,
+}: SecondsHistogram): readonly (readonly [bound: string, count: number])[] {
+  let below = 0
+  const bounded = SECONDS.map((bound, index) => {
+    below += counts[index] ?? 0
+    return [String(bound), below] as const
+  })
+  return [...bounded, ['+Inf', count]]
+}
+
+function toLine(name: string, labels: string, value: number): string {
+  const figure = value === Number.POSITIVE_INFINITY ? '+Inf' : value
+  return `${name}${labels === '' ? '' : `{${labels}}`} ${figure}`
+}
+
+function toLabels(names: readonly string[], values: readonly string[]): string {
+  return names
+    .map((name, index) => `${name}="${escapeText(values[index] ?? '').replaceAll('"', '\\"')}"`)
+    .join(',')
+}
+
+function escapeText(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
 }

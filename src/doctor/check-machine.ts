@@ -11,8 +11,12 @@ import {
   statfsSync,
   statSync,
 } from 'node:fs'
+import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
+import { SETTINGS, unknownVariables } from '../config/setting-table.ts'
+import type { Environment } from '../config/setting-type.ts'
 import type { Finding } from '../core/finding.ts'
+import { nearestName } from '../core/nearest-name.ts'
 import { codeOf, findingsOf } from './finding.ts'
 
 const { fail, ok, warn } = findingsOf('data folder')
@@ -167,4 +171,94 @@ export function statIfThere(path: string): Stats | undefined {
     if (['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return undefined
     throw error
   }
+}
+
+const ofPort = findingsOf('port')
+
+/** Finds out whether a server could listen at its address. Listens for a moment itself. */
+export async function checkPort({
+  host,
+  port,
+}: {
+  host: string
+  port: number
+}): Promise<Finding[]> {
+  const code = await tryToListen(host, port)
+  const where = `${host}:${port}`
+  if (code === undefined)
+    return [ofPort.ok(`${where} is free; no server uses this data folder now`)]
+  const cure = CURES[code] ?? 'Give another with GATEHOUSE_HOST and GATEHOUSE_PORT'
+  return [ofPort.fail(`a server could not listen on ${where} (${code})`, cure)]
+}
+
+const CURES: Readonly<Record<string, string>> = {
+  EADDRINUSE:
+    'Another program has it: stop that, or give another with GATEHOUSE_PORT (0 takes any free one)',
+  EACCES: 'Ports below 1024 are for root: give another with GATEHOUSE_PORT',
+  EADDRNOTAVAIL:
+    "The address is not this machine's: give another with GATEHOUSE_HOST (0.0.0.0 is all of them)",
+  ENOTFOUND: 'The name leads nowhere: give an address with GATEHOUSE_HOST',
+}
+
+/** @returns the code of the refusal; undefined when it could */
+function tryToListen(host: string, port: number): Promise<string | undefined> {
+  const { promise, resolve } = Promise.withResolvers<string | undefined>()
+  const server = createServer()
+  server.once('error', (error) => resolve(codeOf(error)))
+  server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)))
+  return promise
+}
+
+const ofVariables = findingsOf('variables')
+const ofRuntime = findingsOf('runtime')
+const FEW_FILES = 4_096
+
+/**
+ * The environment and the runtime: settings that are misspelt or careless, and limits that are low.
+ */
+export function checkVariables(environment: Environment): Finding[] {
+  const findings = unknownVariables(environment).map((name): Finding => {
+    const meant = nearestName(name, Object.keys(SETTINGS))
+    return ofVariables.warn(
+      `${name} is no setting, and nothing reads it`,
+      meant === undefined
+        ? 'Unset it; gatehouse serve --help lists them all'
+        : `Did you mean ${meant}?`,
+    )
+  })
+  if (environment.NODE_TLS_REJECT_UNAUTHORIZED === '0')
+    findings.push(
+      ofVariables.warn(
+        'NODE_TLS_REJECT_UNAUTHORIZED is 0: anybody on the way can pose as a ' +
+          'provider and read its key',
+        'Unset it; give a certificate of your own with NODE_EXTRA_CA_CERTS',
+      ),
+    )
+  if (findings.length > 0) return findings
+  return [ofVariables.ok('no GATEHOUSE_* variable is misspelt')]
+}
+
+/** @param openFiles how many this process may have open; undefined where the system does not say */
+export function checkRuntime(runtime: {
+  readonly version: string
+  readonly pinnedVersion: string
+  readonly openFiles: number | undefined
+}): Finding[] {
+  const { version, pinnedVersion, openFiles } = runtime
+  const findings: Finding[] = [
+    version === pinnedVersion
+      ? ofRuntime.ok(`Bun ${version}`)
+      : ofRuntime.warn(
+          `this is Bun ${version}; Gatehouse is tested with ${pinnedVersion}`,
+          'Run it with node_modules/.bin/bun, which npm ci installs',
+        ),
+  ]
+  if (openFiles !== undefined && openFiles < FEW_FILES)
+    findings.push(
+      ofRuntime.warn(
+        `this process may have ${openFiles} files open, and a call needs two`,
+        'Raise it: ulimit -n 65536, or LimitNOFILE=65536 in the systemd unit',
+      ),
+    )
+  return findings
 }

@@ -1,0 +1,116 @@
+/**
+ * Makes the hashes by which passwords are known, and compares with them. Knows no password rules,
+ * and not where hashes are kept.
+ */
+
+import { GatewayError } from '../core/errors.ts'
+import { PASSWORD_LENGTH } from './sign-in-constants.ts'
+
+export class PasswordHashes {
+  readonly #work: PasswordWork
+  /** The password of each hash that was just made from it. */
+  readonly #fresh = new Map<string, string>()
+
+  constructor(work: PasswordWork) {
+    this.#work = work
+  }
+
+  /** @throws GatewayError `rate_limited` */
+  async hash(password: string): Promise<string> {
+    const { hashPassword } = await import('better-auth/crypto')
+    return await this.#work.run(() => hashPassword(password))
+  }
+
+  /**
+   * Runs `use`, which proves the password against the hash that was just made from it: a second
+   * hashing would show nothing, takes as long as the first, and could be refused for want of room
+   * when the user is there already.
+   */
+  async whileFresh<T>(hash: string, password: string, use: () => Promise<T>): Promise<T> {
+    this.#fresh.set(hash, password)
+    try {
+      return await use()
+    } finally {
+      this.#fresh.delete(hash)
+    }
+  }
+
+  /** @throws GatewayError `rate_limited` */
+  async verify(given: { readonly hash: string; readonly password: string }): Promise<boolean> {
+    // Salted: no other user's hash, and none of an older password, is the same.
+    if (this.#fresh.get(given.hash) === given.password) return true
+    const { verifyPassword } = await import('better-auth/crypto')
+    return await this.#work.run(() => verifyPassword(given))
+  }
+}
+
+const LEAST_DISTINCT_CHARACTERS = 5
+
+/**
+ * @returns what is wrong with it, to follow the field's name, or undefined. Lengths are in UTF-16
+ * units.
+ */
+export function describeWeakPassword(password: string, email: string): string | undefined {
+  const { min, max } = PASSWORD_LENGTH
+  if (password.length < min || password.length > max) return `must have ${min} to ${max} characters`
+  if (new Set(password).size < LEAST_DISTINCT_CHARACTERS)
+    return `must have at least ${LEAST_DISTINCT_CHARACTERS} different characters`
+  const lower = password.toLowerCase()
+  const name = email.slice(0, email.indexOf('@'))
+  if (lower.includes(email) || (name.length >= 4 && lower.includes(name)))
+    return 'must not hold the email address'
+  if (isSequence(lower)) return 'must not be a row of neighbouring characters'
+  return undefined
+}
+
+/**
+ * `abcdefghijkl`, `123456789012`: each character follows the one before, or the row begins anew.
+ */
+function isSequence(text: string): boolean {
+  let breaks = 0
+  for (let index = 1; index < text.length; index += 1) {
+    if (Math.abs(text.charCodeAt(index) - text.charCodeAt(index - 1)) > 1) breaks += 1
+  }
+  return breaks <= 1
+}
+
+const AT_ONCE = 2
+const MOST_WAITING = 64
+
+/**
+ * Bounds what hashing passwords may cost at once: each one takes 32 MB and a core for a while.
+ * Knows no password rules.
+ */
+export class PasswordWork {
+  #running = 0
+  readonly #waiting: (() => void)[] = []
+
+  /**
+   * Runs `work` when there is room.
+   * @throws GatewayError `rate_limited` when too many wait already
+   */
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#running >= AT_ONCE) {
+      if (this.#waiting.length >= MOST_WAITING) {
+        throw new GatewayError(
+          'rate_limited',
+          'Too many people sign in at this moment. Try again.',
+          {
+            headers: { 'retry-after': '5' },
+          },
+        )
+      }
+      // The one that leaves hands its place over, so that nobody comes in between.
+      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    } else {
+      this.#running += 1
+    }
+    try {
+      return await work()
+    } finally {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#running -= 1
+      else next()
+    }
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * `gatehouse store accept`: the operator's word that this data folder, this store and this master
+ * key belong together.
+ */
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { AcceptedStore, CopiedStore, CopyProgress } from '../cli/context.ts'
+import { describeOtherRedis } from '../cluster/describe-other-redis.ts'
+import type { Environment } from '../config/setting-type.ts'
+import { readSettings, type Settings } from '../config/settings.ts'
+import { reasonAway } from '../core/errors.ts'
+import { copyStore } from '../store/copy-store.ts'
+import {
+  describeStore,
+  locateStore,
+  type StoreLocation,
+  withoutStatementLimit,
+} from '../store/database/open-database.ts'
+import { lockDataFolder } from '../store/installation/data-folder.ts'
+import type { Installation } from '../store/installation/installation.ts'
+import { acceptInstallation } from '../store/installation/join-installation.ts'
+import { openStore, type Store } from '../store/open-store.ts'
+import { installationParts } from './compose-installation.ts'
+
+/** @throws SettingsError, MasterKeyError, DataFolderInUseError and store errors */
+export async function acceptLocalStore(environment: Environment): Promise<AcceptedStore> {
+  const settings = readSettings(environment)
+  const lock = lockDataFolder(settings.dataFolder)
+  try {
+    const location = locateStore(settings)
+    const store = await openStore(location)
+    try {
+      const accepted = await acceptInstallation(installationParts(settings, store))
+      const ofRedis = await acceptRedis(settings, await store.installation.read())
+      return {
+        store: describeStore(location),
+        accepted: ofRedis.accepted === undefined ? accepted : [...accepted, ofRedis.accepted],
+        unasked: ofRedis.unasked ?? null,
+      }
+    } finally {
+      await store.close()
+    }
+  } finally {
+    lock.release()
+  }
+}
+
+/** It comes after the store: whose that is decides whose Redis has to be. */
+async function acceptRedis(
+  { database, redis }: Pick<Settings, 'database' | 'redis'>,
+  installation: Installation | undefined,
+): Promise<{ readonly accepted?: string; readonly unasked?: string }> {
+  // Nodes with a file each have an id each, and none is the right one.
+  if (database === undefined || redis === undefined || installation === undefined) return {}
+  const { takeRedis } = await import('../cluster/redis-store.ts')
+  try {
+    const found = await takeRedis(redis, installation.id)
+    if (found === undefined) return {}
+    const described = describeOtherRedis(redis, { found, expected: installation.id })
+    return {
+      accepted: `${described} What it had counted is forgotten, and filled again from the database.`,
+    }
+  } catch (error) {
+    // A start does not need it either.
+    return {
+      unasked:
+        `Redis could not be asked (${reasonAway(error)}): should it be another installation's, run this ` +
+        'again when it answers.',
+    }
+  }
+}
+
+/**
+ * @throws SettingsError, DataFolderInUseError, StoreNotEmptyError, DatabaseUnreachableError, and an
+ * Error with the cure when there is nothing to copy
+ */
+export async function copyLocalStore(
+  environment: Environment,
+  onProgress?: (progress: CopyProgress) => void,
+): Promise<CopiedStore> {
+  const { dataFolder, database } = readSettings(environment)
+  if (database === undefined) throw new Error('Set DATABASE_URL to the database to copy to.')
+  const source = { path: join(dataFolder, 'gatehouse.db') }
+  if (!existsSync(source.path))
+    throw new Error(`There is no database ${source.path}. Set GATEHOUSE_DATA_DIR to its folder.`)
+  const target = locateStore({ dataFolder, database })
+  const lock = lockDataFolder(dataFolder)
+  try {
+    const from = await openStore(source)
+    try {
+      assertNothingNewer(from, source)
+      const to = await openStore(withoutStatementLimit(target))
+      try {
+        assertNothingNewer(to, target)
+        const copied = { from: describeStore(source), to: describeStore(target) }
+        const tables = await copyStore(from, to, {
+          onProgress,
+          // A start that forgets DATABASE_URL would serve what is old from now on. Noted after the
+          // commit, it could be missing: the next copy would find the database filled. Should the
+          // commit fail after it, the copy can be made again.
+          beforeCommit: () => from.installation.noteMove(copied.to),
+        })
+        return { ...copied, tables }
+      } finally {
+        await to.close()
+      }
+    } finally {
+      await from.close()
+    }
+  } finally {
+    lock.release()
+  }
+}
+
+/** Things that a later version added would be left behind, and nobody would know. */
+function assertNothingNewer({ newerSteps }: Store, location: StoreLocation): void {
+  if (newerSteps.length === 0) return
+  throw new Error(
+    `A newer version of Gatehouse has added to ${describeStore(location)} (migration ` +
+      `${newerSteps.join(', ')}). ` +
+      'Copy it with that version. Nothing was changed.',
+  )
+}

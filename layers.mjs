@@ -12,16 +12,13 @@ export const layers = {
     may: ['core', 'wire'],
     does: 'upstreams as data: address, key header, dialects, quirks',
   },
-  http: {
-    may: [],
-    does: 'HTTP/1.1 on the wire: messages out of bytes, bytes at the pace of a socket; knows no LLM',
-  },
-  upstream: {
-    may: ['core', 'http'],
-    does: 'HTTP out: deadlines, abort, connection limits; knows no LLM',
+
+  net: {
+    may: ['core'],
+    does: 'HTTP/1.1 both ways over sockets: server, client, deadlines, address guard; knows no LLM',
   },
   gateway: {
-    may: ['core', 'http', 'wire', 'providers', 'upstream'],
+    may: ['core', 'net', 'wire', 'providers'],
     does: 'the hot path: its stages and the ports they need',
   },
   store: { may: ['core'], does: 'Kysely schema, migrations, one file per aggregate' },
@@ -54,12 +51,13 @@ export const layers = {
     does: 'settings from the environment and the configuration file, checked once',
   },
   telemetry: {
-    may: ['core', 'http', 'config', 'gateway'],
+    may: ['core', 'net', 'config', 'gateway'],
     does: 'logs, metrics and traces: what operators see of calls, and never what is in them',
   },
   admin: {
     may: [
       'core',
+      'net',
       'contract',
       'wire',
       'providers',
@@ -72,10 +70,7 @@ export const layers = {
     ],
     does: 'control-plane HTTP, one file per resource',
   },
-  doors: {
-    may: ['core', 'http', 'gateway'],
-    does: 'HTTP in: the server, its connections, how many requests each address may have open',
-  },
+
   dashboard: {
     may: [],
     does: 'hands out the built pages of web/; must not know what is in them',
@@ -95,10 +90,9 @@ export const layers = {
   run: {
     may: [
       'core',
-      'http',
+      'net',
       'wire',
       'providers',
-      'upstream',
       'gateway',
       'store',
       'ledger',
@@ -110,7 +104,6 @@ export const layers = {
       'config',
       'telemetry',
       'admin',
-      'doors',
       'dashboard',
       'cli',
       'sandbox',

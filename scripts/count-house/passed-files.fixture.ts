@@ -78,8 +78,8 @@ test('every request is answered', async () => {
   const { Secret } = (await load('Secret')) as typeof import('../../src/core/secret.ts')
   const { boundByAddress } = (await load(
     'boundByAddress',
-  )) as typeof import('../../src/doors/bound-by-address.ts')
-  const { listen } = (await load('listen')) as typeof import('../../src/doors/listen.ts')
+  )) as typeof import('../../src/gateway/bound-by-address.ts')
+  const { listen } = (await load('listen')) as typeof import('../../src/net/listen.ts')
   const { createLog } = (await load('createLog')) as typeof import('../../src/telemetry/log.ts')
   const { Shipper } = (await load('Shipper')) as typeof import('../../src/ledger/shipper.ts')
   // Records are shipped in batches, after their calls.

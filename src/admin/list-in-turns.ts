@@ -4,7 +4,7 @@
  */
 import type { Context, TypedResponse } from 'hono'
 import { LoopTurns } from '../core/loop-turns.ts'
-import { StreamedAnswer, sendEach } from '../gateway/relay/streamed-answer.ts'
+import { StreamedAnswer, sendEach } from '../net/streamed-answer.ts'
 
 /** A quarter of a millisecond, where an entry has twenty members. */
 const ENTRIES_PER_STEP = 128

@@ -6,7 +6,7 @@
 import { hashApiKey, isLegacyKey, isNewKey } from '../core/api-key.ts'
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
-import type { HeaderFields } from '../http/fields.ts'
+import type { HeaderFields } from '../net/fields.ts'
 import type { Caller, Freshness, KeyStore } from './ports.ts'
 
 const BEARER = /^Bearer +(\S+) *$/i

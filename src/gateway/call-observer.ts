@@ -7,7 +7,7 @@ import type { AttemptFailure, CallRecord } from '../core/call.ts'
 import type { ErrorKind } from '../core/errors.ts'
 import type { CallId, KeyId } from '../core/ids.ts'
 import type { DeclaredPrices } from '../core/owned-model.ts'
-import type { HeaderFields } from '../http/fields.ts'
+import type { HeaderFields } from '../net/fields.ts'
 
 export interface CallObserver {
   /**

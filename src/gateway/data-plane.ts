@@ -3,8 +3,8 @@
  * requests are served.
  */
 import { type ErrorKind, GatewayError } from '../core/errors.ts'
-import type { HeaderFields } from '../http/fields.ts'
-import type { Answer, HttpRequest } from '../http/messages.ts'
+import type { HeaderFields } from '../net/fields.ts'
+import type { Answer, HttpRequest } from '../net/messages.ts'
 import { anthropicMessages } from '../wire/anthropic-messages/index.ts'
 import type { Dialect, Envelope } from '../wire/dialect.ts'
 import { CALL_ENDPOINTS } from '../wire/dialects.ts'

@@ -5,7 +5,7 @@
  */
 import type { Timekeeper } from '../core/clock.ts'
 import { isSessionId, type SessionId } from '../core/ids.ts'
-import type { Deadlines } from '../upstream/deadlines.ts'
+import type { Deadlines } from '../net/deadlines.ts'
 import type { KeyStore } from './ports.ts'
 
 export interface RevokedCallsOptions {

@@ -2,7 +2,7 @@
  * How every refusal and failure before the first byte leaves the gateway, in the caller's envelope.
  */
 import { GatewayError, retryHint, toGatewayError } from '../core/errors.ts'
-import { UpstreamFailure } from '../upstream/upstream-failure.ts'
+import { UpstreamFailure } from '../net/upstream-failure.ts'
 import type { Envelope } from '../wire/dialect.ts'
 import { encodeError } from '../wire/envelope.ts'
 import { type Call, isAdmitted } from './call.ts'

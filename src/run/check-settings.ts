@@ -6,9 +6,9 @@ import type { SettingCheck } from '../config/name-all-faults.ts'
 import { readGiven } from '../config/read-setting.ts'
 import { SettingsError } from '../config/setting-type.ts'
 import type { Settings } from '../config/settings.ts'
-import { mayBeForwarded } from '../upstream/headers.ts'
-import { Proxies } from '../upstream/proxies.ts'
-import { TrustedHosts } from '../upstream/trusted-hosts.ts'
+import { mayBeForwarded } from '../net/headers.ts'
+import { Proxies } from '../net/proxies.ts'
+import { TrustedHosts } from '../net/trusted-hosts.ts'
 
 export const USERS_CHECKS: readonly SettingCheck[] = [
   (environment) => new TrustedHosts(readGiven(environment, 'GATEHOUSE_TRUSTED_HOSTS') ?? []),

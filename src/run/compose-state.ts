@@ -14,6 +14,7 @@ import { healthKeyPrefix, readHealthKey } from '../gateway/plan/order-targets.ts
 import { BudgetRegistry } from '../limits/budget-registry.ts'
 import type { BudgetAlert } from '../limits/usage-counter.ts'
 import { UsageLimits } from '../limits/usage-limits.ts'
+import type { AddressGuard } from '../net/address-guard.ts'
 import { GateRegistry } from '../snapshots/gate-registry.ts'
 import type { createKeyLimits } from '../snapshots/key-limits.ts'
 import { KeyRegistry } from '../snapshots/key-registry.ts'
@@ -26,7 +27,6 @@ import { joinInstallation } from '../store/installation/join-installation.ts'
 import type { InstallationWatch } from '../store/installation/watch-installation.ts'
 import { openStore, type Store } from '../store/open-store.ts'
 import type { Log } from '../telemetry/log.ts'
-import type { AddressGuard } from '../upstream/address-guard.ts'
 import {
   DegradedTargets,
   EventPublisher,

@@ -41,7 +41,7 @@ export function createCliContext(
     },
     async examine() {
       const { examine } = await import('../doctor/examine.ts')
-      const { ownHandles } = await import('../http/open-handles.ts')
+      const { ownHandles } = await import('../net/open-handles.ts')
       const { version, dependencies } = packageJson
       const openFiles = ownHandles()?.most
       return await examine({ environment, version, pinnedRuntime: dependencies.bun, openFiles })

@@ -3,8 +3,8 @@
  * all workers' of a supervisor.
  */
 import type { Settings } from '../config/settings.ts'
-import { type Listener, listen } from '../doors/listen.ts'
-import { toRequest } from '../http/messages.ts'
+import { type Listener, listen } from '../net/listen.ts'
+import { toRequest } from '../net/messages.ts'
 import type { Log } from '../telemetry/log.ts'
 
 const SETTINGS = { port: 'GATEHOUSE_METRICS_PORT', host: 'GATEHOUSE_METRICS_HOST' }

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { GatewayError } from '../core/errors.ts'
 import { toFailure } from '../gateway/attempt/failures.ts'
-import { UpstreamFailure } from '../upstream/upstream-failure.ts'
+import { UpstreamFailure } from '../net/upstream-failure.ts'
 import { createReportResting } from './report-resting.ts'
 
 function report() {

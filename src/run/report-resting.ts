@@ -6,8 +6,8 @@
 import type { Clock } from '../core/clock.ts'
 import { ownedSlugOf } from '../core/owned-model.ts'
 import type { ToldFailure } from '../gateway/attempt/circuit-breakers.ts'
+import { UpstreamFailure } from '../net/upstream-failure.ts'
 import type { Log } from '../telemetry/log.ts'
-import { UpstreamFailure } from '../upstream/upstream-failure.ts'
 
 /** When a provider is away, so are its targets of all accounts: a line for each would be no help. */
 const EVERY_MS = 60_000

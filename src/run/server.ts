@@ -3,7 +3,6 @@
  */
 import { STATE_PATHS } from '../core/http.ts'
 import { type CallId, createCallId } from '../core/ids.ts'
-import { type AddressOf, clientAddressOf } from '../doors/client-address.ts'
 import {
   type DataPlane,
   envelopeOf,
@@ -12,7 +11,8 @@ import {
   pathOf,
   refuseRoute,
 } from '../gateway/data-plane.ts'
-import { type Answer, type HttpRequest, toRequest } from '../http/messages.ts'
+import { type AddressOf, clientAddressOf } from '../net/client-address.ts'
+import { type Answer, type HttpRequest, toRequest } from '../net/messages.ts'
 
 export interface Routes {
   readonly dataPlane: DataPlane

@@ -27,7 +27,7 @@ import type {
   CallTrace,
   Refusal,
 } from '../gateway/call-observer.ts'
-import type { HeaderFields } from '../http/fields.ts'
+import type { HeaderFields } from '../net/fields.ts'
 import {
   callAttributes,
   modelOf,

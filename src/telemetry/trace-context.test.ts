@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { AlwaysOnSampler, ParentBasedSampler } from '@opentelemetry/sdk-trace'
-import { forwardTraceHeaders } from '../upstream/headers.ts'
+import { forwardTraceHeaders } from '../net/headers.ts'
 import { TracedCall } from './call-tracer.ts'
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c'

@@ -2,8 +2,8 @@
  * Looks up names of a server that never answers, then one of this machine, and says which was found
  * first. Started by its test, where that server is the only one.
  */
-import { AddressGuard } from '../../src/upstream/address-guard.ts'
-import { TrustedHosts } from '../../src/upstream/trusted-hosts.ts'
+import { AddressGuard } from '../../src/net/address-guard.ts'
+import { TrustedHosts } from '../../src/net/trusted-hosts.ts'
 
 const [hostname = '', count] = process.argv.slice(2)
 const silent = await Bun.udpSocket({ hostname, port: 53, socket: { data() {} } })

@@ -8,8 +8,8 @@ import { join, resolve } from 'node:path'
 import { parse } from 'yaml'
 import { SETTINGS } from '../../src/config/setting-table.ts'
 import { readSettings } from '../../src/config/settings.ts'
-import { AddressGuard } from '../../src/upstream/address-guard.ts'
-import { TrustedHosts } from '../../src/upstream/trusted-hosts.ts'
+import { AddressGuard } from '../../src/net/address-guard.ts'
+import { TrustedHosts } from '../../src/net/trusted-hosts.ts'
 
 const REPOSITORY = resolve(import.meta.dir, '../..')
 

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import { HTTPClient, Mistral } from '@mistralai/mistralai'
 import OpenAI from 'openai'
-import { type Listener, listen } from '../../src/doors/listen.ts'
+import { type Listener, listen } from '../../src/net/listen.ts'
 import {
   CHAT_STREAM_WITH_USAGE,
   FIM_STREAM,

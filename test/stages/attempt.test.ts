@@ -6,8 +6,8 @@ import { describe, expect, test } from 'bun:test'
 import { Secret } from '../../src/core/secret.ts'
 import type { CallObserver, CallTrace } from '../../src/gateway/call-observer.ts'
 import { toOwnedUpstream } from '../../src/gateway/plan/owned-upstream.ts'
-import { AddressRefusedError } from '../../src/upstream/address-guard.ts'
-import { UpstreamFailure } from '../../src/upstream/upstream-failure.ts'
+import { AddressRefusedError } from '../../src/net/address-guard.ts'
+import { UpstreamFailure } from '../../src/net/upstream-failure.ts'
 import { CHAT_JSON, CHAT_STREAM_WITH_USAGE, MESSAGES_JSON } from '../support/dialect-samples.ts'
 import {
   CALLER,
@@ -39,7 +39,7 @@ import {
 } from '../support/stage-rows.ts'
 
 // Loaded with the first such target, which would take time that a scripted clock knows nothing of.
-await import('../../src/upstream/sign-aws.ts')
+await import('../../src/net/sign-aws.ts')
 
 const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 const succeeded = { outcome: 'succeeded', status: 200 } as const

@@ -8,7 +8,7 @@ import { chatBody, GATE, runRows, type StageRow } from '../support/stage-rows.ts
 import { TRANSLATED } from '../support/translated-samples.ts'
 
 // Loaded with the first such target, which would take time that a scripted clock knows nothing of.
-await import('../../src/upstream/sign-aws.ts')
+await import('../../src/net/sign-aws.ts')
 
 const TARGETS: Readonly<Record<string, readonly [dialect: string, name: string]>> = {
   'anthropic/claude-opus-4-8': ['anthropic-messages', 'input'],

@@ -15,7 +15,7 @@ import { WHOLE_ANSWERS } from '../support/whole-answer-samples.ts'
 
 // The gateway loads what signs with the first request that needs it, and scripted time does not
 // wait for files.
-beforeAll(() => import('../../src/upstream/sign-aws.ts'))
+beforeAll(() => import('../../src/net/sign-aws.ts'))
 
 const providerOf = (target: string) => target.slice(0, target.indexOf('/'))
 const modelOf = (target: string) => target.slice(target.indexOf('/') + 1)

@@ -14,7 +14,7 @@ const ANSWERS: Readonly<Record<string, Script>> = {
 }
 
 // Loaded with the first such target, which would take time that a scripted clock knows nothing of.
-await import('../../src/upstream/google-token.ts')
+await import('../../src/net/google-token.ts')
 
 interface Neutral {
   readonly path: string

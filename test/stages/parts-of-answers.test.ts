@@ -6,7 +6,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Secret } from '../../src/core/secret.ts'
 // The gateway loads it with the first call that needs it, which takes real time.
-import '../../src/upstream/sign-aws.ts'
+import '../../src/net/sign-aws.ts'
 import { InProcessGateway } from '../support/in-process-gateway.ts'
 import { json, type Script, stream } from '../support/scripted-upstream.ts'
 import { parseEvents } from '../support/server-sent-events.ts'

@@ -4,8 +4,8 @@
  */
 import { describe, expect } from 'bun:test'
 // Both are loaded with the first call otherwise, which takes no time of the script's.
-import '../../src/upstream/google-token.ts'
-import '../../src/upstream/sign-aws.ts'
+import '../../src/net/google-token.ts'
+import '../../src/net/sign-aws.ts'
 import { MESSAGES_JSON } from '../support/dialect-samples.ts'
 import { json } from '../support/scripted-upstream.ts'
 import { chatBody, GATE, runRows, type StageRow } from '../support/stage-rows.ts'

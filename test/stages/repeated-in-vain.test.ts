@@ -5,7 +5,7 @@
 import { describe } from 'bun:test'
 import { Secret } from '../../src/core/secret.ts'
 import { toOwnedUpstream } from '../../src/gateway/plan/owned-upstream.ts'
-import { AddressRefusedError } from '../../src/upstream/address-guard.ts'
+import { AddressRefusedError } from '../../src/net/address-guard.ts'
 import { CALL_ENDPOINTS } from '../../src/wire/dialects.ts'
 import { CALLER } from '../support/in-process-gateway.ts'
 import { json, pause, UNREACHABLE } from '../support/scripted-upstream.ts'

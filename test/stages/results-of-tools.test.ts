@@ -9,7 +9,7 @@ import { json } from '../support/scripted-upstream.ts'
 import { TRANSLATED } from '../support/translated-samples.ts'
 
 // Loaded with the first such target, which would take time that a scripted clock knows nothing of.
-await import('../../src/upstream/sign-aws.ts')
+await import('../../src/net/sign-aws.ts')
 
 const answerOf = (dialect: string) =>
   TRANSLATED.find((row) => row.dialect === dialect)?.answer ?? ''

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'bun:test'
 import { Secret } from '../../src/core/secret.ts'
 import type { Credential } from '../../src/gateway/ports.ts'
 // The gateway loads it with the first call that needs it, which takes real time.
-import '../../src/upstream/sign-aws.ts'
+import '../../src/net/sign-aws.ts'
 import { InProcessGateway } from '../support/in-process-gateway.ts'
 import { json } from '../support/scripted-upstream.ts'
 

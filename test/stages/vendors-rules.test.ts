@@ -17,7 +17,7 @@ import {
 } from '../support/stage-rows.ts'
 
 // Loaded with the first such target, which would take time that a scripted clock knows nothing of.
-await import('../../src/upstream/sign-aws.ts')
+await import('../../src/net/sign-aws.ts')
 
 const MESSAGES = '/v1/messages'
 const CONVERSE_ANSWER = json(200, {

@@ -6,11 +6,11 @@
 
 import { systemClock } from '../../src/core/clock.ts'
 import { EditedBytes } from '../../src/core/edited-bytes.ts'
-import { ConnectionPools, Routes } from '../../src/upstream/connection-pools.ts'
-import { Deadlines } from '../../src/upstream/deadlines.ts'
-import { Proxies } from '../../src/upstream/proxies.ts'
-import { SocketExchange } from '../../src/upstream/socket-exchange.ts'
-import { UpstreamFailure } from '../../src/upstream/upstream-failure.ts'
+import { ConnectionPools, Routes } from '../../src/net/connection-pools.ts'
+import { Deadlines } from '../../src/net/deadlines.ts'
+import { Proxies } from '../../src/net/proxies.ts'
+import { SocketExchange } from '../../src/net/socket-exchange.ts'
+import { UpstreamFailure } from '../../src/net/upstream-failure.ts'
 
 export interface TlsQuestion {
   readonly url: string

@@ -27,12 +27,12 @@ import type {
   OwnedUpstream,
   Refusals,
 } from '../../src/gateway/ports.ts'
-import { StreamedAnswer } from '../../src/gateway/relay/streamed-answer.ts'
 import { SeenReasoning } from '../../src/gateway/settle/seen-reasoning.ts'
-import { type Answer, type HttpRequest, toResponse } from '../../src/http/messages.ts'
+import { Deadlines } from '../../src/net/deadlines.ts'
+import type { ExchangeTimeouts } from '../../src/net/exchange.ts'
+import { type Answer, type HttpRequest, toResponse } from '../../src/net/messages.ts'
+import { StreamedAnswer } from '../../src/net/streamed-answer.ts'
 import { catalog } from '../../src/providers/catalog.ts'
-import { Deadlines } from '../../src/upstream/deadlines.ts'
-import type { ExchangeTimeouts } from '../../src/upstream/exchange.ts'
 import { ScriptedClock } from './scripted-clock.ts'
 import { ScriptedLedger } from './scripted-ledger.ts'
 import { type LimitsScript, ScriptedLimits } from './scripted-limits.ts'

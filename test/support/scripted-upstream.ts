@@ -2,7 +2,7 @@
  * An upstream without a socket: each exchange follows the script that a test wrote for it, and what
  * it was sent is kept. It must not know any dialect, nor the gateway in front of it.
  */
-import type { Deadline, Deadlines, DueCause } from '../../src/upstream/deadlines.ts'
+import type { Deadline, Deadlines, DueCause } from '../../src/net/deadlines.ts'
 import type {
   Exchange,
   ExchangeRequest,
@@ -10,8 +10,8 @@ import type {
   TakePart,
   TakePiece,
   Upstream,
-} from '../../src/upstream/exchange.ts'
-import { UpstreamFailure, type UpstreamFailureType } from '../../src/upstream/upstream-failure.ts'
+} from '../../src/net/exchange.ts'
+import { UpstreamFailure, type UpstreamFailureType } from '../../src/net/upstream-failure.ts'
 import type { ScriptedClock } from './scripted-clock.ts'
 
 type Step =

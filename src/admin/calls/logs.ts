@@ -16,7 +16,7 @@ import { systemClock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { AccountId } from '../../core/ids.ts'
 import { LoopTurns } from '../../core/loop-turns.ts'
-import { StreamedAnswer, sendEach } from '../../gateway/relay/streamed-answer.ts'
+import { StreamedAnswer, sendEach } from '../../net/streamed-answer.ts'
 import type { CallFilter, CallPosition } from '../../store/calls/call-pages.ts'
 import { authenticateCaller } from '../authenticate-caller.ts'
 import {

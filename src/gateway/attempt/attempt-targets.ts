@@ -4,8 +4,8 @@
  * the target that answered.
  */
 import { GatewayError, isRepeatedInVain } from '../../core/errors.ts'
-import type { Deadline, Deadlines, DueCause } from '../../upstream/deadlines.ts'
-import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
+import type { Deadline, Deadlines, DueCause } from '../../net/deadlines.ts'
+import { UpstreamFailure } from '../../net/upstream-failure.ts'
 import type { AdmittedCall, AttemptLog } from '../call.ts'
 import type { Target } from '../plan/compile-target.ts'
 import type { Plan } from '../plan/plan-targets.ts'

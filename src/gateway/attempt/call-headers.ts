@@ -3,7 +3,7 @@
  * operator has added. Must not know names.
  */
 import type { InboundDialectId } from '../../core/dialects.ts'
-import { HeaderList } from '../../upstream/headers.ts'
+import { HeaderList } from '../../net/headers.ts'
 import { CALL_ENDPOINTS } from '../../wire/dialects.ts'
 import { withCommonHeaders } from '../../wire/header-lists.ts'
 

@@ -3,7 +3,7 @@
  * core/errors.ts does.
  */
 import { GatewayError, toGatewayError } from '../../core/errors.ts'
-import { UpstreamFailure, type UpstreamFailureType } from '../../upstream/upstream-failure.ts'
+import { UpstreamFailure, type UpstreamFailureType } from '../../net/upstream-failure.ts'
 import { SseFrameTooLargeError } from '../../wire/sse.ts'
 
 const OUT_OF_HANDLES = 'out_of_handles'

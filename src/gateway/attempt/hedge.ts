@@ -2,8 +2,8 @@
 
 import type { Stopwatch, Timekeeper } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { Leaving } from '../../http/messages.ts'
-import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
+import { Leaving } from '../../net/messages.ts'
+import { UpstreamFailure } from '../../net/upstream-failure.ts'
 import { giveUpAttempt } from '../call.ts'
 import type { AttemptRecord } from '../call-observer.ts'
 import type { Target } from '../plan/compile-target.ts'

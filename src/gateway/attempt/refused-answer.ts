@@ -4,9 +4,9 @@
  */
 import { callersTypeOf, ERROR_POLICY, GatewayError, type TargetFault } from '../../core/errors.ts'
 import { RETRY_HEADERS } from '../../core/http.ts'
-import type { HeaderFields } from '../../http/fields.ts'
-import type { AnswerHead } from '../../upstream/answer-parser.ts'
-import type { Exchange } from '../../upstream/exchange.ts'
+import type { AnswerHead } from '../../net/answer-parser.ts'
+import type { Exchange } from '../../net/exchange.ts'
+import type { HeaderFields } from '../../net/fields.ts'
 import {
   type AskedTokens,
   CONTEXT_FULL,

@@ -6,9 +6,9 @@
 import type { EditedBytes } from '../../core/edited-bytes.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { Secret } from '../../core/secret.ts'
-import type { LeaveSignal } from '../../http/messages.ts'
-import type { AddressGuard } from '../../upstream/address-guard.ts'
-import { waitWithin } from '../../upstream/wait-within.ts'
+import type { AddressGuard } from '../../net/address-guard.ts'
+import type { LeaveSignal } from '../../net/messages.ts'
+import { waitWithin } from '../../net/wait-within.ts'
 import type { Target } from '../plan/compile-target.ts'
 
 export interface UnsignedRequest {
@@ -57,7 +57,7 @@ async function signForAws(
   request: UnsignedRequest,
 ): Promise<string[]> {
   // Loaded with the first such request, as below: most gateways sign none.
-  const { awsRegionOf, parseAwsCredential, signAws } = await import('../../upstream/sign-aws.ts')
+  const { awsRegionOf, parseAwsCredential, signAws } = await import('../../net/sign-aws.ts')
   const key = given.reveal()
   const credential = parseAwsCredential(key)
   if (credential === undefined) return [key]
@@ -82,7 +82,7 @@ async function putGoogleToken(
   request: UnsignedRequest,
 ): Promise<string[]> {
   const { GoogleTokenError, googleTokenOf, isServiceAccount } = await import(
-    '../../upstream/google-token.ts'
+    '../../net/google-token.ts'
   )
   const { headers, signal, withinMs } = request
   const locate = target.owner === 'account' ? request.locate : undefined

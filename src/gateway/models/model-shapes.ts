@@ -5,7 +5,7 @@
 
 import { invalidRequest } from '../../core/errors.ts'
 import type { Gate } from '../../core/gate.ts'
-import type { HeaderFields } from '../../http/fields.ts'
+import type { HeaderFields } from '../../net/fields.ts'
 import type { Envelope } from '../../wire/dialect.ts'
 
 /**

@@ -8,8 +8,8 @@ import type { GateTarget } from '../../core/gate.ts'
 import type { AccountId } from '../../core/ids.ts'
 import type { DeclaredPrices } from '../../core/owned-model.ts'
 import type { Secret } from '../../core/secret.ts'
+import { CommonHeaders } from '../../net/headers.ts'
 import type { Endpoint, Provider, Signing } from '../../providers/define.ts'
-import { CommonHeaders } from '../../upstream/headers.ts'
 import type { ModelTraits } from '../../wire/codec.ts'
 import {
   type Dialect,

@@ -6,10 +6,10 @@
 import type { Timekeeper } from '../../core/clock.ts'
 import { EditedBytes } from '../../core/edited-bytes.ts'
 import type { CredentialHeader } from '../../core/owned-model.ts'
-import type { HeaderFields } from '../../http/fields.ts'
-import { type AddressGuard, AddressRefusedError } from '../../upstream/address-guard.ts'
-import type { Exchange, Upstream } from '../../upstream/exchange.ts'
-import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
+import { type AddressGuard, AddressRefusedError } from '../../net/address-guard.ts'
+import type { Exchange, Upstream } from '../../net/exchange.ts'
+import type { HeaderFields } from '../../net/fields.ts'
+import { UpstreamFailure } from '../../net/upstream-failure.ts'
 import type { OwnedUpstream } from '../ports.ts'
 
 /** An embedding of many dimensions is some 100 KB; no answer of one token is more than a few. */

@@ -12,7 +12,7 @@ import {
 } from '../../../test/support/scripted-upstream.ts'
 import type { FimEndpoint, OwnedModel } from '../../core/owned-model.ts'
 import { Secret } from '../../core/secret.ts'
-import { Deadlines } from '../../upstream/deadlines.ts'
+import { Deadlines } from '../../net/deadlines.ts'
 import { toOwnedUpstream } from '../plan/owned-upstream.ts'
 import { probeOwnedModel } from './probe-owned-model.ts'
 

@@ -7,9 +7,9 @@
  */
 import type { Timekeeper } from '../../core/clock.ts'
 import type { OwnedModel, OwnedModelProbe, ServerTraits } from '../../core/owned-model.ts'
-import type { AddressGuard } from '../../upstream/address-guard.ts'
-import type { Upstream } from '../../upstream/exchange.ts'
-import { UpstreamFailure, type UpstreamFailureType } from '../../upstream/upstream-failure.ts'
+import type { AddressGuard } from '../../net/address-guard.ts'
+import type { Upstream } from '../../net/exchange.ts'
+import { UpstreamFailure, type UpstreamFailureType } from '../../net/upstream-failure.ts'
 import type { OwnedUpstream } from '../ports.ts'
 import {
   type CredentialPlace,

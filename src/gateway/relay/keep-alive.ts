@@ -2,8 +2,8 @@
  * Comments that keep a client's connection alive while whoever answers it is silent. It must not
  * know who that is.
  */
-import type { Deadline, Deadlines, DueCause } from '../../upstream/deadlines.ts'
-import type { AnswerSink } from './streamed-answer.ts'
+import type { Deadline, Deadlines, DueCause } from '../../net/deadlines.ts'
+import type { AnswerSink } from '../../net/streamed-answer.ts'
 
 /**
  * A comment that clients ignore. Not `: ping`: one FIM client takes that for the end (wire.md

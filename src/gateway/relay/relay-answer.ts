@@ -5,10 +5,11 @@
 
 import type { Timekeeper } from '../../core/clock.ts'
 import type { GatewayError } from '../../core/errors.ts'
-import { fieldLine, type HeadLines, type HeadWriter } from '../../http/head-writer.ts'
-import { WholeAnswer } from '../../http/messages.ts'
-import { upstreamRequestId } from '../../upstream/headers.ts'
-import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
+import { fieldLine, type HeadLines, type HeadWriter } from '../../net/head-writer.ts'
+import { upstreamRequestId } from '../../net/headers.ts'
+import { WholeAnswer } from '../../net/messages.ts'
+import { type AnswerSink, DirectSource, HeadedStream } from '../../net/streamed-answer.ts'
+import { UpstreamFailure } from '../../net/upstream-failure.ts'
 import type { TapOutput } from '../../wire/dialect.ts'
 import { encodeName, showNames } from '../../wire/name-list.ts'
 import type { Attempted } from '../attempt/ask-target.ts'
@@ -29,7 +30,6 @@ import {
   newSeen,
   type Relayed,
 } from './stream-result.ts'
-import { type AnswerSink, DirectSource, HeadedStream } from './streamed-answer.ts'
 
 /**
  * After the last event that counts, an upstream that does not close is waited for only this long,

@@ -5,8 +5,9 @@
  */
 import type { GatewayError } from '../../core/errors.ts'
 import type { CallId } from '../../core/ids.ts'
-import type { Deadline, Deadlines } from '../../upstream/deadlines.ts'
-import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
+import type { Deadline, Deadlines } from '../../net/deadlines.ts'
+import { type AnswerSink, StreamedAnswer } from '../../net/streamed-answer.ts'
+import { UpstreamFailure } from '../../net/upstream-failure.ts'
 import type { Attempted } from '../attempt/ask-target.ts'
 import { unusableAnswer } from '../attempt/failures.ts'
 import type { AdmittedCall } from '../call.ts'
@@ -21,7 +22,6 @@ import {
   toNameComments,
 } from './relay-answer.ts'
 import { newSeen } from './stream-result.ts'
-import { type AnswerSink, StreamedAnswer } from './streamed-answer.ts'
 
 export interface LatePorts extends RelayPorts {
   /**

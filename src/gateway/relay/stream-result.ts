@@ -7,13 +7,13 @@ import type { ToolUses } from '../../core/cost.ts'
 import { formOfDialect } from '../../core/dialects.ts'
 import type { ErrorKind } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
+import type { AnswerSink } from '../../net/streamed-answer.ts'
 import { modelOf } from '../../wire/usage.ts'
 import type { BegunAnswer } from '../attempt/begin-answer.ts'
 import type { AdmittedCall } from '../call.ts'
 import type { Target } from '../plan/compile-target.ts'
 import { type CallResult, type SettlePorts, unseenBytesIn } from '../settle/settle.ts'
 import { atLeastOneEach } from '../surcharges.ts'
-import type { AnswerSink } from './streamed-answer.ts'
 
 type BegunStream = Extract<BegunAnswer, { type: 'large' | 'events' }>
 

@@ -5,7 +5,7 @@
 import { invalidRequest } from '../../core/errors.ts'
 import type { GateDefaults } from '../../core/gate.ts'
 import type { Usage } from '../../core/usage.ts'
-import type { HeaderFields } from '../../http/fields.ts'
+import type { HeaderFields } from '../../net/fields.ts'
 import { type BridgedFeatures, bridgeFeatures } from '../../wire/bridge-features.ts'
 import { withFittingReasons } from '../../wire/chat-answer.ts'
 import type { ChatRequest, JsonRecord } from '../../wire/chat-request.ts'

@@ -22,8 +22,8 @@ import type { UpstreamKit } from '../upstream-answers/answer-script.ts'
 import { accumulate } from './published-sdks.ts'
 
 // Loaded with the first such target, which would take time that a scripted clock knows nothing of.
-await import('../../../src/upstream/sign-aws.ts')
-await import('../../../src/upstream/google-token.ts')
+await import('../../../src/net/sign-aws.ts')
+await import('../../../src/net/google-token.ts')
 
 /** A target that thinks when asked, for each dialect of upstreams. */
 const TARGETS: Readonly<Record<string, string>> = {

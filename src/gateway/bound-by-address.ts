@@ -3,12 +3,11 @@
  * what they are for.
  */
 import { networkOf } from '../core/http.ts'
-import { envelopeOf, pathOf, refuseRoute } from '../gateway/data-plane.ts'
-import { progressOf } from '../gateway/relay/streamed-answer.ts'
-import type { Answer, HttpRequest } from '../http/messages.ts'
-import { type AddressOf, clientAddressOf } from './client-address.ts'
-
-export type Handle = (request: HttpRequest, addressOf: AddressOf) => Promise<Answer>
+import { clientAddressOf } from '../net/client-address.ts'
+import type { Handle } from '../net/listen.ts'
+import type { HttpRequest } from '../net/messages.ts'
+import { progressOf } from '../net/streamed-answer.ts'
+import { envelopeOf, pathOf, refuseRoute } from './data-plane.ts'
 
 export interface AddressBound {
   /** Undefined: as many as it likes. */

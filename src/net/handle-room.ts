@@ -3,7 +3,7 @@
  * server without any can accept nothing, ask nobody and write nothing down. Knows no connection.
  */
 import type { Timekeeper } from '../core/clock.ts'
-import { type HandleFigures, ownHandles } from '../http/open-handles.ts'
+import { type HandleFigures, ownHandles } from './open-handles.ts'
 
 /** From this part of them on, idle connections are not kept; those of clients may be as many. */
 const CROWDED_AT = 0.8

@@ -5,7 +5,7 @@
  */
 
 import { systemClock, type Timekeeper } from '../core/clock.ts'
-import type { LeaveSignal } from '../http/messages.ts'
+import type { LeaveSignal } from './messages.ts'
 
 /** How often due deadlines are looked for, in milliseconds. */
 const SWEEP_MS = 25

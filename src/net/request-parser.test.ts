@@ -6,7 +6,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { IS_LONG } from '../../test/support/chaos-form.ts'
 import { type ReadRequest, readRequestsByLlhttp } from '../../test/support/llhttp.ts'
-import { MalformedMessage } from '../http/message-parser.ts'
+import { MalformedMessage } from './message-parser.ts'
 import { type RequestHead, RequestParser, statusOf } from './request-parser.ts'
 
 interface Heard {

@@ -1,8 +1,8 @@
 /** Pieces that are there as text, and the end of an answer that leaves with the last of them. */
 import { afterEach, expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { DirectSource, HeadedStream, type SendPieces } from '../gateway/relay/streamed-answer.ts'
 import { listen } from './listen.ts'
+import { DirectSource, HeadedStream, type SendPieces } from './streamed-answer.ts'
 
 const stops: (() => unknown)[] = []
 afterEach(async () => {

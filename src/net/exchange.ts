@@ -4,9 +4,9 @@
  */
 
 import type { EditedBytes } from '../core/edited-bytes.ts'
-import type { LeaveSignal } from '../http/messages.ts'
 import type { AnswerHead } from './answer-parser.ts'
 import type { CommonHeaders } from './headers.ts'
+import type { LeaveSignal } from './messages.ts'
 
 /** Milliseconds each; `totalMs` counts from the start of an exchange. */
 export interface ExchangeTimeouts {

@@ -3,8 +3,8 @@
  * nor what is sent.
  */
 import type { Socket } from 'bun'
-import { type HeadWriter, latin1Write } from '../http/head-writer.ts'
-import { SCRATCH_BYTES, SCRATCH_FROM, SocketOutput, scratch } from '../http/socket-output.ts'
+import { type HeadWriter, latin1Write } from './head-writer.ts'
+import { SCRATCH_BYTES, SCRATCH_FROM, SocketOutput, scratch } from './socket-output.ts'
 
 export class ClientOutput extends SocketOutput {
   readonly #now: () => number

@@ -3,7 +3,7 @@
  * another may follow. Knows no sockets, and not what any path does.
  */
 import { HTTP_METHODS } from '../core/http.ts'
-import type { FieldLines } from '../http/fields.ts'
+import type { FieldLines } from './fields.ts'
 import {
   type Framing,
   hasToken,
@@ -13,7 +13,7 @@ import {
   partOf,
   readFraming,
   TooLongMessage,
-} from '../http/message-parser.ts'
+} from './message-parser.ts'
 
 export interface RequestHead {
   readonly method: string

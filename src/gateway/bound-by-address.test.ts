@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { StreamedAnswer, sendEach } from '../gateway/relay/streamed-answer.ts'
-import { toResponse } from '../http/messages.ts'
+import { toResponse } from '../net/messages.ts'
+import { StreamedAnswer, sendEach } from '../net/streamed-answer.ts'
 import { boundByAddress } from './bound-by-address.ts'
 
 /** A door behind which answers wait until the test lets them go. */

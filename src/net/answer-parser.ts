@@ -2,7 +2,7 @@
  * The answers of HTTP/1.1 that a connection's bytes hold: their status, and whether the connection
  * may be used again. Knows no sockets and no LLM.
  */
-import type { FieldLines, HeaderFields } from '../http/fields.ts'
+import type { FieldLines, HeaderFields } from './fields.ts'
 import {
   type Framing,
   hasToken,
@@ -11,7 +11,7 @@ import {
   type MessageReceiver,
   partOf,
   readFraming,
-} from '../http/message-parser.ts'
+} from './message-parser.ts'
 
 /** An upstream may say that it is still at work (RFC 9110 §15.2), and not for ever. */
 const MAX_INTERIM_ANSWERS = 16

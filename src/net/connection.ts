@@ -6,11 +6,11 @@
 import { isIP } from 'node:net'
 import type { Socket, SocketHandler, TLSOptions } from 'bun'
 import type { EditedBytes } from '../core/edited-bytes.ts'
-import { bodyMemory } from '../http/body-memory.ts'
-import { MalformedMessage } from '../http/message-parser.ts'
-import { head, SCRATCH_FROM, SocketOutput, scratch } from '../http/socket-output.ts'
 import { type AnswerHead, AnswerParser, type AnswerReceiver } from './answer-parser.ts'
+import { bodyMemory } from './body-memory.ts'
+import { MalformedMessage } from './message-parser.ts'
 import type { HttpProxy } from './proxies.ts'
+import { head, SCRATCH_FROM, SocketOutput, scratch } from './socket-output.ts'
 
 /** The way from this process to an upstream. */
 export interface Route {

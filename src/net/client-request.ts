@@ -3,9 +3,9 @@
  * and not what is asked.
  */
 
-import { bodyMemory, LARGE_BODY_BYTES } from '../http/body-memory.ts'
-import type { FieldLines } from '../http/fields.ts'
-import { type HttpRequest, type LeaveSignal, Leaving } from '../http/messages.ts'
+import { bodyMemory, LARGE_BODY_BYTES } from './body-memory.ts'
+import type { FieldLines } from './fields.ts'
+import { type HttpRequest, type LeaveSignal, Leaving } from './messages.ts'
 import type { RequestHead } from './request-parser.ts'
 
 /** The connection that a request came over. */

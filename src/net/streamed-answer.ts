@@ -2,8 +2,8 @@
  * An answer in pieces, sent as they come at the pace of its client, and when it is over. It must
  * not know what is in them.
  */
-import type { HeadLines } from '../../http/head-writer.ts'
-import { type Answer, type HeadedAnswer, toHeaders } from '../../http/messages.ts'
+import type { HeadLines } from './head-writer.ts'
+import { type Answer, type HeadedAnswer, toHeaders } from './messages.ts'
 
 /** The state of an answer on its way, for the server. */
 export class AnswerProgress {

@@ -4,23 +4,19 @@
  */
 import { STATUS_CODES } from 'node:http'
 import type { Socket, SocketHandler } from 'bun'
-import {
-  type DirectSource,
-  HeadedStream,
-  StreamedAnswer,
-} from '../gateway/relay/streamed-answer.ts'
-import { fieldLine, type HeadLines } from '../http/head-writer.ts'
-import { hasToken, MalformedMessage } from '../http/message-parser.ts'
-import { type Answer, toResponse, WholeAnswer } from '../http/messages.ts'
-import { head } from '../http/socket-output.ts'
 import { ClientOutput, PiecesSink } from './client-output.ts'
 import { ClientRequest, type RequestSource } from './client-request.ts'
+import { fieldLine, type HeadLines } from './head-writer.ts'
+import { hasToken, MalformedMessage } from './message-parser.ts'
+import { type Answer, toResponse, WholeAnswer } from './messages.ts'
 import {
   type RequestHead,
   RequestParser,
   type RequestReceiver,
   statusOf,
 } from './request-parser.ts'
+import { head } from './socket-output.ts'
+import { type DirectSource, HeadedStream, StreamedAnswer } from './streamed-answer.ts'
 
 export interface ConnectionLimits {
   /**

@@ -6,8 +6,8 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { IS_LONG } from '../../test/support/chaos-form.ts'
 import { readByLlhttp } from '../../test/support/llhttp.ts'
-import { MalformedMessage } from '../http/message-parser.ts'
 import { AnswerParser } from './answer-parser.ts'
+import { MalformedMessage } from './message-parser.ts'
 
 interface Heard {
   readonly status: number | undefined

@@ -1,7 +1,7 @@
 /**
  * The client that a request is from, as far as it can be told. It must not know what that is for.
  */
-import type { HttpRequest } from '../http/messages.ts'
+import type { HttpRequest } from './messages.ts'
 
 /** The address at the other end of a request's connection; looked up only where it is needed. */
 export type AddressOf = (request: HttpRequest) => string | undefined

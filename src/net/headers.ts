@@ -3,7 +3,7 @@
  * the other, and the lines before a request's body. Connects to nothing, and knows no LLM and no
  * list of names.
  */
-import { FieldLines, type HeaderFields } from '../http/fields.ts'
+import { FieldLines, type HeaderFields } from './fields.ts'
 
 // Never forwarded, whoever lists it: a header of one hop, one that opens something, one that says
 // whose account it is.

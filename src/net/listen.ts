@@ -4,12 +4,6 @@
  */
 import type { SocketHandler } from 'bun'
 import { systemClock, type Timekeeper } from '../core/clock.ts'
-import { GatewayError } from '../core/errors.ts'
-import { refuse as refuseIn } from '../gateway/refuse.ts'
-import { WholeAnswer } from '../http/messages.ts'
-import { stopAccepting } from '../http/stop-accepting.ts'
-import { CalmClock } from '../http/wait-until-calm.ts'
-import type { Handle } from './bound-by-address.ts'
 import type { AddressOf } from './client-address.ts'
 import {
   ClientConnection,
@@ -18,6 +12,9 @@ import {
 } from './client-connection.ts'
 import { ClientRequest } from './client-request.ts'
 import type { HandleRoom } from './handle-room.ts'
+import { type Answer, type HttpRequest, WholeAnswer } from './messages.ts'
+import { stopAccepting } from './stop-accepting.ts'
+import { CalmClock } from './wait-until-calm.ts'
 
 export interface Listener {
   /** `http://HOST:PORT` */
@@ -35,6 +32,8 @@ export interface Listener {
   /** Cuts what is left. */
   stop(): Promise<void>
 }
+
+export type Handle = (request: HttpRequest, addressOf: AddressOf) => Promise<Answer>
 
 export interface ListenOptions {
   readonly connections?: ConnectionLimits | undefined
@@ -196,17 +195,19 @@ function startListening(
 const addressOf: AddressOf = (request) =>
   request instanceof ClientRequest ? request.remoteAddress : undefined
 
-function refuseBroken(cause: unknown): Response {
-  const error = new GatewayError('internal_error', 'The gateway failed to handle this request.', {
-    cause,
-  })
-  return refuseIn(error, 'flat', {})
+/** For a handler that throws. Its cause is reported where it is thrown. */
+function refuseBroken(): WholeAnswer {
+  return toWholeAnswer(500, 'internal_error', 'The gateway failed to handle this request.')
 }
 
-/** Bytes that are no request belong to no dialect. */
+/** Bytes that are not a request belong to no dialect. */
 function refuse(status: number, message: string): WholeAnswer {
-  const body = Buffer.from(JSON.stringify({ error: 'invalid_request', message }))
-  return new WholeAnswer(status, 'content-type: application/json\r\n', body)
+  return toWholeAnswer(status, 'invalid_request', message)
+}
+
+function toWholeAnswer(status: number, error: string, message: string): WholeAnswer {
+  const lines = 'content-type: application/json\r\ncache-control: no-store\r\n'
+  return new WholeAnswer(status, lines, Buffer.from(JSON.stringify({ error, message })))
 }
 
 /** The line of a second is made once. */

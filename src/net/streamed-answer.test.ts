@@ -3,8 +3,8 @@
  * and that are cut off.
  */
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { pollUntil } from '../../../test/support/poll-until.ts'
-import { connectRaw } from '../../../test/support/raw-client.ts'
+import { pollUntil } from '../../test/support/poll-until.ts'
+import { connectRaw } from '../../test/support/raw-client.ts'
 import { type SendPieces, StreamedAnswer, sendEach } from './streamed-answer.ts'
 
 setDefaultTimeout(120_000)

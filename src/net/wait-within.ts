@@ -2,7 +2,7 @@
  * Waiting for work that others wait for too: it goes on when one of them has no time left. Knows no
  * LLM.
  */
-import type { LeaveSignal } from '../http/messages.ts'
+import type { LeaveSignal } from './messages.ts'
 import { UpstreamFailure } from './upstream-failure.ts'
 
 export interface WaitLimits {

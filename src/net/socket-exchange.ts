@@ -2,14 +2,15 @@
  * An exchange with an upstream over a connection of its own for as long as it takes: send, wait,
  * read, under deadlines for connecting, the first byte, silence and the whole. Knows no LLM.
  */
-import { MalformedMessage, partOf } from '../http/message-parser.ts'
-import type { LeaveSignal } from '../http/messages.ts'
+
 import type { AnswerHead } from './answer-parser.ts'
 import type { Asker, Connection, Question, Route } from './connection.ts'
 import type { ConnectionPool, ConnectionPools, Routes } from './connection-pools.ts'
 import type { Deadline, Deadlines, DueCause } from './deadlines.ts'
 import type { Exchange, ExchangeRequest, TakePart, TakePiece } from './exchange.ts'
 import { CommonHeaders } from './headers.ts'
+import { MalformedMessage, partOf } from './message-parser.ts'
+import type { LeaveSignal } from './messages.ts'
 import { UpstreamFailure, type UpstreamFailureType } from './upstream-failure.ts'
 
 /** Shared by all exchanges of a process. */

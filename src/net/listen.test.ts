@@ -11,15 +11,15 @@ import { parseHeaders, readBody } from '../../test/support/http-bytes.ts'
 import { pollUntil } from '../../test/support/poll-until.ts'
 import { connectRaw, finishedAnswer, sendRaw } from '../../test/support/raw-client.ts'
 import { ScriptedClock } from '../../test/support/scripted-clock.ts'
-import { StreamedAnswer, sendEach } from '../gateway/relay/streamed-answer.ts'
+import { type Listener, type ListenOptions, listen } from './listen.ts'
 import {
   type Answer,
   type HttpRequest,
   type LeaveSignal,
   toRequest,
   WholeAnswer,
-} from '../http/messages.ts'
-import { type Listener, type ListenOptions, listen } from './listen.ts'
+} from './messages.ts'
+import { StreamedAnswer, sendEach } from './streamed-answer.ts'
 
 setDefaultTimeout(60_000)
 

@@ -95,8 +95,8 @@ const PAGES: readonly PageWithLists[] = [
     path: '/',
     files: [
       'app/shell.tsx',
-      'features/overview/metric-tiles.tsx',
       'features/overview/overview-page.tsx',
+      'features/overview/usage-board.tsx',
     ],
     lists: [
       {
@@ -111,7 +111,7 @@ const PAGES: readonly PageWithLists[] = [
   },
   {
     path: '/playground?gate=demo&compare=second',
-    files: ['features/playground/lane-head.tsx', 'features/playground/settings-panel.tsx'],
+    files: ['features/playground/composer.tsx', 'features/playground/lane-view.tsx'],
     lists: [
       { kind: 'select', name: 'Gate to compare with', shows: inAddress('compare') },
       { kind: 'select', name: 'Gate', shows: inAddress('gate') },
@@ -132,7 +132,7 @@ const PAGES: readonly PageWithLists[] = [
   },
   {
     path: '/gates/new',
-    files: ['features/gates/gate-form.tsx', 'features/gates/settings-folds.tsx'],
+    files: ['features/gates/gate-form.tsx'],
     prepare: async () => await page.getByText('Instructions, sampling').click(),
     lists: [
       { kind: 'radio', name: 'Strategy' },
@@ -152,7 +152,7 @@ const PAGES: readonly PageWithLists[] = [
   },
   {
     path: '/gates/demo?tab=snippets',
-    files: ['features/gates/gate-page.tsx', 'features/gates/gate-snippets.tsx'],
+    files: ['features/gates/gate-page.tsx'],
     lists: [
       {
         kind: 'button',
@@ -192,7 +192,7 @@ const PAGES: readonly PageWithLists[] = [
   },
   {
     path: '/keys',
-    files: ['features/keys/create-key-dialog.tsx', 'features/keys/expiry-field.tsx'],
+    files: ['features/keys/create-key-dialog.tsx'],
     prepare: async () => await page.getByRole('button', { name: 'Create New Key' }).click(),
     lists: [
       { kind: 'radio', name: 'Where the key comes from', fewest: 2 },
@@ -349,13 +349,11 @@ const PAGES: readonly PageWithLists[] = [
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'app/account-menu-items.tsx': 'below',
   'features/analytics/sums-table.tsx': 'below',
-  'features/keys/key-menu.tsx': 'below',
-  'features/logs/export-menu.tsx': 'below',
+  'features/keys/key-table.tsx': 'below',
+  'features/logs/filter-chips.tsx': 'below',
   'features/logs/log-list.tsx': 'below',
-  'features/logs/log-row.tsx': 'below',
   'features/logs/log-search-field.tsx': 'log-reasons.test.ts',
-  'features/settings/budget-scope-fields.tsx': 'settings-usage.test.ts and keyboard.test.ts',
-  'features/settings/webhook-dialog.tsx': 'below',
+  'features/settings/webhooks-page.tsx': 'below',
   'features/gates/target-picker.tsx': 'gates.test.ts, and below while nothing matches',
   'features/overview/first-steps.tsx': 'overview.test.ts: it is gone once there was a call',
 }

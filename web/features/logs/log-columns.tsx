@@ -32,7 +32,7 @@ export function chooseLayout(widthPx: number): LogLayout {
 
 const WIDE: LogLayout = {
   rowHeightPx: 38,
-  template: '8.5rem 9.5rem minmax(5rem,1fr) minmax(6rem,1.5fr) 3.5rem 5.5rem 4rem 4.25rem 4.5rem',
+  template: '8.75rem 9.5rem minmax(5rem,1fr) minmax(6rem,1.5fr) 3.5rem 5.5rem 4rem 4.25rem 4.5rem',
   columns: [
     {
       name: 'Time',

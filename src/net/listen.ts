@@ -195,9 +195,10 @@ function startListening(
 const addressOf: AddressOf = (request) =>
   request instanceof ClientRequest ? request.remoteAddress : undefined
 
-/** For a handler that throws. Its cause is reported where it is thrown. */
+/** The answer when a handler throws. What it threw is not logged here. */
 function refuseBroken(): WholeAnswer {
-  return toWholeAnswer(500, 'internal_error', 'The gateway failed to handle this request.')
+  const message = 'The gateway failed to handle this request.'
+  return toWholeAnswer(500, 'internal_error', message, 'cache-control: no-store\r\n')
 }
 
 /** Bytes that are not a request belong to no dialect. */
@@ -205,9 +206,9 @@ function refuse(status: number, message: string): WholeAnswer {
   return toWholeAnswer(status, 'invalid_request', message)
 }
 
-function toWholeAnswer(status: number, error: string, message: string): WholeAnswer {
-  const lines = 'content-type: application/json\r\ncache-control: no-store\r\n'
-  return new WholeAnswer(status, lines, Buffer.from(JSON.stringify({ error, message })))
+function toWholeAnswer(status: number, error: string, message: string, lines = ''): WholeAnswer {
+  const body = Buffer.from(JSON.stringify({ error, message }))
+  return new WholeAnswer(status, `content-type: application/json\r\n${lines}`, body)
 }
 
 /** The line of a second is made once. */

@@ -54,7 +54,12 @@ const LOGIN_MODEL = 'account'
 /** No provider's name in the settings of better-auth. */
 const FOREIGN = 'another-issuer'
 
-/** @param issuerOf the provider's in our settings; undefined: there is none */
+/**
+ * Binds logins to the issuer that gave them. better-auth knows a login by the provider's name in our
+ * settings. Under that name another issuer may stand tomorrow, and its user with the same subject
+ * would be signed in as the first one.
+ * @param issuerOf the provider's in our settings; undefined: there is none
+ */
 export function bindLogins(adapter: DBAdapter, issuerOf: () => string | undefined): DBAdapter {
   return wrapAdapter(adapter, {
     ask: (call) => bind(call, issuerOf()),

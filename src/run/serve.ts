@@ -278,16 +278,19 @@ async function end({
   await gatehouse.close()
 }
 
-/** The name that its threads have. */
+/** The name of the runtime's compiler threads. */
 const COMPILER = 'JITWorker'
 const THREADS = '/proc/self/task'
 /**
- * They get a quarter of a core that calls want too: a call that comes is served at once, and a busy
- * node becomes fast in its first seconds all the same. At 19 it did not (docs/decisions/0006).
+ * Compiler threads get a quarter of a core that calls want too: a new call is served at once, and a
+ * busy node still becomes fast in its first seconds. At 19 it did not (docs/decisions/0006).
  */
 const NICER_BY = 5
 
-/** To be repeated, for threads may come later. On Linux alone: others give threads no niceness. */
+/**
+ * Lets calls run before the runtime's compilers where both want the same core. Call it again from
+ * time to time, because threads may start later. Linux only: elsewhere threads have no niceness.
+ */
 export function yieldCompilers(): void {
   if (process.platform !== 'linux') return
   const niceness = Math.min(19, getPriority() + NICER_BY)

@@ -287,6 +287,10 @@ function breakFrames(answer: Answer, framing: Framing, fault: Fault): readonly F
   }
 }
 
+/**
+ * Bodies are generators: a body is written as fast as the client reads, and ends when the client
+ * leaves.
+ */
 async function* writeParts(parts: Iterable<string>): AsyncGenerator<Frame> {
   yield* parts
 }

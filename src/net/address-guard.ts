@@ -1,28 +1,27 @@
 /**
- * Decides where a call to an address that a customer gave may connect (design §8): to the public
- * internet over https, or to a host that the operator trusts. It resolves the name itself and hands
- * out the very address that it has checked, so that a name which leads elsewhere a moment later
- * (DNS rebinding) leads nowhere. Knows no LLM.
+ * Decides where a call to a customer's own address may connect (design §8): to the public internet
+ * over https, or to a host that the operator trusts. Resolves the name itself and returns the
+ * address it has checked, so that DNS rebinding has no effect. Knows no LLM.
  */
 import { type Stopwatch, systemClock } from '../core/clock.ts'
 import { classifyAddress, type IpAddress, parseIpAddress } from './address-ranges.ts'
 import type { TrustedHosts } from './trusted-hosts.ts'
 import { UpstreamFailure } from './upstream-failure.ts'
 
-/** The message says what is wrong with the address and not where its name leads. */
+/** The message says what is wrong with the address, but not which IP addresses its name has. */
 export class AddressRefusedError extends Error {
   override readonly name = 'AddressRefusedError'
 }
 
-/** A place to connect to that has been checked, as `fetch` needs it. */
+/** A checked destination, in the form that `fetch` needs. */
 export interface Destination {
-  /** With the checked IP address where the host name was. */
+  /** The URL with the checked IP address in place of the host name. */
   readonly url: string
-  /** The host as the address named it; undefined when it named an IP address. */
+  /** The original host name; undefined when the address was an IP address. */
   readonly host: string | undefined
   /** The name that the certificate must have; undefined over http and for an IP address. */
   readonly serverName: string | undefined
-  /** True where no proxy is to be used, whatever the environment says of its address. */
+  /** True when no proxy may be used, whatever the environment says. */
   readonly isDirect?: boolean
 }
 
@@ -33,21 +32,20 @@ export type IsProxied = (url: {
   readonly port: number
 }) => boolean
 
-/** @returns every address of a name; rejects or returns none when there is no such name */
+/** @returns all addresses of a name; rejects or returns none when the name does not exist */
 export type ResolveHost = (hostname: string) => Promise<readonly string[]>
 
 export interface AddressGuardOptions {
   readonly trustedHosts: TrustedHosts
   readonly resolve?: ResolveHost | undefined
-  /** Absent: there is no proxy. */
+  /** Undefined when no proxy is configured. */
   readonly isProxied?: IsProxied
   readonly clock?: Stopwatch
   readonly resolveTimeoutMs?: number
 }
 
 /**
- * How long addresses that were checked are used again, in milliseconds; what is connected to is
- * always one of them.
+ * Time that checked addresses are reused, in milliseconds. Calls connect only to checked addresses.
  */
 const REMEMBERED_MS = 15_000
 const MAX_REMEMBERED = 1_000
@@ -59,7 +57,7 @@ export class AddressGuard {
   readonly #isProxied: IsProxied
   readonly #clock: Stopwatch
   readonly #resolveTimeoutMs: number
-  /** Origin → its checked addresses, as they stand in a URL. */
+  /** Origin → its checked addresses, in URL form. */
   readonly #checked = new Map<
     string,
     { readonly hosts: readonly string[]; readonly untilMs: number }
@@ -76,9 +74,8 @@ export class AddressGuard {
   }
 
   /**
-   * For an address that is to be saved: how it is written, then where it leads as of now.
-   * @returns `unresolved` when the name has no address yet, so that nothing could be checked but
-   * its form
+   * Checks an address before it is saved: first its form, then the addresses that its name has now.
+   * @returns `unresolved` when the name has no address yet, so that only its form was checked
    * @throws AddressRefusedError
    */
   async check(address: string): Promise<'allowed' | 'unresolved'> {
@@ -89,24 +86,27 @@ export class AddressGuard {
       return 'allowed'
     } catch (thrown) {
       if (!(thrown instanceof UpstreamFailure)) throw thrown
-      // A host that is allowed by its addresses alone is refused while it has none.
+      // A host that is allowed only by its addresses is refused while it has none.
       if (url.protocol === 'http:' && !this.#isNamed(url)) throw new AddressRefusedError(HTTPS_ONLY)
       return 'unresolved'
     }
   }
 
   /**
-   * The IP addresses that one call may connect to, best first, never none. Of a trusted host behind
-   * a proxy it is the name: often the proxy alone can resolve it.
-   * @throws AddressRefusedError when the address is not allowed or not any more; UpstreamFailure
-   * when its name leads nowhere
+   * The IP addresses that one call may connect to, best first, at least one. For a trusted host
+   * behind a proxy this is the name, because often only the proxy can resolve it.
+   * @throws AddressRefusedError when the address is not or no longer allowed; UpstreamFailure when
+   * its name does not resolve
    */
   async resolve(address: string): Promise<readonly string[]> {
     const hosts = await this.#addressesOf(new URL(address))
     return hosts.map((host) => host.replace(/^\[|\]$/g, ''))
   }
 
-  /** The same for `fetch`, which takes one address. @throws AddressRefusedError, UpstreamFailure */
+  /**
+   * Like `resolve`, for `fetch`, which takes one address. @throws AddressRefusedError,
+   * UpstreamFailure
+   */
   async locate(address: string): Promise<Destination> {
     const url = new URL(address)
     const [host = url.hostname] = await this.#addressesOf(url)
@@ -122,8 +122,8 @@ export class AddressGuard {
   }
 
   /**
-   * The address used last did not answer: the next call takes another one of its host, if it has
-   * more.
+   * Called when the last used address did not answer: the next call takes another address of the
+   * host, if there is one.
    */
   avoid(address: string): void {
     const { origin } = new URL(address)
@@ -133,17 +133,17 @@ export class AddressGuard {
     this.#checked.set(origin, { ...checked, hosts: [...others, failed] })
   }
 
-  /** @returns addresses as they stand in a URL, never none */
+  /** @returns addresses in URL form, at least one */
   async #addressesOf(url: URL): Promise<readonly string[]> {
     const checked = this.#checked.get(url.origin)
     if (checked !== undefined && checked.untilMs > this.#clock.elapsed()) return checked.hosts
     this.#checkForm(url)
     const literal = parseIpAddress(toBareHost(url))
-    // Only a name that the operator wrote down is left to the proxy to resolve.
+    // The proxy may only resolve names that the operator listed.
     if (literal === undefined && this.#isNamed(url) && this.#goesByProxy(url)) return [url.hostname]
     const found = literal === undefined ? await this.#lookUp(url.hostname) : [toBareHost(url)]
     const addresses = found.map(parseIpAddress).filter((address) => address !== undefined)
-    // One bad address among good ones is enough: which one is taken would be chance.
+    // One refused address is enough to refuse the host, since the resolver's order is arbitrary.
     if (addresses.length === 0 || addresses.length !== found.length)
       throw new AddressRefusedError('Its host name leads to something that is not an IP address.')
     this.#checkAddresses(url, addresses)
@@ -153,7 +153,7 @@ export class AddressGuard {
     return hosts
   }
 
-  /** Everything that can be told without resolving the name. */
+  /** Checks everything that needs no name resolution. */
   #checkForm(url: URL): void {
     const isNamed = this.#isNamed(url)
     if (url.protocol === 'http:' && !isNamed && !this.#trustedHosts.hasRanges)
@@ -178,7 +178,8 @@ export class AddressGuard {
         'It leads to an address that is not on the public internet, and the operator has not listed it in GATEHOUSE_TRUSTED_HOSTS.',
       )
     if (parseIpAddress(toBareHost(url)) === undefined) checkPublicName(url.hostname)
-    // Below are mail, file and login servers; behind https on other ports is where models are.
+    // Ports below 1024 belong to mail, file and login servers; models behind https use higher
+    // ports.
     if (port !== 443 && port < 1024)
       throw new AddressRefusedError(
         'Its port is one of other services: use 443, or one from 1024 on.',
@@ -193,7 +194,7 @@ export class AddressGuard {
     return this.#trustedHosts.names(url.hostname, portOf(url))
   }
 
-  /** Calls that need the same name at the same time share one look at it. */
+  /** Concurrent calls that need the same name share one lookup. */
   #lookUp(hostname: string): Promise<readonly string[]> {
     const underWay = this.#lookUps.get(hostname)
     if (underWay !== undefined) return underWay
@@ -230,8 +231,8 @@ const HTTPS_ONLY =
   'It must begin with https:// – http is only for hosts that the operator lists in GATEHOUSE_TRUSTED_HOSTS.'
 
 /**
- * Takes an address only in its plain form: another spelling of the same (a number for an IP
- * address, escapes, another alphabet) exists to be read differently by somebody.
+ * Accepts an address only in its plain spelling. Other spellings (numbers for IP addresses,
+ * escapes, other alphabets) are used to deceive a check.
  */
 function parseAddress(address: string): URL {
   const url = URL.parse(address)
@@ -261,13 +262,13 @@ function parseAddress(address: string): URL {
   return url
 }
 
-/** The host with its port, between the slashes, in the spelling of the address. */
+/** Host and port as spelled in the address. */
 function authorityOf(address: string): string {
   return /^[a-z]+:\/\/([^/?#]*)/i.exec(address)?.[1] ?? ''
 }
 
 /**
- * Names that mean something only inside a network (RFC 6761, RFC 6762, RFC 8375, RFC 9476, ICANN's
+ * Names that are only valid inside a network (RFC 6761, RFC 6762, RFC 8375, RFC 9476, ICANN's
  * .internal).
  */
 const INNER_NAMES =
@@ -289,7 +290,7 @@ const BLOCKED_PORTS: ReadonlySet<number> = new Set([
   ...[6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080],
 ])
 
-/** A server of another protocol might take the lines of a request for its own commands. */
+/** A server of another protocol might run the lines of a request as its own commands. */
 function checkPort(port: number): void {
   if (!BLOCKED_PORTS.has(port)) return
   throw new AddressRefusedError(
@@ -310,14 +311,14 @@ function toUrlHost(address: string): string {
   return address.includes(':') ? `[${address}]` : address
 }
 
-/** IPv4 first: a machine may have IPv6 addresses and no way out of its network with them. */
+/** Sorts IPv4 first: some machines have IPv6 addresses but no IPv6 route to the internet. */
 function familyOf(address: string): number {
   return address.includes(':') ? 6 : 4
 }
 
 /**
- * Without the threads that `getaddrinfo` waits in: there are as many as cores, also for files and
- * passwords, and a customer's name server that never answers would hold them all.
+ * Resolves without `getaddrinfo`, which blocks a thread of a small pool that files and passwords
+ * need too. A customer's name server that never answers would block all of its threads.
  */
 async function resolveHost(hostname: string): Promise<readonly string[]> {
   const found = await Bun.dns.lookup(hostname, { backend: 'c-ares' })

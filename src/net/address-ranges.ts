@@ -1,6 +1,6 @@
 /**
- * Classifies IP addresses: the public internet, or one of the ranges that lead somewhere else
- * (IANA's special-purpose registries for IPv4 and IPv6). Pure; resolves no names.
+ * Classifies IP addresses: public internet, or one of the special-purpose ranges (IANA's registries
+ * for IPv4 and IPv6). Pure; resolves no names.
  */
 import { isIPv4, isIPv6 } from 'node:net'
 
@@ -27,18 +27,15 @@ export interface IpRange {
   readonly prefixLength: number
 }
 
-/**
- * @returns undefined for anything but a plain IPv4 or IPv6 address; a zone (`%eth0`) is no part of
- * one
- */
+/** @returns undefined for anything but a plain IPv4 or IPv6 address without a zone (`%eth0`) */
 export function parseIpAddress(text: string): IpAddress | undefined {
   if (isIPv4(text)) return { bits: 32, value: parseIpv4(text) }
   return isIPv6(text) && !text.includes('%') ? { bits: 128, value: parseIpv6(text) } : undefined
 }
 
 /**
- * `address/prefix length`. @returns undefined for anything else, and when bits behind the prefix
- * are set
+ * Parses `address/prefix length`. @returns undefined for anything else, and when bits after the
+ * prefix are set
  */
 export function parseIpRange(text: string): IpRange | undefined {
   const range = parseLooseIpRange(text)
@@ -47,7 +44,7 @@ export function parseIpRange(text: string): IpRange | undefined {
   return BigInt.asUintN(start.bits - prefixLength, start.value) === 0n ? range : undefined
 }
 
-/** The same, whatever the bits behind the prefix are. */
+/** Like `parseIpRange`, but ignores the bits after the prefix. */
 export function parseLooseIpRange(text: string): IpRange | undefined {
   const [address = '', length = '', ...rest] = text.split('/')
   const start = parseIpAddress(address)
@@ -73,16 +70,16 @@ export function classifyAddress(address: IpAddress): AddressKind {
   if (kind !== undefined) return kind
   if (address.bits === 32) return 'public'
   if (isIsatap(address)) return 'translated'
-  // Only this eighth of IPv6 has been given out for the internet (RFC 4291 §2.4).
+  // Only this eighth of IPv6 is assigned to the internet (RFC 4291 §2.4).
   return isInRange(address, GLOBAL_UNICAST) ? 'public' : 'reserved'
 }
 
-/** `mapped`, `nat64`: the last 32 bits are an IPv4 address that decides. */
+/** `mapped`, `nat64`: the last 32 bits are an IPv4 address, whose kind applies. */
 type RangeKind = AddressKind | 'mapped' | 'nat64'
 
-// The first that matches counts: what stands out of a larger range comes before it.
+// The first match counts, so exceptions come before the larger range that contains them.
 const IPV4_RANGES = toRanges([
-  // Clouds answer questions about the machine, its credentials included, at these.
+  // Cloud metadata services answer here, with the machine's credentials.
   ['169.254.169.254/32', 'metadata'],
   ['169.254.170.2/32', 'metadata'],
   ['169.254.170.23/32', 'metadata'],
@@ -114,7 +111,7 @@ const IPV6_RANGES = toRanges([
   ['::ffff:0:0/96', 'mapped'],
   ['::ffff:0:0:0/96', 'translated'],
   ['::/96', 'translated'],
-  // A network that has only IPv6 reaches every IPv4 address like this (RFC 6052).
+  // An IPv6-only network reaches every IPv4 address through this prefix (RFC 6052).
   ['64:ff9b::/96', 'nat64'],
   ['64:ff9b:1::/48', 'translated'],
   ['2001::/32', 'translated'],
@@ -129,7 +126,7 @@ const IPV6_RANGES = toRanges([
 
 const GLOBAL_UNICAST = toRange('2000::/3')
 
-/** An interface id that carries an IPv4 address through a tunnel (RFC 5214 §6.1). */
+/** Whether the interface id carries an IPv4 address through a tunnel (RFC 5214 §6.1). */
 function isIsatap({ value }: IpAddress): boolean {
   const marker = BigInt.asUintN(32, value >> 32n)
   return marker === 0x5efen || marker === 0x0200_5efen

@@ -1,6 +1,6 @@
 /**
- * The answers of HTTP/1.1 that a connection's bytes hold: their status, and whether the connection
- * may be used again. Knows no sockets and no LLM.
+ * Parses HTTP/1.1 responses from a connection's bytes and decides whether the connection may be
+ * reused. Knows no sockets and no LLM.
  */
 import type { FieldLines, HeaderFields } from './fields.ts'
 import {
@@ -13,27 +13,30 @@ import {
   readFraming,
 } from './message-parser.ts'
 
-/** An upstream may say that it is still at work (RFC 9110 §15.2), and not for ever. */
+/** Interim responses allowed per answer (RFC 9110 §15.2). */
 const MAX_INTERIM_ANSWERS = 16
 
 export interface AnswerHead {
   readonly status: number
-  /** Without control characters, tabs apart: an answer with others is none (RFC 9110 §5.5). */
+  /**
+   * Header fields without control characters except tabs; an answer with others is malformed (RFC
+   * 9110 §5.5).
+   */
   readonly headers: HeaderFields
 }
 
-/** Hears of one answer, in this order. It may throw away what it hears, and must not throw. */
+/** Receives the parts of one answer, in this order. Must not throw. */
 export interface AnswerReceiver {
   onHead(head: AnswerHead): void
-  /** The next bytes of its body, which are those from `from` to `to`; never none. */
+  /** The next bytes of the body, `bytes[from..to)`; never empty. */
   onPart?(bytes: Buffer, from: number, to: number): void
-  /** The same, where there is no `onPart`. */
+  /** Used when there is no `onPart`. */
   onPiece?(piece: Uint8Array): void
-  /** The answer is whole, and nothing came after it. */
+  /** The answer is complete, and no bytes follow it. */
   onEnd(): void
 }
 
-/** For one answer after the other, `expectNext` between them. */
+/** Parses one answer after the other; call `expectNext` between them. */
 export class AnswerParser implements MessageReceiver {
   readonly #messages = new MessageParser(this, LIMITS)
   readonly #receiver: AnswerReceiver
@@ -43,7 +46,7 @@ export class AnswerParser implements MessageReceiver {
   #keepAliveS: number | undefined
 
   /**
-   * @param opensTunnel the question was a CONNECT: an answer of success has no body (RFC 9110
+   * @param opensTunnel the request was a CONNECT, whose successful answer has no body (RFC 9110
    * §9.3.6)
    */
   constructor(receiver: AnswerReceiver, opensTunnel = false) {
@@ -51,7 +54,7 @@ export class AnswerParser implements MessageReceiver {
     this.#opensTunnel = opensTunnel
   }
 
-  /** To be called when the answer was whole: nothing of it is left for the next one. */
+  /** Call after a complete answer, before the next request is sent. */
   expectNext(): void {
     this.#messages.expectNext()
     this.#interimAnswers = 0
@@ -59,33 +62,28 @@ export class AnswerParser implements MessageReceiver {
     this.#keepAliveS = undefined
   }
 
-  /** The answer is whole and the upstream keeps the connection open: it may be used again. */
+  /** True when the answer is complete and the upstream keeps the connection open. */
   get isReusable(): boolean {
     return this.#messages.isDone && this.#isPersistent
   }
 
-  /**
-   * For how long the upstream says that it keeps an idle connection, in seconds; undefined: it does
-   * not say.
-   */
+  /** The upstream's keep-alive time in seconds; undefined when it sent none. */
   get keepAliveS(): number | undefined {
     return this.#keepAliveS
   }
 
-  /**
-   * @param bytes written over, and handed on. @throws MalformedMessage
-   */
+  /** @param bytes modified, and passed on. @throws MalformedMessage */
   push(bytes: Buffer): void {
     if (this.#messages.isDone) throw goesOn()
     this.#messages.push(bytes)
   }
 
-  /** The upstream closed the connection, which is the end of an answer that has no other. */
+  /** Call when the upstream closed the connection, which ends an answer without a length. */
   close(): void {
     this.#messages.close()
   }
 
-  /** For `MessageParser` alone, as is what follows. */
+  /** Called by `MessageParser` only, as are the methods below. */
   onHead(first: string, headers: FieldLines): Framing | undefined {
     const { status, isOld } = readStatusLine(first)
     const framing = readFraming(headers, isOld) ?? 'until_close'
@@ -94,7 +92,7 @@ export class AnswerParser implements MessageReceiver {
       return undefined
     }
     const hasBody = status !== 204 && status !== 304 && !(this.#opensTunnel && status < 300)
-    // Only its end tells where an answer without a framing ends.
+    // An answer without framing ends when its connection closes.
     this.#isPersistent =
       !isOld &&
       !hasToken(headers.get('connection'), 'close') &&
@@ -110,12 +108,12 @@ export class AnswerParser implements MessageReceiver {
   }
 
   onEnd(left: number): void {
-    // More bytes would pass for the next question's answer.
+    // Extra bytes would be read as the answer to the next request.
     if (left > 0) throw goesOn()
     this.#receiver.onEnd()
   }
 
-  /** Answers that only say that the real one is to come. A change of protocol was not asked for. */
+  /** Skips interim responses (1xx). A protocol change was not requested, so it is malformed. */
   #passInterim(status: number, isOld: boolean): void {
     this.#interimAnswers += 1
     if (isOld) throw new MalformedMessage('HTTP/1.0 has no interim answers.')
@@ -125,7 +123,7 @@ export class AnswerParser implements MessageReceiver {
   }
 }
 
-/** Vendors' heads have under 4 KB. */
+/** Providers' response heads are below 4 KB. */
 const LIMITS = { maxHeadBytes: 64 * 1024, names: [], firstLine: '', skipsEmptyLines: false }
 
 function goesOn(): MalformedMessage {
@@ -143,7 +141,7 @@ interface StatusLine {
   readonly isOld: boolean
 }
 
-/** Upstreams answer with the same again and again. */
+/** Cache of one: upstreams repeat the same status line. */
 let newest: StatusLine = { text: '', status: 0, isOld: false }
 
 /** @throws MalformedMessage */
@@ -157,7 +155,7 @@ function readStatusLine(text: string): StatusLine {
 }
 
 const STATUS_LINE = /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?$/
-/** Places within a status line. */
+/** Offsets within a status line. */
 const MINOR_VERSION_AT = 7
 const STATUS_AT = 9
 const ZERO = 0x30

@@ -1,21 +1,20 @@
 /**
- * Memory for large bodies that the next one uses again. Were it new for each, the collector would
- * take it for old by the time that its call is over, and go through everything again and again.
- * Knows nothing of what is in it.
+ * Reuses memory for large bodies. If each body had new memory, the garbage collector would promote
+ * it to the old generation and run full collections again and again. Knows nothing of the contents.
  */
 
-/** A smaller body costs the collector less than a copy of it. */
+/** For a smaller body a copy costs more than collecting it. */
 export const LARGE_BODY_BYTES = 64 * 1024
 const LARGEST_PIECE_BYTES = 8 * 1024 * 1024
-/** That lie ready; a piece that would be more is freed. */
+/** Maximum of free memory that is retained for reuse. */
 const MOST_FREE_BYTES = 64 * 1024 * 1024
-/** Memory that nobody needed for so long is freed; milliseconds. */
+/** Memory that was unused for this long is freed, in milliseconds. */
 const KEPT_MS = 5_000
 
 export class BodyMemory {
-  /** How many may still read each piece of memory that is taken. */
+  /** The number of readers of each piece of memory in use. */
   readonly #readers = new WeakMap<ArrayBuffer, number>()
-  /** By their size. */
+  /** Free pieces by size. */
   readonly #free = new Map<number, FreePieces>()
   #freeBytes = 0
 
@@ -23,7 +22,7 @@ export class BodyMemory {
     return this.#freeBytes
   }
 
-  /** For its one reader so far. Memory that is never released goes to the collector. */
+  /** Returns memory with one reader. Memory that is never released is garbage collected. */
   take(byteLength: number): Buffer {
     if (byteLength < LARGE_BODY_BYTES || byteLength > LARGEST_PIECE_BYTES)
       return Buffer.allocUnsafeSlow(byteLength)
@@ -34,8 +33,8 @@ export class BodyMemory {
   }
 
   /**
-   * Somebody else reads them too, until they are released once more.
-   * @param bytes any; other memory than this is ignored
+   * Adds a reader, which must call `release` too.
+   * @param bytes other memory than this pool's is ignored
    */
   hold(bytes: Uint8Array): void {
     const memory = bytes.buffer as ArrayBuffer
@@ -43,7 +42,7 @@ export class BodyMemory {
     if (readers !== undefined) this.#readers.set(memory, readers + 1)
   }
 
-  /** Its reader reads them no more: the last one leaves them to the next body. */
+  /** Removes a reader. After the last one the memory can be reused. */
   release(bytes: Uint8Array): void {
     const memory = bytes.buffer as ArrayBuffer
     const readers = this.#readers.get(memory)
@@ -64,7 +63,7 @@ export class BodyMemory {
     else ready.pieces.push(memory)
   }
 
-  /** Frees what nobody has needed since it was called last. */
+  /** Frees the pieces that were unused since the last call. */
   shrink(): void {
     for (const [size, ready] of this.#free) {
       for (const memory of ready.pieces.splice(0, ready.leastOfLate)) free(memory)
@@ -83,17 +82,17 @@ export class BodyMemory {
   }
 }
 
-/** At once: a process that does nothing does not collect. */
+/** Frees immediately, because an idle process does not collect garbage. */
 function free(memory: ArrayBuffer): void {
   memory.transfer(0)
 }
 
 interface FreePieces {
   readonly pieces: ArrayBuffer[]
-  /** How few there were since the last look. */
+  /** The fewest free pieces since the last `shrink`. */
   leastOfLate: number
 }
 
-/** Of the process. */
+/** The pool of this process. */
 export const bodyMemory = new BodyMemory()
 setInterval(() => bodyMemory.shrink(), KEPT_MS).unref()

@@ -1,14 +1,12 @@
-/**
- * The client that a request is from, as far as it can be told. It must not know what that is for.
- */
+/** Determines the client's address of a request. Must not know what it is used for. */
 import type { HttpRequest } from './messages.ts'
 
-/** The address at the other end of a request's connection; looked up only where it is needed. */
+/** The peer address of a request's connection, looked up only when it is needed. */
 export type AddressOf = (request: HttpRequest) => string | undefined
 
 /**
- * Proxies append: the last address is the one that the proxy next to us saw.
- * @param header undefined: no proxy is trusted to say it
+ * Proxies append to the header, so the last address is the one that the nearest proxy saw.
+ * @param header undefined: no proxy is trusted to set it
  */
 export function clientAddressOf(
   request: HttpRequest,
@@ -20,9 +18,9 @@ export function clientAddressOf(
 }
 
 /**
- * Some proxies append it
- * (https://learn.microsoft.com/azure/application-gateway/how-application-gateway-works):
- * whoever opens another connection would be another client.
+ * Some proxies append the port
+ * (https://learn.microsoft.com/azure/application-gateway/how-application-gateway-works). With it,
+ * each connection would count as another client.
  */
 function withoutPort(address: string): string {
   const [, inBrackets, before] = /^(?:\[([^\]]*)\](?::\d*)?|([^:]*):\d*)$/.exec(address) ?? []

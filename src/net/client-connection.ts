@@ -1,6 +1,6 @@
 /**
- * One connection of a client: reads one request after the other, sends the answer of each at the
- * pace of its client, and is closed when it has waited too long. Knows no path, and not who calls.
+ * A client connection: reads one request after the other, writes each answer at the client's pace,
+ * and closes after its timeouts. Knows no paths and no callers.
  */
 import { STATUS_CODES } from 'node:http'
 import type { Socket, SocketHandler } from 'bun'
@@ -20,51 +20,59 @@ import { type DirectSource, HeadedStream, StreamedAnswer } from './streamed-answ
 
 export interface ConnectionLimits {
   /**
-   * How long a connection may wait for its next request, or for the rest of a body that nobody
-   * reads; milliseconds.
+   * Maximum time a connection waits for its next request, or for the rest of an unread body, in
+   * milliseconds.
    */
   readonly idleMs: number
   /**
-   * How long a client may take nothing of an answer, in milliseconds. Longer than any silence of its
-   * source.
+   * Maximum time a client may read nothing of an answer, in milliseconds. Longer than any pause of
+   * the answer's source.
    */
   readonly stallMs: number
 }
 
-/** The server of a connection. */
+/** Functions that the server provides to its connections. */
 export interface ConnectionPorts {
   readonly limits: ConnectionLimits
-  /** In milliseconds, on a scale of its own. */
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number
-  /** The line of an answer's head that tells the time (RFC 9110 §6.6.1). */
+  /** The `date` header line of an answer (RFC 9110 §6.6.1). */
   readonly dateLine: () => string
-  /** Clients are asked to come back on another connection. */
+  /** Whether clients are asked to reconnect, because the process has too many connections. */
   readonly isCrowded: () => boolean
   readonly handle: (request: ClientRequest) => Promise<Answer>
-  /** The answer where a handler failed. */
+  /** The answer when a handler failed. */
   readonly refuseBroken: (thrown: unknown) => Answer
-  /** The answer to bytes that are no request: with a length, without a connection header. */
+  /**
+   * The answer to bytes that are not a valid request, with a length and without a connection
+   * header.
+   */
   readonly refuse: (status: number, message: string) => WholeAnswer
   readonly onOpen: (connection: ClientConnection) => void
   readonly onOver: (connection: ClientConnection) => void
 }
 
-/** The time for a head, from its first byte on, in milliseconds. */
+/** Maximum time for a request head, from its first byte, in milliseconds. */
 const HEAD_MS = 10_000
-/** A client that takes nothing of its answer for so long makes room for others; milliseconds. */
+/**
+ * When connections are scarce, a client that reads nothing for this long is closed, in
+ * milliseconds.
+ */
 const STALLED_MS = 10_000
-/** More requests of a client that does not wait for answers stay in the kernel for a while. */
+/** More pipelined bytes than this stay in the kernel for a while. */
 const MAX_AHEAD_BYTES = 64 * 1024
-/** A client that has sent so much more gets the answer that is under way, and no other. */
+/** After this many pipelined bytes the client gets the current answer and no other. */
 const MOST_AHEAD_BYTES = 1024 * 1024
-/** A longer rest of a body that nobody reads is not waited for: its connection is given up. */
+/** When the unread rest of a body is longer, the connection is closed instead. */
 const MAX_DROPPED_BYTES = 8 * 1024 * 1024
-/** A body that did not come in time: the rest of it would be read as the next request. */
+/**
+ * A body that came too late; the connection closes, or its rest would be read as the next request.
+ */
 const REQUEST_TIMEOUT = 408
 
 /**
- * `waiting` for a request, `asked` until its answer has been handed over and its body has come,
- * `leaving` once no more is sent, `over` when the socket is closed.
+ * `waiting` for a request; `asked` until the answer is handed over and the body has arrived;
+ * `leaving` when no more is sent; `over` when the socket is closed.
  */
 type Phase = 'waiting' | 'asked' | 'leaving' | 'over'
 
@@ -73,28 +81,30 @@ export class ClientConnection implements RequestReceiver, RequestSource {
   readonly #socket: Socket<ClientConnection>
   readonly #output: ClientOutput
   readonly #parser = new RequestParser(this)
-  // Functions for each request would cost as much as a header.
+  // Bound once per connection: closures per request would cost as much as a header.
   readonly #onAnswer = (answer: Answer) => this.#tryToAnswer(answer)
   readonly #onFailure = (thrown: unknown) => this.#fail(thrown)
   #phase: Phase = 'waiting'
   #request: ClientRequest | undefined
-  /** Its client has sent a request at some time. */
+  /** The client has sent at least one request. */
   hasAsked = false
-  /** Its handler was asked, after what had come of its body. */
+  /** The handler was called, with the part of the body that had arrived. */
   #isBegun = false
-  /** The answer to it was handed over. */
+  /** The handler has returned its answer. */
   #isAnswered = false
-  /** Ends with the answer that is under way. */
+  /** The connection closes after the current answer. */
   #isLast = false
-  /** The client's bytes are no messages any more. */
+  /** The client's bytes can no longer be parsed. */
   #isBroken = false
-  /** Bytes that came before the answer to the last request was over. */
+  /** Bytes that arrived before the last answer was complete. */
   #ahead: Buffer = NOTHING
-  /** How many of the bytes that are being read come after the request. */
+  /** How many of the bytes being parsed come after the current request. */
   #leftBytes = 0
   #isPaused = false
   #stream: DirectSource | undefined
-  /** When it is closed unless something happens; infinite while somebody works for it. */
+  /**
+   * Time at which the connection closes unless something happens; infinite while its handler works.
+   */
   #dueAt: number
 
   constructor(ports: ConnectionPorts, socket: Socket<ClientConnection>) {
@@ -108,7 +118,9 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     return this.#socket.remoteAddress
   }
 
-  /** A request is open: its answer, or its body, is not over, or its client has yet to take it. */
+  /**
+   * True while a request is open: its answer or body is incomplete, or the client has unread bytes.
+   */
   get isBusy(): boolean {
     return this.#phase === 'asked' || this.#output.isWaiting
   }
@@ -129,28 +141,31 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     this.#socket.resume()
   }
 
-  /** Closes it where it waited too long. */
+  /** Closes the connection after its timeout. */
   sweep(now: number): void {
-    // A client that still takes an answer is not idle.
+    // A client that still reads an answer is not idle.
     if (this.#output.isWaiting) {
       if (now - this.#output.takenAt >= this.#ports.limits.stallMs) this.#socket.terminate()
     } else if (now >= this.#dueAt) this.cut()
-    // That a client has left is heard of only behind what it has sent.
+    // The socket reports that a client left only after all its bytes are read.
     else if (this.#request?.isWhole === true) this.resume()
   }
 
-  /** Nobody works for it: its client has yet to ask, or to take what is there. */
+  /**
+   * True when no handler works for the connection: it waits for a request or for the client to
+   * read.
+   */
   isSpare(now: number): boolean {
     if (this.#output.isWaiting) return now - this.#output.takenAt >= STALLED_MS
     return this.#dueAt !== Number.POSITIVE_INFINITY
   }
 
-  /** Closes it unless a request is open. */
+  /** Closes the connection unless a request is open. */
   closeIdle(): void {
     if (this.#phase === 'waiting') this.#leave()
   }
 
-  /** Cuts whatever is under way. The kernel still delivers what it has of an answer before it. */
+  /** Closes immediately. The kernel still delivers the bytes that it already has. */
   cut(): void {
     if (this.isBusy) this.#socket.terminate()
     else this.#socket.end()
@@ -187,7 +202,7 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     this.#read(bytes)
   }
 
-  /** Nothing that follows is kept, so that all of it can be read. */
+  /** Discards pipelined bytes, so that the socket can be read to its end. */
   #dropAhead(): void {
     this.#isBroken = true
     this.#isLast = true
@@ -224,7 +239,7 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     }
   }
 
-  /** Nothing of an answer has been sent where it fails. */
+  /** A failure here comes before any byte of the answer. */
   #tryToAnswer(answer: Answer): void {
     try {
       this.#answer(answer)
@@ -238,13 +253,13 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     this.#answer(this.#ports.refuseBroken(thrown))
   }
 
-  /** The client's next bytes cannot be told apart any more. */
+  /** The client's following bytes cannot be parsed. */
   #refuse(thrown: MalformedMessage): void {
     this.#isBroken = true
     this.#isLast = true
     this.#ahead = NOTHING
     if (this.#request !== undefined) {
-      // Its handler answers, or has answered.
+      // The handler is running or has answered already.
       this.#request.onLost(thrown)
       this.#finish()
       return
@@ -261,7 +276,7 @@ export class ClientConnection implements RequestReceiver, RequestSource {
       abandon(answer)
       return
     }
-    // The client may wait for ever until it hears that its body is wanted.
+    // The client may wait for `100 Continue` without end.
     const isUnread = request.head.awaitsContinue && !request.isWhole
     if (isUnread || answer.status === REQUEST_TIMEOUT || this.#ports.isCrowded())
       this.#isLast = true
@@ -281,7 +296,7 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     else this.#sendResponse(toResponse(answer), hasBody).catch(this.#onFailure)
   }
 
-  /** The runtime's own, which here are short. */
+  /** Sends the runtime's own response; these are short here. */
   async #sendResponse(response: Response, hasBody: boolean): Promise<void> {
     let lines = ''
     let length: string | undefined
@@ -290,7 +305,7 @@ export class ClientConnection implements RequestReceiver, RequestSource {
       else if (name === 'connection') this.#isLast ||= hasToken(value, 'close')
       else if (!OURS.has(name)) lines += fieldLine(name, value)
     const { status } = response
-    // The runtime's own for an error, or for what is no answer.
+    // An interim status, or 0 for a network error response.
     if (status < 200) throw new Error(`An answer cannot have the status ${status}.`)
     const content = response.body === null ? undefined : await response.blob()
     const body = content === undefined ? NOTHING : await content.bytes()
@@ -339,19 +354,19 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     if (this.#phase === 'over') return
     sink.begin()
     if (isWhole) sink.end()
-    // Without an end of its body, which no client can take for a whole one.
+    // Without the end of its body, so that no client takes it as complete.
     else this.#isLast = true
     this.#answered()
   }
 
   #answered(): void {
     this.#isAnswered = true
-    // For the rest of a body that nobody reads.
+    // Time limit for the rest of a body that is not read.
     if (this.#request?.isWhole !== true) this.#dueAt = this.#ports.now() + this.#ports.limits.idleMs
     this.#finish()
   }
 
-  /** Goes on to the next request where this one is over on both sides. */
+  /** Continues with the next request when request and answer are both complete. */
   #finish(): void {
     if (this.#phase !== 'asked' || !this.#isAnswered) return
     if (this.#isLast) {
@@ -371,14 +386,14 @@ export class ClientConnection implements RequestReceiver, RequestSource {
   }
 
   /**
-   * Sends no more. What the client still sends is read and dropped for a while: to close on it
-   * would take the answer from it.
+   * Sends no more, but reads and discards the client's bytes for a while: closing immediately would
+   * reset the connection and lose the answer.
    */
   #leave(): void {
     if (this.#phase === 'over') return
     if (this.#phase !== 'leaving') this.#dueAt = this.#ports.now() + this.#ports.limits.idleMs
     this.#phase = 'leaving'
-    // To close on what has come behind the last request would take the answer from its client.
+    // Pipelined bytes remain, so closing now would lose the answer.
     if (this.#ahead.length > 0) this.#isBroken = true
     this.#ahead = NOTHING
     this.resume()
@@ -405,14 +420,14 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     this.#output.sendHead(head, hasBody && hasLength ? body : NOTHING)
   }
 
-  /** Writes a head but for what frames its body. */
+  /** Writes the head without the lines that frame the body. */
   #write({ status, lines, more }: Omit<Whole, 'body'>): void {
     head.begin(this.#beginning(status))
     head.text(lines)
     more?.writeTo(head)
   }
 
-  /** The status line, and what every answer says. */
+  /** The status line and the headers that every answer has. */
   #beginning(status: number): string {
     const connection = this.#isLast ? CLOSE : this.#request?.head.isOld === true ? KEEP_ALIVE : ''
     return beginningOf(status, this.#ports.dateLine(), connection)
@@ -434,7 +449,7 @@ export class ClientConnection implements RequestReceiver, RequestSource {
   static readonly handlers: SocketHandler<ClientConnection> = {
     data: (socket, bytes) => socket.data.#onData(bytes),
     drain: (socket) => socket.data.#onDrain(),
-    // A client that ends its side has left: answers are for those who stay.
+    // A client that closes its sending side counts as gone.
     end: (socket) => socket.data.#onOver(),
     close: (socket) => socket.data.#onOver(),
     error: (socket) => {
@@ -448,19 +463,19 @@ type Whole = Pick<WholeAnswer, 'status' | 'lines' | 'body'> & {
   readonly more?: HeadLines | undefined
 }
 
-/** Its memory is used again at once, and not when the collector comes. */
+/** Frees the memory immediately instead of at the next garbage collection. */
 function giveBack({ buffer, byteLength }: Buffer): void {
-  // Others have the rest of it.
+  // Other buffers share the rest of this memory.
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
 }
 
-/** Tells an answer in pieces that nobody takes it. */
+/** Tells a streamed answer that its client is gone. */
 function abandon(answer: Answer): void {
   if (answer instanceof HeadedStream || answer instanceof StreamedAnswer)
     void answer.source.cancel()
 }
 
-/** Answers of one second begin alike. */
+/** Cache of one: answers of the same second begin with the same lines. */
 let newest = { status: 0, date: '', connection: '', text: '' }
 
 function beginningOf(status: number, date: string, connection: string): string {
@@ -472,7 +487,7 @@ function beginningOf(status: number, date: string, connection: string): string {
 }
 
 const HAS_NO_BODY: ReadonlySet<number> = new Set([204, 304])
-/** Headers of answers that the connection itself decides. */
+/** Headers that the connection sets itself. */
 const OURS: ReadonlySet<string> = new Set(['date', 'keep-alive', 'transfer-encoding'])
 const CLOSE = 'connection: close\r\n'
 const KEEP_ALIVE = 'connection: keep-alive\r\n'

@@ -1,6 +1,6 @@
 /**
- * The bytes on their way to one client, at the pace at which it takes them. Knows neither requests
- * nor what is sent.
+ * Buffers the bytes for one client and sends them at the pace at which it reads. Knows neither
+ * requests nor the contents.
  */
 import type { Socket } from 'bun'
 import { type HeadWriter, latin1Write } from './head-writer.ts'
@@ -9,16 +9,16 @@ import { SCRATCH_BYTES, SCRATCH_FROM, SocketOutput, scratch } from './socket-out
 export class ClientOutput extends SocketOutput {
   readonly #now: () => number
   #drained: PromiseWithResolvers<void> | undefined
-  /** When the client took something of what waits last. */
+  /** When the client last read some of the waiting bytes. */
   takenAt = 0
 
-  /** @param now in milliseconds, on a scale of its own */
+  /** @param now milliseconds of a monotonic clock */
   constructor(socket: Socket<unknown>, now: () => number) {
     super(socket)
     this.#now = now
   }
 
-  /** A head, or something short, in Latin-1. */
+  /** Sends a head or another short text, in Latin-1. */
   send(text: string): void {
     if (text.length <= SCRATCH_BYTES) this.#sendScratchText(text)
     else this.sendOwned(Buffer.from(text, 'latin1'))
@@ -29,9 +29,9 @@ export class ClientOutput extends SocketOutput {
   }
 
   /**
-   * A head with the body behind it.
-   * @param head which lies in `scratch`
-   * @param body nobody writes over it
+   * Sends a head and its body.
+   * @param head a head in `scratch`
+   * @param body must not be modified afterwards
    */
   sendHead({ end }: HeadWriter, body: Uint8Array): void {
     if (end + body.byteLength <= scratch.length) {
@@ -44,10 +44,10 @@ export class ClientOutput extends SocketOutput {
   }
 
   /**
-   * A piece of a body, as a chunk or as it is.
-   * @param head what goes out before the first piece
-   * @param piece nobody writes over it
-   * @returns a promise while the client does not keep up
+   * Sends a piece of a body, as a chunk or unframed.
+   * @param head sent before the first piece
+   * @param piece must not be modified afterwards
+   * @returns a promise while the client reads too slowly
    */
   sendPiece(head: string, piece: Uint8Array, isChunked: boolean): Promise<void> | undefined {
     const frame = isChunked ? `${piece.byteLength.toString(16)}\r\n` : ''
@@ -71,8 +71,8 @@ export class ClientOutput extends SocketOutput {
   }
 
   /**
-   * The same for a piece that is there as text, one character a byte.
-   * @param end what goes out behind it
+   * Like `sendPiece`, for text with one character per byte.
+   * @param end sent after the text
    */
   sendText(
     head: string,
@@ -106,7 +106,7 @@ export class ClientOutput extends SocketOutput {
     return sent
   }
 
-  /** The client is gone: nobody waits for it any more. */
+  /** Called when the client is gone; releases everything that waits for it. */
   override close(): void {
     super.close()
     this.#drained?.resolve()
@@ -118,15 +118,15 @@ export class ClientOutput extends SocketOutput {
   }
 }
 
-/** The body of an answer in pieces, in the form that its client reads. */
+/** Sends the body of a streamed answer, chunked or unframed. */
 export class PiecesSink {
   readonly #output: ClientOutput
   readonly #isChunked: boolean
-  /** Leaves with the first piece. */
+  /** The head, sent with the first piece. */
   #head: string
   #end: string
 
-  /** @param head all its lines but the one that says how the body is framed, and the empty one */
+  /** @param head all header lines except the body's framing and the empty line */
   constructor(output: ClientOutput, head: string, isChunked: boolean) {
     this.#output = output
     this.#head = `${head}${isChunked ? CHUNKED : ''}\r\n`
@@ -134,7 +134,7 @@ export class PiecesSink {
     this.#end = isChunked ? LAST_CHUNK : ''
   }
 
-  /** Sends the head where no piece has come with it. */
+  /** Sends the head if no piece was sent with it. */
   begin(): void {
     if (this.#head !== '') this.#output.send(this.#takeHead())
   }
@@ -156,7 +156,7 @@ export class PiecesSink {
 
   close(): void {}
 
-  /** Sends the end where it has not left with the last piece. */
+  /** Sends the end of the body if it was not sent with the last piece. */
   end(): void {
     if (this.#end !== '') this.#output.send(this.#takeEnd())
   }
@@ -174,7 +174,7 @@ export class PiecesSink {
   }
 }
 
-/** Events of one stream are about as long as each other, and those of all streams as others'. */
+/** Cache by length: the events of all streams have similar lengths. */
 const chunkHeads: string[] = new Array(1024).fill('')
 
 function chunkHead(length: number): string {

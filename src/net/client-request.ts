@@ -1,6 +1,6 @@
 /**
- * A client's request as handlers see it, with a body that comes while they work. Knows no socket,
- * and not what is asked.
+ * A client's request as handlers see it; its body may still arrive while they work. Knows no socket
+ * and no paths.
  */
 
 import { bodyMemory, LARGE_BODY_BYTES } from './body-memory.ts'
@@ -8,21 +8,21 @@ import type { FieldLines } from './fields.ts'
 import { type HttpRequest, type LeaveSignal, Leaving } from './messages.ts'
 import type { RequestHead } from './request-parser.ts'
 
-/** The connection that a request came over. */
+/** The connection that a request arrived on. */
 export interface RequestSource {
   readonly remoteAddress: string | undefined
-  /** The body is wanted: its client may wait until it hears so. */
+  /** Sends `100 Continue`: a client may wait for it before it sends the body. */
   sendContinue(): void
   pause(): void
   resume(): void
 }
 
-/** A body that nobody has asked for comes up to here; then its client has to wait. */
+/** Unread bytes of a body that are buffered before the client has to wait. */
 const MAX_UNREAD_BYTES = 256 * 1024
 
 type Body = 'unread' | 'collected' | 'streamed' | 'dropped'
 
-/** Its own signal too: of each request there is one object. */
+/** Also its own abort signal, so that a request allocates one object. */
 export class ClientRequest extends Leaving implements HttpRequest {
   readonly head: RequestHead
   readonly #source: RequestSource
@@ -31,11 +31,11 @@ export class ClientRequest extends Leaving implements HttpRequest {
   #waitingBytes = 0
   #isWhole = false
   #isCopied = false
-  /** Somebody has asked for the body. */
+  /** A handler has asked for the body. */
   #isWanted = false
   #lost: Error | undefined
   #collected: PromiseWithResolvers<Uint8Array> | undefined
-  /** Where the pieces of a known length are put together. */
+  /** Memory for a body of known length, filled piece by piece. */
   #room: Buffer | undefined
   #filled = 0
   #stream: ReadableStream<Uint8Array> | undefined
@@ -67,12 +67,12 @@ export class ClientRequest extends Leaving implements HttpRequest {
     return this.#source.remoteAddress
   }
 
-  /** The whole body has come, read or not. */
+  /** The whole body has arrived, read or not. */
   get isWhole(): boolean {
     return this.#isWhole
   }
 
-  /** Its pieces were put together: nobody has those that came. */
+  /** The pieces were copied together, so no one else holds their memory. */
   get isCopied(): boolean {
     return this.#isCopied
   }
@@ -116,7 +116,7 @@ export class ClientRequest extends Leaving implements HttpRequest {
     return new Request(address, { method, headers: own, body, signal: leaving.signal })
   }
 
-  /** What still comes of the body is for nobody: whoever reads it hears so. */
+  /** Discards the rest of the body; reading it fails from here on. */
   drop(): void {
     const cause = new Error('The request was answered before its body was read to its end.')
     if (this.#use === 'streamed') this.#controller?.error(cause)
@@ -148,8 +148,8 @@ export class ClientRequest extends Leaving implements HttpRequest {
   }
 
   /**
-   * Its handler had its turn after the newest piece. To stop a connection and to let it go on at
-   * once would cost six calls of the kernel.
+   * Pauses the connection only after the handler could read the newest piece: to pause and resume
+   * immediately would cost six system calls.
    */
   waitIfUnread(): void {
     if (this.#use === 'unread' && this.#waitingBytes >= MAX_UNREAD_BYTES) this.#source.pause()
@@ -162,13 +162,13 @@ export class ClientRequest extends Leaving implements HttpRequest {
     this.#collected = undefined
   }
 
-  /** Its client has left. */
+  /** Called when the client has left. */
   onLeft(cause: Error): void {
     this.onLost(cause)
     this.abort()
   }
 
-  /** No more of its body comes. */
+  /** Called when the rest of the body will not arrive. */
   onLost(cause: Error): void {
     if (this.#lost !== undefined) return
     this.#lost = cause
@@ -186,8 +186,8 @@ export class ClientRequest extends Leaving implements HttpRequest {
   }
 
   /**
-   * A large body, and one in several pieces, is put into one place as it comes. Its length was
-   * checked by whoever asked for it.
+   * Allocates one piece of memory for a body that is large or arrives in pieces. The reader has
+   * checked its length.
    */
   #makeRoom(): void {
     const { bodyBytes } = this.head
@@ -203,7 +203,7 @@ export class ClientRequest extends Leaving implements HttpRequest {
     this.#waitingBytes = 0
   }
 
-  /** It is handed out once, and not kept: its answer may go on for minutes. */
+  /** Returns the body once and keeps no reference, because the answer may take minutes. */
   #takeAll(): Uint8Array {
     const room = this.#room
     this.#room = undefined
@@ -236,12 +236,12 @@ export class ClientRequest extends Leaving implements HttpRequest {
 }
 
 const NOTHING = new Uint8Array(0)
-/** Of most bodies there is one piece, or none: never added to. */
+/** Shared empty list; most bodies have at most one piece. Never modified. */
 const NO_PIECES: Uint8Array[] = []
 
 /**
- * The memory that a piece of chunks shares may hold far more than it: their extensions count
- * nowhere, and would be kept with it.
+ * Copies a piece out of a much larger buffer. Chunk extensions are not counted, and their memory
+ * would be retained with the piece.
  */
 function withoutRest(piece: Uint8Array): Uint8Array {
   return piece.byteLength * 4 < piece.buffer.byteLength ? new Uint8Array(piece) : piece

@@ -1,6 +1,6 @@
 /**
- * Keeps the open connections to upstreams: lends each to one call at a time, the one used last
- * first, and lets it go when it is idle or old. It must not know whose call it is, nor any LLM.
+ * Keeps open connections to upstreams: lends each to one call at a time, the most recently used
+ * first, and closes it when it is idle or old. Knows no callers and no LLM.
  */
 
 import { isIP } from 'node:net'
@@ -10,43 +10,47 @@ import type { HttpProxy, Proxies } from './proxies.ts'
 
 interface ConnectionSettings {
   /**
-   * How long a connection is kept without a call, in milliseconds. Well under the time after which
-   * upstreams close theirs, so that no call is written into a connection that is closing.
+   * Maximum idle time of a connection in milliseconds. Well below the upstreams' own timeouts, so
+   * that no request is written to a connection that is closing.
    */
   readonly idleMs: number
-  /** Idle connections kept for one upstream. */
+  /** Maximum number of idle connections per upstream. */
   readonly maxIdle: number
 }
 
 const DEFAULT_CONNECTION_SETTINGS: ConnectionSettings = { idleMs: 30_000, maxIdle: 2_048 }
 
 /**
- * Connections of one upstream on their way at once. The runtime cannot call one back, so more calls
- * wait for these.
+ * Maximum number of connections being opened per upstream. The runtime cannot cancel one, so
+ * further calls wait for these.
  */
 const MAX_CONNECTING = 512
 /**
- * One that is on its way for longer may never arrive: whoever waits for it is given another one.
+ * A connection attempt that takes longer may never succeed, so another one is started for its
+ * waiting call.
  */
 const PROMISING_MS = 1_000
 /**
- * One that was reached and is not ready after this long is given up: it would hold its place among
- * those on their way for as long as a server that says nothing lives. The system itself gives up
- * one that is not reached.
+ * Maximum time from TCP connection to readiness (proxy, TLS), in milliseconds. Otherwise a silent
+ * server would occupy its place among the pending connections. The system itself ends attempts that
+ * reach no server.
  */
 const MAX_GREETING_MS = 30_000
-/** Names lead elsewhere in time, and a connection does not notice. */
+/**
+ * Maximum age of a connection: an open connection does not notice that its name has moved to other
+ * addresses.
+ */
 const MAX_AGE_MS = 10 * 60_000
-/** How much sooner than the upstream its connection is let go, at most. */
+/** Maximum margin by which a connection is closed before the upstream's keep-alive time. */
 const MARGIN_MS = 1_000
 const SWEEP_MS = 1_000
-/** So soon an upstream closes that does so after each answer. */
+/** An upstream that closes after every answer does so within this time. */
 const FLEETING_MS = 100
 
-/** Connections, for metrics: since the start, and now. */
+/** Connection counts for metrics: opened in total, and open now. */
 interface ConnectionCounts {
   opened: number
-  /** Calls that found an open one. */
+  /** Calls that reused an open connection. */
   reused: number
   failed: number
   open: number
@@ -66,7 +70,7 @@ export class ConnectionPools {
     this.#settings = settings
   }
 
-  /** @param group whose connections are counted together */
+  /** @param group the label under which its connections are counted */
   poolOf(route: Route, group: string): ConnectionPool {
     return this.#pools.get(route.key) ?? this.#createPool(route, group)
   }
@@ -97,7 +101,7 @@ export class ConnectionPools {
     return this.#counts
   }
 
-  /** Lets every idle connection go; those in use end with their calls. */
+  /** Closes every idle connection; busy ones close when their calls end. */
   close(): void {
     for (const pool of this.#pools.values()) pool.close()
     this.#sweep()
@@ -123,13 +127,11 @@ interface PoolOptions {
   readonly counts: ConnectionCounts
 }
 
-/**
- * When a connection was made, and until when it may be lent again; on the clock's `elapsed` scale.
- */
+/** When a connection was opened and until when it may be reused, on the clock's `elapsed` scale. */
 interface Times {
   readonly openedAt: number
   idleUntil: number
-  /** It has outlived an answer: its upstream is none that closes after each without saying so. */
+  /** Reused at least once, so the upstream keeps connections open. */
   isLasting: boolean
   firstAnswerAt: number
 }
@@ -139,16 +141,16 @@ type Waiter = PromiseWithResolvers<Connection>
 /** The connections of one route. */
 export class ConnectionPool implements ConnectionKeeper {
   readonly #options: PoolOptions
-  /** The one used last at the end. */
+  /** Most recently used last. */
   readonly #idle: Connection[] = []
   readonly #times = new Map<Connection, Times>()
   readonly #waiters = new Set<Waiter>()
   #connecting = 0
-  /** Those of them that are likely to arrive. */
+  /** How many pending connections are likely to succeed. */
   #promising = 0
-  /** Connections that may be closing. */
+  /** Connections that the upstream may be closing. */
   #settling = 0
-  /** The newest that ended did so soon after its first answer, and none has lasted since. */
+  /** The newest closed connection ended soon after its first answer, and none was reused since. */
   #isFleeting = false
   #isClosed = false
 
@@ -161,7 +163,7 @@ export class ConnectionPool implements ConnectionKeeper {
   }
 
   /**
-   * An open connection that nobody uses, at once; it comes back by itself. Undefined: there is
+   * Returns an idle connection, which comes back by itself after its call. Undefined when there is
    * none.
    */
   take(): Connection | undefined {
@@ -180,9 +182,9 @@ export class ConnectionPool implements ConnectionKeeper {
   }
 
   /**
-   * A new connection, or one that becomes free first.
-   * @param signal aborts when nobody waits for it any more: it then serves the next one
-   * @throws Error (rejects) that says why there is none
+   * Opens a connection, or waits for one that becomes free first.
+   * @param signal aborts when the call ends; the connection then serves another call
+   * @throws Error (rejects) with the reason
    */
   open(signal: AbortSignal): Promise<Connection> {
     const waiter: Waiter = Promise.withResolvers()
@@ -194,7 +196,7 @@ export class ConnectionPool implements ConnectionKeeper {
     return waiter.promise
   }
 
-  /** A connection that nobody needed after all. */
+  /** Takes back a connection that its call did not use. */
   giveBack(connection: Connection): void {
     if (!connection.isOver) this.#lend(connection)
   }
@@ -212,10 +214,10 @@ export class ConnectionPool implements ConnectionKeeper {
   }
 
   /**
-   * An upstream that closes after its answer without having said so is heard of when the event loop
-   * has come round, and a question that was sent until then would be lost. So the first answer of a
-   * connection is waited out, and for longer where another one has ended so: tinyproxy takes a
-   * millisecond to close. Calls do not wait for that.
+   * Some upstreams close after an answer without `connection: close`. This is visible only after a
+   * round of the event loop, and a request sent before then would be lost. So a connection waits
+   * after its first answer, and longer if another connection ended this way: tinyproxy takes a
+   * millisecond to close. Calls do not wait for it.
    */
   #settle(connection: Connection, times: Times, now: number): void {
     times.isLasting = true
@@ -263,7 +265,7 @@ export class ConnectionPool implements ConnectionKeeper {
     if (times !== undefined) {
       this.#times.delete(connection)
       counts.open -= 1
-      // One that was given up here says nothing of its upstream.
+      // A connection that the gateway closed does not show how its upstream behaves.
       if (isLost && clock.elapsed() - times.firstAnswerAt < FLEETING_MS) this.#isFleeting = true
     }
     const at = this.#idle.lastIndexOf(connection)
@@ -311,7 +313,7 @@ export class ConnectionPool implements ConnectionKeeper {
         stopPromising()
         this.#connecting -= 1
         counts.opened += 1
-        // It may have ended since.
+        // The connection may have ended since.
         if (connection.isOver) {
           this.#connectMore()
           return
@@ -324,7 +326,7 @@ export class ConnectionPool implements ConnectionKeeper {
           isLasting: false,
           firstAnswerAt: Number.NEGATIVE_INFINITY,
         })
-        // The call that it was opened for may have ended: then it serves the next one.
+        // The call that it was opened for may have ended; then it serves the next one.
         if (!this.#serve(connection)) this.#lend(connection)
         this.#connectMore()
       },
@@ -334,7 +336,7 @@ export class ConnectionPool implements ConnectionKeeper {
         this.#connecting -= 1
         counts.failed += 1
         const [first] = this.#waiters
-        // The first of those that wait may wait for another one.
+        // The first waiting call may wait for another connection.
         if (first !== undefined && !isGivenUp) {
           this.#waiters.delete(first)
           first.reject(cause)
@@ -344,10 +346,7 @@ export class ConnectionPool implements ConnectionKeeper {
     )
   }
 
-  /**
-   * One for each that waits, those counted that are about to be there: no more than there are calls
-   * at once.
-   */
+  /** Opens one connection per waiting call, minus those that are likely to be ready soon. */
   #connectMore(): void {
     while (
       this.#promising + this.#settling < this.#waiters.size &&
@@ -366,35 +365,32 @@ export class ConnectionPool implements ConnectionKeeper {
   }
 }
 
-/** When the event loop has come round: whatever has come over a socket is known by then. */
+/** Runs after a round of the event loop, when all bytes that a socket had are known. */
 function afterRound(run: () => void): void {
   setImmediate(() => setImmediate(run))
 }
 
-/** An upstream closes its end at the very time that it says: a call must not meet it there. */
+/** Margin before the upstream closes: a call must not be sent at the moment when the time ends. */
 function marginOf(keepAliveMs: number): number {
   return keepAliveMs - Math.min(MARGIN_MS, keepAliveMs / 2)
 }
 
-/** The facts shared by all requests to one address. */
+/** The data shared by all requests to one address. */
 interface UpstreamAddress {
-  /** The request's target and host, as its first two lines. */
+  /** The request line's target and the host, as the first two lines. */
   readonly opening: string
-  /** The routes that lead there, best first; never none. */
+  /** The routes to it, best first; at least one. */
   readonly routes: readonly Route[]
 }
 
-/**
- * Addresses that are kept ready; accounts name their own, so there is no telling how many there
- * are.
- */
+/** Maximum number of cached addresses. Accounts add their own, so the number is unbounded. */
 const MAX_KEPT = 4_096
-/** For a customer's own server that says nothing: servers on Node close after five seconds. */
+/**
+ * Keep-alive time assumed for a customer's server that sends none: Node closes after five seconds.
+ */
 const GUARDED_KEEP_ALIVE_MS = 4_000
 
-/**
- * Finds the connections that a request may take, and writes the first lines that name its upstream.
- */
+/** Finds the connections that a request may use, and writes the first lines of its head. */
 export class Routes {
   readonly #proxies: Proxies
   readonly #kept = new Map<string, UpstreamAddress>()
@@ -404,8 +400,8 @@ export class Routes {
   }
 
   /**
-   * @param addresses that were checked and may be connected to; undefined: whatever the URL's host
-   * leads to
+   * @param addresses checked addresses that may be connected to; undefined: any address of the
+   * URL's host
    */
   of(url: string, addresses: readonly string[] | undefined): UpstreamAddress {
     const key = addresses === undefined ? url : `${url} ${addresses.join(' ')}`
@@ -430,7 +426,7 @@ export class Routes {
       const key = `${isSecure} ${address} ${port} ${serverName} ${assumedKeepAliveMs}`
       return { key, address, port, serverName, proxy, assumedKeepAliveMs }
     })
-    // A proxy that is no tunnel needs the whole address (RFC 9112 §3.2.2).
+    // A proxy without a tunnel needs the absolute URL (RFC 9112 §3.2.2).
     const target =
       proxy === undefined || isSecure
         ? ''

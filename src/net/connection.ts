@@ -1,6 +1,6 @@
 /**
- * One connection to an upstream: made, perhaps through a proxy and under TLS, then asked one
- * question after the other. Knows no pools and no LLM.
+ * One connection to an upstream: opened, if needed through a proxy and with TLS, then used for one
+ * request after the other. Knows no pools and no LLM.
  */
 
 import { isIP } from 'node:net'
@@ -12,59 +12,55 @@ import { MalformedMessage } from './message-parser.ts'
 import type { HttpProxy } from './proxies.ts'
 import { head, SCRATCH_FROM, SocketOutput, scratch } from './socket-output.ts'
 
-/** The way from this process to an upstream. */
+/** The path from this process to an upstream. */
 export interface Route {
-  /** Connections of the same key may take each other's place. */
+  /** Connections with the same key are interchangeable. */
   readonly key: string
-  /** A name, or the very address that was checked; without brackets. */
+  /** A name, or the checked IP address; without brackets. */
   readonly address: string
   readonly port: number
-  /** The name that the certificate must have; undefined: there is no TLS. */
+  /** The name that the certificate must have; undefined: no TLS. */
   readonly serverName: string | undefined
   readonly proxy: HttpProxy | undefined
   /**
-   * How long its servers keep an idle connection where they do not say, in milliseconds. Infinite:
-   * longer than we do.
+   * Keep-alive time assumed when the upstream sends none, in milliseconds. Infinite: longer than
+   * the gateway's own.
    */
   readonly assumedKeepAliveMs: number
 }
 
 /**
- * Hears of one answer, or of its failure: of one of `onEnd` and `onLost`, and after that of
- * nothing.
+ * Receives one answer or its failure: exactly one of `onEnd` and `onLost`, and nothing after it.
  */
 export interface Asker extends Required<Pick<AnswerReceiver, 'onHead' | 'onPart' | 'onEnd'>> {
-  /** The connection ended, or what came is no answer. */
+  /** The connection ended, or its bytes are not a valid answer. */
   onLost(cause: Error): void
 }
 
 /** A request to send. */
 export interface Question {
-  /** The request line and the first headers; other questions may begin with the same bytes. */
+  /** The request line and the first headers; shared by several requests. */
   readonly beginning: Uint8Array
-  /** The other headers but for the body's length, in Latin-1. */
+  /** The remaining headers without the body's length, in Latin-1. */
   readonly lines: string
   readonly body: EditedBytes
 }
 
-/** The events that a connection reports to its keeper. */
+/** The events that a connection reports to its pool. */
 export interface ConnectionKeeper {
   /**
-   * It has brought a whole answer and may be asked again, now or within so many milliseconds, where
-   * its upstream said so.
+   * The answer is complete and the connection may be reused, for at most this many milliseconds if
+   * the upstream said so.
    */
   onFree(connection: Connection, keepAliveMs: number | undefined): void
   /**
-   * It is no more. Called once, whatever it was doing.
-   * @param isLost its upstream ended it, or made it useless
+   * The connection has ended. Called once, in any phase.
+   * @param isLost the upstream closed it or made it unusable
    */
   onOver(connection: Connection, isLost: boolean): void
 }
 
-/**
- * TLS sessions by the key of their route: what a verified connection was given shortens the next
- * one's handshake.
- */
+/** TLS sessions by route key. A session of a verified connection shortens the next handshake. */
 export type TlsSessions = Map<string, Buffer>
 
 export interface ConnectionOptions {
@@ -74,7 +70,7 @@ export interface ConnectionOptions {
 }
 
 const LARGE_PART_BYTES = 64 * 1024
-/** After how long without a byte the kernel asks whether the other side is still there. */
+/** Idle time after which the kernel sends TCP keep-alive probes, in milliseconds. */
 const PROBE_AFTER_MS = 30_000
 const MAX_SESSIONS = 1_000
 
@@ -90,24 +86,21 @@ export class Connection implements AnswerReceiver {
   #asker: Asker | undefined
   #isPaused = false
   #isTunnelled = false
-  /** Parts of a body of which some still wait for the kernel. */
+  /** Parts of a body, some of them not yet accepted by the kernel. */
   #held: readonly Uint8Array[] = NOTHING_HELD
 
   private constructor(options: ConnectionOptions) {
     this.#options = options
   }
 
-  /**
-   * Begins to connect. A connection that is under way cannot be called back: `whenReady` may be
-   * left alone.
-   */
+  /** Starts to connect. An attempt cannot be cancelled, so `whenReady` need not be awaited. */
   static open(options: ConnectionOptions): Connection {
     const connection = new Connection(options)
     connection.#connect()
     return connection
   }
 
-  /** @throws Error (rejects) that says why there is no connection */
+  /** @throws Error (rejects) with the reason why there is no connection */
   whenReady(): Promise<Connection> {
     return this.#ready.promise
   }
@@ -116,15 +109,15 @@ export class Connection implements AnswerReceiver {
     return this.#phase === 'over'
   }
 
-  /** The first server on the way has taken it, whatever is still to be said there. */
+  /** The TCP connection to the first server is established; proxy and TLS handshakes may follow. */
   get isReached(): boolean {
     return this.#socket !== undefined
   }
 
   /**
-   * Sends a question; to be called when nothing else is asked.
-   * @returns whether anything can have been sent: if not, the connection is over and the asker
-   * hears nothing
+   * Sends a request. Call only while no other request is open.
+   * @returns whether anything may have been sent; if not, the connection is over and the asker is
+   * not notified
    */
   ask(question: Question, asker: Asker): boolean {
     if (this.#phase !== 'free') return false
@@ -151,16 +144,16 @@ export class Connection implements AnswerReceiver {
     this.#socket?.resume()
   }
 
-  /** Ends it at once; whoever asks hears nothing any more. Safe to call again. */
+  /** Closes immediately; no callbacks after this. Idempotent. */
   drop(): void {
     if (this.#phase === 'over') return
     this.#asker = undefined
     this.#end()
-    // A reset: nobody waits for the rest of this answer.
+    // Sends a reset, because the rest of the answer is not needed.
     this.#socket?.terminate()
   }
 
-  /** Ends an idle connection in good order. */
+  /** Closes an idle connection gracefully. */
   close(): void {
     if (this.#phase === 'over') return
     this.#end()
@@ -175,12 +168,13 @@ export class Connection implements AnswerReceiver {
     this.#asker?.onPart(bytes, from, to)
   }
 
-  /** Free before the asker hears of the end, so that its next question finds it. */
+  /** Freed before the asker is notified, so that its next request can use the connection. */
   onEnd(): void {
     const parser = this.#parser
     const asker = this.#asker
     this.#asker = undefined
-    // An upstream that answers before it has read the question reads its rest for the next one.
+    // An upstream that answers before it has read the whole request would read the rest as the next
+    // one.
     if (
       parser?.isReusable === true &&
       this.#output?.isWaiting === false &&
@@ -207,7 +201,7 @@ export class Connection implements AnswerReceiver {
   }
 
   /**
-   * The name that the first server's certificate must have; undefined: that server speaks no TLS.
+   * The name that the first server's certificate must have; undefined when that server uses no TLS.
    */
   #firstServerName(): string | undefined {
     const { proxy, serverName } = this.#options.route
@@ -215,7 +209,7 @@ export class Connection implements AnswerReceiver {
     return proxy.isSecure ? proxy.host : undefined
   }
 
-  /** The socket under a tunnel's TLS goes on telling what passes through it. */
+  /** The socket below a tunnel's TLS still reports events; they are ignored. */
   #isCurrent(socket: UpstreamSocket): boolean {
     return socket === this.#socket
   }
@@ -229,7 +223,7 @@ export class Connection implements AnswerReceiver {
     else this.#awaitHandshake(socket)
   }
 
-  /** The first server on the way is reached, and is who it should be. */
+  /** The first server is connected and its certificate is verified. */
   #onReached(socket: UpstreamSocket): void {
     const { proxy, serverName } = this.#options.route
     if (proxy === undefined || serverName === undefined) this.#becomeFree()
@@ -247,7 +241,7 @@ export class Connection implements AnswerReceiver {
   }
 
   /**
-   * A tunnel through the proxy, in which TLS then is between us and the upstream alone (RFC 9110
+   * Asks the proxy for a tunnel, inside which TLS is end to end with the upstream (RFC 9110
    * §9.3.6).
    */
   #askForTunnel(socket: UpstreamSocket, proxy: HttpProxy): void {
@@ -277,8 +271,8 @@ export class Connection implements AnswerReceiver {
     const { serverName = '' } = this.#options.route
     const [, secured] = socket.upgradeTLS<Connection>({
       data: this,
-      // In a tunnel a bare address is said too: the runtime would look for the proxy's in the
-      // certificate, and take a call meant for the upstream to whoever has that one.
+      // In a tunnel, pass a bare IP address too: otherwise the runtime verifies the proxy's name
+      // and would accept a certificate of the proxy for the upstream.
       tls: { ...toTls(serverName), serverName },
       socket: HANDLERS,
     })
@@ -289,7 +283,7 @@ export class Connection implements AnswerReceiver {
 
   #onHandshake(socket: UpstreamSocket, error: Error | null): void {
     if (this.#phase !== 'handshake') return
-    // Success can be told beside an error: only its absence counts.
+    // The runtime may report success together with an error, so check the error.
     if (error !== null) this.#lose(error)
     else if (this.#isTunnelled) this.#becomeFree()
     else this.#onReached(socket)
@@ -302,7 +296,7 @@ export class Connection implements AnswerReceiver {
 
   #onSession(session: Buffer): void {
     const { sessions, route } = this.#options
-    // A session of a connection that was not verified would open the next one unverified.
+    // A session of an unverified connection would make the next one unverified.
     if (this.#phase !== 'free' && this.#phase !== 'asked') return
     if (sessions.size >= MAX_SESSIONS) sessions.clear()
     sessions.set(route.key, session)
@@ -322,13 +316,13 @@ export class Connection implements AnswerReceiver {
     }
   }
 
-  /** The other side will say nothing more, and what is sent to it now may be lost. */
+  /** The other side sends nothing more, and bytes sent to it now may be lost. */
   #onEndOfInput(): void {
     if (this.#phase === 'asked') this.#parser?.close()
     this.#lose(new Error('The upstream closed the connection.'))
   }
 
-  /** A reset is the end of no answer: more of it may have been on its way (RFC 9112 §8). */
+  /** A reset does not complete an answer: more of it may have been on its way (RFC 9112 §8). */
   #onClose(error: Error | undefined): void {
     if (error === undefined) this.#onEndOfInput()
     else this.#lose(error)
@@ -356,7 +350,7 @@ export class Connection implements AnswerReceiver {
     this.#output = new SocketOutput(socket)
   }
 
-  /** @returns whether anything can have been sent */
+  /** @returns whether anything may have been sent */
   #send({ beginning, lines, body }: Question): boolean {
     const output = this.#output
     if (output === undefined) return false
@@ -383,7 +377,7 @@ export class Connection implements AnswerReceiver {
     else if (this.#output?.isWaiting === false) this.#giveBack()
   }
 
-  /** Nothing of them is read here any more. */
+  /** Releases the body's parts, which are not read here any more. */
   #giveBack(): void {
     const held = this.#held
     this.#held = NOTHING_HELD
@@ -405,19 +399,19 @@ export class Connection implements AnswerReceiver {
     end: (socket) => socket.data.#onEndOfInput(),
     close: (socket, error) => socket.data.#onClose(error),
     error: (socket, error) => socket.data.#lose(error),
-    // The promise of `Bun.connect` tells the same.
+    // The promise of `Bun.connect` reports the same error.
     connectError: () => undefined,
   }
 }
 
 const HANDLERS = Connection.handlers
 
-/** The runtime gives and takes TLS sessions, which its types do not say. */
+/** The runtime has methods for TLS sessions that its types lack. */
 type UpstreamSocket = Socket<Connection> & { setSession?(session: Buffer): void }
 
 const NOTHING_HELD: readonly Uint8Array[] = []
 
-/** Each part is a write of its own. */
+/** Joins small parts, since each part is a separate write. */
 function joinSmall(parts: readonly Uint8Array[]): Uint8Array[] {
   const joined: Uint8Array[] = []
   let small: Uint8Array[] = []
@@ -434,9 +428,9 @@ function joinSmall(parts: readonly Uint8Array[]): Uint8Array[] {
 
 function toTls(serverName: string): TLSOptions {
   return {
-    // A bare address stands for itself, and has no place in the handshake (RFC 6066 §3).
+    // A bare IP address is not sent as a server name (RFC 6066 §3).
     ...(isIP(serverName) === 0 ? { serverName } : {}),
-    // Said here, so that no variable of the environment opens it.
+    // Set explicitly, so that no environment variable can disable it.
     rejectUnauthorized: true,
     ALPNProtocols: HTTP_1_1,
   }
@@ -446,5 +440,5 @@ function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown))
 }
 
-/** In the handshake's form: the length before the name. */
+/** ALPN format: the length before the name. */
 const HTTP_1_1 = Buffer.from('\x08http/1.1')

@@ -1,41 +1,41 @@
 /**
- * Deadlines for thousands of exchanges at the price of one timer: each is a number in a ring that
- * one sweep looks over. A timer per exchange and per chunk would cost more than relaying the chunk.
- * Precision: SWEEP_MS.
+ * Deadlines for thousands of exchanges with one timer: each is an entry in a ring that a periodic
+ * sweep checks. A timer per exchange and chunk would cost more than relaying the chunk. Precision:
+ * SWEEP_MS.
  */
 
 import { systemClock, type Timekeeper } from '../core/clock.ts'
 import type { LeaveSignal } from './messages.ts'
 
-/** How often due deadlines are looked for, in milliseconds. */
+/** Interval between sweeps, in milliseconds. */
 const SWEEP_MS = 25
 
 /**
- * `shutdown`: the gateway is ending and waits for nothing any more. `revoked`: its owner may not
- * wait any more. `cancelled`: its signal was aborted.
+ * `shutdown`: the gateway is stopping. `revoked`: the owner's key is no longer valid. `cancelled`:
+ * the signal was aborted.
  */
 export type DueCause = 'due' | 'shutdown' | 'revoked' | 'cancelled'
 
 export interface Deadline {
-  /** On the scale of `Deadlines.now`; set it anew whenever the exchange has made progress. */
+  /** On the scale of `Deadlines.now`; renewed whenever the exchange makes progress. */
   dueAt: number
-  /** Names whoever waits; undefined: nobody who could lose the right to. */
+  /** The key that is waiting; undefined when no key can be revoked. */
   readonly owner?: string | undefined
   /**
-   * Aborts when nobody waits any more. The first sweep begins to listen to it: most waits are over
-   * by then, and listening costs as much as all else here.
+   * Aborts when the wait is no longer needed. The first sweep adds its listener: most waits are
+   * over by then, and adding one costs as much as the rest.
    */
   readonly signal?: LeaveSignal | undefined
   onDue(cause: DueCause): void
-  /** Its neighbours while it is pending. For `Deadlines` alone, as is what follows. */
+  /** Neighbours in the ring while pending. Used by `Deadlines` only, as are the members below. */
   before?: Deadline | undefined
   after?: Deadline | undefined
   onLeft?: (() => void) | undefined
 }
 
 /**
- * A ring of those that are pending: to put one into a set and take it out again costs as much as
- * all else of a small call.
+ * A ring of the pending deadlines. Inserting into and deleting from a set would cost as much as the
+ * rest of a small call.
  */
 class Ring implements Deadline {
   readonly dueAt = Number.POSITIVE_INFINITY
@@ -54,17 +54,17 @@ export class Deadlines {
     this.#clock = clock
   }
 
-  /** Milliseconds and parts of them, as deadlines are set in. */
+  /** Milliseconds, with fractions. */
   now(): number {
     return this.#clock.elapsed()
   }
 
-  /** How many waits there are. */
+  /** The number of pending deadlines. */
   get size(): number {
     return this.#size
   }
 
-  /** One that is pending already stays so. */
+  /** Adding a pending deadline again has no effect. */
   add(deadline: Deadline): void {
     if (deadline.before === undefined) {
       const last = this.#pending.before
@@ -94,24 +94,24 @@ export class Deadlines {
       deadline.signal?.removeEventListener('abort', onLeft)
     }
     if (this.#size > 0) return
-    // The sweeps end at once: an empty one would wake the process once more for every single call.
+    // Stop the sweeps immediately: an empty one would wake the process once more per call.
     this.#endSweeps?.()
     this.#endSweeps = undefined
   }
 
-  /** Ends every wait at once, because the gateway is shutting down. */
+  /** Ends every wait immediately, because the gateway is shutting down. */
   expireAll(): void {
     for (const deadline of this.#find(() => true)) this.#end(deadline, 'shutdown')
   }
 
-  /** Ends the waits of those owners that are over. */
+  /** Ends the waits of revoked owners. */
   revoke(isOver: (owner: string) => boolean): void {
     const isRevoked = ({ owner }: Deadline) => owner !== undefined && isOver(owner)
     for (const deadline of this.#find(isRevoked)) this.#end(deadline, 'revoked')
   }
 
   #end(deadline: Deadline, cause: DueCause): void {
-    // One that ended before may have ended this one too.
+    // Another deadline's callback may have ended this one.
     if (deadline.before === undefined) return
     this.remove(deadline)
     deadline.onDue(cause)
@@ -126,7 +126,7 @@ export class Deadlines {
     signal.addEventListener('abort', deadline.onLeft, { once: true })
   }
 
-  /** A list of its own, because falling due may begin another wait, or end one. */
+  /** Returns a copy, because a deadline's callback may add or remove others. */
   #find(isWanted: (deadline: Deadline) => boolean): Deadline[] {
     const found: Deadline[] = []
     for (

@@ -1,13 +1,13 @@
 /**
- * The header fields of a message of HTTP/1.1, read in one pass out of its bytes. Knows no connection
- * and no name.
+ * Header fields of an HTTP/1.1 message, parsed in one pass over its bytes. Knows no connection and
+ * no particular header.
  */
 
-/** The part of the web's `Headers` that is needed of a message. Names are in lower case. */
+/** The subset of the web's `Headers` that the gateway needs. Names are in lower case. */
 export interface HeaderFields {
   /**
-   * Fields of the same name are one, with `, ` between their values (RFC 9110 §5.3); between those
-   * of `cookie` it is `; ` (RFC 9113 §8.2.3).
+   * Fields of the same name are joined with `, ` (RFC 9110 §5.3), those of `cookie` with `; ` (RFC
+   * 9113 §8.2.3).
    */
   get(name: string): string | null
   has(name: string): boolean
@@ -16,13 +16,14 @@ export interface HeaderFields {
 }
 
 /**
- * Building the runtime's own `Headers` costs as much as all else that is read of a small message.
+ * Replaces the runtime's `Headers`, which cost as much to build as all other parsing of a small
+ * message.
  */
 export class FieldLines implements HeaderFields {
-  /** Each name, and behind it its value: one array grows at half of the price of two. */
+  /** Names and values alternate: one array grows at half the cost of two. */
   readonly #fields: string[] = []
 
-  /** How many different names there are. */
+  /** The number of different names. */
   get size(): number {
     return this.#fields.length / 2
   }
@@ -63,10 +64,10 @@ export class FieldLines implements HeaderFields {
 }
 
 /**
- * @param bytes lines up to `end`, each but the last one with its CRLF
- * @param memory of messages from the same kind of sender, which it reads and adds to
- * @returns undefined where a line is no header field of RFC 9112 §5, a folded one (§5.2) included,
- * and where there are more names than anybody sends
+ * @param bytes lines up to `end`, each except the last with its CRLF
+ * @param memory names from the same kind of sender; read and extended
+ * @returns undefined for an invalid field line (RFC 9112 §5), including a folded one (§5.2), or too
+ * many names
  */
 export function readFields(
   bytes: Buffer,
@@ -86,7 +87,7 @@ export function readFields(
     let valueFrom = at
     while (at < end && kindAt(bytes, at) > 0) at += 1
     let valueEnd = at
-    // Blanks around a value are no part of it (RFC 9112 §5.1).
+    // Whitespace around a value is not part of it (RFC 9112 §5.1).
     while (valueFrom < valueEnd && isBlank(bytes[valueFrom])) valueFrom += 1
     while (valueEnd > valueFrom && isBlank(bytes[valueEnd - 1])) valueEnd -= 1
     fields.append(name, text.slice(valueFrom - from, valueEnd - from))
@@ -98,13 +99,13 @@ export function readFields(
   return fields
 }
 
-/** Vendors send about thirty. Each name is looked for among those before it. */
+/** Providers send about thirty. Lookup by name is linear. */
 const MAX_NAMES = 500
 const COLON = 0x3a
 const CR = 0x0d
 const LF = 0x0a
 
-/** The use of each byte, by its code: in nothing, in a value, in a name too. */
+/** Character classes by byte: invalid, allowed in a value, allowed in a name too. */
 const VALUE = 1
 const NAME = 2
 const KINDS = Uint8Array.from({ length: 256 }, (_, code) => {
@@ -112,20 +113,20 @@ const KINDS = Uint8Array.from({ length: 256 }, (_, code) => {
   if (/[!#$%&'*+\-.^_`|~0-9A-Za-z]/.test(character)) return NAME
   return /[\t\x20-\x7e\x80-\xff]/.test(character) ? VALUE : 0
 })
-/** Of each byte the small letter, where it is a capital one. */
+/** Byte → its lower-case byte. */
 const SMALL = Uint8Array.from({ length: 256 }, (_, code) =>
   code >= 0x41 && code <= 0x5a ? code + 0x20 : code,
 )
 
 /**
- * The newest name of each line: senders of a kind send the same ones in the same order, and a text
- * made anew costs more than to compare.
+ * The last name seen on each line. Senders of one kind repeat their names in order, and comparing
+ * costs less than creating a string.
  */
 export type NameMemory = string[]
 
 const MAX_NEWEST = 64
 
-/** @returns the name that begins there, in lower case; empty where none does */
+/** @returns the lower-case name that begins there; empty when there is none */
 function nameAt(bytes: Buffer, from: number, newest: NameMemory, line: number): string {
   const likely = newest[line]
   if (likely !== undefined && isNameAt(bytes, from, likely)) return likely
@@ -136,14 +137,14 @@ function nameAt(bytes: Buffer, from: number, newest: NameMemory, line: number): 
   return name
 }
 
-/** @param name in lower case; nothing of it is left over */
+/** @param name in lower case; must match up to the colon */
 function isNameAt(bytes: Buffer, from: number, name: string): boolean {
   for (let index = 0; index < name.length; index += 1)
     if (SMALL[bytes[from + index] ?? CR] !== name.charCodeAt(index)) return false
   return kindAt(bytes, from + name.length) !== NAME
 }
 
-/** Whether bytes are a text that is known already. @param text in Latin-1 */
+/** Whether the bytes equal a known text. @param text in Latin-1 */
 export function isTextAt(bytes: Buffer, from: number, to: number, text: string): boolean {
   if (text.length !== to - from) return false
   for (let index = 0; index < text.length; index += 1)

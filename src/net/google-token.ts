@@ -1,7 +1,7 @@
 /**
- * Access tokens for a Google service account: exchanged at its token endpoint, kept, and exchanged
- * anew in time. Loaded with the first call that needs one. Knows no LLM; no message of it may show
- * a credential.
+ * Access tokens of a Google service account: obtained from its token endpoint, cached and renewed
+ * in time. Loaded with the first call that needs one. Knows no LLM; its messages must not contain a
+ * credential.
  */
 import { GoogleToken } from 'google-auth-library'
 import { type Clock, type Stopwatch, systemClock } from '../core/clock.ts'
@@ -9,7 +9,7 @@ import { readAtMost } from '../core/http.ts'
 import type { Secret } from '../core/secret.ts'
 import { type AddressGuard, AddressRefusedError } from './address-guard.ts'
 
-/** `isRefusal`: the account itself is no good, and the same request would fail again. */
+/** `isRefusal`: the account was rejected, so the same request would fail again. */
 export class GoogleTokenError extends Error {
   override readonly name = 'GoogleTokenError'
   readonly isRefusal: boolean
@@ -21,34 +21,34 @@ export class GoogleTokenError extends Error {
 }
 
 /**
- * Whether a credential is a service account's JSON; anything else is a key or a token, sent as it
- * is.
+ * Whether a credential is a service account's JSON; other credentials are keys or tokens that are
+ * sent unchanged.
  */
 export function isServiceAccount(credential: string): boolean {
   return credential.startsWith('{')
 }
 
 /**
- * A token is used no longer than until this long before its end, so that no call outlives the one
- * it was sent with.
+ * Margin before a token's expiry during which it is no longer used, so that no call outlives its
+ * token.
  */
 const MARGIN_MS = 300_000
 const EXCHANGE_TIMEOUT_MS = 10_000
 
 interface Token {
   readonly text: string
-  /** On the machine's clock, which goes on while it sleeps and may be set back. */
+  /** Milliseconds since the Unix epoch. This clock runs during sleep and may be set back. */
   readonly endsAt: number
-  /** On the scale of `elapsed`, which does neither. */
+  /** On the scale of `elapsed`, which is never set back but stops during sleep. */
   readonly endsAtElapsed: number
 }
 
-/** Tells where an endpoint's address leads, for accounts that customers gave. */
+/** Checks and resolves the token endpoint's address, for customers' accounts. */
 export type Locate = AddressGuard['locate']
 
 interface GoogleTokenOptions {
   readonly clock?: Clock & Stopwatch
-  /** Absent: the operator's own account, whose endpoint may be anywhere. */
+  /** Undefined for the operator's own account, whose endpoint may be anywhere. */
   readonly locate?: Locate | undefined
 }
 
@@ -72,7 +72,7 @@ export class GoogleTokenSource {
     this.#locate = locate
   }
 
-  /** However many ask at once, there is one exchange. @throws GoogleTokenError */
+  /** Concurrent callers share one token request. @throws GoogleTokenError */
   async get(): Promise<string> {
     if (this.#kept !== undefined && this.#leftMs(this.#kept) > MARGIN_MS) return this.#kept.text
     this.#exchange ??= this.#renew().finally(() => {
@@ -93,14 +93,14 @@ export class GoogleTokenSource {
       }
       return text
     } catch (thrown) {
-      // The old token is used until it expires while the endpoint is away.
+      // While the endpoint is unavailable, the old token is used until it expires.
       const isAway = thrown instanceof GoogleTokenError && !thrown.isRefusal
       if (isAway && this.#kept !== undefined && this.#leftMs(this.#kept) > 0) return this.#kept.text
       throw thrown
     }
   }
 
-  /** The shorter of the times that the two clocks give. */
+  /** The smaller of the times left on the two clocks. */
   #leftMs({ endsAt, endsAtElapsed }: Token): number {
     return Math.min(endsAt - this.#clock.now(), endsAtElapsed - this.#clock.elapsed())
   }
@@ -123,7 +123,7 @@ export function googleTokenOf(credential: Secret, scope: string, locate?: Locate
 
 async function exchange(credential: Secret, scope: string, locate: Locate) {
   const account = parseServiceAccount(credential.reveal())
-  // The library signs; the address it would send to is Google's own, whatever the account says.
+  // The library only signs; it would always send to Google's address, not the account's.
   const exchanging = new GoogleToken({
     email: account.email,
     key: account.privateKey,
@@ -136,7 +136,7 @@ async function exchange(credential: Secret, scope: string, locate: Locate) {
   const answer: unknown = await exchanging
     .getToken({ forceRefresh: true })
     .catch((thrown: unknown) => {
-      // Other errors come from the signing, and may hold parts of the key.
+      // Other errors come from signing and may contain parts of the key.
       throw thrown instanceof GoogleTokenError
         ? thrown
         : refusal('has a private_key that cannot be used')
@@ -151,8 +151,8 @@ interface ServiceAccount {
 }
 
 /**
- * Of 4,096 bits, and then some; Google's have 2,048. All calls wait while one is signed with, which
- * takes eight times as long for twice the bits.
+ * Maximum length, enough for 4,096 bits; Google's keys have 2,048. Signing blocks all calls, and
+ * twice the bits take eight times as long.
  */
 const MAX_PRIVATE_KEY_LENGTH = 4_096
 
@@ -171,7 +171,7 @@ function parseServiceAccount(text: string): ServiceAccount {
   return { email, privateKey, tokenUri }
 }
 
-/** A signed assertion is worth a token: it goes nowhere unencrypted but to this machine. */
+/** A signed assertion is as valuable as a token, so it is sent unencrypted to this machine only. */
 function maySendTo(address: string): boolean {
   const url = URL.parse(address)
   if (url === null || url.username !== '' || url.password !== '') return false
@@ -182,10 +182,10 @@ const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|localhost|\[::1\])$/
 
 const anywhere: Locate = async (url) => ({ url, host: undefined, serverName: undefined })
 
-/** Far more than a token is long. */
+/** Far more than a token needs. */
 const MAX_ANSWER_BYTES = 64 * 1024
 
-/** @returns the endpoint's answer, empty where it is no JSON. @throws GoogleTokenError */
+/** @returns the endpoint's answer, empty when it is not JSON. @throws GoogleTokenError */
 async function ask(tokenUri: string, form: unknown, locate: Locate): Promise<object> {
   let status: number
   let text: string
@@ -203,7 +203,7 @@ async function ask(tokenUri: string, form: unknown, locate: Locate): Promise<obj
         'content-type': 'application/x-www-form-urlencoded',
         accept: 'application/json',
       },
-      // The assertion goes nowhere but where the account says.
+      // Follow no redirect: the assertion may only go to the account's endpoint.
       redirect: 'manual',
       signal: AbortSignal.timeout(EXCHANGE_TIMEOUT_MS),
     })

@@ -1,30 +1,30 @@
 /**
- * Says whether the process is about to run out of handles, for connections take one each and a
- * server without any can accept nothing, ask nobody and write nothing down. Knows no connection.
+ * Reports when the process is about to run out of file descriptors. Without a free one, a server
+ * can neither accept connections, call upstreams nor write files. Knows no connection.
  */
 import type { Timekeeper } from '../core/clock.ts'
 import { type HandleFigures, ownHandles } from './open-handles.ts'
 
-/** From this part of them on, idle connections are not kept; those of clients may be as many. */
+/** Above this share idle connections are closed; client connections may use up to this share. */
 const CROWDED_AT = 0.8
 const LOOK_EVERY_MS = 1_000
 
 export interface HandleRoom {
   readonly isCrowded: boolean
-  /** The rest of the handles is for upstreams and files. */
+  /** The other file descriptors are for upstreams and files. */
   readonly mostConnections: number
-  /** Looks no more. */
+  /** Stops checking. */
   close(): void
 }
 
 export interface HandleRoomOptions {
   readonly clock: Pick<Timekeeper, 'every'>
-  /** Called when it becomes crowded, and when there is room again. */
+  /** Called when the process becomes crowded, and when it no longer is. */
   readonly onChange: (
     isCrowded: boolean,
     figures: { readonly open: number; readonly most: number },
   ) => void
-  /** Absent: this process's. */
+  /** Defaults to this process. */
   readonly figures?: HandleFigures | undefined
 }
 
@@ -34,7 +34,7 @@ export function watchHandles({
   figures = ownHandles(),
 }: HandleRoomOptions): HandleRoom {
   let isCrowded = false
-  // Elsewhere than on Linux nobody can tell.
+  // The figures are available only on Linux.
   if (figures === undefined)
     return { isCrowded, mostConnections: Number.POSITIVE_INFINITY, close: () => {} }
   const { most } = figures

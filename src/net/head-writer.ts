@@ -1,38 +1,38 @@
 /**
- * Writes the head of a message into bytes, line by line: a text of all of it would be made only to
- * be copied. Knows no connection and no name.
+ * Writes the head of a message into bytes, line by line, since one text of all lines would only be
+ * copied. Knows no connection and no particular header.
  */
 
-/** Lines of a head that are written when it is sent. */
+/** Header lines that are produced when the head is sent. */
 export interface HeadLines {
-  /** @throws Error for a value that could hold a whole message of its own */
+  /** @throws Error for a value that could inject another message */
   writeTo(head: HeadWriter): void
 }
 
-/** Used for one head after the other, each within one turn of the event loop. */
+/** Reused for one head after the other, each within one turn of the event loop. */
 export class HeadWriter {
   readonly #bytes: Buffer
   readonly #from: number
   #end: number
 
-  /** @param from the head's place in the bytes */
+  /** @param from the head's offset in the bytes */
   constructor(bytes: Buffer, from: number) {
     this.#bytes = bytes
     this.#from = from
     this.#end = from
   }
 
-  /** The end of the head in the bytes. */
+  /** The offset after the head. */
   get end(): number {
     return this.#end
   }
 
-  /** The head so far, one character a byte. */
+  /** The head so far, one character per byte. */
   toString(): string {
     return this.#bytes.toString('latin1', this.#from, this.#end)
   }
 
-  /** Begins anew. @param first its first line, and what follows it, in Latin-1 */
+  /** Starts a new head. @param first its first line, optionally more lines, in Latin-1 */
   begin(first: string | Uint8Array): void {
     this.#end = this.#from
     if (typeof first === 'string') {
@@ -44,7 +44,7 @@ export class HeadWriter {
     this.#end += first.byteLength
   }
 
-  /** @param text lines or a part of one, in Latin-1 */
+  /** @param text complete lines or a part of one, in Latin-1 */
   text(text: string): void {
     this.#makeSure(text.length)
     if (text.length > FEW_CHARACTERS) latin1Write.call(this.#bytes, text, this.#end)
@@ -54,7 +54,7 @@ export class HeadWriter {
     this.#end += text.length
   }
 
-  /** @throws Error for a value that could hold a whole message of its own */
+  /** @throws Error for a value that could inject another message */
   field(name: string, value: string): void {
     this.text(name)
     this.text(': ')
@@ -68,21 +68,21 @@ export class HeadWriter {
     this.text('\r\n')
   }
 
-  /** The bytes take what they have room for, and leave out the rest without a word. */
+  /** Checks for room, because `latin1Write` truncates silently. */
   #makeSure(length: number): void {
     if (this.#end + length > this.#bytes.length)
       throw new RangeError('The head of a message is too long.')
   }
 }
 
-/** Calling the runtime to copy costs more than copying these. */
+/** Below this length a loop is faster than the runtime's copy. */
 const FEW_CHARACTERS = 24
-/** Half of the price of `write`, which has to find out what it is asked for. */
+/** Half the cost of `write`, which first has to examine its arguments. */
 export const { latin1Write } = Buffer.prototype as Buffer & {
   latin1Write(text: string, at: number): number
 }
 
-/** A tab, or what can be seen, or any byte above (RFC 9110 §5.5). */
+/** A tab, a visible character, or a byte above 0x7f (RFC 9110 §5.5). */
 function isOfValue(code: number): boolean {
   return code >= 0x20 ? code !== 0x7f && code <= 0xff : code === 0x09
 }
@@ -92,8 +92,8 @@ function unusableValue(name: string): Error {
 }
 
 /**
- * A line of a head as text.
- * @throws Error for a value that could hold a whole message of its own
+ * A header line as text.
+ * @throws Error for a value that could inject another message
  */
 export function fieldLine(name: string, value: string): string {
   if (NOT_IN_VALUES.test(value)) throw unusableValue(name)

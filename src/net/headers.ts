@@ -1,14 +1,13 @@
 /**
- * Headers of requests to upstreams and of their answers: the names that may pass from one side to
- * the other, and the lines before a request's body. Connects to nothing, and knows no LLM and no
- * list of names.
+ * Headers of upstream requests and answers: the names that may be forwarded, and the lines of a
+ * request's head. Connects to nothing; knows no LLM and no provider's header list.
  */
 import { FieldLines, type HeaderFields } from './fields.ts'
 
-// Never forwarded, whoever lists it: a header of one hop, one that opens something, one that says
-// whose account it is.
+// Never forwarded, even when listed: hop-by-hop headers, credentials, and headers that name an
+// account.
 
-/** RFC 9110 §7.6.1 and what the gateway's own connection decides. */
+/** RFC 9110 §7.6.1, and headers that the gateway's own connection sets. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -25,7 +24,7 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'expect',
 ])
 
-/** Decided by the gateway, whoever names them. */
+/** Headers that the gateway always sets itself. */
 const OURS = [
   'x-gatehouse-',
   'x-ratelimit-',
@@ -36,21 +35,21 @@ const OURS = [
 ]
 
 /**
- * Cookies and anything whose name says that it opens something or names an account:
- * `authorization`, `x-api-key`, `x-amz-security-token`, an `…-organization` that belongs to the
- * caller's own credential and not to ours.
+ * Cookies, and names that suggest a credential or an account: `authorization`, `x-api-key`,
+ * `x-amz-security-token`, or an `…-organization` that belongs to the caller's credential and not to
+ * the gateway's.
  */
 const CREDENTIAL =
   /(?:^|[-_])(?:authorization|auth|authenticate|cookie2?|api-?key|apikey|token|secret|credentials?|password|signature|organization|project|workspace|jwt|assertion|principal)(?:$|[-_])/
 
-/** Whether a header of this name may be in a list at all: an operator's too. */
+/** Whether a header may be in any list, including the operator's. */
 export function mayBeForwarded(name: string): boolean {
   return (
     !HOP_BY_HOP.has(name) && !OURS.some((ours) => name.startsWith(ours)) && !CREDENTIAL.test(name)
   )
 }
 
-/** A list of names in lower case, of which one that ends in `*` is a beginning. */
+/** A list of lower-case names; a name that ends in `*` matches as a prefix. */
 export class HeaderList {
   readonly #names: ReadonlySet<string>
   readonly #beginnings: readonly string[]
@@ -61,7 +60,7 @@ export class HeaderList {
     this.#beginnings = names.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1))
   }
 
-  /** Picks the headers that pass. */
+  /** Returns the headers that may be forwarded. */
   pick(headers: HeaderFields): Record<string, string> {
     const hop = namedIn(headers.get('connection'))
     const picked: Record<string, string> = {}
@@ -84,13 +83,13 @@ export class HeaderList {
     const isNamed =
       this.#names.has(name) || this.#beginnings.some((beginning) => name.startsWith(beginning))
     const decision = isNamed && mayBeForwarded(name)
-    // Names come from outside: a bounded memory, so that inventing them costs only the inventor.
+    // Names come from clients, so the cache is bounded.
     if (this.#decided.size < 1000) this.#decided.set(name, decision)
     return decision
   }
 }
 
-/** `Connection: x-foo` makes `x-foo` a header of this hop only. */
+/** `Connection: x-foo` makes `x-foo` a hop-by-hop header. */
 function namedIn(connection: string | null): ReadonlySet<string> | undefined {
   if (connection === null || connection === 'keep-alive') return undefined
   return new Set(
@@ -102,7 +101,7 @@ function namedIn(connection: string | null): ReadonlySet<string> | undefined {
 }
 
 /**
- * Of a request that is translated, only these: they belong to no dialect
+ * Translated requests forward only these headers, which belong to no dialect
  * (https://www.w3.org/TR/trace-context/).
  */
 export function forwardTraceHeaders(headers: HeaderFields): Record<string, string> {
@@ -115,12 +114,12 @@ export function forwardTraceHeaders(headers: HeaderFields): Record<string, strin
 const TRACE_PARENT =
   /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/
 
-/** The headers in which vendors give their id of a request, the likelier first. */
-// provider-name-ok: headers, wherever they come from
+/** Headers in which providers send their request id, the most common first. */
+// provider-name-ok: header names, whichever provider sends them
 const REQUEST_IDS = ['x-request-id', 'request-id', 'mistral-correlation-id', 'x-amzn-requestid']
 const LONGEST_ID = 200
 
-/** The vendor's id of the request; undefined where there is none that is usable. */
+/** The provider's request id; undefined when there is no usable one. */
 export function upstreamRequestId(headers: HeaderFields): string | undefined {
   for (const name of REQUEST_IDS) {
     const id = headers.get(name)
@@ -135,8 +134,8 @@ const NOT_PLAIN = /[^\x21-\x7e]/
 type HeaderValues = Readonly<Record<string, string>>
 
 /**
- * The headers that all requests to one place have in common, checked once and kept as bytes. They
- * may hold a credential: like one, they cannot be printed, and they are given up with it.
+ * Headers shared by all requests to one target, validated once and kept as bytes. They may hold a
+ * credential, so they cannot be printed and are released with it.
  */
 export class CommonHeaders {
   readonly #fixed: HeaderValues
@@ -146,8 +145,8 @@ export class CommonHeaders {
   #usualLines: string | undefined
 
   /**
-   * @param fixed those that count whatever a request says itself
-   * @param usual those that count where it says nothing
+   * @param fixed override the request's own headers
+   * @param usual apply when the request does not set them
    */
   constructor(fixed: HeaderValues, usual: HeaderValues = {}) {
     this.#fixed = fixed
@@ -155,15 +154,15 @@ export class CommonHeaders {
     this.#fixedNames = new Set(Object.keys(fixed))
   }
 
-  /** All headers of a request, for whoever has to see them before they are sent. */
+  /** All headers of a request, for code that needs them before sending. */
   join(own: HeaderValues): Record<string, string> {
     return { ...this.#usual, ...own, ...this.#fixed }
   }
 
   /**
-   * The first lines, of which requests share the bytes: never to be written over.
+   * The first lines as bytes that requests share: never modify them.
    * @param opening a request line and a host
-   * @throws Error where a value is none that a header may have
+   * @throws Error for an invalid header value
    */
   begin(opening: string): Buffer {
     if (this.#beginning?.opening === opening) return this.#beginning.bytes
@@ -173,8 +172,8 @@ export class CommonHeaders {
   }
 
   /**
-   * The lines that follow, in Latin-1, but for the body's length.
-   * @throws Error where a value is none that a header may have
+   * The remaining lines in Latin-1, without the body's length.
+   * @throws Error for an invalid header value
    */
   linesAfter(own: HeaderValues): string {
     let lines = ''
@@ -216,9 +215,9 @@ function toLines(headers: HeaderValues): string {
   return lines
 }
 
-/** @throws Error for a value that could hold a whole request of its own */
+/** @throws Error for a value that could inject another request */
 function toLine(name: string, value: string | undefined): string {
-  // The first lines name the host; a signature may name it too.
+  // The first lines contain the host already; a signature may list it too.
   if (value === undefined || name === 'host') return ''
   if (NOT_IN_VALUES.test(value))
     throw new Error(`The header ${name} of a request has a value that no header can have.`)
@@ -228,5 +227,5 @@ function toLine(name: string, value: string | undefined): string {
 const AGENT = 'user-agent'
 const REDACTED = '[headers]'
 const NOT_IN_VALUES = /[^\t\x20-\x7e\x80-\xff]/
-/** Some vendors' doors refuse whoever does not say what it is. */
+/** Some providers reject requests without a User-Agent. */
 const USER_AGENT = 'user-agent: gatehouse\r\naccept: */*\r\n'

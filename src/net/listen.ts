@@ -1,7 +1,4 @@
-/**
- * The server that clients connect to: HTTP/1.1 over sockets of the runtime. It must not know what
- * the paths do.
- */
+/** The HTTP/1.1 server for clients, over the runtime's sockets. Must not know what the paths do. */
 import type { SocketHandler } from 'bun'
 import { systemClock, type Timekeeper } from '../core/clock.ts'
 import type { AddressOf } from './client-address.ts'
@@ -19,17 +16,15 @@ import { CalmClock } from './wait-until-calm.ts'
 export interface Listener {
   /** `http://HOST:PORT` */
   readonly url: string
-  /**
-   * Still takes everything, and asks clients with each answer to come back on another connection.
-   */
+  /** Still accepts everything, and asks clients with each answer to reconnect. */
   beginDraining(): void
   /**
-   * Takes no new connection, waits until open calls have ended and none follows on the connections
-   * that are there, or until `timeoutMs` is over.
-   * @returns whether all had ended
+   * Accepts no new connections and waits until open calls have ended and connections are quiet, at
+   * most `timeoutMs`.
+   * @returns whether all calls ended
    */
   drain(timeoutMs: number): Promise<boolean>
-  /** Cuts what is left. */
+  /** Closes the remaining connections. */
   stop(): Promise<void>
 }
 
@@ -37,44 +32,44 @@ export type Handle = (request: HttpRequest, addressOf: AddressOf) => Promise<Ans
 
 export interface ListenOptions {
   readonly connections?: ConnectionLimits | undefined
-  /** Absent: connections are kept however many there are. */
+  /** Undefined: the number of connections is unlimited. */
   readonly room?: Pick<HandleRoom, 'isCrowded' | 'mostConnections'> | undefined
   readonly clock?: Pick<Timekeeper, 'now' | 'elapsed' | 'every'>
 }
 
 const USUAL: ConnectionLimits = { idleMs: 75_000, stallMs: 360_000 }
-/** How many are looked at for one that makes room for a new one. */
+/** How many connections are examined to find one that can be closed for a new one. */
 const MOST_LOOKED_AT = 64
-/** How often connections that have waited too long are looked for, in milliseconds. */
+/** Interval between timeout checks, in milliseconds. */
 const SWEEP_MS = 1_000
 const DRAIN_POLL_MS = 20
 /**
- * Nothing was asked for so long: what was sent before the last answer told its client to go has
- * arrived.
+ * After this time without a request, requests that were sent before the last `connection: close`
+ * answer have arrived.
  */
 const QUIET_MS = 200
-/** Of a machine that is busy all the time no more is waited for. */
+/** On a machine that is always busy, this is the longest wait for quiet. */
 const MOST_QUIET_MS = 2_000
 
 export interface Address {
   readonly host: string
-  /** 0: any that is free. */
+  /** 0: any free port. */
   readonly port: number
-  /** Other workers listen there as well. */
+  /** Whether other workers listen on the same port. */
   readonly isShared?: boolean
-  /** By what the operator gives another port or host; absent: the options of the command. */
+  /** How the operator sets another port or host; defaults to the command's options. */
   readonly settings?: ListenSettings
 }
 
-/** For who explains that a server cannot listen. */
+/** The names of settings, for the message when a server cannot listen. */
 export interface ListenSettings {
   readonly port: string
   readonly host: string
 }
 
 /**
- * @throws Error with `syscall: 'listen'`, the system's `code` and the address's `settings` where it
- * cannot listen there
+ * @throws Error with `syscall: 'listen'`, the system's `code` and the address's `settings` when it
+ * cannot listen
  */
 export function listen(
   address: Address,
@@ -91,9 +86,9 @@ export function listen(
   }
   const mostOpen = room?.mostConnections ?? Number.POSITIVE_INFINITY
   /**
-   * Lets the oldest go of those that nobody works for, one that never asked before any that did:
-   * connections that ask nothing must not keep out those that would, and a client's next question
-   * may be under way over one that it keeps.
+   * Closes the oldest connection without a request in progress, preferring one that never sent a
+   * request. Silent connections must not block others, and a client's next request may be on its
+   * way over one that it keeps.
    */
   const makeRoom = () => {
     const now = clock.elapsed()
@@ -109,7 +104,7 @@ export function listen(
       }
       looks += 1
       if (looks === MOST_LOOKED_AT) break
-      // The next look begins behind it.
+      // The next search starts after this connection.
       open.delete(connection)
       open.add(connection)
     }
@@ -178,7 +173,7 @@ function startListening(
   socket: SocketHandler<ClientConnection>,
 ) {
   try {
-    // The runtime has `reusePort`, and its types do not say so.
+    // The runtime supports `reusePort`, but its types lack it.
     const shared = { reusePort: isShared === true }
     return Bun.listen<ClientConnection>({ hostname: host, port, ...shared, socket })
   } catch (thrown) {
@@ -195,13 +190,13 @@ function startListening(
 const addressOf: AddressOf = (request) =>
   request instanceof ClientRequest ? request.remoteAddress : undefined
 
-/** The answer when a handler throws. What it threw is not logged here. */
+/** The answer when a handler throws. The error is not logged here. */
 function refuseBroken(): WholeAnswer {
   const message = 'The gateway failed to handle this request.'
   return toWholeAnswer(500, 'internal_error', message, 'cache-control: no-store\r\n')
 }
 
-/** Bytes that are not a request belong to no dialect. */
+/** Invalid requests belong to no dialect, so the body is plain. */
 function refuse(status: number, message: string): WholeAnswer {
   return toWholeAnswer(status, 'invalid_request', message)
 }
@@ -211,7 +206,7 @@ function toWholeAnswer(status: number, error: string, message: string, lines = '
   return new WholeAnswer(status, `content-type: application/json\r\n${lines}`, body)
 }
 
-/** The line of a second is made once. */
+/** Cached per second. */
 function createDateLines(clock: Pick<Timekeeper, 'now'>): () => string {
   let second = 0
   let line = ''

@@ -1,39 +1,38 @@
 /**
- * Reads messages of HTTP/1.1 out of a connection's bytes, exactly as RFC 9112 frames them: a message
- * that could be read in two ways is none. Knows no sockets, and neither requests nor answers.
+ * Parses HTTP/1.1 messages exactly as RFC 9112 frames them; an ambiguous message is malformed.
+ * Knows no sockets, and neither requests nor answers.
  */
 import { type FieldLines, isTextAt, type NameMemory, readFields } from './fields.ts'
 
-/** A chunk's size with its extensions. */
+/** Maximum length of a chunk's size line with its extensions. */
 const MAX_LINE_BYTES = 4 * 1024
 
-/** The connection's bytes are no message. What it says quotes nothing of them. */
+/** The bytes are not a valid message. The error's text quotes none of them. */
 export class MalformedMessage extends Error {
   override readonly name: string = 'MalformedMessage'
 }
 
-/** A head, a line or trailers longer than they may be. */
+/** A head, a line or trailers above the limit. */
 export class TooLongMessage extends MalformedMessage {
   override readonly name = 'TooLongMessage'
 }
 
-/** The body's length in bytes, or what else tells its end. */
+/** The body's length in bytes, or how its end is marked. */
 export type Framing = number | 'chunked' | 'until_close'
 
-/** Hears of one message, in this order. */
+/** Receives the parts of one message, in this order. */
 export interface MessageReceiver {
   /**
    * @param first the line before the fields
-   * @returns what frames the body; undefined: this was no more than a foreword, and another head
-   * follows
+   * @returns the framing of the body; undefined for an interim head, after which another follows
    * @throws MalformedMessage
    */
   onHead(first: string, fields: FieldLines): Framing | undefined
-  /** The next bytes of the body are those from `from` to `to`; never none. */
+  /** The next bytes of the body, `bytes[from..to)`; never empty. */
   onPart(bytes: Buffer, from: number, to: number): void
   /**
-   * The message is whole.
-   * @param left how many of the bytes that were pushed come after it
+   * The message is complete.
+   * @param left how many of the pushed bytes follow it
    * @throws MalformedMessage
    */
   onEnd(left: number): void
@@ -50,32 +49,32 @@ type State =
   | 'done'
 
 export interface MessageLimits {
-  /** Of the head, and of the trailers; in bytes. */
+  /** Limit of the head, and of the trailers, in bytes. */
   readonly maxHeadBytes: number
-  /** Of the names that heads of this kind have. */
+  /** Names seen in heads of this kind. */
   readonly names: NameMemory
-  /** The newest of their first lines: nearly all are the same. */
+  /** The last first line, cached because nearly all are the same. */
   firstLine: string
-  /** Empty lines before a head are passed over: some clients send one behind a body. */
+  /** Whether empty lines before a head are skipped: some clients send one after a body. */
   readonly skipsEmptyLines: boolean
 }
 
-/** For one message after the other, `expectNext` between them. */
+/** Parses one message after the other; call `expectNext` between them. */
 export class MessageParser {
   readonly #receiver: MessageReceiver
   readonly #limits: MessageLimits
   #state: State = 'head'
-  /** Up to where the bytes that are being pushed have been read. */
+  /** How far the pushed bytes were read. */
   #at = 0
-  /** Bytes of the body or of the chunk that are to come. */
+  /** Remaining bytes of the body or chunk. */
   #left = 0
-  /** The chunks' place within the bytes that are being pushed, one behind the other. */
+  /** Where the joined chunks begin in the pushed bytes. */
   #chunksFrom = 0
   #chunksTo = 0
-  /** The beginning of a head or a line whose end has not come yet. */
+  /** The incomplete head or line from earlier pushes. */
   #held: Buffer = NOTHING
   #heldLength = 0
-  /** The place of the part that was found last. */
+  /** Start of the last part that was found. */
   #partFrom = 0
   #partTo = 0
   #trailerBytes = 0
@@ -85,25 +84,24 @@ export class MessageParser {
     this.#limits = limits
   }
 
-  /** To be called when the message was whole: nothing of it is left for the next one. */
+  /** Call after a complete message, before the next one. */
   expectNext(): void {
     this.#state = 'head'
     this.#trailerBytes = 0
   }
 
-  /** The message is whole. */
   get isDone(): boolean {
     return this.#state === 'done'
   }
 
-  /** A head has begun and is not whole. */
+  /** A head has begun and is incomplete. */
   get isInHead(): boolean {
     return this.#state === 'head' && this.#heldLength > 0
   }
 
   /**
-   * Reads up to the end of the message.
-   * @param bytes written over, and handed on
+   * Parses up to the end of the message.
+   * @param bytes modified, and passed on
    * @throws MalformedMessage
    */
   push(bytes: Buffer): void {
@@ -115,7 +113,7 @@ export class MessageParser {
     }
   }
 
-  /** The connection was closed, which is the end of a message that has no other. */
+  /** Call when the connection closed, which ends a message without a length. */
   close(): void {
     if (this.#state !== 'until_close') return
     this.#at = 0
@@ -155,7 +153,7 @@ export class MessageParser {
     if (all === undefined) return
     const from = this.#partFrom
     const to = this.#partTo
-    // A line end is always found: one follows the part.
+    // A line end is always found, because one follows the part.
     const lineEnd = Math.min(all.indexOf(CRLF, from), to)
     const first = this.#firstLine(all, from, lineEnd)
     const fields = readFields(all, { from: lineEnd + CRLF.length, end: to }, this.#limits.names)
@@ -208,7 +206,8 @@ export class MessageParser {
   }
 
   /**
-   * A size without extensions that has come as a whole: nearly each is, and a chunk may be a byte.
+   * Fast path for a complete size line without extensions: nearly all are, and a chunk may hold a
+   * single byte.
    */
   #readBareSize(bytes: Buffer): boolean {
     const from = this.#at
@@ -230,7 +229,7 @@ export class MessageParser {
   }
 
   #skipEmptyLines(bytes: Buffer): void {
-    // The first half of one has come before.
+    // The CR arrived with the bytes before.
     if (this.#heldLength === 1 && this.#held[0] === CR && bytes[this.#at] === LF) {
       this.#heldLength = 0
       this.#at += 1
@@ -246,7 +245,7 @@ export class MessageParser {
     return true
   }
 
-  /** Read and dropped: nobody waits for them any more (RFC 9112 §7.1.2). */
+  /** Trailers are read and discarded (RFC 9112 §7.1.2). */
   #readTrailer(bytes: Buffer): void {
     const all = this.#partUntil(bytes, CRLF, this.#limits.maxHeadBytes - this.#trailerBytes)
     if (all === undefined) return
@@ -268,7 +267,7 @@ export class MessageParser {
     else this.#receiver.onPart(bytes, from, to)
   }
 
-  /** The lines between chunks make room for those that follow. */
+  /** Moves a chunk's data over the size lines, so that the chunks are contiguous. */
   #addChunk(bytes: Buffer, from: number, to: number): void {
     if (this.#chunksTo === 0) this.#chunksFrom = this.#chunksTo = from
     if (to - from < FEW_BYTES)
@@ -277,7 +276,7 @@ export class MessageParser {
     this.#chunksTo += to - from
   }
 
-  /** Hands all chunks over as one part: its sender may send one byte a chunk. */
+  /** Passes all chunks on as one part, because senders may put one byte in each chunk. */
   #handChunks(bytes: Buffer): void {
     const to = this.#chunksTo
     if (to === 0) return
@@ -300,10 +299,10 @@ export class MessageParser {
   }
 
   /**
-   * Finds what comes before `end`, which is read too; undefined while it has not come.
-   * @returns the bytes in which it lies, from `#partFrom` to `#partTo`: a view costs more than all
-   * that is read of most
-   * @throws MalformedMessage where it would have more than `limit` bytes
+   * Finds the bytes before `end` and reads both; undefined while `end` has not arrived.
+   * @returns the buffer that holds them, from `#partFrom` to `#partTo`; a view would cost more than
+   * the rest of the parsing
+   * @throws MalformedMessage when the part exceeds `limit` bytes
    */
   #partUntil(bytes: Buffer, end: Buffer, limit: number): Buffer | undefined {
     const before = this.#heldLength
@@ -311,12 +310,12 @@ export class MessageParser {
     if (isHeld) this.#hold(bytes)
     const all = isHeld ? this.#held.subarray(0, this.#heldLength) : bytes
     const from = isHeld ? 0 : this.#at
-    // The end may have begun in the bytes before.
+    // `end` may have begun in the bytes before.
     const to = all.indexOf(end, isHeld ? Math.max(0, before - end.length + 1) : from)
     const length = (to === -1 ? all.length - end.length + 1 : to) - from
     if (length > limit) throw this.#tooLong()
     if (to === -1) {
-      // Its author ends lines so, and the end that is waited for never comes.
+      // The sender uses bare LF line ends, so the expected end would never arrive.
       if (isBare(all, all.indexOf(LF, isHeld ? before : from), from))
         throw new MalformedMessage('A line of it ends in a line feed alone.')
       if (!isHeld) this.#hold(bytes)
@@ -331,10 +330,7 @@ export class MessageParser {
     return all
   }
 
-  /**
-   * Room grows by doubling: a sender that sends byte by byte must not have each of them copied
-   * again.
-   */
+  /** Capacity doubles, so that a sender of single bytes does not cause a copy for each. */
   #hold(bytes: Buffer): void {
     const length = this.#heldLength + bytes.length - this.#at
     if (length > this.#held.length) {
@@ -348,10 +344,10 @@ export class MessageParser {
 }
 
 /**
- * The framing that the fields tell, where there may be a body (RFC 9112 §6.3). Lengths that say two
- * things are how messages are smuggled, also where both are equal.
- * @param isOld of HTTP/1.0, which has no transfer codings
- * @returns undefined where they tell none
+ * The framing of a body (RFC 9112 §6.3). Repeated lengths are refused even when equal, because they
+ * enable request smuggling.
+ * @param isOld HTTP/1.0, which has no transfer codings
+ * @returns undefined when the fields give none
  * @throws MalformedMessage
  */
 export function readFraming(
@@ -367,13 +363,13 @@ export function readFraming(
     return 'chunked'
   }
   if (length === null) return undefined
-  // Two fields of the same name come out with a comma between them.
+  // Repeated fields are joined with a comma, so they do not match.
   if (!LENGTH.test(length))
     throw new MalformedMessage(length.includes(',') ? TWO_LENGTHS : 'Its length is no number.')
   return Number(length)
 }
 
-/** A part on its own, for those who keep it: it costs more than to read most of them. */
+/** Copies a part for callers that keep it. The copy costs more than parsing a typical part. */
 export function partOf(bytes: Uint8Array, from: number, to: number): Uint8Array {
   if (from === 0 && to === bytes.length) return bytes
   if (bytes.length > FEW_SHARED_BYTES) return bytes.subarray(from, to)
@@ -383,14 +379,14 @@ export function partOf(bytes: Uint8Array, from: number, to: number): Uint8Array 
 }
 
 /**
- * So few bytes lie in the runtime's own heap, and a view of them has it make memory that can be
- * shared first: 0.5 µs, where to copy a part takes 0.15.
+ * A view of a small buffer makes the runtime move it to shareable memory first: 0.5 µs, against
+ * 0.15 µs for a copy.
  */
 const FEW_SHARED_BYTES = 1_000
-/** Works on any bytes. */
+/** Works on any byte array. */
 const copyBytes = Buffer.prototype.copy
 
-/** Whether a field that lists tokens, such as `connection`, has this one. */
+/** Whether a list field such as `connection` contains the token. */
 export function hasToken(value: string | null, token: string): boolean {
   if (value === null || value === 'keep-alive') return token === value
   return listsToken(value, token)
@@ -414,7 +410,7 @@ function isChunkExtension(line: string, from: number): boolean {
   return true
 }
 
-/** @param at of a line feed in a line that begins at `from`; -1: there is none */
+/** @param at index of a line feed in a line that begins at `from`; -1: none */
 function isBare(bytes: Buffer, at: number, from: number): boolean {
   return at === from || (at > from && bytes[at - 1] !== CR)
 }
@@ -422,7 +418,7 @@ function isBare(bytes: Buffer, at: number, from: number): boolean {
 const NOTHING = Buffer.alloc(0)
 const CRLF = Buffer.from('\r\n')
 const BLANK_LINE = Buffer.from('\r\n\r\n')
-/** Calling the runtime to copy costs more than copying these. */
+/** Below this length a loop is faster than the runtime's copy. */
 const FEW_BYTES = 16
 const MAX_SIZE_DIGITS = 12
 const CR = 0x0d

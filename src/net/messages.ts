@@ -1,14 +1,14 @@
 /**
- * A request as its handlers see it, that its client has left, and an answer that is whole. The
- * web's own `Request`, `AbortSignal` and `Response` fit too. Knows no connection and no LLM.
+ * Requests as handlers see them, the signal that a client left, and complete answers. The web's own
+ * `Request`, `AbortSignal` and `Response` are compatible. Knows no connection and no LLM.
  */
 
 import type { HeaderFields } from './fields.ts'
 import { type HeadLines, HeadWriter } from './head-writer.ts'
 
 /**
- * Tells that nobody waits for an answer any more: the part of the web's `AbortSignal` that waiting
- * needs. One of the web's own costs as much as reading a small request.
+ * The subset of the web's `AbortSignal` that waiting needs; aborts when the answer is no longer
+ * needed. A web signal costs as much as reading a small request.
  */
 export interface LeaveSignal {
   readonly aborted: boolean
@@ -29,7 +29,7 @@ export class Leaving implements LeaveSignal {
     this.#listeners = this.#listeners?.filter((listener) => listener !== run)
   }
 
-  /** Safe to call again. */
+  /** Idempotent. */
   abort(): void {
     if (this.aborted) return
     this.aborted = true
@@ -38,21 +38,21 @@ export class Leaving implements LeaveSignal {
   }
 }
 
-/** The part of the web's `Request` that handlers need. */
+/** The subset of the web's `Request` that handlers need. */
 export interface HttpRequest {
   readonly method: string
-  /** Absolute, but for a request whose `Host` is absent or unusable: then it begins with its path. */
+  /** Absolute; only the path when `Host` is missing or unusable. */
   readonly url: string
   readonly headers: HeaderFields
-  /** Aborts when its client leaves. */
+  /** Aborts when the client leaves. */
   readonly signal: LeaveSignal
-  /** Null: it has none. */
+  /** Null: no body. */
   readonly body: ReadableStream<Uint8Array> | null
   /** The whole body. */
   bytes(): Promise<Uint8Array>
-  /** The same where all of it is there already; undefined where it is not, and nothing is read. */
+  /** Returns the whole body if it has arrived; otherwise undefined, and reads nothing. */
   takeBytes?(): Uint8Array | undefined
-  /** The same as the web's own; it then has the body. */
+  /** Converts to the web's `Request`, which then owns the body. */
   toRequest?(): Request
 }
 
@@ -61,15 +61,15 @@ export function toRequest(request: HttpRequest): Request {
 }
 
 /**
- * Its head is text already: to build the runtime's own `Response` with its headers costs more than
- * to send it.
+ * An answer whose head is text already: building the runtime's `Response` costs more than sending
+ * the head.
  */
 export class WholeAnswer {
   readonly status: number
-  /** Header lines, each with its CRLF, without a length and in Latin-1. */
+  /** Header lines, each with its CRLF, without a length, in Latin-1. */
   readonly lines: string
   readonly body: Uint8Array
-  /** The lines that follow. */
+  /** Lines to write after `lines`. */
   readonly more: HeadLines | undefined
 
   constructor(status: number, lines: string, body: Uint8Array, more?: HeadLines) {
@@ -85,7 +85,7 @@ export class WholeAnswer {
   }
 }
 
-/** @throws Error for a value that could hold a whole message of its own */
+/** @throws Error for a value that could inject another message */
 export function toHeaders({ lines, more }: Pick<WholeAnswer, 'lines' | 'more'>): Headers {
   const head = new HeadWriter(Buffer.allocUnsafe(LONGEST_HEAD_BYTES), 0)
   head.begin(lines)
@@ -98,7 +98,7 @@ export function toHeaders({ lines, more }: Pick<WholeAnswer, 'lines' | 'more'>):
   return headers
 }
 
-/** Any answer whose head is text already, whole or in pieces. */
+/** Any answer whose head is text, complete or streamed. */
 export type HeadedAnswer = Pick<WholeAnswer, 'status' | 'lines' | 'more' | 'toResponse'>
 
 export type Answer = Response | HeadedAnswer
@@ -107,5 +107,5 @@ export function toResponse(answer: Answer): Response {
   return answer instanceof Response ? answer : answer.toResponse()
 }
 
-/** Twice of what an upstream's may have. */
+/** Twice the limit of an upstream's head. */
 const LONGEST_HEAD_BYTES = 128 * 1024

@@ -1,34 +1,34 @@
 /**
- * How many handles this process has open, and how many it may. Knows files of Linux, and not what
- * the handles are for.
+ * Counts this process's open file descriptors and reads their limit. Linux only; does not know what
+ * they are used for.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 
 export interface HandleFigures {
   readonly most: number
-  /** How many are open now. */
+  /** The number that are open now. */
   count(): number
 }
 
 const FOLDER = '/proc/self/fd'
-/** Some may have been closed between a failure and the look at its cause. */
+/** Tolerance: some may have been closed between a failure and this check. */
 const NEARLY = 4
 
-/** @returns undefined where the system does not tell them */
+/** @returns undefined when the system does not report them */
 export function ownHandles(): HandleFigures | undefined {
   const most = readLimit()
   return most === undefined ? undefined : { most, count: () => countHandles(most) }
 }
 
 /**
- * Whether a connection can have failed for want of a handle: the runtime says `ECONNREFUSED` then
- * too.
+ * Whether a connection may have failed for lack of file descriptors: the runtime reports
+ * `ECONNREFUSED` then too.
  */
 export function areUsedUp({ most, count }: HandleFigures): boolean {
   return count() >= most - NEARLY
 }
 
-/** RLIMIT_NOFILE, the soft one. @returns undefined where there is none, or no such system */
+/** The soft RLIMIT_NOFILE. @returns undefined when there is no limit, or on another system */
 function readLimit(): number | undefined {
   try {
     const said = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
@@ -38,14 +38,14 @@ function readLimit(): number | undefined {
   }
 }
 
-/** Linux 6.2 and newer say it as the folder's size; before that they have to be counted. */
+/** Linux 6.2 and newer report the number as the folder's size; older versions need a count. */
 function countHandles(most: number): number {
   const { size } = statSync(FOLDER)
   if (size > 0) return size
   try {
     return readdirSync(FOLDER).length
   } catch (thrown) {
-    // To look into the folder takes a handle.
+    // Reading the folder itself needs a file descriptor.
     if ((thrown as { readonly code?: unknown }).code === 'EMFILE') return most
     throw thrown
   }

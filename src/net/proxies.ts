@@ -1,21 +1,19 @@
-/**
- * Decides by the environment which calls go through a proxy. Connects to nothing and knows no LLM.
- */
+/** Decides from the environment which calls use a proxy. Connects to nothing; knows no LLM. */
 import { isIPv4, isIPv6 } from 'node:net'
 import { type IpRange, isInRange, parseIpAddress, parseLooseIpRange } from './address-ranges.ts'
 
 export interface HttpProxy {
   readonly host: string
   readonly port: number
-  /** For `proxy-authorization`; undefined: the proxy asks for none. */
+  /** For `proxy-authorization`; undefined when the proxy needs none. */
   readonly authorization: string | undefined
   /**
-   * The proxy itself is spoken to under TLS: no TLS fits in there (the runtime hangs in silence).
+   * The proxy itself uses TLS. TLS inside TLS is unsupported (the runtime hangs without an error).
    */
   readonly isSecure: boolean
 }
 
-/** The variables that curl and most programs know, in either case. */
+/** The variables that curl and most programs read, in upper or lower case. */
 export interface ProxyEnvironment {
   readonly [name: string]: string | undefined
 }
@@ -23,7 +21,7 @@ export interface ProxyEnvironment {
 type Exception = HostException | { readonly range: IpRange }
 
 interface HostException {
-  /** Without a leading dot; `*` is everything. */
+  /** Without a leading dot; `*` matches everything. */
   readonly host: string
   readonly port: number | undefined
 }
@@ -37,7 +35,7 @@ export class Proxies {
   readonly #https: HttpProxy | undefined
   readonly #exceptions: readonly Exception[]
 
-  /** @throws ProxiesError naming the variable that holds no proxy's address */
+  /** @throws ProxiesError naming the variable whose value is not a proxy's address */
   constructor(environment: ProxyEnvironment) {
     const every = readProxy(environment, 'ALL_PROXY')
     this.#http = readProxy(environment, 'HTTP_PROXY') ?? every
@@ -45,7 +43,7 @@ export class Proxies {
     this.#exceptions = (read(environment, 'NO_PROXY') ?? '').split(',').flatMap(parseException)
   }
 
-  /** Undefined: the call goes straight to its upstream. @param hostname as in a URL */
+  /** Undefined: connect directly. @param hostname as in a URL */
   find(url: {
     readonly protocol: string
     readonly hostname: string
@@ -58,7 +56,7 @@ export class Proxies {
       : proxy
   }
 
-  /** Whether calls under TLS would have to go through a proxy that is itself under TLS. */
+  /** Whether https calls would have to use a proxy that itself uses TLS. */
   get hasUnusable(): boolean {
     return this.#https?.isSecure === true
   }
@@ -102,7 +100,7 @@ function parseException(entry: string): readonly Exception[] {
   const said = entry.trim().toLowerCase()
   const range = parseLooseIpRange(said)
   if (range !== undefined) return [{ range }]
-  // A URL brackets it and has one way to write it.
+  // A URL puts brackets around an IPv6 address and normalises it.
   if (isIPv6(said)) return [{ host: new URL(`http://[${said}]`).hostname, port: undefined }]
   const [, host = '', port] = /^(.*?)(?::(\d{1,5}))?$/.exec(said) ?? []
   if (host === '') return []
@@ -121,7 +119,7 @@ function covers(exception: Exception, hostname: string, port: number): boolean {
   return host === '*' || hostname === host || hostname.endsWith(`.${host}`)
 }
 
-/** No call to this machine goes through another one. */
+/** Calls to this machine never use a proxy. */
 function isLoopback(hostname: string): boolean {
   return (
     hostname === 'localhost' ||

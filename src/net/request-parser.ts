@@ -1,6 +1,6 @@
 /**
- * The requests of HTTP/1.1 that a client's bytes hold: what is asked, of which host, and whether
- * another may follow. Knows no sockets, and not what any path does.
+ * Parses HTTP/1.1 requests from a client's bytes: target, host, and whether another may follow.
+ * Knows no sockets and not what the paths do.
  */
 import { HTTP_METHODS } from '../core/http.ts'
 import type { FieldLines } from './fields.ts'
@@ -20,26 +20,26 @@ export interface RequestHead {
   /** See `HttpRequest.url`. */
   readonly url: string
   readonly headers: FieldLines
-  /** Undefined: it comes in chunks. */
+  /** Undefined: chunked. */
   readonly bodyBytes: number | undefined
-  /** The client waits with the body until it hears that it is wanted. */
+  /** The client waits for `100 Continue` before it sends the body. */
   readonly awaitsContinue: boolean
-  /** Of HTTP/1.0: there are no chunks in its answer, and a connection is kept only if it asks. */
+  /** HTTP/1.0: no chunked answers, and the connection stays open only on request. */
   readonly isOld: boolean
   /** Another request may follow on the connection. */
   readonly isPersistent: boolean
 }
 
-/** Hears of one request, in this order. */
+/** Receives the parts of one request, in this order. */
 export interface RequestReceiver {
   onRequest(head: RequestHead): void
   /** Never empty. */
   onPiece(piece: Uint8Array): void
-  /** @param left how many of the bytes that were pushed come after it */
+  /** @param left how many of the pushed bytes follow it */
   onEnd(left: number): void
 }
 
-/** A request that no handler is asked about. */
+/** A request that is rejected without calling a handler. */
 export class RefusedRequest extends MalformedMessage {
   override readonly name = 'RefusedRequest'
   readonly status: number
@@ -50,13 +50,13 @@ export class RefusedRequest extends MalformedMessage {
   }
 }
 
-/** The status that says what is wrong with a client's bytes. */
+/** The HTTP status for malformed bytes. */
 export function statusOf(thrown: MalformedMessage): number {
   if (thrown instanceof RefusedRequest) return thrown.status
   return thrown instanceof TooLongMessage ? 431 : 400
 }
 
-/** For one request after the other, `expectNext` between them. */
+/** Parses one request after the other; call `expectNext` between them. */
 export class RequestParser implements MessageReceiver {
   readonly #messages = new MessageParser(this, LIMITS)
   readonly #receiver: RequestReceiver
@@ -65,7 +65,7 @@ export class RequestParser implements MessageReceiver {
     this.#receiver = receiver
   }
 
-  /** To be called when the request was whole. */
+  /** Call after a complete request. */
   expectNext(): void {
     this.#messages.expectNext()
   }
@@ -75,8 +75,8 @@ export class RequestParser implements MessageReceiver {
   }
 
   /**
-   * Reads up to the end of the request.
-   * @param bytes handed on in pieces that share their memory
+   * Parses up to the end of the request.
+   * @param bytes passed on in pieces that share their memory
    * @throws MalformedMessage
    */
   push(bytes: Buffer): void {
@@ -87,7 +87,7 @@ export class RequestParser implements MessageReceiver {
     }
   }
 
-  /** For `MessageParser` alone, as is what follows. */
+  /** Called by `MessageParser` only, as are the methods below. */
   onHead(first: string, headers: FieldLines): Framing {
     const start = readStartLine(first)
     const framing = readFraming(headers, start.isOld) ?? 0
@@ -115,14 +115,12 @@ export class RequestParser implements MessageReceiver {
   }
 }
 
-/**
- * Clients' heads have under 4 KB; proxies allow about as much. Empty lines: RFC 9112 §2.2.
- */
+/** Clients' heads are below 4 KB; proxies allow about 16. Empty lines: RFC 9112 §2.2. */
 const LIMITS = { maxHeadBytes: 16 * 1024, names: [], firstLine: '', skipsEmptyLines: true }
 
 /**
- * Whether what cannot be read is the PROXY protocol, in one of its two versions. The rest of a head
- * may come long after its first line, which is forgotten here: it tells of this head alone.
+ * Whether malformed bytes are the PROXY protocol, version 1 or 2. The cached first line is cleared,
+ * because it must describe this head only.
  */
 function begunByProxy(bytes: Buffer): boolean {
   const { firstLine } = LIMITS
@@ -142,12 +140,12 @@ interface StartLine {
   readonly method: string
   readonly target: string
   readonly isOld: boolean
-  /** That was named with it last, and what is asked for there. */
+  /** The last host used with this start line, and the URL that results. */
   host: string | null | undefined
   url: string
 }
 
-/** Clients ask for the same again and again. */
+/** Cache of one: clients repeat the same start line. */
 let newest: StartLine = {
   ...{ text: '', method: '', target: '', isOld: false },
   ...{ host: undefined, url: '' },
@@ -189,12 +187,15 @@ function makeUrl({ method, target, isOld }: StartLine, host: string | null): str
   return PLAIN_PATH.test(path) ? origin + path : normalize(origin, path)
 }
 
-/** Health checks of proxies ask the server itself whether it is there (RFC 9112 §3.2.4). */
+/** Proxies' health checks ask the server itself with `*` (RFC 9112 §3.2.4). */
 function pathOfOther(method: string, target: string, host: string | null): string {
   return method === 'OPTIONS' && target === '*' ? '/' : pathOfAbsolute(target, host)
 }
 
-/** Proxies are asked so; where the two hosts differ, each on the way may take another. */
+/**
+ * The absolute form is for proxies. Refused when its host differs from the `Host` header, because
+ * intermediaries may disagree on which one applies.
+ */
 function pathOfAbsolute(target: string, host: string | null): string {
   const [, named = '', path = ''] = ABSOLUTE.exec(target) ?? []
   if (named === '') throw new RefusedRequest(400, 'What it asks for is no path.')
@@ -205,10 +206,12 @@ function pathOfAbsolute(target: string, host: string | null): string {
 
 const ABSOLUTE = /^https?:\/\/([^/?#]+)((?:[/?#].*)?)$/i
 
-/** A path as the web's `URL` leaves it. */
+/** A path that `URL` would not change. */
 const PLAIN_PATH = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/
 
-/** Without dot segments, and with what a path cannot hold percent-encoded, as browsers send it. */
+/**
+ * Removes dot segments and percent-encodes characters that a path cannot contain, as browsers do.
+ */
 function normalize(origin: string, path: string): string {
   try {
     return new URL(origin + Buffer.from(path, 'latin1').toString()).href
@@ -217,11 +220,11 @@ function normalize(origin: string, path: string): string {
   }
 }
 
-/** By the hosts that clients named: a bounded memory. */
+/** Cache by the hosts that clients named; bounded. */
 const origins = new Map<string, string | undefined>()
 const MAX_ORIGINS = 100
 
-/** @returns undefined where it is the name of no host */
+/** @returns undefined when it is not a host name */
 function originOf(host: string): string | undefined {
   const known = origins.get(host)
   if (known !== undefined) return known

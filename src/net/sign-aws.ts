@@ -1,6 +1,6 @@
 /**
- * AWS's signature (version 4) on one request, and the credentials that it takes. Loaded with the
- * first request that is signed. Knows no LLM; no message of it may show a secret.
+ * AWS signature version 4 of one request, and parsing of its credentials. Loaded with the first
+ * signed request. Knows no LLM; its messages must not contain a secret.
  */
 import { createHash, createHmac } from 'node:crypto'
 import { SignatureV4 } from '@smithy/signature-v4'
@@ -14,11 +14,11 @@ export interface AwsCredential {
 export interface AwsRequest {
   readonly url: string
   readonly method: string
-  /** Signed with the rest: only what nobody on the way changes. */
+  /** Headers to sign: only those that intermediaries do not change. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
   readonly region: string
-  /** AWS's name of it in the credential's scope. */
+  /** The service's name in the credential scope. */
   readonly service: string
   readonly credential: AwsCredential
   readonly now: Date
@@ -26,7 +26,7 @@ export interface AwsRequest {
 
 /**
  * `ACCESS_KEY_ID:SECRET[:SESSION_TOKEN]`; undefined for anything else, such as an API key that is
- * sent as it is.
+ * sent unchanged.
  */
 export function parseAwsCredential(text: string): AwsCredential | undefined {
   const [accessKeyId = '', secretAccessKey = '', sessionToken, ...rest] = text.split(':')
@@ -38,7 +38,7 @@ export function parseAwsCredential(text: string): AwsCredential | undefined {
 const DEFAULT_REGION = 'us-east-1'
 
 /**
- * The region in the name of an AWS host (`service.eu-west-1.amazonaws.com`), or the default one.
+ * The region in the name of an AWS host (`service.eu-west-1.amazonaws.com`), or the default region.
  */
 export function awsRegionOf(url: string): string {
   const [, ...labels] = new URL(url).hostname.split('.')
@@ -46,9 +46,9 @@ export function awsRegionOf(url: string): string {
 }
 
 /**
- * The headers to send: those given, `host`, `x-amz-date`, `authorization`, and
- * `x-amz-security-token` with a session's credential. The path is signed as it stands in the
- * address, encoded once more, as every service but S3 demands.
+ * The headers to send: the given ones, `host`, `x-amz-date`, `authorization`, and
+ * `x-amz-security-token` for a session credential. The path is encoded once more before signing, as
+ * every service except S3 requires.
  */
 export async function signAws(request: AwsRequest): Promise<Record<string, string>> {
   const { region, service, credential, method, body, now } = request
@@ -58,7 +58,7 @@ export async function signAws(request: AwsRequest): Promise<Record<string, strin
     service,
     credentials: credential,
     sha256: NativeSha256,
-    // The body's hash is part of what is signed with or without a header of its own.
+    // The body's hash is part of the signature even without a header of its own.
     applyChecksum: false,
   })
   const signed = await signer.sign(
@@ -78,8 +78,8 @@ export async function signAws(request: AwsRequest): Promise<Record<string, strin
 }
 
 /**
- * Ten times as fast as the library in JavaScript: a request with images would hold up every other
- * call for its hash.
+ * Ten times as fast as the library's JavaScript; hashing a request with images would block all
+ * other calls.
  */
 class NativeSha256 {
   readonly #hash: ReturnType<typeof createHash> | ReturnType<typeof createHmac>

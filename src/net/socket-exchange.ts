@@ -1,6 +1,6 @@
 /**
- * An exchange with an upstream over a connection of its own for as long as it takes: send, wait,
- * read, under deadlines for connecting, the first byte, silence and the whole. Knows no LLM.
+ * One exchange with an upstream over its own connection: send, wait and read, with deadlines for
+ * connecting, the first byte, silence and the total. Knows no LLM.
  */
 
 import type { AnswerHead } from './answer-parser.ts'
@@ -27,7 +27,7 @@ interface Reader {
   readonly over: PromiseWithResolvers<boolean>
 }
 
-/** The failure that a deadline means in each phase. */
+/** The failure type of a deadline in each phase. */
 const SILENCES: Record<Phase, UpstreamFailureType> = {
   connecting: 'connect_timeout',
   asked: 'first_byte_timeout',
@@ -35,43 +35,43 @@ const SILENCES: Record<Phase, UpstreamFailureType> = {
   over: 'idle_timeout',
 }
 
-/** An answer that nobody reads comes up to here; then its upstream has to wait. */
+/** Unread bytes of an answer that are buffered before the upstream has to wait. */
 const MAX_UNREAD_BYTES = 256 * 1024
 
-/** Its own deadline too: of each exchange there is one object. */
+/** Also its own deadline, so that an exchange allocates one object. */
 export class SocketExchange implements Exchange, Asker, Deadline {
   dueAt: number
   before: Deadline | undefined = undefined
   after: Deadline | undefined = undefined
   onLeft: (() => void) | undefined = undefined
   readonly owner: string | undefined
-  /** Undefined once it was outlived. */
+  /** Undefined once the exchange may outlive it. */
   signal: LeaveSignal | undefined
   #outlivesByMs = 0
   readonly #ports: ExchangePorts
   readonly #timeouts: ExchangeRequest['timeouts']
-  /** Until it is sent: an answer may go on for minutes, and its request be megabytes. */
+  /** Released after sending: an answer may take minutes, and its request megabytes. */
   #request: ExchangeRequest | undefined
   #resolveHead: ((head: AnswerHead) => void) | undefined
   #rejectHead: ((cause: UpstreamFailure) => void) | undefined
   #phase: Phase = 'connecting'
   #connection: Connection | undefined
-  /** Ends the wait for a connection. */
+  /** Cancels the wait for a connection. */
   #connecting: AbortController | undefined
   #pieces: Uint8Array[] = NO_PIECES
   #unreadBytes = 0
-  /** When its whole time is over, on the deadlines' scale. */
+  /** End of the total time, on the deadlines' scale. */
   readonly #overAt: number
-  /** When the answer has to be whole: then, or sooner. */
+  /** Time by which the answer must be complete; may be shortened. */
   #endBy: number
   isSent = false
   #isWhole = false
-  /** Nobody waits for the answer. */
+  /** The answer is no longer needed. */
   #isLeft = false
   #failure: UpstreamFailure | undefined
-  /** Takes the pieces as they come. */
+  /** Receives the pieces as they arrive. */
   #reader: Reader | undefined
-  /** Waits for the whole answer. */
+  /** Pending `readAll`. */
   #collector: PromiseWithResolvers<Uint8Array> | undefined
 
   constructor(ports: ExchangePorts, request: ExchangeRequest) {
@@ -179,7 +179,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
 
   onEnd(): void {
     this.#isWhole = true
-    // The connection serves another call by now: only that one may pause or resume it.
+    // The connection may serve another call by now, and only that call may pause or resume it.
     this.#connection = undefined
     this.#finish()
     this.#reader?.over.resolve(false)
@@ -201,11 +201,11 @@ export class SocketExchange implements Exchange, Asker, Deadline {
       over.reject(thrown)
     }
     this.#reader = undefined
-    // A reader that does not ask for more waits for nothing.
+    // A reader that is not asking for more has no silence deadline.
     this.dueAt = this.#endBy
   }
 
-  /** Over an open connection in the same turn of the event loop. */
+  /** Over an open connection this happens in the same turn of the event loop. */
   #ask(request: ExchangeRequest): void {
     const { url, addresses, group, common = NOTHING_COMMON, headers, body } = request
     const { routes, pools } = this.#ports
@@ -243,7 +243,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
     return true
   }
 
-  /** Tries one address after the other. A request that was written once is never written again. */
+  /** Tries one address after the other. A request that was sent is never sent again. */
   async #connect(
     pools: readonly ConnectionPool[],
     ask: (connection: Connection) => boolean,
@@ -254,7 +254,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
     let cause: unknown
     for (const pool of pools) {
       try {
-        // One address that does not answer leaves time for the others.
+        // One address that does not answer must leave time for the others.
         const signal =
           pools.length === 1
             ? connecting.signal
@@ -265,7 +265,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
           return
         }
         if (ask(connection)) {
-          // An answer may go on for minutes, and a thousand at once.
+          // Released: an answer may take minutes, with a thousand open at once.
           this.#connecting = undefined
           return
         }
@@ -277,7 +277,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
     this.#fail('connect_failed', cause)
   }
 
-  /** Without a copy where it came in one piece. */
+  /** Without a copy when there is one piece. */
   #takeAll(): Uint8Array {
     const pieces = this.#pieces
     this.#pieces = NO_PIECES
@@ -295,7 +295,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
     this.dueAt = Math.min(this.#ports.deadlines.now() + ms, this.#endBy)
   }
 
-  /** For `Deadlines` alone. */
+  /** Called by `Deadlines` only. */
   onDue(cause: DueCause): void {
     if (cause === 'cancelled' && this.#outlivesByMs > 0) {
       this.signal = undefined
@@ -311,13 +311,13 @@ export class SocketExchange implements Exchange, Asker, Deadline {
     }
   }
 
-  /** The first failure counts, and none after a whole answer. */
+  /** Only the first failure counts, and none after a complete answer. */
   #fail(type: UpstreamFailureType, cause?: unknown): void {
     if (this.#phase === 'over') return
     const failure = new UpstreamFailure(type, messageOf(type, cause), { cause })
     this.#failure = failure
     this.#finish()
-    // The pieces from before an upstream broke off may still be read.
+    // Pieces that arrived before an upstream broke off can still be read.
     if (!LEAVES_ITS_PIECES.has(type)) this.#pieces = NO_PIECES
     this.#connecting?.abort()
     this.#connection?.drop()
@@ -332,7 +332,10 @@ export class SocketExchange implements Exchange, Asker, Deadline {
   }
 }
 
-/** Most whole answers come in one piece, and a stream's are read at once: never added to. */
+/**
+ * Shared empty list: most complete answers are one piece, and streams are read immediately. Never
+ * modified.
+ */
 const NO_PIECES: Uint8Array[] = []
 const NOTHING_COMMON = new CommonHeaders({})
 
@@ -341,7 +344,7 @@ const LEAVES_ITS_PIECES: ReadonlySet<UpstreamFailureType> = new Set([
   'malformed_answer',
 ])
 
-/** What is wrong with an answer is said too: its upstream's operator has to find that. */
+/** The reason of an invalid answer is included, so that the upstream's operator can find it. */
 function messageOf(type: UpstreamFailureType, cause: unknown): string {
   const what = FAILURE_MESSAGES[type]
   return cause instanceof MalformedMessage ? `${what} ${cause.message}` : what

@@ -1,32 +1,32 @@
 /**
- * The bytes on their way into one socket, at the pace at which the kernel takes them. Knows neither
- * what they say nor who reads them.
+ * Writes bytes to one socket at the pace at which the kernel accepts them. Knows neither contents
+ * nor reader.
  */
 import { HeadWriter } from './head-writer.ts'
 
-/** The part of a socket that takes bytes. */
+/** The subset of a socket that writing needs. */
 export interface WritableSocket {
-  /** @returns how many of them the kernel took; negative: the socket is closed */
+  /** @returns how many bytes the kernel accepted; negative: the socket is closed */
   write(bytes: Uint8Array, from: number, length: number): number
 }
 
-/** Bytes up to this size are put together in `scratch` and leave in one write. */
+/** Bytes up to this size are copied into `scratch` and sent in one write. */
 export const SCRATCH_BYTES = 256 * 1024
 /**
- * Large memory begins where a page does, a body's as well. To a place that is a few bytes further
- * into its page than its source processors of AMD copy at a sixteenth of their pace (`rep movsb`).
- * So what is put together begins well inside its page.
+ * Large buffers are page-aligned. AMD processors copy at a sixteenth of their speed when the target
+ * is a few bytes further into its page than the source (`rep movsb`), so the scratch area begins
+ * well inside a page.
  */
 export const SCRATCH_FROM = 1024
-/** Filled and sent in one turn of the event loop: never kept. */
+/** Filled and sent within one turn of the event loop; never retained. */
 export const scratch = Buffer.allocUnsafeSlow(SCRATCH_FROM + SCRATCH_BYTES)
-/** Writes the head of what lies there. */
+/** Writes heads into `scratch`. */
 export const head = new HeadWriter(scratch, SCRATCH_FROM)
 
-/** A socket that is closed tells so by itself: until then bytes wait for it. */
+/** A closed socket reports itself; until then bytes are queued. */
 export class SocketOutput {
   readonly #socket: WritableSocket
-  /** Bytes that the kernel did not take yet, in order. */
+  /** Bytes that the kernel has not accepted yet, in order. */
   #unsent: Uint8Array[] = []
   #isClosed = false
 
@@ -34,15 +34,15 @@ export class SocketOutput {
     this.#socket = socket
   }
 
-  /** The kernel has yet to take some of what was sent. */
+  /** The kernel has not accepted everything that was sent. */
   get isWaiting(): boolean {
     return this.#unsent.length > 0
   }
 
   /**
-   * Sends what lies in `scratch` from `SCRATCH_FROM` on.
-   * @param piece which lies there from `at` on too: what is left of it needs no copy
-   * @returns whether anything can have been sent
+   * Sends `scratch` from `SCRATCH_FROM` on.
+   * @param piece the source of the bytes from `at` on, so that an unsent rest needs no copy
+   * @returns whether anything may have been sent
    */
   sendScratch(end: number, piece: Uint8Array = NOTHING, at = end): boolean {
     const sent = this.#write(scratch, SCRATCH_FROM, end - SCRATCH_FROM)
@@ -56,8 +56,8 @@ export class SocketOutput {
   }
 
   /**
-   * Needs no copy: nobody writes over the bytes.
-   * @returns whether anything can have been sent
+   * Sends bytes without a copy; they must not be modified afterwards.
+   * @returns whether anything may have been sent
    */
   sendOwned(bytes: Uint8Array): boolean {
     const sent = this.#write(bytes, 0, bytes.byteLength)
@@ -66,8 +66,8 @@ export class SocketOutput {
   }
 
   /**
-   * One after the other, as `sendOwned` does.
-   * @returns whether anything can have been sent, also where the socket closed after a part
+   * Like `sendOwned` for each part in order.
+   * @returns whether anything may have been sent, also when the socket closed after a part
    */
   sendAll(parts: readonly Uint8Array[]): boolean {
     let isSent = false
@@ -78,7 +78,7 @@ export class SocketOutput {
     return isSent
   }
 
-  /** Sends what waited. @returns how many bytes of it; negative: the socket is closed */
+  /** Sends queued bytes. @returns how many were sent; negative: the socket is closed */
   drain(): number {
     let all = 0
     for (let first = this.#unsent[0]; first !== undefined; first = this.#unsent[0]) {
@@ -94,7 +94,7 @@ export class SocketOutput {
     return all
   }
 
-  /** Nobody waits for anything any more. */
+  /** Ends all waits. */
   close(): void {
     this.#isClosed = true
     this.#unsent = []

@@ -1,23 +1,22 @@
 /**
- * Closes a listening socket and leaves the connections that it has accepted alone, which the
- * runtime cannot: its `stop()` also closes every connection that is between two requests, and with
- * it the request that is just arriving on one (docs/decisions/0022). Knows sockets of Linux, and no
- * HTTP.
+ * Closes a listening socket without its accepted connections. The runtime's `stop()` also closes
+ * every connection between two requests, and loses a request that is just arriving
+ * (docs/decisions/0022). Knows Linux sockets, not HTTP.
  */
 import { dlopen } from 'bun:ffi'
 import { closeSync, openSync, readdirSync } from 'node:fs'
 import { waitUntilCalm } from './wait-until-calm.ts'
 
-/** asm-generic/socket.h: x86-64 and arm64 alike. */
+/** asm-generic/socket.h, the same on x86-64 and arm64. */
 const SOL_SOCKET = 1
 const SO_ACCEPTCONN = 30
 const SO_BINDTOIFINDEX = 62
 
-/** The kernel gives interfaces the lowest free number: this one is never reached. */
+/** An interface index that never exists: the kernel assigns the lowest free number. */
 const NO_INTERFACE = 0x7fff_ffff
 
 /**
- * netinet/tcp.h. Of a listening socket, `tcpi_unacked` says how many connections wait to be
+ * netinet/tcp.h. For a listening socket, `tcpi_unacked` is the number of connections waiting to be
  * accepted.
  */
 const IPPROTO_TCP = 6
@@ -26,18 +25,18 @@ const TCP_INFO_BYTES = 104
 const UNACKED_OFFSET = 24
 
 /**
- * Connections whose first packet came before: their request arrives within a round trip, and is
+ * Connections whose first packet arrived before: their request follows within a round trip and is
  * accepted.
  */
 const UNDERWAY_MS = 100
-/** A machine that is busy needs longer for it. */
+/** The longest wait, for a busy machine. */
 const MOST_UNDERWAY_MS = 2_000
 
 /**
- * New connections are refused from the first moment: the socket is bound to an interface that does
- * not exist, so that no new packet finds it, while handshakes under way belong to it already
- * (docs/decisions/0046). Every user may do this.
- * @returns false when this system does not let us: everything is as before
+ * Refuses new connections immediately: the socket is bound to an interface that does not exist, so
+ * that new packets do not match it, while pending handshakes already belong to it
+ * (docs/decisions/0046). Needs no privileges.
+ * @returns false when the system does not allow it; nothing has changed then
  */
 export async function stopAccepting(port: number): Promise<boolean> {
   try {
@@ -71,10 +70,13 @@ function openLibrary() {
   })
 }
 
-/** It is given arrays and never their addresses, for an address keeps no memory from the collector. */
+/**
+ * Pass arrays and not their addresses, since an address does not protect memory from the garbage
+ * collector.
+ */
 type Libc = ReturnType<typeof openLibrary>['symbols']
 
-/** Of this process; with IPv4 and IPv6 there may be two. */
+/** Listening sockets of this process; with IPv4 and IPv6 there may be two. */
 function findListening(libc: Libc, port: number): number[] {
   return readdirSync('/proc/self/fd')
     .map(Number)
@@ -91,7 +93,7 @@ function portOf(libc: Libc, fd: number): number | undefined {
   const address = new Uint8Array(128)
   const length = new Uint32Array([address.byteLength])
   if (libc.getsockname(fd, address, length) !== 0) return undefined
-  // In both families of addresses it follows the family, in the order of the network.
+  // In both address families the port follows the family, in network byte order.
   return new DataView(address.buffer).getUint16(2)
 }
 
@@ -100,7 +102,7 @@ function bindToNoInterface(libc: Libc, fd: number): boolean {
   return libc.setsockopt(fd, SOL_SOCKET, SO_BINDTOIFINDEX, index, index.byteLength) === 0
 }
 
-/** A socket that does not say counts as none. */
+/** A socket without this figure counts as 0. */
 function waitingToBeAccepted(libc: Libc, fd: number): number {
   const info = new Uint8Array(TCP_INFO_BYTES)
   const length = new Uint32Array([info.byteLength])
@@ -109,8 +111,8 @@ function waitingToBeAccepted(libc: Libc, fd: number): number {
 }
 
 /**
- * The runtime's handle stays valid for when it closes it; the socket behind it is gone, out of its
- * event loop too.
+ * Replaces the socket behind the descriptor, so that the runtime can still close the descriptor
+ * later. The old socket leaves the event loop too.
  */
 function replaceWithNothing(libc: Libc, listening: readonly number[]): boolean {
   const nothing = openSync('/dev/null', 'r')

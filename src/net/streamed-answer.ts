@@ -1,24 +1,24 @@
 /**
- * An answer in pieces, sent as they come at the pace of its client, and when it is over. It must
- * not know what is in them.
+ * A streamed answer: its pieces, sent at the client's pace, and its end. Must not know the
+ * contents.
  */
 import type { HeadLines } from './head-writer.ts'
 import { type Answer, type HeadedAnswer, toHeaders } from './messages.ts'
 
-/** The state of an answer on its way, for the server. */
+/** The progress of a streamed answer, for the server. */
 export class AnswerProgress {
-  /** How many pieces its client has taken. */
+  /** How many pieces the client has taken. */
   taken = 0
   #isOver = false
   readonly #waiting: (() => void)[] = []
 
-  /** Calls `run` once, at once where it is over already. */
+  /** Calls `run` once, immediately if the answer is over. */
   whenOver(run: () => void): void {
     if (this.#isOver) run()
     else this.#waiting.push(run)
   }
 
-  /** Before its end has gone out. Safe to call again. */
+  /** Called before the end is sent. Idempotent. */
   end(): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -26,42 +26,44 @@ export class AnswerProgress {
   }
 }
 
-/** The client's end of an answer. */
+/** The client side of an answer. */
 export interface AnswerSink {
   /**
-   * Sends a piece, in this turn where the client keeps up. A client that has left gets nothing.
-   * @returns a promise while the client does not keep up: wait for it, or memory fills up
+   * Sends a piece, in this turn if the client keeps up. Discarded after the client left.
+   * @returns a promise while the client reads too slowly; await it to bound memory
    */
   write(piece: Uint8Array): Promise<void> | undefined
   /**
-   * The same for bytes that are there as text, one character each.
-   * @param isLast nothing is written after it: the end of the answer leaves with it
+   * Like `write`, for text with one character per byte.
+   * @param isLast nothing is written after it, so the end of the answer is sent with it
    */
   writeText(piece: string, isLast?: boolean): Promise<void> | undefined
   /** The client has left. */
   readonly isLeft: boolean
-  /** Calls `run` when the client leaves, at once where it has left. Only the last one counts. */
+  /**
+   * Calls `run` when the client leaves, immediately if it has left. Only the last callback is kept.
+   */
   whenLeft(run: () => void): void
   /**
-   * Lets the answer end with its connection cut, so that no client takes it for whole. For a failure
-   * that is written down already, and that the client has been told.
+   * Ends the answer by closing its connection, so that the client does not take it as complete. For
+   * failures that are already logged and reported to the client.
    */
   cut(): void
 }
 
-/** Sends all of an answer. Its connection is cut where it throws, as by `AnswerSink.cut`. */
+/** Sends a whole answer. If it throws, the connection is closed, as by `AnswerSink.cut`. */
 export type SendPieces = (client: AnswerSink) => Promise<void>
 
 export interface StreamedAnswerInit {
   readonly status?: number
   readonly headers: Headers | Readonly<Record<string, string>>
-  /** The client left before `send` was called. */
+  /** Called when the client left before `send` was called. */
   readonly onLeft?: () => Promise<void>
 }
 
 export class StreamedAnswer extends Response {
   readonly progress: AnswerProgress
-  /** Its body as the server reads it: pulled once, or cancelled before. */
+  /** The body as the server reads it: pulled once, or cancelled before. */
   readonly source: DirectSource
 
   constructor(
@@ -75,7 +77,7 @@ export class StreamedAnswer extends Response {
   }
 }
 
-/** The same without the runtime's own objects, which cost more than to send the head. */
+/** A streamed answer without the runtime's objects, which cost more than sending the head. */
 export class HeadedStream implements HeadedAnswer {
   readonly status: number
   readonly source: DirectSource
@@ -95,7 +97,7 @@ export class HeadedStream implements HeadedAnswer {
   }
 }
 
-/** @returns undefined for an answer that is over once it was handed over */
+/** @returns undefined for an answer that is complete when it is handed over */
 export function progressOf(answer: Answer): AnswerProgress | undefined {
   return answer instanceof HeadedStream || answer instanceof StreamedAnswer
     ? answer.source.progress
@@ -103,15 +105,15 @@ export function progressOf(answer: Answer): AnswerProgress | undefined {
 }
 
 /**
- * The runtime's, or the server's own: its promises resolve also when the client leaves. Text is one
- * character a byte.
+ * The runtime's controller or the server's own. Its promises also resolve when the client leaves.
+ * Text has one character per byte.
  */
 interface DirectController extends Pick<ReadableStreamDirectController, 'flush' | 'close'> {
   write(piece: Uint8Array<ArrayBuffer>): number | Promise<number>
   writeText?(piece: string, isLast: boolean): number | Promise<number>
 }
 
-/** Costs less than an async generator: the runtime takes a piece in the turn in which it comes. */
+/** Cheaper than an async generator: the runtime takes a piece in the same turn. */
 export class DirectSource implements AnswerSink {
   readonly type = 'direct'
   readonly progress = new AnswerProgress()
@@ -129,7 +131,7 @@ export class DirectSource implements AnswerSink {
     this.#onLeft = onLeft
   }
 
-  /** The server asks once; a reader in this process asks again for each piece. */
+  /** The server calls this once; a reader in this process calls it for each piece. */
   pull(controller: DirectController): Promise<void> {
     this.#controller = controller
     this.#sending ??= this.#sendAll(controller)
@@ -184,13 +186,13 @@ export class DirectSource implements AnswerSink {
       this.progress.end()
     }
     if (this.isLeft) return
-    // Servers cut the connection of a source that fails.
+    // Servers close the connection when a source fails.
     if (this.#isCut) throw new Error('The answer is cut off.')
     controller.close()
   }
 }
 
-/** Sends an answer piece by piece, each when the client has taken the one before. */
+/** Sends an answer piece by piece, each after the client took the one before. */
 export function sendEach(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): SendPieces {
   return async (client) => {
     for await (const piece of pieces) {

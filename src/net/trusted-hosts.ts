@@ -1,6 +1,6 @@
 /**
- * The hosts inside the network that the operator opens to owned models (`GATEHOUSE_TRUSTED_HOSTS`).
- * Resolves no names.
+ * Internal hosts that the operator allows for owned models (`GATEHOUSE_TRUSTED_HOSTS`). Resolves no
+ * names.
  */
 import {
   type AddressKind,
@@ -23,7 +23,7 @@ type TrustedHost = { readonly port: number | undefined } & (
 )
 
 /**
- * The kinds of address that a trusted name may lead to. Never a cloud's metadata, whoever has the
+ * The kinds of address that a trusted name may have. Never cloud metadata, whoever controls the
  * name's DNS.
  */
 const NAMED_KINDS: ReadonlySet<AddressKind> = new Set([
@@ -39,18 +39,18 @@ export class TrustedHosts {
   /**
    * @param entries `host`, `host:port`, `*.suffix`, `*.suffix:port`, an address, `[address]:port`,
    * or `address/prefix length`
-   * @throws TrustedHostsError naming the entry that is none of these
+   * @throws TrustedHostsError naming the invalid entry
    */
   constructor(entries: readonly string[]) {
     this.#hosts = entries.map(parseTrustedHost)
   }
 
-  /** Whether the operator named this host; where it may lead is then still to be checked. */
+  /** Whether the operator listed this host; its addresses still need a check. */
   names(hostname: string, port: number): boolean {
     return this.#hosts.some((host) => isOpen(host, port) && isNamed(host, hostname))
   }
 
-  /** Whether a call to this name may go to this address. */
+  /** Whether a call to this name may connect to this address. */
   covers(hostname: string, port: number, address: IpAddress): boolean {
     const kind = classifyAddress(address)
     if (NAMED_KINDS.has(kind) && this.names(hostname, port)) return true
@@ -59,16 +59,12 @@ export class TrustedHosts {
         host.type === 'range' &&
         isOpen(host, port) &&
         isInRange(address, host.range) &&
-        // A network as a whole does not mean its metadata service: that would have to be named
-        // alone.
+        // A trusted network does not include its metadata service, which has to be listed itself.
         (kind !== 'metadata' || host.range.prefixLength === host.range.start.bits),
     )
   }
 
-  /**
-   * Whether any address range is open at all, so that an unknown name may turn out to lead into
-   * one.
-   */
+  /** Whether any address range is listed, so that an unknown name may resolve into one. */
   get hasRanges(): boolean {
     return this.#hosts.some((host) => host.type === 'range')
   }
@@ -104,7 +100,7 @@ function parseTrustedHost(entry: string): TrustedHost {
   const address = parseIpAddress(bracketed ?? plain)
   if (address !== undefined) return single(address, port)
   if (bracketed !== undefined) throw notAHost(entry)
-  // A name whose last part is a number is an address in disguise, or nothing.
+  // A name whose last part is a number is an IP address in another spelling, or invalid.
   const name = plain.startsWith('*.') ? plain.slice(2) : plain
   if (!NAME.test(name) || /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/.test(name)) throw notAHost(entry)
   return plain === name

@@ -1,6 +1,6 @@
 /**
- * How an exchange with an upstream can fail, in words that do not depend on the HTTP client. Knows
- * no LLM.
+ * The ways in which an exchange with an upstream can fail, independent of the HTTP client. Knows no
+ * LLM.
  */
 
 export type UpstreamFailureType =

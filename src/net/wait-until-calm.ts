@@ -1,20 +1,20 @@
 /**
- * Waits for a stretch of time in which this process always had its turn, so that others on the
- * machine had theirs. Must not know what they were to do in it.
+ * Waits until the process was not delayed for a while, so that others on the machine had processor
+ * time too. Does not know their work.
  */
 
 const TICK_MS = 20
-/** A tick that is later than this was held up. */
+/** A tick later than this counts as delayed. */
 const LATE_MS = 2 * TICK_MS
 
-/** @param mostMs after so long it resolves in any case: a machine may be busy for ever */
+/** @param mostMs resolves after this time in any case, since a machine may always be busy */
 export async function waitUntilCalm(calmMs: number, mostMs: number): Promise<void> {
   const until = performance.now() + mostMs
   const calm = new CalmClock()
   while (calm.calmForMs() < calmMs && performance.now() < until) await calm.tick()
 }
 
-/** How long nothing has held this process up. */
+/** Measures how long this process has not been delayed. */
 export class CalmClock {
   #since = performance.now()
 

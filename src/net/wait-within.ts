@@ -1,18 +1,15 @@
-/**
- * Waiting for work that others wait for too: it goes on when one of them has no time left. Knows no
- * LLM.
- */
+/** Waits for shared work until it is done or the caller's time is over. Knows no LLM. */
 import type { LeaveSignal } from './messages.ts'
 import { UpstreamFailure } from './upstream-failure.ts'
 
 export interface WaitLimits {
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the answer is no longer needed. */
   readonly signal: LeaveSignal
   /** Milliseconds. */
   readonly withinMs: number
 }
 
-/** @throws UpstreamFailure `cancelled` or `total_timeout`, and what the work itself throws */
+/** @throws UpstreamFailure `cancelled` or `total_timeout`, and the errors of the work itself */
 export async function waitWithin<T>(
   work: Promise<T>,
   { signal, withinMs }: WaitLimits,

@@ -1,6 +1,6 @@
 /**
- * Stage 2: what is asked? Reads the body, within a size and a time, and the top level of its JSON;
- * the body stays bytes. Knows no dialect's members.
+ * Stage 2, accept: reads the body, within a size and time limit, and the top level of its JSON; the
+ * body stays bytes. Knows no dialect's members.
  */
 import { GatewayError, invalidRequest } from '../core/errors.ts'
 import { isJsonContentType } from '../core/http.ts'
@@ -16,27 +16,27 @@ import { WANTED } from './shared-credential.ts'
 
 export interface BodyLimits {
   readonly maxBodyBytes: number
-  /** How long the whole body may take to arrive, in milliseconds. */
+  /** Maximum time for the whole body to arrive, in milliseconds. */
   readonly bodyTimeoutMs: number
 }
 
 /**
- * A promise only where the body has not come yet.
+ * Returns a promise only when the body has not arrived yet.
  * @throws GatewayError (or rejects with it) `invalid_request`, `payload_too_large`,
- *   `request_timeout`, `unavailable`, or `unauthorized` where the key goes meanwhile
+ * `request_timeout`, `unavailable`, or `unauthorized` when the key is revoked meanwhile
  */
 export function accept(
   ports: { readonly bodyLimits: BodyLimits; readonly deadlines: Deadlines },
   request: HttpRequest,
   { dialect, body: held, caller }: Pick<Call, 'dialect' | 'body' | 'caller'>,
 ): MaybePromise<AcceptedRequest> {
-  // A word that it does not know is refused also where nothing will be translated.
+  // An unknown value is refused even when nothing will be translated.
   readStrictness(request.headers)
   const owner = caller?.owner
   return readBody(request, ports.bodyLimits, { deadlines: ports.deadlines, dialect, held, owner })
 }
 
-/** Reading an object costs by its members, a microsecond each, and other calls wait meanwhile. */
+/** Reading an object takes a microsecond per member and blocks other calls. */
 const MOST_MEMBERS = 200_000
 
 function scanBody(bytes: Uint8Array): JsonObject {
@@ -75,7 +75,7 @@ type AcceptedAs = Pick<BodyReading, 'dialect' | 'held'>
 interface BodyReading {
   readonly deadlines: Deadlines
   readonly dialect: Dialect
-  /** Takes the body's bytes, before they are read where its length is declared. */
+  /** Reserves memory for the body; when its length is declared, before it is read. */
   readonly held: HeldBody
   /** The key or session that sends the body, for `Deadlines.revoke`. */
   readonly owner: string | undefined
@@ -93,8 +93,8 @@ function readBody(
   checkContentHeaders(request.headers)
   const declared = request.headers.get('content-length')
   if (declared !== null && Number(declared) > limits.maxBodyBytes) throw tooLarge(limits)
-  // With its length known the body is one read; without, it is counted as it comes. Looking at
-  // `request.body` makes a stream of it, which costs as much as everything else here.
+  // A body of known length is read at once; otherwise it is counted as it arrives. Accessing
+  // `request.body` creates a stream, which costs as much as everything else here.
   if (declared !== null) {
     reading.held.take(Number(declared) || 0)
     const bytes = request.takeBytes?.()
@@ -155,7 +155,10 @@ function within(
   return wait.accepted
 }
 
-/** One promise and no race: every call creates one, and nearly every body is there already. */
+/**
+ * A single promise without `Promise.race`: every call creates one, and nearly every body has
+ * arrived already.
+ */
 class BodyWait implements Deadline {
   dueAt: number
   before: Deadline | undefined = undefined
@@ -222,9 +225,8 @@ const STRICT_WORDS: ReadonlyMap<string, boolean> = new Map([
 ])
 
 /**
- * Whether a caller forbids leaving anything of its request out.
- * @throws GatewayError `invalid_request` for a word that it does not know: whoever sent it counts
- * on something
+ * Whether a caller forbids ignoring members of its request.
+ * @throws GatewayError `invalid_request` for an unknown value, because its sender expects an effect
  */
 export function readStrictness(headers: HeaderFields): boolean {
   const said = headers.get(STRICT_HEADER)

@@ -1,6 +1,6 @@
 /**
- * May this key call now? Takes a place under the key's limits, which settle gives back, for as many
- * tokens and as much money as the call will probably use: estimates from the accepted body alone.
+ * Checks the key's limits and reserves tokens and money for the call, estimated from the accepted
+ * body alone; settle releases them.
  */
 import type { Gate } from '../core/gate.ts'
 import { continueWith, type MaybePromise } from '../core/maybe-promise.ts'
@@ -15,9 +15,9 @@ import { maximumNanoUsd } from './target-cost.ts'
 export interface AdmitPorts {
   readonly ledger: Ledger
   readonly limits: Limits
-  /** Absent: no price is known. */
+  /** Undefined: no prices are known. */
   readonly prices?: Prices | undefined
-  /** Absent: uncapped output is not estimated. */
+  /** Undefined: uncapped output is not estimated. */
   readonly usualOutput?: UsualOutput | undefined
 }
 
@@ -32,12 +32,12 @@ export interface AskingCall {
 }
 
 /**
- * A promise only where other nodes have to be asked.
+ * Returns a promise only when other nodes have to be asked.
  * @throws GatewayError (or rejects with it) `rate_limited`, `quota_exceeded` for a budget, or
- * `unavailable` while usage cannot be written down
+ * `unavailable` while usage cannot be recorded
  */
 export function admit(ports: AdmitPorts, call: AskingCall): MaybePromise<Admission> {
-  // A call that cannot be written down must not cost money upstream (design §6).
+  // A call that cannot be recorded must not cost money upstream (design §6).
   ports.ledger.assertWritable()
   const { caller, dialect, gate, startedAt } = call
   const { body, gateId } = call.accepted

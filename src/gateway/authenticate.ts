@@ -1,6 +1,6 @@
 /**
- * Stage 1: who is calling? From the header alone, before the body is read. It does no I/O while
- * this node is up to date.
+ * Stage 1, authenticate: finds the caller from the header alone, before the body is read. Does no
+ * I/O while this node is up to date.
  */
 
 import { hashApiKey, isLegacyKey, isNewKey } from '../core/api-key.ts'
@@ -14,13 +14,13 @@ const BEARER = /^Bearer +(\S+) *$/i
 export interface AuthenticatePorts {
   readonly keys: KeyStore
   readonly clock: Clock
-  /** Absent: nobody else changes anything. */
+  /** Undefined: there are no other nodes. */
   readonly freshness?: Freshness | undefined
 }
 
 /**
- * Renews what this node holds of keys where it may be out of date; `authenticate` has to wait for
- * the promise. Undefined: it is up to date.
+ * Refreshes this node's keys when they may be outdated; `authenticate` has to wait for the promise.
+ * Undefined: up to date.
  * @throws GatewayError `unavailable` (rejects)
  */
 export function whenFresh({
@@ -30,10 +30,10 @@ export function whenFresh({
 }
 
 /**
- * The account behind `Authorization: Bearer <key>`. The key is checked for its form and hashed
- * before anything is looked up, and never repeated in an answer.
- * @param keyHeader where clients of the dialect put a key that is not in `Authorization`
- * @throws GatewayError `unauthorized`; `unavailable` where nobody can say
+ * The account of `Authorization: Bearer <key>`. The key's form is checked and the key hashed before
+ * the lookup; no answer repeats it.
+ * @param keyHeader the dialect's own header for the key, if any
+ * @throws GatewayError `unauthorized`; `unavailable` when the key cannot be checked
  */
 export function authenticate(
   ports: AuthenticatePorts,

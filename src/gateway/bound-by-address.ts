@@ -1,6 +1,6 @@
 /**
- * How many requests one client may have open at once, under any names. It must not know
- * what they are for.
+ * Limits how many requests one client address may have open at once. Must not know what they are
+ * for.
  */
 import { networkOf } from '../core/http.ts'
 import { clientAddressOf } from '../net/client-address.ts'
@@ -10,13 +10,13 @@ import { progressOf } from '../net/streamed-answer.ts'
 import { envelopeOf, pathOf, refuseRoute } from './data-plane.ts'
 
 export interface AddressBound {
-  /** Undefined: as many as it likes. */
+  /** Undefined: unlimited. */
   readonly requests: number | undefined
-  /** The header in which a proxy that is trusted puts the address of its client. */
+  /** The header in which a trusted proxy puts its client's address. */
   readonly clientAddressHeader: string | undefined
 }
 
-/** A request is open until its answer is over: that of a stream with its last piece. */
+/** A request is open until its answer is complete; a stream's, until its last piece. */
 export function boundByAddress(
   handle: Handle,
   { requests: most, clientAddressHeader }: AddressBound,

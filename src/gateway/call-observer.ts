@@ -1,6 +1,6 @@
 /**
- * The port for logs, metrics and traces: they learn of each call, but never a body, a key, or a
- * header other than W3C's trace context. An observer returns at once and never throws.
+ * The port for logs, metrics and traces of calls. Observers never get a body, a key, or a header
+ * other than W3C's trace context. They return immediately and never throw.
  */
 
 import type { AttemptFailure, CallRecord } from '../core/call.ts'
@@ -11,24 +11,24 @@ import type { HeaderFields } from '../net/fields.ts'
 
 export interface CallObserver {
   /**
-   * A call has come in; `finish` or `refuse` follows, once. @returns how it is traced; undefined:
-   * it is not
+   * A call has arrived; exactly one `finish` or `refuse` follows. @returns its trace; undefined:
+   * not traced
    */
   begin(headers: HeaderFields): CallTrace | undefined
-  /** An admitted call is over. */
+  /** An admitted call has ended. */
   finish(record: CallRecord, attempts: readonly AttemptRecord[], trace: CallTrace | undefined): void
-  /** A call was turned away before it was admitted: it is no call that is finished. */
+  /** A call was refused before it was admitted; `finish` is not called for it. */
   refuse(refusal: Refusal, trace: CallTrace | undefined): void
 }
 
 export interface Refusal {
   readonly id: CallId
   readonly dialect: string
-  /** Null when it is not known who called. */
+  /** Null when the caller is unknown. */
   readonly keyId: KeyId | null
   readonly kind: ErrorKind
   readonly status: number
-  /** Undefined: the gateway failed, and refused nothing. */
+  /** Undefined: not a refusal but a failure of the gateway. */
   readonly refusalCode: string | undefined
   /** Milliseconds since the Unix epoch. */
   readonly startedAt: number
@@ -42,13 +42,11 @@ export interface CallTrace {
   beginAttempt(): AttemptTrace
 }
 
-/**
- * The headers that name an upstream the trace it works in (https://www.w3.org/TR/trace-context/).
- */
+/** Headers that link the upstream's work to the trace (https://www.w3.org/TR/trace-context/). */
 export interface AttemptTrace {
   /** 16 hexadecimal digits. */
   readonly spanId: string
-  /** `traceparent`, and `tracestate` where the caller sent one that counts. */
+  /** `traceparent`, and `tracestate` if the caller sent a valid one. */
   readonly headers: Readonly<Record<string, string>>
 }
 
@@ -57,33 +55,30 @@ export interface AttemptRecord {
   readonly target: string
   /** On the clock's `elapsed` scale, as is `failedAt`. */
   readonly askedAt: number
-  /** Null until it has answered with one. */
+  /** Null until an answer. */
   status: number | null
   /** Null unless it failed or was given up. */
   failedAt: number | null
-  /** Those of an owned model at that moment. */
+  /** An owned model's prices at the time of the attempt. */
   ownedPrices: DeclaredPrices | undefined
   /** Whether the platform pays for it. */
   isPlatforms: boolean
-  /** Whether it was asked in another dialect than the caller's, where no tool of a vendor's goes. */
+  /** Whether the request was translated; providers' tools are lost in translation. */
   isTranslated: boolean
   /**
-   * Whether the model may write for long without any of it being seen: a whole answer, or reasoning
+   * Whether the model may write a lot before anything is visible: a complete answer, or reasoning
    * before the first text of a stream.
    */
   writesUnseen: boolean
-  /** Null unless it failed by itself. */
+  /** Null unless the attempt itself failed. */
   failure: AttemptFailure | null
-  /** Whether the request went out: from then on the upstream may charge for it. */
+  /** Whether the request was sent; from then on the upstream may charge for it. */
   isSent: boolean
-  /**
-   * The gateway itself ended it, before an answer had begun and without a failure of the
-   * upstream's.
-   */
+  /** The gateway ended it before an answer began, without a failure of the upstream. */
   isGivenUp: boolean
   /**
-   * The upstream was silent for longer than it may be, after the request went out and without
-   * refusing it: it may have read the request, and charge for it.
+   * The upstream was silent for too long after the request was sent, so it may have read the
+   * request and charge for it.
    */
   hasTimedOut: boolean
   /** Undefined: the call is not traced. */

@@ -1,6 +1,6 @@
 /**
- * One call from its first header to its end: its ids, its clock, and what the pipeline knows of it;
- * the log of its attempts, and the memory that its body holds. Decides nothing and knows no stage.
+ * One call from its first header to its end: ids, clock, the stages' results, the log of its
+ * attempts, and its body's memory. Decides nothing and knows no stage.
  */
 import type { AttemptFailure, CallAttempt, CallCredential, CallOutcome } from '../core/call.ts'
 import { callsUnderWay } from '../core/calls-under-way.ts'
@@ -20,49 +20,49 @@ import type { Caller, Ticket } from './ports.ts'
 export interface Call {
   readonly id: CallId
   readonly dialect: Dialect
-  /** The caller's own: its headers, and whether the client is still there. */
+  /** The caller's headers, and the signal that the client left. */
   readonly request: Pick<HttpRequest, 'headers' | 'signal'>
   /** Milliseconds since the Unix epoch. */
   readonly startedAt: number
-  /** The same moment on the clock's `elapsed` scale, which no setting of the clock moves. */
+  /** The same time on the clock's monotonic `elapsed` scale. */
   readonly begunAt: number
   readonly trace: CallTrace | undefined
   /**
-   * Released when an answer in pieces begins, otherwise when the call ends: until then another
-   * target may be asked.
+   * Released when streaming starts, otherwise when the call ends; until then another target may be
+   * asked.
    */
   readonly body: HeldBody
-  /** The gateway's own headers for the answer: the call's id, and its limits once it is admitted. */
+  /** The gateway's own answer headers: the call's id, and after admission its limits. */
   readonly headers: Record<string, string>
   readonly attempts: AttemptLog
   /** Undefined until authenticated. */
   caller: Caller | undefined
   /** Undefined until accepted. */
   accepted: AcceptedRequest | undefined
-  /** Undefined until found, and where the account has no such gate. */
+  /** Undefined until found, or when the account has no such gate. */
   gate: Gate | undefined
-  /** Undefined until admitted. From then on the call is settled, whatever happens. */
+  /** Undefined until admitted. From then on the call is always settled. */
   admission: Admission | undefined
-  /** Set by `settle`: resolves when the call is in the journal. */
+  /** Set by `settle`; resolves when the call is in the journal. */
   settled: Promise<void> | undefined
 }
 
-/** Facts about a call that its limits have let in. */
+/** Data of a call after admission. */
 export interface Admission {
   readonly ticket: Ticket
   /** Estimated from the body. */
   readonly inputTokens: number
-  /** Tokens. Undefined: the call names no cap. */
+  /** Tokens. Undefined: the call sets no limit. */
   readonly outputCap: number | undefined
   /** The gate whose usual output this call updates, if any. */
   readonly teaches: Gate | undefined
-  /** Tools that it asks the vendor to run. */
+  /** Tools that the request asks the provider to run. */
   readonly tools: readonly ToolKind[]
-  /** Ways in which it asks for another price than the list's. */
+  /** Options of the request that change the price. */
   readonly otherPrices: readonly OtherPrice[]
 }
 
-/** A call that is written down, however it ends. */
+/** A call that will be recorded, however it ends. */
 export interface AdmittedCall extends Call {
   caller: Caller
   accepted: AcceptedRequest
@@ -73,7 +73,7 @@ export function isAdmitted(call: Call): call is AdmittedCall {
   return call.admission !== undefined
 }
 
-/** The caller and the request are known by now. */
+/** Caller and request must be known by now. */
 export function toAdmitted(call: Call, admission: Admission): AdmittedCall {
   call.admission = admission
   const { headers } = admission.ticket
@@ -81,30 +81,28 @@ export function toAdmitted(call: Call, admission: Admission): AdmittedCall {
   return call as AdmittedCall
 }
 
-/** The times that upstreams were asked. */
+/** The attempts of a call, and the target that decides its record. */
 export interface AttemptLog {
   /** In order. */
   readonly list: AttemptRecord[]
-  /** `provider/model` asked last, or whose failure ends the call. */
+  /** `provider/model` asked last, or the one whose failure ends the call. */
   target: string | null
-  /** The owner of the credential that the target got. */
+  /** The owner of the target's credential. */
   credential: CallCredential | null
   /** On the clock's `elapsed` scale. */
   firstByteAt: number | null
-  /**
-   * Targets that could not go on with the conversation, because another one sealed its reasoning.
-   */
+  /** Targets that could not continue the conversation, because another one sealed its reasoning. */
   skipped: readonly string[]
 }
 
 export interface CallPorts {
   readonly clock: Pick<Timekeeper, 'now' | 'elapsed'>
   readonly bodyBudget: BodyBudget
-  /** Absent: nobody watches, and a call pays for nothing but the question. */
+  /** Undefined: no observer; a call then skips this work. */
   readonly observer?: CallObserver | undefined
 }
 
-/** @param id absent: the call gets one of its own */
+/** @param id defaults to a new id */
 export function beginCall(
   { clock, bodyBudget, observer }: CallPorts,
   request: HttpRequest,
@@ -157,14 +155,14 @@ export function beginAttempt(
   }
 }
 
-/** Its upstream goes on for nobody, and may charge for what it read and wrote. */
+/** The upstream's work is not used, but it may charge for what it read and wrote. */
 export function giveUpAttempt(clock: Stopwatch, attempt: AttemptRecord): void {
   if (attempt.failedAt !== null) return
   attempt.failedAt = clock.elapsed()
   attempt.isGivenUp = attempt.isSent && !hasRefused(attempt)
 }
 
-/** True if it answered, and with no success. */
+/** True if it answered with an error status. */
 export function hasRefused({ status }: AttemptRecord): boolean {
   return status !== null && (status < 200 || status > 299)
 }
@@ -185,10 +183,10 @@ export function toOutcome(
   }
 }
 
-/** How a call ended, as far as its last attempt has a part in it. */
+/** The parts of a call's end that its last attempt decides. */
 export interface AttemptsEnd {
   readonly outcome: CallOutcome
-  /** Why the call failed. */
+  /** The kind of the failure. */
   readonly errorKind: ErrorKind | null
   /** `provider/model` that answered, or was asked last. */
   readonly target: string | null
@@ -196,7 +194,7 @@ export interface AttemptsEnd {
   readonly begunAt: number
 }
 
-/** The ledger keeps them where one attempt was not enough, which is seldom; otherwise undefined. */
+/** Stored only when there was more than one attempt; otherwise undefined. */
 export function toAttemptDetails(
   clock: Stopwatch,
   attempts: readonly AttemptRecord[],
@@ -219,7 +217,7 @@ export function toAttemptDetails(
   })
 }
 
-/** The attempt whose answer began, and broke off. */
+/** The attempt whose answer began and broke off. */
 function findBroken(
   attempts: readonly AttemptRecord[],
   { outcome, target }: AttemptsEnd,
@@ -234,12 +232,12 @@ function toBroken({ errorKind }: AttemptsEnd): AttemptFailure | null {
   return errorKind === null ? null : { kind: errorKind, code: null }
 }
 
-// The bytes of request bodies that the process holds at once.
+// Memory for request bodies of the process.
 
-/** Bodies that are being read or sent on are released within moments. */
+/** Bodies are read or sent within moments, so a retry after a second usually succeeds. */
 const RETRY_SECONDS = '1'
 
-/** For all callers together. Must not know what is in bodies, nor who sent them. */
+/** The limit for all callers together. Must not know the contents nor the senders. */
 export class BodyBudget {
   readonly #maxBytes: number
   #heldBytes = 0
@@ -252,7 +250,7 @@ export class BodyBudget {
     return this.#heldBytes
   }
 
-  /** Nothing is taken yet. */
+  /** Starts a reservation of 0 bytes. */
   open(): HeldBody {
     return new HeldBody(this)
   }
@@ -273,7 +271,7 @@ export class BodyBudget {
   }
 }
 
-/** The body of one call: its part of the budget, and its memory once it is read. */
+/** One call's body: its reservation in the budget, and its memory once it is read. */
 export class HeldBody {
   readonly #budget: BodyBudget
   #bytes = 0
@@ -285,9 +283,9 @@ export class HeldBody {
   }
 
   /**
-   * Before these bytes are read.
-   * @throws GatewayError `unavailable`, with `retry-after`; `request_timeout` after `release`: the
-   * rest of such a body belongs to no call
+   * Reserves bytes before they are read.
+   * @throws GatewayError `unavailable`, with `retry-after`; `request_timeout` after `release`,
+   * because the rest of such a body belongs to no call
    */
   take(bytes: number): void {
     if (this.#isReleased) throw new GatewayError('request_timeout', 'The call is over.')
@@ -295,12 +293,12 @@ export class HeldBody {
     this.#bytes += bytes
   }
 
-  /** The body is read; its memory is released with the rest. */
+  /** Takes over the memory of the read body, so that `release` frees it too. */
   own(text: JsonObject): void {
     if (!this.#isReleased) this.#text = text
   }
 
-  /** No stage reads the body any more, and no unsent part of it is sent. Safe to call again. */
+  /** Call when no stage reads the body and all of it is sent. Idempotent. */
   release(): void {
     this.#isReleased = true
     const memory = this.#text?.letGo()

@@ -1,7 +1,7 @@
 /**
- * Checks the quota per target, between plan and attempt: the targets that may be sent the request's
- * ids, whose price is known where a limit is in money, and that the account's quota has room for.
- * Knows no vendor, and not where prices come from.
+ * Stage between plan and attempt: keeps the targets that may get the ids in the request, that have
+ * a known price if a limit is in money, and that fit in the account's quota. Knows no provider, and
+ * not where prices come from.
  */
 import type { CallCredential } from '../core/call.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -20,14 +20,14 @@ import { siblingOf } from './target-cost.ts'
 
 export interface QuotaPorts {
   readonly limits: Pick<Limits, 'priceDemand'>
-  /** Absent: no price is known. */
+  /** Undefined: no prices are known. */
   readonly prices?: Prices | undefined
 }
 
 /**
- * The plan with the targets that the call may go to. A promise only where other nodes have to be
+ * Returns the plan with the allowed targets. Returns a promise only when other nodes have to be
  * asked.
- * @throws GatewayError (or rejects with it) that says why there is none
+ * @throws GatewayError (or rejects with it) with the reason when none is left
  */
 export function checkQuota(
   ports: QuotaPorts,
@@ -43,7 +43,7 @@ export function checkQuota(
   )
 }
 
-// The usage of a target without a known price would not count against a limit in money.
+// Usage without a known price could not count against a limit in money.
 
 /** @throws GatewayError `invalid_request` with the code `price_unknown` when none is left */
 function keepPriced(
@@ -83,7 +83,9 @@ function keepThosePriced(
     : priceUnknown(refused, who)
 }
 
-/** The member of the request that may lead to a model of the target's vendor without a price. */
+/**
+ * The member of the request that may select a model of the target's provider without a known price.
+ */
 function findUnpriced(
   prices: Prices | undefined,
   { name, modelMembers }: Target,
@@ -102,7 +104,7 @@ interface PricedCall {
   readonly accountId: AccountId
 }
 
-/** A plan's quota is not concerned with targets that the account pays for itself. */
+/** A plan's quota does not count targets that the account pays for itself. */
 function whoDemands({ budget, plan }: PriceDemand, { name, owner }: Target): string | undefined {
   if (budget !== undefined) return budget
   return countsForQuota(name, owner === 'account' ? 'own' : 'platform') ? plan : undefined
@@ -137,10 +139,10 @@ function surchargeUnknown(member: string, who: string): GatewayError {
 }
 
 /**
- * The targets that the call may go to: with the quota used up, those that the account pays for
- * itself. A promise only where other nodes have to be asked.
- * @throws GatewayError `quota_exceeded`, or `rate_limited` while what is left is reserved, when
- * there is none of those
+ * The allowed targets: when the quota is used up, only those that the account pays for itself.
+ * Returns a promise only when other nodes have to be asked.
+ * @throws GatewayError `quota_exceeded`, or `rate_limited` while the rest of the quota is reserved,
+ * when none is left
  */
 export function reserveQuota(
   ticket: Ticket,
@@ -165,11 +167,11 @@ function isPlatforms({ name, owner }: Target): boolean {
 }
 
 /**
- * Whether the platform pays for a call to a target. A quota is not concerned with calls that the
- * account pays for itself.
- * @param target `provider/model`, or `owned/<slug>` for a model of the account's own
- * @param credential that it was asked with, or will be; `platform` also where only a target that
- * lost to it was; null when none was asked, and in rows of older versions
+ * Whether the platform pays for a call to a target. A quota does not count calls that the account
+ * pays for itself.
+ * @param target `provider/model`, or `owned/<slug>` for the account's own model
+ * @param credential the owner of the credential used or to be used; `platform` also when a platform
+ * target lost to it; null when none was asked, and in rows of older versions
  */
 export function countsForQuota(target: string | null, credential: CallCredential | null): boolean {
   return credential === null

@@ -1,6 +1,6 @@
 /**
- * The data plane's doors: which path speaks which dialect (design §4). It must not know how
- * requests are served.
+ * The data plane's routes: which path speaks which dialect (design §4). Must not know how requests
+ * are served.
  */
 import { type ErrorKind, GatewayError } from '../core/errors.ts'
 import type { HeaderFields } from '../net/fields.ts'
@@ -13,7 +13,7 @@ import { type ModelShape, speaksMessages } from './models/model-shapes.ts'
 import { createPipeline, type PipelinePorts } from './pipeline.ts'
 import { refuse } from './refuse.ts'
 
-/** Each endpoint with what follows its base address, which clients are told. */
+/** Each endpoint with its path after the base address, for messages to clients. */
 const ENDPOINTS = Object.entries(CALL_ENDPOINTS).map(([path, dialect]) => ({
   path,
   dialect,
@@ -22,8 +22,8 @@ const ENDPOINTS = Object.entries(CALL_ENDPOINTS).map(([path, dialect]) => ({
 const VERSION = /^v\d$/
 
 /**
- * The endpoint that a client with a wrong base address means by a path that does not exist: the
- * one whose path ends in the same way.
+ * Guesses the intended endpoint of a wrong path, for clients with a wrong base address: the
+ * endpoint whose path ends in the same way.
  */
 export function findMisplaced(
   path: string,
@@ -37,8 +37,8 @@ export function findMisplaced(
 }
 
 /**
- * Names that accounts choose stand behind a version: a gate may be called `messages`. The address
- * of an endpoint is no base, and is often taken for one.
+ * Whether a prefix is a base address. Names that accounts choose follow the version, for example a
+ * gate named `messages`. An endpoint's own address is often used as the base by mistake.
  */
 function isBase(path: string): boolean {
   const given = path.replace(/\/v\d$/, '')
@@ -114,7 +114,7 @@ function refuseMethod(request: HttpRequest, envelope: Envelope, allow: string): 
   return refuseRoute('method_not_allowed', envelope, message, { allow })
 }
 
-/** A refusal that is about the path or method alone. */
+/** A refusal because of the path or method alone. */
 export function refuseRoute(
   kind: ErrorKind,
   envelope: Envelope,
@@ -126,8 +126,7 @@ export function refuseRoute(
 }
 
 /**
- * The envelope that a client of this path's family expects, also where the path itself does not
- * exist.
+ * The error envelope that clients of this path's family expect, even when the path does not exist.
  */
 export function envelopeOf(pathname: string, headers?: HeaderFields): Envelope {
   const [, first, second] = pathname.split('/', 3)
@@ -135,13 +134,13 @@ export function envelopeOf(pathname: string, headers?: HeaderFields): Envelope {
   if (first !== 'v1' || second === undefined) return 'flat'
   if (second === 'messages') return 'messages'
   if (!NESTED_FAMILIES.has(second)) return 'flat'
-  // Both vendors have files, models and skills; the header is required at one of them, and unknown
-  // at the other.
+  // Both families have files, models and skills; only one requires this header, and the other does
+  // not know it.
   return headers !== undefined && speaksMessages(headers) ? 'messages' : 'nested'
 }
 
 /**
- * The paths that OpenAI's clients know, offered here or not
+ * Paths that OpenAI's clients know, offered here or not
  * (https://platform.openai.com/docs/api-reference).
  */
 const NESTED_FAMILIES: ReadonlySet<string> = new Set([
@@ -178,14 +177,13 @@ const NESTED_FAMILIES: ReadonlySet<string> = new Set([
   'videos',
 ])
 
-/** Clients ask for the same again and again. */
+/** Cache of one: clients repeat the same path. */
 let newest = { url: '', path: '' }
 
 /**
- * The path of a request, without parsing its address whole: that would cost more than the rest of
- * the routing.
- * @param url absolute, but for a request whose `Host` is absent or unusable: then it begins with
- * its path
+ * The path of a request, without parsing the whole URL, which would cost more than the rest of the
+ * routing.
+ * @param url absolute; only the path when `Host` is missing or unusable
  */
 export function pathOf(url: string): string {
   if (newest.url === url) return newest.path

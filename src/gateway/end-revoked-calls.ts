@@ -1,7 +1,7 @@
 /**
- * Ends the calls that are under way with a key or a session that is in force no more, by asking for
- * all of them every now and then: a call and its events pay nothing for it. It must not know why a
- * key went, nor which nodes heard of it.
+ * Ends running calls whose key or session is no longer valid, by checking all of them periodically,
+ * so that calls and events have no cost. Must not know why a key is invalid, nor how nodes learn of
+ * it.
  */
 import type { Timekeeper } from '../core/clock.ts'
 import { isSessionId, type SessionId } from '../core/ids.ts'
@@ -11,21 +11,21 @@ import type { KeyStore } from './ports.ts'
 export interface RevokedCallsOptions {
   readonly clock: Pick<Timekeeper, 'every'>
   readonly keys: Pick<KeyStore, 'find'>
-  /** Absent: no call is made with a session. */
+  /** Undefined: no call uses a session. */
   readonly sessions?: SessionStore | undefined
   readonly deadlines: Pick<Deadlines, 'revoke'>
-  /** The longest that a call goes on without its key, in milliseconds. */
+  /** The longest time that a call continues after its key is revoked, in milliseconds. */
   readonly withinMs: number
 }
 
 export interface SessionStore {
-  /** @returns those that nobody has ended; rejects where nobody can tell */
+  /** @returns the ids that are still valid; rejects when this cannot be determined */
   findThere(ids: readonly SessionId[]): Promise<ReadonlySet<string>>
-  /** Told where `findThere` has failed: calls go on until it does not. */
+  /** Called when the lookup fails; calls continue until it succeeds. */
   reportFailure(cause: unknown): void
 }
 
-/** @returns what ends it */
+/** @returns a function that stops the checks */
 export function endRevokedCalls({
   clock,
   keys,

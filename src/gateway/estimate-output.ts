@@ -1,23 +1,23 @@
 /**
- * Estimates the tokens that a call will write: its cap, or what calls of its gate usually write.
- * Must not know who asks, nor any price.
+ * Estimates a call's output tokens: its limit, or the usual output of its gate's calls. Must not
+ * know the caller, nor any price.
  */
 import { formOfDialect } from '../core/dialects.ts'
 import type { Gate } from '../core/gate.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
 import type { ReadSpoken } from '../wire/gate-defaults.ts'
 
-/** More than any model writes: a cap beyond it says nothing. */
+/** More than any model writes; a larger limit is treated as none. */
 const MAX_OUTPUT_TOKENS = 1_000_000
-/** These members say how long the answer may become. Each dialect has one, OpenAI's chat two. */
+/** The members that limit an answer's length. Each dialect has one, OpenAI's chat has two. */
 const OUTPUT_CAPS = ['max_completion_tokens', 'max_output_tokens', 'max_tokens']
-/** The number of answers that are asked for, each as long as the cap. */
+/** The number of answers requested, each as long as the limit allows. */
 const ANSWERS = 'n'
 
 export interface OutputEstimate {
-  /** Tokens. Undefined: the call names no cap. */
+  /** Tokens. Undefined: the call sets no limit. */
   readonly cap: number | undefined
-  /** Tokens of a call without a cap, estimated from the gate's recent calls; otherwise 0. */
+  /** Tokens of a call without a limit, estimated from the gate's recent calls; otherwise 0. */
   readonly usualTokens: number
   /** The gate whose usual output this call updates, if any. */
   readonly teaches: Gate | undefined
@@ -26,11 +26,11 @@ export interface OutputEstimate {
 interface AskedOutput {
   readonly dialect: Dialect
   readonly body: AcceptedRequest['body']
-  /** Undefined: the call names none that exists. */
+  /** Undefined: no such gate. */
   readonly gate: Gate | undefined
 }
 
-/** @param usualOutput undefined: no gate's usual output is known */
+/** @param usualOutput undefined: unknown for all gates */
 export function estimateOutput(
   usualOutput: UsualOutput | undefined,
   { dialect, body, gate }: AskedOutput,
@@ -41,19 +41,19 @@ export function estimateOutput(
     return { cap, usualTokens: 0, teaches: undefined }
   const answers = readAnswers(body)
   const usualTokens = Math.min(MAX_OUTPUT_TOKENS, usualOutput.of(gate) * answers)
-  // Not every target knows the number of answers, so several are no sample of one.
+  // Some targets ignore the number of answers, so several are not a usable sample of one.
   return { cap, usualTokens, teaches: answers === 1 ? gate : undefined }
 }
 
 /** Default until a gate's first sample. */
 const UNKNOWN_TOKENS = 500
-/** Weights of the newest sample. Long answers are heeded sooner than short ones. */
+/** Weights of the newest sample. The average rises faster than it falls. */
 const RISE = 1 / 2
 const FALL = 1 / 16
 
-/** Moving averages of what a gate's calls without a cap write, as seen by this process. */
+/** Moving averages of the output of each gate's calls without a limit, as seen by this process. */
 export class UsualOutput {
-  /** A gate that was changed is another object: it may have other targets. */
+  /** A changed gate is a new object, because it may have other targets. */
   readonly #byGate = new WeakMap<Gate, number>()
 
   /** Tokens of one answer, a whole number. */
@@ -71,10 +71,10 @@ export class UsualOutput {
 }
 
 /**
- * Of all answers that are asked for at once; the gate's own cap where that counts.
- * @param readSpoken the dialect's; undefined: a gate's defaults mean nothing there
- * @param gate undefined: none is there
- * @returns undefined: there is none
+ * The limit for all requested answers together, or the gate's default where it applies.
+ * @param readSpoken the dialect's; undefined: gate defaults have no effect there
+ * @param gate undefined: no such gate
+ * @returns undefined: no limit
  */
 export function readOutputCap(
   body: AcceptedRequest['body'],
@@ -90,14 +90,15 @@ export function readOutputCap(
 }
 
 function readAnswers(body: AcceptedRequest['body']): number {
-  // Infinitely many of no tokens each are not even a number.
+  // Bounded, because an infinite number of answers of 0 tokens each would give NaN.
   const answers = readNumber(body, ANSWERS) ?? readNumberInText(body, ANSWERS)
   return Math.min(MAX_OUTPUT_TOKENS, Math.max(1, Math.ceil(answers ?? 1)))
 }
 
 /**
- * A target heeds one of them, and a small one beside it would set nothing aside. By a name that the
- * dialect does not have it is none: no target gets it, or heeds it.
+ * A target obeys one of the two members, so the greater one counts; otherwise a small second one
+ * would avoid the reservation. Names that the dialect lacks are ignored, because no target gets
+ * them.
  */
 function readGreatestCap(
   body: AcceptedRequest['body'],
@@ -123,7 +124,7 @@ function readNumber(body: AcceptedRequest['body'], name: string): number | undef
     : undefined
 }
 
-/** Servers that validate with Pydantic take `"3"` for 3, unless they are told to be strict. */
+/** Servers that validate with Pydantic accept `"3"` for 3 unless they are strict. */
 function readNumberInText(body: AcceptedRequest['body'], name: string): number | undefined {
   const member = body.get(name)
   if (member === undefined || body.type(member) !== 'string') return undefined

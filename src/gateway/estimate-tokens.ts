@@ -1,10 +1,10 @@
 /**
- * Estimates the tokens of a text, and of a request's body, from their bytes. Must not know who
- * asks, nor any price.
+ * Estimates the tokens of a text or a request's body from its bytes. Must not know the caller, nor
+ * any price.
  */
 import type { AcceptedRequest } from '../wire/dialect.ts'
 
-/** English text; JSON around it makes up for languages that take more. */
+/** English text; the JSON around it compensates for languages that need more tokens. */
 const BYTES_PER_TOKEN = 4
 
 /** A whole number. */
@@ -12,11 +12,11 @@ export function estimateTextTokens(bytes: number): number {
   return Math.ceil(bytes / BYTES_PER_TOKEN)
 }
 
-/** A large picture; a minute of speech or a page of a document is about as much. */
+/** A large picture; a minute of speech or a page of a document is similar. */
 const TOKENS_PER_MEDIUM = 1_500
-/** A shorter text costs no more as text than as a medium. */
+/** A shorter text counts no more as text than as a medium. */
 const SMALLEST_MEDIUM_BYTES = TOKENS_PER_MEDIUM * BYTES_PER_TOKEN
-/** The dialects put media into these members, and a prompt nowhere. */
+/** The members in which the dialects put media, and never prompts. */
 const MEDIA_MEMBERS = ['data', 'url', 'image_url', 'file_data', 'file_url']
 const SAMPLE_BYTES = 256
 
@@ -26,8 +26,7 @@ const SPACE = 0x20
 const BACKSLASH = 0x5c
 
 /**
- * The tokens that a model read of the body: media count at a flat rate, and not their base64 as
- * text.
+ * The tokens that a model reads of the body. Media count at a flat rate instead of as base64 text.
  */
 export function estimateInputTokens({ bytes }: Pick<AcceptedRequest['body'], 'bytes'>): number {
   let textBytes = bytes.byteLength
@@ -45,9 +44,9 @@ export function estimateInputTokens({ bytes }: Pick<AcceptedRequest['body'], 'by
 }
 
 /**
- * The start of the next run of bytes without a quote that is long enough for a medium: base64
- * has no quotes.
- * Looks backwards from where such a run would end, and so passes nearly all bytes of a text by.
+ * The start of the next quote-free run that is long enough for a medium; base64 contains no quotes.
+ * Searches backwards from where such a run would end, and so skips nearly all bytes of ordinary
+ * text.
  */
 function longRun(bytes: Uint8Array, from: number): number {
   let start = from
@@ -70,18 +69,18 @@ function isMediaMember(bytes: Uint8Array, start: number): boolean {
   return MEDIA_MEMBERS.some((name) => endsWithName(bytes, end, name))
 }
 
-/** @param end of the name's closing quote */
+/** @param end index of the name's closing quote */
 function endsWithName(bytes: Uint8Array, end: number, name: string): boolean {
   const start = end - name.length - 1
   if (start < 0 || bytes[end] !== QUOTE || bytes[start] !== QUOTE) return false
-  // The end of a longer name that has a quote in it.
+  // The quote is escaped, so it is inside a longer name.
   if (bytes[start - 1] === BACKSLASH) return false
   for (let index = 0; index < name.length; index++)
     if (bytes[start + 1 + index] !== name.charCodeAt(index)) return false
   return true
 }
 
-/** By its beginning, its middle and its end: prose has a space in each. */
+/** Checks the beginning, middle and end: prose has a space in each. */
 function isBase64(bytes: Uint8Array, start: number, end: number): boolean {
   const middle = (start + end) >> 1
   return [start, middle, end - SAMPLE_BYTES].every(

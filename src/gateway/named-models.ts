@@ -1,6 +1,6 @@
 /**
- * The models that a request names beside its target's, for a vendor that asks another one where the
- * first fails or declines. Must not know any price, nor a vendor by its name.
+ * Models that a request names besides its target's, for providers that fall back to another model.
+ * Must not know any price, nor a provider by name.
  */
 import type { JsonObject } from '../wire/json-splice.ts'
 import { isRecord } from '../wire/read-json.ts'
@@ -8,14 +8,17 @@ import { askingMember } from '../wire/request-fields.ts'
 
 export interface NamedModels {
   readonly member: string
-  /** `SOME_MODEL` where the request leaves the choice to its vendor. */
+  /** `SOME_MODEL` when the request leaves the choice to the provider. */
   readonly models: readonly string[]
 }
 
-/** No model has this name: the one that a vendor chooses, as if no table listed it. */
+/**
+ * Not a real model's name: stands for a model that the provider chooses, which no price table
+ * lists.
+ */
 export const SOME_MODEL = '(some model)'
 
-/** More than any vendor takes. */
+/** More than any provider accepts. */
 const MAX_MODELS = 10
 
 export function readNamedModels(
@@ -40,7 +43,10 @@ function toModels(value: unknown): readonly string[] {
   return value.map(nameOf)
 }
 
-/** An entry of a list is a name, or an object with one; at another speed, its price is another. */
+/**
+ * An entry of a list is a name, or an object with one; another speed counts as another name,
+ * because its price differs.
+ */
 function nameOf(entry: unknown): string {
   if (typeof entry === 'string') return entry
   if (!isRecord(entry) || typeof entry.model !== 'string') return SOME_MODEL

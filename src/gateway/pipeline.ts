@@ -27,25 +27,25 @@ import { type LatePorts, relayLate } from './relay/relay-late.ts'
 export interface PipelinePorts extends CallPorts, PlanPorts, AskPorts, LatePorts {
   readonly clock: Timekeeper
   readonly keys: KeyStore
-  /** Absent: nobody else changes anything. */
+  /** Undefined: there are no other nodes. */
   readonly freshness?: Freshness | undefined
   readonly gates: GateStore
   readonly limits: Limits
   readonly bodyLimits: BodyLimits
-  /** Absent: nothing is kept of calls that were turned away. */
+  /** Undefined: refused calls are not stored. */
   readonly refusals?: Refusals | undefined
-  /** Told of what failed inside the gateway itself. */
+  /** Called for failures inside the gateway itself. */
   readonly reportFailure: (error: GatewayError, callId: CallId) => void
 }
 
-/** A call whose caller was found out before it came here. */
+/** A call whose caller is already authenticated. */
 export interface KnownCall {
   readonly caller: Caller
-  /** Absent: the call gets an id of its own. */
+  /** Defaults to a new id. */
   readonly id?: CallId
 }
 
-/** @param known absent: the request's own headers say who is calling */
+/** @param known undefined: authenticate by the request's headers */
 export type Pipeline = (
   request: HttpRequest,
   dialect: Dialect,
@@ -61,7 +61,7 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       await whenFresh(ports)
       const caller = known?.caller ?? authenticate(ports, request.headers, dialect.keyHeader)
       call.caller = caller
-      // Before the body is read: a key makes the process hold no more bodies than it may have calls.
+      // Before the body is read, so that a key cannot hold more bodies than its concurrent calls.
       slot = ports.limits.acquireSlot(caller, call.begunAt)
       const accepted = await accept(ports, request, call)
       call.accepted = accepted
@@ -94,7 +94,7 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
 }
 
 /**
- * Past usage may take seconds to count after an outage of the store.
+ * Counting past usage may take seconds after an outage of the store.
  * @throws GatewayError `unavailable` at the call's deadline
  */
 async function waitInTime(

@@ -1,6 +1,6 @@
 /**
- * The ports of the hot path: store/, ledger/, snapshots/, limits/ and cluster/ satisfy them,
- * run/ joins them.
+ * The ports of the hot path, implemented by store/, ledger/, snapshots/, limits/ and cluster/ and
+ * connected in run/.
  */
 import type { CallRecord } from '../core/call.ts'
 import type { Cost, OtherPrice, ToolKind, ToolUses } from '../core/cost.ts'
@@ -16,11 +16,11 @@ export interface Caller {
   readonly keyId: KeyId
   readonly limits: KeyLimits
   /**
-   * By which one finds out whether its calls may go on: the hash of its key, or a session's id.
-   * Undefined: nobody asks.
+   * Identifies the key (by its hash) or session whose revocation ends the call. Undefined: not
+   * checked.
    */
   readonly owner?: string | undefined
-  /** It presented the text that the key had until it was rotated, which ends soon. */
+  /** Authenticated with the text that the key had before it was rotated, which expires soon. */
   readonly isOldText?: true
 }
 
@@ -34,14 +34,14 @@ export interface RateLimits {
 
 /** Per key, from the account's plan. */
 export interface KeyLimits extends RateLimits {
-  /** Of all keys of the account together. Undefined: nothing counts there. */
+  /** For all keys of the account together. Undefined: unlimited. */
   readonly account?: RateLimits | undefined
 }
 
 export interface KeyStore {
   /** In memory: no I/O. `sha256` is the hexadecimal hash of the presented key. */
   find(sha256: string): Caller | undefined
-  /** Notes that the key was used; written to the store in batches. */
+  /** Records that the key was used; written to the store in batches. */
   touch(keyId: KeyId, atMs: number): void
 }
 
@@ -51,105 +51,96 @@ export interface GateStore {
   list(accountId: AccountId): readonly Gate[]
 }
 
-/** Whether what this node holds of keys, gates and credentials is what is in force. */
+/** Whether this node's keys, gates and credentials are up to date. */
 export interface Freshness {
-  /** In memory: no I/O. Whether it may be used without asking. */
+  /** In memory: no I/O. Whether they may be used without asking. */
   isFresh(): boolean
-  /**
-   * Resolves when this node has caught up, from now on. @throws GatewayError `unavailable` when it
-   * cannot
-   */
+  /** Resolves when this node is up to date. @throws GatewayError `unavailable` when that fails */
   refresh(): Promise<void>
   /**
-   * @param accountId undefined: the caller is not known here
-   * @throws GatewayError `unavailable` where something of the account has changed and this node
-   * could not read it
+   * @param accountId undefined: the caller is unknown here
+   * @throws GatewayError `unavailable` when a change of the account could not be read
    */
   assertKnown(accountId: AccountId | undefined): void
 }
 
-/** The facts of a call before its target is asked. */
+/** Data of a call before its target is asked. */
 export interface CallAhead {
-  /** The caller's spelling: there may be no such gate. */
+  /** As the caller spelled it; may not exist. */
   readonly gateId: string
-  /** Milliseconds since the Unix epoch; decides in which period it counts. */
+  /** Milliseconds since the Unix epoch; decides the period in which it counts. */
   readonly startedAtMs: number
-  /** The most tokens that it will probably use (admit.ts). */
+  /** Estimated maximum of tokens (admit.ts). */
   readonly estimatedTokens: number
   /**
-   * That it will probably write beyond those: it names no cap. All limits set them aside. Absent:
-   * 0.
+   * Estimated output tokens in addition, for a call without an output limit. All limits reserve
+   * them. Default: 0.
    */
   readonly usualTokens?: number
-  /**
-   * The least that limits in money set aside for it, in billionths of a US dollar (admit.ts); absent:
-   * 0.
-   */
+  /** Minimum reserved by limits in money, in billionths of a US dollar (admit.ts). Default: 0. */
   readonly leastNanoUsd?: number
 }
 
-/** The usage of a call that is over. */
+/** The usage of a completed call. */
 export interface Spent {
-  /** Input and output together; null: nobody knows, though there was an answer. */
+  /** Input and output together; null: unknown, although there was an answer. */
   readonly tokens: number | null
   readonly cost: Cost
-  /** False where the account paid for the call itself (`countsForQuota`). */
+  /** False when the account paid for the call itself (`countsForQuota`). */
   readonly countsForQuota: boolean
   /** On the scale of `Stopwatch.elapsed`. */
   readonly endedAtMs: number
 }
 
-/** The part of a key's limits that an admitted call holds; settled exactly once. */
+/** The reservations of an admitted call in its key's limits; settled exactly once. */
 export interface Ticket {
-  /** `x-ratelimit-*` for the answer, as they are now: made anew for whoever asks. */
+  /** `x-ratelimit-*` headers with the current values, computed on each read. */
   readonly headers: Readonly<Record<string, string>>
   /**
-   * Sets tokens and money of the account's quota aside. A promise only where other nodes have to be
-   * asked.
-   * @returns why that cannot be; undefined: it was done
+   * Reserves tokens and money in the account's quota. Returns a promise only when other nodes have
+   * to be asked.
+   * @returns the refusal; undefined: reserved
    */
   reserveQuota(): GatewayError | undefined | Promise<GatewayError | undefined>
-  /** Gives back what was taken and counts what was used. Only the first call counts. */
+  /** Releases the reservations and counts the usage. Only the first call has an effect. */
   settle(spent: Spent): void
 }
 
-/** Held by a call whose body is not read yet. */
+/** A concurrency slot, held before the body is read. */
 export interface Slot {
-  /** Safe to call again. */
+  /** Idempotent. */
   release(): void
 }
 
-/**
- * The limits in money that need a known price for a call's target; by their names, for the refusal.
- */
+/** The limits in money that need a known price of the call's target, by name, for the refusal. */
 export interface PriceDemand {
-  /** Undefined: no budget does. */
+  /** Undefined: no budget needs one. */
   readonly budget: string | undefined
-  /** Undefined: the account's plan does not. */
+  /** Undefined: the account's plan needs none. */
   readonly plan: string | undefined
 }
 
 export interface Limits {
-  /** Undefined: none does. In memory: no I/O. */
+  /** Undefined: no limit needs a price. In memory: no I/O. */
   priceDemand(caller: Caller, gateId: string): PriceDemand | undefined
   /** Whether any limit of such a call is in money. */
   limitsSpend(caller: Caller, gateId: string): boolean
   /**
-   * Before the body is read, and without asking anybody: a slot among the key's concurrent calls
-   * (and the account's), until `admit`. Takes nothing else. @param nowMs on the scale of
+   * Acquires one of the key's (and the account's) concurrency slots until `admit`, before the body
+   * is read and without asking other nodes. Reserves nothing else. @param nowMs on the scale of
    * `Stopwatch.elapsed`
-   * @throws GatewayError `rate_limited` where `admit` could only say so too
+   * @throws GatewayError `rate_limited` when `admit` would refuse too
    */
   acquireSlot(caller: Caller, nowMs: number): Slot
   /**
-   * Reads what the account used before, shortly after a start; `admit` has to wait for the promise.
-   * Undefined: it is known. @throws GatewayError `unavailable` (rejects)
+   * Reads the account's past usage, shortly after a start; `admit` has to wait for the promise.
+   * Undefined: known already. @throws GatewayError `unavailable` (rejects)
    */
   whenReady(caller: Caller, gateId: string): Promise<void> | undefined
   /**
-   * A promise only where other nodes have to be asked.
+   * Returns a promise only when other nodes have to be asked.
    * @throws GatewayError (or rejects with it) `rate_limited` or `quota_exceeded`, with
-   * `retry-after` and the rate-limit headers; `unavailable` where nobody can say
+   * `retry-after` and the rate-limit headers; `unavailable` when usage is unknown
    */
   admit(caller: Caller, call: CallAhead): Ticket | Promise<Ticket>
 }
@@ -157,44 +148,42 @@ export interface Limits {
 export interface AskedPrice {
   /** Milliseconds since the Unix epoch. */
   readonly at: number
-  /** The call chooses a price above the list's: that one is no price of it. */
+  /** The call chooses a price above the list price, so the list price does not apply. */
   readonly isSurcharged?: boolean
 }
 
-/** The part of a record that its price depends on. */
+/** The parts of a record that decide its price. */
 export type PricedRecord = Pick<
   CallRecord,
   'accountId' | 'target' | 'usage' | 'startedAt' | 'outcome'
 >
 
-/** The prices of calls. */
+/** Prices of calls. */
 export interface Prices {
-  /**
-   * Whether what a call to this target uses can be priced.
-   */
+  /** Whether usage of this target can be priced. */
   isPriced(accountId: AccountId, target: string, asked: AskedPrice): boolean
   /**
-   * One use of each at this target, in whole billionths of a US dollar: at the vendor's fee, or at
-   * the usual one where its own is not known.
+   * The fee of one use of each tool at this target, in whole billionths of a US dollar; the usual
+   * fee when the provider's is unknown.
    */
   feesOf(target: string, tools: readonly ToolKind[]): number
-  /** Undefined: it cannot be told now, and the ledger asks again later. */
+  /** Undefined: currently unknown; the ledger asks again later. */
   priceOf(
     call: PricedRecord & {
       /**
-       * Declared for an owned model when it was asked; it may have others by now, or be gone.
-       * Absent: those of now.
+       * An owned model's prices when it was asked; they may have changed or been deleted since.
+       * Undefined: use the current prices.
        */
       readonly ownedPrices?: DeclaredPrices | undefined
-      /** Of the usage a part is a guess: so is its cost. */
+      /** A part of the usage is an estimate, and so is the cost. */
       readonly isEstimated?: boolean
-      /** Ways in which it asked for another price than the list's. */
+      /** Options of the request that change the price. */
       readonly otherPrices?: readonly OtherPrice[]
-      /** The model that answered, as the upstream names it. Absent: it does not. */
+      /** The model that answered, by its name at the upstream. Undefined: not reported. */
       readonly answeredBy?: string | undefined
-      /** The vendor was asked to run these. */
+      /** Tools that the provider was asked to run. */
       readonly tools?: readonly ToolKind[]
-      /** The vendor has run these so often. */
+      /** How often the provider ran each tool. */
       readonly toolUses?: ToolUses | undefined
     },
   ): Cost | undefined
@@ -202,7 +191,7 @@ export interface Prices {
 
 export interface Ledger {
   /**
-   * Resolves when the record is in the journal file, so that it outlives the process.
+   * Resolves when the record is in the journal file and survives the process.
    * @throws GatewayError `unavailable` when it could not be written and the operator chose
    * fail-closed.
    */
@@ -214,22 +203,22 @@ export interface Ledger {
   assertWritable(): void
 }
 
-/** Keeps calls that were turned away before they were admitted. */
+/** Stores calls that were refused before they were admitted. */
 export interface Refusals {
-  /** Returns at once and never throws. */
+  /** Returns immediately and never throws. */
   note(call: CallRecord): void
 }
 
 export interface Credential {
-  /** The same object for as long as the credential is the same. */
+  /** The same object while the credential is unchanged. */
   readonly secret: Secret
   /** Calls on an account's own credential do not count for its plan's quota. */
   readonly owner: 'account' | 'platform'
 }
 
 /**
- * The credential of one target. The server of an owned model may need none (undefined), and then
- * gets none.
+ * The credential of one target. Undefined secret: the server of an owned model needs none, and none
+ * is sent.
  */
 export interface TargetCredential extends Omit<Credential, 'secret'> {
   readonly secret: Secret | undefined
@@ -238,35 +227,35 @@ export interface TargetCredential extends Omit<Credential, 'secret'> {
 export interface Credentials {
   /**
    * In memory: no I/O. The account's own while it is active, else the platform's; undefined when
-   * nobody configured one.
-   * @throws GatewayError `provider_auth_failed` when the account's own cannot be opened: nothing
-   * takes its place
+   * there is neither.
+   * @throws GatewayError `provider_auth_failed` when the account's own cannot be decrypted; no
+   * other one is used instead
    */
   find(accountId: AccountId, providerId: string): Credential | undefined
-  /** Notes that the account's own was used; written to the store in batches. */
+  /** Records that the account's own was used; written to the store in batches. */
   touch(accountId: AccountId, providerId: string): void
 }
 
-/** A target that serves nobody until somebody acts. */
+/** A target that fails until a person acts. */
 export interface UnusableTarget {
   readonly accountId: AccountId
   /** `provider/model`. */
   readonly target: string
-  /** Whose credential it refused. */
+  /** The owner of the refused credential. */
   readonly owner: Credential['owner']
   readonly reason: TargetFault
-  /** The vendor's. */
+  /** The provider's status. */
   readonly status: number | null
 }
 
-/** Tells the person who can act, once. Both return at once. */
+/** Notifies the person who can act, once. Both methods return immediately. */
 export interface UnusableTargets {
   note(unusable: UnusableTarget): void
   /** The target has answered. */
   noteUsable(accountId: AccountId, target: string): void
 }
 
-/** An owned model as calls use it. */
+/** An owned model in the form that calls use. */
 export interface OwnedUpstream {
   readonly slug: string
   readonly provider: Provider & { readonly baseUrl: string }
@@ -274,15 +263,13 @@ export interface OwnedUpstream {
   readonly model: string
   readonly prices?: DeclaredPrices
   /**
-   * Undefined when the stored one cannot be opened: calls fail then, and no other credential takes
-   * its place.
+   * Undefined when the stored one cannot be decrypted: calls fail then, and no other credential is
+   * used.
    */
   readonly credential: TargetCredential | undefined
 }
 
 export interface OwnedModelStore {
-  /**
-   * In memory: no I/O. The same object for as long as the model and its credential are the same.
-   */
+  /** In memory: no I/O. The same object while the model and its credential are unchanged. */
   find(accountId: AccountId, slug: string): OwnedUpstream | undefined
 }

@@ -1,6 +1,4 @@
-/**
- * How every refusal and failure before the first byte leaves the gateway, in the caller's envelope.
- */
+/** How every refusal or failure before the first byte is sent, in the caller's error envelope. */
 import { GatewayError, retryHint, toGatewayError } from '../core/errors.ts'
 import { UpstreamFailure } from '../net/upstream-failure.ts'
 import type { Envelope } from '../wire/dialect.ts'
@@ -9,15 +7,12 @@ import { type Call, isAdmitted } from './call.ts'
 import { refusalCodeOf } from './refused-call.ts'
 import { type SettlePorts, settle } from './settle/settle.ts'
 
-/**
- * The status of a call whose client left before there was one; never seen by anyone, only written
- * down.
- */
+/** The status of a call whose client left before there was one. Never sent, only recorded. */
 const CLIENT_LEFT_STATUS = 499
 
 /**
- * Settles a call that ends without an answer from upstream; one that was not admitted is settled
- * nowhere. @returns the error for the client
+ * Settles a call that ends without an upstream's answer; one that was not admitted is not settled.
+ * @returns the error for the client
  */
 export async function settleRefused(
   ports: SettlePorts,

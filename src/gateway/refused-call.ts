@@ -1,4 +1,4 @@
-/** Reports a call that was turned away before it was admitted, and keeps it in the ledger's log. */
+/** Reports a call that was refused before it was admitted, and stores it in the ledger's log. */
 import type { CallRecord } from '../core/call.ts'
 import { callsUnderWay } from '../core/calls-under-way.ts'
 import type { Stopwatch } from '../core/clock.ts'
@@ -11,7 +11,7 @@ import type { Caller, Refusals } from './ports.ts'
 import { toSentGateId } from './settle/sent-gate-id.ts'
 import { UNKNOWN_GATE } from './settle/settle.ts'
 
-/** Failures of an upstream or of the gateway, which refuse nothing. */
+/** Failures of an upstream or of the gateway, which are not refusals. */
 const FAILURES: ReadonlySet<ErrorKind> = new Set([
   'internal_error',
   'upstream_error',
@@ -36,9 +36,9 @@ interface TurnedAway {
   readonly id: CallId
   readonly caller: Caller
   readonly dialect: Dialect
-  /** Undefined where not even that could be read. */
+  /** Undefined when the body could not be read. */
   readonly accepted: AcceptedRequest | undefined
-  /** Undefined where it named none that there is. */
+  /** Undefined when the request names no existing gate. */
   readonly gateId: GateId | undefined
   readonly refusalCode: string | undefined
   /** Milliseconds since the Unix epoch. */
@@ -66,7 +66,7 @@ function toRefusedCall({ kind, status, limit }: GatewayError, call: TurnedAway):
     durationMs: call.durationMs,
     usage: null,
     credential: null,
-    // Nobody was asked.
+    // No upstream was asked.
     cost: { nanoUsd: 0, status: 'exact', source: 'free' },
     refusals: 1,
     sentGateId:
@@ -76,15 +76,15 @@ function toRefusedCall({ kind, status, limit }: GatewayError, call: TurnedAway):
 
 export interface RefusalPorts {
   readonly clock: Stopwatch
-  /** Absent: nothing is kept of calls that were turned away. */
+  /** Undefined: refused calls are not stored. */
   readonly refusals?: Refusals | undefined
-  /** Absent: nobody watches. */
+  /** Undefined: no observer. */
   readonly observer?: CallObserver | undefined
 }
 
 /**
- * Nothing settles a call that was turned away before it was admitted; its account and the observers
- * learn of it all the same.
+ * A call that was refused before it was admitted is not settled, but its account and the observers
+ * are notified.
  */
 export function tellRefusal(ports: RefusalPorts, error: GatewayError, call: Call): void {
   const { observer, clock, refusals } = ports
@@ -96,7 +96,7 @@ export function tellRefusal(ports: RefusalPorts, error: GatewayError, call: Call
   callsUnderWay.end()
   const refusal = { id, dialect: dialect.id, keyId, kind, status, startedAt, durationMs }
   observer?.refuse({ ...refusal, refusalCode }, trace)
-  // The operator hears of a failure of the gateway itself elsewhere.
+  // Failures of the gateway itself are reported to the operator elsewhere.
   if (caller === undefined || refusals === undefined || status >= 500) return
   refusals.note(
     toRefusedCall(error, {

@@ -1,7 +1,7 @@
 /**
- * Which targets a request may go to with the credential that all accounts share: what opens other
- * models than the gate's, or things in the provider's account, needs a key of the account's own.
- * Must not know limits, nor a vendor by its name.
+ * Which targets a request may use with the credential that all accounts share. Requests that select
+ * other models than the gate's, or name objects in the provider's account, need the account's own
+ * key. Must not know limits, nor a provider by name.
  */
 import { GatewayError } from '../core/errors.ts'
 import { MESSAGES_IDS } from '../wire/anthropic-messages/settings.ts'
@@ -13,8 +13,8 @@ import { RESPONSES_IDS } from '../wire/openai-responses/settings.ts'
 import { askingMember } from '../wire/request-fields.ts'
 import type { Target } from './plan/compile-target.ts'
 
-// Some vendors take more from a body than the gate has chosen: other models, at another price than
-// is counted, and data that their account may read.
+// Some providers let a body select more than the gate has chosen: other models, at uncounted
+// prices, or data of their account.
 
 /**
  * @throws GatewayError `invalid_request` with the code `provider_account_id` when no target is left
@@ -58,10 +58,10 @@ function findReaching(
 
 export const TOOLS = 'tools'
 
-/** Of OpenAI: items of it may bring tools, as `additional_tools` and `tool_search_output` do. */
+/** OpenAI's: its items may contain tools, as `additional_tools` and `tool_search_output` do. */
 export const INPUT = 'input'
 
-/** Beginnings of the types of tools that vendors run and charge for; a version may follow. */
+/** Prefixes of the types of tools that providers run and charge for; a version may follow. */
 export const HOSTED_TOOLS: readonly string[] = [
   'web_search',
   'file_search',
@@ -70,17 +70,17 @@ export const HOSTED_TOOLS: readonly string[] = [
   'image_generation',
   'document_library',
   'x_search',
-  // Another model's words, at that model's price.
+  // Writes another model's words, at that model's price.
   'advisor',
-  // Of a shell.
+  // A shell's.
   'container_',
 ]
 
 /**
- * The types of those of a request's tools that begin with one of these; a function of the caller's
- * own may have such a name. Parses the tools only where one of the types may be in them. Where one
- * of their members is there twice, the vendor may read the other: then any of them may be asked for.
- * @param options `isInput`: looks for them among the items of the input too
+ * The types of the request's tools that begin with one of these prefixes; a caller's own function
+ * may have such a name. Parses the tools only if one of the types may occur. When a member occurs
+ * twice, the provider may read the other one, so all wanted types count.
+ * @param options `isInput`: search the items of the input too
  */
 export function findTools(
   body: AcceptedRequest['body'],
@@ -108,8 +108,8 @@ function toolsOfItems(items: readonly unknown[]): readonly unknown[] {
 }
 
 /**
- * A shell's own type does not say whose it is: the vendor's is named by the container that it runs
- * in (https://developers.openai.com/api/docs/guides/tools-shell).
+ * A shell's own type does not say where it runs: the provider's is identified by its container
+ * (https://developers.openai.com/api/docs/guides/tools-shell).
  */
 function typeOf(tool: unknown): unknown {
   const { type, environment } = (tool ?? {}) as Readonly<Record<string, unknown>>
@@ -119,14 +119,14 @@ function typeOf(tool: unknown): unknown {
 const WITHOUT_INPUT = { isInput: false }
 const NO_TYPES: readonly string[] = []
 const NOTHING: readonly unknown[] = []
-/** Stands for the types in a list of which nobody can say how its reader takes it. */
+/** Stands for a list of tools that its reader may interpret in two ways. */
 const MEMBER_TWICE: readonly string[] = []
 const TOOLS_NAME = Buffer.from(`"${TOOLS}"`)
 const TYPE_NAME = Buffer.from('"type"')
 const SPACES = Buffer.from(' \n\r\t')
 const COLON = 0x3a
 
-/** None where no tool of such a type can be in it. */
+/** Empty when no tool of such a type can occur. */
 function readTypes(
   body: AcceptedRequest['body'],
   name: string,
@@ -147,7 +147,9 @@ function readTypes(
   return isAllRead || countWrittenMembers(raw) === countMembers(list) ? read : MEMBER_TWICE
 }
 
-/** How often a `type` without escapes begins so, wherever that is: costs much less than a count. */
+/**
+ * How often an unescaped `type` has such a prefix, anywhere in the body; much cheaper than parsing.
+ */
 function countWrittenTypes(raw: Uint8Array, types: readonly string[]): number {
   let count = 0
   for (const type of types) {
@@ -174,7 +176,7 @@ function skipSpaceBack(raw: Uint8Array, at: number): number {
   return before
 }
 
-/** Only those of tools that are charged for are looked for in every body. */
+/** Body scans look only for tools that are charged for. */
 function mayBeginSo({ mayBeginAsWanted }: AcceptedRequest['body'], types: readonly string[]) {
   return mayBeginAsWanted || types !== HOSTED_TOOLS
 }
@@ -187,12 +189,13 @@ const OWN_KEY =
   'calls with it need your own key of the provider. ' +
   'Set one (PUT /v1/provider-keys, or: gatehouse provider-keys set PROVIDER)'
 
-// On a credential that accounts share, the id of a file, a vector store or a container would open
-// what another account has at the vendor. The operator's account may name ids: what the platform has
-// at vendors is the operator's own.
+// On a credential that accounts share, the id of a file, a vector store or a container could open
+// another account's object at the provider. The operator's account may name ids, because these
+// objects are its own.
 
 /**
- * A body is scanned for these when it is read. In a text, quotes are escaped: no name is in one.
+ * A body is scanned for these while it is read. Text cannot contain such a name, because its quotes
+ * are escaped.
  */
 export const WANTED = new Wanted(
   [...new Set([RESPONSES_IDS, CHAT_IDS, MESSAGES_IDS].flatMap(({ names }) => names))],
@@ -214,7 +217,7 @@ export function keepOwnIds(
   if (!mayHaveWanted) return targets
   const body: unknown = JSON.parse(decoder.decode(bytes))
   const member = vendorIds.find(body)
-  // Of two members of one name the other may be read by the vendor.
+  // When a member occurs twice, the provider may read either one.
   if (member === undefined && memberCount === countMembers(body)) return targets
   const own = targets.filter((target) => !isShared(target))
   if (own.length > 0) return own
@@ -232,7 +235,7 @@ export function keepOwnIds(
 }
 
 /**
- * A vendor reads what it keeps for an account by the credential of the call.
+ * A provider opens stored objects with the credential of the call.
  * @throws GatewayError `invalid_request` with the code `provider_account_id`
  */
 export function refuseOwnersAddresses(
@@ -252,14 +255,14 @@ export function refuseOwnersAddresses(
     }
 }
 
-/** The whole of an address that only others can read. */
+/** The whole address if it has no readable host. */
 function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).hostname : url
 }
 
-/** The beginning of an escape that ASCII or Latin-1 may have, as é has where a client writes ASCII. */
+/** The beginning of the escapes of ASCII and Latin-1, such as é from a client that writes ASCII. */
 const ESCAPE = Buffer.from('\\u00')
-/** Escapes of what the names consist of, by all but their last digit: no client needs these. */
+/** Escapes of the characters in the names, without the last digit; no client needs these. */
 const NAME_ESCAPES = (
   [
     ['\\u003', 'aA'],
@@ -269,10 +272,10 @@ const NAME_ESCAPES = (
   ] as const
 ).map(([beginning, digits]) => ({ needle: Buffer.from(beginning), lasts: Buffer.from(digits) }))
 
-/** With more than these it is cheaper to search for each beginning: text in French, as ASCII. */
+/** With more escapes, for example French text as ASCII, searching for each prefix is cheaper. */
 const ESCAPES_LOOKED_AT = 64
 
-/** A name may be spelled with escapes: of a member, or of a type of tools. */
+/** A member or tool type may be spelled with escapes. */
 function mayEscapeName(body: Uint8Array): boolean {
   let at = findNeedle.call(body, ESCAPE, 0)
   for (let looked = 0; at >= 0; looked += 1) {
@@ -294,7 +297,7 @@ function hasNameEscape(body: Uint8Array, from: number): boolean {
   return false
 }
 
-/** Called on the bytes themselves: a view of them would cost more than a search. */
+/** Called on the bytes directly: creating a view would cost more than the search. */
 const hasNeedle = Buffer.prototype.includes
 const findNeedle = Buffer.prototype.indexOf
 
@@ -302,7 +305,7 @@ function isShared(target: Target): boolean {
   return target.isShared
 }
 
-/** Of all objects in a value. */
+/** Counts the members of all objects in a value. */
 function countMembers(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   const inner: readonly unknown[] = Object.values(value)

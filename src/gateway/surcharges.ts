@@ -1,6 +1,6 @@
 /**
- * Finds what a request asks for that vendors charge beside text at the list's price: service tiers,
- * speech and pictures, tools that they run themselves. Must not know who asks, nor any price.
+ * Finds the parts of a request that providers charge besides text at list price: service tiers,
+ * speech and pictures, tools that they run themselves. Must not know the caller, nor any price.
  */
 import {
   type CountedTool,
@@ -17,12 +17,12 @@ import { findTools, HOSTED_TOOLS, TOOLS } from './shared-credential.ts'
 
 interface PricingMember {
   readonly name: string
-  /** The values that do not choose another price. */
+  /** The values that do not change the price. */
   readonly usual: ReadonlySet<unknown>
   readonly chooses: OtherPrice
 }
 
-/** Members that can choose another price than the list's. */
+/** Members that can change the price. */
 const PRICING_MEMBERS: readonly PricingMember[] = [
   { name: 'service_tier', usual: new Set(['auto', ...USUAL_TIERS]), chooses: 'tier' },
   // https://platform.claude.com/docs/en/build-with-claude/fast-mode
@@ -30,16 +30,16 @@ const PRICING_MEMBERS: readonly PricingMember[] = [
   // https://platform.claude.com/docs/en/build-with-claude/data-residency
   { name: 'inference_geo', usual: new Set(['global']), chooses: 'region' },
 ]
-/** Tiers below the list's price, which counts enough. */
+/** Tiers below the list price; counting the list price is enough. */
 const CHEAPER = new Set<unknown>(['flex', 'batch'])
-/** They have a vendor search, and no dialect tells how often it did. */
+/** Members that make a provider search; no dialect reports how often it did. */
 const HOSTED_MEMBERS = ['web_search_options', 'search_parameters', 'plugins']
-/** Tools that write another model's words, at that model's price: their cost has no bound. */
+/** Tools that write another model's words, at that model's price: their cost is unbounded. */
 const OTHER_MODELS = ['advisor']
 const NO_TOOLS: readonly ToolKind[] = []
 const WITH_INPUT = { isInput: true }
 
-/** Ways in which it asks for another price than the list's, also for a lower one. */
+/** Options of the request that change the price, also to a lower one. */
 export function listOtherPrices(body: JsonObject): readonly OtherPrice[] {
   let others = NO_OTHERS
   for (const { name, usual, chooses } of PRICING_MEMBERS) {
@@ -52,8 +52,8 @@ export function listOtherPrices(body: JsonObject): readonly OtherPrice[] {
 const NO_OTHERS: readonly OtherPrice[] = []
 
 /**
- * The member by which a request chooses a price above the list's, so that the list's would count
- * too little.
+ * The member by which a request chooses a price above the list price, so that the list price would
+ * be too low.
  */
 export function findSurcharge(body: JsonObject): string | undefined {
   for (const { name, usual } of PRICING_MEMBERS) {
@@ -65,8 +65,8 @@ export function findSurcharge(body: JsonObject): string | undefined {
 }
 
 /**
- * The tools that a request asks the vendor to run; it may run them or not. Reads no more than the
- * tools, and those only where one of the names is in them.
+ * The tools that a request asks the provider to run, which may not run them. Reads only the tools,
+ * and only if one of the names occurs.
  */
 export function listHostedTools(body: JsonObject, dialect: Dialect): readonly ToolKind[] {
   const isCounted = isRelayed(dialect) && dialect.readToolUses !== undefined
@@ -84,9 +84,8 @@ function toAskedTools(
 }
 
 /**
- * One use of each, where none was seen because the answer was not: it was too large to hold, or
- * nobody waited for it.
- * @param reported by the vendor all the same: searches of the web alone are in any report
+ * One use of each tool, when the answer was not seen: too large to buffer, or abandoned.
+ * @param reported uses that the provider did report: only web searches are in every report
  */
 export function atLeastOneEach(tools: readonly ToolKind[], reported?: ToolUses): ToolUses {
   const unseen = tools.filter(
@@ -97,7 +96,9 @@ export function atLeastOneEach(tools: readonly ToolKind[], reported?: ToolUses):
   return { ...Object.fromEntries(unseen.map((kind) => [kind, 1])), ...reported }
 }
 
-/** An empty object asks for a search with the vendor's defaults; an empty list asks for nothing. */
+/**
+ * An empty object asks for a search with the provider's defaults; an empty list asks for nothing.
+ */
 function isOffered(body: JsonObject, name: string): boolean {
   const member = body.get(name)
   if (member === undefined || body.type(member) === 'null') return false
@@ -107,7 +108,7 @@ function isOffered(body: JsonObject, name: string): boolean {
 
 const MODALITIES = 'modalities'
 
-/** A token of speech or of a picture costs several times what one of text does. */
+/** A token of speech or of a picture costs several times as much as one of text. */
 function asksForMedia(body: JsonObject): boolean {
   const member = body.get(MODALITIES)
   if (member === undefined || body.type(member) !== 'array') return false

@@ -1,6 +1,6 @@
 /**
- * The most that a call may cost at any of its targets, estimated before any of them is asked. Knows
- * no vendor, and not where prices come from.
+ * The maximum cost of a call at any of its targets, estimated before any of them is asked. Knows no
+ * provider, and not where prices come from.
  */
 import type { ToolKind } from '../core/cost.ts'
 import type { Gate, GateTarget } from '../core/gate.ts'
@@ -12,16 +12,16 @@ import type { Caller, Limits, Prices } from './ports.ts'
 
 interface CostPorts {
   readonly limits: Pick<Limits, 'limitsSpend'>
-  /** Absent: no price is known. */
+  /** Undefined: no prices are known. */
   readonly prices?: Prices | undefined
 }
 
 interface EstimatedCall {
   readonly call: AskingCall
-  /** Tools that it asks the vendor to run: one use of each is counted. */
+  /** Tools that the provider is asked to run; one use of each is counted. */
   readonly tools: readonly ToolKind[]
   readonly inputTokens: number
-  /** Tokens that it may write, or usually does. */
+  /** The output limit in tokens, or the usual output. */
   readonly outputTokens: number
 }
 
@@ -34,8 +34,8 @@ interface AskingCall {
 }
 
 /**
- * In billionths of a US dollar; 0 where no limit is in money. The target that will answer is not
- * known yet, and an average of cheap calls says nothing of expensive ones.
+ * In billionths of a US dollar; 0 when no limit is in money. The maximum, because the target that
+ * will answer is unknown, and an average of cheap calls says nothing about expensive ones.
  */
 export function maximumNanoUsd(
   { limits, prices }: CostPorts,
@@ -57,7 +57,7 @@ export function maximumNanoUsd(
   return most
 }
 
-/** Another model of a target's provider. */
+/** Another model of the target's provider. */
 export function siblingOf(target: string, model: string): string {
   return `${target.slice(0, target.indexOf('/'))}/${model}`
 }
@@ -65,7 +65,7 @@ export function siblingOf(target: string, model: string): string {
 /** The gate's targets, and the one that the caller chooses. */
 function listCandidates(gate: Gate, accepted: AcceptedRequest): readonly GateTarget[] {
   const chosen = findChosen(gate, accepted)
-  // A choice that is no target's name is refused later, and has no price.
+  // A choice that is not a target's name is refused later and has no price.
   return chosen !== undefined && isTargetName(chosen.model)
     ? [chosen, ...gate.targets]
     : gate.targets

@@ -1,6 +1,6 @@
 /**
- * One attempt at one target: send, wait for the beginning of a usable answer, note how the target
- * did.
+ * One attempt at one target: send, wait for the beginning of a usable answer, and record the
+ * target's health.
  */
 
 import { createHmac } from 'node:crypto'
@@ -60,35 +60,34 @@ export interface AskPorts {
   readonly upstream: Upstream
   readonly timeouts: ExchangeTimeouts
   readonly credentials: Credentials
-  /** Absent: no call's cost is known. */
+  /** Undefined: no call's cost is known. */
   readonly prices?: Prices | undefined
   readonly breakers: CircuitBreakers
-  /** Absent: nobody is told. */
+  /** Undefined: unusable targets are not reported. */
   readonly unusable?: UnusableTargets | undefined
-  /** Absent: nothing is remembered, and no target is asked again without `stream_options`. */
+  /** Undefined: nothing is remembered, and no target is retried without `stream_options`. */
   readonly uncounted?: UncountedStreams | undefined
-  /** Absent: the catalog alone says which models reason. */
+  /** Undefined: only the catalog says which models reason. */
   readonly reasoning?: SeenReasoning | undefined
   readonly addresses: Pick<AddressGuard, 'resolve' | 'locate' | 'avoid'>
   readonly bodyLimits: { readonly maxBodyBytes: number }
-  /** Whether this process has no handle left for a connection. Absent: nobody can tell. */
+  /** Whether this process has no file descriptor left for a connection. Undefined: unknown. */
   readonly isOutOfHandles?: (() => boolean) | undefined
 }
 
-/** The attempts of one call share this. */
+/** State shared by the attempts of one call. */
 export interface Attempting {
   readonly call: AdmittedCall
   readonly plan: Plan
-  /** When the gate's time is over, on the clock's `elapsed` scale: for all attempts together. */
+  /** End of the gate's timeout for all attempts together, on the clock's `elapsed` scale. */
   readonly endsAt: number
-  /** The place in the plan of the target behind the one that was asked last. */
+  /** Index in the plan after the last target that was asked. */
   next: number
   /**
-   * Made when the first target that speaks another dialect is asked, and decoded once for all of
-   * them.
+   * Created for the first target of another dialect; the request is decoded once for all of them.
    */
   caller: CallerRequest | undefined
-  /** Whether a target failed in a way that may pass: the same request may succeed later. */
+  /** Whether a target's failure may be temporary, so that the same request may succeed later. */
   mayPass: boolean
 }
 
@@ -97,14 +96,14 @@ export interface Attempted {
   readonly answer: BegunAnswer
   /** Members of the request that had no effect with this target. */
   readonly ignored: readonly string[]
-  /** Members of the request that were changed for this target without any loss. */
+  /** Members of the request that were changed for this target without loss. */
   readonly adapted: readonly string[]
 }
 
 /**
- * @param signal aborts when nobody waits for this attempt any more
- * @throws GatewayError that tells the target's failure; UpstreamFailure `cancelled` when `signal`
- * was aborted
+ * @param signal aborts when this attempt is no longer needed
+ * @throws GatewayError for the target's failure; UpstreamFailure `cancelled` when `signal` was
+ * aborted
  */
 export async function askTarget(
   ports: AskPorts,
@@ -160,7 +159,7 @@ async function askOnce(
     if (isCancelled || isOurEnd(thrown)) giveUpAttempt(clock, attempt)
     attempt.hasTimedOut = attempt.isSent && isSilence(thrown) && !hasRefused(attempt)
     attempt.failedAt ??= clock.elapsed()
-    // The client went away: no blame on the upstream.
+    // The client left, so the upstream is not blamed.
     if (isCancelled) {
       breakers.noteAbandoned(target.healthKey)
       throw thrown
@@ -184,7 +183,7 @@ async function askOnce(
   }
 }
 
-/** A vendor's own code may be any text. */
+/** A provider's own code may be any text. */
 const CODE = /^[\w.-]{1,64}$/
 
 function toAttemptFailure({ kind, code }: GatewayError): AttemptFailure {
@@ -192,7 +191,7 @@ function toAttemptFailure({ kind, code }: GatewayError): AttemptFailure {
   return { kind, code: isReason ? code : null }
 }
 
-/** Vectors are no tokens that a model writes. */
+/** Vectors are not tokens that a model writes. */
 function writesUnseen(
   { reasoning }: AskPorts,
   { dialect, accepted, caller }: AdmittedCall,
@@ -203,7 +202,7 @@ function writesUnseen(
   return reasoning?.has(caller.accountId, name) === true
 }
 
-/** Notes what the call's record will say of its target. */
+/** Records the target in the call's record. */
 export function noteTarget(attempts: AttemptLog, target: Target): void {
   attempts.target = target.name
   attempts.credential = target.owner === 'account' ? 'own' : 'platform'
@@ -220,7 +219,7 @@ interface OpenedExchange {
   readonly expected: AnswerExpectation
 }
 
-/** A promise only where something has to be signed or looked up before. */
+/** Returns a promise only when a signature or a lookup is needed first. */
 function openExchange(
   ports: AskPorts,
   input: Attempting,
@@ -237,13 +236,13 @@ function openExchange(
     : openChecked(ports, input, one, { outgoing, headers })
 }
 
-/** Of the call, for its upstream: beside what every request to the target says. */
+/** The headers of this call, besides those of every request to the target. */
 function toOwnHeaders(
   { call, plan }: Attempting,
   { target, attempt }: OneAttempt,
 ): Record<string, string> {
   const { headers } = call.request
-  // A client's headers belong to the dialect that it speaks; its trace belongs to no dialect.
+  // A client's headers belong to its dialect; trace headers belong to none.
   const own = target.isTranslated
     ? forwardTraceHeaders(headers)
     : target.passed.request.pick(headers)
@@ -254,7 +253,7 @@ function toOwnHeaders(
   return own
 }
 
-/** @param features that the target takes, in its own names */
+/** @param features accepted by the target, in its own names */
 function replaceFeatures(
   headers: Record<string, string>,
   { dialect }: AdmittedCall,
@@ -267,10 +266,12 @@ function replaceFeatures(
 }
 
 interface OutgoingRequest {
-  /** Replace those that the caller asks for by a header. Undefined: they pass. */
+  /**
+   * Features that replace those the caller's header asks for. Undefined: the header is forwarded.
+   */
   readonly features?: readonly string[] | undefined
   readonly body: EditedBytes
-  /** Of its answer. */
+  /** The form of the answer. */
   readonly form: AnswerForm
 }
 
@@ -279,7 +280,7 @@ interface PreparedRequest {
   readonly headers: Record<string, string>
 }
 
-/** Signs it, and looks up where its address leads. */
+/** Signs the request, and checks the addresses of its host. */
 async function openChecked(
   ports: AskPorts,
   input: Attempting,
@@ -288,7 +289,7 @@ async function openChecked(
 ): Promise<OpenedExchange> {
   const { target, signal } = one
   const leftMs = () => timeUntil(ports.clock, input.endsAt)
-  // A signature covers all headers, and takes the place of the key.
+  // A signature covers all headers and replaces the key.
   const headers = target.signing === undefined ? own : target.common.join(own)
   const common = target.signing === undefined ? target.common : undefined
   const secrets =
@@ -346,10 +347,7 @@ function timeUntil(clock: Timekeeper, endsAt: number): number {
   return endsAt - clock.elapsed()
 }
 
-/**
- * @throws GatewayError when the address is not allowed: nothing is connected to then;
- * UpstreamFailure
- */
+/** @throws GatewayError when the address is not allowed, before any connection; UpstreamFailure */
 async function resolve(
   { addresses }: AskPorts,
   target: Target,
@@ -408,7 +406,7 @@ function toOutgoing(ports: AskPorts, input: Attempting, target: Target): Outgoin
   return { body, form, features: bridged?.taken }
 }
 
-/** @returns undefined where the target takes what its dialect has */
+/** @returns undefined when the target supports the dialect's own header */
 function bridgeHeader(
   { dialect, request }: AdmittedCall,
   { features }: Target,
@@ -483,9 +481,9 @@ function join(names: readonly string[], more: readonly string[] = NOTHING): read
 }
 
 /**
- * Accounts share the vendor account behind the platform's credential: two that choose the same key
- * must not get each other's answer. Nobody without the credential can tell which key another
- * account would send.
+ * Accounts share the provider account behind the platform's credential, so two that choose the same
+ * key must not get each other's answer. Keyed with the credential, so that an account cannot
+ * compute another one's key.
  */
 function ownIdempotencyKey(
   headers: Record<string, string>,
@@ -499,8 +497,7 @@ function ownIdempotencyKey(
 }
 
 /**
- * The upstream's work is part of this attempt. A state that came without a valid parent belongs to
- * no trace.
+ * The upstream's work is part of this attempt. A `tracestate` without a valid parent is dropped.
  */
 function replaceTrace(forwarded: Record<string, string>, trace: AttemptTrace): void {
   delete forwarded.tracestate

@@ -1,7 +1,7 @@
 /**
- * Stage 5: ask the targets in order until one begins a usable answer. Nothing has been forwarded
- * yet, so a failure here is still a real HTTP status; once this returns, the call is committed to
- * the target that answered.
+ * Stage 5, attempt: asks the targets in order until one begins a usable answer. Nothing was
+ * forwarded before that, so a failure still gets an HTTP status. Afterwards the call stays with the
+ * target that answered.
  */
 import { GatewayError, isRepeatedInVain } from '../../core/errors.ts'
 import type { Deadline, Deadlines, DueCause } from '../../net/deadlines.ts'
@@ -34,8 +34,8 @@ export async function attemptTargets(
   const { attempts } = call
   let failed: Pick<AttemptLog, 'target' | 'credential'> = attempts
   for (let target = targets[0]; target !== undefined; target = targets[input.next]) {
-    // One that cannot be asked any more has no part in the call: it is not blamed for the time that
-    // others took, nor does its owner pay for the call.
+    // A target that is never asked has no part in the call: it is not blamed for the time that
+    // others took, and its owner does not pay.
     if (failure !== undefined) {
       if (call.request.signal.aborted) throw toEnded('cancelled', target)
       if (ports.clock.elapsed() >= endsAt) break
@@ -44,8 +44,7 @@ export async function attemptTargets(
     for (let retry = 0; retry <= gate.maxRetries; retry += 1) {
       if (failure !== undefined && retry > 0) {
         const delayMs = retryDelayMs(retry, failure)
-        // No time would be left to ask it: the caller would wait for nothing, and the next target
-        // may be asked now.
+        // After the delay no time would be left, so the next target is asked now.
         if (ports.clock.elapsed() + delayMs >= endsAt) break
         await pause(ports, call, target, delayMs)
       }
@@ -55,12 +54,12 @@ export async function attemptTargets(
         return attempted
       } catch (thrown) {
         if (!(thrown instanceof GatewayError)) throw thrown
-        // The caller's own mistake is one at every target.
+        // The caller's own mistake fails at every target.
         if (!movesOn(thrown)) throw thrown
         const isSkipped = isForeignReasoning(thrown)
         if (isSkipped) attempts.skipped = [...attempts.skipped, target.name]
-        // A target that cannot go on with the conversation, or serves nobody, is passed over, and
-        // says nothing of the one that could not answer.
+        // A target that cannot continue the conversation, or serves no one, is skipped; the failure
+        // of the target that was really asked is kept.
         if (failure === undefined || !(isSkipped || thrown.targetFault !== undefined)) {
           failure = thrown
           failed = { target: attempts.target, credential: attempts.credential }
@@ -70,10 +69,10 @@ export async function attemptTargets(
     }
   }
   if (failure === undefined) throw new GatewayError('internal_error', 'The gate has no target.')
-  // The row is that of the target whose failure ends the call.
+  // The record names the target whose failure ends the call.
   attempts.target = failed.target
   attempts.credential = failed.credential
-  // The last target's refusal persists, and an earlier target may answer the next time.
+  // The last refusal would repeat, but an earlier target may answer next time.
   if (input.mayPass && isRepeatedInVain(failure)) call.headers['x-should-retry'] = 'true'
   throw failure
 }
@@ -91,7 +90,7 @@ function askBoth(
   input: Attempting,
   targets: Omit<HedgedTargets, 'onHedge'>,
 ): Promise<Attempted> {
-  // The second is not asked again.
+  // The second target is not asked again.
   const onHedge = () => {
     input.next += 1
   }
@@ -100,8 +99,8 @@ function askBoth(
 
 /**
  * Waits before a retry.
- * @throws UpstreamFailure `cancelled` when the client leaves meanwhile; GatewayError where the key
- * goes or the gateway ends
+ * @throws UpstreamFailure `cancelled` when the client leaves; GatewayError when the key is revoked
+ * or the gateway stops
  */
 function pause(ports: AttemptPorts, call: AdmittedCall, target: Target, ms: number): Promise<void> {
   const { clock, deadlines } = ports
@@ -109,7 +108,7 @@ function pause(ports: AttemptPorts, call: AdmittedCall, target: Target, ms: numb
   if (signal.aborted) return Promise.reject(toEnded('cancelled', target))
   return new Promise((resolve, reject) => {
     const wait: Deadline = {
-      // Deadlines are looked for some times a second, and a pause ends when it is over.
+      // A timer ends the pause exactly; deadlines are only checked every few milliseconds.
       dueAt: Number.POSITIVE_INFINITY,
       owner: call.caller.owner,
       signal,

@@ -1,6 +1,6 @@
 /**
- * Sends one request and reads just enough of the answer to know that it is one. Must not forward
- * anything.
+ * Sends one request and reads just enough of the response to know that it is a usable answer. Must
+ * not forward anything.
  */
 import type { ToolUses } from '../../core/cost.ts'
 import { formOfDialect } from '../../core/dialects.ts'
@@ -34,18 +34,20 @@ import { type AskingCall, MAX_ERROR_BYTES, toRefusal, toReportedRefusal } from '
 import { scrub, scrubText } from './sent-secrets.ts'
 
 /**
- * Whole answers up to this size are read, checked and counted before they go out; larger ones are
- * counted as they flow.
+ * Complete answers up to this size are read, checked and counted before they are sent; larger ones
+ * are counted while they are relayed.
  */
 const MAX_WHOLE_ANSWER_BYTES = 4 * 1024 * 1024
 
 /**
- * The same for embeddings that are translated, which has to see all of them: some vendors send 30
- * bytes a number, and 256 vectors of 4,096 numbers are 31 MB.
+ * The same limit for translated embeddings, which must be read whole: some providers send 30 bytes
+ * per number, and 256 vectors of 4,096 numbers are 31 MB.
  */
 const MAX_EMBEDDINGS_ANSWER_BYTES = 64 * 1024 * 1024
 
-/** The members in which the dialects report a whole answer's usage, its tier, its tools and its model. */
+/**
+ * The members in which the dialects report the usage, tier, tools and model of a complete answer.
+ */
 const USAGE_MEMBERS: ReadonlySet<string> = new Set([
   'usage',
   'usageMetadata',
@@ -62,22 +64,25 @@ export type BegunAnswer = AnswerHead &
         readonly type: 'whole'
         readonly body: Uint8Array
         readonly usage: Usage | null
-        /** The answer says of itself that it has failed. */
+        /** The answer itself reports a failure. */
         readonly hasFailed: boolean
-        /** Of text that the model wrote. Undefined: `usage` tells, or nothing may be guessed. */
+        /**
+         * Bytes of text that the model wrote. Undefined: `usage` is reported, or no estimate is
+         * allowed.
+         */
         readonly unreportedBytes?: number | undefined
-        /** Of the vendor's own tools. Undefined: the dialect tells of none. */
+        /** Uses of the provider's own tools. Undefined: the dialect does not report them. */
         readonly toolUses?: ToolUses | undefined
-        /** Parts of the upstream's answer that its caller does not get; absent: none. */
+        /** Parts of the upstream's answer that the caller does not get. */
         readonly ignored?: readonly string[] | undefined
-        /** As the upstream names it. Undefined: it does not. */
+        /** The model's name at the upstream. Undefined: not reported. */
         readonly model: string | undefined
       }
     | {
         readonly type: 'large'
         readonly exchange: Exchange
         readonly first: Uint8Array
-        /** Has seen `first` already. */
+        /** Has processed `first` already. */
         readonly counted: MemberReader
         readonly dialect: Pick<RelayedDialect, 'readUsage' | 'readToolUses'>
       }
@@ -97,18 +102,18 @@ export interface AnswerExpectation {
   readonly call: AskingCall
   readonly request: AcceptedRequest
   readonly form: AnswerForm
-  /** Told the answer's status. */
+  /** Receives the answer's status. */
   readonly attempt: AttemptRecord
   /**
-   * The sent parts of the credential that open something: no answer may show them.
-   * Undefined: the credential as it is.
+   * The secret parts of the sent credential, which no answer may show. Undefined: the whole
+   * credential.
    */
   readonly secrets: readonly string[] | undefined
 }
 
 /**
- * Whether the answer to a request comes back as it is or is translated. The request's body is no
- * part of it: the answer is waited for without it.
+ * Whether the answer is relayed unchanged or translated. Does not hold the request's body, so that
+ * the body can be released while waiting.
  */
 export type AnswerForm =
   | ({
@@ -125,9 +130,9 @@ function createTap(form: AnswerForm): StreamTap {
 }
 
 /**
- * A promise only where more of the answer has to come.
+ * Returns a promise only when more of the answer has to arrive.
  * @throws GatewayError (or rejects with it) `upstream_error` or `provider_auth_failed`;
- *   UpstreamFailure
+ * UpstreamFailure
  */
 export function beginAnswer(
   exchange: Exchange,
@@ -137,7 +142,7 @@ export function beginAnswer(
   expected.attempt.status = head.status
   if (head.status < 200 || head.status > 299)
     return toRefusal(exchange, head, expected).then((refusal) => Promise.reject(refusal))
-  // The runtime, too, would send the caller nothing of it.
+  // The runtime would not send a body with this status either.
   if (head.status === RESET_CONTENT)
     throw unusableAnswer(expected.target.name, 'answered with HTTP 205, which has no body')
   const encoding = encodingOf(head.headers)
@@ -159,7 +164,7 @@ export function beginAnswer(
 /** RFC 9110 §15.3.6. */
 const RESET_CONTENT = 205
 
-/** @returns undefined where the answer is as it is */
+/** @returns undefined when the answer is not compressed */
 function encodingOf(headers: HeaderFields): string | undefined {
   const said = headers.get('content-encoding')?.trim().toLowerCase().slice(0, 32) ?? ''
   if (said === '' || said === 'identity') return undefined
@@ -171,8 +176,8 @@ const NOT_IN_NAMES = /[^a-z0-9, -]/
 const EVENT_STREAM = 'text/event-stream'
 
 /**
- * The answer's first bytes count for more than its content type: some servers, and what stands
- * before them, name another type or none, and some send an error as JSON.
+ * The first bytes of an answer matter more than its content type: some servers and proxies send
+ * another type or none, and some send an error as JSON.
  */
 async function beginStream(
   exchange: Exchange,
@@ -196,7 +201,7 @@ async function beginStream(
   return beginEvents(exchange, expected, { head, first })
 }
 
-/** So many bytes tell the form of an answer. */
+/** Enough bytes to recognise the form of an answer. */
 const FORM_BYTES = 16
 
 async function readBeginning(exchange: Exchange): Promise<Uint8Array | undefined> {
@@ -210,13 +215,13 @@ async function readBeginning(exchange: Exchange): Promise<Uint8Array | undefined
 }
 
 function formOf(first: Uint8Array): 'events' | 'json' | undefined {
-  // Nearly always the first byte says it.
+  // Nearly always the first byte decides.
   const text = toLatin1(first, 0, Math.min(first.byteLength, FORM_BYTES)).replace(BLANK, '')
   if (/^[{[]/.test(text)) return 'json'
   return /^(?:(?:data|event|id|retry)?:)/.test(text) ? 'events' : undefined
 }
 
-/** A byte order mark, and space. */
+/** A byte order mark and white space. */
 const BLANK = /^(?:\u00ef\u00bb\u00bf)?\s*/
 
 async function beginEvents(
@@ -247,13 +252,10 @@ function emptyStream({ target }: AnswerExpectation): GatewayError {
   return unusableAnswer(target.name, 'ended its stream before the first event')
 }
 
-/**
- * Some vendors send comments until they know whether there is an answer: more of them than this are
- * not kept back.
- */
+/** Some providers send comments until an answer begins; at most this much is held back. */
 const MAX_COMMENT_BYTES = 64 * 1024
 
-/** @param frames whole ones. Nearly always the first byte says no. */
+/** @param frames complete frames. Nearly always the first byte is not a colon. */
 function areComments(frames: string): boolean {
   if (!COMMENT_OR_LINE_END.test(frames)) return false
   return frames.split(/[\r\n]/).every((line) => line === '' || line.startsWith(':'))
@@ -261,7 +263,7 @@ function areComments(frames: string): boolean {
 
 const COMMENT_OR_LINE_END = /^[:\r\n]/
 
-/** While a status can still tell it. */
+/** Detects a failure event while an HTTP status can still report it. */
 function reportedInEvent(
   reported: string,
   { reportedKind: kind }: StreamTap,
@@ -276,7 +278,7 @@ function reportedInEvent(
 
 const NO_BODY = new Uint8Array(0)
 
-/** @returns undefined where the JSON is no error */
+/** @returns undefined when the JSON is not an error */
 function reportedInJson(
   body: Uint8Array,
   { headers }: Pick<AnswerHead, 'headers'>,
@@ -300,8 +302,8 @@ function beginWhole(
 ): BegunAnswer | Promise<BegunAnswer> {
   const { headers } = head
   const declared = Number(headers.get('content-length') ?? Number.NaN)
-  // A length bounds what is read only where it is what frames the answer (RFC 9112 §6.3): otherwise
-  // it is counted as it comes.
+  // The declared length bounds the read only if it frames the answer (RFC 9112 §6.3); otherwise
+  // bytes are counted as they arrive.
   const isFramed = !headers.has('transfer-encoding')
   const body =
     isFramed && declared <= MAX_WHOLE_ANSWER_BYTES
@@ -324,7 +326,8 @@ function toBegun(
   const { target, form } = expected
   if (form.type === 'translated') {
     if (body.byteLength > mostBytesOf(expected)) {
-      // The limit is ours: whoever asks for more than it would have it for nothing.
+      // The limit is the gateway's, so the call pays for the answer; otherwise large answers would
+      // be free.
       expected.attempt.isGivenUp = true
       throw unusableAnswer(target.name, 'sent an answer too large to translate')
     }
@@ -364,15 +367,15 @@ function toBegun(
   }
 }
 
-/** The members that hold an answer, in all dialects of upstreams. */
+/** The members that hold an answer, in all upstream dialects. */
 const ANSWER_MEMBERS = ['choices', 'output', 'candidates', 'content', 'message', 'data']
 
-/** Some tell in a whole answer why it failed. */
+/** Some complete answers report why they failed. */
 function hasError({ error }: JsonRecord): boolean {
   return error !== undefined && error !== null
 }
 
-/** @throws GatewayError that may have the upstream's words in it, without its secrets */
+/** @throws GatewayError that may quote the upstream, without its secrets */
 function convert(
   form: Extract<AnswerForm, { type: 'translated' }>,
   answer: JsonRecord,
@@ -386,7 +389,7 @@ function convert(
   }
 }
 
-/** Some servers report no usage, and nobody may call them for nothing: it is estimated. */
+/** Some servers report no usage. It is estimated, so that calls to them are not free. */
 function unreportedIn(
   answer: JsonRecord,
   usage: Usage | null,
@@ -396,7 +399,7 @@ function unreportedIn(
   return formOfDialect(dialect.id).writesText ? answerBytes(answer) : 0
 }
 
-/** Reads to the end, or until there is more than `limit`: then what was read so far. */
+/** Reads to the end or until more than `limit` bytes arrived; returns the bytes read. */
 async function readUpTo(exchange: Exchange, limit: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0
@@ -411,8 +414,8 @@ async function readUpTo(exchange: Exchange, limit: number): Promise<Uint8Array> 
 }
 
 /**
- * Parsed whole, unlike a request: it is small, nothing in it is edited, and this is the fastest
- * check that it is JSON.
+ * Answers are parsed whole, unlike requests: they are small and not edited, and this is the fastest
+ * validation.
  */
 function parseAnswer(body: Uint8Array, target: Target): JsonRecord {
   if (body.byteLength === 0) throw unusableAnswer(target.name, 'sent an empty answer')
@@ -428,7 +431,7 @@ function parseAnswer(body: Uint8Array, target: Target): JsonRecord {
   return json as JsonRecord
 }
 
-/** Some servers, and what stands before them, report a failure with a 200. */
+/** Some servers and proxies report a failure with status 200. */
 function noAnswer(
   body: Uint8Array,
   head: Pick<AnswerHead, 'headers'>,

@@ -1,13 +1,13 @@
 /**
- * The headers that pass between a caller and an upstream, for each dialect: its list, and what the
- * operator has added. Must not know names.
+ * The headers that are forwarded between a caller and an upstream, per dialect: the dialect's list
+ * plus the operator's. Must not know header names.
  */
 import type { InboundDialectId } from '../../core/dialects.ts'
 import { HeaderList } from '../../net/headers.ts'
 import { CALL_ENDPOINTS } from '../../wire/dialects.ts'
 import { withCommonHeaders } from '../../wire/header-lists.ts'
 
-/** Names in lower case that pass in every dialect, beside its own. */
+/** Lower-case names that are forwarded in every dialect, besides its own list. */
 export interface AddedHeaders {
   readonly request: readonly string[]
   readonly answer: readonly string[]
@@ -18,7 +18,7 @@ const NOTHING_ADDED: AddedHeaders = { request: [], answer: [] }
 interface DialectHeaders {
   readonly request: HeaderList
   readonly answer: HeaderList
-  /** On the account's own credential. */
+  /** Answer headers for calls on the account's own credential. */
   readonly ownAnswer: HeaderList
 }
 
@@ -41,14 +41,14 @@ export class CallHeaders {
     )
   }
 
-  /** @param owner whose credential the upstream is asked with */
+  /** @param owner the owner of the upstream's credential */
   listsFor(dialect: InboundDialectId, owner: 'account' | 'platform'): PassedHeaders {
     const { request, answer, ownAnswer } = this.#lists.get(dialect) ?? NO_LISTS
     return { request, answer: owner === 'account' ? ownAnswer : answer }
   }
 }
 
-/** The headers of a request that pass, and those of its answer. */
+/** The request headers and answer headers that are forwarded. */
 export interface PassedHeaders {
   readonly request: HeaderList
   readonly answer: HeaderList

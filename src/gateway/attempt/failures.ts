@@ -1,5 +1,5 @@
 /**
- * Turns failures between gateway and upstream into the one error type. Decides no status:
+ * Converts failures between gateway and upstream into GatewayErrors. Decides no status:
  * core/errors.ts does.
  */
 import { GatewayError, toGatewayError } from '../../core/errors.ts'
@@ -17,14 +17,14 @@ const TIMEOUTS: ReadonlySet<UpstreamFailureType> = new Set([
 ])
 
 /**
- * The upstream went on, and the gateway did not: the gate's time was over, the call's key was
- * deleted, or an event was larger than the gateway takes. An account can bring each about.
+ * The gateway ended the answer and not the upstream: the gate's timeout, a revoked key, or an event
+ * above the size limit. An account can cause each of these.
  */
 export function isOurEnd(thrown: unknown): boolean {
   return isPromisedEnd(thrown) || thrown instanceof SseFrameTooLargeError
 }
 
-/** It has to be over in a time that was promised. */
+/** The call must end within a guaranteed time. */
 export function isPromisedEnd(thrown: unknown): boolean {
   return (
     thrown instanceof UpstreamFailure &&
@@ -32,7 +32,7 @@ export function isPromisedEnd(thrown: unknown): boolean {
   )
 }
 
-/** The connection stood, and the upstream sent nothing for too long. */
+/** The upstream was connected but silent for too long. */
 export function isSilence(thrown: unknown): boolean {
   return (
     thrown instanceof UpstreamFailure &&
@@ -40,7 +40,7 @@ export function isSilence(thrown: unknown): boolean {
   )
 }
 
-/** @param cause where an upstream was asked already */
+/** @param cause set when an upstream was asked already */
 export function keyIsGone(cause?: UpstreamFailure): GatewayError {
   return new GatewayError(
     'unauthorized',
@@ -49,7 +49,7 @@ export function keyIsGone(cause?: UpstreamFailure): GatewayError {
   )
 }
 
-/** Our own shortage: the target was not asked. */
+/** The gateway's own shortage; the target was not asked. */
 export function outOfHandles(cause: unknown): GatewayError {
   return new GatewayError(
     'unavailable',
@@ -62,10 +62,13 @@ export function isOutOfHandles({ kind, code }: GatewayError): boolean {
   return kind === 'unavailable' && code === OUT_OF_HANDLES
 }
 
-/** @param target `provider/model`, named in the message so that the caller knows whom to blame */
+/**
+ * @param target `provider/model`, named in the message so that the caller knows which upstream
+ * failed
+ */
 export function toFailure(thrown: unknown, target: string): GatewayError {
   if (thrown instanceof UpstreamFailure) {
-    // No target has anything to do with it.
+    // Not the target's fault.
     if (thrown.type === 'revoked') return keyIsGone(thrown)
     const kind = TIMEOUTS.has(thrown.type)
       ? 'upstream_timeout'
@@ -82,9 +85,9 @@ export function toFailure(thrown: unknown, target: string): GatewayError {
   return toGatewayError(thrown)
 }
 
-/** An answer that is no answer in the dialect asked for. */
+/** A response that is not an answer in the requested dialect. */
 export function unusableAnswer(target: string, what: string): GatewayError {
-  // An upstream's own words may bring their full stop.
+  // The quoted words may end with a full stop already.
   const end = what.endsWith('.') ? '' : '.'
   return new GatewayError('upstream_error', `The upstream of ${target} ${what}${end}`, {
     code: 'bad_upstream_answer',

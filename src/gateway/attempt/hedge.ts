@@ -1,4 +1,4 @@
-/** Asks a second target when the first is late, and takes whichever begins to answer first. */
+/** Asks a second target when the first is late, and uses the one that begins to answer first. */
 
 import type { Stopwatch, Timekeeper } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
@@ -19,17 +19,17 @@ import { movesOn } from './retry.ts'
 export interface HedgedTargets {
   readonly first: Target
   readonly second: Target
-  /** How long the first has for its first byte, in milliseconds. */
+  /** How long the first target has for its first byte, in milliseconds. */
   readonly afterMs: number
-  /** Told when the second is asked. */
+  /** Called when the second target is asked. */
   readonly onHedge: () => void
 }
 
 /**
- * The loser's exchange is cancelled, and only the winner's answer is relayed; what the loser read
- * is counted (settle.ts).
- * @throws what `askTarget` throws: of the first when it failed in time, else of the last one to
- * fail, unless the other found a mistake of the caller's
+ * The slower exchange is cancelled, and only the faster answer is relayed; the slower one's usage
+ * is counted too (settle.ts).
+ * @throws the errors of `askTarget`: the first target's if it failed in time, else the last one's,
+ * unless the other one found a mistake of the caller
  */
 export async function askHedged(
   ports: AskPorts,
@@ -49,7 +49,7 @@ export async function askHedged(
   } catch (none) {
     const told = toldOf(failures)
     if (told === undefined) throw none
-    // The row is that of the target whose failure ends the call: its owner pays for what it read.
+    // The record names the target whose failure ends the call; its owner pays for what it read.
     noteTarget(input.call.attempts, told.target)
     throw told.thrown
   }
@@ -66,7 +66,7 @@ interface Asked {
   readonly attempt: AttemptRecord | undefined
 }
 
-/** @param failures gets its own when it fails: they come in the order of time */
+/** @param failures receives this target's failure; ordered by time */
 function ask(ports: AskPorts, input: Attempting, target: Target, failures: Failed[]): Asked {
   const leave = new Leaving()
   const { signal } = input.call.request
@@ -78,11 +78,11 @@ function ask(ports: AskPorts, input: Attempting, target: Target, failures: Faile
 }
 
 /**
- * One that began to answer in the same moment is closed; one that has not is cancelled, and its
- * failure means nothing.
+ * If it began to answer at the same moment, its answer is closed; otherwise the attempt is
+ * cancelled, and its failure is ignored.
  */
 function cancel(clock: Stopwatch, { attempted, leave, attempt }: Asked): void {
-  // At once: the call may be settled before the attempt notices that it was cancelled.
+  // Recorded immediately, since the call may be settled before the attempt notices.
   if (attempt !== undefined) giveUpAttempt(clock, attempt)
   leave.abort()
   attempted.then(

@@ -1,7 +1,4 @@
-/**
- * Turns an upstream's refusal into ours: which status, whose words, and nothing that it should not
- * have said.
- */
+/** Converts an upstream's refusal: chooses the status and message, and removes secrets. */
 import { callersTypeOf, ERROR_POLICY, GatewayError, type TargetFault } from '../../core/errors.ts'
 import { RETRY_HEADERS } from '../../core/http.ts'
 import type { AnswerHead } from '../../net/answer-parser.ts'
@@ -29,10 +26,10 @@ import type { Target } from '../plan/compile-target.ts'
 import { FOREIGN_REASONING } from './retry.ts'
 import { type SentSecrets, scrub } from './sent-secrets.ts'
 
-/** More of an error answer than this is no use to anyone. */
+/** The rest of a longer error answer is not read. */
 export const MAX_ERROR_BYTES = 64 * 1024
 
-/** Unavailable, and Anthropic's own word for it (wire.md §3.2). */
+/** 503, and Anthropic's own status for overload (wire.md §3.2). */
 const BUSY: ReadonlySet<number> = new Set([503, 529])
 
 export interface RefusedQuestion extends SentSecrets {
@@ -40,7 +37,7 @@ export interface RefusedQuestion extends SentSecrets {
   readonly call: AskingCall
 }
 
-/** The estimates of how long a call's request is. */
+/** The token estimates of a call's request. */
 export type AskingCall = Pick<AdmittedCall, 'admission'>
 
 export function askedTokensOf({ admission }: AskingCall): AskedTokens {
@@ -58,8 +55,7 @@ export async function toRefusal(
 ): Promise<GatewayError> {
   const { status } = answer
   const { target } = question
-  // The caller's key was fine: it is the gateway's own credential that the provider refused (design
-  // §4, Errors).
+  // The caller's key was valid: the provider refused the gateway's credential (design §4, Errors).
   if (status === 401) {
     exchange.close()
     return refusedCredential(target, status)
@@ -72,8 +68,8 @@ export async function toRefusal(
 }
 
 /**
- * A failure that the upstream reports behind a 200, with the status that fits it.
- * @returns undefined where nothing tells whether the caller or the upstream is at fault
+ * Converts a failure that the upstream reports in a 200 answer, with a fitting status.
+ * @returns undefined when it does not show whether the caller or the upstream is at fault
  */
 export function toReportedRefusal(
   { headers, body, said, kind }: ReportedFailure,
@@ -87,7 +83,7 @@ export function toReportedRefusal(
   return refusalOf({ status, headers, body, said, targetFault, isReported: true }, question)
 }
 
-/** As far as words decide, a report counts like a refusal. */
+/** Reported failures are judged by their text like a refusal with this status. */
 const REPORTED = 400
 
 const FAULT_STATUSES: Readonly<Record<TargetFault, number>> = {
@@ -97,7 +93,7 @@ const FAULT_STATUSES: Readonly<Record<TargetFault, number>> = {
 
 export interface ReportedFailure {
   readonly headers: HeaderFields
-  /** Free of secrets, as is `said`. */
+  /** Without secrets, as is `said`. */
   readonly body: Uint8Array
   readonly said: UpstreamErrorAnswer
   /** See `kindOfFailure`. */
@@ -107,7 +103,7 @@ export interface ReportedFailure {
 interface Refusal extends Omit<ReportedFailure, 'kind'> {
   readonly status: number
   readonly targetFault: TargetFault | undefined
-  /** It came with a 200. */
+  /** Reported in a 200 answer. */
   readonly isReported?: true
 }
 
@@ -130,15 +126,15 @@ function refusalOf(
   const callerStatus = isFull ? toContextStatus(own, envelope) : own
   return new GatewayError('upstream_error', message, {
     status: callerStatus,
-    // The caller's own mistake gets their dialect's type where the vendor's words are not passed
-    // on.
+    // When the provider's words are not forwarded, the caller's own mistake gets the type of the
+    // caller's dialect.
     ...(target.isTranslated || isReported === true ? { type: callersTypeOf(callerStatus) } : {}),
     ...(isFull ? { code: CONTEXT_FULL } : {}),
     ...(isForeignReasoning(status, said, { target, dialect }) ? { code: FOREIGN_REASONING } : {}),
     headers: pickHeaders(headers, said, target),
     targetFault,
-    // In another form than the caller's its words are passed on alone: customers' servers that
-    // offer several dialects may have one form of error for all of them.
+    // A body in another dialect's form is not forwarded, only its message: customers' servers with
+    // several dialects may use one error form for all.
     ...(isInCallersForm(said, { target, dialect }) ? { upstreamBody: passed } : {}),
     ...(said.json === undefined ? {} : { details: { status, body: said.json } }),
   })
@@ -172,11 +168,13 @@ function isInCallersForm(
   { target, dialect }: Pick<RefusedQuestion, 'target' | 'dialect'>,
 ): boolean {
   if (!said.isNested || target.isTranslated) return false
-  // A vendor's own form is passed on as it is, also where it has changed.
+  // A known provider's own form is forwarded even when it has changed.
   return dialect.envelope !== 'messages' || !target.isGuarded || isMessagesError(said)
 }
 
-/** Reasoning that somebody else sealed: another target of the gate may be the one that did. */
+/**
+ * The reasoning was sealed by another target; another target of the gate may be able to read it.
+ */
 function isForeignReasoning(
   status: number,
   said: UpstreamErrorAnswer,
@@ -187,8 +185,8 @@ function isForeignReasoning(
 }
 
 /**
- * A client's own mistake keeps its status, and so does an upstream that is busy: anything else is
- * the upstream's failure, not ours and not the caller's.
+ * The caller's own mistake and an overloaded upstream keep their status; anything else is the
+ * upstream's failure.
  */
 function toCallerStatus(status: number, dialect: Dialect): number {
   if (status === 422 && (dialect.envelope === 'flat' || dialect.envelope === 'alt')) return 400
@@ -220,7 +218,7 @@ async function readAtMost(exchange: Exchange, limit: number): Promise<Uint8Array
       size += chunk.byteLength
     }
   } catch {
-    // A refusal cut short is still a refusal: the part that came is passed on.
+    // A truncated refusal is still a refusal: the received part is used.
   } finally {
     exchange.close()
   }
@@ -232,7 +230,7 @@ function pickHeaders(
   { retryAfterS }: UpstreamErrorAnswer,
   target: Target,
 ): Record<string, string> {
-  // Such as what is left of the account's own limits there, which clients read on a 429 above all.
+  // For example the account's remaining limits at the provider, which clients read on a 429.
   const picked: Record<string, string> = target.isTranslated
     ? {}
     : target.passed.answer.pick(headers)

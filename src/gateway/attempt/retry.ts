@@ -4,8 +4,8 @@ import { grownMs } from '../../core/retry-delay.ts'
 import { isOutOfHandles } from './failures.ts'
 
 /**
- * The upstream's own statuses that may pass: a timeout, a conflict, a model that failed (424), a
- * limit. Its 5xx are `upstream_error` with 502.
+ * Upstream statuses that may be temporary: a timeout, a conflict, a failed model (424), a limit. An
+ * upstream's 5xx is `upstream_error` with 502.
  */
 const PASSING_STATUSES = new Set([408, 409, 424, 429, 502, 503, 504])
 
@@ -17,9 +17,8 @@ export function isForeignReasoning(failure: GatewayError): boolean {
 }
 
 /**
- * Whether another target may do better. A credential that one provider refused says nothing of the
- * next one's, nor does a vendor's account without credit or a retired model; and reasoning that one
- * cannot read may be another's.
+ * Whether another target may succeed: one provider's refused credential, empty account or retired
+ * model does not affect the next one, and reasoning that one target cannot read may be another's.
  */
 export function movesOn(failure: GatewayError): boolean {
   return (
@@ -28,12 +27,12 @@ export function movesOn(failure: GatewayError): boolean {
     isForeignReasoning(failure) ||
     failure.targetFault !== undefined ||
     isAddressRefused(failure) ||
-    // Another target may have a connection that is open.
+    // Another target may have an open connection.
     isOutOfHandles(failure)
   )
 }
 
-/** Whether the failure speaks against the target itself, for a while. */
+/** Whether the failure counts against the target's health. */
 export function isTargetsFault(failure: GatewayError): boolean {
   const isNobodys = isForeignReasoning(failure) || isOutOfHandles(failure)
   return movesOn(failure) && failure.status !== 409 && !isNobodys
@@ -48,20 +47,20 @@ export function isWorthRetrying(failure: GatewayError): boolean {
   return failure.kind === 'upstream_error' && PASSING_STATUSES.has(failure.status)
 }
 
-/** Whether the same target may do better a little later. */
+/** Whether the same target may succeed a little later. */
 export function mayPass(failure: GatewayError): boolean {
   return isWorthRetrying(failure) || isOutOfHandles(failure)
 }
 
 /**
- * An owned model's address does not change in the moment of a retry; another target has another.
+ * An owned model's address does not change between retries, but another target has another address.
  */
 function isAddressRefused(failure: GatewayError): boolean {
   return failure.code === 'address_refused'
 }
 
 /**
- * Exponential backoff with full jitter, and not before the upstream's `retry-after`; milliseconds.
+ * Exponential backoff with full jitter, at least the upstream's `retry-after`; in milliseconds.
  * @param retry 1 for the first retry
  */
 export function retryDelayMs(
@@ -73,7 +72,7 @@ export function retryDelayMs(
   return Math.max(random() * grownMs(retry - 1, DELAYS), asked)
 }
 
-/** How long the upstream asked to be left alone, in milliseconds; 0 when it did not. */
+/** The upstream's requested delay in milliseconds; 0 when it sent none. */
 export function askedDelayMs(failure: GatewayError): number {
   const inMs = Number(failure.headers?.['retry-after-ms'])
   if (Number.isFinite(inMs) && inMs > 0) return inMs

@@ -1,19 +1,19 @@
 /**
- * Takes the credential that was sent out of what an upstream says, for vendors have been seen
- * repeating it. It must not know dialects, nor how answers are sent.
+ * Removes the sent credential from an upstream's answer, because some providers repeat it. Must not
+ * know dialects nor how answers are sent.
  */
 import { isPlaceholderCredential } from '../../providers/placeholder-credentials.ts'
 import type { StreamTap, TapOutput } from '../../wire/dialect.ts'
 import type { Target } from '../plan/compile-target.ts'
 
-/** No answer may show these. */
+/** Secrets that no answer may show. */
 export interface SentSecrets {
   readonly target: Target
-  /** The sent parts of the credential; undefined: the credential as it is. */
+  /** The secret parts of the sent credential; undefined: the whole credential. */
   readonly secrets: readonly string[] | undefined
 }
 
-/** @returns the same bytes where there is no secret in them */
+/** @returns the same bytes when they contain no secret */
 export function scrub(body: Uint8Array, sent: SentSecrets): Uint8Array {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
   const shown = secretsOf(sent).filter((secret) => text.includes(secret))
@@ -32,12 +32,12 @@ export function scrubText(text: string, sent: SentSecrets): string {
 }
 
 const SHOWN = '[secret]'
-/** A text of so many characters is no part of an ordinary word: it is removed wherever it stands. */
+/** A secret of this length is not part of an ordinary word, so it is removed everywhere. */
 const SURE_LENGTH = 12
-/** A shorter text may stand in any message. Nobody can remove it without spoiling messages. */
+/** A shorter text may occur in any message, and removing it would spoil messages. */
 const LEAST_LENGTH = 6
 
-/** Removes a secret that may also be a part of longer words, which stay as they are. */
+/** Removes a secret only as a whole word, because longer words may contain it. */
 function scrubTokens(text: string, secret: string): string {
   let scrubbed = ''
   let copied = 0
@@ -50,7 +50,7 @@ function scrubTokens(text: string, secret: string): string {
   return copied === 0 ? text : scrubbed + text.slice(copied)
 }
 
-/** The letter of an escape (`\n`, `\u0022`) is no part of the word behind it. */
+/** The letter of an escape (`\n`, `\u0022`) is not part of the following word. */
 function beginsToken(text: string, at: number): boolean {
   if (!isWordCode(text.charCodeAt(at - 1))) return true
   return text[at - 2] === '\\' || text.slice(at - 6, at - 4) === '\\u'
@@ -66,7 +66,7 @@ interface ToldStream extends Pick<SentSecrets, 'target'> {
   readonly answer: Pick<SentSecrets, 'secrets'> & { readonly tap: StreamTap }
 }
 
-/** A stream is looked through once its upstream has reported a failure. */
+/** A stream is scrubbed only after its upstream reported a failure. */
 export function shownOf(
   { target, answer: { tap, secrets } }: ToldStream,
   output: TapOutput,

@@ -1,6 +1,5 @@
 /**
- * Makes of a credential what its vendor takes in its stead: a signature, or a token. Knows no
- * dialect.
+ * Replaces a credential with the signature or token that the provider expects. Knows no dialect.
  */
 
 import type { EditedBytes } from '../../core/edited-bytes.ts'
@@ -12,21 +11,21 @@ import { waitWithin } from '../../net/wait-within.ts'
 import type { Target } from '../plan/compile-target.ts'
 
 export interface UnsignedRequest {
-  /** Changed in place: the signature or token goes where the key was. */
+  /** Modified in place: the signature or token replaces the key. */
   readonly headers: Record<string, string>
   /** The body exactly as it will be sent. */
   readonly body: EditedBytes
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the answer is no longer needed. */
   readonly signal: LeaveSignal
-  /** Milliseconds that this may take. */
+  /** Time limit in milliseconds. */
   readonly withinMs: number
-  /** Tells where an address leads that an account's own credential names. */
+  /** Resolves and checks an address named by an account's own credential. */
   readonly locate: AddressGuard['locate']
 }
 
 /**
- * A credential that is neither signed with nor exchanged is a key, and stays where it is.
- * @returns what is sent of the credential, in every part that opens something
+ * A credential that is neither used for signing nor exchanged is a key and stays unchanged.
+ * @returns the secret parts of the sent credential
  * @throws GatewayError `provider_auth_failed` or `upstream_error`; UpstreamFailure `cancelled` or
  * `total_timeout`
  */
@@ -56,7 +55,7 @@ async function signForAws(
   service: string,
   request: UnsignedRequest,
 ): Promise<string[]> {
-  // Loaded with the first such request, as below: most gateways sign none.
+  // Loaded with the first such request, as below, because most gateways sign none.
   const { awsRegionOf, parseAwsCredential, signAws } = await import('../../net/sign-aws.ts')
   const key = given.reveal()
   const credential = parseAwsCredential(key)

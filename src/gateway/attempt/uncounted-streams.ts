@@ -1,13 +1,13 @@
 /**
- * Remembers servers that refuse `stream_options`, by which the gateway asks for the usage of a
- * stream. In memory only.
+ * Remembers servers that refuse `stream_options`, the member that asks for a stream's usage. In
+ * memory only.
  */
 import type { Stopwatch } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { AcceptedRequest } from '../../wire/dialect.ts'
 import type { Target } from '../plan/compile-target.ts'
 
-/** A server may have been replaced by one that counts. */
+/** The server may have been replaced by one that reports usage. */
 const FORGOTTEN_AFTER_MS = 86_400_000
 const MAX_REMEMBERED = 10_000
 
@@ -15,7 +15,7 @@ type Named = Pick<Target, 'url' | 'model'>
 
 export class UncountedStreams {
   readonly #clock: Stopwatch
-  /** When each refused. The oldest is in front. */
+  /** When each server refused, oldest first. */
   readonly #refusedAtMs = new Map<string, number>()
 
   constructor(clock: Stopwatch) {
@@ -45,7 +45,7 @@ function keyOf({ url, model }: Named): string {
 const REFUSING: ReadonlySet<number> = new Set([400, 422])
 const NAMED = /\bstream_options\b|\binclude_usage\b/
 
-/** Whether a target refused the member, which its caller has not sent. */
+/** Whether a target refused the member, which the gateway and not the caller added. */
 export function refusesStreamOptions(
   thrown: unknown,
   { body, stream }: Pick<AcceptedRequest, 'body' | 'stream'>,

@@ -1,7 +1,6 @@
 /**
- * The account's gates as a list of models, for SDKs and tools that ask what there is:
- * `GET /v1/models` in OpenAI's shape or Anthropic's, `GET /alt/v1/models` in Mistral's. It must not
- * know what the shapes look like.
+ * The account's gates as a list of models, for SDKs and tools: `GET /v1/models` in OpenAI's or
+ * Anthropic's form, `GET /alt/v1/models` in Mistral's. Must not know the forms.
  */
 
 import { type DialectId, formOfDialect } from '../../core/dialects.ts'
@@ -30,10 +29,7 @@ export function modelShapeOf(path: string, headers: HttpRequest['headers']): Mod
   return speaksMessages(headers) ? messagesModels : nestedModels
 }
 
-/**
- * @throws GatewayError `unauthorized`, or `invalid_request` for a page that there cannot be
- * (rejects)
- */
+/** @throws GatewayError `unauthorized`, or `invalid_request` for an invalid page (rejects) */
 export async function listModels(
   ports: ModelPorts,
   request: HttpRequest,
@@ -98,7 +94,7 @@ function lastSegment(url: string): string {
   try {
     return decodeURIComponent(pathname.slice(pathname.lastIndexOf('/') + 1))
   } catch {
-    return '' // A broken percent-escape is the id of no gate.
+    return '' // A broken percent-escape is not a gate's id.
   }
 }
 
@@ -106,7 +102,7 @@ function answer(body: object, shape: ModelShape): Response {
   return Response.json(body, { headers: { ...newIdHeaders(shape), 'cache-control': 'no-store' } })
 }
 
-/** An answer's own id, under each name that its reader looks for. */
+/** The answer's id, under each name that clients look for. */
 export function newIdHeaders({
   requestIdHeader,
 }: Pick<ModelShape, 'requestIdHeader'>): Record<string, string> {

@@ -1,6 +1,6 @@
 /**
- * How each family of clients reads a list of models, and a single one. It must not know who asks or
- * what a gate does.
+ * The form in which each family of clients reads a list of models, and a single model. Must not
+ * know the caller or what a gate does.
  */
 
 import { invalidRequest } from '../../core/errors.ts'
@@ -8,16 +8,13 @@ import type { Gate } from '../../core/gate.ts'
 import type { HeaderFields } from '../../net/fields.ts'
 import type { Envelope } from '../../wire/dialect.ts'
 
-/**
- * True for a client that speaks the Messages interface: its clients always say which version of it,
- * and others never do.
- */
+/** True for clients of the Messages API: they always send its version, and others never do. */
 export function speaksMessages(headers: HeaderFields): boolean {
-  // provider-name-ok: the interface's own header, whoever serves it.
+  // provider-name-ok: the API's own header, whichever provider serves it
   return headers.has('anthropic-version')
 }
 
-/** The kinds of calls that a gate takes from Mistral's clients. */
+/** The kinds of calls that a gate serves for Mistral's clients. */
 export interface AltCalls {
   readonly chat: boolean
   readonly fim: boolean
@@ -25,10 +22,10 @@ export interface AltCalls {
 
 export interface ModelShape {
   readonly envelope: Envelope
-  /** The header in which its clients look for the request's id, beside `x-request-id`. */
+  /** The header in which its clients look for the request's id, besides `x-request-id`. */
   readonly requestIdHeader?: string
   toModel(gate: Gate, callsOf: (gate: Gate) => AltCalls): object
-  /** @throws GatewayError `invalid_request` for a page that there cannot be */
+  /** @throws GatewayError `invalid_request` for an invalid page */
   toList(gates: readonly Gate[], query: URLSearchParams, toModel: (gate: Gate) => object): object
 }
 
@@ -65,7 +62,7 @@ export const messagesModels: ModelShape = {
     display_name: displayName,
     created_at: new Date(createdAt).toISOString(),
     lifecycle: 'active',
-    // A gate's targets may differ in these.
+    // A gate's targets may differ in their capabilities.
     capabilities: null,
     line: null,
     max_input_tokens: null,
@@ -96,7 +93,9 @@ function toWholeList(
   return { object: 'list', data: gates.map(toModel) }
 }
 
-/** `limit` has no effect here, but the document bounds it for both formats of this address. */
+/**
+ * `limit` has no effect here, but the OpenAPI document bounds it for both formats of this address.
+ */
 function toCheckedList(
   gates: readonly Gate[],
   query: URLSearchParams,
@@ -114,7 +113,7 @@ function toPage(gates: readonly Gate[], query: URLSearchParams) {
   const from = placeOf(gates, query, 'after_id')
   const to = placeOf(gates, query, 'before_id')
   const span = gates.slice(from === undefined ? 0 : from + 1, to)
-  // Before an id: those next to it, which are the last of them.
+  // A page before an id consists of the last entries before it.
   const page = to === undefined ? span.slice(0, limit) : span.slice(-limit)
   return { page, hasMore: page.length < span.length }
 }

@@ -1,6 +1,6 @@
 /**
- * Makes of a gate's target what all calls to it share, once for each dialect of callers and each
- * credential (docs/decisions/0047). No I/O; it must not know for which calls.
+ * Computes what all calls to a gate's target share, once per caller dialect and credential
+ * (docs/decisions/0047). No I/O; must not know single calls.
  */
 
 import { createHash } from 'node:crypto'
@@ -22,77 +22,78 @@ import type { CallHeaders, PassedHeaders } from '../attempt/call-headers.ts'
 import type { Caller, Credential, OwnedUpstream, TargetCredential } from '../ports.ts'
 import { healthKey } from './order-targets.ts'
 
-/** A provider with the address that this gateway reaches it at. */
+/** A provider with the base address that this gateway uses. */
 export interface ReachableProvider extends Provider {
   readonly baseUrl: string
 }
 
 export interface Target extends RelayTarget {
-  /** `provider/model`, as the gate names it. */
+  /** `provider/model`, as named in the gate. */
   readonly name: string
   readonly url: string
   readonly providerId: string
-  /** Undefined: its server takes none, and no header carries any. */
+  /** Undefined: the server needs none, and no header is sent for it. */
   readonly credential: Secret | undefined
   /** The owner of the credential. */
   readonly owner: Credential['owner']
-  /** The caller's account shares the credential with others, and is not the operator's own. */
+  /**
+   * The credential is shared between accounts, and the caller is not the operator's own account.
+   */
   readonly isShared: boolean
-  /** Set when the credential may be one that signs. */
+  /** Set when the credential may be one for signing. */
   readonly signing: Signing | undefined
-  /** The headers that pass between the caller and the target, where nothing is translated. */
+  /** Headers that are forwarded when nothing is translated. */
   readonly passed: PassedHeaders
   /**
-   * The headers of every request to it: its credential, and the provider's own. Made anew with the
-   * target when either changes.
+   * Headers of every request to the target: its credential and the provider's own. Rebuilt when
+   * either changes.
    */
   readonly common: CommonHeaders
-  /** Its answers are in another dialect than its caller's. */
+  /** Its answers use another dialect than the caller's. */
   readonly isTranslated: boolean
-  /** The caller's dialect, where calls in it can pass byte for byte. */
+  /** The caller's dialect, when calls can be relayed byte for byte. */
   readonly relayed: RelayedDialect | undefined
-  /** Set when requests to the target are written anew, as a rule in another dialect. */
+  /** Set when requests are rewritten, usually into another dialect. */
   readonly translator: Translator | undefined
-  /** The type of its streams. Undefined: `text/event-stream`. */
+  /** The content type of its streams. Undefined: `text/event-stream`. */
   readonly streamContentType: string | undefined
   readonly traits: ModelTraits
-  /** Members of the request by which it keeps or runs something itself; undefined: it has none. */
+  /** Members of the request that make the provider store or run something; undefined: none. */
   readonly hosts: readonly string[] | undefined
   /** Members of the request that only the owner of the credential may send; undefined: none. */
   readonly ownerMembers: readonly string[] | undefined
-  /** Members of the request that name models, or leave their choice to the vendor; undefined: none. */
+  /** Members of the request that name models, or let the provider choose one; undefined: none. */
   readonly modelMembers: readonly string[] | undefined
-  /** Likewise, beginnings of the types of tools. */
+  /** Likewise, prefixes of tool types. */
   readonly ownerTools: readonly string[] | undefined
-  /** Likewise, of addresses of media: their hosts. */
+  /** Likewise, hosts in the addresses of media. */
   readonly ownerHosts: RegExp | undefined
-  /** Of an owned model, as they are declared at the moment. */
+  /** An owned model's currently declared prices. */
   readonly ownedPrices: DeclaredPrices | undefined
-  /** Its address is a customer's: where it leads is checked for each call. */
+  /** The address is a customer's, so every call checks it. */
   readonly isGuarded: boolean
-  /**
-   * The signer of this target's reasoning, who can read it again: its provider under this
-   * credential.
-   */
+  /** Identifies who can read this target's sealed reasoning: its provider under this credential. */
   readonly sealOrigin: string
-  /** Names it in this node's memory of how targets do (circuit-breakers.ts). */
+  /** The target's key in circuit-breakers.ts. */
   readonly healthKey: string
 }
 
 export interface CompilePorts {
   readonly callHeaders: CallHeaders
   /**
-   * The operator's own account: the platform's accounts at vendors are its own too. Undefined: each
-   * account is a customer's.
+   * The operator's own account, to which the platform's accounts at providers belong. Undefined:
+   * every account is a customer's.
    */
   readonly operatorAccount?: AccountId | undefined
 }
 
-/** The parts of a call that decide how a target of its gate is asked. */
+/** The parts of a call that decide how a target is asked. */
 export interface Question {
   readonly caller: Caller
   readonly dialect: Dialect
-  /** False when the request holds what an upstream of its own dialect would not understand. */
+  /**
+   * False when the request contains parts that an upstream of its own dialect would not understand.
+   */
   readonly relays: boolean
   readonly stream: boolean
 }
@@ -149,12 +150,12 @@ export function toTarget(
   }
 }
 
-/** A request that is written anew in its own dialect keeps the members that nobody here knows. */
+/** A request that is rewritten within its own dialect keeps unknown members. */
 function takesMembers({ id }: Dialect, translator: Translator | undefined): boolean {
   return translator === undefined || translator.dialect === id
 }
 
-/** A client's own word counts for its dialect's version, and for nothing else here. */
+/** A client may choose its dialect's version, but no other fixed header. */
 function toCommonHeaders(
   { keyHeader, headers, fixedHeaders }: Provider,
   credential: Secret | undefined,
@@ -169,7 +170,7 @@ function toCommonHeaders(
           : { [keyHeader]: key }),
       ...fixedHeaders,
       'content-type': 'application/json',
-      // The gateway reads the answer on its way through, so the upstream must not compress it.
+      // The gateway reads the answer while relaying it, so it must not be compressed.
       'accept-encoding': 'identity',
     },
     headers,
@@ -188,8 +189,8 @@ export function traitsOf(provider: Provider, model: string): ModelTraits {
 }
 
 /**
- * Of a vendor or an owned model whose data says nothing of reasoning, nothing is known: then the
- * operator's word counts.
+ * When the data of a provider or owned model does not mention reasoning, the operator's setting
+ * applies.
  */
 function takesEffort({ provider, model, owned }: FoundEndpoint): boolean {
   const { traits, reasoningModels } = provider
@@ -200,12 +201,12 @@ function takesEffort({ provider, model, owned }: FoundEndpoint): boolean {
   return !isToldOf && reasoningModels === undefined
 }
 
-// The origin of a seal names who sealed a piece of reasoning: a provider under one credential.
+// The origin of a seal identifies who sealed a piece of reasoning: a provider under one credential.
 
-/** Enough to tell the credentials of one provider apart, and nothing to find one by. */
+/** Enough to distinguish the credentials of one provider, but not to find one. */
 const FINGERPRINT_LENGTH = 8
 
-/** No hexadecimal number, as every other is. */
+/** Not hexadecimal, unlike every other fingerprint. */
 const WITHOUT = 'none'
 
 const fingerprints = new WeakMap<Secret, string>()

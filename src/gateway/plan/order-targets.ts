@@ -1,17 +1,17 @@
-/** In which order a gate's targets are asked: its strategy, then their health. No I/O. */
+/** Orders a gate's targets: by its strategy, then by their health. No I/O. */
 import type { Gate, GateTarget } from '../../core/gate.ts'
 import type { AccountId } from '../../core/ids.ts'
 import type { CircuitBreakers } from '../attempt/circuit-breakers.ts'
 
-/** Under `fastest`, one call in so many goes first to the target that was not asked for longest. */
+/**
+ * Under `fastest`, one call in this many goes first to the target that was asked least recently.
+ */
 const EXPLORED_SHARE = 20
 
-/**
- * A strategy's memory of one version of a gate. A changed gate is another object, and begins anew.
- */
+/** A strategy's state for one version of a gate. A changed gate is a new object and starts anew. */
 interface Rotation {
   calls: number
-  /** Smooth weighted round robin: how far each target is behind its share. */
+  /** Smooth weighted round robin: each target's credit. */
   readonly credits: number[]
 }
 
@@ -23,13 +23,10 @@ export class TargetOrder {
     this.#breakers = breakers
   }
 
-  /**
-   * All of the gate's targets, the one to be asked first in front; resting ones at the end, asked
-   * when all else fails.
-   */
+  /** All of the gate's targets in the order to ask them; resting ones are last. */
   of(gate: Gate): readonly GateTarget[] {
     const { targets } = gate
-    // The usual gate has one target, and then there is nothing to decide.
+    // A single target, the usual case, needs no decision.
     return targets.length === 1 ? targets : this.#inOrder(gate)
   }
 
@@ -42,7 +39,7 @@ export class TargetOrder {
     const resting = ordered.filter(
       (target, index) => conditions[index] !== 'well' && target !== probed,
     )
-    // One call finds out whether a target is well again; it has the others behind it.
+    // One call probes a recovering target, with the others as fallback.
     return probed === undefined ? [...well, ...resting] : [probed, ...well, ...resting]
   }
 
@@ -59,7 +56,7 @@ export class TargetOrder {
     const breakers = this.#breakers
     const byTime = gate.targets.toSorted(
       (left, right) =>
-        // Never seen: try it, it may be the fastest.
+        // A target without measurements is tried first, because it may be the fastest.
         (breakers.firstByteMsOf(healthKey(gate, left)) ?? -1) -
         (breakers.firstByteMsOf(healthKey(gate, right)) ?? -1),
     )
@@ -81,9 +78,9 @@ export class TargetOrder {
 }
 
 /**
- * Smooth weighted round robin: every target gains its weight, the richest is taken and pays the
- * sum. Over each round of as many calls as the weights add up to, every target is taken exactly its
- * weight's times, and evenly spread.
+ * Smooth weighted round robin: every target gains its weight, and the one with the most credit is
+ * picked and pays the sum. In each round every target is picked exactly as often as its weight,
+ * evenly spread.
  */
 function pickWeighted(
   targets: readonly GateTarget[],
@@ -109,14 +106,13 @@ function weightOf(target: GateTarget): number {
 }
 
 /**
- * Accounts do not share a target's health: they may reach it with keys, or under names, of their
- * own.
+ * Includes the account: accounts may reach a target with their own keys or under their own names.
  */
 export function healthKey(gate: Pick<Gate, 'accountId'>, target: GateTarget): string {
   return `${gate.accountId}\n${target.model}`
 }
 
-/** The parts that a health key was built from. */
+/** The parts of a health key. */
 export function readHealthKey(key: string): {
   readonly accountId: AccountId
   readonly target: string
@@ -125,7 +121,7 @@ export function readHealthKey(key: string): {
   return { accountId: key.slice(0, border) as AccountId, target: key.slice(border + 1) }
 }
 
-/** The beginning of the health keys of all of an account's targets at one provider. */
+/** The prefix of the health keys of an account's targets at one provider. */
 export function healthKeyPrefix(accountId: AccountId, providerId: string): string {
   return healthKey({ accountId }, { model: `${providerId}/` })
 }

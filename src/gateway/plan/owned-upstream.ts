@@ -1,6 +1,6 @@
 /**
- * Makes of an owned model what the hot path uses: a provider of its own with one model. Once for
- * each change, not for each call.
+ * Converts an owned model to the hot path's form: a provider with one model. Once per change, not
+ * per call.
  */
 import { OWNED_PREFIX, type OwnedModel, toDeclaredPrices } from '../../core/owned-model.ts'
 import { fimTemplateOf, ownedProvider } from '../../providers/owned.ts'

@@ -1,4 +1,4 @@
-/** The refusals for a gate of which no target can be asked. Decides nothing. */
+/** The refusals for a gate none of whose targets can be asked. Decides nothing. */
 import { GatewayError, invalidRequest } from '../../core/errors.ts'
 import type { Gate } from '../../core/gate.ts'
 import { didYouMean } from '../../core/nearest-name.ts'
@@ -30,7 +30,7 @@ function listed(words: readonly string[]): string {
   return [...new Set(words)].join(' or ')
 }
 
-/** @param providerIds of a gate none of whose providers has an address */
+/** @param providerIds providers of a gate, none of which has an address */
 export function noAddress(providerIds: readonly string[]): GatewayError {
   return new GatewayError(
     'provider_auth_failed',
@@ -39,14 +39,14 @@ export function noAddress(providerIds: readonly string[]): GatewayError {
   )
 }
 
-/** Of one that nobody knows there is no variable. */
+/** An unknown provider has no variable to set. */
 function toCure(providerIds: readonly string[]): string {
   const known = catalog.filter(({ id }) => providerIds.includes(id))
   const variables = known.map((provider) => addressVariablesOf(provider).join(' and '))
   return variables.length === 0 ? 'give it' : `set ${variables.join(' or ')}`
 }
 
-/** @returns what stands in the way of a target whose provider is not among those with an address */
+/** @returns why a target whose provider has no address cannot be asked */
 export function describeUnreachable(target: string): string {
   const provider = catalog.find(({ id }) => id === target.slice(0, target.indexOf('/')))
   return provider === undefined
@@ -54,7 +54,7 @@ export function describeUnreachable(target: string): string {
     : noAddress([provider.id]).message
 }
 
-/** @param gates of the account */
+/** @param gates the account's gates */
 export function gateNotFound(request: AcceptedRequest, gates: readonly Gate[]): GatewayError {
   const { gateId } = request
   const ids = gates.map(({ id }) => id)
@@ -65,7 +65,7 @@ export function gateNotFound(request: AcceptedRequest, gates: readonly Gate[]): 
   )
 }
 
-/** @param speakers ids of the providers here that speak the endpoint's format */
+/** @param speakers ids of providers that support the endpoint's dialect */
 export function wrongDialect(
   gate: Gate,
   dialect: Dialect,
@@ -94,8 +94,8 @@ export function wrongModel(dialect: Dialect): GatewayError {
 }
 
 /**
- * A client that speaks one format only has no other endpoint to go to: it needs another gate, or
- * this one another target.
+ * A client that speaks one dialect only cannot use another endpoint: it needs another gate, or this
+ * gate another target.
  */
 function describeSpeakers(speakers: readonly string[]): string {
   const known = speakers.length === 0 ? '' : ` (${speakers.slice(0, MAX_SPEAKERS).join(', ')})`
@@ -109,9 +109,7 @@ function gateMember({ body }: AcceptedRequest): string {
   return ['gate_id', 'gateId'].find((name) => body.get(name) !== undefined) ?? 'model'
 }
 
-/**
- * A caller may put anything where a gate id belongs; an answer repeats no more of it than helps.
- */
+/** A caller may put anything in place of a gate's id; the message repeats only a part of it. */
 function shorten(text: string): string {
   return text.length <= 64 ? text : `${text.slice(0, 64)}…`
 }

@@ -1,7 +1,7 @@
 /**
- * Stage 4: gate → the ordered targets that can take this call, each with its address and
- * credential; and what counts where gate and request both say something
- * (docs/decisions/0008). No I/O.
+ * Stage 4, plan: the gate's targets that can serve this call, in order, each with address and
+ * credential; and the values that apply when gate and request disagree (docs/decisions/0008). No
+ * I/O.
  */
 import type { DialectId } from '../../core/dialects.ts'
 import { GatewayError, invalidRequest } from '../../core/errors.ts'
@@ -38,9 +38,9 @@ import { gateNotFound, noAddress, noCredential, wrongDialect, wrongModel } from 
 
 export interface Plan {
   readonly gate: Gate
-  /** The request after the gate's decisions. */
+  /** The request with the gate's decisions applied. */
   readonly request: AcceptedRequest
-  /** Empty only where the gateway answers itself. */
+  /** Empty only when the gateway answers itself. */
   readonly targets: readonly Target[]
 }
 
@@ -53,8 +53,8 @@ export interface PlanPorts extends CompilePorts {
 }
 
 /**
- * @throws GatewayError `gate_not_found`, or `invalid_request` when no target of the gate speaks the
- * caller's dialect or the caller says what the gate does not let it say
+ * @throws GatewayError `gate_not_found`, or `invalid_request` when no target of the gate supports
+ * the caller's dialect or the gate forbids a member of the request
  */
 export function planTargets(
   ports: PlanPorts,
@@ -78,10 +78,10 @@ export function planTargets(
   throw whyNone(ports, call)
 }
 
-/** Why none of a gate's targets can be asked in a caller's dialect. */
+/** The refusal when none of a gate's targets can be asked in the caller's dialect. */
 function whyNone(ports: PlanPorts, { gate, dialect, request }: PlannedCall): GatewayError {
   const ids = [...new Set(gate.targets.map(providerIdOf))]
-  // An owned model has an address of its own.
+  // An owned model has its own address.
   const isAddressed = ids.some((id) => ports.providers.has(id) || ownedSlugOf(id) !== undefined)
   const lacksAddressAlone = !isAddressed && gate.targets.some((target) => mayServe(target, dialect))
   return lacksAddressAlone
@@ -90,8 +90,8 @@ function whyNone(ports: PlanPorts, { gate, dialect, request }: PlannedCall): Gat
 }
 
 /**
- * Whether a provider that has no address here would be asked this if it had one; of those that
- * nobody knows, perhaps.
+ * Whether a provider without an address could serve this if it had one; for unknown providers,
+ * perhaps.
  */
 function mayServe(target: GateTarget, dialect: Dialect): boolean {
   const provider = catalog.find(({ id }) => id === providerIdOf(target))
@@ -113,7 +113,7 @@ interface PlannedCall {
   readonly request: AcceptedRequest
 }
 
-/** The target that the caller chose is asked first, and the gate's own follow. */
+/** The target that the caller chose is asked first, then the gate's own. */
 function planChosen(ports: PlanPorts, call: PlannedCall, chosen: GateTarget): Plan {
   const { gate, caller, dialect, request } = call
   assertProviderModel(chosen.model, findUpstream(ports, caller.accountId, chosen.model))
@@ -123,8 +123,8 @@ function planChosen(ports: PlanPorts, call: PlannedCall, chosen: GateTarget): Pl
   const targets = chooseHosts(gate, request, dialect, found)
   if (targets.length === 0) throw noCredential(speaking)
   const isAsked = targets[0]?.name === chosen.model
-  // Without a credential it is passed over like every other target; then the caller's choice had no
-  // effect, and stays named.
+  // Without a credential it is skipped like other targets; the caller's choice then has no effect
+  // and is reported as ignored.
   if (!isAsked) return { gate, request, targets }
   return {
     gate,
@@ -157,29 +157,27 @@ function findTargets(
       if (provider !== undefined) speaking.push(provider)
     }
   }
-  // It counts as a refused credential: the next target may be asked, and this one in no other way.
+  // Counts as a refused credential: the next target may be asked, but this one not with another
+  // credential.
   if (targets.length === 0 && unopened !== undefined) throw unopened
   return { speaking, targets }
 }
 
 interface Resolution {
-  /** Undefined when it cannot be asked this at all. */
+  /** Undefined when it cannot serve this call at all. */
   readonly provider: ReachableProvider | undefined
-  /** Undefined when nobody has configured a credential for its provider. */
+  /** Undefined when its provider has no credential. */
   readonly target: Target | undefined
   readonly credential: TargetCredential | undefined
-  /** Set when the target is an owned model, whose credential and address are its own. */
+  /** Set for an owned model, which has its own credential and address. */
   readonly owned: OwnedUpstream | undefined
 }
 
-/**
- * By target and dialect, one for each of the four kinds of calls: what a call costs must not be
- * paid for what all share.
- */
+/** Compiled targets by target and dialect, one per kind of call, so that calls share this work. */
 const resolutions = new WeakMap<GateTarget, WeakMap<Dialect, (Resolution | undefined)[]>>()
 
 /**
- * @throws GatewayError `provider_auth_failed` when the account's own credential cannot be opened
+ * @throws GatewayError `provider_auth_failed` when the account's own credential cannot be decrypted
  */
 function resolveTarget(ports: PlanPorts, candidate: GateTarget, question: Question): Resolution {
   const kept = keptFor(candidate, question.dialect)
@@ -207,7 +205,7 @@ function keptFor(candidate: GateTarget, dialect: Dialect): (Resolution | undefin
   return kept
 }
 
-/** An owned model has its own credential and never another. */
+/** An owned model uses its own credential only. */
 function findCredential(
   ports: PlanPorts,
   found: FoundEndpoint,
@@ -218,7 +216,7 @@ function findCredential(
     : found.owned.credential
 }
 
-/** Providers, owned models and credentials may change under a gate that stays the same. */
+/** Providers, owned models and credentials may change while the gate stays the same. */
 function isCurrent(
   { providers, credentials, ownedModels }: PlanPorts,
   known: Resolution,
@@ -253,12 +251,12 @@ function findEndpoint(
 
 interface FoundUpstream {
   readonly provider: ReachableProvider
-  /** The upstream's own name for it. */
+  /** The model's name at the upstream. */
   readonly model: string
   readonly owned?: OwnedUpstream
 }
 
-/** Finds the upstream that a target names: a provider, or a model that this account registered. */
+/** Finds a target's upstream: a provider, or a model that this account registered. */
 export function findUpstream(
   ports: Pick<PlanPorts, 'providers' | 'ownedModels'>,
   accountId: AccountId,
@@ -274,14 +272,14 @@ export function findUpstream(
   return provider && { provider, model: name.slice(slash + 1) }
 }
 
-/** An owned model is a provider of its own, whose id is all of its name. */
+/** An owned model is its own provider; its id is its full name. */
 function providerIdOf({ model }: GateTarget): string {
   return ownedSlugOf(model) === undefined ? model.slice(0, model.indexOf('/')) : model
 }
 
 /**
- * The caller's own dialect is relayed byte for byte wherever the provider speaks it; only else is
- * anything translated.
+ * The caller's dialect is relayed byte for byte if the provider supports it; only otherwise is it
+ * translated.
  */
 function findTranslated(provider: Provider, model: string, dialect: Dialect) {
   for (const [id, endpoint] of Object.entries(provider.endpoints)) {
@@ -292,27 +290,24 @@ function findTranslated(provider: Provider, model: string, dialect: Dialect) {
   return undefined
 }
 
-/**
- * Whether there is anything to decide: the usual gate says nothing, and its calls cost nothing
- * more.
- */
+/** Whether the gate decides anything. The usual gate does not, so its calls cost nothing more. */
 function decides(gate: Gate, request: AcceptedRequest): boolean {
   return (
     gate.defaults !== null || (gate.overrides !== 'ignore' && request.ignored.includes('model'))
   )
 }
 
-/** @throws GatewayError `invalid_request` naming what the gate does not let its callers say */
+/** @throws GatewayError `invalid_request` naming the member that the gate forbids */
 function decideRequest(gate: Gate, request: AcceptedRequest, dialect: Dialect): AcceptedRequest {
   const { body, ignored } = request
-  // Among the ignored only where it stood beside a `gate_id` that says something else.
+  // `model` is reported as ignored only when it differs from a `gate_id` in the same request.
   if (gate.overrides === 'reject' && ignored.includes('model')) throw overrideRejected('model')
   if (gate.defaults === null || dialect.readSpoken === undefined) return request
   const decided = decideDefaults(gate, body, dialect.readSpoken)
   return { ...request, ignored: [...ignored, ...decided.ignored], defaults: decided.defaults }
 }
 
-/** The target that the caller chose beside the gate, where the gate lets it; else undefined. */
+/** The target that the caller chose besides the gate, if the gate allows it; else undefined. */
 export function findChosen(
   gate: Gate,
   { body, ignored }: Pick<AcceptedRequest, 'body' | 'ignored'>,
@@ -322,7 +317,7 @@ export function findChosen(
   return member === undefined ? undefined : { model: String(body.value(member)) }
 }
 
-/** The form that the targets of a gate have too (contract/gates.ts). */
+/** The same form as a gate's targets (contract/gates.ts). */
 const TARGET = /^[A-Za-z0-9._-]+\/[\x21-\x7e]+$/
 const MAX_TARGET_LENGTH = 200
 
@@ -331,9 +326,9 @@ export function isTargetName(model: string): boolean {
 }
 
 /**
- * @param upstream that it names, if there is one
- * @throws GatewayError `invalid_request` naming `model` when it is no `provider/model` of a
- * provider here
+ * @param upstream the upstream that it names, if any
+ * @throws GatewayError `invalid_request` naming `model` when it is not `provider/model` of a known
+ * provider
  */
 function assertProviderModel(model: string, upstream: object | undefined): void {
   if (isTargetName(model) && upstream !== undefined) return
@@ -344,17 +339,16 @@ function assertProviderModel(model: string, upstream: object | undefined): void 
   )
 }
 
-/** The parts of a target that decide it. */
+/** The parts of a target that decide this. */
 interface Host {
   readonly hosts: readonly string[] | undefined
   readonly owner: Credential['owner']
 }
 
 /**
- * Picks those of a gate's targets that may be asked for what only a provider itself can keep or
- * run. Such members are never ignored: the answer would not be the one asked for
- * (docs/decisions/0033).
- * @throws GatewayError `invalid_request` naming the member that no target can take
+ * Picks the targets for requests that need the provider itself to store or run something. Such
+ * members are never ignored, since the answer would differ from the request (docs/decisions/0033).
+ * @throws GatewayError `invalid_request` naming the member that no target supports
  */
 function chooseHosts<Target extends Host>(
   gate: Gate,
@@ -382,7 +376,7 @@ function keepHosts<Target extends Host>(
   return targets.filter((target) => target.hosts?.includes(name) === true)
 }
 
-/** The next call must come to the same place, which must be nobody else's. */
+/** The next call must reach the same place, which no other account may share. */
 function isKept({ targets }: Gate, [first, ...others]: readonly Host[]): boolean {
   return targets.length === 1 && others.length === 0 && first?.owner === 'account'
 }

@@ -1,6 +1,6 @@
 /**
- * One question of a probe and its answer, read as far as it is of use. It must not know what is
- * asked, nor what an answer means.
+ * Sends one request of a probe and reads a bounded part of its answer. Must not know what is asked,
+ * nor what an answer means.
  */
 
 import type { Timekeeper } from '../../core/clock.ts'
@@ -12,10 +12,12 @@ import type { HeaderFields } from '../../net/fields.ts'
 import { UpstreamFailure } from '../../net/upstream-failure.ts'
 import type { OwnedUpstream } from '../ports.ts'
 
-/** An embedding of many dimensions is some 100 KB; no answer of one token is more than a few. */
+/** An embedding of many dimensions is about 100 KB; an answer of one token is a few KB. */
 const MAX_ANSWER_BYTES = 1024 * 1024
 
-/** A server that loads a model takes a connection at once, or refuses it. In milliseconds. */
+/**
+ * A server that is loading its model accepts or refuses a connection immediately. In milliseconds.
+ */
 const MAX_CONNECT_MS = 5_000
 
 export type CredentialPlace = Exclude<CredentialHeader, 'auto'>
@@ -23,13 +25,11 @@ export type CredentialPlace = Exclude<CredentialHeader, 'auto'>
 export interface ProbeAnswer {
   readonly status: number
   readonly headers: HeaderFields
-  /** Undefined: it went on beyond every plausible size. */
+  /** Undefined: larger than any plausible answer. */
   readonly body: Uint8Array | undefined
 }
 
-/**
- * There is no such host, or none that may be asked: nothing was sent, and waiting changes nothing.
- */
+/** The host does not exist or is not allowed. Nothing was sent, and waiting does not help. */
 export class UnlocatedError extends Error {
   override readonly name = 'UnlocatedError'
 }
@@ -49,7 +49,7 @@ interface ProbeExchangePorts {
   readonly upstream: Upstream
 }
 
-/** @throws UpstreamFailure, or UnlocatedError whose message is for people */
+/** @throws UpstreamFailure, or UnlocatedError whose message is shown to people */
 export async function exchangeForProbe(
   { clock, addresses, upstream }: ProbeExchangePorts,
   { provider, credential }: OwnedUpstream,

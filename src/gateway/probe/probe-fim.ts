@@ -1,6 +1,6 @@
 /**
- * Finds out how the server of an owned model fills in the middle: it asks each form for one token,
- * with the code that calls use. It sends nothing itself and keeps nothing.
+ * Finds out how an owned model's server fills in the middle: asks for one token in each form, with
+ * the code that calls use. Sends nothing itself and stores nothing.
  */
 import type { DialectId } from '../../core/dialects.ts'
 import {
@@ -36,13 +36,13 @@ export interface FimFinding extends Verdict {
 const SMALLEST = { prompt: 'a', suffix: 'b' }
 
 /**
- * A server that passes over a suffix has read less than this of it, in tokens; one that reads it
- * has read them all.
+ * Tokens. A server that ignores the suffix has read fewer input tokens than this; one that reads it
+ * has read more.
  */
 const SUFFIX_TOKENS = 40
 const SUFFIX = Array.from({ length: SUFFIX_TOKENS }, (_, index) => `x${index}`).join(' ')
 
-/** Another beginning each time: what is kept of an earlier prompt, some servers do not count. */
+/** A different beginning each time, because some servers do not count cached prompt tokens. */
 function toTelling() {
   return { prompt: `# ${crypto.randomUUID()}\n`, suffix: SUFFIX }
 }
@@ -50,7 +50,7 @@ function toTelling() {
 const NONE_HERE =
   'The server fills in the middle by none of /fim/completions, /infill and /completions: are baseUrl and upstreamModelId right?'
 
-/** @throws what `ask` throws */
+/** @throws the errors of `ask` */
 export async function probeFim(
   model: OwnedModel,
   { credential }: Pick<OwnedUpstream, 'credential'>,
@@ -68,7 +68,7 @@ export async function probeFim(
     const verdict = judgeAnswer(form, answer)
     if (verdict.status === 'reachable' && isAnswered(verdict) && form.isRead(answer))
       return isSet ? verdict : { ...verdict, found: { fimEndpoint: endpoint } }
-    // The other forms would be asked in vain: this credential opens none, or none yet.
+    // The other forms would fail too: the credential is refused, or the server is not ready.
     if (isSet || isFinal(verdict)) return verdict
     if (verdict.status === 'unreachable' && !isAbsent(verdict)) telling ??= verdict
     last = { ...verdict, status: 'unreachable', detail: NONE_HERE }
@@ -79,14 +79,11 @@ export async function probeFim(
 interface Form extends Pick<RelayedDialect, 'isAnswer'> {
   readonly path: string
   readonly body: object
-  /** True for an answer to all that was asked. */
+  /** True when the server has read the whole request. */
   isRead(answer: ProbeAnswer): boolean
 }
 
-/**
- * @returns undefined for a form that nothing can be written in: a template for a model that is not
- * known
- */
+/** @returns undefined for a form that cannot be written: a template for an unknown model */
 function formOf(owned: OwnedUpstream, endpoint: FimEndpoint): Form | undefined {
   const [[id, place] = []] = Object.entries(owned.provider.endpoints)
   if (id === undefined || place === undefined) return undefined
@@ -126,14 +123,14 @@ function isAnswered({ httpStatus = 0 }: Verdict): boolean {
   return httpStatus >= 200 && httpStatus < 300
 }
 
-/** The credential is refused, a limit is used up, the model is being loaded. */
+/** The credential is refused, a limit is used up, or the model is being loaded. */
 function isFinal({ httpStatus, isPassing }: Verdict): boolean {
   return isPassing === true || httpStatus === 401 || httpStatus === 403 || httpStatus === 429
 }
 
 /**
- * Servers answer so at an address that they do not have; 501 is how llama.cpp says that the model
- * cannot.
+ * Answers of servers at paths that they do not have; llama.cpp answers 501 when the model does not
+ * support it.
  */
 function isAbsent({ httpStatus, detail }: Verdict): boolean {
   return detail === NOTHING_HERE || httpStatus === 405 || httpStatus === 501

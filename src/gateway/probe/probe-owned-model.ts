@@ -1,9 +1,8 @@
 /**
- * Finds out whether an owned model answers, to which form of its credential, and what else its
- * server has. It really asks the model for one token: a list of models is open without a key on
- * many servers, says nothing of the model itself, and does not exist in every dialect. The server's
- * words are read only to tell the cases apart and never repeated: it may be any server that a
- * customer has named.
+ * Finds out whether an owned model answers, how its server expects the credential, and what else
+ * the server supports. Asks the model for one token: on many servers a list of models needs no key,
+ * says nothing about the model, or does not exist. The server's words are used only to distinguish
+ * cases and never repeated, because a customer may name any server.
  */
 import type { Timekeeper } from '../../core/clock.ts'
 import type { OwnedModel, OwnedModelProbe, ServerTraits } from '../../core/owned-model.ts'
@@ -26,7 +25,7 @@ import {
 } from './probe-questions.ts'
 import { judgeAnswer, type Verdict } from './probe-verdict.ts'
 
-/** Between two questions to a server that loads its model, or is not up yet. */
+/** Pause between two requests to a server that is loading or starting. */
 const AGAIN_AFTER_MS = 1_000
 
 export interface ProbePorts {
@@ -36,11 +35,11 @@ export interface ProbePorts {
 }
 
 export interface ProbeOptions {
-  /** For all of it together, in milliseconds. */
+  /** Time limit for the whole probe, in milliseconds. */
   readonly timeoutMs: number
   readonly signal: AbortSignal
   /**
-   * Told what is known so far of a server that may yet become ready, which is asked again until
+   * Called with the result so far while a server may still become ready; it is asked again until
    * then.
    */
   readonly onInterim?: (result: ProbeResult) => void
@@ -49,8 +48,8 @@ export interface ProbeOptions {
 export type ProbeResult = Omit<OwnedModelProbe, 'checkedAt'>
 
 /**
- * Never rejects: what cannot be reached is a result too. @returns undefined when it was called off,
- * or the gateway ends
+ * Never rejects: an unreachable server is a result too. @returns undefined when the probe was
+ * cancelled or the gateway stops
  */
 export async function probeOwnedModel(
   ports: ProbePorts,
@@ -68,7 +67,7 @@ export async function probeOwnedModel(
   for (;;) {
     const probing = { ports, model, owned, endsAt, signal }
     const finding = await askOnce(probing).then((found) => explainRefusal(found, owned), toFinding)
-    // The model's server has no part in that.
+    // Not caused by the model's server.
     if (signal.aborted || finding === undefined) return undefined
     if (finding.isPassing !== true || clock.elapsed() + AGAIN_AFTER_MS >= endsAt)
       return toResult(finding)
@@ -104,7 +103,7 @@ async function askOnce(probing: Probing): Promise<Finding> {
   for (const [index, place] of places.entries()) {
     const verdict = judgeAnswer(question.dialect, await ask(probing, question, place))
     const isRefused = verdict.httpStatus === 401 || verdict.httpStatus === 403
-    // Taken where another was refused: that much is known, whatever else is wrong.
+    // One form was accepted and another refused, so this is known whatever else fails.
     const isTold = places.length > 1 && !isRefused && (index > 0 || verdict.status === 'reachable')
     finding = isTold ? { ...verdict, found: { credentialHeader: place } } : verdict
     if (verdict.status === 'reachable') return withFound(finding, await askFurther(probing, place))
@@ -113,7 +112,7 @@ async function askOnce(probing: Probing): Promise<Finding> {
   return finding
 }
 
-/** Without a credential there was none to refuse. */
+/** Without a credential, none was refused. */
 function explainRefusal(finding: Finding, { credential }: OwnedUpstream): Finding {
   const isRefused = finding.httpStatus === 401 || finding.httpStatus === 403
   if (!isRefused || credential?.secret !== undefined) return finding
@@ -126,8 +125,8 @@ function withFound(finding: Finding, learnt: ServerTraits): Finding {
 }
 
 /**
- * Servers that copied the Messages format do not all copy its key header: vLLM takes a bearer token
- * alone. One at a time, because Anthropic refuses both together.
+ * Servers that copied the Messages API do not all accept its key header: vLLM accepts only a bearer
+ * token. Tried one at a time, because Anthropic refuses both together.
  */
 function placesToTry(
   { dialect, credentialHeader }: Probing['model'],
@@ -135,7 +134,7 @@ function placesToTry(
 ): readonly CredentialPlace[] {
   if (credentialHeader !== 'auto') return [credentialHeader]
   const usual = provider.keyHeader === undefined ? 'authorization' : 'x-api-key'
-  // Without a credential there is nothing to find a place for.
+  // Without a credential there is no header to find.
   if (dialect !== 'anthropic-messages' || credential?.secret === undefined) return [usual]
   return [usual, usual === 'authorization' ? 'x-api-key' : 'authorization']
 }
@@ -145,7 +144,7 @@ async function askFurther(probing: Probing, place: CredentialPlace): Promise<Ser
   for (const question of FURTHER_QUESTIONS[probing.model.dialect] ?? []) {
     const has = await ask(probing, question, place).then(
       (answer) => judgeFurther(question.dialect, answer),
-      // Not heard of in time: nothing is learnt.
+      // No answer in time: the trait stays unknown.
       () => undefined,
     )
     if (has !== undefined) learnt[question.trait] = has
@@ -181,7 +180,7 @@ function toFinding(thrown: unknown): Finding | undefined {
   if (!(thrown instanceof UpstreamFailure)) return unreachable('The server could not be reached.')
   if (thrown.type === 'shutdown') return undefined
   const finding = unreachable(DETAILS[thrown.type] ?? thrown.message)
-  // Some servers take no connection before their model is loaded.
+  // Some servers accept no connection before their model is loaded.
   return thrown.type === 'connect_failed' ? { ...finding, isPassing: true } : finding
 }
 

@@ -1,6 +1,7 @@
 /**
- * Finds out whether a provider accepts a key: by the request that its vendor documents for this, or
- * by none. It costs nothing and goes where calls go. Nothing of the answer but its status is read.
+ * Finds out whether a provider accepts a key, by the request that the provider documents for this;
+ * otherwise not at all. Costs nothing and uses the same route as calls. Only the status of the
+ * answer is read.
  */
 import type { ProviderKeyProbe } from '../../core/provider-key.ts'
 import type { Secret } from '../../core/secret.ts'
@@ -17,10 +18,7 @@ export interface KeyProbeOptions {
   readonly timeoutMs?: number
 }
 
-/**
- * Never rejects. @param provider at the address that this gateway reaches it at; undefined: it has
- * none
- */
+/** Never rejects. @param provider at the address that this gateway uses; undefined: it has none */
 export async function probeProviderKey(
   provider: ProbedProvider | undefined,
   key: Secret,
@@ -48,7 +46,7 @@ export async function probeProviderKey(
       redirect: 'manual',
       signal: timeout,
     })
-    // Nobody reads it, however much it is.
+    // The body is not read, however long.
     await response.body?.cancel().catch(() => {})
     return judge(provider, response.status)
   } catch {

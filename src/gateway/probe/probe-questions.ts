@@ -1,6 +1,6 @@
 /**
- * The questions of a probe to an owned model: one small question in its own dialect, and then what
- * else its server has. One more thing to find out is one more line here and one more member of
+ * The requests of a probe to an owned model: one small request in its dialect, then one per further
+ * capability of the server. A new capability is one more entry here and one more member of
  * `ServerTraits`. Sends nothing.
  */
 import { DIALECTS, type OwnedModelDialect } from '../../core/dialects.ts'
@@ -33,10 +33,7 @@ const EMBEDDINGS = {
   body: (model: string) => ({ model, input: 'Hi' }),
 }
 
-/**
- * The least that the dialect allows. How a model fills in the middle is found out elsewhere
- * (probe-fim.ts).
- */
+/** The minimum that the dialect allows. Fill-in-the-middle is probed elsewhere (probe-fim.ts). */
 export const MAIN_QUESTIONS: Partial<Readonly<Record<OwnedModelDialect, ProbeQuestion>>> = {
   'openai-chat': {
     dialect: openaiChat,
@@ -56,7 +53,7 @@ export const MAIN_QUESTIONS: Partial<Readonly<Record<OwnedModelDialect, ProbeQue
   'openai-embeddings': EMBEDDINGS,
 }
 
-/** Asked of servers that have answered the first question. */
+/** Sent to servers that have answered the first request. */
 export const FURTHER_QUESTIONS: Partial<Record<OwnedModelDialect, readonly FurtherQuestion[]>> = {
   'openai-chat': [{ ...EMBEDDINGS, trait: 'embeddings' }],
   'anthropic-messages': [
@@ -69,11 +66,11 @@ export const FURTHER_QUESTIONS: Partial<Record<OwnedModelDialect, readonly Furth
   ],
 }
 
-/** True where the server has it; undefined: this answer does not tell. */
+/** True when the server supports it; undefined: this answer does not show it. */
 export function judgeFurther(dialect: RelayedDialect, answer: ProbeAnswer): boolean | undefined {
   const { status } = answer
   if (status >= 200 && status < 300) return readAnswer(dialect, answer) === undefined
-  // Busy, or in trouble; 501 is how llama.cpp says that it was not started for it.
+  // Busy or failing; llama.cpp answers 501 when it was not started for this.
   const tellsNothing = status === 429 || (status >= 500 && status !== 501)
   return tellsNothing ? undefined : false
 }

@@ -1,6 +1,6 @@
 /**
- * Judges what an answer to a probe's question says of the model. Repeats nothing of it, and asks
- * nothing itself.
+ * Judges what an answer to a probe says about the model. Repeats none of the answer, and sends
+ * nothing.
  */
 import type { OwnedModelProbe } from '../../core/owned-model.ts'
 import type { RelayedDialect } from '../../wire/dialect.ts'
@@ -10,11 +10,11 @@ import type { ProbeAnswer } from './probe-exchange.ts'
 
 export interface Verdict extends Pick<OwnedModelProbe, 'httpStatus' | 'detail'> {
   readonly status: Exclude<OwnedModelProbe['status'], 'checking'>
-  /** The same question may be answered otherwise in a moment. */
+  /** The same request may get another answer soon. */
   readonly isPassing?: true
 }
 
-/** Of an error no more is read: no server needs more to say what is wrong. */
+/** Read limit for error answers; enough to recognise the error. */
 const MAX_REFUSAL_BYTES = 16 * 1024
 
 const NAMES_MODEL = /model/i
@@ -24,7 +24,7 @@ const LOADING = /\bloading\b/i
 const NO_ANSWER =
   'with something that is no answer in the model’s format: are baseUrl and dialect right?'
 
-/** The mark of an answer in the form that was asked for. */
+/** How to recognise an answer in the requested form. */
 type Form = Pick<RelayedDialect, 'isAnswer'>
 
 export const NOTHING_HERE = 'The server has nothing at this address: are baseUrl and dialect right?'
@@ -63,7 +63,7 @@ export function judgeAnswer(dialect: Form, answer: ProbeAnswer): Verdict {
   if (status >= 500) return unreachable('The server failed to answer.')
   if (!isModelServersError(said))
     return unreachable(`The server answered HTTP ${status} ${NO_ANSWER}`)
-  // A limit that is used up, or a model that wants more than one token: there, and open to this
+  // A used-up limit, or a model that needs more than one token: it exists and accepts this
   // credential.
   return {
     status: 'reachable',
@@ -73,7 +73,7 @@ export function judgeAnswer(dialect: Form, answer: ProbeAnswer): Verdict {
 }
 
 /**
- * By the rules by which calls take an answer. @returns what is wrong with it; undefined: nothing
+ * By the rules by which calls accept an answer. @returns what is wrong with it; undefined: nothing
  */
 export function readAnswer(
   dialect: Form,
@@ -95,9 +95,9 @@ export function readAnswer(
 }
 
 /**
- * The forms in which servers of these dialects tell errors: OpenAI's and Anthropic's (`{"error":
- * {…}}`), an older vLLM's and Mistral's (`{"object": "error"}`), FastAPI's (`{"detail": …}`). A
- * proxy in front of a server has other forms.
+ * The error forms of servers of these dialects: OpenAI's and Anthropic's (`{"error": {…}}`), an
+ * older vLLM's and Mistral's (`{"object": "error"}`), FastAPI's (`{"detail": …}`). A proxy in front
+ * of a server uses other forms.
  */
 function isModelServersError({ json, isNested, message }: UpstreamErrorAnswer): boolean {
   if (message === undefined || !isRecord(json)) return false

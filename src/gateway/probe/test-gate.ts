@@ -1,6 +1,6 @@
 /**
- * Asks every target of a gate once, by the code that calls go through, and tells how each did. It
- * must not let anything of an answer out but its figures.
+ * Asks every target of a gate once, with the code that calls use, and reports the results. Must not
+ * expose an answer, except its figures.
  */
 
 import type { CallRecord } from '../../core/call.ts'
@@ -20,25 +20,24 @@ export interface TargetTest {
   /** `provider/model`. */
   readonly target: string
   readonly status: 'ok' | 'failed'
-  /** The answer that a caller would have seen; absent when no upstream was asked. */
+  /** The status that a caller would have got; undefined when no upstream was asked. */
   readonly httpStatus?: number
   readonly error?: { readonly code: string; readonly message: string }
   readonly latencyMs: number
   readonly firstByteMs?: number
-  /** That the target was asked in; null when it was not asked. */
+  /** The dialect in which the target was asked; null when it was not asked. */
   readonly dialect: DialectId | null
   /** The usage that the provider reported. */
   readonly usage?: Usage
 }
 
-/** A target that has not answered by then has failed, whatever the gate grants its callers. */
+/** A target that has not answered by then has failed, whatever the gate's own timeout is. */
 const MAX_TEST_MS = 30_000
 
 const MAX_MESSAGE_LENGTH = 500
 
 /**
- * @returns one row for each target, in the gate's order; a target that fails is a row, and no
- * failure of the test
+ * @returns one row per target, in the gate's order; a failing target is a row and not a failed test
  */
 export async function testGate(
   ports: PipelinePorts,
@@ -53,7 +52,7 @@ export async function testGate(
       rows[index] = await testTarget(ports, caller, { ...gate, targets: [{ model }] }, model)
     }
   }
-  // No more at once than the key and its account may have: their limits count here as everywhere.
+  // At most as many at once as the key and its account may have, since their limits apply here too.
   const { concurrentCalls, account } = caller.limits
   const most = Math.min(concurrentCalls, account?.concurrentCalls ?? Number.POSITIVE_INFINITY)
   const lanes = Math.max(1, Math.min(gate.targets.length, most))
@@ -61,7 +60,7 @@ export async function testGate(
   return rows
 }
 
-/** @param gate whose only target is the one to be tested */
+/** @param gate a gate with only the target to be tested */
 async function testTarget(
   ports: PipelinePorts,
   caller: Caller,
@@ -105,7 +104,10 @@ async function testTarget(
   }
 }
 
-/** Each target alone and once; the gate's defaults count, but for the test's own small limit. */
+/**
+ * Each target alone and once. The gate's defaults apply, except for the test's own small output
+ * limit.
+ */
 function toTested(gate: Gate): Gate {
   const timeoutMs = Math.min(gate.timeoutMs ?? MAX_TEST_MS, MAX_TEST_MS)
   return {
@@ -141,8 +143,8 @@ async function ask(ports: PipelinePorts, caller: Caller, gate: Gate, { dialect, 
 }
 
 /**
- * Reads to the end, where the call is settled, and keeps nothing. @returns what went wrong, if it
- * did
+ * Reads to the end, where the call is settled, and discards the answer. @returns what went wrong,
+ * if anything
  */
 async function drain(response: Response): Promise<string> {
   try {
@@ -168,11 +170,9 @@ function toFigures(record: CallRecord | undefined): Partial<TargetTest> {
   }
 }
 
-/**
- * A call that was not admitted, or could not be written down, has no kind of failure in its record.
- */
+/** The record of a call that was not admitted or not written has no kind of failure. */
 function codeOf(record: CallRecord | undefined, { status, headers }: Response): string {
-  // Of the refusals without a record, a used-up budget alone says that trying again is no use.
+  // Of the refusals without a record, only for a used-up budget is a retry useless.
   const isUsedUp = status === 429 && headers.get('x-should-retry') === 'false'
   const ownFailure = isUsedUp ? 'quota_exceeded' : OWN_FAILURES[status]
   return ERROR_POLICY[record?.errorKind ?? ownFailure ?? 'upstream_error'].flat

@@ -1,4 +1,4 @@
-/** The question to a gate's target when it is tested: little, and in a dialect that it speaks. */
+/** The request that tests a gate's target: small, and in a dialect that the target supports. */
 
 import { type DialectForm, type DialectId, formOfDialect } from '../../core/dialects.ts'
 import type { Provider } from '../../providers/define.ts'
@@ -14,28 +14,28 @@ import { traitsOf } from '../plan/compile-target.ts'
 
 export interface Question {
   readonly dialect: RelayedDialect
-  /** But for the member that names the gate. */
+  /** Without the member that names the gate. */
   readonly body: Readonly<Record<string, unknown>>
 }
 
 const PROMPT = 'Say OK.'
-/** Little to pay for, and above the least that every dialect takes (Responses: 16). */
+/** Cheap, and above the minimum of every dialect (Responses: 16). */
 const LIMIT = 32
 
 const messages = [{ role: 'user', content: PROMPT }]
 
-/** @returns undefined when the provider speaks nothing that callers can be served in */
+/** @returns undefined when the provider supports no dialect that callers can use */
 export function chooseQuestion(provider: Provider, model: string): Question | undefined {
   const { endpoints } = provider
   const spoken = Object.keys(endpoints) as DialectId[]
   const isOf = (form: DialectForm['id']) => (id: DialectId) => formOfDialect(id).id === form
-  // A model for embeddings answers nothing else; where its provider speaks more, only its name
-  // tells.
+  // An embedding model answers nothing else; when its provider supports more, only the model's name
+  // shows this.
   const mayEmbed = spoken.some(isOf('embeddings'))
   if (mayEmbed && (/embed/i.test(model) || spoken.every(isOf('embeddings'))))
     return { dialect: openaiEmbeddings, body: { input: PROMPT } }
-  // Before Chat, which some models do not have, and where others fail when thinking uses the limit
-  // up.
+  // Preferred to Chat, which some models lack, and where others fail when thinking uses up the
+  // limit.
   if (endpoints['openai-responses'] !== undefined)
     return { dialect: openaiResponses, body: { input: PROMPT, max_output_tokens: LIMIT } }
   if (endpoints['anthropic-messages'] !== undefined)

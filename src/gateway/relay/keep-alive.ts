@@ -1,19 +1,18 @@
 /**
- * Comments that keep a client's connection alive while whoever answers it is silent. It must not
- * know who that is.
+ * Sends comments that keep a client's connection alive while its upstream is silent. Must not know
+ * the upstream.
  */
 import type { Deadline, Deadlines, DueCause } from '../../net/deadlines.ts'
 import type { AnswerSink } from '../../net/streamed-answer.ts'
 
 /**
- * A comment that clients ignore. Not `: ping`: one FIM client takes that for the end (wire.md
- * §1.3).
+ * A comment that clients ignore. Not `: ping`: one FIM client takes it for the end (wire.md §1.3).
  */
 export const KEEP_ALIVE = new TextEncoder().encode(': keep-alive\n\n')
 
 export interface KeepAlivePorts {
   readonly deadlines: Deadlines
-  /** Silence after which a comment keeps the client's connection alive, in milliseconds. */
+  /** Silence after which a comment is sent, in milliseconds. */
   readonly keepAliveMs: number
 }
 
@@ -29,7 +28,7 @@ export class KeepAlive {
     ports.deadlines.add(this.#deadline)
   }
 
-  /** Fills the silence until the work is done. */
+  /** Sends comments until the work is done. */
   async during<T>(work: Promise<T>): Promise<T> {
     this.restart()
     try {
@@ -39,7 +38,7 @@ export class KeepAlive {
     }
   }
 
-  /** The client has just been told something. */
+  /** Call when something was sent to the client. */
   restart(): void {
     const { deadlines, keepAliveMs } = this.#ports
     this.#deadline.dueAt = deadlines.now() + keepAliveMs
@@ -52,10 +51,10 @@ export class KeepAlive {
   #onDue(cause: DueCause): void {
     // Otherwise the work itself fails, and the client gets that failure.
     if (cause !== 'due') return
-    // The deadline took itself out when it fell due.
+    // A due deadline is removed, so it is added again.
     this.#ports.deadlines.add(this.#deadline)
     this.restart()
-    // A client that does not keep up loses nothing by it, and whoever answers it waits for it.
+    // Not awaited: a slow client needs no comment, and the upstream waits for it anyway.
     this.#client.write(KEEP_ALIVE)?.catch(() => undefined)
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Stage 6: pass the answer on, byte for byte, at the client's own pace, and settle before its last
- * byte goes out. Owns what happens when either side leaves in the middle.
+ * Stage 6, relay: sends the answer on byte for byte at the client's pace, and settles before its
+ * last byte. Also handles a client or upstream that leaves midway.
  */
 
 import type { Timekeeper } from '../../core/clock.ts'
@@ -31,24 +31,21 @@ import {
   type Relayed,
 } from './stream-result.ts'
 
-/**
- * After the last event that counts, an upstream that does not close is waited for only this long,
- * in milliseconds.
- */
+/** Maximum wait for an upstream to close after the last event that counts, in milliseconds. */
 const GRACE_AFTER_END_MS = 1_000
 
 /**
- * The upstream of a client that has left is read on for so long, in milliseconds. Many clients
- * leave with the last word, and the exact usage follows at once.
+ * How long the upstream is still read after its client left, in milliseconds. Many clients leave
+ * with the last word, and the exact usage follows immediately.
  */
 const READ_ON_MS = 250
 
 /**
- * How long the bytes of a failure event get to reach the client before its connection is cut, in
- * milliseconds. A client that has not read them by then may hear of the reset first.
+ * Time for a failure event to reach the client before its connection is cut, in milliseconds. A
+ * slower client may only see the reset.
  */
 const FLUSH_BEFORE_CUT_MS = 250
-/** The same where the call has to be over in a time that was promised. */
+/** The same for a call that must end within a guaranteed time. */
 const FLUSH_BEFORE_PROMISED_CUT_MS = 50
 
 export interface RelayPorts extends KeepAlivePorts, SettlePorts {
@@ -56,7 +53,7 @@ export interface RelayPorts extends KeepAlivePorts, SettlePorts {
   readonly breakers: CircuitBreakers
 }
 
-/** @throws GatewayError (rejects) `unavailable` when a whole answer could not be written down */
+/** @throws GatewayError (rejects) `unavailable` when a complete answer could not be recorded */
 export function relayAnswer(
   ports: RelayPorts,
   call: AdmittedCall,
@@ -75,11 +72,11 @@ export function relayAnswer(
 }
 
 interface RelayedHeaders {
-  /** Of the upstream's headers, those that pass. */
+  /** The upstream's headers that are forwarded. */
   readonly forwarded: Readonly<Record<string, string>>
-  /** Those of nearly all answers of its target: only to be copied. */
+  /** The headers shared by nearly all answers of the target. Copy, do not modify. */
   readonly usual: UsualHeaders
-  /** Names what became of the request's members. */
+  /** Names the members of the request that were ignored or adapted. */
   readonly attempted: Pick<Attempted, 'ignored' | 'adapted'>
 }
 
@@ -117,11 +114,11 @@ function relayPieces(ports: RelayPorts, relayed: Relayed, client: AnswerSink): P
 
 const EVENT_STREAM = 'text/event-stream'
 
-/** A translated answer is ours, and so are its headers. */
+/** A translated answer is the gateway's own, and so are its headers. */
 function toForwarded({ target, answer }: Attempted): Record<string, string> {
   const forwarded = target.isTranslated ? {} : target.passed.answer.pick(answer.headers)
-  // The answer was read as this type, also where the upstream names another or none, and clients
-  // need it.
+  // The answer was read as this type even if the upstream names another or none, and clients need
+  // it.
   const named = forwarded['content-type']
   if (answer.type !== 'events') forwarded['content-type'] ??= 'application/json'
   else if (named?.toLowerCase().startsWith(EVENT_STREAM) !== true)
@@ -131,13 +128,13 @@ function toForwarded({ target, answer }: Attempted): Record<string, string> {
   return forwarded
 }
 
-/** An event stream has these: no cache and no proxy on the way may hold it back. */
+/** Headers of every event stream: no cache or proxy may hold it back. */
 export const NOT_KEPT = { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' }
 
-/** Stops reading, whatever became of the answer, and settles the call. Safe to call again. */
+/** Stops reading and settles the call, in any state of the answer. Idempotent. */
 export function giveUp(ports: SettlePorts, relayed: Relayed): Promise<void> {
   relayed.answer.exchange.close()
-  // Without an end before this only when the client has left.
+  // Without an earlier end, the client has left.
   return settleQuietly(ports, relayed.call, leftResult(ports, relayed))
 }
 
@@ -149,7 +146,7 @@ export async function relayEvents(
   const { call, target, answer, seen } = relayed
   const { exchange, tap } = answer
   call.body.release()
-  // The server tells that its client left; of a caller in this process the signal alone does.
+  // The server reports that its client left; for a caller in this process only the signal does.
   exchange.outliveSignal(READ_ON_MS)
   client.whenLeft(() => {
     seen.leftAt = ports.clock.elapsed()
@@ -167,8 +164,8 @@ export async function relayEvents(
   let output = answer.first
   let slow: Promise<void> | undefined
   /**
-   * Sent in the turn that brought it; what ends the answer, and a client that does not keep up, are
-   * waited for.
+   * Sent in the same turn that it arrived in. Waits only for the end of the answer and for slow
+   * clients.
    */
   const pass = (bytes: Uint8Array, from: number, to: number): boolean => {
     output = shownOf(relayed, tap.push(bytes, from, to))
@@ -183,7 +180,7 @@ export async function relayEvents(
     if (held === '') return
     if (!isTold) await settle(ports, call, endOf(ports, relayed, client))
     isTold = true
-    // Nearly always the upstream's end has come with its last event.
+    // Nearly always the upstream's end arrives with its last event.
     isEnded = exchange.isReadOut
     if (isEnded) {
       const rest = shownOf(relayed, tap.end())
@@ -215,7 +212,9 @@ export async function relayEvents(
   }
 }
 
-/** An answer too large to hold: it flows through, and only its last piece waits for the ledger. */
+/**
+ * An answer too large to buffer is relayed as it arrives; only its last piece waits for the ledger.
+ */
 async function relayLarge(
   ports: RelayPorts,
   relayed: Relayed<Extract<BegunAnswer, { type: 'large' }>>,
@@ -247,7 +246,7 @@ async function relayLarge(
 
 /**
  * Ends an answer that broke: an error in the caller's dialect, then an unclean close, so that no
- * client can take it for a whole one. A client that left gets nothing.
+ * client takes it as complete. A client that left gets nothing.
  */
 async function endBroken(
   ports: RelayPorts,
@@ -269,13 +268,15 @@ async function endBroken(
   await cutAfterFlush(clock, client, flushMs)
 }
 
-/** Far longer than any network needs; an upstream that waits so long may give up its answer. */
+/**
+ * Far longer than any network needs; an upstream that has to wait this long may abort its answer.
+ */
 const LONG_HELD_UP_MS = 10_000
 
 /**
- * How long an upstream could send nothing, since the client took nothing. One that breaks
- * afterwards may have done so for that: it is no fault of the target, and what was written is paid
- * for, or a client had nearly all of an answer for nothing.
+ * How long the upstream could not send because the client read nothing. If the upstream breaks off
+ * afterwards, the target is not blamed, and the written part is charged: otherwise a client could
+ * get nearly a whole answer free.
  */
 class HeldUp {
   readonly #clock: Pick<Timekeeper, 'elapsed'>
@@ -296,7 +297,7 @@ class HeldUp {
   }
 }
 
-/** Cuts an answer off when its last bytes have had their time to leave. */
+/** Cuts the connection after its last bytes had time to leave. */
 export async function cutAfterFlush(
   clock: Pick<Timekeeper, 'after'>,
   client: AnswerSink,
@@ -314,8 +315,8 @@ interface BrokenAnswer {
 }
 
 /**
- * The stream is ending in failure already; a ledger that cannot be written has said so through its
- * own state.
+ * The stream already ends in failure; a ledger that cannot be written reports it through its own
+ * state.
  */
 async function settleQuietly(
   ports: SettlePorts,
@@ -330,21 +331,21 @@ const NOTHING = new Uint8Array(0)
 interface UsualHeaders {
   readonly contentType: string | undefined
   readonly headers: Headers
-  /** The same as lines of a head, and their names. */
+  /** The same headers as header lines. */
   readonly lines: string
   readonly names: ReadonlySet<string>
 }
 
 /**
- * By target, whose account alone has it. To copy headers costs the runtime half of what a list of
- * them does.
+ * By target, which belongs to one account. Copying headers costs the runtime half as much as
+ * building them.
  */
 const usualHeaders = new WeakMap<Target, UsualHeaders>()
 
 /**
- * The headers that nearly all answers of a target share: one attempt, nothing left out. Only to be
- * copied.
- * @param more is the same for all answers of this target that are of this type
+ * The headers that nearly all answers of a target share: one attempt, no ignored members. Copy, do
+ * not modify.
+ * @param more the same for all answers of this type from this target
  */
 function usualHeadersOf(
   target: Target,
@@ -367,7 +368,7 @@ function linesOf(headers: Headers): string {
   return lines
 }
 
-/** The lines of an answer's head: those that are usual, and its own. */
+/** An answer's header lines: the usual ones and its own. */
 function toLines(headers: RelayedHeaders, call: Call): Pick<WholeAnswer, 'lines' | 'more'> {
   const { usual, forwarded, attempted } = headers
   if (!tellsMoreThanUsual(call.attempts, attempted))
@@ -403,10 +404,10 @@ function setAll(headers: Headers, values: Readonly<Record<string, string>>): voi
   for (const name in values) headers.set(name, values[name] ?? '')
 }
 
-/** What became of the request's members; empty lists are not shown. */
+/** What happened to the request's members; empty lists are omitted. */
 type ToldMembers = Pick<Attempted, 'ignored' | 'adapted'>
 
-/** The usual: one attempt, with the whole request as it was. */
+/** False for the usual case: one attempt with the unchanged request. */
 function tellsMoreThanUsual({ list, skipped }: AttemptLog, { ignored, adapted }: ToldMembers) {
   return list.length !== 1 || ignored.length > 0 || adapted.length > 0 || skipped.length > 0
 }
@@ -421,7 +422,7 @@ export function toAnswerHeaders(
   return attempts.skipped.length > 0 ? Object.assign(headers, toSkippedHeader(attempts)) : headers
 }
 
-/** The same for a stream whose headers went out before they were known. */
+/** The same as comments, for a stream whose headers were sent before this was known. */
 export function toNameComments({ ignored, adapted }: Attempted): string {
   return [
     ...(ignored.length > 0 ? [`: x-gatehouse-ignored: ${encodeNames(ignored)}\n\n`] : []),
@@ -437,15 +438,12 @@ export function toSkippedHeader({ skipped }: Pick<AttemptLog, 'skipped'>): Recor
   return skipped.length === 0 ? {} : { 'x-gatehouse-skipped': encodeNames(skipped) }
 }
 
-/**
- * Field names come from the caller: percent-encoded where a header could not hold them, and
- * bounded.
- */
+/** Field names come from the caller, so they are percent-encoded for headers, and bounded. */
 function encodeNames(names: readonly string[]): string {
   return showNames(names, { maxLength: 1024, toText: encodeName })
 }
 
-// Answers that need no target: what the gateway itself can say when no upstream has the endpoint.
+// Answers that need no target, for requests that no upstream has an endpoint for.
 
 /** @throws GatewayError `invalid_request` */
 export async function answerLocally(ports: SettlePorts, call: AdmittedCall): Promise<Response> {

@@ -1,7 +1,7 @@
 /**
- * Stage 6 for a stream whose targets stay silent: its answer begins before theirs, with 200 and
- * comments, so that neither a proxy nor the client gives it up. Owns the form of a failure once the
- * status is gone. It must not know how targets are asked.
+ * Stage 6 for a stream whose targets stay silent: sends status 200 and comments before an answer
+ * begins, so that neither a proxy nor the client gives up. Also sends failures after that, when no
+ * status can be sent. Must not know how targets are asked.
  */
 import type { GatewayError } from '../../core/errors.ts'
 import type { CallId } from '../../core/ids.ts'
@@ -33,8 +33,8 @@ export interface LatePorts extends RelayPorts {
 }
 
 /**
- * @returns undefined when a target has begun to answer in time
- * @throws what `attempting` does in that time: it still has a status of its own
+ * @returns undefined when a target began to answer in time
+ * @throws the errors of `attempting` until then, which can still have their own status
  */
 export async function relayLate(
   ports: LatePorts,
@@ -53,11 +53,11 @@ export async function relayLate(
 
 interface LateCall {
   readonly call: AdmittedCall
-  /** Retries, fallback and hedging go on in it. */
+  /** Includes retries, fallback and hedging. */
   readonly attempting: Promise<Attempted>
 }
 
-/** @throws what the work does in that time */
+/** @throws the errors of the work within the time */
 function isOverWithin(ms: number, work: Promise<unknown>, deadlines: Deadlines): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const deadline: Deadline = {
@@ -105,7 +105,9 @@ async function relayLateEvents(
     })
 }
 
-/** Writes the refused call down, and sends the error in the stream: there is no status any more. */
+/**
+ * Records the refused call, and sends the error in the stream, because the status was sent already.
+ */
 async function endRefused(
   ports: LatePorts,
   call: AdmittedCall,
@@ -119,7 +121,7 @@ async function endRefused(
   await cutAfterFlush(ports.clock, client)
 }
 
-/** The client left: its request is aborted, and with it whatever was still being asked. */
+/** The client left: aborts its request, and with it any attempt in progress. */
 async function giveUpLate(ports: LatePorts, { call, attempting }: LateCall): Promise<void> {
   try {
     const { answer, target } = await attempting

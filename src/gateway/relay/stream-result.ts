@@ -1,7 +1,6 @@
 /**
- * The result of a call whose answer went out in pieces: the usage that the upstream reported, and
- * an estimate of the rest where its account could stream for nothing otherwise. Must not know how
- * pieces are sent.
+ * The result of a streamed call: the usage that the upstream reported, and an estimate of the rest
+ * where its account could otherwise stream for free. Must not know how pieces are sent.
  */
 import type { ToolUses } from '../../core/cost.ts'
 import { formOfDialect } from '../../core/dialects.ts'
@@ -17,7 +16,7 @@ import { atLeastOneEach } from '../surcharges.ts'
 
 type BegunStream = Extract<BegunAnswer, { type: 'large' | 'events' }>
 
-/** An answer that goes out in pieces. */
+/** A streamed answer. */
 export interface Relayed<Answer extends BegunStream = BegunStream> {
   readonly call: AdmittedCall
   readonly target: Target
@@ -27,7 +26,7 @@ export interface Relayed<Answer extends BegunStream = BegunStream> {
 
 /** Moments of a stream, on the clock's `elapsed` scale. */
 export interface SeenStream {
-  /** Undefined until the stream brings text: the model was silent before. */
+  /** Undefined until the stream contains text. */
   firstText: { readonly at: number; readonly bytes: number } | undefined
   /** Undefined until the client leaves. */
   leftAt: number | undefined
@@ -49,32 +48,32 @@ export function endOf(
   const { leftAt } = relayed.seen
   const outcome = isLeft ? 'cancelled' : 'succeeded'
   const told = { outcome, status, usage, toolUses, model, leftAt } as const
-  // Some servers report no usage of streams, or of their beginning alone: the rest is in no sum
-  // unless it is estimated.
+  // Some servers report no usage for streams, or only for their beginning; the rest is estimated so
+  // that it counts.
   return usage === null || tap.unreportedBytes > 0
     ? { ...told, unreportedBytes: unreportedOf(ports, relayed) }
     : told
 }
 
-/** An answer too large to hold has flowed through; some servers report no usage of it. */
+/** An answer too large to buffer was relayed; some servers report no usage for it. */
 export function largeResult(relayed: Relayed<Extract<BegunAnswer, { type: 'large' }>>): CallResult {
   const { status } = relayed.answer
   const told = { outcome: 'succeeded', status, ...toldBy(relayed) } as const
   return told.usage === null ? { ...told, unreportedBytes: writtenIn(relayed) } : told
 }
 
-/** Clients leave at its report, and whether they do so before its end is chance. */
+/** Clients leave when a failure is reported; whether before its end is chance. */
 function hasReportedFailure(answer: BegunStream): boolean {
   return answer.type === 'events' && answer.tap.verdict === 'failed'
 }
 
-/** The upstream's own failure, which is never billed from a guess. */
+/** The upstream's own failure, which is never charged from an estimate. */
 function reportedResult(relayed: Relayed): CallResult {
   const { status } = relayed.answer
   return { outcome: 'failed', status, errorKind: 'upstream_error', ...toldBy(relayed) }
 }
 
-/** The client left: what the upstream has not reported is estimated. */
+/** The client left: usage that the upstream has not reported is estimated. */
 export function leftResult(ports: SettlePorts, relayed: Relayed): CallResult {
   const { answer } = relayed
   if (hasReportedFailure(answer)) return reportedResult(relayed)
@@ -83,8 +82,9 @@ export function leftResult(ports: SettlePorts, relayed: Relayed): CallResult {
 }
 
 /**
- * An answer that broke: the upstream's failure is never billed from a guess. Our own end is
- * estimated: an account chooses the moment, and could stream for nothing until then.
+ * An answer that broke. An upstream's failure is never charged from an estimate. An end by the
+ * gateway is estimated, because an account can choose the moment and could stream for free until
+ * then.
  */
 export function failedResult(
   ports: SettlePorts,
@@ -113,8 +113,8 @@ export function usageOf(answer: BegunStream): Usage | null {
 }
 
 /**
- * The uses that were seen. An answer too large to hold, which reports none, has one of each tool
- * that was offered.
+ * The tool uses that were seen. An answer too large to buffer reports none, so each offered tool
+ * counts once.
  */
 export function toolUsesOf(answer: BegunStream, { admission }: AdmittedCall): ToolUses | undefined {
   if (answer.type === 'events') return answer.tap.toolUses
@@ -131,7 +131,7 @@ function unreportedOf({ clock }: SettlePorts, relayed: Relayed): number {
   return usage === null ? writtenIn({ answer, call }) : 0
 }
 
-/** Vectors are no tokens, also where they are written as text. */
+/** Vectors are not tokens, even when written as text. */
 function writtenIn({
   answer,
   call,
@@ -140,8 +140,8 @@ function writtenIn({
 }
 
 /**
- * The reasoning that nobody was shown, in bytes of text, by how long the model was silent before
- * its first text. Sealed reasoning is counted with the text.
+ * Reasoning that was not shown, in bytes of text, estimated from the silence before the first text.
+ * Sealed reasoning is counted with the text.
  */
 function hiddenBytes({ call, target, seen }: Relayed, clock: SettlePorts['clock']): number {
   const attempt = call.attempts.list.findLast((asked) => asked.target === target.name)

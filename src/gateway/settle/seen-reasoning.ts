@@ -1,17 +1,17 @@
 /**
- * The models that have reported reasoning to this process: the catalog cannot know them all. Must
- * not know who called them, nor what a report costs.
+ * The models that have reported reasoning to this process, since the catalog cannot know all. Must
+ * not know the caller, nor what a report costs.
  */
 import type { AccountId } from '../../core/ids.ts'
 import { ownedSlugOf } from '../../core/owned-model.ts'
 
-/** Targets are named by customers: what is remembered of them is bounded. */
+/** Customers name targets, so the number is bounded. */
 const MOST_REMEMBERED = 5_000
 
 export class SeenReasoning {
   readonly #targets = new Set<string>()
 
-  /** Safe to call again. @param target `provider/model` */
+  /** Idempotent. @param target `provider/model` */
   note(accountId: AccountId, target: string): void {
     if (this.#targets.size >= MOST_REMEMBERED) this.#targets.clear()
     this.#targets.add(nameOf(accountId, target))
@@ -22,7 +22,7 @@ export class SeenReasoning {
   }
 }
 
-/** Two accounts' own models may share a name; a vendor's model is the same for everyone. */
+/** Owned models of two accounts may share a name; a provider's model is the same for everyone. */
 function nameOf(accountId: AccountId, target: string): string {
   return ownedSlugOf(target) === undefined ? target : `${accountId}\n${target}`
 }

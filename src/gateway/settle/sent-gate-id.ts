@@ -1,41 +1,42 @@
 /**
- * The part of what a caller sent as a gate's id that the log may keep, where no gate has that id.
- * It must let in neither a key nor a prompt, which people send there by mistake (decision 0054).
- * Knows no gate.
+ * The part of an unknown gate id that the log may keep. Must let neither keys nor prompts through,
+ * which people send there by mistake (decision 0054). Knows no gate.
  */
 
-/** Stands for an id that was not kept; no kept one has parentheses. */
+/** Stands for an id that was not stored; stored ids have no parentheses. */
 export const KEY_LIKE = '(looks like a key)'
 export const NO_NAME = '(not a name)'
 
-/** Beyond them the id is cut, and ends with an ellipsis. */
+/** A longer id is cut and ends with an ellipsis. */
 const KEPT_CHARS = 128
-/** So much is looked at: a key that begins within what is kept may go on beyond it. */
+/**
+ * More is checked than stored, because a key that begins in the stored part may extend beyond it.
+ */
 const JUDGED_CHARS = 640
-/** A name with a space or an umlaut is a mistake that has to be seen; a sentence is a prompt. */
+/** A name with a space or an umlaut is a mistake that should be visible; a sentence is a prompt. */
 const MAX_FOREIGN_CHARS = 4
-/** Any character that ids of gates and names of models do not have. */
+/** Characters that do not occur in gate ids and model names. */
 const FOREIGN = /[^A-Za-z0-9._:/@+-]/gu
 
 /**
- * How keys of this gateway and of vendors begin: OpenAI and its like, Groq, xAI, Google, AWS,
- * Hugging Face, GitHub, GitLab, Slack; tokens.
+ * Prefixes of keys and tokens of this gateway and of providers: OpenAI and similar, Groq, xAI,
+ * Google, AWS, Hugging Face, GitHub, GitLab, Slack.
  */
 const KEY_PREFIX =
   /(?:^|[^a-z0-9])(?:sk[-_]|svc_|legacy_|[pr]k_|gsk_|xai-|aiza|ya29|akia|asia[0-9a-z]{12}|hf_|r8_|pplx-|nvapi-|gh[opsu]_|github_|glpat-|xox[a-z]-|eyj|bearer|basic )/i
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i
 const WORD = /[A-Za-z0-9]+/g
 /**
- * Of one kind, a capital before small letters with them. Names change kinds within a word seldom,
- * random characters every second time.
+ * A run of one character class; a capital belongs to the lower-case letters after it. Names seldom
+ * change class within a word, random characters every second time.
  */
 const RUN = /[A-Z]?[a-z]+|[A-Z]+|[0-9]+/g
 const MAX_TURNS = 7
-/** From so many letters and figures on, no more than a fifth of them may be turns. */
+/** From this many letters and digits on, at most a fifth of them may be class changes. */
 const LONG_TEXT = 24
 /**
- * From so many characters on, a word is looked at by itself; beyond the others no word of a name
- * goes.
+ * From this length on, each word is judged separately; words of real names are shorter than the
+ * upper limit.
  */
 const LONG_WORD = 16
 const LONGEST_WORD_WITH_FIGURES = 27
@@ -43,8 +44,8 @@ const LONGEST_WORD = 39
 const MAX_TURNS_OF_WORD = 3
 
 /**
- * @returns at most 128 of its characters, with those that no name has percent-encoded; or what says
- * why it is not kept
+ * @returns at most 128 characters, with unusual ones percent-encoded; or a marker that says why it
+ * was not stored
  */
 export function toSentGateId(sent: string): string {
   const judged = sent.slice(0, JUDGED_CHARS).toWellFormed()
@@ -78,7 +79,7 @@ function countOf(text: string, pattern: RegExp): number {
   return text.match(pattern)?.length ?? 0
 }
 
-/** encodeURIComponent leaves some that a page or a spreadsheet may take for more than text. */
+/** encodeURIComponent leaves some characters that a page or spreadsheet may interpret. */
 function encodeForeign(character: string): string {
   const encoded = encodeURIComponent(character)
   return encoded.length > 1 ? encoded : `%${character.charCodeAt(0).toString(16).toUpperCase()}`

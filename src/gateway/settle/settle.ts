@@ -1,4 +1,7 @@
-/** Stage 7: exactly once, whatever happened: give the place back and write down what was used. */
+/**
+ * Stage 7, settle: exactly once, whatever happened, releases the reservations and records the
+ * usage.
+ */
 import type { CallCredential, CallOutcome, CallRecord } from '../../core/call.ts'
 import { callsUnderWay } from '../../core/calls-under-way.ts'
 import type { Stopwatch } from '../../core/clock.ts'
@@ -29,25 +32,22 @@ import { toSentGateId } from './sent-gate-id.ts'
 /** How a call ended. */
 export interface CallResult {
   readonly outcome: CallOutcome
-  /** The HTTP status the caller saw, or would have seen. */
+  /** The HTTP status that the caller got, or would have got. */
   readonly status: number
   readonly errorKind?: ErrorKind
-  /** The gateway's own refusal, before any upstream was sent anything. */
+  /** The code of the gateway's own refusal, when no upstream was sent anything. */
   readonly refusalCode?: string | undefined
   /** The limit that refused the call, as `GatewayError.limit`. */
   readonly refusedBy?: string | undefined
   /** Usage as far as the upstream reported it. */
   readonly usage?: Usage | null
-  /**
-   * Bytes of text that were relayed since that report. Set where what was not reported has to be
-   * estimated.
-   */
+  /** Bytes of text relayed since that report. Set when unreported usage has to be estimated. */
   readonly unreportedBytes?: number | undefined
-  /** Uses of the vendor's own tools, as far as they were seen; absent: the answer tells of none. */
+  /** Seen uses of the provider's own tools. Undefined: the answer reports none. */
   readonly toolUses?: ToolUses | undefined
-  /** The model that answered, as the upstream names it; absent: it does not. */
+  /** The model that answered, by its name at the upstream. Undefined: not reported. */
   readonly model?: string | undefined
-  /** When the client left a stream, on the clock's `elapsed` scale; absent: it stayed. */
+  /** When the client left a stream, on the clock's `elapsed` scale. Undefined: it stayed. */
   readonly leftAt?: number | undefined
 }
 
@@ -57,15 +57,15 @@ export interface SettlePorts {
   readonly ledger: Ledger
   readonly clock: Stopwatch
   readonly prices?: Prices | undefined
-  /** Absent: nothing is learned of models. */
+  /** Undefined: reasoning is not remembered. */
   readonly reasoning?: SeenReasoning | undefined
-  /** Absent: nothing is learned of gates. */
+  /** Undefined: usual output is not estimated. */
   readonly usualOutput?: UsualOutput | undefined
-  /** Absent: nobody watches. */
+  /** Undefined: no observer. */
   readonly observer?: CallObserver | undefined
 }
 
-/** Resolves once the call is in the journal. Only its first call counts. */
+/** Resolves once the call is in the journal. Only the first call has an effect. */
 export function settle(ports: SettlePorts, call: AdmittedCall, result: CallResult): Promise<void> {
   call.settled ??= settleOnce(ports, call, result)
   return call.settled
@@ -131,16 +131,16 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
   callsUnderWay.end()
   ports.observer?.finish(record, attempts, call.trace)
   const written = ports.ledger.record(record)
-  // Not before it is written down: other nodes hear of the usage, and must not count what dies with
-  // this process.
+  // Only after it is recorded: other nodes learn of the usage, and must not count usage that is
+  // lost with this process.
   const settleTicket = () => admission.ticket.settle(toSpent(record, endedAtMs))
   written.then(settleTicket, settleTicket)
   return written
 }
 
 /**
- * The platform pays for its own target also where that lost to one of the account's; the account
- * alone pays where nothing was used but what its own targets read before they were given up.
+ * The platform pays for its own target even when that lost to one of the account's. The account
+ * pays alone when only its own targets used anything before they were given up.
  */
 function payerOf(
   { credential }: Pick<AttemptLog, 'credential'>,
@@ -157,7 +157,7 @@ function payerOf(
 function toSpent(record: CallRecord, endedAtMs: number): Spent {
   const { usage, target, credential, firstByteMs, cost } = record
   return {
-    // Without an answer nothing was used; without a report nobody knows.
+    // No answer: nothing was used. No report: unknown.
     tokens:
       usage === null ? (firstByteMs === null ? 0 : null) : usage.inputTokens + usage.outputTokens,
     cost: cost ?? UNKNOWN_COST,
@@ -166,23 +166,23 @@ function toSpent(record: CallRecord, endedAtMs: number): Spent {
   }
 }
 
-// Usage is what the upstreams reported, and an estimate of the rest where the gateway ended the call.
+// Usage is the upstreams' reports, plus an estimate of the rest when the gateway ended the call.
 
 /** One target's share of a call's usage. */
 interface UsedPart {
-  /** `provider/model`; null where the gateway answered itself. */
+  /** `provider/model`; null when the gateway answered itself. */
   readonly target: string | null
-  /** Null: nobody knows, and only uses of tools were seen. */
+  /** Null: unknown; only uses of tools were seen. */
   readonly usage: Usage | null
   readonly isEstimated: boolean
   readonly toolUses?: ToolUses | undefined
-  /** The model that answered, as the upstream names it; absent: it does not. */
+  /** The model that answered, by its name at the upstream. Undefined: not reported. */
   readonly model?: string | undefined
-  /** Of a target that was abandoned; absent: the target of the row. */
+  /** Set for an abandoned target. Undefined: the payer of the record's target. */
   readonly payer?: CallCredential
 }
 
-/** Its body may be released. */
+/** The call after its body may have been released. */
 type AskedCall = Pick<AdmittedCall, 'dialect' | 'accepted' | 'admission' | 'attempts'>
 
 interface EndedCall {
@@ -190,14 +190,14 @@ interface EndedCall {
   /** The target that answered, or was asked last. */
   readonly target: string | null
   readonly reported: Usage | null
-  /** Undefined: what was not reported is not estimated. */
+  /** Undefined: unreported usage is not estimated. */
   readonly unreportedBytes: number | undefined
   readonly toolUses: ToolUses | undefined
   readonly model: string | undefined
   readonly attempts: readonly AttemptRecord[]
 }
 
-/** Nothing where nobody knows, and nothing is to be guessed. */
+/** Empty when usage is unknown and must not be estimated. */
 function listUsed(call: EndedCall): readonly UsedPart[] {
   if (!formOfDialect(call.asked.dialect.id).isCharged) return []
   const parts: UsedPart[] = []
@@ -205,7 +205,7 @@ function listUsed(call: EndedCall): readonly UsedPart[] {
   if (unreportedBytes !== undefined) parts.push(withEstimate(call, unreportedBytes))
   else if (reported !== null || Object.keys(toolUses).length > 0)
     parts.push({ target, usage: reported, isEstimated: false, toolUses, model })
-  // A call that its upstreams failed at is never billed from a guess.
+  // A call that its upstreams failed is never charged from an estimate.
   const isAnswered = parts.length > 0
   for (const attempt of call.attempts) {
     const { isGivenUp, hasTimedOut } = attempt
@@ -215,7 +215,7 @@ function listUsed(call: EndedCall): readonly UsedPart[] {
   return parts
 }
 
-/** Its upstream was at work until then. */
+/** The upstream was working until the attempt was given up. */
 function abandoned(asked: AskedCall, attempt: AttemptRecord): UsedPart {
   const outputTokens = unseenTokens(asked, attempt)
   return {
@@ -225,23 +225,23 @@ function abandoned(asked: AskedCall, attempt: AttemptRecord): UsedPart {
   }
 }
 
-/** Its upstream may have read the request; whether it wrote anything is not known. */
+/** The upstream may have read the request; its output is unknown. */
 function timedOut(asked: AskedCall, { target, isPlatforms }: AttemptRecord): UsedPart {
   const usage = onlyInput(asked.admission.inputTokens)
   return { target, usage, isEstimated: true, payer: isPlatforms ? 'platform' : 'own' }
 }
 
-/** Models write two to three times as much in a second: nobody is charged too much. */
+/** Models write two to three times as fast, so the estimate does not overcharge. */
 const UNSEEN_BYTES_PER_SECOND = 200
-/** A model is silent for this long at first, and writes nothing yet. */
+/** A model's initial silence, in which it writes nothing. */
 const USUAL_SILENCE_MS = 1_000
 
-/** The text that a model has written without showing it, in bytes, by how long it was silent. */
+/** The bytes of text that a model has written without showing them, estimated from its silence. */
 export function unseenBytesIn(silentMs: number): number {
   return Math.max(0, Math.round(((silentMs - USUAL_SILENCE_MS) / 1_000) * UNSEEN_BYTES_PER_SECOND))
 }
 
-/** No more than the request let it write. */
+/** At most the request's output limit. */
 function unseenTokens(
   { admission: { outputCap = Number.POSITIVE_INFINITY } }: AskedCall,
   { writesUnseen, askedAt, failedAt }: AttemptRecord,
@@ -250,7 +250,7 @@ function unseenTokens(
   return Math.min(outputCap, estimateTextTokens(unseenBytesIn(failedAt - askedAt)))
 }
 
-/** A stream tells of itself before a tool is run; of a whole answer nothing is seen until its end. */
+/** A stream shows a tool use before it runs; a complete answer shows nothing until its end. */
 function unseenUses(asked: AskedCall): ToolUses {
   return asked.accepted.stream ? NO_USES : atLeastOneEach(asked.admission.tools)
 }
@@ -259,7 +259,7 @@ function sumUsed(parts: readonly UsedPart[]): Usage | null {
   const first = parts[0]
   if (first === undefined) return null
   let { usage } = first
-  // Others were given up before they showed anything: nothing is known of their caches.
+  // Other targets were given up before they showed anything, so their cached tokens are unknown.
   for (let at = 1; at < parts.length; at += 1) {
     const more = parts[at]?.usage
     usage =
@@ -274,7 +274,7 @@ function sumUsed(parts: readonly UsedPart[]): Usage | null {
   return usage
 }
 
-/** Rows keep no bill: the cost has used it. */
+/** Records store no bill, because the cost was computed from it. */
 function withoutBilling(usage: Usage | null): Usage | null {
   if (usage === null || usage.billing === undefined) return usage
   const { billing: _, ...counts } = usage
@@ -282,7 +282,7 @@ function withoutBilling(usage: Usage | null): Usage | null {
 }
 
 /**
- * The report counts as it is; text behind it is added, and without any report what went in as well.
+ * A report counts unchanged, text after it is added; without a report, the input is estimated too.
  */
 function withEstimate(call: EndedCall, bytes: number): UsedPart {
   const { reported, asked, target, toolUses, model } = call
@@ -296,7 +296,7 @@ function withEstimate(call: EndedCall, bytes: number): UsedPart {
   return { target, usage: { ...reported, outputTokens }, isEstimated: true, toolUses, model }
 }
 
-/** No estimate makes of a report what cannot be true. */
+/** An estimate must not turn a report into an unsafe number. */
 function addTokens(reported: number, estimated = 0): number {
   return Math.min(MAX_TOKENS_OF_CALL, reported + estimated)
 }
@@ -309,7 +309,7 @@ interface UnpricedCall extends PricedRecord {
   readonly asked: AskedCall
 }
 
-/** Each target's part at its own price. */
+/** Prices each target's part with its own price. */
 function priceUsed(
   prices: Prices | undefined,
   used: readonly UsedPart[],
@@ -327,7 +327,7 @@ function priceUsed(
     : priceParts(prices, used, call, others)
 }
 
-/** True where targets were tried and no request reached one: no vendor can bill the call. */
+/** True when targets were tried but no request reached one: no provider can charge for the call. */
 function hasSentNothing({ attempts: { list } }: AskedCall): boolean {
   return list.length > 0 && list.every(({ isSent }) => !isSent)
 }
@@ -352,15 +352,15 @@ function pricePart(
   const ownedPrices = ownedPricesOf(asked, target)
   const facts = { accountId, target, usage, startedAt, outcome, ownedPrices, answeredBy }
   const call = { ...facts, isEstimated, otherPrices }
-  // Nearly every call: what asks for no tool, and tells of none.
+  // Nearly every call neither asks for tools nor reports any.
   return tools.length === 0 && (toolUses === undefined || toolUses === NO_USES)
     ? prices.priceOf(call)
     : prices.priceOf(isTranslated(asked, target) ? call : { ...call, tools, toolUses })
 }
 
 /**
- * True for a turn that continues a program: an earlier call has paid for the tool that runs it, and
- * no model wrote anything.
+ * True for a turn that continues a program: an earlier call paid for the tool, and no model wrote
+ * anything.
  */
 function isNothing(usage: Usage | null): boolean {
   return usage !== null && usage.inputTokens + usage.outputTokens === 0
@@ -368,19 +368,23 @@ function isNothing(usage: Usage | null): boolean {
 
 const NO_TOOLS: Admission['tools'] = []
 
-/** Whoever declares others while a call waits, or deletes the model, changes nothing for it. */
+/**
+ * The prices at the time of the attempt, so that changing or deleting the model does not affect
+ * waiting calls.
+ */
 function ownedPricesOf({ attempts }: AskedCall, target: string | null) {
   for (const attempt of attempts.list) if (attempt.target === target) return attempt.ownedPrices
   return undefined
 }
 
-/** No tool of a vendor's goes into another dialect. */
+/** Providers' tools are lost in translation to another dialect. */
 function isTranslated({ attempts }: AskedCall, target: string | null): boolean {
   return attempts.list.some((attempt) => attempt.target === target && attempt.isTranslated)
 }
 
 /**
- * Marks a cost that the price of the row's target does not make again: others were asked beside it.
+ * Marks a cost that the record's target alone does not explain, because other targets were asked
+ * too.
  */
 const SUM_MARK = '+hedge'
 

@@ -1,6 +1,6 @@
 /**
- * A request for embeddings whose target has another form for them: what is sent, and how its answer
- * comes back.
+ * An embeddings request for a target with another form of them: the request to send, and how its
+ * answer is converted back.
  */
 import { invalidRequest } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
@@ -20,7 +20,7 @@ export interface EmbeddingsTranslation {
   readonly accepted: AcceptedRequest
   readonly target: Target
   readonly codec: EmbeddingsCodec
-  /** Nothing may be left out: the caller said so with `x-gatehouse-strict`. */
+  /** Set by `x-gatehouse-strict`: no member may be ignored. */
   readonly isStrict: boolean
 }
 
@@ -51,7 +51,7 @@ export function translateEmbeddings(translation: EmbeddingsTranslation): Transla
   }
 }
 
-/** The vendor's own limit, told before it is asked: its refusal may not say what is wrong. */
+/** The provider's own limit, checked first because its refusal may not name the reason. */
 function assertTakesInputs({ codec, target }: EmbeddingsTranslation, count: number): void {
   const { maxInputs = count } = codec
   if (count <= maxInputs) return
@@ -61,7 +61,7 @@ function assertTakesInputs({ codec, target }: EmbeddingsTranslation, count: numb
   )
 }
 
-/** Nothing but input is ever used. */
+/** Embeddings use only input tokens. */
 function toUsage(inputTokens: number | null): Usage | null {
   return inputTokens === null
     ? null

@@ -1,6 +1,6 @@
 /**
- * A request to fill in the middle whose target has another form for it: what is sent, and how its
- * answer comes back.
+ * A fill-in-the-middle request for a target with another form of it: the request to send, and how
+ * its answer is converted back.
  */
 import { UnreadableAnswerError } from '../../wire/codec.ts'
 import type { AcceptedRequest, RelayedDialect } from '../../wire/dialect.ts'
@@ -14,10 +14,10 @@ import { refuseIgnored, type TranslatedRequest } from './translate.ts'
 export interface FimTranslation {
   readonly accepted: AcceptedRequest
   readonly target: Target
-  /** The caller's. */
+  /** The caller's dialect. */
   readonly dialect: RelayedDialect
   readonly codec: FimCodec
-  /** Nothing may be left out: the caller said so with `x-gatehouse-strict`. */
+  /** Set by `x-gatehouse-strict`: no member may be ignored. */
   readonly isStrict: boolean
   readonly callId: string
   /** Milliseconds since the Unix epoch. */
@@ -27,7 +27,7 @@ export interface FimTranslation {
 /** @throws GatewayError `invalid_request` */
 export function translateFim(translation: FimTranslation): TranslatedRequest {
   const { accepted, target, dialect, codec, isStrict, callId, startedAtMs } = translation
-  // The body for an upstream of the caller's dialect: what the gate decides is in it.
+  // The body for an upstream of the caller's dialect, with the gate's decisions applied.
   const relayed = dialect.rewrite(accepted, target)
   const request = decodeFimRequest(JSON.parse(decoder.decode(relayed.body.toBytes())))
   const encoded = codec.encodeRequest(request, target)

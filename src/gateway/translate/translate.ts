@@ -1,6 +1,6 @@
 /**
- * A call whose target speaks another dialect than its caller: the request that is sent, and how its
- * answer comes back.
+ * A call whose target uses another dialect than its caller: the request to send, and how its answer
+ * is converted back.
  */
 import { invalidRequest } from '../../core/errors.ts'
 import type { GateDefaults } from '../../core/gate.ts'
@@ -29,18 +29,18 @@ import type { Target } from '../plan/compile-target.ts'
 import { refuseOwnersAddresses } from '../shared-credential.ts'
 
 interface CallerRequestOptions {
-  /** The size that the request may grow to while it is read. */
+  /** The maximum size of the decoded request. */
   readonly maxBodyBytes: number
   readonly headers: Pick<HeaderFields, 'get'>
 }
 
-/** One caller's request, decoded at most once however many targets are asked. */
+/** One caller's request, decoded at most once for all targets. */
 export class CallerRequest {
   readonly codec: InboundCodec
   readonly #accepted: AcceptedRequest
   readonly #limits: DecodeLimits
   #decoded: ChatRequest | undefined
-  /** The features that a header asks for, by name: no translation has them. */
+  /** The features that a header asks for, by name; no translation supports them. */
   readonly features: readonly string[]
 
   constructor(
@@ -60,7 +60,7 @@ export class CallerRequest {
     return this.#decoded
   }
 
-  /** The decisions of the gate; absent where it has no defaults. */
+  /** The gate's defaults, if any. */
   get defaults(): GateDefaults | undefined {
     return this.#accepted.defaults
   }
@@ -87,24 +87,25 @@ function readFeatureHeader(
 
 export interface TranslatedRequest {
   readonly body: Uint8Array
-  /** Members that have no effect with this target, as the caller spells it. */
+  /** Members without effect at this target, in the caller's spelling. */
   readonly ignored: readonly string[]
-  /** Members that were changed without any loss; absent: none. */
+  /** Members that were changed without loss. */
   readonly adapted?: readonly string[] | undefined
   createTap(): StreamTap
   /**
-   * A whole answer in the caller's dialect. @throws GatewayError `upstream_error` when it is none
+   * Converts a complete answer to the caller's dialect. @throws GatewayError `upstream_error` when
+   * it is not an answer
    */
   convert(answer: JsonRecord): ConvertedAnswer
 }
 
 export interface ConvertedAnswer {
   readonly json: JsonRecord
-  /** The usage that the upstream reported: not every caller's dialect can say all of it. */
+  /** The usage that the upstream reported; some callers' dialects cannot express all of it. */
   readonly usage: Usage | null
-  /** The model that answered, as the upstream names it; absent: it does not. */
+  /** The model that answered, by its name at the upstream. Undefined: not reported. */
   readonly model?: string | undefined
-  /** Parts of the answer that its caller does not get; absent: none. */
+  /** Parts of the answer that the caller does not get. */
   readonly ignored?: readonly string[]
 }
 
@@ -113,7 +114,7 @@ export interface TranslationInput {
   readonly target: Target
   readonly client: UpstreamCodec
   readonly facts: Pick<AnswerFacts, 'callId' | 'gateId' | 'startedAtMs' | 'outcome' | 'priceOf'>
-  /** Nothing may be left out: the caller said so with `x-gatehouse-strict`. */
+  /** Set by `x-gatehouse-strict`: no member may be ignored. */
   readonly isStrict: boolean
   /** See `EncodeTarget`. */
   readonly refusesStreamOptions?: boolean | undefined
@@ -141,7 +142,7 @@ export function translate({
   const lost = encoded.ignored.filter((feature) => !ADAPTED_FEATURES.has(feature))
   const ignored = nameIgnored(caller, client, [lost, bridged.lost])
   if (isStrict) {
-    // A strict caller answers for its own request, not for its gate's defaults.
+    // A strict caller is responsible for its own request, not for its gate's defaults.
     const asked = lost.filter(
       (feature) =>
         !isDefaulted(feature, caller.defaults, target.traits) &&
@@ -180,7 +181,7 @@ export function translate({
   }
 }
 
-/** @throws GatewayError `invalid_request` naming the first of what would be left out */
+/** @throws GatewayError `invalid_request` naming the first member that would be ignored */
 export function refuseIgnored(target: Target, ignored: readonly string[]): void {
   if (ignored.length === 0) return
   const names = showNames(ignored, { maxLength: 1024, toText: (name) => name.toWellFormed() })
@@ -197,7 +198,7 @@ function withModelInPath(body: JsonRecord, { insteadOfModel }: Target): JsonReco
   return { ...rest, ...insteadOfModel }
 }
 
-/** Members that steer the answer's form and are obeyed by the caller's own codec. */
+/** Members that change the answer's form and are handled by the caller's own codec. */
 const OBEYED = new Set(['stream_options'])
 
 function nameIgnored(
@@ -216,7 +217,7 @@ function nameIgnored(
 
 const NO_FEATURES: BridgedFeatures = { taken: [], lost: [], renamed: [] }
 
-/** Of the features that a header asks for, those that the target takes in another place. */
+/** The features in the caller's header that the target supports in another place. */
 function bridgeCallers(
   { codec: { featureHeader = '' }, features, decoded }: CallerRequest,
   client: UpstreamCodec,
@@ -228,7 +229,7 @@ function bridgeCallers(
   return nameFeatures(featureHeader, bridgeFeatures(asked, target.features))
 }
 
-/** As they are named in headers of ours. */
+/** As named in the gateway's headers. */
 export function nameFeatures(header: string, bridged: BridgedFeatures): BridgedFeatures {
   const toName = (feature: string) => `${header}.${feature}`
   const { taken, lost, renamed } = bridged
@@ -242,7 +243,7 @@ function nameAdapted(caller: CallerRequest, features: readonly Feature[]): strin
   return [...new Set([...(caller.decoded.adapted ?? []), ...named])]
 }
 
-/** Values that ask for what any target does without them, by a member or a setting of the request. */
+/** Values that ask for the default behaviour of every target, by member or setting. */
 const NEUTRAL: Readonly<Record<string, readonly unknown[]>> = {
   n: [1],
   store: [false],
@@ -255,7 +256,7 @@ const NEUTRAL: Readonly<Record<string, readonly unknown[]>> = {
 }
 const EMPTY_OBJECTS = new Set(['metadata', 'logit_bias'])
 
-/** A setting, or a member that is not known, which has no effect anywhere. */
+/** A setting or unknown member that has no effect anywhere. */
 function isNeutral(name: string, value: unknown): boolean {
   if (value === '' || (Array.isArray(value) && value.length === 0)) return true
   if (EMPTY_OBJECTS.has(name)) return isRecord(value) && Object.keys(value).length === 0

@@ -1,17 +1,17 @@
 /**
- * Hands the journal of a node that does not run to one that will: files change folders, whole. Must
- * not know who has them locked.
+ * Moves the journal of a stopped node to another data folder, as whole files. Must not know who
+ * holds the folders' locks.
  */
 import { mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { listSegments, segmentName } from './segment-file.ts'
 
 /**
- * Moves what waits in one data folder's journal behind what waits in another's. Neither may have a
- * `Journal` open. Killed at any point, each segment is in one of the two. Damaged segments that
- * were set aside stay where they are.
- * @returns how many segments
- * @throws the file system's error; what was moved before stays moved
+ * Appends the waiting segments of one data folder's journal to another's. Neither may have a
+ * `Journal` open. When killed at any point, each segment is in exactly one of the two. Damaged
+ * segments stay where they are.
+ * @returns the number of segments
+ * @throws the file system's error; segments moved before stay moved
  */
 export function adoptSegments(fromDataFolder: string, toDataFolder: string): number {
   const from = listSegments(join(fromDataFolder, 'journal'))

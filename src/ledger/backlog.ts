@@ -1,5 +1,5 @@
 /**
- * Lines that the disk did not take, kept in memory up to a bound until it does. Must not know
+ * Lines that the disk did not accept, kept in memory up to a limit until it does. Must not know
  * files.
  */
 
@@ -17,15 +17,17 @@ export class Backlog {
     return this.#lines
   }
 
-  /** Lines given up, since the start. */
+  /** Lines dropped since the start. */
   get dropped(): number {
     return this.#dropped
   }
 
-  /** Keeps a copy of a whole batch; false where it does not fit, for what came first stays. */
+  /**
+   * Keeps a copy of a whole batch; false when it does not fit, because older lines have priority.
+   */
   keep(bytes: Uint8Array, lines: number): boolean {
     if (this.#lines + lines > this.#maxLines) return false
-    // Not slice: on a Buffer that is a view, and the next turn overwrites it.
+    // Not slice, which on a Buffer is a view that the next turn overwrites.
     this.#batches.push(new Uint8Array(bytes))
     this.#lines += lines
     return true

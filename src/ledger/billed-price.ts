@@ -1,38 +1,43 @@
 /**
- * What an answer says of its own price: the cost as its vendor reports it, and the models that
- * answered. Knows no provider by name and no table.
+ * Prices that an answer itself reports: the provider's cost, and the models that answered. Knows no
+ * provider by name and no table.
  */
 import type { Cost } from '../core/cost.ts'
 import { addCosts, toNanoUsd } from '../core/money.ts'
 import type { CostForm, Usage } from '../core/usage.ts'
 import { isWhole } from './cost-parts.ts'
 
-/** How a vendor reports what it bills. */
+/** How a provider reports the cost. */
 export interface CostReports {
   readonly form: CostForm
-  /** US dollars per million tokens of models that the table does not list, until a cost is reported. */
+  /**
+   * US dollars per million tokens of models missing from the table, used until a cost is reported.
+   */
   readonly unlisted: { readonly input: number; readonly output: number }
 }
 
-/** The source of a cost that the vendor reported. Rows do not keep the report, so it stays as it is. */
+/**
+ * The source of a cost that the provider reported. Rows do not store the report, so the cost is
+ * never recomputed.
+ */
 export const REPORTED = 'reported'
 
 /**
- * Stands behind the source of a cost whose price is not that of the row's target and tokens alone:
- * another model answered, or several did.
+ * Suffix of the source when the price is not that of the row's target alone: another model
+ * answered, or several did.
  */
 export const ANSWERED = '+answered'
 
 interface ReportedCall {
   readonly usage: Usage | null
   readonly outcome?: Parameters<typeof isWhole>[0]
-  /** Of the usage a part is a guess. */
+  /** A part of the usage is an estimate. */
   readonly isEstimated?: boolean
 }
 
 /**
- * The cost that the vendor reported, with everything that it charges for.
- * @param priced the cost by price and tokens, for a report that cannot be true or is a part
+ * The cost that the provider reported, with everything it charges for.
+ * @param priced the cost by price and tokens, for an implausible or partial report
  */
 export function asReported(
   reports: CostReports | undefined,
@@ -52,7 +57,7 @@ export function asReported(
     : { nanoUsd, status: 'estimated', source: REPORTED }
 }
 
-/** @param costs of at least one attempt; `isSure`: it is at the price of its own model */
+/** @param costs of at least one attempt; `isSure`: priced with its own model's price */
 export function sumAttempts(
   costs: readonly { readonly cost: Cost; readonly isSure: boolean }[],
   source: string,

@@ -1,7 +1,7 @@
 /**
- * A call as the members of its line in the journal, and back: a table made from the list of a
- * call's columns (core/call-columns.ts). Also holds a call's numbers to what lines and rows take:
- * whole, and from 0 up. Must not know bytes or files.
+ * Converts a call to the members of its journal line and back, by a table made from the list of a
+ * call's columns (core/call-columns.ts). Also makes a call's numbers valid for lines and rows:
+ * whole and not negative. Must not know bytes or files.
  */
 import type { CallAttempt, CallRecord } from '../core/call.ts'
 import type { CallColumn } from '../core/call-column.ts'
@@ -11,18 +11,18 @@ import type { ErrorKind } from '../core/errors.ts'
 import { MAX_NANO_USD } from '../core/money.ts'
 import { isCount, toTrueUsage, type Usage } from '../core/usage.ts'
 
-/** The values of one type of column in lines. Methods, so that each row names its own value type. */
+/** How a type of column is stored in lines. Methods, so that each row has its own value type. */
 interface LineType {
-  /** Absent: the value itself is the member. */
+  /** Undefined: the value itself is the member. */
   toMember?(value: unknown): unknown
   /**
-   * @param version of the line
-   * @returns undefined where the member is damaged
+   * @param version the line's version
+   * @returns undefined when the member is damaged
    */
   read(member: unknown, version: number): unknown
-  /** Whether lines and rows can hold its numbers. Absent: it has none. */
+  /** Whether lines and rows can store its numbers. Undefined: it has none. */
   isWhole?(value: unknown): boolean
-  /** @returns undefined where the column is better left out */
+  /** @returns undefined when the column has to be omitted */
   toWhole?(value: unknown): unknown
 }
 
@@ -69,18 +69,18 @@ const LINE_TYPES: Readonly<Record<Exclude<CallColumn['type'], 'choice'>, LineTyp
 
 interface LineColumn extends LineType {
   readonly name: keyof CallRecord
-  /** Its place in the line; 0 is the line's version. */
+  /** Its index in the line; 0 is the line's version. */
   readonly place: number
   readonly presence: CallColumn['presence']
-  /** The least version of a line that holds it. */
+  /** The first version of a line that has it. */
   readonly version: number
-  /** The version whose lines end with it. Absent: lines of every version have its place. */
+  /** The version whose lines end with it. Undefined: lines of every version have it. */
   readonly since: number | undefined
 }
 
-/** The least version that is written. */
+/** The lowest version that is written. */
 const LEAST_VERSION = 4
-/** Of lines with an attempt that says why it failed, whatever else they hold. */
+/** The version of lines with the reason of an attempt's failure. */
 const FAILURES_VERSION = CALL_COLUMNS.attemptDetails.failuresSince
 
 /** In the order of the line. */
@@ -90,10 +90,10 @@ const COLUMNS: readonly LineColumn[] = Object.entries(CALL_COLUMNS)
 
 const COUNTED_COLUMNS = COLUMNS.filter(({ isWhole }) => isWhole !== undefined)
 
-/** The highest that this build reads. */
+/** The highest version that this build reads. */
 export const LINE_VERSION = Math.max(FAILURES_VERSION, ...COLUMNS.map(({ version }) => version))
 
-/** What the shortest line has, with its version. */
+/** The length of the shortest line, including its version. */
 const LEAST_LENGTH = 1 + COLUMNS.filter(({ since }) => since === undefined).length
 
 const LENGTHS = lengthsByVersion()
@@ -112,8 +112,8 @@ function lineTypeOf(column: CallColumn): LineType {
 }
 
 /**
- * How many members a line may have, by version. Lines of a column's version end with that column.
- * Lines of a version that changed a meaning end like those of any version before.
+ * The valid numbers of members by version. Lines of a column's version end with that column; a
+ * version that only changed a meaning ends like any version before it.
  */
 function lengthsByVersion(): readonly (readonly number[])[] {
   const lengths: number[][] = []
@@ -126,8 +126,8 @@ function lengthsByVersion(): readonly (readonly number[])[] {
 }
 
 /**
- * Of a record as `makeWhole` makes it; the first member is the version. The line ends with the last
- * column that the call has, and has the least version that holds all of them.
+ * Converts a record from `makeWhole`; the first member is the version. The line ends with the last
+ * column that the call has, and gets the lowest version that supports all of them.
  */
 export function toLineMembers(call: CallRecord): unknown[] {
   const members: unknown[] = [LEAST_VERSION]
@@ -148,7 +148,7 @@ export function toLineMembers(call: CallRecord): unknown[] {
   return members
 }
 
-/** Of a version from 4 on. @returns undefined where a member is not what its column holds */
+/** For versions from 4 on. @returns undefined when a member does not match its column */
 export function readLineMembers(
   version: number,
   members: readonly unknown[],
@@ -165,16 +165,16 @@ export function readLineMembers(
     else if (column.presence === 'nullable') record[column.name] = null
     else if (column.since === version && version > LEAST_VERSION) return undefined
   }
-  // The list gives the record its type and each column its reader.
+  // The list defines both the record's type and each column's reader.
   return record as CallRecord
 }
 
 /**
- * A call as the ledger keeps it, every number a whole one from 0 up: its line and its row in the
- * store are both made from this, so they agree. A provider that reports a count of 1.5 or 1e30 must
- * not be able to make a row that the store refuses again and again: such usage is none, such a cost
- * is none (it is priced later), and what is no time at all becomes 0.
- * @returns the call itself where nothing is to be changed, which is nearly always
+ * Makes every number of a call whole and not negative. The line and the row are both made from the
+ * result, so they agree. A provider that reports a count of 1.5 or 1e30 must not create a row that
+ * the store always refuses: invalid usage is dropped, an invalid cost too (it is priced later), and
+ * an invalid time becomes 0.
+ * @returns the call itself when nothing changes, which is nearly always
  */
 export function toWholeRecord(call: CallRecord): CallRecord {
   for (const { name, isWhole } of COUNTED_COLUMNS) {
@@ -196,9 +196,9 @@ function makeWhole(call: CallRecord): CallRecord {
   return copy as CallRecord
 }
 
-// The columns that are more than one value: usage, cost, attempts.
+// Columns with more than one value: usage, cost, attempts.
 
-/** Cache writes are the fifth. */
+/** Cache writes are the fifth number. */
 function toUsageMembers(usage: Usage): readonly number[] {
   const counts = [
     usage.inputTokens,
@@ -301,10 +301,7 @@ function toWholeAttempt({ status, afterMs, durationMs, ...others }: CallAttempt)
   }
 }
 
-/**
- * A number that cannot be kept becomes 0: a record with a wrong duration is worth more than
- * none.
- */
+/** An invalid number becomes 0, because a record with a wrong duration is better than none. */
 function toWhole(value: number): number {
   const whole = Math.round(value)
   return isCount(whole) ? whole : 0

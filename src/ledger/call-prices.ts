@@ -1,10 +1,10 @@
-/** The port by which calls get their prices as they end. Must not fail a call. */
+/** The port that prices calls when they end. Must not fail a call. */
 import type { Cost, ToolKind } from '../core/cost.ts'
 import type { AccountId } from '../core/ids.ts'
 import type { AskedPrice, Prices } from '../gateway/ports.ts'
 import type { PriceBook, PricedCall } from './price-book.ts'
 
-/** Prices calls as they end: a call that cannot be priced ends all the same. */
+/** Prices calls when they end; a call that cannot be priced still ends normally. */
 export class CallPrices implements Prices {
   readonly #book: PriceBook
 
@@ -12,7 +12,7 @@ export class CallPrices implements Prices {
     this.#book = book
   }
 
-  /** Loads the table ahead of the first call that needs it. */
+  /** Loads the table before the first call that needs it. */
   load(): void {
     tryPrices(() => this.#book.load())
   }
@@ -21,7 +21,7 @@ export class CallPrices implements Prices {
     try {
       return this.#book.costOf(call)
     } catch {
-      // As `tryPrices` says; a function to pass on would be made for each call.
+      // Repeats `tryPrices`, because a callback would be allocated for each call.
       return undefined
     }
   }
@@ -36,7 +36,7 @@ export class CallPrices implements Prices {
 }
 
 /**
- * A table that does not load is reported with the next calls that are stored.
+ * A table that fails to load is reported when the next calls are stored.
  * @returns undefined then
  */
 function tryPrices<Result>(ask: () => Result): Result | undefined {

@@ -1,6 +1,6 @@
 /**
- * The segments that wait to be shipped, leftovers of earlier processes included. Must not know who
- * ships them.
+ * The segments that wait to be shipped, including those of earlier processes. Must not know the
+ * shipper.
  */
 import { existsSync, renameSync, statSync, unlinkSync } from 'node:fs'
 import type { KeptLines } from './journal-lines.ts'
@@ -9,7 +9,7 @@ import { type ClosedSegment, listSegments } from './segment-file.ts'
 import type { Damage } from './segment-reader.ts'
 
 export class ClosedSegments {
-  /** With their lines, where these are still in memory. */
+  /** With their lines, while these are still in memory. */
   readonly #segments = new Map<ClosedSegment, KeptLines | undefined>()
   readonly #report: ReportLedgerEvent
   #keptRecords = 0
@@ -30,30 +30,30 @@ export class ClosedSegments {
     return bytes
   }
 
-  /** Lines that could not be read, in the segments discarded since the start. */
+  /** Unreadable lines in the segments discarded since the start. */
   get damagedLines(): number {
     return this.#damagedLines
   }
 
-  /** Segments that were left as they are for a later version of the gateway, since the start. */
+  /** Segments left for a later version of the gateway, since the start. */
   get newer(): number {
     return this.#newer
   }
 
-  /** How many records are in memory. */
+  /** The number of records in memory. */
   get records(): number {
     return this.#keptRecords
   }
 
-  /** @param lines all that is in the segment, where that is in memory: theirs to let go */
+  /** @param lines the whole segment, when it is in memory; this object then owns their memory */
   add(segment: ClosedSegment, lines?: KeptLines): void {
     this.#segments.set(segment, lines)
     this.#keptRecords += lines?.length ?? 0
   }
 
   /**
-   * The segment's records, from memory. Undefined where the file is to be read: the records are not
-   * in memory, or the file has changed since it was written, and its reader tells what is left.
+   * The segment's records from memory. Undefined when the file must be read: the records are not in
+   * memory, or the file has changed since it was written, so its reader determines what is left.
    */
   recordsOf(segment: ClosedSegment): KeptLines | undefined {
     const lines = this.#segments.get(segment)
@@ -72,8 +72,8 @@ export class ClosedSegments {
   }
 
   /**
-   * Takes over what an earlier process left. @returns the first free sequence number. @throws the
-   * file system's error.
+   * Takes over the segments of an earlier process. @returns the first free sequence number. @throws
+   * the file system's error
    */
   recover(folder: string): number {
     let next = 1
@@ -85,11 +85,10 @@ export class ClosedSegments {
   }
 
   /**
-   * Deletes a segment whose records are in the store. One that held damage other than a torn end is
-   * set aside as `*.damaged` instead, since a newer version or a person may still make something of
-   * it. One that a later version of the gateway wrote, before it was rolled back, stays as it is:
-   * that version ships all of it when it is back.
-   * @throws the file system's error; the segment stays listed then.
+   * Deletes a segment whose records are in the store. A segment with damage other than a torn end
+   * is renamed to `*.damaged` instead, so that a person or a newer version can examine it. A
+   * segment of a later version (before a rollback) stays: that version will ship it.
+   * @throws the file system's error; the segment then stays listed
    */
   discard(segment: ClosedSegment, damage: Damage): void {
     const { damagedLines, tornEnd, newerLines } = damage
@@ -108,7 +107,7 @@ export class ClosedSegments {
     }
   }
 
-  /** Forgets a segment that somebody else deleted. */
+  /** Forgets a segment that someone else deleted. */
   forget(segment: ClosedSegment): void {
     if (this.#delete(segment)) this.#report({ type: 'segment-missing', path: segment.path })
   }
@@ -121,7 +120,7 @@ export class ClosedSegments {
   }
 }
 
-/** Names are used again at each start, and another start may have set one of this name aside. */
+/** Names are reused after each start, so a renamed segment of this name may exist. */
 function setAside(path: string): void {
   let aside = `${path}.damaged`
   for (let more = 2; existsSync(aside); more += 1) aside = `${path}.${more}.damaged`

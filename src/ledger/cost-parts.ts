@@ -1,6 +1,6 @@
 /**
- * The parts of a cost: each count at its price, and what its source tells of them. Knows no
- * provider, no model and no table.
+ * Splits a cost into parts, each a count at its price, and encodes them in the cost's source. Knows
+ * no provider, no model and no table.
  */
 import type { ModelPrice } from '@pydantic/genai-prices'
 import type { CallOutcome } from '../core/call.ts'
@@ -17,7 +17,7 @@ import { addCosts, costOfParts } from '../core/money.ts'
 import type { DeclaredPrices } from '../core/owned-model.ts'
 import type { Usage } from '../core/usage.ts'
 
-/** Kinds without a fee, or with a fee of 0, are left out. */
+/** Kinds without a fee, or with a fee of 0, are omitted. */
 export function partsOfUses(fees: ToolFees, uses: ToolUses): readonly CostPart[] {
   const parts: CostPart[] = []
   for (const kind of TOOL_KINDS) {
@@ -27,12 +27,12 @@ export function partsOfUses(fees: ToolFees, uses: ToolUses): readonly CostPart[]
   return parts
 }
 
-/** More digits than any price has; binary fractions are in no source of a cost. */
+/** More digits than any price has, so that a source contains no binary fraction. */
 const PRECISION = 1e6
 
 /**
- * Tokens that stay in a cache for an hour cost more than `partsOfListed` counts for them. The
- * difference is a part of its own, since rows know only how many were written.
+ * Tokens stored in a cache for an hour cost more than `partsOfListed` counts. The difference is a
+ * separate part, because rows only store the number of written tokens.
  */
 export function partsOfHours(prices: ModelPrice, usage: Usage): readonly CostPart[] {
   const tokens = Math.min(usage.cacheWriteHourTokens ?? 0, writtenTokens(usage))
@@ -45,10 +45,10 @@ export function partsOfHours(prices: ModelPrice, usage: Usage): readonly CostPar
   return parts
 }
 
-// A cost's source lists the uses, since rows have no other place for them: the cost can be
-// explained and computed again.
+// A cost's source lists the tool uses, because rows have no other column for them; so the cost can
+// be explained and recomputed.
 
-/** @param cost of the tokens; where it is unknown, the uses alone are the cost */
+/** @param cost of the tokens; when it is unknown, the cost is that of the uses alone */
 export function withUses(cost: Cost, parts: readonly CostPart[]): Cost {
   if (parts.length === 0) return cost
   const nanoUsd = addCosts(cost.nanoUsd ?? 0, costOfParts(parts))
@@ -56,7 +56,7 @@ export function withUses(cost: Cost, parts: readonly CostPart[]): Cost {
   return { nanoUsd, status: 'estimated', source: (cost.source ?? '') + said.join('') }
 }
 
-/** The reverse of `withUses`. A cost without uses comes back as it is, with no parts. */
+/** The inverse of `withUses`. A cost without uses is returned unchanged, without parts. */
 export function splitUses(cost: Cost): { readonly cost: Cost; readonly uses: readonly CostPart[] } {
   const { nanoUsd, status, source } = cost
   if (source === null || nanoUsd === null) return { cost, uses: [] }
@@ -73,7 +73,7 @@ export function splitUses(cost: Cost): { readonly cost: Cost; readonly uses: rea
     : { cost: { nanoUsd: nanoUsd - costOfParts(uses), status, source: base }, uses }
 }
 
-/** Declared prices are US cents for a million tokens. */
+/** Declared prices are in US cents per million tokens. */
 export function partsOfOwned(prices: DeclaredPrices, usage: Usage): readonly CostPart[] {
   const cached = Math.min(usage.cachedInputTokens, usage.inputTokens)
   const parts: CostPart[] = []
@@ -83,11 +83,11 @@ export function partsOfOwned(prices: DeclaredPrices, usage: Usage): readonly Cos
   return parts
 }
 
-// The source of a declared cost has the prices in it, with which it can be computed again.
+// The source of a declared cost contains the prices, so that it can be recomputed.
 
 /**
- * An account for its own model, the operator in the configuration file, or the provider's data for
- * models that no table lists.
+ * The declarer: an account for its own model, the operator in the configuration file, or the
+ * provider's data for models missing from the table.
  */
 type Declarer = 'owned-model' | 'configured' | 'assumed'
 
@@ -119,13 +119,13 @@ export function isNothing({ input, output, cachedInput }: DeclaredPrices): boole
   return input === 0 && output === 0 && cachedInput === 0
 }
 
-/** False where a call was cut short: it used more than was reported until then. */
+/** False when a call was cut short, and so used more than was reported. */
 export function isWhole(outcome: CallOutcome | undefined): boolean {
   return outcome === undefined || outcome === 'succeeded'
 }
 
 /**
- * Tokens of a kind without a price of its own are counted with the kind that they are part of.
+ * Tokens of a kind without its own price are counted with the kind that contains them.
  * @returns undefined when neither input nor output has a price
  */
 export function partsOfListed(prices: ModelPrice, usage: Usage): readonly CostPart[] | undefined {
@@ -145,14 +145,14 @@ export function partsOfListed(prices: ModelPrice, usage: Usage): readonly CostPa
   add(parts, 'cacheWrite', written, cacheWrite ?? 0)
   add(parts, 'output', usage.outputTokens - reasoning, output ?? 0)
   add(parts, 'reasoning', reasoning, ownReasoning ?? 0)
-  // For a thousand requests, of which this is one.
+  // The price is per thousand requests; this is one.
   const requests = rateOf(prices.requests_kcount, usage.inputTokens)
   if (requests !== undefined) add(parts, 'request', 1, requests * 1000)
   return parts
 }
 
 /**
- * No report tells pictures and films from text, and what models for them write is nearly nothing
+ * Reports do not separate pictures and films from text, and models for them write almost nothing
  * else.
  */
 function outputRateOf(prices: ModelPrice, inputTokens: number): number | undefined {
@@ -173,8 +173,8 @@ export function writtenTokens({
 }
 
 /**
- * Above a tier's start all tokens have the tier's price, by the length of the input (as Google and
- * Anthropic state it).
+ * Above a tier's start all tokens have the tier's price, by input length (as Google and Anthropic
+ * document it).
  */
 export function rateOf(price: ModelPrice[string], inputTokens: number): number | undefined {
   if (price === undefined || typeof price === 'number') return price

@@ -1,6 +1,6 @@
 /**
- * Lines of the journal in memory: those of a turn, until they are written, and those of a segment,
- * until they are in the store. Must not know files.
+ * Journal lines in memory: those of a turn until they are written, and those of a segment until
+ * they are in the store. Must not know files.
  */
 import type { CallRecord } from '../core/call.ts'
 import type { CallBatch } from '../core/call-batch.ts'
@@ -14,13 +14,13 @@ import {
 } from './record-line.ts'
 
 const INITIAL_BYTES = 64 * 1024
-/** A buffer that one crowded turn made bigger than this is let go after it. */
+/** A buffer that grew beyond this in one busy turn is released after it. */
 const KEPT_BYTES = 1024 * 1024
-/** The most bytes that UTF-8 needs for one UTF-16 unit. */
+/** The maximum number of UTF-8 bytes per UTF-16 unit. */
 const BYTES_PER_UNIT = 3
 const NEWLINE = 10
 
-/** The lines of one event-loop turn, in one buffer that is used again. */
+/** The lines of one event-loop turn, in one reused buffer. */
 export class LineBatch {
   #buffer = Buffer.allocUnsafeSlow(INITIAL_BYTES)
   #bytes = 0
@@ -31,12 +31,12 @@ export class LineBatch {
     return this.#ends.length
   }
 
-  /** Of each line, behind its newline. */
+  /** End offset of each line, after its newline. */
   get ends(): readonly number[] {
     return this.#ends
   }
 
-  /** Of each line. */
+  /** The account of each line. */
   get accounts(): readonly AccountId[] {
     return this.#accounts
   }
@@ -46,7 +46,7 @@ export class LineBatch {
     return this.#buffer.subarray(0, this.#bytes)
   }
 
-  /** @param content of one more line, of that account */
+  /** Adds a line. @param content its content @param accountId its account */
   add(content: string, accountId: AccountId): void {
     const needed = this.#bytes + content.length * BYTES_PER_UNIT + LINE_FRAME_BYTES
     if (needed > this.#buffer.length) this.#grow(needed)
@@ -69,9 +69,9 @@ export class LineBatch {
   }
 }
 
-/** Of a segment while the store keeps up, and a turn more. */
+/** Enough for a segment while the store keeps up, plus one turn. */
 const BEGIN_BYTES = 1024 * 1024 + 64 * 1024
-/** One is written to while the store takes another. */
+/** One buffer is filled while the store reads another. */
 const MOST_SPARE = 2
 
 /** Memory that no segment needs now. */
@@ -82,7 +82,7 @@ export class SpareBuffers {
     return this.#buffers.pop() ?? Buffer.allocUnsafeSlow(BEGIN_BYTES)
   }
 
-  /** One that grew is let go: the store did not keep up, and that is over some time. */
+  /** A buffer that grew is released, because the store was only temporarily slow. */
   giveBack(buffer: Buffer): void {
     if (buffer.length === BEGIN_BYTES && this.#buffers.length < MOST_SPARE)
       this.#buffers.push(buffer)
@@ -90,16 +90,16 @@ export class SpareBuffers {
 }
 
 /**
- * Keeps bytes: records that wait as objects grow old before their turn comes, and the collector
- * looks through all of them.
+ * Keeps lines as bytes. Waiting record objects would be promoted to the old generation, and the
+ * garbage collector would scan all of them.
  */
 export class KeptLines implements CallBatch {
   readonly #spare: SpareBuffers
-  /** Undefined once its memory is another's. */
+  /** Undefined once its memory was passed on. */
   #buffer: Buffer | undefined
-  /** Of each line, behind its newline. */
+  /** End offset of each line, after its newline. */
   readonly #ends: number[] = []
-  /** Of the lines of turns: those of a file say it themselves. */
+  /** Accounts of lines from turns; lines from a file contain their account. */
   readonly #accounts: AccountId[] = []
 
   constructor(spare: SpareBuffers) {
@@ -111,7 +111,7 @@ export class KeptLines implements CallBatch {
     return this.#ends.length
   }
 
-  /** Copies them. */
+  /** Copies the lines. */
   append(lines: LineBatch): void {
     const begin = this.#ends.at(-1) ?? 0
     const { bytes } = lines
@@ -121,7 +121,7 @@ export class KeptLines implements CallBatch {
     for (const accountId of lines.accounts) this.#accounts.push(accountId)
   }
 
-  /** @param line of a file, without its newline, which has its checksum */
+  /** @param line a line of a file without its newline, with a verified checksum */
   appendLine(line: Uint8Array): void {
     const begin = this.#ends.at(-1) ?? 0
     const end = begin + line.length + 1
@@ -147,7 +147,7 @@ export class KeptLines implements CallBatch {
     return readOwnLine(this.#held(), this.#ends[index - 1] ?? 0, this.#endOf(index))
   }
 
-  /** They are needed no longer. Their memory is used again, so that nothing can be read from now. */
+  /** Releases the memory for reuse; nothing can be read afterwards. */
   letGo(): void {
     this.#spare.giveBack(this.#held())
     this.#buffer = undefined

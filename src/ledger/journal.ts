@@ -1,7 +1,7 @@
 /**
- * The ledger's journal: every settled call is appended to a file before its caller sees the end of
+ * The ledger's journal: every settled call is appended to a file before its caller gets the end of
  * the answer, in one batch with all others of its turn. Knows files and group commit; must not know
- * the store, nor what is in a record.
+ * the store, nor a record's contents.
  */
 import { join } from 'node:path'
 import type { CallRecord } from '../core/call.ts'
@@ -25,26 +25,22 @@ interface Turn {
 /**
  * Group commit: all records of one event-loop turn are one `write`, made before any of their
  * promises resolves; they share one promise. Design §6.
- *
- * What survives: with `sync: 'os'` everything acknowledged outlives the process, SIGKILL included,
- * but a power cut or a crash of the kernel loses what it had not flushed (up to half a minute on
- * Linux). With `sync: 'batch'` each batch is flushed with fdatasync first, which costs the disk's
- * latency on the event loop; the shipper must then be given `syncStore` too, since a segment is
- * deleted after the store's commit.
- *
- * When a write fails, it is tried once more in a new segment; when that fails too the journal is
- * not writable, and a probe tries again every second. The calls of the failed batch did happen and
- * may have cost money, so their records are kept as they are, outcome included, and written first
- * when the disk is back. Fail-closed (`onFailure: 'closed'`) refuses new calls meanwhile, and a
- * call whose record could not be written at once is answered with an error. So a row may appear
- * later for a call whose caller was told 503, but a caller never sees a complete answer without a
- * row. With `onFailure: 'open'` calls go on; what does not fit the backlog is dropped and counted.
- *
- * Written lines stay in memory too, up to a bound, until they are in the store: the shipper takes
- * them from there and reads a file only where some of it is not in memory, or where the file is not
- * as it was written. The backlog's lines and those rescued from a deleted file are read back.
- *
- * One process per data folder: at its start it takes every segment that it finds for a closed one.
+ * Durability: with `sync: 'os'` everything acknowledged survives the process, even SIGKILL, but a
+ * power cut or kernel crash loses what was not flushed (up to half a minute on Linux). With `sync:
+ * 'batch'` each batch is flushed with fdatasync first, which blocks the event loop for the disk's
+ * latency; the shipper then needs `syncStore` too, since a segment is deleted after the store's
+ * commit.
+ * A failed write is repeated once in a new segment. If that fails too, the journal is not writable,
+ * and a probe tries again every second. The calls of the failed batch did happen and may have cost
+ * money, so their records are kept unchanged and written first when the disk works again.
+ * Fail-closed (`onFailure: 'closed'`) refuses new calls meanwhile, and a call whose record could
+ * not be written is answered with an error. So a row may appear later for a call that was answered
+ * with 503, but a caller never gets a complete answer without a row. With `onFailure: 'open'` calls
+ * continue; records that do not fit the backlog are dropped and counted.
+ * Written lines also stay in memory, up to a limit, until they are in the store: the shipper reads
+ * a file only if its lines are not all in memory, or if the file has changed. The backlog's lines
+ * and those rescued from a deleted file are read back.
+ * One process per data folder: at its start it treats every existing segment as closed.
  */
 export class Journal implements Ledger {
   /** The segments that wait to be shipped. */
@@ -59,7 +55,7 @@ export class Journal implements Ledger {
   readonly #backlog: Backlog
   readonly #spare = new SpareBuffers()
   readonly #keptRecords: number
-  /** All lines of the active segment; undefined where some are not in memory. */
+  /** All lines of the active segment; undefined when some are not in memory. */
   #kept: KeptLines | undefined
   #active: SegmentFile | undefined
   #turn: Turn | undefined
@@ -71,8 +67,7 @@ export class Journal implements Ledger {
   readonly #commit = (): void => this.flush()
 
   /**
-   * Never throws: a folder that cannot be written is a state of the journal, not a reason not to
-   * start.
+   * Never throws: an unwritable folder is a state of the journal and does not prevent the start.
    */
   constructor(dataFolder: string, options: JournalOptions = {}) {
     this.#folder = join(dataFolder, 'journal')
@@ -89,7 +84,7 @@ export class Journal implements Ledger {
 
   /**
    * @throws GatewayError `unavailable` (rejects) when the record is not on disk and the journal
-   * fails closed.
+   * fails closed
    */
   record(call: CallRecord): Promise<void> {
     const record = toWholeRecord(call)
@@ -97,9 +92,8 @@ export class Journal implements Ledger {
     if (this.#turn === undefined) {
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       this.#turn = { written: promise, resolve, reject }
-      // Immediates run after every socket that was ready in this turn: measured 19 records a write
-      // under 64 callers where a microtask or a tick gives one, and under 1 µs of waiting for a
-      // single call.
+      // Immediates run after all sockets that were ready in this turn: 19 records per write with 64
+      // callers, where a microtask or tick gives one; a single call waits less than 1 µs.
       setImmediate(this.#commit)
     }
     return this.#turn.written
@@ -110,7 +104,7 @@ export class Journal implements Ledger {
       throw journalUnavailable(this.#failure.cause)
   }
 
-  /** Writes what was handed in so far, without waiting for the end of the turn. */
+  /** Writes the records so far without waiting for the end of the turn. */
   flush(): void {
     const turn = this.#turn
     if (turn === undefined) return
@@ -120,8 +114,7 @@ export class Journal implements Ledger {
     if (written || !this.#failClosed) {
       turn.resolve()
     } else {
-      // A caller that has already gone may not be waiting; an unhandled rejection would end the
-      // process.
+      // The caller may be gone and not await this; an unhandled rejection would end the process.
       turn.written.catch(() => {})
       turn.reject(journalUnavailable(this.#failure?.cause))
     }
@@ -131,13 +124,13 @@ export class Journal implements Ledger {
     }
   }
 
-  /** Of the active segment: with so many it is closed. */
+  /** Size at which the active segment is closed. */
   #fullBytes(): number {
     const isKeepingUp = this.closed.count < MOST_SMALL_SEGMENTS
     return isKeepingUp ? Math.min(SMALL_SEGMENT_BYTES, this.#segmentBytes) : this.#segmentBytes
   }
 
-  /** Closes the active segment, so that it can be shipped, unless it holds nothing. */
+  /** Closes the active segment for shipping, unless it is empty. */
   rotate(): void {
     this.flush()
     if (this.#active === undefined || !this.#active.holdsRecords) return
@@ -146,8 +139,8 @@ export class Journal implements Ledger {
   }
 
   /**
-   * Goes on in a new file where the active one is not in its place: its folder may have been moved,
-   * which a write does not notice.
+   * Starts a new file when the active one is no longer at its path: its folder may have been moved,
+   * which a write does not detect.
    */
   lookAfterFile(): void {
     this.flush()
@@ -196,8 +189,7 @@ export class Journal implements Ledger {
   }
 
   /**
-   * True where the lines are on disk; if not, they are in the backlog or, where that is full,
-   * dropped.
+   * True when the lines are on disk; otherwise they are in the backlog, or dropped if that is full.
    */
   #write(batch: LineBatch): boolean {
     const active = this.#active
@@ -210,14 +202,14 @@ export class Journal implements Ledger {
       this.#keepWritten(batch)
       return true
     } catch (error) {
-      // A new file helps where the trouble is this file's: it was deleted, or reached a size limit.
+      // A new file helps when the cause is this file: deleted, or at a size limit.
       this.#retire(active)
       const isKept = this.#keep(batch.bytes, batch.lines)
       return this.#begin(error) && isKept
     }
   }
 
-  /** For the shipper, which reads the file where there is no room for them. */
+  /** Keeps the lines for the shipper, which reads the file when there is no memory for them. */
   #keepWritten(batch: LineBatch): void {
     const count = this.closed.records + (this.#kept?.length ?? 0) + batch.lines
     if (count <= this.#keptRecords) this.#kept?.append(batch)
@@ -229,7 +221,7 @@ export class Journal implements Ledger {
     this.#kept = undefined
   }
 
-  /** In the backlog, where there is room. */
+  /** Stores the lines in the backlog if they fit. */
   #keep(lines: Uint8Array, count: number): boolean {
     const isKept = !this.#isClosed && this.#backlog.keep(lines, count)
     if (!isKept) {
@@ -240,8 +232,8 @@ export class Journal implements Ledger {
   }
 
   /**
-   * Stops appending to a segment. Its records wait for the shipper; where the file was deleted or
-   * moved, so that nobody would find them, they go to the backlog.
+   * Stops appending to a segment. Its records wait for the shipper; if the file was deleted or
+   * moved and cannot be found, they go to the backlog.
    */
   #retire(segment: SegmentFile): void {
     this.#active = undefined
@@ -260,8 +252,8 @@ export class Journal implements Ledger {
   }
 
   /**
-   * Begins a segment with what is in the backlog. True where that worked; if not, the journal has
-   * failed, of `cause`.
+   * Starts a segment with the backlog. False when that fails; the journal has then failed with
+   * `cause`.
    */
   #begin(cause?: unknown): boolean {
     let segment: SegmentFile | undefined
@@ -299,12 +291,12 @@ export class Journal implements Ledger {
 }
 
 /**
- * While the store keeps up, records wait in memory until they are one batch of the shipper's, some
- * four thousand. Smaller batches cost more, for calls of many accounts share fewer pages; larger
- * ones take memory.
+ * While the store keeps up, segments are one batch of the shipper's, about four thousand records.
+ * Smaller batches cost more, because calls of many accounts share fewer pages; larger ones take
+ * memory.
  */
 const SMALL_SEGMENT_BYTES = 1024 * 1024
-/** With more files waiting it does not keep up, and few large files are better than many. */
+/** With more files waiting, the store is too slow, and few large files are better than many. */
 const MOST_SMALL_SEGMENTS = 4
 
 function countLines(lines: Uint8Array): number {
@@ -313,12 +305,11 @@ function countLines(lines: Uint8Array): number {
   return count
 }
 
-// The journal's options, and its state.
+// The journal's options and state.
 
 export interface JournalOptions {
   /**
-   * A segment that reaches this size is closed, or one of 1 MiB where hardly any wait for the
-   * store. Default 4 MiB.
+   * Size at which a segment is closed; 1 MiB while few segments wait for the store. Default 4 MiB.
    */
   readonly segmentBytes?: number
   /** Default `closed`. */
@@ -326,38 +317,38 @@ export interface JournalOptions {
   /** Default `os`. */
   readonly sync?: SyncMode
   /**
-   * How many records are kept in memory while the disk refuses them. Default 25,000, about 6 MB:
-   * more than one segment holds, so that one deleted by others can be kept whole.
+   * Records kept in memory while the disk fails. Default 25,000, about 6 MB: more than one segment
+   * holds, so that a deleted segment can be rescued whole.
    */
   readonly backlogRecords?: number
   /**
-   * How many records stay in memory until they are in the store, so that they need not be read
-   * back. Default 32,000: about 8 MB, and some two seconds of what one core can serve. 0: none.
+   * Records kept in memory until they are in the store, so that they need not be read back. Default
+   * 32,000: about 8 MB, two seconds of one core's maximum load. 0: none.
    */
   readonly keptRecords?: number
-  /** How often a failed disk is tried again. Default 1,000. */
+  /** Interval between attempts after a disk failure. Default 1,000. */
   readonly probeIntervalMs?: number
   readonly report?: ReportLedgerEvent
 }
 
 interface JournalState {
   readonly writable: boolean
-  /** Why not, in words that are safe to show. */
+  /** The reason of a failure, safe to show. */
   readonly reason?: string
   /** Records in memory that wait for the disk. */
   readonly backlog: number
-  /** Records that fitted neither the disk nor the backlog, since the start. */
+  /** Records dropped since the start because neither the disk nor the backlog took them. */
   readonly dropped: number
   readonly unshippedBytes: number
-  /** Files that hold what is not shipped yet. */
+  /** Files with records that are not shipped yet. */
   readonly segments: number
-  /** Lines that could not be read when their segment was shipped, since the start. */
+  /** Unreadable lines found when their segment was shipped, since the start. */
   readonly damagedLines: number
-  /** Files that wait for a later version of the gateway, which wrote them. */
+  /** Files of a later version of the gateway, waiting for it. */
   readonly newerSegments: number
 }
 
-// A failed write in words: for `/readyz`, for the log and for callers. They hold no path.
+// Descriptions of write failures for `/readyz`, the log and callers. They contain no path.
 
 const WORDS: Readonly<Record<string, string>> = {
   ENOSPC: 'no space left on the disk',
@@ -375,7 +366,7 @@ const WORDS: Readonly<Record<string, string>> = {
   ESTALE: 'the network file system lost the file',
 }
 
-/** Safe to show to anybody. */
+/** Safe to show to anyone. */
 function toFailureReason(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error'
   return WORDS[code] ?? `write failed (${code})`

@@ -1,5 +1,5 @@
 /**
- * The facts about a target that price its calls: its provider's way of pricing, its model, fees and
+ * What pricing needs to know about a target: its provider's way of pricing, its model, fees and
  * factors. Looks up no price.
  */
 import type { PriceFactor, ToolFees } from '../core/cost.ts'
@@ -9,31 +9,31 @@ import type { ListedPrice } from './price-table.ts'
 import { priceAtAddress, type ServedPrice } from './served-price.ts'
 
 /**
- * How a provider's calls are priced: by the table's name for it, or not at all; and which models of
- * it are known.
+ * How a provider's calls are priced, by its name in the table or not at all, and which of its
+ * models are known.
  */
 export type ProviderPricing =
   | ({
       readonly type: 'listed'
       readonly name: string
       readonly models?: RegExp | undefined
-      /** Those that charge for more than the table lists. */
+      /** Models that charge for more than the table lists. */
       readonly inPart?: RegExp | undefined
       /** Multiples of the table's prices. */
       readonly factors?: readonly PriceFactor[] | undefined
-      /** Base address. Absent: the factors of addresses do not apply. */
+      /** Base address. Undefined: factors by address do not apply. */
       readonly address?: string | undefined
-      /** Absent: it reports no costs. */
+      /** Undefined: the provider reports no costs. */
       readonly reports?: CostReports | undefined
     } & Fees)
   | { readonly type: 'free'; readonly models?: readonly string[] }
-  /** By the model's name; `*`: every other one. */
+  /** By model name; `*`: every other one. */
   | ({ readonly type: 'declared'; readonly prices: ReadonlyMap<string, UsdPrices> } & Fees)
 
 interface Fees {
-  /** Of tools that it runs itself. Absent: none is known. */
+  /** Fees of tools that it runs itself. Undefined: unknown. */
   readonly toolFees?: ToolFees | undefined
-  /** Estimates for the kinds without a known fee. Absent: their uses count nothing. */
+  /** Estimates for tools without a known fee. Undefined: their uses cost nothing. */
   readonly usualToolFees?: ToolFees | undefined
 }
 
@@ -41,7 +41,7 @@ interface Fees {
 export interface UsdPrices {
   readonly input: number
   readonly output: number
-  /** Absent: as any other input. */
+  /** Undefined: the price of other input. */
   readonly cachedInput?: number | undefined
 }
 
@@ -54,14 +54,14 @@ export interface Listed extends PricedUses {
   readonly type: 'listed'
   readonly provider: string
   readonly model: string
-  /** It charges for more than the table lists. */
+  /** The model charges for more than the table lists. */
   readonly isInPart: boolean
   readonly factors: readonly PriceFactor[]
   readonly atAddress: ServedPrice
   readonly reports: CostReports | undefined
-  /** Assumed where the table does not list the model. */
+  /** Assumed when the table does not list the model. */
   readonly unlisted: DeclaredPrices | undefined
-  /** Since the Unix epoch: when the price was looked up. */
+  /** When the price was looked up, in minutes since the Unix epoch. */
   minute: number
   price: ListedPrice | undefined
 }
@@ -71,7 +71,7 @@ export interface Declared extends PricedUses {
   readonly prices: DeclaredPrices
 }
 
-/** The facts about a target that are the same for every call. */
+/** What is the same for every call to a target. */
 export type KnownTarget =
   | { readonly type: 'free' }
   | { readonly type: 'unknown' }
@@ -80,7 +80,7 @@ export type KnownTarget =
   | Listed
 
 const OWNED = 'owned'
-/** Every model of a provider that has no price by its own name. */
+/** Every model of a provider that has no price under its own name. */
 export const ANY_MODEL = '*'
 const NO_FEES: ToolFees = {}
 const NO_FACTORS: readonly PriceFactor[] = []
@@ -113,7 +113,7 @@ export function lookUp(
   return { type: 'listed', provider, model, isInPart, factors, atAddress, ...fees, ...price }
 }
 
-/** To a millionth of a cent: binary fractions are in no source of a cost. */
+/** Rounded to a millionth of a cent, so that a source contains no binary fraction. */
 function toCents({ input, output, cachedInput = input }: UsdPrices): DeclaredPrices {
   const cents = (usd: number) => Math.round(usd * 1e8) / 1e6
   return { input: cents(input), output: cents(output), cachedInput: cents(cachedInput) }

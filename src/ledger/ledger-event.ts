@@ -1,5 +1,5 @@
 /**
- * Events of the ledger that an operator should hear of. `reason` holds no path, `cause` and `path`
+ * Events of the ledger that the operator should see. `reason` contains no path; `cause` and `path`
  * may only go to the log.
  */
 export type LedgerEvent =
@@ -13,11 +13,11 @@ export type LedgerEvent =
       readonly lines: number
       readonly tornEnd: boolean
     }
-  /** A later version of the gateway wrote it; it waits for that version. */
+  /** Written by a later version of the gateway, and waiting for it. */
   | { readonly type: 'segment-newer'; readonly path: string; readonly lines: number }
   /**
-   * Its file cannot be read, or not be deleted after it was shipped; told once, tried again at
-   * every pass.
+   * The file cannot be read, or not be deleted after shipping. Reported once, retried at every
+   * pass.
    */
   | { readonly type: 'segment-stuck'; readonly path: string; readonly cause: unknown }
   | { readonly type: 'ship-failed'; readonly retryInMs: number; readonly cause: unknown }

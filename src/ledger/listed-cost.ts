@@ -1,4 +1,7 @@
-/** The cost of a report at a listed price, and whether that report has all that the price asks for. */
+/**
+ * The cost of a usage report at a listed price, and whether the report has all that the price
+ * needs.
+ */
 import type { ModelPrice } from '@pydantic/genai-prices'
 import type { CallOutcome } from '../core/call.ts'
 import { type Cost, type CostPart, UNKNOWN_COST } from '../core/cost.ts'
@@ -30,8 +33,7 @@ export function costOfListed({ prices, isOwn }: ListedPrice, reported: Reported)
   const isReportWhole =
     (usage.inputTokens === 0 || prices.input_mtok !== undefined) &&
     (usage.outputTokens === 0 || prices.output_mtok !== undefined) &&
-    // Tokens written to a cache cost more than those read, and for an hour more than for
-    // minutes.
+    // Tokens written to a cache cost more than those read, and more for an hour than for minutes.
     (prices.cache_write_mtok === undefined || usage.cacheWriteTokens !== undefined) &&
     (prices.cache_write_1h_mtok === undefined || writtenTokens(usage) === 0) &&
     usage.cacheWriteHourTokens === undefined &&
@@ -49,8 +51,8 @@ function hasOtherPrices(prices: ListedPrice['prices']): boolean {
 }
 
 /**
- * Tokens with a price of their own that reports do not tell apart, and fees that depend on more
- * than their number.
+ * Token kinds that have their own price but are not reported separately, and fees that depend on
+ * more than a count.
  */
 const OTHER_TOKENS = [
   'input_audio_mtok',
@@ -63,11 +65,11 @@ const OTHER_TOKENS = [
   'requests_kcount',
 ]
 
-// The price of audio tokens less that of the text they are counted as: parts of their own, since
-// rows do not know how many of the tokens were audio.
+// The price of audio tokens minus that of text, with which they are counted: a separate part, since
+// rows do not store how many tokens were audio.
 
 const NO_PARTS: readonly CostPart[] = []
-/** More digits than any price has; binary fractions are in no source of a cost. */
+/** More digits than any price has, so that a source contains no binary fraction. */
 const PRECISION = 1e6
 
 export function partsOfAudio(prices: ModelPrice, usage: Usage): readonly CostPart[] {

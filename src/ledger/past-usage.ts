@@ -1,6 +1,6 @@
 /**
- * The usage of earlier processes, in the store and still in the journal, each call once. Asked at
- * start, before anything is shipped; must not know what the sums are for.
+ * The usage of earlier processes, from the store and the journal, each call once. Used at start,
+ * before anything is shipped; must not know what the sums are for.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CallRecord } from '../core/call.ts'
@@ -15,21 +15,21 @@ import { SegmentReader } from './segment-reader.ts'
 import { UnshippedSums } from './unshipped-sums.ts'
 
 /**
- * So many, and what the reader hands over at a time, are looked for in the store at once: a
- * millisecond of the event loop.
+ * How many records are looked up in the store at once, and handed over by the reader: a millisecond
+ * of the event loop.
  */
 const RECORDS_PER_QUESTION = 400
 export interface PastUsageOptions {
   readonly sums: Pick<UsageSums, 'since' | 'ofRanges' | 'within' | 'findShipped'>
   readonly beginnings: Pick<BudgetBeginnings, 'load'>
   readonly segments: readonly ClosedSegment[]
-  /** The moments, beside the beginnings of hours, at which `since` will be asked to begin. */
+  /** Times, besides full hours, at which later calls of `since` will start. */
   readonly cutsMs?: readonly number[]
-  /** Prices calls that are neither in the store nor priced; absent: nobody can. */
+  /** Prices calls that are neither in the store nor priced. Undefined: they stay unpriced. */
   readonly prices?: Prices | undefined
-  /** Nobody needs the sums any more: what is under way rejects. */
+  /** The sums are no longer needed: work in progress rejects. */
   readonly signal?: AbortSignal | undefined
-  /** Told of a segment that cannot be read: what it holds is not counted. */
+  /** Called for an unreadable segment, whose contents are not counted. */
   readonly onUnreadable: (path: string, cause: unknown) => void
 }
 
@@ -47,10 +47,10 @@ export class PastUsage {
     this.#unshipped = unshipped
   }
 
-  /** @throws what the store throws (rejects): nothing is left out because it was away */
+  /** @throws the store's errors (rejects): an unavailable store must not lead to incomplete sums */
   static async open(options: PastUsageOptions): Promise<PastUsage> {
     const { segments, signal, prices, cutsMs = [] } = options
-    // Records are added up, not kept: there may be millions after a long outage.
+    // Records are summed and not kept, because there may be millions after a long outage.
     const unshipped = new UnshippedSums(cutsMs, prices)
     let before: ReadonlySet<CallId> = new Set()
     for (const segment of segments) {
@@ -61,11 +61,11 @@ export class PastUsage {
   }
 
   /**
-   * @param fromMs of calls that began then or later, in milliseconds since the Unix epoch, at the
-   * beginning of an hour
-   * @param accountId absent: of every account, and keys and gates may be one sum
-   * @param untilMs at the beginning of an hour, which is left out; absent: however late they began,
-   * on whatever clock
+   * @param fromMs calls that began at or after this time, in milliseconds since the Unix epoch, at
+   * the beginning of an hour
+   * @param accountId undefined: all accounts; keys and gates may then be one sum
+   * @param untilMs exclusive, at the beginning of an hour; undefined: no limit, even for calls in
+   * the future of a wrong clock
    */
   async since(
     fromMs: number,
@@ -77,10 +77,10 @@ export class PastUsage {
   }
 
   /**
-   * The usage of one account in each of these stretches of time. One that begins within an hour
-   * asks for the calls of the rest of that hour themselves, which retention may have deleted: see
+   * The usage of one account in each of the ranges. For a range that begins within an hour, the
+   * calls of the rest of that hour are read, which retention may have deleted: see
    * `budgetBeginnings`.
-   * @param ranges they end at the beginning of an hour, or never
+   * @param ranges each ends at the beginning of an hour, or never
    */
   async ofRanges(
     accountId: AccountId,
@@ -108,8 +108,8 @@ export class PastUsage {
   }
 
   /**
-   * By budget id: what it used up to the end of the hour of its creation, where those calls are
-   * deleted, and in hours of the rest of that day that are gone as well.
+   * By budget id: usage up to the end of the hour of its creation when those calls are deleted,
+   * plus later hours of that day that are deleted as well.
    */
   budgetBeginnings(): Promise<ReadonlyMap<string, UsedAmounts>> {
     return this.#beginnings.load()
@@ -118,7 +118,7 @@ export class PastUsage {
 
 interface Reading extends PastUsageOptions {
   readonly unshipped: UnshippedSums
-  /** A batch whose write failed half-way stands in the next segment again. */
+  /** Call ids seen before: a batch whose write failed midway is repeated in the next segment. */
   readonly before: ReadonlySet<CallId>
 }
 
@@ -144,8 +144,8 @@ async function addCalls({ path }: ClosedSegment, reading: Reading): Promise<Read
 }
 
 /**
- * A statement for each of the reader's small parts would be most of the time on a database over a
- * network.
+ * Combines the reader's small parts: a statement for each would dominate the time on a database
+ * over a network.
  */
 async function* gather(
   parts: AsyncIterable<readonly CallRecord[]>,

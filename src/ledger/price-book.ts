@@ -1,12 +1,10 @@
 /**
- * The cost of a call: its target's price times what its provider reported. Knows no provider by
- * name and no store; never guesses a count that was not reported.
- *
- * `exact`: the vendor's own report of the cost; or the model's own price, a whole report, and a known
+ * The cost of a call: its target's price times the usage that its provider reported. Knows no
+ * provider by name and no store; never guesses an unreported count.
+ * `exact`: the provider's own cost report; or the model's own price, a complete report, and a known
  * factor for how the call was served. `estimated`: the price of its family, a call that did not end
- * well, or tokens of which some may have another price that the report does not tell apart, or tools
- * that the vendor runs, once one was used or may have been without being counted. `unknown`: the
- * rest.
+ * normally, tokens whose price the report does not determine, or tools that the provider runs, when
+ * one was used or may have been used without being counted. `unknown`: all other cases.
  */
 import type { CallOutcome } from '../core/call.ts'
 import {
@@ -59,18 +57,18 @@ import {
   splitFactors,
 } from './served-price.ts'
 
-/** A model that is known by its price, or as costing nothing. */
+/** A model with a known price, or known to be free. */
 export interface KnownModel {
   readonly id: string
   readonly name: string | undefined
   readonly contextTokens: number | undefined
-  /** US dollars per million tokens, at the table's first tier; undefined: not known. */
+  /** US dollars per million tokens, at the table's first tier; undefined: unknown. */
   readonly inputUsdPerMillion: number | undefined
   readonly outputUsdPerMillion: number | undefined
 }
 
 export interface PriceBookOptions {
-  /** By provider id; of one that is missing nothing is known. */
+  /** By provider id; a missing provider is unknown. */
   readonly providers: ReadonlyMap<string, ProviderPricing>
   /** In memory. Undefined: the account has no such model. */
   readonly declaredPrices?: (accountId: AccountId, slug: string) => DeclaredPrices | undefined
@@ -84,19 +82,19 @@ export interface PricedCall {
   readonly usage: Usage | null
   /** Milliseconds since the Unix epoch. */
   readonly startedAt: number
-  /** Absent: it succeeded. */
+  /** Undefined: it succeeded. */
   readonly outcome?: CallOutcome
-  /** Of an owned model, as it was when it was asked. Absent: as it is now. */
+  /** An owned model's prices when it was asked. Undefined: use the current prices. */
   readonly ownedPrices?: DeclaredPrices | undefined
-  /** Of the usage a part is a guess. */
+  /** A part of the usage is an estimate. */
   readonly isEstimated?: boolean
-  /** Ways in which it asked for another price than the table's. */
+  /** Options of the request that change the price. */
   readonly otherPrices?: readonly OtherPrice[]
-  /** The model that answered, as the upstream names it. Absent: it does not. */
+  /** The model that answered, by its name at the upstream. Undefined: not reported. */
   readonly answeredBy?: string | undefined
-  /** The vendor was asked to run these. */
+  /** Tools that the provider was asked to run. */
   readonly tools?: readonly ToolKind[]
-  /** The vendor has run these so often. */
+  /** How often the provider ran each tool. */
   readonly toolUses?: ToolUses | undefined
 }
 
@@ -108,9 +106,9 @@ const NO_USAGE: Usage = {
   reasoningTokens: 0,
 }
 
-/** Prices that depend on the time are looked up again each minute; the table knows no finer one. */
+/** Prices that depend on the time are looked up again each minute, the table's resolution. */
 const PRICE_LIFE_MS = 60_000
-/** Targets are named by customers: what is remembered of them is bounded. */
+/** Customers name targets, so the number is bounded. */
 const MAX_REMEMBERED = 5_000
 
 export class PriceBook {
@@ -126,24 +124,26 @@ export class PriceBook {
     this.#loadTable = options.loadTable ?? loadPriceTable
   }
 
-  /** The table's name and version, with which costs can be computed again. Loads it. */
+  /** The table's name and version, with which costs can be recomputed. Loads the table. */
   get source(): string {
     return this.#loaded().source
   }
 
-  /** True where `costOf` need not load the table first, which it must not while a caller waits. */
+  /**
+   * True when `costOf` does not need to load the table, which must not happen while a caller waits.
+   */
   get isLoaded(): boolean {
     return this.#table !== undefined
   }
 
-  /** Loads the table, when nobody waits for it. @throws when the package is not installed */
+  /** Loads the table, while no caller waits. @throws when the package is not installed */
   load(): void {
     this.#loaded()
   }
 
   /**
-   * By the table's own order; may load it. None of a provider of which nothing is known. @param at
-   * milliseconds since the Unix epoch
+   * In the table's order; may load it. Empty for an unknown provider. @param at milliseconds since
+   * the Unix epoch
    */
   modelsOf(providerId: string, at: number): readonly KnownModel[] {
     const pricing = this.#providers.get(providerId)
@@ -162,8 +162,8 @@ export class PriceBook {
   }
 
   /**
-   * A tenth of a microsecond once the target was seen; the first call of a listed provider loads
-   * the table (some 20 ms).
+   * Takes a tenth of a microsecond for a known target; the first call of a listed provider loads
+   * the table (about 20 ms).
    */
   costOf(call: PricedCall & AsServed): Cost {
     const cost = this.#costOf(call)
@@ -190,7 +190,7 @@ export class PriceBook {
     const { usage } = call
     const cost = this.#costOfPriced(known, call)
     const { otherPrices = NOTHING_ASKED_FOR, tools, toolUses } = call
-    // Of several attempts the answer tells how the last one was served.
+    // With several attempts, the answer reports how only the last one was served.
     const isOfSome = otherPrices.length > 0 && usage?.billing?.attempts !== undefined
     const isOther = isOfSome || isUnanswered(otherPrices, usage?.served)
     if (tools === undefined && toolUses === undefined) return isOther ? toEstimated(cost) : cost
@@ -214,7 +214,7 @@ export class PriceBook {
     return isUnsure === true ? toEstimated(cost) : cost
   }
 
-  /** At the price of the model that answered, which may be another one than that of the target. */
+  /** Prices an answer by the model that answered, which may differ from the target's. */
   #costOfAnswer(known: Listed, call: PricedCall & AsServed, usage: Usage): Cost {
     const { target, answeredBy, startedAt } = call
     if (answeredBy === undefined || isNameOf(known.model, answeredBy))
@@ -230,7 +230,7 @@ export class PriceBook {
     return known.isInPart ? toEstimated(cost) : cost
   }
 
-  /** Each at the price of its own model; at that of the target where it has none. */
+  /** Prices each attempt by its own model, or by the target's if it has no price. */
   #costOfAttempts(
     known: Listed,
     call: PricedCall & AsServed,
@@ -264,16 +264,14 @@ export class PriceBook {
     return isSure ? cost : toEstimated(cost)
   }
 
-  /** Another model of the target's provider. */
+  /** Looks up another model of the target's provider. */
   #recallModel(target: string | null, model: string): Listed | undefined {
     const providerId = target?.slice(0, target.indexOf('/')) ?? ''
     const known = this.#recall(`${providerId}/${model}`)
     return known.type === 'listed' ? known : undefined
   }
 
-  /**
-   * True where the usage of a call to this target has a price.
-   */
+  /** True when usage of this target has a price. */
   isPriced(accountId: AccountId, target: string, asked: AskedPrice): boolean {
     const { at, isSurcharged } = asked
     const known = this.#recall(target)
@@ -288,7 +286,7 @@ export class PriceBook {
     return price !== undefined && partsOfListed(price.prices, NO_USAGE) !== undefined
   }
 
-  /** One use of each at this target, in billionths of a US dollar. */
+  /** One use of each tool at this target, in billionths of a US dollar. */
   feesOf(target: string, tools: readonly ToolKind[]): number {
     const known = this.#recall(target)
     if (known.type !== 'listed' && known.type !== 'declared') return 0
@@ -297,9 +295,9 @@ export class PriceBook {
   }
 
   /**
-   * The same, for a call that was priced before: with what was declared then. @returns undefined
-   * when it was priced from another source than would be used now, so that the two cannot be
-   * compared
+   * Recomputes the cost of a call that was priced before, with the prices declared then. @returns
+   * undefined when it was priced from another source than would be used now, so that the two are
+   * not comparable
    */
   recompute(call: PricedCall, stored: Cost | undefined): Cost | undefined {
     if (stored === undefined) return this.#recompute(call, stored)
@@ -322,8 +320,8 @@ export class PriceBook {
     }
     // A dialect whose calls are free, at a provider that charges for others.
     if (call.usage === null && stored?.source === FREE_COST.source) return stored
-    // Rows do not say why a cost is an estimate, and it cannot have become better known. How the
-    // call was served stands in the source alone.
+    // Rows do not store why a cost is an estimate, and it cannot have become more exact. Only the
+    // source stores how the call was served.
     const as = stored?.source == null ? undefined : splitFactors(stored).price
     const now = this.costOf({ ...call, as, isEstimated: stored?.status === 'estimated' })
     const wasPriced = stored !== undefined && stored.source !== null
@@ -331,8 +329,8 @@ export class PriceBook {
   }
 
   /**
-   * The parts of the stored cost; none of a free one.
-   * @returns undefined when it is unknown, or would not be computed from the same price now
+   * The parts of the stored cost; empty for a free one.
+   * @returns undefined when it is unknown, or would be computed from another price now
    */
   partsOf(call: PricedCall, stored: Cost | undefined): readonly CostPart[] | undefined {
     if (stored === undefined || stored.nanoUsd === null) return undefined
@@ -406,12 +404,12 @@ function isSameAmount(computed: number | null, stored: number | null): boolean {
   return isWholeMicros && Math.abs(computed - stored) <= MICRO_IN_NANO_USD / 2
 }
 
-/** A fee that is not known is estimated by the usual one. */
+/** An unknown fee is estimated by the usual one. */
 function feesAt({ toolFees, usualToolFees }: PricedUses): ToolFees {
   return { ...usualToolFees, ...toolFees }
 }
 
-/** Uses that no answer shows are estimated: one for each call that offers such a tool. */
+/** Uses that an answer does not report are estimated: one per call that offers such a tool. */
 function withUncounted(asked: readonly ToolKind[] | undefined, uses: ToolUses = NO_USES): ToolUses {
   return asked?.includes('otherTool') === true ? { ...uses, otherTool: 1 } : uses
 }
@@ -420,7 +418,7 @@ function haveFees(fees: ToolFees, uses: ToolUses): boolean {
   return (Object.keys(uses) as ToolKind[]).every((kind) => fees[kind] !== undefined)
 }
 
-/** Declared prices are those of one model, served in the usual way. */
+/** Declared prices apply to one model, served in the usual way. */
 function isNotAsDeclared(usage: Usage | null): boolean {
   const { attempts, isUnsure } = usage?.billing ?? NO_BILLING
   const isCut = usage?.hasCutParts === true
@@ -429,7 +427,7 @@ function isNotAsDeclared(usage: Usage | null): boolean {
 
 const NO_BILLING: Billing = {}
 
-/** The count is a guess in part; nothing times a guess is none. */
+/** A part of the usage is an estimate, and so is the cost, unless the price is zero. */
 function withGuessedUsage(cost: Cost): Cost {
   return isFreeWhateverIsUsed(cost) ? cost : toEstimated(cost)
 }
@@ -439,7 +437,7 @@ function isFreeWhateverIsUsed({ source }: Cost): boolean {
   return declared !== undefined && isNothing(declared.prices)
 }
 
-/** Absent: as the usage reports. */
+/** How the call was served. Undefined: as the usage reports. */
 interface AsServed {
   readonly as?: ServedPrice | undefined
 }

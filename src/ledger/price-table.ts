@@ -1,7 +1,7 @@
 /**
- * The price data of `@pydantic/genai-prices`, which is embedded in the package: nothing is fetched.
- * Finds a model's price; must not know calls. Loading takes some 20 ms and 20 MB, so it waits until
- * a price is needed.
+ * The price data of `@pydantic/genai-prices`, embedded in the package: nothing is fetched. Finds a
+ * model's price; must not know calls. Loading takes about 20 ms and 20 MB, so it happens when a
+ * price is first needed.
  */
 import type * as GenaiPrices from '@pydantic/genai-prices'
 import type { MatchLogic, ModelInfo, ModelPrice } from '@pydantic/genai-prices'
@@ -10,7 +10,7 @@ import { dependencies } from '../../package.json' with { type: 'json' }
 export interface ListedPrice {
   /** The same object for all names of a model. */
   readonly prices: ModelPrice
-  /** The price is this model's own, not that of its family. */
+  /** The price is this model's own, not its family's. */
   readonly isOwn: boolean
 }
 
@@ -18,38 +18,38 @@ export interface PriceTable {
   /** Its name and version. */
   readonly source: string
   /**
-   * @param provider as the table names it
+   * @param provider its name in the table
    * @param at milliseconds since the Unix epoch: prices change, some by the time of day
    */
   find(provider: string, model: string, at: number): ListedPrice | undefined
   /**
-   * The models listed of a provider, without those that it has withdrawn; a few milliseconds for
-   * the largest.
+   * The listed models of a provider without the withdrawn ones; takes a few milliseconds for the
+   * largest.
    */
   models(provider: string, at: number): readonly ListedModel[]
 }
 
 export interface ListedModel {
   readonly id: string
-  /** Its provider's name for it when it speaks to people. */
+  /** The provider's display name of it. */
   readonly name: string | undefined
   readonly contextTokens: number | undefined
-  /** Undefined: its price is not listed, or not by the token. */
+  /** Undefined: the price is not listed, or not per token. */
   readonly prices: ModelPrice | undefined
 }
 
 /** @throws when the package is not installed */
 export function loadPriceTable(): PriceTable {
-  // Not import(): the package's module for that is twice as large and takes three times as long.
-  // Named in the call, so that a bundler sees it.
+  // Not import(): the package's ES module is twice as large and takes three times as long. A
+  // literal name, so that a bundler finds it.
   const { calcPrice, findProvider } = require('@pydantic/genai-prices') as typeof GenaiPrices
   return {
-    // Pinned exactly: the version installed is the one named here.
+    // Pinned exactly, so the installed version is the one named here.
     source: `genai-prices@${dependencies['@pydantic/genai-prices']}`,
     find(provider, model, at) {
       const found = calcPrice({}, model, { providerId: provider, timestamp: new Date(at) })
       if (found === null) return undefined
-      // A price that the table borrows from another provider is not this one's own.
+      // A price that the table borrows from another provider is not the provider's own.
       const isOwn = found.provider.models.includes(found.model) && isOwnPrice(found.model, model)
       return { prices: found.model_price, isOwn }
     },
@@ -72,15 +72,15 @@ export function loadPriceTable(): PriceTable {
 }
 
 /**
- * A name that differs from the listed one by its date, version or region only is the same model at
- * the same price.
+ * A name that differs from the listed one only by date, version or region is the same model at the
+ * same price.
  */
 function isOwnPrice(model: ModelInfo, name: string): boolean {
   const wanted = toBareName(name)
   return [model.id, ...listNames(model.match)].some((listed) => toBareName(listed) === wanted)
 }
 
-/** The names in a rule, of the kinds that mean one model. */
+/** The names in a rule, for rule kinds that identify one model. */
 function listNames(match: MatchLogic): readonly string[] {
   if ('or' in match) return match.or.flatMap(listNames)
   if ('equals' in match) return [match.equals]
@@ -96,12 +96,12 @@ function toBareName(name: string): string {
   return name.toLowerCase().trim().replace(REGION, '').replace(VERSION, '').replace(DATE, '')
 }
 
-/** `-0709`, `-001`, `-03-2025`: further forms of the date or number of one version. */
+/** `-0709`, `-001`, `-03-2025`: other forms of a version's date or number. */
 const SNAPSHOT = /^[-@:](?:\d{3,4}|\d{2}-\d{4}|\d{2}-\d{2}-\d{4})$/
 
 /**
- * True if an answer's name for its model is the name that was asked for, or that name with the
- * version to which it led.
+ * True if the answer's model name equals the requested name, or that name plus the version it
+ * resolved to.
  */
 export function isNameOf(asked: string, answered: string): boolean {
   if (answered === asked) return true

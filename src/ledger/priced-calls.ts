@@ -1,6 +1,6 @@
 /**
- * Prices calls on their way into the store that have no price yet: off the hot path, with time to
- * load the price table.
+ * Prices calls without a price on their way to the store: off the hot path, with time to load the
+ * price table.
  */
 import type { CallRecord } from '../core/call.ts'
 import type { CallBatch } from '../core/call-batch.ts'
@@ -8,9 +8,9 @@ import type { AccountId, CallId } from '../core/ids.ts'
 import type { PriceBook } from './price-book.ts'
 
 /**
- * The calls with their costs: those that were priced as they ended keep theirs, which was counted
- * against quotas. A call that cannot be priced goes into the store all the same: its cost stays
- * unknown and can be computed later.
+ * The calls with their costs. Calls that were priced when they ended keep their cost, which was
+ * counted in quotas. A call that cannot be priced is stored with an unknown cost, which can be
+ * computed later.
  */
 export class PricedCalls implements CallBatch {
   readonly #prices: Pick<PriceBook, 'costOf'>
@@ -18,7 +18,7 @@ export class PricedCalls implements CallBatch {
   readonly #onFailure: (error: unknown) => void
   #hasFailed = false
 
-  /** @param onFailure hears of the first call that cannot be priced */
+  /** @param onFailure called for the first call that cannot be priced */
   constructor(
     prices: Pick<PriceBook, 'costOf'>,
     calls: CallBatch,

@@ -1,23 +1,20 @@
 /**
- * One call as one line of a journal segment, and back. Knows the line's format; must not know
- * files, nor a column.
- *
- * A line is `<CRC32 of the rest, 8 hexadecimal digits> <JSON array>\n`, UTF-8. The array begins
- * with the format's version and then holds the members of CallRecord by position, which makes a
- * line about half as long as an object: which, and from which version on, is in the list of columns
- * (core/call-columns.ts).
+ * Encodes one call as a line of a journal segment, and decodes it. Knows the line's format; must
+ * not know files, nor columns.
+ * A line is `<CRC32 of the rest, 8 hexadecimal digits> <JSON array>\n`, UTF-8. The array holds the
+ * format's version and then the members of CallRecord by position, which is about half as long as
+ * an object. The list of columns (core/call-columns.ts) defines the positions by version.
  */
 import type { CallRecord } from '../core/call.ts'
 import type { AccountId, CallId } from '../core/ids.ts'
 import { isCount } from '../core/usage.ts'
 import { LINE_VERSION, readLineMembers, toLineMembers, toWholeRecord } from './call-line.ts'
 
-/** The least version that the list knows. Those before are written no more. */
+/** The lowest version in the list of columns. Earlier versions are no longer written. */
 const LISTED_VERSION = 4
 /**
- * How many members a line of theirs has, which a node that was upgraded may have left: 2 added the
- * credential; 3 the cache writes, and the attempts where there is something to say of them. 4 put
- * the cost before the attempts.
+ * Lengths of older lines that an upgraded node may have: 2 added the credential; 3 the cache
+ * writes, and optionally the attempts; 4 put the cost before the attempts.
  */
 const PAST_LENGTHS: readonly (readonly number[])[] = [[], [16], [17], [17, 18]]
 const PAST_USAGE = 15
@@ -29,22 +26,23 @@ const SPACE = 32
 const NEWLINE = 10
 const QUOTE = 34
 const BACKSLASH = 92
-/** What a line has beside its content. */
+/** Bytes of a line besides its content. */
 export const LINE_FRAME_BYTES = CHECKSUM_CHARS + 2
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * A line's content, of a record as `toWholeRecord` makes it. Neither an id nor a target can break
- * the line: JSON escapes control characters.
+ * A line's content, from a record of `toWholeRecord`. Ids and targets cannot break the line,
+ * because JSON escapes control characters.
  */
 export function toLineContent(call: CallRecord): string {
   return JSON.stringify(toLineMembers(call))
 }
 
 /**
- * Writes a line with its newline: a text of the whole line would cost as much as its content.
- * @param into with room for `LINE_FRAME_BYTES` more than the content has
- * @returns where the line ends
+ * Writes a line with its newline. Building the whole line as text would cost as much as its
+ * content.
+ * @param into needs room for `LINE_FRAME_BYTES` more than the content
+ * @returns the end of the line
  */
 export function writeLine(content: string, into: Buffer, at: number): number {
   const from = at + CHECKSUM_CHARS
@@ -59,7 +57,7 @@ export function writeLine(content: string, into: Buffer, at: number): number {
   return end + 1
 }
 
-/** The line of any record, as text. */
+/** Encodes any record as text. */
 export function encodeRecordLine(call: CallRecord): string {
   const content = toLineContent(toWholeRecord(call))
   const line = Buffer.alloc(LINE_FRAME_BYTES + Buffer.byteLength(content))
@@ -68,8 +66,8 @@ export function encodeRecordLine(call: CallRecord): string {
 }
 
 /**
- * Reads a line given without its newline; undefined when it is torn or damaged. `newer`: it is
- * whole, and of a format that only a later version of the gateway can read.
+ * Decodes a line without its newline; undefined when it is torn or damaged. `newer`: undamaged, in
+ * a format of a later version of the gateway.
  */
 export function decodeRecordLine(line: Uint8Array): CallRecord | 'newer' | undefined {
   const json = line.subarray(CHECKSUM_CHARS + 1)
@@ -91,7 +89,7 @@ function parseContent(content: string): CallRecord | 'newer' | undefined {
   }
 }
 
-/** Of a line without its newline: nothing of it was changed since it was written. */
+/** Whether a line without its newline is unchanged since it was written. */
 export function hasItsChecksum(
   line: Uint8Array,
   json = line.subarray(CHECKSUM_CHARS + 1),
@@ -100,9 +98,9 @@ export function hasItsChecksum(
 }
 
 /**
- * Reads a line of which it is known that it is as it was written: it has not left this process's
- * memory since, or since its checksum was looked at.
- * @param end behind its newline
+ * Decodes a line that is known to be unchanged: it never left this process's memory, or its
+ * checksum was verified.
+ * @param end after its newline
  * @throws UnreadableLine
  */
 export function readOwnLine(lines: Buffer, begin: number, end: number): CallRecord {
@@ -111,14 +109,14 @@ export function readOwnLine(lines: Buffer, begin: number, end: number): CallReco
   return record
 }
 
-/** The id of such a line's call, which is its first text in each version. */
+/** The call id of such a line, its first string in each version. */
 export function idOfOwnLine(lines: Buffer, begin: number, end: number): CallId {
   const from = lines.indexOf(QUOTE, begin) + 1
   const id = lines.toString('utf8', from, lines.indexOf(QUOTE, from))
   return id.includes('\\') ? readOwnLine(lines, begin, end).id : (id as CallId)
 }
 
-/** The account of such a line's call, which is its second text in each version. */
+/** The account of such a line, its second string in each version. */
 export function accountOfOwnLine(lines: Buffer, begin: number, end: number): AccountId {
   const idEnd = lines.indexOf(QUOTE, lines.indexOf(QUOTE, begin) + 1)
   const from = lines.indexOf(QUOTE, idEnd + 1) + 1
@@ -127,12 +125,12 @@ export function accountOfOwnLine(lines: Buffer, begin: number, end: number): Acc
   return isPlain ? (account as AccountId) : readOwnLine(lines, begin, end).accountId
 }
 
-/** Of a line that is as it was written, which the reader of this version does not take. */
+/** An undamaged line that this version cannot decode. */
 export class UnreadableLine extends Error {}
 
 /**
- * Digit by digit: a text of them would cost more than the checksum itself. NaN where a line begins
- * with anything else.
+ * Digit by digit: creating a string would cost more than the checksum itself. NaN when a line
+ * begins with anything else.
  */
 function readChecksum(line: Uint8Array): number {
   let checksum = 0
@@ -150,7 +148,7 @@ function toCallRecord(members: readonly unknown[]): CallRecord | undefined {
   return version < LISTED_VERSION ? readPast(version, members) : readLineMembers(version, members)
 }
 
-/** Reads it like a line of the least version that the list knows. */
+/** Decodes an older line as a line of the lowest listed version. */
 function readPast(version: number, members: readonly unknown[]): CallRecord | undefined {
   if (!PAST_LENGTHS[version]?.includes(members.length)) return undefined
   const usage = members[PAST_USAGE]

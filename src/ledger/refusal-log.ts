@@ -1,27 +1,26 @@
 /**
- * Brings calls that were turned away into the journal: so many for each key and minute have a
- * record of their own, and those beyond are counted in one record for each reason. It must not know
- * why a call was turned away.
+ * Records refused calls in the journal: for each key and minute a limited number individually, the
+ * others counted in one record per reason. Must not know why a call was refused.
  */
 import type { CallRecord } from '../core/call.ts'
 import type { Timekeeper } from '../core/clock.ts'
 import type { KeyId } from '../core/ids.ts'
 import type { Ledger, Refusals } from '../gateway/ports.ts'
 
-/** A client that is refused in a loop must not be able to fill the disk. */
+/** A client that is refused in a loop must not fill the disk. */
 export const RECORDS_PER_MINUTE = 30
 const MINUTE_MS = 60_000
 
 interface KeyMinute {
   records: number
-  /** By status, kind, code and limit: of each the first call, and how many there were. */
+  /** By status, kind, code and limit: the first call, and the count. */
   readonly beyond: Map<string, { readonly first: CallRecord; count: number }>
 }
 
 export class RefusalLog implements Refusals {
   readonly #ledger: Ledger
   readonly #clock: Pick<Timekeeper, 'after'>
-  /** Of this minute: never more than there are keys. */
+  /** This minute only; at most one entry per key. */
   readonly #minutes = new Map<KeyId, KeyMinute>()
   #callOff: (() => void) | undefined
 
@@ -45,7 +44,7 @@ export class RefusalLog implements Refusals {
     else counted.count += 1
   }
 
-  /** Writes what was counted. */
+  /** Writes the counts. */
   endMinute(): void {
     this.#callOff?.()
     this.#callOff = undefined
@@ -58,7 +57,7 @@ export class RefusalLog implements Refusals {
     try {
       this.#ledger.assertWritable()
     } catch {
-      return // The journal has told of its failure; what it keeps in memory meanwhile is for calls that were made.
+      return // The journal has reported its failure; its memory is needed for real calls.
     }
     this.#ledger.record(call).catch(() => {})
   }

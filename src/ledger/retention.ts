@@ -1,20 +1,20 @@
 /**
- * Deletes calls and sums by the hour that are older than they may become, once an hour and a little
- * at a time. Must not know SQL; never waited for by a call.
+ * Deletes expired calls and hourly sums, once an hour in small batches. Must not know SQL; no call
+ * waits for it.
  */
 import type { AccountId } from '../core/ids.ts'
 import { type HourlyOptions, HourlyWork } from '../core/passes.ts'
 import type { RetentionHorizon } from '../core/retention-horizon.ts'
 import type { Store } from '../store/open-store.ts'
 
-/** The store gives others their turn in between. */
+/** The store yields between batches. */
 const ROWS_PER_BATCH = 200
 const PAUSE_MS = 10
 
 export interface RetentionOptions extends HourlyOptions {
-  /** How far a pass may go. */
+  /** Limits how far a pass may delete. */
   readonly horizon: Pick<RetentionHorizon, 'cut'>
-  /** Likewise for usage by the hour. */
+  /** Likewise for hourly usage. */
   readonly hoursHorizon: Pick<RetentionHorizon, 'cut'>
   readonly store: {
     readonly calls: Pick<Store['calls'], 'findBounds' | 'deleteBefore'>
@@ -25,9 +25,9 @@ export interface RetentionOptions extends HourlyOptions {
     readonly budgetBeginnings: Pick<Store['budgetBeginnings'], 'keep'>
     readonly giveBackSpace: Store['giveBackSpace']
   }
-  /** Brings everything that is journalled into the store. */
+  /** Ships everything in the journal to the store. */
   readonly ship: () => Promise<void>
-  /** Between batches. Default 10. */
+  /** Pause between batches. Default 10. */
   readonly pauseMs?: number
 }
 
@@ -39,10 +39,9 @@ export class Retention extends HourlyWork {
     this.#options = options
   }
 
-  /** One pass. @returns how many calls were deleted @throws what the store threw */
+  /** One pass. @returns how many calls were deleted @throws the store's errors */
   override async run(): Promise<number> {
-    // A segment that is shipped again after its calls were deleted would be counted twice: nothing
-    // old may be waiting.
+    // Ships first: a segment that is shipped again after its calls were deleted would count twice.
     await this.#options.ship()
     const { store, horizon, pauseMs } = this.#options
     const bounds = await store.calls.findBounds()
@@ -50,10 +49,10 @@ export class Retention extends HourlyWork {
     const deleted = before === undefined ? 0 : await this.#deleteBefore(before)
     const { signal } = this
     const paced = { signal, pauseMs: pauseMs ?? PAUSE_MS }
-    // Counts of refused calls live as long as the rows of calls.
+    // Counts of refused calls are retained as long as calls.
     if (before !== undefined && !signal.aborted)
       await store.usage.deleteRefusedBefore(before, paced)
-    // Hours of calls that are kept are kept as well: a budget's first hour is counted from the calls.
+    // Hours of retained calls are retained too: a budget's first hour is counted from the calls.
     const deletedBefore = bounds === undefined ? Number.POSITIVE_INFINITY : before
     await this.#deleteHours(deletedBefore, paced)
     if (!signal.aborted) await store.giveBackSpace(paced)

@@ -1,5 +1,5 @@
 /**
- * One journal file that is open for appending, and the names of such files. Must not know what a
+ * A journal file that is open for appending, and the names of such files. Must not know what a
  * record is.
  */
 import {
@@ -21,22 +21,22 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 
-/** A segment that nothing is appended to any more and that waits to be shipped. */
+/** A segment that is complete and waits to be shipped. */
 export interface ClosedSegment {
   readonly path: string
   readonly bytes: number
 }
 
-/** The operating system may lose so much at a power cut: see Journal. */
+/** How much a power cut may lose: see Journal. */
 export type SyncMode = 'os' | 'batch'
 
-/** Twelve digits, but for whoever begins at their last. */
+/** Twelve digits, or more if the sequence grew beyond. */
 const NAME = /^(\d{12,15})\.journal$/
 const NEWLINE = new Uint8Array([10])
 
 /**
- * The segments in a folder, oldest first, with their sequence numbers; none where there is no such
- * folder.
+ * The segments in a folder, oldest first, with their sequence numbers; empty when the folder does
+ * not exist.
  * @throws any other error of the file system
  */
 export function listSegments(folder: string): { sequence: number; segment: ClosedSegment }[] {
@@ -46,7 +46,7 @@ export function listSegments(folder: string): { sequence: number; segment: Close
     if (sequence === undefined) continue
     const path = join(folder, name)
     const file = statSync(path, { throwIfNoEntry: false })
-    // Deleted meanwhile, or a link that leads nowhere.
+    // Deleted meanwhile, or a broken link.
     if (file === undefined) continue
     found.push({ sequence: Number(sequence), segment: { path, bytes: file.size } })
   }
@@ -68,7 +68,7 @@ export function segmentName(sequence: number): string {
 
 export class SegmentFile {
   readonly path: string
-  /** Up to here every byte belongs to a record that was accepted. */
+  /** All bytes before this offset belong to accepted records. */
   #goodBytes = 0
   #holdsRecords = false
   readonly #fd: number
@@ -81,9 +81,9 @@ export class SegmentFile {
   }
 
   /**
-   * Creates the folder where it is missing, and in it a new file that proves, by holding an empty
-   * line, that the disk takes writes.
-   * @throws the file system's error; nothing is left behind then.
+   * Creates the folder if needed, and a new file with an empty line in it, which proves that the
+   * disk accepts writes.
+   * @throws the file system's error; nothing is left behind then
    */
   static create(folder: string, sequence: number, sync: SyncMode): SegmentFile {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -100,8 +100,7 @@ export class SegmentFile {
       rmSync(draft, { force: true })
       throw error
     }
-    // Named only now, so that a segment without a byte is one that has lost what was in it, and no
-    // other.
+    // Named only now, so that an empty segment is always one that lost its contents.
     renameSync(draft, path)
     try {
       if (sync === 'batch') syncFolder(folder)
@@ -122,16 +121,16 @@ export class SegmentFile {
   }
 
   /**
-   * Appends whole lines: all of them, or none where the disk lets us take a partial write back.
-   * @throws the file system's error, or one with the code `ENOENT` when the file was deleted under
-   * our hands.
+   * Appends all lines, or none if the disk lets a partial write be undone.
+   * @throws the file system's error, or one with the code `ENOENT` when the file was deleted
+   * meanwhile
    */
   append(lines: Uint8Array): void {
     this.#write(lines)
     this.#holdsRecords = true
   }
 
-  /** 2 µs, three times as much as to ask whether it was deleted. */
+  /** Takes 2 µs, three times as much as checking for deletion. */
   isInPlace(): boolean {
     try {
       const [found, own] = [statSync(this.path), fstatSync(this.#fd)]
@@ -142,15 +141,14 @@ export class SegmentFile {
   }
 
   /**
-   * The lines accepted so far if the file was deleted or moved, for then nobody finds them by its
-   * name; else undefined.
+   * The lines accepted so far when the file was deleted or moved, since its name no longer leads to
+   * them; else undefined.
    */
   rescueLines(): Uint8Array | undefined {
     try {
       return this.isInPlace() ? undefined : this.#readLines()
     } catch {
-      // A disk that cannot even be read: whoever reads the file by its name will find out what is
-      // left of it.
+      // The disk cannot be read; a reader that opens the file by name will find out what is left.
       return undefined
     }
   }
@@ -159,7 +157,7 @@ export class SegmentFile {
     try {
       closeSync(this.#fd)
     } catch {
-      // Everything acknowledged was written before; there is nothing to be done about a handle.
+      // Everything acknowledged was written before; a failed close changes nothing.
     }
   }
 
@@ -167,8 +165,7 @@ export class SegmentFile {
     try {
       unlinkSync(this.path)
     } catch {
-      // A file that holds no record is harmless: the next start ships nothing from it and deletes
-      // it.
+      // A file without records is harmless: the next start ships nothing from it and deletes it.
     }
   }
 
@@ -181,8 +178,8 @@ export class SegmentFile {
         written += count
       }
       if (this.#sync === 'batch') fdatasyncSync(this.#fd)
-      // After the write, so that a record that was acknowledged had a name in the folder when it
-      // was.
+      // Checked after the write, so that an acknowledged record had a name in the folder at that
+      // time.
       if (this.#isDeleted())
         throw Object.assign(new Error('The segment was deleted.'), { code: 'ENOENT' })
       this.#goodBytes += bytes.length
@@ -211,7 +208,7 @@ export class SegmentFile {
     try {
       ftruncateSync(this.#fd, this.#goodBytes)
     } catch {
-      // The torn line stays at the end of this file; the caller goes on in another one, so it
+      // The torn line stays at the end of this file. The caller continues in another file, so it
       // damages nothing.
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Reads the records of a closed segment in bounded memory and counts what is damaged. Must not know
- * where they go.
+ * Reads the records of a closed segment in bounded memory and counts damage. Must not know where
+ * they go.
  */
 import { open } from 'node:fs/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -9,32 +9,24 @@ import { KeptLines, SpareBuffers } from './journal-lines.ts'
 import { decodeRecordLine, hasItsChecksum } from './record-line.ts'
 
 const CHUNK_BYTES = 128 * 1024
-/**
- * Some fifty records, decoded before others get their turn: a tenth of a millisecond of the event
- * loop.
- */
+/** About fifty records, decoded between two yields: a tenth of a millisecond of the event loop. */
 const PART_BYTES = 16 * 1024
-/** Far longer than any record; a stretch without a newline that exceeds it is one damaged line. */
+/** Far longer than any record; a longer stretch without a newline is one damaged line. */
 const MAX_LINE_BYTES = 1024 * 1024
 const NEWLINE = 10
 const NOTHING = new Uint8Array(0)
 
 export interface Damage {
-  /**
-   * Lines that could not be read, the torn end included; one where the file has lost all of them.
-   */
+  /** Unreadable lines, including a torn end; 1 when the file has lost all lines. */
   readonly damagedLines: number
-  /**
-   * True where the file ends within a line, as it does when the process is killed in the middle of
-   * a write.
-   */
+  /** True when the file ends within a line, as after a kill in the middle of a write. */
   readonly tornEnd: boolean
   /** Lines that only a later version of the gateway can read. */
   readonly newerLines: number
 }
 
 export interface BatchOptions {
-  /** Lines of a batch. */
+  /** Maximum number of lines per batch. */
   readonly most: number
   readonly isEachRead: boolean
   /** Awaited between two parts. */
@@ -46,7 +38,7 @@ export class SegmentReader {
   #damagedLines = 0
   #tornEnd = false
   #newerLines = 0
-  /** The file ends with what comes now, and no newline does. */
+  /** The current bytes are the last, even without a newline. */
   #isAtEnd = false
 
   constructor(path: string) {
@@ -81,8 +73,8 @@ export class SegmentReader {
   }
 
   /**
-   * The same as bytes, batch by batch, each the caller's to let go. A line that has its checksum
-   * and is no call all the same is found when it is read, unless each of them is looked at.
+   * Like `records`, as batches of bytes that the caller releases. A line with a valid checksum that
+   * is not a call is found only when it is read, unless `isEachRead`.
    * @throws the file system's error
    */
   async *batches({ most, isEachRead, between }: BatchOptions): AsyncGenerator<KeptLines> {
@@ -105,7 +97,7 @@ export class SegmentReader {
     if (batch.length > 0) yield batch
   }
 
-  /** Lines without their newlines, none of them empty, in memory that the next part uses again. */
+  /** Lines without their newlines, none empty, in memory that the next part reuses. */
   async *#parts(between: () => Promise<unknown>): AsyncGenerator<readonly Uint8Array[]> {
     this.#damagedLines = 0
     this.#tornEnd = false
@@ -115,7 +107,7 @@ export class SegmentReader {
     try {
       const chunk = new Uint8Array(CHUNK_BYTES)
       let isEmpty = true
-      // The rest of the last part: the beginning of a line. Undefined while an overlong line is
+      // The incomplete line at the end of the last part. Undefined while an overlong line is
       // skipped.
       let rest: Uint8Array | undefined = NOTHING
       for (;;) {
@@ -130,10 +122,10 @@ export class SegmentReader {
           yield lines
         }
       }
-      // It began with a line's end: a power cut has taken what the operating system had not written
-      // yet.
+      // The file began with an empty line: a power cut lost what the operating system had not
+      // written yet.
       if (isEmpty) this.#noteDamage()
-      // The write may have been cut exactly before the newline: such a record is whole.
+      // The write may have been cut exactly before the newline; such a record is complete.
       this.#isAtEnd = true
       if (rest !== undefined && rest.length > 0) yield [rest]
     } finally {
@@ -141,7 +133,7 @@ export class SegmentReader {
     }
   }
 
-  /** @returns what is left over, as `rest` */
+  /** @returns the incomplete rest, as `rest` */
   #takeLines(
     rest: Uint8Array | undefined,
     part: Uint8Array,

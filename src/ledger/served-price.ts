@@ -15,14 +15,14 @@ export interface ServedPrice {
   readonly factor: number
   /** The factors as a cost's source lists them: `*priority:2*region:1.1`. */
   readonly inSource: string
-  /** False where a factor is not published. */
+  /** False when a factor is not published. */
   readonly isKnown: boolean
 }
 
 export const LIST_PRICE: ServedPrice = { factor: 1, inSource: '', isKnown: true }
 const NOT_PUBLISHED: ServedPrice = { factor: 1, inSource: '', isKnown: false }
 
-/** The facts about a target that choose its factors. */
+/** The target's data that choose its factors. */
 export interface FactorsOfTarget {
   readonly factors: readonly PriceFactor[]
   readonly model: string
@@ -39,7 +39,7 @@ export function priceAtAddress(
   return here.length === 0 ? LIST_PRICE : toPrice(here, model, 'region')
 }
 
-/** @param atAddress the factor of the target's address, which the reported ones multiply */
+/** @param atAddress the factor of the target's address, multiplied with the reported ones */
 export function priceAsServed(
   target: FactorsOfTarget,
   atAddress: ServedPrice,
@@ -58,12 +58,12 @@ export function priceAsServed(
 
 const KINDS = Object.keys(USUAL) as readonly (keyof ServedAs)[]
 
-/** True where the request asked for a price and the answer does not say what it got. */
+/** True when the request asked for a price option and the answer does not report what it got. */
 export function isUnanswered(asked: readonly OtherPrice[], served: ServedAs | undefined): boolean {
   return asked.some((other) => other === 'media' || served?.[other] === undefined)
 }
 
-/** True where the vendor served the call in a way that has another price than the usual one. */
+/** True when the provider served the call in a way that has another price than usual. */
 export function isUnusual(served: ServedAs | undefined): boolean {
   return KINDS.some((kind) => served?.[kind] !== undefined && served[kind] !== USUAL[kind])
 }
@@ -83,7 +83,7 @@ function multiply(one: ServedPrice, other: ServedPrice): ServedPrice {
   }
 }
 
-/** More digits than any price has: binary fractions are in no part of a cost. */
+/** More digits than any price has, so that a cost contains no binary fraction. */
 const PRECISION = 1e9
 
 export function scaleParts(
@@ -99,7 +99,7 @@ export function scaleParts(
 
 const FACTOR_IN_SOURCE = /\*[a-z][a-z0-9_.-]*:(\d+(?:\.\d+)?)/g
 
-/** The reverse of adding `inSource` to a source, since rows have no other place for factors. */
+/** The inverse of appending `inSource` to a source, since rows have no other column for factors. */
 export function splitFactors(cost: Cost): { readonly cost: Cost; readonly price: ServedPrice } {
   const { source } = cost
   if (source === null || !source.includes('*')) return { cost, price: LIST_PRICE }

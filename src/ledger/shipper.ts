@@ -1,7 +1,7 @@
 /**
- * Moves closed journal segments into the store, from memory where what they hold is still there,
- * and deletes each only after its commit. Must not know SQL: the store hands in `insertMany`, which
- * is idempotent by call id, so that a segment may be shipped twice.
+ * Moves closed journal segments into the store, from memory when possible, and deletes each only
+ * after its commit. Must not know SQL: the store provides `insertMany`, which is idempotent by call
+ * id, so a segment may be shipped twice.
  */
 
 import { statSync } from 'node:fs'
@@ -18,9 +18,8 @@ import type { ClosedSegment } from './segment-file.ts'
 import { type Damage, SegmentReader } from './segment-reader.ts'
 
 /**
- * With no more than this waiting (some 5,000 calls) nothing hurries: the store pauses after every
- * few records, so that a call never waits long behind them. At 1,000 calls a second it is what the
- * slowest hundredth waited for.
+ * Up to this backlog (some 5,000 calls) the store pauses after every few records, so that a call
+ * never waits long behind them. At 1,000 calls a second this decides the 99th percentile.
  */
 const UNHURRIED_BYTES = 1024 * 1024
 const UNHURRIED_PAUSE_MS = 1
@@ -28,8 +27,8 @@ const UNHURRIED_PAUSE_MS = 1
 const BATCH_RECORDS = 4_096
 
 /**
- * Beside calls, for each half millisecond of work on files, whose records nobody waits for: what it
- * leaves for the collector, which calls do wait for, is spread over more time.
+ * Maximum pause per half millisecond of file work while calls are served. Spreads the garbage of
+ * shipping over time, because calls wait for its collection.
  */
 const MOST_REST_MS = 4
 
@@ -38,16 +37,13 @@ const NO_DAMAGE: Damage = { damagedLines: 0, tornEnd: false, newerLines: 0 }
 export interface ShipperOptions {
   /** Default 1,000. */
   readonly intervalMs?: number
-  /**
-   * Records in one insert when many are waiting, at most. Default 4,096: where a server commits,
-   * they share a commit.
-   */
+  /** Maximum records per insert when many wait. Default 4,096: on a server they share a commit. */
   readonly batchRecords?: number
   /** Longest pause after failures. Default 30,000. */
   readonly maxBackoffMs?: number
   /**
-   * Makes what was inserted outlive a power cut; awaited before a segment is deleted. For a journal
-   * with `sync: 'batch'` whose store would otherwise be the weaker of the two.
+   * Makes inserted rows survive a power cut; awaited before a segment is deleted. For a journal
+   * with `sync: 'batch'`, whose store would otherwise be less durable.
    */
   readonly syncStore?: () => Promise<void>
   readonly report?: ReportLedgerEvent
@@ -55,12 +51,12 @@ export interface ShipperOptions {
   readonly random?: () => number
 }
 
-/** Calls go on while it is awaited. */
+/** Calls are served while it is awaited. */
 export type Between = () => Promise<unknown>
 
 interface ReadOptions {
   readonly between: Between
-  /** A line that is no call is passed over, and counted. */
+  /** A line that is not a call is skipped and counted. */
   readonly isEachRead: boolean
 }
 
@@ -78,7 +74,7 @@ export class Shipper {
   readonly #random: () => number
   /** In the store already, but the file could not be deleted yet. */
   readonly #shipped = new WeakMap<ClosedSegment, Damage>()
-  /** Segments whose files failed, which the operator has read of. */
+  /** Segments whose files failed and were reported. */
   readonly #reported = new WeakSet<ClosedSegment>()
   #running: Promise<void> | undefined
   #next: Promise<void> | undefined
@@ -86,9 +82,9 @@ export class Shipper {
   #failures = 0
   #isStarted = false
   #restMs = MOST_REST_MS
-  /** So much waited when the file before was begun. */
+  /** Waiting bytes when the previous file was started. */
   #waitingBytes = Number.POSITIVE_INFINITY
-  /** So much waited when rests became shorter. */
+  /** Waiting bytes when pauses were shortened. */
   #mostBytes = 0
 
   constructor(journal: Journal, insertMany: InsertMany, options: ShipperOptions = {}) {
@@ -103,8 +99,8 @@ export class Shipper {
   }
 
   /**
-   * Ships at once what an earlier process left, then at every interval and whenever a segment
-   * fills.
+   * Ships the segments of an earlier process immediately, then at every interval and whenever a
+   * segment is full.
    */
   start(): void {
     if (this.#isStarted) return
@@ -116,8 +112,8 @@ export class Shipper {
   }
 
   /**
-   * The store is there again: what waits for the next try is shipped now, for a full disk takes no
-   * call until it is. A pass that is under way may have begun before; the next follows soon.
+   * The store is available again: ship now instead of at the next interval, because a full disk
+   * takes no calls until then. A pass in progress may have begun before; the next follows soon.
    */
   hurry(): void {
     if (!this.#isStarted || this.#failures === 0) return
@@ -126,8 +122,7 @@ export class Shipper {
   }
 
   /**
-   * Stops the schedule and waits for the pass that is under way. Records that are not shipped stay
-   * in the journal.
+   * Stops the schedule and waits for the pass in progress. Unshipped records stay in the journal.
    */
   async stop(): Promise<void> {
     this.#isStarted = false
@@ -138,7 +133,7 @@ export class Shipper {
   /**
    * Ships everything recorded before this call. Passes never overlap: a call during one waits and
    * makes one more.
-   * @throws what `insertMany` or the file system threw; nothing is lost then.
+   * @throws errors of `insertMany` or the file system; nothing is lost then
    */
   ship(): Promise<void> {
     if (this.#next !== undefined) return this.#next
@@ -184,12 +179,12 @@ export class Shipper {
     const stuck = new Map<ClosedSegment, unknown>()
     try {
       this.#journal.lookAfterFile()
-      // The active segment is closed only once everything older is in the store: during an outage
-      // it goes on to fill instead of leaving a small file per attempt.
+      // The active segment is closed only when everything older is in the store; during an outage
+      // it continues to fill instead of leaving a small file per attempt.
       await this.#shipClosed(stuck)
       this.#journal.rotate()
-      // That writes the records that waited. Calls are counted once they are written; one that came
-      // into the store before it is counted would be read there by other nodes, and count twice.
+      // Let the calls whose records were just written be counted first. A call in the store that is
+      // not counted yet would be read there by other nodes and count twice.
       await Promise.resolve()
       await this.#shipClosed(stuck)
     } catch (error) {
@@ -203,7 +198,7 @@ export class Shipper {
     for (const cause of stuck.values()) throw cause
   }
 
-  /** Adds to `stuck` the segments whose file failed: one of them must not hold up the others. */
+  /** Adds segments whose file failed to `stuck`, so that they do not block the others. */
   async #shipClosed(stuck: Map<ClosedSegment, unknown>): Promise<void> {
     for (const segment of this.#journal.closed.list()) {
       if (stuck.has(segment)) continue
@@ -238,8 +233,8 @@ export class Shipper {
   }
 
   /**
-   * A node that takes calls faster than it ships them rests half as long with each segment, to not
-   * at all, until half of what waited is in the store. Only files are rested after.
+   * A node that records faster than it ships halves its pauses with each segment, down to none,
+   * until half of the backlog is in the store. Only file work is followed by pauses.
    */
   #restingTurns(): Between {
     const { bytes } = this.#journal.closed
@@ -252,7 +247,7 @@ export class Shipper {
     return () => turns.next()
   }
 
-  /** @returns false where a line cannot be read: what reads the file counts it, and goes on. */
+  /** @returns false when a line cannot be read; the file's reader counts it and continues */
   async #shipKept(records: CallBatch, between: Between): Promise<boolean> {
     try {
       for (let start = 0; start < records.length; start += this.#batchRecords) {
@@ -272,23 +267,23 @@ export class Shipper {
       return await this.#shipLines(path, { between, isEachRead: false })
     } catch (error) {
       if (!isUnreadable(error)) throw error
-      // Each line is looked at before it is inserted: nothing but damage is worth that.
+      // Each line is checked before it is inserted; only damage justifies this cost.
       return await this.#shipLines(path, { between, isEachRead: true })
     }
   }
 
-  /** @param between of what reads the file and of what inserts meanwhile: they rest together */
+  /** @param between awaited by both the reader and the insert, which pause together */
   async #shipLines(path: string, { between, isEachRead }: ReadOptions): Promise<Damage> {
     const reader = new SegmentReader(path)
-    // The next batch is read meanwhile, for a server of Postgres works by itself, unless calls are
-    // served that need the core; one is inserted at a time.
+    // The next batch is read during the insert, because a Postgres server works independently,
+    // unless calls need the core. Only one insert runs at a time.
     let inserting: Promise<void> = Promise.resolve()
     try {
       const most = this.#batchRecords
       for await (const lines of reader.batches({ most, isEachRead, between })) {
         await inserting
         inserting = this.#insert(lines, between).then(() => lines.letGo())
-        // Heard of with the next one, or at the end.
+        // Reported with the next batch, or at the end.
         inserting.catch(() => {})
         if (callsUnderWay.areServed()) await inserting
       }
@@ -300,21 +295,21 @@ export class Shipper {
 
   async #insert(batch: CallBatch, between: Between): Promise<void> {
     await this.#insertMany(batch, between).catch(failStore)
-    // An embedded store inserts without ever leaving the event loop; calls get their turn here.
+    // An embedded store inserts without leaving the event loop, so yield to calls here.
     await nextTurn()
   }
 }
 
 const pause: Between = () => Bun.sleep(UNHURRIED_PAUSE_MS)
 
-/** Tells a failing store, which ends the pass, from a failing file, which does not. */
+/** Distinguishes a failing store, which ends the pass, from a failing file, which does not. */
 class StoreFailure extends Error {
   constructor(cause: unknown) {
     super('The store refused a batch.', { cause })
   }
 }
 
-/** Told by the store, which reads lines as it inserts them. */
+/** Reported by the store, which decodes lines while it inserts them. */
 function isUnreadable(error: unknown): boolean {
   return error instanceof StoreFailure && error.cause instanceof UnreadableLine
 }
@@ -327,10 +322,7 @@ function isMissing(cause: unknown): boolean {
   return cause instanceof Error && 'code' in cause && cause.code === 'ENOENT'
 }
 
-/**
- * Seconds since the oldest segment that waits for the store was last written to; 0 while none
- * waits.
- */
+/** Seconds since the oldest waiting segment was last written to; 0 when none waits. */
 export function shipperLagSeconds(
   closed: Pick<ClosedSegments, 'list'>,
   nowMs = Date.now(),
@@ -338,7 +330,7 @@ export function shipperLagSeconds(
   const [oldest] = closed.list()
   if (oldest === undefined) return 0
   const file = statSync(oldest.path, { throwIfNoEntry: false })
-  // Shipped while we looked.
+  // Shipped meanwhile.
   if (file === undefined) return 0
   return Math.max(0, nowMs - file.mtimeMs) / 1000
 }

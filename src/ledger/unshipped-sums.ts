@@ -1,6 +1,6 @@
 /**
- * The usage of calls in a journal, added up by the stretch of time in which they began. Must not
- * know files, nor the store.
+ * Sums the usage of a journal's calls by the hour in which they began. Must not know files, nor the
+ * store.
  */
 import type { CallRecord } from '../core/call.ts'
 import type { AccountId } from '../core/ids.ts'
@@ -8,12 +8,12 @@ import { hourOf } from '../core/period.ts'
 import type { Prices } from '../gateway/ports.ts'
 import type { UsageSum } from '../store/usage/usage-sums.ts'
 
-/** Hours, cut where somebody asks. */
+/** Hours, split at requested times. */
 export class UnshippedSums {
-  /** By the hour that they are in, the latest first. */
+  /** Cut times by their hour, latest first. */
   readonly #cutsMs = new Map<number, number[]>()
   readonly #prices: Prices | undefined
-  /** By account, then by place and time. */
+  /** By account, then by dimensions and time. */
   readonly #sums = new Map<AccountId, Map<string, { readonly fromMs: number; sum: UsageSum }>>()
 
   constructor(cutsMs: readonly number[], prices: Prices | undefined) {
@@ -42,7 +42,7 @@ export class UnshippedSums {
       .map(({ sum }) => sum)
   }
 
-  /** The beginning of the stretch of time that this moment is in. */
+  /** The beginning of the range that contains this time. */
   #stretchOf(timeMs: number): number {
     const { startsAtMs } = hourOf(timeMs)
     return this.#cutsMs.get(startsAtMs)?.find((cutMs) => cutMs <= timeMs) ?? startsAtMs

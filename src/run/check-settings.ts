@@ -1,5 +1,5 @@
 /**
- * The checks of settings that only their users can make, for a start that names all faults at once.
+ * Validates settings that only their users can check, so that a start reports all errors at once.
  * Constructs nothing.
  */
 import type { SettingCheck } from '../config/name-all-faults.ts'
@@ -21,8 +21,8 @@ export const USERS_CHECKS: readonly SettingCheck[] = [
 ]
 
 /**
- * @throws SettingsError naming a header that never passes: to leave it out without a word would be
- * worse
+ * @throws SettingsError naming a header that is never forwarded, because ignoring it silently would
+ * be worse
  */
 export function refuseForwarding({ request, answer }: Settings['forwardedHeaders']): void {
   const refused = [...request, ...answer]

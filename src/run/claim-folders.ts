@@ -1,7 +1,6 @@
 /**
- * Gives the workers of this run their data folders, and adopts the journals that earlier runs left
- * in others. Only the process that holds the lock of the data folder around them may call this.
- * Knows no process.
+ * Assigns the workers of this run their data folders, and adopts the journals that earlier runs
+ * left in others. Call only while holding the lock of the enclosing data folder. Knows no process.
  */
 import { adoptSegments } from '../ledger/adopt-segments.ts'
 import {
@@ -14,14 +13,14 @@ import type { Log } from '../telemetry/log.ts'
 
 interface AdoptionReport {
   adopted(folder: string, segments: number): void
-  /** Its segments stay where they are, and the next start tries again. */
+  /** The segments stay where they are; the next start tries again. */
   failed(folder: string, cause: unknown): void
 }
 
 /**
- * The lowest indexes whose folders are free: a worker whose supervisor was killed keeps its own
- * until it has ended. The first of them takes over what waits in all other journals, the data
- * folder's own too, and ships it.
+ * Takes the lowest indexes with free folders: a worker whose supervisor was killed keeps its folder
+ * until it ends. The first folder adopts the segments of all other journals, including the data
+ * folder's own, and ships them.
  */
 export function claimWorkerFolders(
   dataFolder: string,
@@ -48,7 +47,7 @@ export function claimWorkerFolders(
   }
 }
 
-/** For one process without workers: what earlier runs' workers left becomes its own. */
+/** For one process without workers: adopts the journals of earlier runs' workers. */
 export function adoptWorkerJournals(dataFolder: string, report: AdoptionReport): void {
   for (const index of listWorkerFolders(dataFolder))
     adoptIfFree(workerFolder(dataFolder, index), dataFolder, report)
@@ -82,7 +81,7 @@ function lockIfFree(folder: string): DataFolderLock | undefined {
   }
 }
 
-/** Tells the log which journals were taken over. Knows no folder. */
+/** Logs which journals were adopted. Knows no folder. */
 export function adoptionReport(log: Log): AdoptionReport {
   return {
     adopted: (folder, segments) =>
@@ -99,8 +98,8 @@ const FOLDER_PATIENCE_MS = 5_000
 const FOLDER_POLL_MS = 50
 
 /**
- * Waits for other commands, which have the folder for a moment; a server, which says its address,
- * is not waited for.
+ * Waits for other commands, which hold the folder briefly, but not for a server, which reports its
+ * address.
  */
 export async function whenFolderIsFree<T>(open: () => T | Promise<T>): Promise<T> {
   const until = performance.now() + FOLDER_PATIENCE_MS

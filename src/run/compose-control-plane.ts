@@ -1,6 +1,6 @@
 /**
- * Joins the control plane with everything it shows and changes. To be called when it is first asked
- * for: the data plane answers long before zod and OpenAPI are loaded.
+ * Connects the control plane with everything it shows and changes. Called at its first request,
+ * because the data plane starts long before zod and OpenAPI are loaded.
  */
 
 import type { ControlPlane } from '../admin/router.ts'

@@ -1,6 +1,6 @@
 /**
- * Joins a data folder, a store and a master key: whoever works with them asks first whether they
- * belong together. Serves nothing.
+ * Connects a data folder, a store and a master key, and verifies that they belong together. Serves
+ * nothing.
  */
 import { findMasterKeys, type ReportExposure } from '../config/master-key.ts'
 import { describeExposure } from '../config/master-key-file.ts'
@@ -20,8 +20,8 @@ import { SealedRows } from '../store/sealed-rows.ts'
 import type { Log } from '../telemetry/log.ts'
 
 /**
- * @param report gets who else may read the master key, of a start; commands do not look
- * @throws MasterKeyError when the master key is damaged, or everybody may read its file at a start
+ * @param report reports at a start who else can read the master key; commands do not check
+ * @throws MasterKeyError when the master key is damaged, or world-readable at a start
  */
 export function installationParts(
   settings: Pick<Settings, 'homeFolder' | 'dataFolder' | 'database' | 'masterKeys'>,
@@ -52,8 +52,8 @@ export function installationParts(
 }
 
 /**
- * Logs who else may read the master key, once for each answer. A running node goes on with a key
- * that everybody may read: its calls cannot mend that, and the next start stops.
+ * Logs who else can read the master key, once per finding. A running node continues with a
+ * world-readable key: failing its calls would not help, and the next start fails.
  */
 export function createExposureReport(log: Pick<Log, 'warn' | 'error'>): ReportExposure {
   const reported = new Set<string>()
@@ -75,7 +75,7 @@ interface WatchParts {
   readonly onSetBack: (setBack: SetBack) => void
 }
 
-/** Logs what it finds; the caller says who else hears of it. */
+/** Logs its findings; the caller decides who else is notified. */
 export function watchInstallation({
   settings,
   store,

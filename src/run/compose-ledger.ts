@@ -1,6 +1,6 @@
 /**
- * Constructs what writes calls down: the journal, what they cost, their way into the store, and
- * what was used before this process began. Serves nothing.
+ * Constructs the ledger: the journal, prices, the shipper, and past usage from before this process.
+ * Serves nothing.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Settings } from '../config/settings.ts'
@@ -40,11 +40,11 @@ import type { State } from './compose-state.ts'
 const LOAD_PRICES_AFTER_MS = 1_000
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
-/** The ledger is read for who looks at what was used; no more often. */
+/** Minimum interval between reads of the ledger for display. */
 const LOOKED_AT_MS = 500
 /**
- * Of what was used, to the store that the nodes share: a quarter of a second, and longer with
- * hundreds of accounts at once.
+ * Time for usage to reach the store that the nodes share: a quarter of a second, longer with
+ * hundreds of active accounts.
  */
 const TOLD_WITHIN_MS = 2_000
 
@@ -59,19 +59,19 @@ export interface LedgerOptions {
 export interface ComposedLedger {
   readonly journal: Journal
   readonly prices: PriceBook
-  /** The record of calls that were turned away. */
+  /** The record of refused calls. */
   readonly refusals: Refusals
   /**
-   * Resolves when a reader can see what was used: here up to now, on other nodes up to a second
-   * ago, or up to their last shipping where nodes share no Redis.
-   * @throws GatewayError `unavailable` or what the store throws
+   * Resolves when a reader sees current usage: of this node up to now, of other nodes up to a
+   * second ago, or up to their last shipping without Redis.
+   * @throws GatewayError `unavailable` or the store's errors
    */
   show(accountId: AccountId, budgets: readonly Budget[]): Promise<void>
-  /** Prices a call as it ends; a call that cannot be priced ends all the same. */
+  /** Prices a call when it ends; a call that cannot be priced still ends normally. */
   readonly callPrices: Prices
-  /** The store is there again: what waits is not kept waiting. */
+  /** The store is available again: ship waiting records now. */
   hurry(): void
-  /** Writes what waits into the store, if it can; the rest is kept for the next start. */
+  /** Ships waiting records if possible; the rest stays for the next start. */
   close(): Promise<void>
 }
 
@@ -84,11 +84,11 @@ export function composeLedger({
 }: LedgerOptions): ComposedLedger {
   const { store, usage, budgets, ownedModels } = state
   const report = (event: LedgerEvent) => reportLedgerEvent(log, event)
-  // Before the journal looks what it has.
+  // Before the journal lists its segments.
   adoptWorkerJournals(settings.dataFolder, adoptionReport(log))
   const journal = new Journal(settings.dataFolder, { onFailure: settings.ledgerFailure, report })
   const prices = new PriceBook({
-    // No table knows what the operator's own providers charge.
+    // No table lists the prices of the operator's own providers.
     providers: new Map(
       [
         ...catalog,
@@ -103,13 +103,13 @@ export function composeLedger({
   const refusals = new RefusalLog(journal, clock)
   const reportPricing = (error: unknown) => log.error({ err: error }, 'calls could not be priced')
   const callPrices = new CallPrices(prices)
-  // Ahead of the first call that needs it, and not in the way of the first of all.
+  // Before the first call that needs it, but after the first calls of all.
   setTimeout(() => callPrices.load(), LOAD_PRICES_AFTER_MS).unref()
   const shipper = new Shipper(
     journal,
     async (records, between) => {
-      // Usage goes to the other nodes first: they take what the ledger holds as reported, and would
-      // count a later report twice.
+      // Usage is sent to the other nodes first: they treat the ledger's contents as reported, and
+      // would count a later report twice.
       await limits.tell()
       const priced = new PricedCalls(prices, records, reportPricing)
       return await store.calls.insertMany(priced, between)
@@ -117,7 +117,7 @@ export function composeLedger({
     {
       report,
       intervalMs: settings.shipIntervalMs,
-      // Records in a file that was removed meanwhile are in no store: they stay in the journal.
+      // Records in a file that was deleted meanwhile are in no store, so they stay in the journal.
       syncStore: async () => store.assertThere(),
     },
   )
@@ -154,7 +154,7 @@ export function composeLedger({
         'what was used before could not be read: calls with a quota or budget fail',
       ),
   }
-  /** The quotas' attempt opens the ledger that the budgets are read from. */
+  /** The quotas' attempt opens the ledger from which the budgets are read. */
   const keepLoadingFrom = async (open: () => Promise<LoadedLedger>) => {
     let opened = open
     return await keepLoading({
@@ -172,13 +172,13 @@ export function composeLedger({
     const sums = await openPastUsage(store, log, { ...past, prices: callPrices, cutsMs })
     return { sums, nowMs: past.nowMs }
   }).then((isLoaded) => {
-    // Not before: what this process records is counted as it ends, and must not be in the sums as
+    // Not earlier: calls of this process are counted when they end, and must not be in the sums as
     // well.
     if (!isLoaded) return
     shipper.start()
     retention.start()
   })
-  /** Of the periods that hold this moment: this process may never have been in them. */
+  /** Counts the current periods, which this process may not have seen yet. */
   const countAgain = async () => {
     if (closing.signal.aborted) return
     await keepLoadingFrom(async () => {
@@ -197,8 +197,8 @@ export function composeLedger({
   limits.reconcileWith(async () => {
     const { signal } = closing
     const sums = await openPastUsage(store, log, { segments: [], signal, prices: callPrices })
-    // Meanwhile the limits report what is in these sums and was not reported, without adding it
-    // again.
+    // During this pause the limits report usage that is in these sums but was not reported, without
+    // adding it again.
     const beforeCounting = () => sleep(TOLD_WITHIN_MS, undefined, { signal, ref: false })
     await loadUsage(usage, budgets, { sums, nowMs: clock.now(), beforeCounting })
   })
@@ -211,10 +211,11 @@ export function composeLedger({
       await usage.whenCounted()
       const budgetIds = shown.map(({ id }) => id)
       const isTold = await limits.refresh(accountId, budgetIds)
-      // Nobody else writes into a file.
+      // No other process writes to a file.
       if (isTold || settings.database === undefined) return
       await looks.refresh([accountId, ...budgetIds], async (missing) => {
-        // Calls that cannot be shipped are counted here, and the shipper's own passes report them.
+        // Calls that cannot be shipped are counted here; the shipper's own passes report the
+        // failure.
         await shipper.ship().catch(() => {})
         const { signal } = closing
         const sums = await openPastUsage(store, log, { segments: [], signal, prices: callPrices })

@@ -1,7 +1,4 @@
-/**
- * Constructs the limits: in this process's memory, or shared with other nodes where there is a
- * Redis.
- */
+/** Constructs the limits: in this process's memory, or shared through Redis. */
 
 import { describeOtherRedis } from '../cluster/describe-other-redis.ts'
 import type { RedisStoreState } from '../cluster/redis-store.ts'
@@ -18,29 +15,26 @@ import type { UsageLimits } from '../limits/usage-limits.ts'
 import { mismatch } from '../store/installation/join-installation.ts'
 import type { Log } from '../telemetry/log.ts'
 
-/** A start does not wait longer for Redis: what counts while it is away counts then. */
+/** A start waits at most this long for Redis; usage from before is counted later. */
 const START_WITHOUT_AFTER_MS = 1_000
 
 export interface ComposedLimits {
   readonly limits: Limits
   /** Undefined: this node shares nothing. */
   readonly redis: (() => RedisStoreState) | undefined
-  /** The same as a store, for what else nodes share. */
+  /** The same as a store, for other shared data. */
   readonly store: Pick<SharedStore, 'run'> | undefined
   /**
-   * Resolves when a reader can see what all nodes used; false: the nodes cannot reach each other
+   * Resolves when a reader sees the usage of all nodes; false: the nodes cannot reach each other
    * now. Never rejects.
    */
   refresh(accountId: AccountId, budgetIds: readonly string[]): Promise<boolean>
   /**
-   * How the ledger is read anew: it knows what Redis has lost, and what nodes that were killed had
-   * not told.
+   * Sets how the ledger is counted again: it has what Redis has lost, and what killed nodes had not
+   * reported.
    */
   reconcileWith(reconcile: () => Promise<void>): void
-  /**
-   * Resolves when the nodes' common counters hold what calls that have ended here used, as far as
-   * they can be reached.
-   */
+  /** Resolves when the shared counters include the calls that ended here, if Redis is reachable. */
   tell(): Promise<void>
   close(): Promise<void>
 }
@@ -50,17 +44,16 @@ export interface LimitsOptions {
   readonly log: Log
   readonly clock: Timekeeper
   /**
-   * The installation that Redis has to belong to; undefined where each node has a store, and so an
-   * id, of its own.
+   * The installation that Redis must belong to; undefined when each node has its own store, and so
+   * its own id.
    */
   readonly installationId: string | undefined
-  /** It has become another installation's while this node serves. */
+  /** Called when Redis has become another installation's while this node serves. */
   readonly onOther: (found: string) => void
 }
 
 /**
  * @throws InstallationMismatchError when Redis is another installation's; nothing was written to it
- * then
  */
 export async function composeLimits(
   settings: RedisSettings | undefined,
@@ -92,7 +85,7 @@ export async function composeLimits(
       if (state.other !== undefined && isServing) onOther(state.other)
       if (state.isReady) reconciliation.begin()
     },
-    // One that was killed comes back as another, and ships what it had written down.
+    // A killed node returns under another id, and ships the calls that it had recorded.
     onNewNode: () => reconciliation.begin(),
   })
   await Promise.race([store.open(), Bun.sleep(START_WITHOUT_AFTER_MS)])

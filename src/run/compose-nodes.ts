@@ -1,6 +1,6 @@
 /**
- * Constructs what makes a process one of several nodes on a Postgres: it follows the others, and
- * they wait for it.
+ * Constructs what several nodes on one Postgres need: this node follows the others, and they wait
+ * for it.
  */
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -19,13 +19,16 @@ import { readNodeId } from '../store/installation/data-folder.ts'
 import type { Log } from '../telemetry/log.ts'
 
 export interface NodeState extends FreshnessState {
-  /** How long changes took to be in force on every node, so far. */
+  /** How long changes have taken to take effect on every node. */
   readonly confirmations: { readonly count: number; readonly seconds: number }
 }
 
-/** One node among others, before it has read what is in the store. */
+/** One node among others, before it has read the store. */
 export interface ComposedNode {
-  /** Joins the others. To be called with who holds what was read since this was made. */
+  /**
+   * Joins the other nodes. Call it with the followers of everything that was read since this was
+   * created.
+   */
   follow(followers: ChangeFollowers, fallback: FallbackStore | undefined): Promise<JoinedNode>
   close(): Promise<void>
 }
@@ -39,28 +42,28 @@ export interface FallbackStore {
 
 export interface JoinedNode {
   readonly freshness: Freshness
-  /** Resolves when this node has read whatever was committed before. */
+  /** Resolves when this node has read everything committed before. */
   catchUp(): Promise<void>
   /**
-   * Resolves when whatever was committed before is in force on every node.
+   * Resolves when everything committed before is in effect on every node.
    * @throws GatewayError `unavailable`
    */
   confirm(): Promise<void>
   state(): NodeState
-  /** @param run called each time that Postgres is back after an outage */
+  /** @param run called each time that Postgres is available again after an outage */
   onBack(run: () => void): void
 }
 
 export interface NodeOptions {
   readonly version: string
   readonly log: Log
-  /** The installation that the database belongs to: no other is followed. */
+  /** The installation of the database; no other is followed. */
   readonly installationId: string
   readonly onSetBack: (from: number, to: number) => void
 }
 
 /**
- * @returns undefined where the store is a file, which no other process reads
+ * @returns undefined when the store is a file, which no other process reads
  * @throws DatabaseUnreachableError
  */
 export async function composeNode(
@@ -69,7 +72,7 @@ export async function composeNode(
 ): Promise<ComposedNode | undefined> {
   const { database, redis, nodes, dataFolder } = settings
   if (database === undefined) return undefined
-  // A store in a file needs no client for Postgres.
+  // A store in a file does not load the Postgres client.
   const { PostgresSession } = await import('../store/database/postgres-session.ts')
   const { leaseMs, storeOutage } = nodes
   let freshness: SnapshotFreshness | undefined
@@ -89,7 +92,7 @@ export async function composeNode(
     host: hostname(),
     version,
     leaseMs,
-    // Nobody waits for a node that serves whatever it misses.
+    // No change waits for a node that serves regardless of missed changes.
     graceMs: storeOutage.choice === 'open' ? 0 : storeOutage.graceMs,
     needsRedis: redis !== undefined && storeOutage.choice === 'grace',
     settings: settings.shared,
@@ -164,7 +167,10 @@ export async function composeNode(
   }
 }
 
-/** A node that differs serves all the same: a setting may be on its way from node to node. */
+/**
+ * A node with different settings still serves: a setting may be changed on one node after the
+ * other.
+ */
 async function reportDifferences(
   log: Log,
   feed: ChangeFeed,
@@ -173,7 +179,7 @@ async function reportDifferences(
   const reported = new Set<string>()
   for (const { id, host, settings } of await feed.settingsOfOthers())
     for (const { setting, here, there } of compareSharedSettings(shared, settings)) {
-      // Of ten nodes that agree with each other, one is enough.
+      // When ten nodes agree with each other, one report is enough.
       if (reported.has(`${setting} ${there}`)) continue
       reported.add(`${setting} ${there}`)
       log.warn(
@@ -183,10 +189,10 @@ async function reportDifferences(
     }
 }
 
-/** As `gatehouse doctor` has it. */
+/** The same value as in `gatehouse doctor`. */
 const MOST_SKEW_MS = 60_000
 
-/** Nodes of which each has another day let a daily budget through once each. */
+/** Nodes on different days each allow a daily budget once. */
 async function reportClock(log: Log, feed: Pick<ChangeFeed, 'clock'>): Promise<void> {
   const beforeMs = Date.now()
   const databaseMs = await feed.clock()

@@ -1,6 +1,6 @@
 /**
- * The stored state, and its image in memory: opens the store, reads from it what calls need, and
- * follows what other nodes change of it. Serves nothing.
+ * The stored state and its copy in memory: opens the store, reads what calls need, and follows the
+ * changes of other nodes. Serves nothing.
  */
 import { ChangeFollowers } from '../cluster/change-followers.ts'
 import { openVault } from '../config/master-key.ts'
@@ -58,7 +58,7 @@ interface StateOptions {
   readonly clock: Timekeeper
 }
 
-/** The state on disk, and its image in memory. Nothing stays open when one part of it fails. */
+/** The state on disk and its copy in memory. Closes everything when one part fails. */
 export async function openState({
   settings,
   version,
@@ -80,7 +80,7 @@ export async function openState({
         'a newer version has added to the database: finish the upgrade, or ' +
           'what it added stays unused',
       )
-    // Before anything is served from it, or written to it: the journal's calls too.
+    // Before anything is served from it or written to it, including the journal's calls.
     const { installation } = store
     const reportExposure = createExposureReport(log)
     const joined = await joinInstallation(installationParts(settings, store, reportExposure))
@@ -94,14 +94,14 @@ export async function openState({
       onSetBack: (setBack) => told.webhooks?.publishSetBack(setBack),
     })
     const watching = watch
-    // Before anything is read: what changes from now on is followed.
+    // Before anything is read, so that changes from now on are followed.
     node = await composeNode(settings, {
       version,
       log,
       installationId: joined.id,
       onSetBack: (from, to) => watching.noteSetBack(from, to),
     })
-    // One for all that is sealed: it notices a rotation of the master key.
+    // One vault for everything encrypted: it notices a rotation of the master key.
     const vault = openVault(
       { dataFolder: settings.homeFolder, masterKeys: settings.masterKeys },
       (keyId) => {
@@ -151,7 +151,7 @@ export async function openState({
           { err: error },
           'last-used times of provider keys could not be written; they are kept',
         ),
-      // A target that rests because a key was refused is asked again with the next one at once.
+      // A target that rests because its key was refused is asked again with the next key.
       onChanged: (accountId, providerId) =>
         breakers.forgetFailures(healthKeyPrefix(accountId, providerId)),
       onUnopened: ({ accountId, providerId }, error) =>
@@ -191,9 +191,7 @@ export async function openState({
 
 export type State = Awaited<ReturnType<typeof openState>>
 
-/**
- * Undefined where nobody else changes anything. Not before this resolves is anything to be served.
- */
+/** Undefined when no other process changes anything. Serve nothing before this resolves. */
 export async function joinNodes(
   state: State,
   shared: ComposedLimits,
@@ -222,7 +220,7 @@ export async function joinNodes(
   }
 }
 
-/** For a start that fails: nothing of it was served yet. */
+/** For a start that failed before anything was served. */
 export async function abandonState({ node, watch, store, lock }: State): Promise<void> {
   await node?.close()
   await watch.close()
@@ -240,7 +238,8 @@ interface Webhooks {
   /** Ids of installations. */
   publishOtherRedis(ids: { readonly found: string; readonly expected: string }): void
   /**
-   * The queue keeps published events, and deliveries under way are cut: the next start sends them.
+   * Published events stay in the queue, and deliveries in progress are cut: the next start sends
+   * them.
    */
   close(): Promise<void>
 }
@@ -252,10 +251,7 @@ interface WebhooksOptions {
   readonly addresses: AddressPolicy
 }
 
-/**
- * Joins the parts that tell customers of events. Does not send by itself: whoever composes wakes
- * the sender.
- */
+/** Constructs the webhooks. Does not send by itself: the caller wakes the sender. */
 async function composeWebhooks({
   store,
   vault,
@@ -294,7 +290,7 @@ async function composeWebhooks({
   }
 }
 
-/** Models that an account owns are its own affair. */
+/** An account's own models are not reported to the operator. */
 function reportUnusable(log: Pick<Log, 'warn'>, { target, reason, status, owner }: UnusableTarget) {
   if (ownedSlugOf(target) !== undefined) return
   const credential = owner === 'platform' ? 'platform' : 'own'

@@ -1,6 +1,6 @@
 /**
- * Constructs a whole gateway from its settings: the one place where ports meet what satisfies them.
- * Does not listen.
+ * Constructs a whole gateway from its settings: the only place where ports meet their
+ * implementations. Does not listen.
  */
 import packageJson from '../../package.json' with { type: 'json' }
 import type { ControlPlane } from '../admin/router.ts'
@@ -62,54 +62,48 @@ export const VERSION = packageJson.version
 export interface Gatehouse {
   readonly keys: KeyRegistry
   readonly gates: GateRegistry
-  /** Every path of the gateway; the same in a server and in the command line's own process. */
+  /** Every path of the gateway, for a server and for the command line's own process. */
   handle(request: Request, addressOf?: AddressOf): Promise<Response>
   /** The same for a server. */
   readonly serve: (request: HttpRequest, addressOf?: AddressOf) => Promise<Answer>
-  /** For a listener of its own; undefined where `handle` serves it, or nobody does. */
+  /** For a separate listener; undefined when `handle` serves it or metrics are off. */
   readonly metrics: Telemetry['metrics']
-  /** From now on `/readyz` tells balancers to send their calls to another node. */
+  /** From now on `/readyz` tells load balancers to use another node. */
   beginDraining(): void
-  /** This process's own metrics; undefined: there are none. */
+  /** This process's own metrics; undefined: metrics are off. */
   readonly renderMetrics: Telemetry['renderMetrics']
-  /** The operator's plans have changed: they limit all calls from now on. */
+  /** Applies the operator's changed plans to all calls from now on. */
   replacePlans(section: PlansSection | undefined): void
-  /** Resolves when this process works with whatever is in the store now. */
+  /** Resolves when this process uses the store's current contents. */
   catchUp(): Promise<void>
-  /**
-   * Ends every wait for an upstream, so that open calls fail in their own dialect now rather than
-   * later.
-   */
+  /** Ends every wait for an upstream, so that open calls fail now, in their own dialect. */
   cutOff(): void
-  /** Flushes everything and gives the data folder back. */
+  /** Flushes everything and unlocks the data folder. */
   close(): Promise<void>
 }
 
 export interface ComposeOptions {
   readonly settings: Settings
   readonly log: Log
-  /** Provider id → an address that the operator did not have to give (the mounted sandbox's). */
+  /** Provider id → an address that the operator did not have to set (the mounted sandbox's). */
   readonly knownAddresses?: ReadonlyMap<string, string>
-  /** From the operator's configuration file; absent: the plans that are built in. */
+  /** From the operator's configuration file; defaults to the built-in plans. */
   readonly plans?: PlansSection | undefined
-  /** The machine's own when absent. */
+  /** Defaults to the machine's clock. */
   readonly clock?: Timekeeper
-  /** The operating system's when absent. */
+  /** Defaults to the operating system's resolver. */
   readonly resolveHost?: ResolveHost
-  /**
-   * Metrics, traces and the access log, as the settings say; a server has them, and the command
-   * line has not.
-   */
+  /** Metrics, traces and the access log, by the settings; the command line has none. */
   readonly hasTelemetry?: boolean
-  /** Undefined: this process is no worker. */
+  /** Undefined: this process is not a worker. */
   readonly worker?: TelemetryOfWorker | undefined
-  /** For metrics: how often the configuration file could not be taken over again. */
+  /** For metrics: how often the configuration file could not be reloaded. */
   readonly reloads?: { readonly refused: number }
 }
 
 /**
  * @throws DataFolderInUseError, NewerDatabaseError, MigrationFailedError or
- * DatabaseUnreachableError: there is no serving then
+ * DatabaseUnreachableError, when the gateway cannot serve
  */
 export async function composeGatehouse({
   settings,
@@ -122,7 +116,7 @@ export async function composeGatehouse({
   worker,
   reloads,
 }: ComposeOptions): Promise<Gatehouse> {
-  // Before anything is opened: a setting that is wrong leaves nothing behind.
+  // Before anything is opened, so that a wrong setting leaves nothing behind.
   const trustedHosts = new TrustedHosts(settings.trustedHosts)
   refuseForwarding(settings.forwardedHeaders)
   const proxies = new Proxies(settings.proxyVariables)
@@ -151,8 +145,8 @@ export async function composeGatehouse({
     usage,
     log,
     clock,
-    // A file is one node's own, and so is its id: nodes that share a Redis all the same have
-    // nothing to compare.
+    // A file and its installation id belong to one node, so nodes with a file each that share a
+    // Redis cannot be compared.
     installationId: settings.database === undefined ? undefined : state.installationId,
     onOther: (found) => webhooks.publishOtherRedis({ found, expected: state.installationId }),
   }).catch(async (error: unknown) => {
@@ -248,7 +242,7 @@ export async function composeGatehouse({
     version: VERSION,
     metrics: hasOwnPort ? tellMetricsPort : telemetry?.metrics,
     readiness: async () => {
-      // A call that came now would wait for it too.
+      // A call now would wait for it too.
       await waitBriefly(usage.whenCounted())
       return readiness({
         journal: journal.state(),
@@ -294,7 +288,7 @@ export async function composeGatehouse({
   }
 }
 
-/** The folder that scripts/build-dashboard.ts fills. */
+/** The output folder of scripts/build-dashboard.ts. */
 const DASHBOARD_FOLDER = shippedFile('dist/dashboard')
 
 interface Watched {
@@ -355,14 +349,14 @@ const UNUSABLE_PROXY =
   'the proxy for https upstreams has itself an https:// address: calls that need it will ' +
   'fail. Give it as http://'
 
-/** Long enough for what is read at an ordinary start, and far from what a balancer waits. */
+/** Long enough for an ordinary start, and far less than load balancers wait. */
 const BRIEFLY_MS = 1_000
 
 async function waitBriefly(work: Promise<void> | undefined): Promise<void> {
   if (work === undefined) return
   const timer = Promise.withResolvers<void>()
   const cancel = systemClock.after(BRIEFLY_MS, timer.resolve)
-  // The caller looks at the result afterwards.
+  // The caller checks the result later.
   await Promise.race([work.catch(() => {}), timer.promise])
   cancel()
 }
@@ -375,7 +369,7 @@ interface Readiness {
   readonly node: JoinedNode | undefined
 }
 
-/** Ready: a call with a quota would be served now. */
+/** Ready: a call with a quota could be served now. */
 function readiness({ journal, usage, watch, redis, node }: Readiness) {
   const { writable, ...figures } = journal
   const ledger = { status: writable ? 'ok' : 'failing', ...figures }

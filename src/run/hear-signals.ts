@@ -1,11 +1,11 @@
 /**
- * Binds a server to its signals: SIGTERM and SIGINT end it, SIGHUP has it read its configuration
- * again, and no other one does anything. It must not know how a server ends, nor what it reads.
+ * Connects a server to its signals: SIGTERM and SIGINT end it, SIGHUP reloads its configuration,
+ * all others are ignored. Must not know how a server ends, nor what it reads.
  */
 import { isatty } from 'node:tty'
 
 export interface SignalOrders {
-  /** At SIGTERM, SIGINT, and at SIGHUP where the terminal that it was started from is closed. */
+  /** Called at SIGTERM and SIGINT, and at SIGHUP when its terminal was closed. */
   readonly end: (signal: NodeJS.Signals) => void
   readonly reload: () => void
 }
@@ -15,8 +15,8 @@ let orders: SignalOrders | undefined
 let wasReloadAsked = false
 
 /**
- * From now on no SIGHUP, SIGUSR1 or SIGUSR2 ends the process, not even while it starts: a SIGHUP
- * that comes before there are orders is obeyed with them.
+ * From now on SIGHUP, SIGUSR1 and SIGUSR2 do not end the process, even while it starts; an early
+ * SIGHUP is handled after the start.
  */
 export function hearSignals(): void {
   const startedFromTerminal = isatty(STANDARD_INPUT)

@@ -1,6 +1,6 @@
 /**
- * The server of the metrics on a port of their own. Must not know whose they are: one process's, or
- * all workers' of a supervisor.
+ * The metrics server on a separate port. Must not know whether they are one process's or all
+ * workers'.
  */
 import type { Settings } from '../config/settings.ts'
 import { type Listener, listen } from '../net/listen.ts'
@@ -9,7 +9,7 @@ import type { Log } from '../telemetry/log.ts'
 
 const SETTINGS = { port: 'GATEHOUSE_METRICS_PORT', host: 'GATEHOUSE_METRICS_HOST' }
 
-/** @returns undefined where there are none, or no port is given to them @throws Error as `listen` */
+/** @returns undefined when metrics are off or have no port @throws Error as `listen` */
 export function listenForMetrics(
   answer: ((request: Request) => Promise<Response>) | undefined,
   { telemetry }: Pick<Settings, 'telemetry'>,

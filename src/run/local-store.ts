@@ -1,5 +1,5 @@
 /**
- * `gatehouse store accept`: the operator's word that this data folder, this store and this master
+ * `gatehouse store accept`: the operator confirms that this data folder, this store and this master
  * key belong together.
  */
 
@@ -46,12 +46,12 @@ export async function acceptLocalStore(environment: Environment): Promise<Accept
   }
 }
 
-/** It comes after the store: whose that is decides whose Redis has to be. */
+/** Checked after the store, whose installation decides which Redis is right. */
 async function acceptRedis(
   { database, redis }: Pick<Settings, 'database' | 'redis'>,
   installation: Installation | undefined,
 ): Promise<{ readonly accepted?: string; readonly unasked?: string }> {
-  // Nodes with a file each have an id each, and none is the right one.
+  // Nodes with a file each have different ids, so none of them is right.
   if (database === undefined || redis === undefined || installation === undefined) return {}
   const { takeRedis } = await import('../cluster/redis-store.ts')
   try {
@@ -73,7 +73,7 @@ async function acceptRedis(
 
 /**
  * @throws SettingsError, DataFolderInUseError, StoreNotEmptyError, DatabaseUnreachableError, and an
- * Error with the cure when there is nothing to copy
+ * Error that names the remedy when there is nothing to copy
  */
 export async function copyLocalStore(
   environment: Environment,
@@ -96,9 +96,9 @@ export async function copyLocalStore(
         const copied = { from: describeStore(source), to: describeStore(target) }
         const tables = await copyStore(from, to, {
           onProgress,
-          // A start that forgets DATABASE_URL would serve what is old from now on. Noted after the
-          // commit, it could be missing: the next copy would find the database filled. Should the
-          // commit fail after it, the copy can be made again.
+          // Noted before the commit: otherwise a start without DATABASE_URL would serve old data,
+          // and a repeated copy would find a filled database. If the commit fails, the copy can be
+          // repeated.
           beforeCommit: () => from.installation.noteMove(copied.to),
         })
         return { ...copied, tables }
@@ -113,7 +113,7 @@ export async function copyLocalStore(
   }
 }
 
-/** Things that a later version added would be left behind, and nobody would know. */
+/** Data that a later version added would be left behind unnoticed. */
 function assertNothingNewer({ newerSteps }: Store, location: StoreLocation): void {
   if (newerSteps.length === 0) return
   throw new Error(

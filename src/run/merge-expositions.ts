@@ -1,6 +1,6 @@
 /**
- * Several workers' metrics as one page for Prometheus: each series says whose it is. Must not know
- * what any metric means.
+ * Merges several workers' metrics into one page for Prometheus, with a worker label on each series.
+ * Must not know any metric's meaning.
  */
 
 export interface WorkerPage {
@@ -16,9 +16,9 @@ interface Family {
 }
 
 /**
- * Nothing is added up: of a sum that a restarted worker takes its part from, `rate` would make
- * calls that never were, while a series that begins anew is what it knows. Series of one metric
- * stand together, as the format demands.
+ * Adds nothing up: when a restarted worker's part leaves a sum, `rate` would show calls that never
+ * happened, while a series that starts anew is handled correctly. Series of one metric are
+ * adjacent, as the format requires.
  */
 export function mergeExpositions(pages: readonly WorkerPage[]): string {
   const families = new Map<string, Family>()
@@ -52,7 +52,7 @@ function familyOf(families: Map<string, Family>, heading: readonly string[]): Fa
 }
 
 /**
- * A name holds neither brace nor space, so the first of either ends it; label values may hold
+ * A name contains neither brace nor space, so the first of either ends it; label values may contain
  * anything.
  */
 function withWorker(line: string, worker: number): string {

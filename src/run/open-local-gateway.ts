@@ -1,6 +1,5 @@
 /**
- * A gateway inside the command line's own process: the same paths as a server's, without a
- * listener.
+ * A gateway inside the command line's own process: the same paths as a server, without a listener.
  */
 import { existsSync } from 'node:fs'
 import type { LocalGateway } from '../cli/context.ts'
@@ -17,15 +16,15 @@ import { whenFolderIsFree } from './claim-folders.ts'
 import { composeGatehouse } from './compose.ts'
 
 /**
- * @throws SettingsError, DataFolderInUseError with how to reach the server that has the folder, and
- * store errors
+ * @throws SettingsError, DataFolderInUseError with how to reach the server that holds the folder,
+ * and store errors
  */
 export async function openLocalGateway(environment: Environment): Promise<LocalGateway> {
   const settings = await loadSettings({
     ...environment,
     GATEHOUSE_LOG_LEVEL: environment.GATEHOUSE_LOG_LEVEL ?? 'silent',
   })
-  // A gate made by `serve --sandbox` answers here too.
+  // A gate created by `serve --sandbox` works here too.
   const given = settings.providerBaseUrls.get(sandboxProvider.id)
   const sandbox = given === undefined ? startSandbox() : undefined
   const knownAddresses = sandboxAddresses(given ?? sandbox?.url)

@@ -1,7 +1,6 @@
 /**
- * Users for the operator's command line, straight in the store of the local data folder, whether a
- * server runs on it or not: the operator owns the machine, and whoever forgot a password cannot
- * sign in to ask.
+ * Users for the operator's command line, directly in the store of the local data folder, whether a
+ * server runs on it or not: someone who forgot a password cannot sign in to ask for a new one.
  */
 import { existsSync } from 'node:fs'
 import type { LocalUsers } from '../cli/context.ts'
@@ -22,16 +21,16 @@ import { whenFolderIsFree } from './claim-folders.ts'
 import { installationParts } from './compose-installation.ts'
 
 /**
- * @throws SettingsError, NewerDatabaseError, MigrationFailedError, DataFolderInUseError where
- * something other than a server keeps the folder, and an Error while a server of another version has it
+ * @throws SettingsError, NewerDatabaseError, MigrationFailedError, DataFolderInUseError when a
+ * command holds the folder, and an Error when a server of another version does
  */
 export async function openLocalUsers(environment: Environment): Promise<LocalUsers> {
   const settings = readSettings(environment)
   const { dataFolder } = settings
   const isNew = !existsSync(dataFolder)
   const lock = await whenFolderIsFree(() => lockUnlessServed(dataFolder))
-  // The holder of the lock may bring the schema up to date, since nobody else uses it; beside a
-  // server the schema stays.
+  // The holder of the lock may migrate the schema, since no one else uses it; with a running server
+  // the schema stays.
   const migrate = lock === undefined ? 'refuse' : 'run'
   const store = await openStore(locateStore(settings), {
     migrate,
@@ -95,7 +94,7 @@ function lockUnlessServed(dataFolder: string) {
   try {
     return lockDataFolder(dataFolder)
   } catch (error) {
-    // A copy of the store would leave behind what is written now; a server says that it is one.
+    // A copy of the store would miss what is written now; a server identifies itself as the holder.
     if (error instanceof DataFolderInUseError && error.holder !== undefined) return undefined
     throw error
   }

@@ -1,6 +1,6 @@
 /**
- * Rereads a running server's configuration file: it takes over plans and the log level. Everything
- * else says that it waits for a restart. It must not know what triggers that.
+ * Reloads a running server's configuration file: applies plans and the log level, and reports that
+ * everything else needs a restart. Must not know what triggers it.
  */
 
 import {
@@ -15,26 +15,26 @@ import type { Gatehouse } from './compose.ts'
 
 export interface ReloadParts {
   readonly log: LeveledLog
-  /** The settings in force at the start. */
+  /** The settings in effect at the start. */
   readonly settings: Settings
-  /** Reads everything anew, and throws at what is wrong. */
+  /** Reads everything again, and throws on errors. */
   readonly read: () => Promise<Settings>
   /** Undefined in a supervisor, which serves nothing itself. */
   readonly gatehouse: Pick<Gatehouse, 'replacePlans'> | undefined
-  /** True of the process that holds the lock of the data folder that workers share. */
+  /** True in the process that holds the lock of the data folder that workers share. */
   readonly ownsFolder: boolean
   readonly count: ReloadCount
 }
 
 /** For metrics. */
 export interface ReloadCount {
-  /** Times that the file could not be taken over since the start. */
+  /** Failed reloads since the start. */
   refused: number
 }
 
 /**
- * Records which file the next start has to find. A failure stops nothing.
- * @param isForgetting the operator's word that a file which was there is gone on purpose
+ * Records which file the next start must find. A failure is not fatal.
+ * @param isForgetting the operator confirmed that the file was removed on purpose
  */
 export function noteConfiguration(
   settings: Settings,
@@ -59,8 +59,8 @@ export function noteConfiguration(
 }
 
 /**
- * @returns what is called at each order to read it again: one after the other, never rejects.
- * Resolves with whether the file could be read
+ * @returns a function for each reload request; runs one at a time, never rejects. Resolves with
+ * whether the file could be read
  */
 export function createReload({
   log,

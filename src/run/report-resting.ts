@@ -1,7 +1,6 @@
 /**
- * Tells the operator why a provider's targets are left alone. Callers hear that it could not be
- * reached, and not why: what stands between is nobody's business but the operator's. Must not log
- * an upstream's own words, which may quote a prompt.
+ * Reports to the operator why a provider's targets rest. Callers only learn that it could not be
+ * reached. Must not log an upstream's own words, which may quote a prompt.
  */
 import type { Clock } from '../core/clock.ts'
 import { ownedSlugOf } from '../core/owned-model.ts'
@@ -9,13 +8,13 @@ import type { ToldFailure } from '../gateway/attempt/circuit-breakers.ts'
 import { UpstreamFailure } from '../net/upstream-failure.ts'
 import type { Log } from '../telemetry/log.ts'
 
-/** When a provider is away, so are its targets of all accounts: a line for each would be no help. */
+/** When a provider is down, its targets of all accounts rest; one line is enough. */
 const EVERY_MS = 60_000
 
 /** @param target `provider/model` */
 export type ReportResting = (target: string, restsUntilMs: number, failure?: ToldFailure) => void
 
-/** Says so of each provider once a minute at most, and of models that an account owns never. */
+/** Reports each provider at most once a minute, and never an account's own models. */
 export function createReportResting(log: Pick<Log, 'warn'>, clock: Clock): ReportResting {
   const saidAtMs = new Map<string, number>()
   return (target, restsUntilMs, failure) => {
@@ -36,13 +35,13 @@ export function createReportResting(log: Pick<Log, 'warn'>, clock: Clock): Repor
   }
 }
 
-/** Undefined: it answered, and its status says what there is to say. */
+/** Undefined: it answered, and its status is reported. */
 function reasonOf(cause: unknown): string | undefined {
   if (!(cause instanceof UpstreamFailure)) return undefined
   const { message, cause: below } = cause
   if (!(below instanceof Error) || message.endsWith(below.message)) return message
   const code = 'code' in below && typeof below.code === 'string' ? below.code : ''
-  // Some of the runtime's messages have it, and others have nothing else to say.
+  // Some of the runtime's messages contain the code, others only the code.
   const more = below.message.includes(code) ? '' : ` (${code})`
   return `${message} ${below.message}${more}`
 }

@@ -1,6 +1,6 @@
 /**
- * `gatehouse master-key`: what is encrypted under which master key, and a new one for all of it.
- * Works beside a running server, which notices the changed file by itself.
+ * `gatehouse master-key`: shows what is encrypted under which master key, and rotates it. Works
+ * beside a running server, which notices the changed file itself.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -27,10 +27,10 @@ export async function masterKeyStatus(environment: Environment): Promise<MasterK
 }
 
 /**
- * The new key is on the disk before anything is encrypted under it, and the old one stays beside
- * it, so that a crash at any point loses nothing: begun again, it finishes what was begun.
- * @throws Error with the cure when another rotation is under way, a master key that rows need is
- * not here, or a later version has changed the database
+ * The new key is on disk before anything is encrypted under it, and the old one stays beside it, so
+ * a crash loses nothing: running it again completes the rotation.
+ * @throws Error with the remedy when another rotation is in progress, a needed master key is
+ * missing, or a later version has changed the database
  */
 export async function rotateMasterKey(environment: Environment): Promise<MasterKeyRotation> {
   const settings = readSettings(environment)
@@ -55,7 +55,7 @@ async function rotate(
   const isUnfinished = status.tables.some((table) => table.previous > 0)
   const hasFile = settings.masterKeys.current === undefined
   if (!isUnfinished && (!hasFile || status.currentId === null)) {
-    // Nodes may do without the older ones from now on.
+    // Nodes may drop the older keys from now on.
     const isInUse = status.tables.some((table) => table.current > 0)
     if (status.currentId !== null && isInUse) await rows?.noteMasterKey(status.currentId)
     return { ...status, outcome: 'nothing', encryptedAnew: 0 }
@@ -64,8 +64,8 @@ async function rotate(
 
   const keys = findMasterKeys(settings)
   if (keys === undefined) throw new Error('The master key has gone.')
-  // Before anything is encrypted: killed earlier than this, the rotation is unfinished, and
-  // finishing it is written down.
+  // Before anything is encrypted: a rotation killed earlier is unfinished, and its completion is
+  // recorded.
   await recordRotation(settings, status, keys)
   const vault = createVault(keys)
   let encryptedAnew = 0
@@ -73,7 +73,7 @@ async function rotate(
   do {
     changed = (await rows?.reseal(vault)) ?? 0
     encryptedAnew += changed
-    // A server may have written under the old key while this began.
+    // A server may have written under the old key meanwhile.
   } while (changed > 0)
   const [current] = keys
   await rows?.noteMasterKey(masterKeyIdOf(current))
@@ -81,7 +81,7 @@ async function rotate(
   return { ...after.status, outcome: isUnfinished ? 'finished' : 'rotated', encryptedAnew }
 }
 
-/** In the account of the operator, by the ids of the keys, which tell nothing of them. */
+/** In the operator's account, by key ids, which reveal nothing about the keys. */
 async function recordRotation(
   settings: Settings,
   { currentId, previousIds }: MasterKeyStatus,
@@ -97,7 +97,7 @@ async function recordRotation(
   })
 }
 
-/** The current key becomes a previous one; older ones that nothing names any more are dropped. */
+/** The current key becomes a previous one; older keys without rows are dropped. */
 function addKey({ dataFolder }: Settings, tallies: readonly SealedTally[]): void {
   const path = masterKeyPath(dataFolder)
   const file = readMasterKeyFile(path)
@@ -109,7 +109,7 @@ function addKey({ dataFolder }: Settings, tallies: readonly SealedTally[]): void
   replaceMasterKeyFile(path, [generateMasterKey(), current, ...named])
 }
 
-/** A text that a later version encrypts, unknown to this one, would be lost with the old key. */
+/** Data that a later version encrypts, unknown to this one, would be lost with the old key. */
 async function assertNothingNewer(rows: SealedRows | undefined): Promise<void> {
   const newer = (await rows?.listNewerSteps()) ?? []
   if (newer.length === 0) return

@@ -1,6 +1,6 @@
 /**
- * `gatehouse serve`: reads what the operator has set, and loads what then serves: one process, a
- * worker or a supervisor of workers.
+ * `gatehouse serve`: reads the operator's settings and loads one process, a worker, or a supervisor
+ * of workers.
  */
 import { CliError } from '../cli/cli-error.ts'
 import type { ServeFlags } from '../cli/context.ts'
@@ -15,7 +15,7 @@ import { USERS_CHECKS } from './check-settings.ts'
 import { hearSignals } from './hear-signals.ts'
 import { openWorkerChannel, type WorkerChannel } from './worker-channel.ts'
 
-/** Options of the command line stand in for the variables they are named after. */
+/** Command-line options override the variables they are named after. */
 export async function serveFromFlags(environment: Environment, flags: ServeFlags): Promise<void> {
   const given: Environment = {
     ...environment,
@@ -49,7 +49,7 @@ export async function serveFromFlags(environment: Environment, flags: ServeFlags
   await serve({ settings, readSettings, withSandbox, isForgetting })
 }
 
-/** The supervisor says once what keeps it from serving. */
+/** Reports a failed start to the supervisor, which prints it once. */
 async function serveAsWorker(
   environment: Environment,
   channel: WorkerChannel,
@@ -61,7 +61,7 @@ async function serveAsWorker(
       return { ...settings, dataFolder: workerFolder(settings.homeFolder, channel.index) }
     }
     const settings = await readSettings()
-    // A file that was lost since the supervisor's start.
+    // The file may have been lost since the supervisor's start.
     assertNotLost(settings)
     const { serve } = await import('./serve.ts')
     await serve({ settings, readSettings, withSandbox, isForgetting: false, channel })

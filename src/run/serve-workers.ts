@@ -1,7 +1,7 @@
 /**
  * `gatehouse serve --workers N`: the supervisor of N processes that serve on one port. Each is a
- * node like those on other machines (docs/decisions/0020); what is one for all of them is here. It
- * must not load what serves.
+ * node like those on other machines (docs/decisions/0020); shared parts are here. Must not load the
+ * serving code.
  */
 import packageJson from '../../package.json' with { type: 'json' }
 import { type Environment, SettingsError } from '../config/setting-type.ts'
@@ -29,9 +29,9 @@ import { startWorkerProcess, WorkerGroup } from './worker-group.ts'
 
 export interface ServeWorkersOptions {
   readonly settings: Settings
-  /** Reads the source of `settings` anew. */
+  /** Reads the source of `settings` again. */
   readonly readSettings: () => Promise<Settings>
-  /** The source of `settings`; the workers read it anew. */
+  /** The source of `settings`; the workers read it again. */
   readonly environment: Environment
   readonly withSandbox: boolean
   /** The configuration file was removed on purpose. */
@@ -39,8 +39,8 @@ export interface ServeWorkersOptions {
 }
 
 /**
- * Returns when all workers listen.
- * @throws SettingsError where there can be no workers, and the reason of one that does not start
+ * Resolves when all workers listen.
+ * @throws SettingsError when workers are impossible, and the reason of a worker that does not start
  */
 export async function serveWorkers({
   settings,
@@ -58,7 +58,7 @@ export async function serveWorkers({
   const reloads: ReloadCount = { refused: 0 }
   try {
     await assertPortFree(settings)
-    // Before the workers start, which look for the file that is recorded.
+    // Before the workers start, because they look for the recorded file.
     noteConfiguration(settings, log, isForgetting)
     const sandboxUrl = settings.providerBaseUrls.get(sandboxProvider.id)
     if (withSandbox && sandboxUrl === undefined) parts.sandbox = startSandbox()
@@ -105,7 +105,7 @@ export async function serveWorkers({
       ownsFolder: true,
       count: reloads,
     })
-    // The log names a file that cannot be read once, and no worker is bothered.
+    // An unreadable file is logged once, and workers are not notified.
     obeySignals({
       end: endOnSignal(parts),
       reload: () => void reload().then((isRead) => isRead && group.reload()),
@@ -136,8 +136,8 @@ interface Parts {
 }
 
 /**
- * Workers share their port with any process that asks for it: without this a second supervisor
- * would get half of the connections of the first.
+ * Workers share their port with any process that requests it: without this check a second
+ * supervisor would get half of the connections.
  */
 async function assertPortFree({ host, port }: Settings): Promise<void> {
   if (port === 0) return
@@ -157,7 +157,7 @@ function workerArguments(
   ]
 }
 
-/** The first signal ends all workers with care, the second at once. */
+/** The first signal ends all workers gracefully, the second immediately. */
 function endOnSignal(parts: Parts): (signal: NodeJS.Signals) => void {
   const { log, group } = parts
   let isEnding = false
@@ -179,8 +179,8 @@ function endOnSignal(parts: Parts): (signal: NodeJS.Signals) => void {
 }
 
 /**
- * A worker gets so much beyond the time for open calls: to tell streams that are cut off, and to
- * write down what is left.
+ * Extra time for a worker after the limit for open calls, to notify interrupted streams and write
+ * remaining records.
  */
 const FLUSH_MS = 15_000
 

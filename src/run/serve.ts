@@ -1,6 +1,5 @@
 /**
- * `gatehouse serve`: from settings to a listening gateway and back to a clean exit. Knows no HTTP
- * path.
+ * `gatehouse serve`: from settings to a listening gateway, and to a clean exit. Knows no HTTP path.
  */
 
 import { readdirSync, readFileSync } from 'node:fs'
@@ -27,21 +26,21 @@ import { createReload, noteConfiguration, type ReloadCount } from './reload-conf
 import { folderToAdd, welcome } from './welcome.ts'
 import type { WorkerChannel } from './worker-channel.ts'
 
-/** They come in the first seconds. */
+/** Interval of the search for compiler threads, which start in the first seconds. */
 const COMPILERS_EVERY_MS = 10_000
 
 export interface ServeOptions {
   readonly settings: Settings
-  /** Reads the source of `settings` anew. */
+  /** Reads the source of `settings` again. */
   readonly readSettings: () => Promise<Settings>
   readonly withSandbox: boolean
   /** The configuration file was removed on purpose. */
   readonly isForgetting: boolean
-  /** Undefined: this process is no worker. */
+  /** Undefined: this process is not a worker. */
   readonly channel?: WorkerChannel | undefined
 }
 
-/** Returns when the gateway listens; the process then lives until a signal ends it. */
+/** Resolves when the gateway listens; the process then runs until a signal ends it. */
 export async function serve({
   settings,
   readSettings,
@@ -51,7 +50,7 @@ export async function serve({
 }: ServeOptions): Promise<void> {
   const log = createLog(settings.logLevel, channel === undefined ? null : { worker: channel.index })
   if (channel === undefined) warnOfUnknown(settings, log)
-  // One for all workers, which their supervisor has and tells them of by SANDBOX_BASE_URL.
+  // One sandbox for all workers: the supervisor has it and sets SANDBOX_BASE_URL for them.
   const sandbox = withSandbox && channel === undefined ? await loadSandbox() : undefined
   const knownAddresses = sandboxAddresses(
     settings.providerBaseUrls.get(sandboxProvider.id) ?? sandbox?.url,
@@ -71,15 +70,14 @@ export async function serve({
     worker,
   }
   const gatehouse = await composeGatehouse(composed).catch(async (error: unknown) => {
-    // A listener keeps a process alive, also one that has failed.
+    // A listener keeps the process alive, even after a failed start.
     await sandbox?.stop()
     throw error
   })
   let listener: Listener | undefined
   let metrics: Listener | undefined
   try {
-    // Listening comes first: a key made for a start that then fails would be in the store and never
-    // be shown.
+    // Listen first: otherwise a failed start could leave a key in the store that was never shown.
     const address = { host: settings.host, port: settings.port, isShared: channel !== undefined }
     listener = listen(address, doorOf(gatehouse, settings), {
       connections: connectionLimits(settings),
@@ -129,7 +127,7 @@ export async function serve({
   }
 }
 
-/** Fifty files that a server without it does not read. */
+/** Fifty files that a server without the sandbox does not read. */
 async function loadSandbox(): Promise<Sandbox> {
   const { startSandbox } = await import('../sandbox/start-sandbox.ts')
   return startSandbox()
@@ -148,8 +146,8 @@ function doorOf(gatehouse: Gatehouse, { requestsPerAddress, users }: Settings): 
 }
 
 /**
- * So much longer than the longest silence of an upstream, in milliseconds: then it is the client
- * that takes nothing.
+ * Added to the longest silence of an upstream, in milliseconds: after that, the client is the one
+ * that stalls.
  */
 const STALL_GRACE_MS = 60_000
 
@@ -167,7 +165,7 @@ function tellHandles(log: Log) {
       : log.info(figures, 'there are handles again: connections are kept between requests')
 }
 
-/** @returns the new key, to be shown once; undefined when there was one */
+/** @returns the new key, to be shown once; undefined when one existed */
 export async function ensureFirstKey(
   gatehouse: Pick<Gatehouse, 'keys'>,
   { bootstrapKey }: Pick<Settings, 'bootstrapKey'>,
@@ -202,7 +200,7 @@ async function ensureDemoGate(gatehouse: Gatehouse): Promise<void> {
     maxRetries: 0,
   }
   await gatehouse.gates.create(DEFAULT_ACCOUNT, demo).catch(async (error: unknown) => {
-    // Another node, which starts at the same time, has made it.
+    // Another node that starts at the same time has created it.
     if (!(error instanceof GatewayError && error.kind === 'conflict')) throw error
     await gatehouse.catchUp()
   })
@@ -217,7 +215,7 @@ interface Running {
   readonly log: Log
 }
 
-/** A worker ends when its supervisor says so, or has gone. */
+/** A worker ends when its supervisor says so or is gone. */
 function takeOrders(running: Running, channel: WorkerChannel, reload: () => void): void {
   if (running.gatehouse.renderMetrics !== undefined)
     channel.onRender(running.gatehouse.renderMetrics)
@@ -228,7 +226,7 @@ function takeOrders(running: Running, channel: WorkerChannel, reload: () => void
   })
 }
 
-/** The first signal ends it with care, the second at once. */
+/** The first signal ends it gracefully, the second immediately. */
 function endOnSignal(running: Running): (signal: NodeJS.Signals) => void {
   let isEnding = false
   return (signal) => {
@@ -250,7 +248,7 @@ function endAndExit(running: Running): void {
   )
 }
 
-/** After being cut off, open streams get this long to tell their clients. */
+/** Time for interrupted streams to notify their clients. */
 const FAREWELL_MS = 1_000
 
 async function end({
@@ -282,14 +280,15 @@ async function end({
 const COMPILER = 'JITWorker'
 const THREADS = '/proc/self/task'
 /**
- * Compiler threads get a quarter of a core that calls want too: a new call is served at once, and a
- * busy node still becomes fast in its first seconds. At 19 it did not (docs/decisions/0006).
+ * Niceness at which compiler threads get a quarter of a contended core: new calls are served
+ * immediately, and a busy node still becomes fast in its first seconds. At 19 it did not
+ * (docs/decisions/0006).
  */
 const NICER_BY = 5
 
 /**
- * Lets calls run before the runtime's compilers where both want the same core. Call it again from
- * time to time, because threads may start later. Linux only: elsewhere threads have no niceness.
+ * Lets calls run before the runtime's compilers on a contended core. Call it repeatedly, because
+ * threads may start later. Linux only: other systems have no niceness per thread.
  */
 export function yieldCompilers(): void {
   if (process.platform !== 'linux') return
@@ -299,7 +298,7 @@ export function yieldCompilers(): void {
       const name = readFileSync(`${THREADS}/${thread}/comm`, 'utf8')
       if (name.startsWith(COMPILER)) setPriority(Number(thread), niceness)
     } catch {
-      // It has ended meanwhile, or the system forbids it: calls are served as before.
+      // The thread has ended, or the system forbids it; calls are served as before.
     }
   }
 }

@@ -1,6 +1,4 @@
-/**
- * The whole server on one screen: which path goes where. It must not know what the paths do.
- */
+/** The whole server at a glance: which path goes where. Must not know what the paths do. */
 import { STATE_PATHS } from '../core/http.ts'
 import { type CallId, createCallId } from '../core/ids.ts'
 import {
@@ -23,16 +21,16 @@ export interface Routes {
       clientAddress: string | undefined,
     ): Promise<Response>
   }>
-  /** The header in which a trusted proxy puts the address of its client. */
+  /** The header in which a trusted proxy puts its client's address. */
   readonly clientAddressHeader: string | undefined
-  /** Browsers reach it by https. */
+  /** Browsers use https. */
   readonly isSecure: boolean
-  /** Undefined: there is nothing at /metrics. */
+  /** Undefined: /metrics does not exist. */
   readonly metrics?: ((request: Request) => Promise<Response>) | undefined
   /** The pages under /dashboard. */
   readonly dashboard: (request: Request, path: string) => Promise<Response>
   readonly readiness: () => Promise<{ readonly isReady: boolean; readonly checks: object }>
-  /** The process is about to end: /readyz says so, and everything else is served. */
+  /** The process is about to end: /readyz says so, everything else is served. */
   readonly isDraining: () => boolean
   readonly version: string
 }
@@ -47,7 +45,7 @@ export function createRouter(
     return routes.dataPlane.find(path)?.(request) ?? routeBrowser(request, path, addressOf)
   }
 
-  /** Answers all that a browser may ask for. */
+  /** Serves everything that a browser may request. */
   async function routeBrowser(
     request: HttpRequest,
     path: string,
@@ -101,13 +99,13 @@ export function createRouter(
 }
 
 /**
- * Of two, each program on the way may take another; the runtime joins them by a comma, and takes
- * one for the address.
+ * With two hosts, intermediaries may disagree; the runtime joins them with a comma and uses one for
+ * the address.
  */
 function hasOneHost({ headers, url }: HttpRequest, path: string): boolean {
   const host = headers.get('host')
-  // Without a host there is no address: old clients (HTTP/1.0) may ask how it is, and nothing that
-  // needs one.
+  // Without a host there is no address: old clients (HTTP/1.0) may request the state paths, but
+  // nothing that needs one.
   return hasNoHost(url)
     ? !host && STATE_PATHS.some((known) => known === path)
     : host?.includes(',') !== true
@@ -115,12 +113,12 @@ function hasOneHost({ headers, url }: HttpRequest, path: string): boolean {
 
 const ONE_HOST = "Send one header 'host', with a host and nothing else in it."
 
-/** Of this host alone: nothing is known of its neighbours (RFC 6797). */
+/** This host only: its subdomains are unknown (RFC 6797). */
 const ONE_YEAR = 'max-age=31536000'
 
 const DASHBOARD_PATH = '/dashboard'
 
-/** People are led to the pages; programs that ask for the root learn what this is. */
+/** Redirects people to the pages; programs get a description of the gateway. */
 function toDashboard(): Response {
   const headers = { location: DASHBOARD_PATH, vary: 'accept', 'cache-control': 'no-store' }
   return new Response(null, { status: 302, headers })

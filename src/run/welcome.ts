@@ -1,4 +1,4 @@
-/** The text that is printed when the gateway is ready. Must not look anything up itself. */
+/** The text printed when the gateway is ready. Must not look anything up itself. */
 import packageJson from '../../package.json' with { type: 'json' }
 import type { Secret } from '../core/secret.ts'
 import { commandFolder } from '../core/shipped-files.ts'
@@ -6,7 +6,7 @@ import { commandFolder } from '../core/shipped-files.ts'
 interface Shown {
   readonly firstKey: Secret | undefined
   readonly withSandbox: boolean
-  /** The folder of the `gatehouse` command, where a shell does not find the command by itself. */
+  /** The folder of the `gatehouse` command, when a shell does not find the command. */
   readonly commandFolder: string | undefined
 }
 
@@ -38,12 +38,12 @@ export function welcome(url: string, shown: Shown): string {
   return `${lines.join('\n')}\n`
 }
 
-/** The folder as a shell word; plain text stays as it is. */
+/** Quotes the folder for a shell; plain text stays unchanged. */
 function quoteForShell(folder: string): string {
   return /^[\w./-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", "'\\''")}'`
 }
 
-/** @returns the folder of the `gatehouse` command, unless a shell with this `PATH` searches it */
+/** @returns the folder of the `gatehouse` command, unless this `PATH` contains it */
 export function folderToAdd(path = process.env.PATH ?? ''): string | undefined {
   return path.split(':').includes(commandFolder ?? '') ? undefined : commandFolder
 }

@@ -1,33 +1,33 @@
 /**
- * A worker's end of the line to its supervisor, and how it hears that it has to end. Must not know
- * what a worker does.
+ * A worker's end of the channel to its supervisor, including the request to end. Must not know what
+ * a worker does.
  */
 
 export interface WorkerChannel {
-  /** The number of the worker; its data folder is named after it. */
+  /** The worker's number, which names its data folder. */
   readonly index: number
-  /** The first to start in this run, alone: what is done once for all is done by this one. */
+  /** The first worker of this run, which starts alone and does the one-time work for all. */
   readonly isFirst: boolean
   ready(ready: WorkerReady): void
-  /** Says why there is no serving. */
+  /** Reports why it cannot serve. */
   refuse(message: string): void
-  /** How this worker's own metrics are read. */
+  /** Sets how this worker's own metrics are read. */
   onRender(render: () => Promise<string>): void
   /** The metrics of all workers. @throws when the supervisor does not answer */
   collect(): Promise<string>
-  /** Called each time that the operator has changed the configuration. */
+  /** Called each time that the operator changed the configuration. */
   onReload(reload: () => void): void
   /**
-   * Called once, with the reason, when it is time to end; before that is set, the process ends at
-   * once.
+   * Called once, with the reason, when the worker has to end; before it is set, the process ends
+   * immediately.
    */
   onEnd(end: (reason: string) => void): void
 }
 
-/** The time that the supervisor may wait for each worker, and some more. */
+/** Longer than the supervisor waits for each worker. */
 const COLLECT_TIMEOUT_MS = 5_000
 
-/** @returns undefined when no supervisor has started this process */
+/** @returns undefined when no supervisor started this process */
 export function openWorkerChannel(index: number, isFirst: boolean): WorkerChannel | undefined {
   if (process.send === undefined || !process.connected) return undefined
   const questions = new Questions()
@@ -46,11 +46,11 @@ export function openWorkerChannel(index: number, isFirst: boolean): WorkerChanne
     if (message?.type === 'render') void answer(message.id)
     if (message?.type === 'reload') reload?.()
   })
-  // Nobody would restart it, end it or give its journal to another: it must not outlive its
-  // supervisor, however that ended.
+  // A worker must not outlive its supervisor, however that ended: no one would restart it, end it
+  // or adopt its journal.
   process.on('disconnect', () => endOnce('the supervisor has gone'))
   process.on('SIGTERM', () => endOnce('SIGTERM'))
-  // A terminal sends it to every process of the group; the supervisor, which has it too, decides.
+  // A terminal sends SIGINT to the whole process group; the supervisor gets it too and decides.
   process.on('SIGINT', () => {})
 
   async function answer(id: number): Promise<void> {
@@ -83,33 +83,33 @@ function send(message: FromWorker): void {
   try {
     process.send?.(message)
   } catch {
-    // The supervisor has gone, which is reported by itself.
+    // The supervisor is gone, which is reported separately.
   }
 }
 
 export interface WorkerReady {
   /** `http://HOST:PORT` */
   readonly url: string
-  /** To be shown, once. */
+  /** Shown once. */
   readonly firstKey: string | null
 }
 
 export type FromWorker =
   | ({ readonly type: 'ready' } & WorkerReady)
-  /** It will not serve, and why. */
+  /** The worker cannot serve, with the reason. */
   | { readonly type: 'refused'; readonly message: string }
-  /** This worker's metrics, as they were asked for. */
+  /** This worker's metrics, as requested. */
   | { readonly type: 'rendered'; readonly id: number; readonly text: string }
-  /** Somebody asked this worker for the metrics of all. */
+  /** This worker was asked for the metrics of all. */
   | { readonly type: 'collect'; readonly id: number }
 
 export type ToWorker =
   | { readonly type: 'render'; readonly id: number }
   | { readonly type: 'collected'; readonly id: number; readonly text: string }
-  /** The operator has changed the configuration. */
+  /** The operator changed the configuration. */
   | { readonly type: 'reload' }
 
-/** Messages of another version that this one does not know are passed over. */
+/** Unknown messages of another version are ignored. */
 export function readFromWorker(message: unknown): FromWorker | undefined {
   return isTyped(message, ['ready', 'refused', 'rendered', 'collect'])
     ? (message as FromWorker)
@@ -129,12 +129,12 @@ function isTyped(message: unknown, types: readonly string[]): message is { reado
   )
 }
 
-/** Questions by number, each with its waiting caller. */
+/** Open requests by number, each with its waiting caller. */
 export class Questions {
   readonly #waiting = new Map<number, (text: string) => void>()
   #next = 1
 
-  /** @returns undefined when there was no answer in time, or it could not be asked */
+  /** @returns undefined when no answer came in time, or the request could not be sent */
   async ask(timeoutMs: number, send: (id: number) => void): Promise<string | undefined> {
     const id = this.#next++
     const { promise, resolve } = Promise.withResolvers<string | undefined>()
@@ -144,7 +144,7 @@ export class Questions {
       send(id)
       return await promise
     } catch {
-      // The other one has gone.
+      // The other process is gone.
       return undefined
     } finally {
       clearTimeout(timer)

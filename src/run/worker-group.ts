@@ -1,6 +1,4 @@
-/**
- * Keeps a number of workers running until it is asked to end them. Must not know what they serve.
- */
+/** Keeps a number of workers running until told to end them. Must not know what they serve. */
 import { backoffMs } from '../core/retry-delay.ts'
 import { METRICS, SUPERVISOR_METRICS } from '../telemetry/metric-list.ts'
 import { mergeExpositions } from './merge-expositions.ts'
@@ -13,17 +11,14 @@ import {
 } from './worker-channel.ts'
 
 interface WorkerGroupOptions {
-  /** The indexes of the workers, which are those of their folders. */
+  /** The workers' indexes, which are those of their folders. */
   readonly workers: readonly number[]
   /** @param url where the others listen; undefined: this is the first of the run */
   readonly start: (index: number, url: string | undefined) => WorkerProcess
   readonly report: WorkerReport
   /** For metrics: the supervisor reads the configuration first. */
   readonly reloads: { readonly refused: number }
-  /**
-   * Every worker ends soon after its start, again and again: nothing serves, and nothing is tried
-   * any more.
-   */
+  /** Every worker keeps ending soon after its start: nothing serves, and restarts stop. */
   readonly onHopeless: (reason: string) => void
 }
 
@@ -38,7 +33,7 @@ interface Member {
   isReady: boolean
   startedAtMs: number
   restarts: number
-  /** Of an end that was logged, and is not logged again. */
+  /** The reason of an end that was logged already. */
   toldReason: string | undefined
   timer: ReturnType<typeof setTimeout> | undefined
 }
@@ -66,10 +61,10 @@ export class WorkerGroup {
   }
 
   /**
-   * The first worker alone, then all others: it finds the port, migrates the store and makes the
-   * first key.
-   * @returns what the first one said, when all are ready
-   * @throws the reason of the first that ends before it is ready; all are killed then
+   * Starts the first worker alone, then all others: the first finds the port, migrates the store
+   * and creates the first key.
+   * @returns the first worker's report, when all are ready
+   * @throws the reason of the first worker that ends before it is ready; all are then killed
    */
   async open(): Promise<WorkerReady> {
     const [first, ...others] = this.#members
@@ -103,8 +98,8 @@ export class WorkerGroup {
   }
 
   /**
-   * Lets every worker finish what is open, and kills what has not ended after so long.
-   * @returns whether all ended by themselves, in order
+   * Lets every worker finish open calls, and kills those that have not ended in time.
+   * @returns whether all ended by themselves without an error
    */
   async close(timeoutMs: number): Promise<boolean> {
     this.#isClosing = true
@@ -119,7 +114,7 @@ export class WorkerGroup {
     return all.every(({ isClean }) => isClean)
   }
 
-  /** Has every worker read its configuration again; one that starts meanwhile reads it anyway. */
+  /** Makes every worker reload its configuration; one that is starting reads it anyway. */
   reload(): void {
     for (const { process } of this.#members) process?.reload()
   }
@@ -166,7 +161,7 @@ export class WorkerGroup {
     member.timer = setTimeout(() => {
       if (this.#isClosing) return
       member.restarts += 1
-      // A successor that ends before it is ready comes back here.
+      // If the replacement ends before it is ready, this function runs again.
       this.#launch(member).catch(() => {})
     }, restartInMs)
   }
@@ -197,26 +192,26 @@ function supervisorMetrics(workers: readonly WorkerState[]): string {
     .join('\n')
 }
 
-/** The metric of a single process, which no worker reports. */
+/** The supervisor's own metric, which no worker reports. */
 function refusedReloads(count: number): string {
   const name = 'gatehouse_config_reloads_refused_total'
   const { type, help } = METRICS[name]
   return `# HELP ${name} ${help}.\n# TYPE ${name} ${type}\n${name} ${count}\n`
 }
 
-// A worker that ended has a successor after a while, unless there is no point in another.
+// A worker that ended is replaced after a delay, unless that is hopeless.
 
 /**
- * A worker that ends sooner than this after its start has failed quickly: whatever ended it is
- * still there, most likely.
+ * A worker that ends sooner than this after its start failed quickly: the cause most likely
+ * persists.
  */
 const QUICK_MS = 10_000
 const DELAYS = { firstMs: 200, longestMs: 10_000 }
-/** So many quick failures in a row of every worker are some seconds of trying. */
+/** This many consecutive quick failures of every worker take some seconds. */
 const MOST_QUICK_FAILURES = 5
 
 export class RestartSchedule {
-  /** In a row, by worker. */
+  /** Consecutive quick failures by worker. */
   readonly #quickFailures: Map<number, number>
   readonly #random: () => number
 
@@ -227,8 +222,7 @@ export class RestartSchedule {
   }
 
   /**
-   * Exponential, from half to the whole of the capped value, so that workers do not return to a
-   * sick database together.
+   * Exponential with jitter, so that workers do not return to an overloaded database together.
    * @returns milliseconds to wait
    */
   ended(worker: number, livedMs: number): number {
@@ -237,28 +231,28 @@ export class RestartSchedule {
     return backoffMs(Math.max(0, failures - 1), DELAYS, this.#random)
   }
 
-  /** True where every worker has only failed quickly, again and again. */
+  /** True when every worker has only failed quickly. */
   get isHopeless(): boolean {
     return [...this.#quickFailures.values()].every((failures) => failures >= MOST_QUICK_FAILURES)
   }
 }
 
 interface WorkerEnd {
-  /** `SIGKILL`, `exit code 1`, or in its own words why it does not serve. */
+  /** `SIGKILL`, `exit code 1`, or the worker's own reason. */
   readonly reason: string
   readonly isClean: boolean
 }
 
 interface WorkerProcess {
   readonly pid: number
-  /** Rejects when it ended before, with the reason as the message. */
+  /** Rejects when the worker ended before, with the reason as the message. */
   readonly ready: Promise<WorkerReady>
   readonly ended: Promise<WorkerEnd>
   /** Its metrics; undefined when it does not answer. */
   render(): Promise<string | undefined>
-  /** Has it read its configuration again. */
+  /** Makes it reload its configuration. */
   reload(): void
-  /** Lets it finish what is open. */
+  /** Lets it finish open calls. */
   end(): void
   /** SIGKILL. */
   kill(): void
@@ -267,16 +261,16 @@ interface WorkerProcess {
 interface WorkerCommand {
   readonly command: readonly string[]
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** Asked by the worker for the metrics of all. */
+  /** Called when the worker is asked for the metrics of all. */
   readonly collect: () => Promise<string>
 }
 
-/** A worker that is stopped or busy must not keep the others' figures from being read. */
+/** A stopped or busy worker must not block reading the others' metrics. */
 const RENDER_TIMEOUT_MS = 2_000
 
 /**
- * One worker as its supervisor sees it: a process, and the line to it. Must not know when there
- * should be one.
+ * One worker as its supervisor sees it: a process and the channel to it. Must not know when one is
+ * needed.
  */
 export function startWorkerProcess({
   command,
@@ -323,7 +317,7 @@ export function startWorkerProcess({
     try {
       child.send(message)
     } catch {
-      // It has ended, and its end is reported by itself.
+      // The worker has ended, which is reported separately.
     }
   }
 

@@ -1,6 +1,6 @@
 /**
- * The gates that this node serves, in memory, with the store behind them. Knows nothing of HTTP or
- * of providers.
+ * The gates that this node serves, in memory, backed by the store. Knows nothing of HTTP or of
+ * providers.
  */
 import { type Clock, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -23,19 +23,19 @@ export interface GateRegistryOptions {
   readonly clock?: Clock
 }
 
-/** The customer's settings of a gate, but for its id. */
+/** The customer's settings of a gate, without its id. */
 export type GateSettings = SettingsOf<Gate>
 
 export interface NewGate extends Pick<GateSettings, 'targets' | 'timeoutMs' | 'maxRetries'> {
-  /** `fallback` when absent. */
+  /** Defaults to `fallback`. */
   readonly strategy?: Strategy | undefined
   readonly hedgeAfterMs?: number | null | undefined
   readonly defaults?: GateDefaults | null | undefined
-  /** `ignore` when absent. */
+  /** Defaults to `ignore`. */
   readonly overrides?: Overrides | undefined
-  /** Generated when absent. */
+  /** Defaults to a generated id. */
   readonly id?: GateId | undefined
-  /** The id when absent. */
+  /** Defaults to the id. */
   readonly displayName?: string | undefined
   readonly description: string
 }
@@ -60,8 +60,7 @@ export class GateRegistry extends Registry<Gate> implements GateStore {
   }
 
   /**
-   * @param assertUsable runs when no other write can come between it and this one; what it throws
-   * prevents this one
+   * @param assertUsable runs while no other write can come between; its error prevents the creation
    * @throws GatewayError `conflict` when the account has a gate with this id.
    */
   create(accountId: AccountId, settings: NewGate, assertUsable?: () => void): Promise<Gate> {
@@ -112,7 +111,7 @@ export class GateRegistry extends Registry<Gate> implements GateStore {
     })
   }
 
-  /** Runs `work`, which depends on what the gates are, while none of them can change. */
+  /** Runs `work`, which depends on the gates, while none of them can change. */
   whileUnchanged<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.inTurn(work)
   }

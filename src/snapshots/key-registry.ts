@@ -1,6 +1,6 @@
 /**
- * An account's keys as their owner changes them: made, imported, renamed, rotated, deleted, in the
- * store and in this node's snapshot. Keeps no key's text, only its hash, and knows nothing of HTTP.
+ * An account's keys and their changes (create, import, rename, rotate, delete), in the store and in
+ * this node's snapshot. Stores no key's text, only its hash, and knows nothing of HTTP.
  */
 import {
   type ApiKey,
@@ -28,29 +28,29 @@ export interface KeyRegistryOptions extends KeySnapshotOptions {
 export interface KeyLabel {
   readonly accountId: AccountId
   readonly name: string
-  /** Milliseconds since the Unix epoch; absent: it does not expire. */
+  /** Milliseconds since the Unix epoch; null or undefined: no expiry. */
   readonly expiresAt?: number | null
 }
 
 export interface KeyUpdate {
   readonly name?: string | undefined
-  /** Null: it does not expire. */
+  /** Null: no expiry. */
   readonly expiresAt?: number | null | undefined
 }
 
 export interface CreatedKey {
   readonly record: ApiKey
-  /** Shown once and kept nowhere. */
+  /** Shown once and never stored. */
   readonly key: Secret
 }
 
-/** The result of an attempt to give an account its first key. */
+/** The result of an attempt to create an account's first key. */
 export type FirstKey =
-  /** This node made it; it is shown once and kept nowhere. */
+  /** Created by this node; shown once and never stored. */
   | { readonly type: 'created'; readonly key: Secret }
-  /** The given key, or another one that the account has by now, is in force. */
+  /** The given key is valid, or the account has another one by now. */
   | { readonly type: 'there' }
-  /** The given key is not in force, and the account still has none. */
+  /** The given key is not valid, and the account still has none. */
   | { readonly type: 'refused'; readonly reason: 'deleted' | 'taken' }
 
 export class KeyRegistry extends KeySnapshot {
@@ -69,7 +69,7 @@ export class KeyRegistry extends KeySnapshot {
     return registry
   }
 
-  /** Names of keys that `nameOf` does not know any more; from the store. */
+  /** Names of keys that `nameOf` no longer knows, from the store. */
   deletedNamesOf(
     accountId: AccountId,
     keyIds: readonly KeyId[],
@@ -83,16 +83,16 @@ export class KeyRegistry extends KeySnapshot {
   }
 
   /**
-   * Takes over a key that was made elsewhere: `sk-svc-`, `svc_` or `legacy_`.
-   * @throws GatewayError `invalid_request` when it has no known format or is easy to guess,
-   * `conflict` when it is there already or was deleted, by whichever account.
+   * Imports a key that was created elsewhere: `sk-svc-`, `svc_` or `legacy_`.
+   * @throws GatewayError `invalid_request` when its format is unknown or it is easy to guess,
+   * `conflict` when it exists already or was deleted, in any account.
    */
   async import(imported: KeyLabel & { readonly key: Secret }): Promise<ApiKey> {
     const presented = imported.key.reveal()
     if (!isNewKey(presented) && !isLegacyKey(presented)) {
       throw invalidRequest('key: is not in a known format (sk-svc-…, svc_… or legacy_…)', 'key')
     }
-    // One that lives in memory only too: it would be shadowed by the stored one, and die with it.
+    // Also refuses ephemeral keys: the stored one would be hidden by it until the process ends.
     if (this.isHeld(hashApiKey(presented))) throw keyExists()
     const problem = describeGuessableKey(presented)
     if (problem !== undefined) throw invalidRequest(`key: ${problem}`, 'key')
@@ -100,9 +100,9 @@ export class KeyRegistry extends KeySnapshot {
   }
 
   /**
-   * For an account that has none: makes its first key, or takes over the given one. Of several
-   * nodes that start at once one does, and its key is the others' as well. A given key that was
-   * deleted once stays dead.
+   * For an account without keys: creates its first key, or imports the given one. When several
+   * nodes start at once, one does, and the others use its key. A given key that was deleted before
+   * stays deleted.
    */
   async ensureFirst(label: KeyLabel, given?: Secret): Promise<FirstKey> {
     const key = given ?? generateApiKey()
@@ -110,7 +110,7 @@ export class KeyRegistry extends KeySnapshot {
     const record = this.#toRecord(label, key)
     try {
       const stored = await this.inTurn(async () => {
-        // No others are read again: they may be a hundred thousand, and a start waits for this.
+        // Reads no other keys again: there may be a hundred thousand, and a start waits for this.
         const keys = await this.#keys.insertFirst(record, action, spellingsOf(given))
         for (const key of keys) this.adopt(key)
         return keys
@@ -124,7 +124,7 @@ export class KeyRegistry extends KeySnapshot {
     }
   }
 
-  /** Accepts a key for as long as the process lives; it is never listed nor stored. */
+  /** Accepts a key while the process runs; never listed or stored. */
   addEphemeral(key: Secret, label: KeyLabel): ApiKey {
     const record = this.#toRecord(label, key)
     this.remember(record, { isEphemeral: true })
@@ -132,8 +132,8 @@ export class KeyRegistry extends KeySnapshot {
   }
 
   /**
-   * @throws GatewayError `not_found`; `invalid_request` for an end that is not ahead, `conflict`
-   * where the key has expired: like a deleted one it stays so
+   * @throws GatewayError `not_found`; `invalid_request` for an expiry that is not in the future,
+   * `conflict` when the key has expired, which is final
    */
   update(accountId: AccountId, keyId: KeyId, { name, expiresAt }: KeyUpdate): Promise<ApiKey> {
     const nowMs = this.clock.now()
@@ -154,10 +154,10 @@ export class KeyRegistry extends KeySnapshot {
   }
 
   /**
-   * Gives the key a new text; what it had is accepted for as long as `oldEndsInMs` says, and dead
-   * for ever then. With 0 every older one ends at once, that of an earlier rotation too. Name,
-   * budgets, limits and logs stay the key's.
-   * @throws GatewayError `not_found`; `conflict` where the key has expired, or an earlier rotation
+   * Rotates the key's text. The previous text is accepted for `oldEndsInMs` more, then never again.
+   * With 0 every older text ends immediately, including that of an earlier rotation. Name, budgets,
+   * limits and logs stay with the key.
+   * @throws GatewayError `not_found`; `conflict` when the key has expired, or an earlier rotation
    * has not ended
    */
   async rotate(accountId: AccountId, keyId: KeyId, oldEndsInMs: number): Promise<CreatedKey> {
@@ -176,8 +176,8 @@ export class KeyRegistry extends KeySnapshot {
   }
 
   /**
-   * When this resolves, no call that begins later is accepted here with the key.
-   * @returns false when there is none.
+   * Once this resolves, new calls with the key are refused here.
+   * @returns false when there is no such key
    */
   delete(accountId: AccountId, keyId: KeyId): Promise<boolean> {
     return this.inTurn(async () => {
@@ -229,7 +229,10 @@ export class KeyRegistry extends KeySnapshot {
   }
 }
 
-/** The id of a user or a key; the gateway's own process and its command line are the operator. */
+/**
+ * The id of a user or key; null for the gateway's own process and command line, which count as the
+ * operator.
+ */
 function creator(): string | null {
   const { actor } = currentOrigin()
   return actor?.type === 'operator' ? 'operator' : (actor?.id ?? null)
@@ -243,7 +246,7 @@ function spellingsOf(key: Secret | undefined): readonly string[] {
   return key === undefined ? [] : hashesOfSpellings(key.reveal())
 }
 
-// Ends that a caller may ask for, of a key and of its text: milliseconds since the Unix epoch.
+// Requested expiry times of a key and of its text, in milliseconds since the Unix epoch.
 
 /** @throws GatewayError `invalid_request` */
 function assertAhead(expiresAt: number | null | undefined, nowMs: number): void {
@@ -258,8 +261,8 @@ function assertNotExpired({ expiresAt }: ApiKey, nowMs: number): void {
 }
 
 /**
- * The text that a key has until it is rotated, as its previous one; null where it ends at once.
- * @throws GatewayError `conflict` where an earlier rotation has not ended
+ * The key's text before the rotation, as its previous one; null when it ends immediately.
+ * @throws GatewayError `conflict` when an earlier rotation has not ended
  */
 function endPrevious(
   { sha256, maskedPrefix, previous }: ApiKey,

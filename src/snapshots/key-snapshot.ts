@@ -1,7 +1,7 @@
 /**
- * The keys that this node accepts, in memory: by the hash of each text that one may be presented
- * by, by id and by account. It follows what other nodes change and writes last-used times. It never
- * holds a key's text, makes no key, and knows nothing of HTTP.
+ * The keys that this node accepts, in memory: by the hash of each valid text, by id and by account.
+ * Follows the changes of other nodes and writes last-used times. Never holds a key's text, creates
+ * no key, and knows nothing of HTTP.
  */
 import type { Follower } from '../cluster/change-followers.ts'
 import { type ApiKey, isLastUse } from '../core/api-key.ts'
@@ -20,32 +20,29 @@ export interface KeySnapshotOptions extends FlushOptions {
   readonly clock?: Clock
 }
 
-/** One object for each key: of most there are many, and few of them call. */
+/** One small object per key, because there are many keys and few of them call. */
 interface Entry {
   readonly record: ApiKey
   readonly isEphemeral: boolean
-  /** Keys that were made together are read together, and have places beside each other. */
+  /** Keys created together have neighbouring places, and are written together. */
   readonly place: number
   lastUsedAt: number | null
-  /** The caller that presents the key's own text; made when one first does. */
+  /** The caller for the key's own text; created at its first use. */
   caller: Caller | undefined
 }
 
-/** Beyond that the oldest is forgotten: a store that is set back is so by hours, not by years. */
+/** Beyond this the oldest is forgotten: a store is restored from hours ago, not years. */
 const MOST_BURIED = 100_000
 
 export abstract class KeySnapshot implements KeyStore, Follower {
   protected readonly clock: Clock
   readonly #keys: KeySnapshotOptions['keys']
   readonly #limitsOf: KeySnapshotOptions['limitsOf']
-  /**
-   * By each text that a key may be presented by: its own, and the one that it had before it was
-   * rotated.
-   */
+  /** By each valid text of a key: its own, and the one before its rotation. */
   readonly #byHash = new Map<string, Entry>()
   readonly #byId = new Map<KeyId, Entry>()
   #places = 0
-  /** The keys that are listed: without the ephemeral ones. */
+  /** The listed keys, without the ephemeral ones. */
   readonly #byAccount = new Map<AccountId, Entry[]>()
   readonly #unsaved = new UnsavedUses<Entry>({
     save: (entries) =>
@@ -56,8 +53,7 @@ export abstract class KeySnapshot implements KeyStore, Follower {
     isCurrent: (entry) => this.#byId.get(entry.record.id) === entry,
   })
   /**
-   * Known to have been deleted. A store that was set back in time has them again, and they stay
-   * refused.
+   * Ids of deleted keys. A store restored from a backup contains them again, but they stay refused.
    */
   readonly #buried = new Set<KeyId>()
   readonly #steps = new OneAtATime()
@@ -86,7 +82,7 @@ export abstract class KeySnapshot implements KeyStore, Follower {
     if (!entry.isEphemeral) this.#unsaved.add(entry)
   }
 
-  /** The account's stored keys, newest first, last-used times up to the moment. */
+  /** The account's stored keys, newest first, with current last-used times. */
   list(accountId: AccountId): readonly ApiKey[] {
     const entries = this.#byAccount.get(accountId) ?? []
     const keys = entries.map(({ record, lastUsedAt }) => ({ ...record, lastUsedAt }))
@@ -108,13 +104,14 @@ export abstract class KeySnapshot implements KeyStore, Follower {
 
   followAll(isOlder = false): Promise<void> {
     return this.inTurn(async () => {
-      // A key created here while the store is read may be missing from its answer.
+      // A key created here while the store is read may be missing from the result.
       const known = [...this.#byId.values()]
       const records = await this.#keys.loadAll()
       const stored = new Set(records.map(({ id }) => id))
       for (const { record } of known) {
         if (stored.has(record.id)) continue
-        // An older store lacks keys that were made after it; they are back when the store is.
+        // A store restored from a backup lacks keys created after it; they return with the real
+        // store.
         if (isOlder) this.#drop(record.accountId, record.id)
         else this.forget(record.accountId, record.id)
       }
@@ -122,7 +119,7 @@ export abstract class KeySnapshot implements KeyStore, Follower {
     })
   }
 
-  /** It was deleted, and stays so whatever the store says later. */
+  /** The key was deleted, and stays deleted whatever the store says later. */
   forget(accountId: AccountId, keyId: string): void {
     const entry = this.#drop(accountId, keyId)
     if (entry === undefined) return
@@ -131,20 +128,20 @@ export abstract class KeySnapshot implements KeyStore, Follower {
     if (this.#buried.size > MOST_BURIED && oldest !== undefined) this.#buried.delete(oldest)
   }
 
-  /** Applies changed plans to the calls from now on. */
+  /** Applies changed plans to new calls. */
   renewLimits(): void {
     for (const entry of this.#byId.values()) entry.caller = undefined
   }
 
   /**
-   * Writes the last-used times that wait. On failure they are kept for the next time and the error
-   * is thrown.
+   * Writes pending last-used times. On failure they are kept for the next attempt and the error is
+   * thrown.
    */
   flush(): Promise<void> {
     return this.#unsaved.flush()
   }
 
-  /** Stops the clockwork and writes what waits; a failure goes to `onFlushFailure`. */
+  /** Stops the timer and writes pending times; a failure goes to `onFlushFailure`. */
   close(): Promise<void> {
     return this.#unsaved.close()
   }
@@ -172,8 +169,8 @@ export abstract class KeySnapshot implements KeyStore, Follower {
   }
 
   /**
-   * Takes over what was written, unless the key was deleted. This node may know better when it was
-   * last used.
+   * Takes over a written record unless the key was deleted. This node may have a later last-used
+   * time.
    * @returns that time
    */
   protected adopt(record: ApiKey): number | null {
@@ -194,15 +191,12 @@ export abstract class KeySnapshot implements KeyStore, Follower {
     return entry.lastUsedAt
   }
 
-  /**
-   * Deleting, changing and following, one after the other: what was read before a deletion must not
-   * come back.
-   */
+  /** Serialises deletes, changes and updates: a record read before a deletion must not reappear. */
   protected inTurn<Result>(step: () => Promise<Result>): Promise<Result> {
     return this.#steps.run(step)
   }
 
-  /** @returns what was held; undefined where there was none, or an ephemeral one, which stays */
+  /** @returns the removed entry; undefined when there was none, or an ephemeral one, which stays */
   #drop(accountId: AccountId, keyId: string): Entry | undefined {
     const entry = this.#byId.get(keyId as KeyId)
     if (entry === undefined || entry.isEphemeral || entry.record.accountId !== accountId)
@@ -236,8 +230,8 @@ function hashesOf({ sha256, previous }: ApiKey): readonly string[] {
 }
 
 /**
- * When the text with this hash ends, in milliseconds since the Unix epoch; null: it is good for as
- * long as the key is there.
+ * When the text with this hash expires, in milliseconds since the Unix epoch; null: never, while
+ * the key exists.
  */
 function endOf({ sha256, expiresAt, previous }: ApiKey, presentedSha256: string): number | null {
   if (previous === null || presentedSha256 === sha256) return expiresAt

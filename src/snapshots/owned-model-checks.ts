@@ -1,7 +1,6 @@
 /**
- * Probes of owned models that are under way: a model may take a minute to be loaded, and whoever
- * registers it does not wait so long. The result is kept with the model. It must not know what is
- * asked, nor HTTP.
+ * Runs probes of owned models in the background: loading a model may take a minute, longer than its
+ * registration waits. Stores the result with the model. Must not know what is asked, nor HTTP.
  */
 import type { Timekeeper } from '../core/clock.ts'
 import type { AccountId } from '../core/ids.ts'
@@ -10,13 +9,10 @@ import type { OwnedUpstream } from '../gateway/ports.ts'
 import type { ProbeOptions, ProbeResult } from '../gateway/probe/probe-owned-model.ts'
 import type { OwnedModelRegistry } from './owned-model-registry.ts'
 
-/** How long the caller of a check waits for its result. */
+/** How long a check waits for its result. */
 const PATIENCE_MS = 3_000
 
-/**
- * Of one account: nobody makes the process hold many connections by registering models at servers
- * that say nothing.
- */
+/** Per account: registering models at silent servers must not hold many connections. */
 const MAX_AT_ONCE = 4
 
 export interface OwnedModelChecksOptions {
@@ -27,16 +23,16 @@ export interface OwnedModelChecksOptions {
     owned: OwnedUpstream,
     options: Pick<ProbeOptions, 'signal' | 'onInterim'>,
   ) => Promise<ProbeResult | undefined>
-  /** Called when what was found could not be kept. */
+  /** Called when a result could not be stored. */
   readonly onFailure: (error: unknown, model: OwnedModel) => void
 }
 
 interface Check {
   readonly model: OwnedModel
   readonly calledOff: AbortController
-  /** Resolves with the first that is known, if only for now. */
+  /** Resolves with the first result, possibly an interim one. */
   readonly first: PromiseWithResolvers<OwnedModel | undefined>
-  /** The result that was reported last, without its times. */
+  /** The last reported result, without its times. */
   told: string
 }
 
@@ -56,8 +52,8 @@ export class OwnedModelChecks {
   }
 
   /**
-   * Asks the model, unless that is under way.
-   * @returns the model with what is known within a few seconds; the rest is kept when it is found
+   * Probes the model, unless a probe is running.
+   * @returns the model with what is known within a few seconds; the rest is stored when it is found
    */
   async check(model: OwnedModel): Promise<OwnedModel> {
     const { clock, ownedModels } = this.#options
@@ -69,7 +65,7 @@ export class OwnedModelChecks {
     return known ?? ownedModels.show(model.accountId, model.slug) ?? model
   }
 
-  /** Calls off whatever is under way, and says so of it. */
+  /** Cancels running probes, and reports them as cancelled. */
   async close(): Promise<void> {
     for (const { bySlug, waiting } of this.#accounts.values()) {
       waiting.length = 0
@@ -82,7 +78,8 @@ export class OwnedModelChecks {
   }
 
   /**
-   * One that asks the same. Any other of this model is called off: nobody wants to know any more.
+   * A running probe of the same settings. Any other probe of this model is cancelled, since its
+   * result is obsolete.
    */
   #underWay(model: OwnedModel): Check | undefined {
     const check = this.#accounts.get(model.accountId)?.bySlug.get(model.slug)
@@ -133,7 +130,7 @@ export class OwnedModelChecks {
     const { model, calledOff } = check
     const { signal } = calledOff
     const owned = ownedModels.find(model.accountId, model.slug)
-    // Deleted, or called off while it waited.
+    // Deleted, or cancelled while it waited.
     if (owned === undefined || signal.aborted) return
     const checkedAt = clock.now()
     if (model.probe?.status !== 'checking')

@@ -1,6 +1,5 @@
 /**
- * The owned models that this node serves, in memory, with the store behind them. Knows nothing of
- * HTTP.
+ * The owned models that this node serves, in memory, backed by the store. Knows nothing of HTTP.
  */
 import { type Clock, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -32,13 +31,11 @@ export interface OwnedModelRegistryOptions {
   readonly vault: Pick<Vault, 'encrypt' | 'decrypt'>
   readonly clock?: Clock
   /**
-   * Called at start for each credential that cannot be opened: its model answers no call until it
-   * can, or is given a new one.
+   * Called at start for each credential that cannot be decrypted: its model's calls fail until it
+   * can be, or a new one is set.
    */
   readonly onUnopened?: (model: OwnedModel, error: unknown) => void
-  /**
-   * Called when calls to a model go out with another credential from now on, or in another header.
-   */
+  /** Called when calls to a model use another credential or header from now on. */
   readonly onChanged?: (accountId: AccountId, slug: string) => void
 }
 
@@ -46,11 +43,11 @@ export type NewOwnedModel = Omit<
   OwnedModel,
   'accountId' | 'hasCredential' | 'probe' | 'credentialSetAt' | 'createdAt' | 'updatedAt'
 > & {
-  /** Undefined: its server takes none. */
+  /** Undefined: its server needs none. */
   readonly credential: Secret | undefined
 }
 
-/** Only what is present changes. */
+/** Only present members change. */
 export type OwnedModelChanges = {
   readonly [Field in
     | keyof OwnedModelPrices
@@ -60,18 +57,18 @@ export type OwnedModelChanges = {
     | 'fimEndpoint'
     | 'fimTemplate']?: OwnedModel[Field] | undefined
 } & {
-  /** Null: none is sent from now on. */
+  /** Null: remove it. */
   readonly credential?: Secret | null | undefined
 }
 
 interface Entry {
   readonly model: OwnedModel
   sealedCredential: string
-  /** The same object for as long as the model is the same: others remember things of it. */
+  /** The same object while the model is unchanged, because it is a cache key elsewhere. */
   readonly upstream: OwnedUpstream
   /**
-   * Until then (ms since the epoch, or a clock was set back) one that did not open is not tried
-   * again: opening may mean to read a file.
+   * Until then (milliseconds since the Unix epoch) a failed decryption is not repeated, because it
+   * may read a file.
    */
   shutUntil: number
 }
@@ -79,8 +76,8 @@ interface Entry {
 const REOPEN_AFTER_MS = 10_000
 
 /**
- * Sealed where there is none: rows go through rotations of the master key like any other, and
- * builds that do not know of models without one send an empty header.
+ * Encrypted in place of a missing credential: rows are rotated with the master key like any other,
+ * and older builds send an empty header.
  */
 const NO_CREDENTIAL = new Secret('')
 
@@ -101,7 +98,7 @@ export class OwnedModelRegistry
     this.#clock = options.clock ?? systemClock
   }
 
-  /** Reads every owned model from the store and opens its credential. */
+  /** Reads every owned model from the store and decrypts its credential. */
   static async load(options: OwnedModelRegistryOptions): Promise<OwnedModelRegistry> {
     const registry = new OwnedModelRegistry(options)
     for (const stored of await options.ownedModels.loadAll())
@@ -115,12 +112,12 @@ export class OwnedModelRegistry
     return this.#reopen(entry)
   }
 
-  /** The registration, without the credential. */
+  /** The registration without the credential. */
   show(accountId: AccountId, slug: string): OwnedModel | undefined {
     return this.held(accountId, slug)?.model
   }
 
-  /** The result of its last probe, as far as that still says anything. */
+  /** The result of its last probe, if it still applies. */
   probeOf(model: OwnedModel): OwnedModelProbe | null {
     return currentProbe(model, this.#clock.now())
   }
@@ -172,7 +169,7 @@ export class OwnedModelRegistry
         const changed: OwnedModel = {
           ...withChanges(previous, settings),
           hasCredential: credential === undefined ? previous.hasCredential : credential !== null,
-          // Never the same again: by it a probe knows which credential it has tried.
+          // Always increases, so that a probe knows which credential it tested.
           credentialSetAt:
             credential === undefined
               ? previous.credentialSetAt
@@ -187,7 +184,7 @@ export class OwnedModelRegistry
       if (saved === undefined) throw ownedModelNotFound()
       const { model } = saved.changed
       if (sealedCredential === undefined) {
-        // One that another node has just set comes with that node's own change.
+        // A credential just set by another node arrives with that node's own change.
         this.#remember({ ...current, model }, this.find(accountId, slug)?.credential)
         if (model.credentialHeader !== current.model.credentialHeader)
           this.#options.onChanged?.(accountId, slug)
@@ -200,9 +197,9 @@ export class OwnedModelRegistry
   }
 
   /**
-   * Keeps what a probe has found.
-   * @param asked the model as it was then: of one that is another by now nothing was found
-   * @returns undefined where it is another, or gone
+   * Stores a probe's result.
+   * @param asked the model as it was probed; if it has changed since, the result is discarded
+   * @returns undefined when it has changed or was deleted
    */
   noteProbe(asked: OwnedModel, probe: OwnedModelProbe): Promise<OwnedModel | undefined> {
     return this.inTurn(async () => {
@@ -224,8 +221,7 @@ export class OwnedModelRegistry
   }
 
   /**
-   * @param assertUnused runs when no other write can come between it and the deletion; what it
-   * throws prevents it
+   * @param assertUnused runs while no other write can come between; its error prevents the deletion
    * @throws GatewayError `not_found`
    */
   delete(accountId: AccountId, slug: string, assertUnused: () => void): Promise<void> {
@@ -242,8 +238,8 @@ export class OwnedModelRegistry
   }
 
   /**
-   * Takes over a row that another node, or a rotation of the master key, wrote. The same model with
-   * the same credential stays the same object.
+   * Takes over a row written by another node or a master key rotation. An unchanged model and
+   * credential stay the same object.
    */
   protected adopt(stored: StoredOwnedModel): void {
     const { accountId, slug } = stored.model
@@ -279,14 +275,14 @@ export class OwnedModelRegistry
 
   /** @throws VaultError or MasterKeyError */
   #open({ model, sealedCredential }: StoredOwnedModel): TargetCredential {
-    // No master key is needed for nothing.
+    // Without a credential, no master key is needed.
     if (!model.hasCredential) return toCredential(undefined)
     return toCredential(
       this.#vault.decrypt(sealedCredential, ownedModelBinding(model.accountId, model.slug)),
     )
   }
 
-  /** The right master key may have come back. */
+  /** The right master key may be available again. */
   #reopen(entry: Entry): OwnedUpstream {
     const now = this.#clock.now()
     if (now < entry.shutUntil && entry.shutUntil - now <= REOPEN_AFTER_MS) return entry.upstream
@@ -310,7 +306,7 @@ export class OwnedModelRegistry
   }
 }
 
-/** The traits that stay true of a server when another of its models is named. */
+/** Known traits of a server that stay valid when another of its models is named. */
 function learntOf(
   { probe, upstreamModelId }: OwnedModel,
   changed: OwnedModel,
@@ -320,14 +316,12 @@ function learntOf(
   return ofServer
 }
 
-/** Its calls are on the account's own bill. */
+/** Calls are charged to the account itself. */
 function toCredential(secret: Secret | undefined): TargetCredential {
   return { secret, owner: 'account' }
 }
 
-/**
- * The slug is not repeated: what was asked for may be anything, a key pasted by mistake included.
- */
+/** The slug is not repeated, because it may be anything, including a key pasted by mistake. */
 export function ownedModelNotFound(): GatewayError {
   return new GatewayError('not_found', 'There is no owned model with this slug.')
 }

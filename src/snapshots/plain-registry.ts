@@ -1,6 +1,5 @@
 /**
- * The things of one plain kind in memory, with the store behind them. Knows nothing of HTTP, and no
- * kind.
+ * The things of one plain kind in memory, backed by the store. Knows nothing of HTTP, and no kind.
  */
 import { type Clock, systemClock } from '../core/clock.ts'
 import { type AccountId, createId } from '../core/ids.ts'
@@ -15,7 +14,7 @@ import {
 } from '../store/resources/plain-kinds.ts'
 import { type ChangesOf, Registry, withChanges } from './snapshot.ts'
 
-/** The members that the customer gives. */
+/** The members that the customer sets. */
 export type SettingsOf<Thing extends PlainThing> = Omit<Thing, keyof PlainThing>
 
 export class PlainRegistry<Thing extends PlainThing> extends Registry<Thing> {
@@ -40,11 +39,11 @@ export class PlainRegistry<Thing extends PlainThing> extends Registry<Thing> {
     return registry
   }
 
-  /** @throws GatewayError `conflict` when the account has too many, or one of this name */
+  /** @throws GatewayError `conflict` when the account has too many, or one with this name */
   create(accountId: AccountId, settings: SettingsOf<Thing>): Promise<Thing> {
     return this.inTurn(async () => {
       const id = createId(this.#kind.idPrefix)
-      // A thing is these three and its settings: the compiler cannot put an Omit together again.
+      // A thing is these three members and its settings; the compiler cannot recombine an Omit.
       const thing = { ...settings, accountId, id, createdAt: this.#clock.now() } as unknown as Thing
       await this.#store.insert(thing)
       this.adopt(thing)
@@ -52,7 +51,7 @@ export class PlainRegistry<Thing extends PlainThing> extends Registry<Thing> {
     })
   }
 
-  /** @throws GatewayError `not_found`; `conflict` when there is another of this name */
+  /** @throws GatewayError `not_found`; `conflict` when another one has this name */
   update(accountId: AccountId, id: string, changes: ChangesOf<SettingsOf<Thing>>): Promise<Thing> {
     return this.inTurn(async () => {
       this.get(accountId, id)
@@ -83,7 +82,7 @@ export async function loadPlainRegistries(
   const byWord: Readonly<Record<string, PlainStore<PlainThing>>> = stores
   const loads = PLAIN_ENTRIES.map(async ([word, kind]) => {
     const store = byWord[word]
-    // Not reachable: the stores come from the same list.
+    // Unreachable: the stores come from the same list.
     if (store === undefined) throw new Error(`there is no store of ${word}`)
     return [word, await PlainRegistry.load(kind, store, options)] as const
   })

@@ -1,7 +1,7 @@
 /**
- * Finds the credential of a call: the account's own, kept sealed until it is first used, or the
- * platform's. Fails closed: an own key that cannot be opened is replaced by nothing. Knows nothing
- * of HTTP.
+ * Finds the credential of a call: the account's own, encrypted until its first use, or the
+ * platform's. Fails closed: an own key that cannot be decrypted is not replaced. Knows nothing of
+ * HTTP.
  */
 import { isLastUse } from '../core/api-key.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
@@ -25,18 +25,21 @@ export interface ProviderKeyRegistryOptions extends FlushOptions {
   /** Provider id → the operator's own credential. */
   readonly platform: ReadonlyMap<string, Secret>
   readonly clock?: Clock
-  /** Called when calls of an account to a provider go out with another credential from now on. */
+  /** Called when an account's calls to a provider use another credential from now on. */
   readonly onChanged?: (accountId: AccountId, providerId: string) => void
-  /** Called once for each reason why an account's key cannot be opened. */
+  /** Called once for each reason why an account's key cannot be decrypted. */
   readonly onUnopened?: (key: ProviderKey, error: unknown) => void
 }
 
 interface Entry {
   key: ProviderKey
   sealed: string
-  /** The same object for as long as the key is the same: others remember things of it. */
+  /** The same object while the key is unchanged, because it is a cache key elsewhere. */
   opened: Credential | undefined
-  /** Until then (ms since the epoch) it is not tried again: opening may mean to read a file. */
+  /**
+   * Until then (milliseconds since the Unix epoch) decryption is not repeated, because it may read
+   * a file.
+   */
   shutUntil: number
   reason: string | undefined
 }
@@ -59,7 +62,7 @@ export class ProviderKeyRegistry extends Snapshot<Entry, SealedProviderKey> impl
       this.#options.keys.saveLastUsed(
         entries.map(({ key }) => ({ ...key, lastUsedAt: key.lastUsedAt ?? 0 })),
       ),
-    // There are few.
+    // There are few, so order does not matter.
     placeOf: () => 0,
     isCurrent: (entry) => this.#isCurrent(entry),
   })
@@ -74,7 +77,7 @@ export class ProviderKeyRegistry extends Snapshot<Entry, SealedProviderKey> impl
     this.#unsaved.start(options)
   }
 
-  /** Reads every key from the store, and opens none. `close` the registry before the store. */
+  /** Reads every key from the store without decrypting. `close` the registry before the store. */
   static async load(options: ProviderKeyRegistryOptions): Promise<ProviderKeyRegistry> {
     const rows = await options.keys.loadAll()
     const registry = new ProviderKeyRegistry(options)
@@ -97,13 +100,13 @@ export class ProviderKeyRegistry extends Snapshot<Entry, SealedProviderKey> impl
     this.#unsaved.add(entry)
   }
 
-  /** The account's keys, newest first, last-used times up to the moment. */
+  /** The account's keys, newest first, with current last-used times. */
   list(accountId: AccountId): readonly ProviderKey[] {
     const keys = this.heldBy(accountId).map(({ key }) => key)
     return newestFirst(keys, ({ providerId }) => providerId)
   }
 
-  /** When this resolves, calls that begin later use the new key. */
+  /** Once this resolves, new calls use the new key. */
   set(given: NewProviderKey): Promise<{ readonly key: ProviderKey; readonly isNew: boolean }> {
     return this.inTurn(async () => {
       const { accountId, providerId, secret, isActive } = given
@@ -134,14 +137,14 @@ export class ProviderKeyRegistry extends Snapshot<Entry, SealedProviderKey> impl
       if (entry === undefined) throw providerKeyNotFound()
       const changed = { ...entry.key, isActive, updatedAt: this.#clock.now() }
       if (!(await this.#options.keys.saveActive(changed))) throw providerKeyNotFound()
-      // It may have been used while it was written.
+      // It may have been used during the write.
       entry.key = { ...changed, lastUsedAt: entry.key.lastUsedAt }
       this.#options.onChanged?.(accountId, providerId)
       return entry.key
     })
   }
 
-  /** When this resolves, no call that begins later uses it. @throws GatewayError `not_found` */
+  /** Once this resolves, no new call uses it. @throws GatewayError `not_found` */
   delete(accountId: AccountId, providerId: string): Promise<void> {
     return this.inTurn(async () => {
       const entry = this.held(accountId, providerId)
@@ -151,7 +154,7 @@ export class ProviderKeyRegistry extends Snapshot<Entry, SealedProviderKey> impl
     })
   }
 
-  /** Stops the clockwork and writes what waits; a failure goes to `onFlushFailure`. */
+  /** Stops the timer and writes pending times; a failure goes to `onFlushFailure`. */
   close(): Promise<void> {
     return this.#unsaved.close()
   }
@@ -159,7 +162,7 @@ export class ProviderKeyRegistry extends Snapshot<Entry, SealedProviderKey> impl
   #open(entry: Entry): Credential {
     const { accountId, providerId } = entry.key
     const now = this.#clock.now()
-    // Nobody waits until a clock that was set back has caught up.
+    // If the clock was set back, do not wait until it catches up.
     if (now < entry.shutUntil && entry.shutUntil - now <= REOPEN_AFTER_MS)
       throw cannotOpen(providerId)
     try {
@@ -195,8 +198,8 @@ export class ProviderKeyRegistry extends Snapshot<Entry, SealedProviderKey> impl
   }
 
   /**
-   * Takes over a row that another node, or a rotation of the master key, wrote. An opened key that
-   * did not change stays the same object.
+   * Takes over a row written by another node or a master key rotation. An unchanged decrypted key
+   * stays the same object.
    */
   protected adopt(stored: SealedProviderKey): void {
     const { accountId, providerId } = stored.key
@@ -217,7 +220,7 @@ export class ProviderKeyRegistry extends Snapshot<Entry, SealedProviderKey> impl
   }
 
   #isSameKey(entry: Entry, { key, sealed }: SealedProviderKey): boolean {
-    // One that is not open is opened from the new text.
+    // Not decrypted yet: the new text will be decrypted when needed.
     if (entry.opened === undefined) return true
     try {
       const secret = this.#options.vault.decrypt(
@@ -236,7 +239,7 @@ export class ProviderKeyRegistry extends Snapshot<Entry, SealedProviderKey> impl
   }
 }
 
-/** The cause is for the operator; the message says what a caller can do itself. */
+/** The cause is for the operator; the message says what a caller can do. */
 function cannotOpen(providerId: string, cause?: unknown): GatewayError {
   return new GatewayError(
     'provider_auth_failed',

@@ -1,7 +1,7 @@
 /**
- * The things of one kind that a node holds in memory, by account and id: it changes one after the
- * other and follows the changes of other nodes in the store. Those held as they are stored are
- * found, listed and deleted here too, in a registry. Knows no kind and no HTTP.
+ * The things of one kind that a node holds in memory, by account and id: serialises changes and
+ * follows those of other nodes. For kinds held as they are stored, a registry also finds, lists and
+ * deletes here. Knows no kind and no HTTP.
  */
 import type { Follower } from '../cluster/change-followers.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -13,7 +13,7 @@ interface SnapshotSource<Stored> {
   findSome(things: readonly NamedThing[]): Promise<readonly (Stored | undefined)[]>
 }
 
-/** Reads these things anew, and hands over each that is there still and each that is not. */
+/** Reads these things again, and passes on each existing and each deleted one. */
 export async function readAgain<Stored>(
   source: Pick<SnapshotSource<Stored>, 'findSome'>,
   things: readonly NamedThing[],
@@ -41,7 +41,7 @@ export abstract class Snapshot<Held, Stored = Held> implements Follower {
 
   protected abstract nameOf(stored: Stored): NamedThing
 
-  /** Takes over what another node has written, which may be what is held already. */
+  /** Takes over what another node has written, which may be unchanged. */
   protected abstract adopt(stored: Stored): void
 
   follow(things: readonly NamedThing[]): Promise<void> {
@@ -68,7 +68,7 @@ export abstract class Snapshot<Held, Stored = Held> implements Follower {
     return this.#byAccount.get(accountId)?.get(id)
   }
 
-  /** In no order that means anything. */
+  /** In no particular order. */
   protected heldBy(accountId: AccountId): Held[] {
     return [...(this.#byAccount.get(accountId)?.values() ?? [])]
   }
@@ -87,7 +87,7 @@ export abstract class Snapshot<Held, Stored = Held> implements Follower {
     this.#byAccount.get(accountId)?.delete(id)
   }
 
-  /** Each waits for the one before, so that two changes at once both count. */
+  /** Serialises writes, so that two concurrent changes both count. */
   protected inTurn<Result>(write: () => Promise<Result>): Promise<Result> {
     return this.#writes.run(write)
   }
@@ -97,7 +97,7 @@ interface RegistrySource<Stored> extends SnapshotSource<Stored> {
   delete(accountId: AccountId, id: string): Promise<unknown>
 }
 
-/** An `undefined` member leaves the thing's as it is; null is a value. */
+/** An `undefined` member is unchanged; null is a value. */
 export type ChangesOf<Settings> = {
   readonly [Field in keyof Settings]?: Settings[Field] | undefined
 }
@@ -109,14 +109,14 @@ export abstract class Registry<
 
   readonly #word: string
 
-  /** @param word by which messages call one */
+  /** @param word the noun for messages */
   protected constructor(source: RegistrySource<Stored>, word: string) {
     super(source)
     this.#source = source
     this.#word = word
   }
 
-  /** @param _id the unknown id, and `_accountId` whose it would be */
+  /** @param _id the unknown id @param _accountId its account */
   protected notFound(_accountId: AccountId, _id: string): GatewayError {
     return new GatewayError('not_found', `There is no ${this.#word} with this id.`)
   }
@@ -130,14 +130,14 @@ export abstract class Registry<
     return newestFirst(this.heldBy(accountId), ({ id }) => id)
   }
 
-  /** @throws GatewayError as `notFound` makes it */
+  /** @throws GatewayError from `notFound` */
   get(accountId: AccountId, id: string): Stored {
     const stored = this.find(accountId, id)
     if (stored === undefined) throw this.notFound(accountId, id)
     return stored
   }
 
-  /** @throws GatewayError as `notFound` makes it */
+  /** @throws GatewayError from `notFound` */
   delete(accountId: AccountId, id: string): Promise<void> {
     return this.inTurn(async () => {
       this.get(accountId, id)
@@ -155,7 +155,7 @@ export abstract class Registry<
   }
 }
 
-/** @param changes hold no member that may not change: schemas of the contract see to it */
+/** @param changes without read-only members, which the contract's schemas exclude */
 export function withChanges<Thing extends object>(
   thing: Thing,
   changes: NoInfer<ChangesOf<Thing>>,
@@ -164,7 +164,7 @@ export function withChanges<Thing extends object>(
   return { ...thing, ...Object.fromEntries(given) }
 }
 
-/** The order of every list. @param idOf what its table calls its id */
+/** The order of every list. @param idOf the name of its id */
 export function newestFirst<Row extends { readonly createdAt: number }>(
   rows: Row[],
   idOf: (row: Row) => string,
@@ -176,20 +176,20 @@ function nameKey({ accountId, id }: NamedThing): string {
   return `${accountId} ${id}`
 }
 
-/** The customer's settings of a thing, without what the gateway sets. */
+/** The customer's settings of a thing, without the members that the gateway sets. */
 export type SettingsOf<Thing> = Omit<Thing, 'accountId' | 'id' | 'createdAt' | 'updatedAt'>
 
 /** Operations of a table that a registry uses. */
 export type RegistryOperation = 'loadAll' | 'findSome' | 'insert' | 'change' | 'delete'
 
 /**
- * Runs steps one after the other, so that what one has read is still so when it writes. Knows no
- * step.
+ * Runs steps one after the other, so that what a step has read is still true when it writes. Knows
+ * no step.
  */
 export class OneAtATime {
   #last: Promise<unknown> = Promise.resolve()
 
-  /** A step that fails keeps nobody from the next. */
+  /** A failed step does not prevent the next. */
   run<Result>(step: () => Promise<Result>): Promise<Result> {
     const turn = this.#last.then(step)
     this.#last = turn.catch(() => {})

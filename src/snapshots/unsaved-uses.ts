@@ -1,6 +1,6 @@
 /**
- * Things that were used since their times were last written. Writes those times in steps, between
- * which calls go on. Must not know what was used, nor the store.
+ * Collects things that were used since their last-used times were written, and writes those times
+ * in steps between calls. Must not know the things, nor the store.
  */
 
 import { SingleFlight } from '../cluster/single-flight.ts'
@@ -11,11 +11,11 @@ import { USES_PER_STATEMENT } from '../store/resources/save-last-used.ts'
 export interface UnsavedUsesOptions<Entry> {
   readonly save: (entries: readonly Entry[]) => Promise<void>
   /**
-   * A whole number from 0 up. Those beside each other lie together in the store, where a step of
-   * neighbours writes a tenth of the pages that one of any entries does.
+   * A whole number from 0. Neighbours are stored together, and writing them in one step touches a
+   * tenth of the pages that random entries would.
    */
   readonly placeOf: (entry: Entry) => number
-  /** One that is gone, or has been replaced, is not written again after a failure. */
+  /** A deleted or replaced entry is not written again after a failure. */
   readonly isCurrent: (entry: Entry) => boolean
 }
 
@@ -26,9 +26,9 @@ export interface FlushOptions {
   readonly onFlushFailure?: (error: unknown) => void
 }
 
-/** Put in order together: a tenth of a millisecond of the event loop. */
+/** Sorted at a time: a tenth of a millisecond of the event loop. */
 const PLACES_PER_PART = 512
-/** Looked at before others get their turn: some tenths of a millisecond. */
+/** Examined between two yields: some tenths of a millisecond. */
 const ENTRIES_PER_TURN = 1_024
 
 export class UnsavedUses<Entry> {
@@ -36,8 +36,8 @@ export class UnsavedUses<Entry> {
   readonly #flight = new SingleFlight(() => this.#writeAll())
   #waiting = new Set<Entry>()
   /**
-   * Nothing is taken out of it but what is gone: a set of a hundred thousand that shrinks is built
-   * anew again and again, each time for milliseconds. It is gone through once.
+   * Only deleted entries are removed: shrinking a set of a hundred thousand would rebuild it again
+   * and again, for milliseconds each. Iterated once.
    */
   #written = new Set<Entry>()
   #toWrite: Iterator<Entry> = this.#written.values()
@@ -57,35 +57,35 @@ export class UnsavedUses<Entry> {
     this.#written.delete(entry)
   }
 
-  /** Also true of what a flush that is under way has written already. */
+  /** Also true for entries that the running flush has written already. */
   has(entry: Entry): boolean {
     return this.#waiting.has(entry) || this.#written.has(entry)
   }
 
   /**
-   * Writes all that wait now. On failure what is not written is kept for the next time, and the
-   * error is thrown.
+   * Writes all that wait now. On failure the rest is kept for the next attempt, and the error is
+   * thrown.
    */
   flush(): Promise<void> {
     return this.#flight.run()
   }
 
-  /** Flushes again and again, until `close`. */
+  /** Flushes repeatedly until `close`. */
   start({ flushIntervalMs = 5_000, onFlushFailure = () => {} }: FlushOptions): void {
     this.#tryFlush = () => this.flush().catch(onFlushFailure)
     this.#stop = systemClock.every(flushIntervalMs, () => void this.#tryFlush())
   }
 
-  /** Stops the clockwork and writes what waits; a failure goes to `onFlushFailure`. */
+  /** Stops the timer and writes pending times; a failure goes to `onFlushFailure`. */
   close(): Promise<void> {
     this.#stop()
     return this.#tryFlush()
   }
 
   async #writeAll(): Promise<void> {
-    // First what a flush that failed has left.
+    // First the rest of a failed flush.
     if (this.#written.size > 0) await this.#writeRest()
-    // Those that are used meanwhile are the next flush's.
+    // Entries used meanwhile belong to the next flush.
     this.#written = this.#waiting
     this.#waiting = new Set()
     const turns = new LoopTurns()
@@ -123,14 +123,14 @@ export class UnsavedUses<Entry> {
     while (taken.length < count) {
       const { value, done } = this.#toWrite.next()
       if (done) break
-      // It may have gone since it was put in order.
+      // It may have been removed since it was sorted.
       if (this.#written.has(value)) taken.push(value)
     }
     return taken
   }
 }
 
-/** Entries in the order of their places, sorted a part at a time as they are taken. */
+/** Entries in the order of their places, sorted one part at a time as they are taken. */
 class Places<Entry> {
   readonly #placeOf: (entry: Entry) => number
   readonly #parts = new Map<number, Entry[]>()

@@ -44,17 +44,22 @@ export function admit(ports: AdmitPorts, call: AskingCall): MaybePromise<Admissi
   const tools = listHostedTools(body, dialect)
   const inputTokens = estimateInputTokens(body)
   const { cap, usualTokens, teaches } = estimateOutput(ports.usualOutput, { dialect, body, gate })
-  const leastNanoUsd = maximumNanoUsd(ports, {
-    ...{ call, tools, inputTokens },
-    outputTokens: cap ?? usualTokens,
-  })
-  const ahead = {
+  const outputTokens = cap ?? usualTokens
+  const leastNanoUsd = maximumNanoUsd(ports, { call, tools, inputTokens, outputTokens })
+  const ticket = ports.limits.admit(caller, {
     gateId,
     startedAtMs: startedAt,
     estimatedTokens: estimateTextTokens(body.bytes.byteLength) + (cap ?? 0),
     usualTokens,
-  }
-  const ticket = ports.limits.admit(caller, leastNanoUsd === 0 ? ahead : { ...ahead, leastNanoUsd })
-  const found = { inputTokens, outputCap: cap, teaches, tools, otherPrices: listOtherPrices(body) }
-  return continueWith(ticket, (taken) => ({ ticket: taken, ...found }))
+    leastNanoUsd: leastNanoUsd === 0 ? undefined : leastNanoUsd,
+  })
+  const otherPrices = listOtherPrices(body)
+  return continueWith(ticket, (taken) => ({
+    ticket: taken,
+    inputTokens,
+    outputCap: cap,
+    teaches,
+    tools,
+    otherPrices,
+  }))
 }

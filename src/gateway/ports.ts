@@ -78,7 +78,7 @@ export interface CallAhead {
    */
   readonly usualTokens?: number
   /** Minimum reserved by limits in money, in billionths of a US dollar (admit.ts). Default: 0. */
-  readonly leastNanoUsd?: number
+  readonly leastNanoUsd?: number | undefined
 }
 
 /** The usage of a completed call. */

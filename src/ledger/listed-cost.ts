@@ -41,6 +41,7 @@ export function costOfListed({ prices, isOwn }: ListedPrice, reported: Reported)
   const status = isOwn && isReportWhole && isWhole(outcome) ? 'exact' : 'estimated'
   const nanoUsd = costOfParts(scaleParts(parts, as))
   const cost: Cost = { nanoUsd, status, source: source + as.inSource }
+  if (usage.audio === undefined && usage.cacheWriteHourTokens === undefined) return cost
   const beside = [...partsOfHours(prices, usage), ...partsOfAudio(prices, usage)]
   return withUses(cost, scaleParts(beside, as))
 }

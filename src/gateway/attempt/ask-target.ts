@@ -105,21 +105,21 @@ export interface Attempted {
  * @throws GatewayError for the target's failure; UpstreamFailure `cancelled` when `signal` was
  * aborted
  */
-export async function askTarget(
+export function askTarget(
   ports: AskPorts,
   input: Attempting,
   target: Target,
   signal: LeaveSignal,
 ): Promise<Attempted> {
   const { uncounted } = ports
-  try {
-    return await askOnce(ports, input, target, signal)
-  } catch (thrown) {
-    const isOurs = uncounted?.has(target) === false
-    if (!isOurs || !refusesStreamOptions(thrown, input.plan.request)) throw thrown
+  const { request } = input.plan
+  const asked = askOnce(ports, input, target, signal)
+  if (!request.stream || uncounted === undefined || uncounted.has(target)) return asked
+  return asked.catch((thrown: unknown) => {
+    if (!refusesStreamOptions(thrown, request)) throw thrown
     uncounted.note(target)
     return askOnce(ports, input, target, signal)
-  }
+  })
 }
 
 async function askOnce(

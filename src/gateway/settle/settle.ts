@@ -114,7 +114,9 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
     usage,
     credential: payerOf(call.attempts, used),
     attemptDetails: toAttemptDetails(ports.clock, attempts, {
-      ...{ outcome, begunAt, target },
+      outcome,
+      begunAt,
+      target,
       errorKind: result.errorKind ?? null,
     }),
     cost: priceUsed(ports.prices, used, {
@@ -349,9 +351,17 @@ function pricePart(
   otherPrices: readonly OtherPrice[],
 ): Cost | undefined {
   const tools = isNothing(usage) ? NO_TOOLS : asked.admission.tools
-  const ownedPrices = ownedPricesOf(asked, target)
-  const facts = { accountId, target, usage, startedAt, outcome, ownedPrices, answeredBy }
-  const call = { ...facts, isEstimated, otherPrices }
+  const call = {
+    accountId,
+    target,
+    usage,
+    startedAt,
+    outcome,
+    ownedPrices: ownedPricesOf(asked, target),
+    answeredBy,
+    isEstimated,
+    otherPrices,
+  }
   // Nearly every call neither asks for tools nor reports any.
   return tools.length === 0 && (toolUses === undefined || toolUses === NO_USES)
     ? prices.priceOf(call)

@@ -70,6 +70,19 @@ export function Button({
   )
 }
 
+/** A small button of a row: `Delete`, read out as `Delete production`. */
+export function RowButton({
+  act,
+  of,
+  ...rest
+}: Omit<ButtonProps, 'size' | 'children'> & { readonly act: string; readonly of: string }) {
+  return (
+    <Button {...rest} size="small" aria-label={`${act} ${of}`}>
+      {act}
+    </Button>
+  )
+}
+
 export interface IconButtonProps extends Omit<ButtonProps, 'children'> {
   /** Its purpose, for those who cannot see the icon, and as a hint on hovering. */
   readonly label: string

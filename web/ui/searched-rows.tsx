@@ -7,6 +7,7 @@ import { findByWords } from '../format/find-by-words.ts'
 import { FirstRows } from './first-rows.tsx'
 import { SearchField } from './search-field.tsx'
 import { EmptyState } from './states.tsx'
+import { ColumnTable } from './table.tsx'
 
 const MANY = 8
 
@@ -52,5 +53,29 @@ export function SearchedRows<Row>({
         list
       )}
     </>
+  )
+}
+
+/** A table of columns with a search. */
+export function SearchedTable<Row>({
+  label,
+  columns,
+  keyOf,
+  isStackedOnPhones = true,
+  ...search
+}: Omit<Parameters<typeof SearchedRows<Row>>[0], 'children' | 'label'> &
+  Omit<Parameters<typeof ColumnTable<Row>>[0], 'rows'>) {
+  return (
+    <SearchedRows {...search}>
+      {(shown) => (
+        <ColumnTable
+          label={label}
+          columns={columns}
+          rows={shown}
+          keyOf={keyOf}
+          isStackedOnPhones={isStackedOnPhones}
+        />
+      )}
+    </SearchedRows>
   )
 }

@@ -1,8 +1,10 @@
 /**
- * Tables that scroll sideways on narrow screens rather than squeeze. Their cells are plain `td`s.
+ * Tables that scroll sideways on narrow screens rather than squeeze. Their cells are plain `td`s,
+ * or follow from a list of columns.
  */
 import type { ReactNode } from 'react'
 import { classNames } from './class-names.ts'
+import { Moment } from './moment.tsx'
 
 export function Table({
   label,
@@ -43,11 +45,11 @@ export function Th({
   isWideOnly = false,
 }: {
   readonly children: ReactNode
-  readonly isNumber?: boolean
+  readonly isNumber?: boolean | undefined
   /** Only for screen readers: for columns of buttons. */
-  readonly isHidden?: boolean
+  readonly isHidden?: boolean | undefined
   /** Not on phones; its cells are `max-sm:hidden`. */
-  readonly isWideOnly?: boolean
+  readonly isWideOnly?: boolean | undefined
 }) {
   return (
     <th
@@ -60,5 +62,79 @@ export function Th({
     >
       {isHidden ? <span className="sr-only">{children}</span> : children}
     </th>
+  )
+}
+
+/** A column, as data. */
+export interface Column<Row> {
+  readonly title: string
+  readonly cell: (row: Row) => ReactNode
+  /** Of its cells. */
+  readonly className?: string
+  readonly isNumber?: boolean
+  /** Its title is for screen readers only: for buttons. */
+  readonly isHidden?: boolean
+  /** Not on phones. */
+  readonly isWideOnly?: boolean
+  /** A stacked cell begins with the title. */
+  readonly isLabelled?: boolean
+}
+
+/** A column of moments, with `never` where there is none. */
+export function timeColumn<Member extends string>(
+  title: string,
+  member: Member,
+  { never, isWideOnly = false }: { readonly never?: string; readonly isWideOnly?: boolean } = {},
+): Column<Readonly<Record<Member, string | null>>> {
+  return {
+    title,
+    className: 'text-ink-soft',
+    isLabelled: true,
+    isWideOnly,
+    cell: (row) => <Moment at={row[member]} {...(never === undefined ? {} : { never })} />,
+  }
+}
+
+export function ColumnTable<Row>({
+  label,
+  columns,
+  rows,
+  keyOf,
+  isStackedOnPhones = true,
+}: {
+  readonly label: string
+  readonly columns: readonly Column<Row>[]
+  readonly rows: readonly Row[]
+  readonly keyOf: (row: Row) => string
+  readonly isStackedOnPhones?: boolean
+}) {
+  return (
+    <Table
+      label={label}
+      isStackedOnPhones={isStackedOnPhones}
+      head={columns.map(({ title, isNumber, isHidden, isWideOnly }) => (
+        <Th key={title} isNumber={isNumber} isHidden={isHidden} isWideOnly={isWideOnly}>
+          {title}
+        </Th>
+      ))}
+    >
+      {rows.map((row) => (
+        <tr key={keyOf(row)}>
+          {columns.map(({ title, cell, className, isNumber, isWideOnly, isLabelled }) => (
+            <td
+              key={title}
+              data-label={isLabelled === true ? title : undefined}
+              className={classNames(
+                className,
+                isNumber && 'text-right tabular-nums',
+                isWideOnly && 'max-sm:hidden',
+              )}
+            >
+              {cell(row)}
+            </td>
+          ))}
+        </tr>
+      ))}
+    </Table>
   )
 }

@@ -11,7 +11,7 @@ import { describeError } from './states.tsx'
 import { toast } from './toast.ts'
 import type { ToastOptions } from './toaster.tsx'
 
-type Said = string | readonly [message: string, options: ToastOptions]
+export type Said = string | readonly [message: string, options: ToastOptions]
 
 interface Change<Answer, Given> {
   readonly send: (given: Given) => Promise<Answer>

@@ -42,7 +42,7 @@ describe('acts are called', () => {
       ...linesOf(path)
         .join('\n')
         .matchAll(
-          /(?:toast\(\s*'(?:success|message)',|\bdone:(?: \([^)]*\) =>)?(?: \[)?)\s*([^\n]*['"`][^\n]+)/g,
+          /(?:toast\(\s*'(?:success|message)',|\bdone(?::(?: \([^)]*\) =>)?(?: \[)?|=\{?\[?))\s*([^\n]*['"`][^\n]+)/g,
         ),
     ])
     expect(told.length).toBeGreaterThan(20)

@@ -1,22 +1,17 @@
 /** The account's gates: what each asks, how its targets do, and what went through it. */
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { Plus, Route } from 'lucide-react'
+import { Route } from 'lucide-react'
 import { memo, useDeferredValue, useState } from 'react'
-import { wholeListQuery } from '../../api/operation-query.ts'
 import type { Exhausted } from '../../format/exhausted.ts'
 import { formatCount, formatShare, formatWhole, NOT_KNOWN } from '../../format/figures.ts'
 import { findByWords } from '../../format/find-by-words.ts'
-import { LinkButton } from '../../ui/button.tsx'
-import { Card } from '../../ui/card.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { FirstRows } from '../../ui/first-rows.tsx'
 import { ExhaustedBadge, LimitNotices, useExhausted } from '../../ui/limit-notices.tsx'
 import { Moment } from '../../ui/moment.tsx'
-import { Page } from '../../ui/page.tsx'
-import { QueryBoundary } from '../../ui/query-boundary.tsx'
+import { ResourcePage } from '../../ui/resource-page.tsx'
 import { SearchField } from '../../ui/search-field.tsx'
-import { EmptyState, Skeleton } from '../../ui/states.tsx'
+import { Skeleton } from '../../ui/states.tsx'
 import { Table, Th } from '../../ui/table.tsx'
 import { type Gate, toDraft, toShares } from './gate-draft.ts'
 import { FallbackBadge, useGateFallbacks } from './gate-fallback.tsx'
@@ -25,61 +20,52 @@ import { type RecentCalls, useRecentCalls } from './use-recent-calls.ts'
 import { useSeenSince, useTargetHealth } from './use-target-health.ts'
 
 export function GatesPage() {
-  const gates = useQuery(wholeListQuery('GET /v1/gates'))
+  const seenSince = useSeenSince()
+  return (
+    <ResourcePage
+      list="GET /v1/gates"
+      title="Gates"
+      note="Applications name a gate where they named a model. The gate decides which provider answers, and which one steps in when it fails."
+      many="gates"
+      icon={<Route />}
+      purpose="A gate is a name that stands for one or more models. Create one, then put its id where the model name is in your code."
+      create={{ label: 'Create a gate', to: '/gates/new' }}
+      notices={<LimitNotices exhausted={useExhausted('gate')} />}
+      footnote={
+        <p className="-mt-2 text-[13px] text-ink-faint">
+          Health is what this node has seen of each target since it started
+          {seenSince !== undefined && (
+            <>
+              , <Moment at={seenSince} />
+            </>
+          )}
+          . Calls and errors are those of the last 24 hours; refused calls are no errors. “On
+          fallback” is the share of the calls of the last hour or two that another target than the
+          first answered.
+        </p>
+      }
+    >
+      {(rows) => <SearchedGates gates={rows} />}
+    </ResourcePage>
+  )
+}
+
+function SearchedGates({ gates }: { readonly gates: readonly Gate[] }) {
   const [search, setSearch] = useState('')
   // The field shows a key at once, and hundreds of rows after it.
   const shownSearch = useDeferredValue(search)
-  const seenSince = useSeenSince()
-  const createButton = (
-    <LinkButton to="/gates/new" look="primary">
-      <Plus aria-hidden className="size-4" />
-      Create a gate
-    </LinkButton>
-  )
   return (
-    <Page
-      title="Gates"
-      note="Applications name a gate where they named a model. The gate decides which provider answers, and which one steps in when it fails."
-      actions={createButton}
-    >
-      <LimitNotices exhausted={useExhausted('gate')} />
-      <Card>
-        <QueryBoundary
-          query={gates}
-          empty={
-            <EmptyState icon={<Route />} title="No gates" action={createButton}>
-              A gate is a name that stands for one or more models. Create one, then put its id where
-              the model name is in your code.
-            </EmptyState>
-          }
-        >
-          {(rows) => (
-            <>
-              <div className="border-b border-line p-3">
-                <SearchField
-                  label="Search gates"
-                  placeholder="Search by id, name or target"
-                  value={search}
-                  onChange={setSearch}
-                />
-              </div>
-              <FoundGates gates={rows} search={shownSearch} />
-            </>
-          )}
-        </QueryBoundary>
-      </Card>
-      <p className="-mt-2 text-[13px] text-ink-faint">
-        Health is what this node has seen of each target since it started
-        {seenSince !== undefined && (
-          <>
-            , <Moment at={seenSince} />
-          </>
-        )}
-        . Calls and errors are those of the last 24 hours; refused calls are no errors. “On
-        fallback” is the share of the calls of the last hour or two that another target than the
-        first answered.
-      </p>
-    </Page>
+    <>
+      <div className="border-b border-line p-3">
+        <SearchField
+          label="Search gates"
+          placeholder="Search by id, name or target"
+          value={search}
+          onChange={setSearch}
+        />
+      </div>
+      <FoundGates gates={gates} search={shownSearch} />
+    </>
   )
 }
 

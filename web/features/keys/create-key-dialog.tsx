@@ -27,18 +27,8 @@ interface KeyDraft {
 
 const EMPTY_DRAFT: KeyDraft = { name: '', expiry: NEVER }
 
-export function CreateKeyDialog({
-  isOpen,
-  onClose,
-}: {
-  readonly isOpen: boolean
-  readonly onClose: () => void
-}) {
-  // Unmounted when it is closed: nothing that was typed or shown outlives it.
-  return isOpen ? <OpenDialog onClose={onClose} /> : null
-}
-
-function OpenDialog({ onClose }: { readonly onClose: () => void }) {
+/** Unmounted when it is closed: nothing that was typed or shown outlives it. */
+export function CreateKeyDialog({ onClose }: { readonly onClose: () => void }) {
   const [way, setWay] = useState<Way>('create')
   // Arrow keys go from way to way: a form that took the focus would end that at the second.
   const [wasChosen, setChosen] = useState(false)

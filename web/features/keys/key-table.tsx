@@ -13,8 +13,8 @@ import { ExhaustedBadge, useExhausted } from '../../ui/limit-notices.tsx'
 import { PageLink } from '../../ui/links.tsx'
 import { Menu, MenuItem, MenuSeparator } from '../../ui/menu.tsx'
 import { Moment } from '../../ui/moment.tsx'
-import { SearchedRows } from '../../ui/searched-rows.tsx'
-import { Table, Th } from '../../ui/table.tsx'
+import { SearchedTable } from '../../ui/searched-rows.tsx'
+import { timeColumn } from '../../ui/table.tsx'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { hasExpired, previousOf, stateOfExpiry } from './expiry.ts'
 import { type RecentUse, useRecentUse } from './recent-use-note.tsx'
@@ -33,73 +33,79 @@ export function KeyTable({
   const exhausted = useExhausted('key')
   const now = Date.now()
   return (
-    <SearchedRows
+    <SearchedTable
+      label="API keys"
       rows={keys}
       thing="key"
       textOf={(key) => `${key.name} ${key.maskedPrefix}`}
       searched="Names and the beginnings of keys are searched."
-    >
-      {(shown) => (
-        <Table
-          label="API keys"
-          head={
+      keyOf={({ id }) => id}
+      isStackedOnPhones={false}
+      columns={[
+        {
+          title: 'Name',
+          className: 'max-w-72 min-w-32 font-medium wrap-anywhere text-ink',
+          cell: (key) => (
             <>
-              <Th>Name</Th>
-              <Th isWideOnly>Key</Th>
-              <Th isNumber>Calls, last 24 h</Th>
-              <Th isWideOnly>Last used</Th>
-              <Th isWideOnly>Expires</Th>
-              <Th isWideOnly>Created</Th>
-              <Th isHidden>Actions</Th>
-            </>
-          }
-        >
-          {shown.map((key) => (
-            <tr key={key.id}>
-              <td className="max-w-72 min-w-32 font-medium wrap-anywhere text-ink">
-                <bdi>{key.name}</bdi> <ExhaustedBadge id={key.id} exhausted={exhausted} />
-                <div className="mt-0.5 flex flex-col items-start gap-1 text-[13px] font-normal text-ink-soft sm:hidden">
-                  <MaskedKey apiKey={key} now={now} />
-                  <span>
-                    Last used: <Moment at={key.lastUsedAt} />
-                  </span>
-                  {key.expiresAt !== null && (
-                    <Expiry at={key.expiresAt} now={now} verb="Expires " />
-                  )}
-                </div>
-              </td>
-              <td className="max-sm:hidden">
+              <bdi>{key.name}</bdi> <ExhaustedBadge id={key.id} exhausted={exhausted} />
+              <div className="mt-0.5 flex flex-col items-start gap-1 text-[13px] font-normal text-ink-soft sm:hidden">
                 <MaskedKey apiKey={key} now={now} />
-              </td>
-              <td className="text-right whitespace-nowrap tabular-nums">
-                <Calls apiKey={key} use={recentUseOf(key.id)} />
-              </td>
-              <td className="text-ink-soft max-sm:hidden">
-                <Moment at={key.lastUsedAt} />
-              </td>
-              <td className="text-ink-soft max-sm:hidden">
-                {key.expiresAt === null ? (
-                  <span className="text-ink-faint">never</span>
-                ) : (
-                  <Expiry at={key.expiresAt} now={now} />
-                )}
-              </td>
-              <td className="text-ink-soft max-sm:hidden">
-                <Moment at={key.createdAt} />
-                <Creator name={creatorOf(key)} />
-              </td>
-              <td className="text-right">
-                <KeyMenu
-                  name={key.name}
-                  hasExpired={hasExpired(key, now)}
-                  onChoose={(step) => onChoose(key, step)}
-                />
-              </td>
-            </tr>
-          ))}
-        </Table>
-      )}
-    </SearchedRows>
+                <span>
+                  Last used: <Moment at={key.lastUsedAt} />
+                </span>
+                {key.expiresAt !== null && <Expiry at={key.expiresAt} now={now} verb="Expires " />}
+              </div>
+            </>
+          ),
+        },
+        {
+          title: 'Key',
+          isWideOnly: true,
+          cell: (key) => <MaskedKey apiKey={key} now={now} />,
+        },
+        {
+          title: 'Calls, last 24 h',
+          isNumber: true,
+          className: 'whitespace-nowrap',
+          cell: (key) => <Calls apiKey={key} use={recentUseOf(key.id)} />,
+        },
+        timeColumn('Last used', 'lastUsedAt', { isWideOnly: true }),
+        {
+          title: 'Expires',
+          isWideOnly: true,
+          className: 'text-ink-soft',
+          cell: ({ expiresAt }) =>
+            expiresAt === null ? (
+              <span className="text-ink-faint">never</span>
+            ) : (
+              <Expiry at={expiresAt} now={now} />
+            ),
+        },
+        {
+          title: 'Created',
+          isWideOnly: true,
+          className: 'text-ink-soft',
+          cell: (key) => (
+            <>
+              <Moment at={key.createdAt} />
+              <Creator name={creatorOf(key)} />
+            </>
+          ),
+        },
+        {
+          title: 'Actions',
+          isHidden: true,
+          className: 'text-right',
+          cell: (key) => (
+            <KeyMenu
+              name={key.name}
+              hasExpired={hasExpired(key, now)}
+              onChoose={(step) => onChoose(key, step)}
+            />
+          ),
+        },
+      ]}
+    />
   )
 }
 

@@ -1,19 +1,18 @@
 /** The account's API keys: made, shown once, used, changed, rotated, deleted. */
-import { useQuery } from '@tanstack/react-query'
-import { KeyRound, Plus } from 'lucide-react'
+import { KeyRound } from 'lucide-react'
 import { useState } from 'react'
-import { ask, type RowOf } from '../../api/ask.ts'
+import { ask } from '../../api/ask.ts'
 import { changeSame } from '../../api/change-same.ts'
-import { wholeListQuery } from '../../api/operation-query.ts'
-import { Button } from '../../ui/button.tsx'
-import { Card } from '../../ui/card.tsx'
 import { EditNotes, useEdited } from '../../ui/changed-meanwhile-note.tsx'
-import { ConfirmDialog, Dialog, FormActions } from '../../ui/dialog.tsx'
+import { Dialog, FormActions } from '../../ui/dialog.tsx'
 import { Form } from '../../ui/form.tsx'
 import { LimitNotices, useExhausted } from '../../ui/limit-notices.tsx'
-import { Page } from '../../ui/page.tsx'
-import { QueryBoundary } from '../../ui/query-boundary.tsx'
-import { EmptyState } from '../../ui/states.tsx'
+import {
+  DeleteDialog,
+  ResourcePage,
+  type RowDialog,
+  type RowDialogProps,
+} from '../../ui/resource-page.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { CreateKeyDialog, ExpiryField, KeyNameField } from './create-key-dialog.tsx'
@@ -22,78 +21,45 @@ import { type ApiKey, type KeyStep, KeyTable } from './key-table.tsx'
 import { RecentUseNote } from './recent-use-note.tsx'
 import { RotateKeyDialog } from './rotate-key-dialog.tsx'
 
+const DIALOGS: Readonly<Record<KeyStep, RowDialog<ApiKey>>> = {
+  change: ChangeKeyDialog,
+  rotate: RotateKeyDialog,
+  delete: DeleteKeyDialog,
+}
+
 export function KeysPage() {
-  const keys = useQuery(wholeListQuery('GET /v1/keys'))
-  const [isCreating, setCreating] = useState(false)
-  const [asked, setAsked] = useState<{ readonly key: ApiKey; readonly step: KeyStep }>()
-  const done = () => setAsked(undefined)
-  const createButton = (
-    <Button look="primary" onClick={() => setCreating(true)}>
-      <Plus aria-hidden className="size-4" />
-      Create New Key
-    </Button>
-  )
   return (
-    <Page
+    <ResourcePage
+      list="GET /v1/keys"
       title="API Keys"
       note="Every key has full access to this account. Use one for each application and environment, so that each can be replaced by itself."
-      actions={createButton}
+      many="keys"
+      icon={<KeyRound />}
+      purpose="Applications send a key with every request. Without one, none can call a gate."
+      create={{ label: 'Create New Key', dialog: CreateKeyDialog }}
+      notices={<LimitNotices exhausted={useExhausted('key')} />}
     >
-      <LimitNotices exhausted={useExhausted('key')} />
-      <Card>
-        <QueryBoundary
-          query={keys}
-          empty={
-            <EmptyState icon={<KeyRound />} title="No keys" action={createButton}>
-              Applications send a key with every request. Without one, none can call a gate.
-            </EmptyState>
-          }
-        >
-          {(rows) => <KeyTable keys={rows} onChoose={(key, step) => setAsked({ key, step })} />}
-        </QueryBoundary>
-      </Card>
-      <CreateKeyDialog isOpen={isCreating} onClose={() => setCreating(false)} />
-      {asked?.step === 'change' && <ChangeKeyDialog apiKey={asked.key} onClose={done} />}
-      {asked?.step === 'rotate' && <RotateKeyDialog apiKey={asked.key} onClose={done} />}
-      <DeleteKeyDialog doomed={asked?.step === 'delete' ? asked.key : undefined} onClose={done} />
-    </Page>
+      {(rows, open) => <KeyTable keys={rows} onChoose={(key, step) => open(DIALOGS[step], key)} />}
+    </ResourcePage>
   )
 }
 
-// Asks before a key is deleted, and says what will stop working.
-
-function DeleteKeyDialog({
-  doomed,
-  onClose,
-}: {
-  readonly doomed: RowOf<'GET /v1/keys'> | undefined
-  readonly onClose: () => void
-}) {
-  const remove = useChange({
-    send: (id: string) => ask('DELETE /v1/keys/{id}', { path: { id } }),
-    makesStale: ['GET /v1/keys'],
-    done: () => [
-      `Key “${doomed?.name}” deleted`,
-      { description: 'Requests with it are refused from now on.' },
-    ],
-    onDone: onClose,
-  })
+function DeleteKeyDialog({ row: apiKey, onClose }: RowDialogProps<ApiKey>) {
   return (
-    <ConfirmDialog
-      isOpen={doomed !== undefined}
-      onClose={() => {
-        remove.reset()
-        onClose()
-      }}
-      title={`Delete “${doomed?.name}”?`}
-      confirmLabel="Delete the key"
-      isBusy={remove.isPending}
-      error={remove.error}
-      onConfirm={() => doomed && remove.mutate(doomed.id)}
+    <DeleteDialog
+      one="key"
+      name={apiKey.name}
+      send={() => ask('DELETE /v1/keys/{id}', { path: { id: apiKey.id } })}
+      makesStale={['GET /v1/keys']}
+      done={[
+        `Key “${apiKey.name}” deleted`,
+        { description: 'Requests with it are refused from now on.' },
+      ]}
+      onClose={onClose}
     >
       <p>It takes effect at once and cannot be undone.</p>
-      {doomed !== undefined && <RecentUseNote apiKey={doomed} />}
-    </ConfirmDialog>
+      <RecentUseNote apiKey={apiKey} />
+    </DeleteDialog>
   )
 }
 
@@ -105,13 +71,7 @@ const toFields = ({ name, expiresAt }: ApiKey): { name: string; expiry: Expiry }
   expiry: expiresAt === null ? NEVER : { choice: 'keep', day: '' },
 })
 
-function ChangeKeyDialog({
-  apiKey,
-  onClose,
-}: {
-  readonly apiKey: ApiKey
-  readonly onClose: () => void
-}) {
+function ChangeKeyDialog({ row: apiKey, onClose }: RowDialogProps<ApiKey>) {
   const zone = useTimeZone()
   const edited = useEdited(apiKey, toFields)
   const { base, first, fields, change } = edited

@@ -7,6 +7,7 @@ import { SelectField } from '../../ui/field.tsx'
 import { Form, FormRefusal } from '../../ui/form.tsx'
 import { DateTime } from '../../ui/moment.tsx'
 import { OneTimeSecret } from '../../ui/one-time-secret.tsx'
+import type { RowDialogProps } from '../../ui/resource-page.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { type PreviousKey, previousOf } from './expiry.ts'
@@ -22,13 +23,7 @@ const OLD_KEY_ENDS = [
   { seconds: 7 * DAY_S, label: 'In 7 days' },
 ] as const
 
-export function RotateKeyDialog({
-  apiKey,
-  onClose,
-}: {
-  readonly apiKey: ApiKey
-  readonly onClose: () => void
-}) {
+export function RotateKeyDialog({ row: apiKey, onClose }: RowDialogProps<ApiKey>) {
   const [rotated, setRotated] = useState<AnswerOf<'POST /v1/keys/{id}/rotate'>>()
   const [older] = useState(() => previousOf(apiKey, Date.now()))
   const [endsIn, setEndsIn] = useState<number>(older === undefined ? DAY_S : 0)

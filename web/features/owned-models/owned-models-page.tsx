@@ -1,54 +1,34 @@
 /** The models that the account hosts or pays for itself. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { Plus, Server } from 'lucide-react'
+import { Server } from 'lucide-react'
 import type { RowOf } from '../../api/ask.ts'
 import { wholeListQuery } from '../../api/operation-query.ts'
 import { formatDialect } from '../../format/dialects.ts'
 import { formatUsd } from '../../format/figures.ts'
 import { gatesWithTarget } from '../../format/gate-targets.ts'
-import { LinkButton } from '../../ui/button.tsx'
-import { Card } from '../../ui/card.tsx'
 import { GateLinks } from '../../ui/gate-links.tsx'
-import { Moment } from '../../ui/moment.tsx'
-import { Page } from '../../ui/page.tsx'
-import { QueryBoundary } from '../../ui/query-boundary.tsx'
-import { SearchedRows } from '../../ui/searched-rows.tsx'
-import { EmptyState } from '../../ui/states.tsx'
-import { Table, Th } from '../../ui/table.tsx'
+import { ResourcePage } from '../../ui/resource-page.tsx'
+import { SearchedTable } from '../../ui/searched-rows.tsx'
+import { timeColumn } from '../../ui/table.tsx'
 import type { OwnedModel } from './draft.ts'
 import { StateOfModel } from './probe-note.tsx'
 import { useLastCalls } from './use-last-calls.ts'
 
 export function OwnedModelsPage() {
-  const models = useQuery(wholeListQuery('GET /v1/owned-models'))
   const gates = useQuery(wholeListQuery('GET /v1/gates'))
-  const registerButton = (
-    <LinkButton to="/owned-models/new" look="primary">
-      <Plus aria-hidden className="size-4" />
-      Register a model
-    </LinkButton>
-  )
   return (
-    <Page
+    <ResourcePage
+      list="GET /v1/owned-models"
       title="Owned models"
       note="Models that you host or pay for yourself, with their address, credential and prices. Gates name them as owned/…, beside any provider; their calls do not count for your plan’s quota."
-      actions={registerButton}
+      many="owned models"
+      icon={<Server />}
+      purpose="A vLLM or Ollama server, a fine-tuned model at a vendor, a proxy of your own: register where it is and what it speaks, then put it into a gate."
+      create={{ label: 'Register a model', to: '/owned-models/new' }}
     >
-      <Card>
-        <QueryBoundary
-          query={models}
-          empty={
-            <EmptyState icon={<Server />} title="No owned models" action={registerButton}>
-              A vLLM or Ollama server, a fine-tuned model at a vendor, a proxy of your own: register
-              where it is and what it speaks, then put it into a gate.
-            </EmptyState>
-          }
-        >
-          {(rows) => <ModelTable models={rows} gates={gates.data} />}
-        </QueryBoundary>
-      </Card>
-    </Page>
+      {(rows) => <ModelTable models={rows} gates={gates.data} />}
+    </ResourcePage>
   )
 }
 
@@ -62,70 +42,65 @@ function ModelTable({
 }) {
   const lastCallOf = useLastCalls()
   return (
-    <SearchedRows
+    <SearchedTable
+      label="Owned models"
       rows={models}
       thing="model"
       textOf={({ displayName, slug, baseUrl }) => `${displayName} owned/${slug} ${baseUrl}`}
       searched="Names, slugs and addresses are searched."
-    >
-      {(shown) => (
-        <Table
-          label="Owned models"
-          isStackedOnPhones
-          head={
+      keyOf={({ slug }) => slug}
+      columns={[
+        {
+          title: 'Model',
+          className: 'max-w-72 min-w-40 wrap-anywhere',
+          cell: ({ slug, displayName }) => (
             <>
-              <Th>Model</Th>
-              <Th>State</Th>
-              <Th>Format and address</Th>
-              <Th isNumber>Input / output, per 1M</Th>
-              <Th>Used by</Th>
-              <Th>Credential set</Th>
-            </>
-          }
-        >
-          {shown.map((model) => (
-            <tr key={model.slug}>
-              <td className="max-w-72 min-w-40 wrap-anywhere">
-                <Link
-                  to="/owned-models/$slug"
-                  params={{ slug: model.slug }}
-                  className="rounded-sm font-medium text-ink hover:underline"
-                >
-                  {model.displayName}
-                </Link>
-                <code className="block font-mono text-[13px] text-ink-faint">
-                  owned/{model.slug}
-                </code>
-              </td>
-              <td>
-                <StateOfModel probe={model.probe} lastCall={lastCallOf(model)} />
-              </td>
-              <td>
-                <span className="text-ink">{formatDialect(model.dialect)}</span>
-                <code
-                  title={model.baseUrl}
-                  className="line-clamp-2 max-w-64 min-w-36 font-mono text-[13px] wrap-anywhere text-ink-faint"
-                >
-                  {model.baseUrl}
-                </code>
-              </td>
-              <td
-                data-label="Input / output, per 1M"
-                className="text-right whitespace-nowrap text-ink tabular-nums max-sm:text-left"
+              <Link
+                to="/owned-models/$slug"
+                params={{ slug }}
+                className="rounded-sm font-medium text-ink hover:underline"
               >
-                {formatUsd(model.pricingInput / 100)} / {formatUsd(model.pricingOutput / 100)}
-              </td>
-              <td data-label="Used by" className="min-w-36 text-ink-soft">
-                <Users gates={gates} slug={model.slug} />
-              </td>
-              <td data-label="Credential set" className="text-ink-soft">
-                <Moment at={model.credentialSetAt} never="none" />
-              </td>
-            </tr>
-          ))}
-        </Table>
-      )}
-    </SearchedRows>
+                {displayName}
+              </Link>
+              <code className="block font-mono text-[13px] text-ink-faint">owned/{slug}</code>
+            </>
+          ),
+        },
+        {
+          title: 'State',
+          cell: (model) => <StateOfModel probe={model.probe} lastCall={lastCallOf(model)} />,
+        },
+        {
+          title: 'Format and address',
+          cell: ({ dialect, baseUrl }) => (
+            <>
+              <span className="text-ink">{formatDialect(dialect)}</span>
+              <code
+                title={baseUrl}
+                className="line-clamp-2 max-w-64 min-w-36 font-mono text-[13px] wrap-anywhere text-ink-faint"
+              >
+                {baseUrl}
+              </code>
+            </>
+          ),
+        },
+        {
+          title: 'Input / output, per 1M',
+          isNumber: true,
+          isLabelled: true,
+          className: 'whitespace-nowrap text-ink max-sm:text-left',
+          cell: ({ pricingInput, pricingOutput }) =>
+            `${formatUsd(pricingInput / 100)} / ${formatUsd(pricingOutput / 100)}`,
+        },
+        {
+          title: 'Used by',
+          isLabelled: true,
+          className: 'min-w-36 text-ink-soft',
+          cell: ({ slug }) => <Users gates={gates} slug={slug} />,
+        },
+        timeColumn('Credential set', 'credentialSetAt', { never: 'none' }),
+      ]}
+    />
   )
 }
 

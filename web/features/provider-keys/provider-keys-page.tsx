@@ -9,11 +9,12 @@ import { operationQuery, wholeListQuery } from '../../api/operation-query.ts'
 import { gatesOfProvider } from '../../format/gate-targets.ts'
 import { Card } from '../../ui/card.tsx'
 import { classNames } from '../../ui/class-names.ts'
-import { ConfirmDialog, Dialog, FormActions } from '../../ui/dialog.tsx'
+import { Dialog, FormActions } from '../../ui/dialog.tsx'
 import { Form, FormRefusal } from '../../ui/form.tsx'
 import { GateLinks } from '../../ui/gate-links.tsx'
 import { Page } from '../../ui/page.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
+import { DeleteDialog, type RowDialogProps } from '../../ui/resource-page.tsx'
 import { SearchField } from '../../ui/search-field.tsx'
 import { SecretField } from '../../ui/secret-field.tsx'
 import { EmptyState } from '../../ui/states.tsx'
@@ -77,7 +78,7 @@ function ProviderList({ rows }: { readonly rows: readonly ProviderRow[] }) {
   /** Provider id → what was wrong with the key when it was last set here. */
   const [warnings, setWarnings] = useState<ReadonlyMap<string, string>>(new Map())
   const [keyFor, setKeyFor] = useState<ProviderRow>()
-  const [doomed, setDoomed] = useState<ProviderRow>()
+  const [deleted, setDeleted] = useState<ProviderRow>()
   const ordered = rows.toSorted(
     (left, right) => order.indexOf(left.provider.id) - order.indexOf(right.provider.id),
   )
@@ -104,7 +105,7 @@ function ProviderList({ rows }: { readonly rows: readonly ProviderRow[] }) {
               row={row}
               warning={row.ownKey && warnings.get(row.provider.id)}
               onSet={() => setKeyFor(row)}
-              onDelete={() => setDoomed(row)}
+              onDelete={() => setDeleted(row)}
             />
           ))}
         </ul>
@@ -116,46 +117,30 @@ function ProviderList({ rows }: { readonly rows: readonly ProviderRow[] }) {
         }
         onClose={() => setKeyFor(undefined)}
       />
-      <DeleteProviderKeyDialog row={doomed} onClose={() => setDoomed(undefined)} />
+      {deleted !== undefined && (
+        <DeleteProviderKeyDialog row={deleted} onClose={() => setDeleted(undefined)} />
+      )}
     </>
   )
 }
 
-// Asks before an own key is deleted, and says which gates will be without it.
-
-function DeleteProviderKeyDialog({
-  row,
-  onClose,
-}: {
-  /** Undefined: closed. */
-  readonly row: ProviderRow | undefined
-  readonly onClose: () => void
-}) {
-  const remove = useChange({
-    send: ({ provider }: ProviderRow) =>
-      ask('DELETE /v1/provider-keys/{provider}', { path: { provider: provider.id } }),
-    makesStale: ['GET /v1/provider-keys', 'GET /v1/providers'],
-    done: (_, { provider }) => `Key for ${provider.name} deleted`,
-    onDone: onClose,
-  })
+function DeleteProviderKeyDialog({ row, onClose }: RowDialogProps<ProviderRow>) {
+  const { id, name } = row.provider
   return (
-    <ConfirmDialog
-      isOpen={row !== undefined}
-      onClose={() => {
-        remove.reset()
-        onClose()
-      }}
-      title={`Delete your key for ${row?.provider.name}?`}
-      confirmLabel="Delete the key"
-      isBusy={remove.isPending}
-      error={remove.error}
-      onConfirm={() => row && remove.mutate(row)}
+    <DeleteDialog
+      one="key"
+      name={name}
+      title={`Delete your key for ${name}?`}
+      send={() => ask('DELETE /v1/provider-keys/{provider}', { path: { provider: id } })}
+      makesStale={['GET /v1/provider-keys', 'GET /v1/providers']}
+      done={`Key for ${name} deleted`}
+      onClose={onClose}
     >
       <p>
         It cannot be brought back: the gateway keeps no copy. To pause it, switch it off instead.
       </p>
-      {row !== undefined && <Consequences row={row} />}
-    </ConfirmDialog>
+      <Consequences row={row} />
+    </DeleteDialog>
   )
 }
 

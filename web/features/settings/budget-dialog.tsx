@@ -10,6 +10,7 @@ import { EditNotes, useEdited } from '../../ui/changed-meanwhile-note.tsx'
 import { Dialog, FormActions } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
+import type { RowDialogProps } from '../../ui/resource-page.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import {
   type Budget,
@@ -30,14 +31,7 @@ const toFields = (budget: Budget | undefined) => ({
   alerts: writeAlerts(budget?.alertAt ?? DEFAULT_ALERTS),
 })
 
-export function BudgetDialog({
-  budget,
-  onClose,
-}: {
-  /** Undefined: a new one. */
-  readonly budget: Budget | undefined
-  readonly onClose: () => void
-}) {
+export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | undefined>) {
   // Only what differs from the first values is sent.
   const edited = useEdited(budget, toFields)
   const { first, fields, change } = edited

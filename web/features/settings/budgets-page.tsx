@@ -1,64 +1,37 @@
 /** Budgets: the most that a key or a gate may use in a period, and what is used of it. */
 import { useQuery } from '@tanstack/react-query'
-import { Plus, Wallet } from 'lucide-react'
-import { useState } from 'react'
+import { Wallet } from 'lucide-react'
 import { ask } from '../../api/ask.ts'
 import { wholeListQuery } from '../../api/operation-query.ts'
 import { Badge } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
-import { Card, CardHeader } from '../../ui/card.tsx'
-import { ConfirmChange } from '../../ui/dialog.tsx'
+import { RowButton } from '../../ui/button.tsx'
 import { Moment } from '../../ui/moment.tsx'
-import { QueryBoundary } from '../../ui/query-boundary.tsx'
-import { SearchedRows } from '../../ui/searched-rows.tsx'
-import { EmptyState } from '../../ui/states.tsx'
-import { Table, Th } from '../../ui/table.tsx'
-import { useChange } from '../../ui/use-change.ts'
+import { DeleteDialog, ResourceCard, type RowDialogProps } from '../../ui/resource-page.tsx'
+import { SearchedTable } from '../../ui/searched-rows.tsx'
+import { timeColumn } from '../../ui/table.tsx'
 import { BudgetDialog } from './budget-dialog.tsx'
 import { type Budget, PERIOD_WORDS, toUse } from './budget-figures.ts'
 import { Meter } from './meter.tsx'
 
 export function BudgetsPage() {
-  const budgets = useQuery(wholeListQuery('GET /v1/budgets'))
-  const [edited, setEdited] = useState<Budget | 'new'>()
-  const [doomed, setDoomed] = useState<Budget>()
-  const createButton = (
-    <Button look="primary" onClick={() => setEdited('new')}>
-      <Plus aria-hidden className="size-4" />
-      Create a budget
-    </Button>
-  )
   return (
-    <>
-      <Card>
-        <CardHeader
-          title="Budgets"
-          note="Each limits one key or one gate. When it is used up, calls are refused with status 429 until it starts again."
-        >
-          {(budgets.data?.length ?? 0) > 0 && createButton}
-        </CardHeader>
-        <QueryBoundary
-          query={budgets}
-          empty={
-            <EmptyState icon={<Wallet />} title="No budgets" action={createButton}>
-              A budget keeps one application or one gate from using more than its share of the
-              month, and tells webhooks before it does.
-            </EmptyState>
-          }
-        >
-          {(rows) => <BudgetTable budgets={rows} onEdit={setEdited} onDelete={setDoomed} />}
-        </QueryBoundary>
-      </Card>
-      {edited !== undefined && (
-        <BudgetDialog
-          budget={edited === 'new' ? undefined : edited}
-          onClose={() => setEdited(undefined)}
+    <ResourceCard
+      list="GET /v1/budgets"
+      title="Budgets"
+      note="Each limits one key or one gate. When it is used up, calls are refused with status 429 until it starts again."
+      many="budgets"
+      icon={<Wallet />}
+      purpose="A budget keeps one application or one gate from using more than its share of the month, and tells webhooks before it does."
+      create={{ label: 'Create a budget', dialog: BudgetDialog }}
+    >
+      {(rows, open) => (
+        <BudgetTable
+          budgets={rows}
+          onEdit={(budget) => open(BudgetDialog, budget)}
+          onDelete={(budget) => open(DeleteBudgetDialog, budget)}
         />
       )}
-      {doomed !== undefined && (
-        <DeleteBudgetDialog budget={doomed} onClose={() => setDoomed(undefined)} />
-      )}
-    </>
+    </ResourceCard>
   )
 }
 
@@ -77,77 +50,70 @@ function BudgetTable({
       ? { type: 'Key', name: keys?.find(({ id }) => id === keyId)?.name ?? keyId ?? '' }
       : { type: 'Gate', name: gateId }
   return (
-    <SearchedRows
+    <SearchedTable
       rows={budgets}
       thing="budget"
       textOf={(budget) => `${budget.name} ${scopeOf(budget).name}`}
       searched="Names are searched, and the keys and gates that are limited."
-    >
-      {(shown) => (
-        <Table
-          label="Budgets"
-          isStackedOnPhones
-          head={
+      label="Budgets"
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          title: 'Name',
+          className: 'max-w-72 min-w-32 font-medium wrap-anywhere text-ink',
+          cell: (budget) => (
             <>
-              <Th>Name</Th>
-              <Th isWideOnly>For</Th>
-              <Th>Used</Th>
-              <Th isWideOnly>Starts again</Th>
-              <Th isHidden>Actions</Th>
+              <bdi className="mr-2">{budget.name}</bdi>
+              {budget.isExhausted && <Badge tone="danger">Exhausted</Badge>}
+              <span className="block text-xs font-normal text-ink-faint sm:hidden">
+                {scopeOf(budget).type} {scopeOf(budget).name}
+              </span>
             </>
-          }
-        >
-          {shown.map((budget) => {
-            const scope = scopeOf(budget)
-            return (
-              <tr key={budget.id}>
-                <td className="max-w-72 min-w-32 font-medium wrap-anywhere text-ink">
-                  <bdi className="mr-2">{budget.name}</bdi>
-                  {budget.isExhausted && <Badge tone="danger">Exhausted</Badge>}
-                  <span className="block text-xs font-normal text-ink-faint sm:hidden">
-                    {scope.type} {scope.name}
-                  </span>
-                </td>
-                <td className="max-w-72 min-w-24 wrap-anywhere text-ink-soft max-sm:hidden">
-                  <span className="block text-xs text-ink-faint">{scope.type}</span>
-                  {scope.name}
-                </td>
-                <td className="min-w-56 max-sm:min-w-36">
-                  <UsedOf budget={budget} />
-                  {budget.resetsAt !== null && (
-                    <p className="mt-1 text-xs text-ink-faint sm:hidden">
-                      starts again <Moment at={budget.resetsAt} />
-                    </p>
-                  )}
-                </td>
-                <td className="text-ink-soft max-sm:hidden">
-                  <Moment at={budget.resetsAt} />
-                </td>
-                <td>
-                  <div className="flex justify-end gap-2 max-sm:flex-col">
-                    <Button
-                      size="small"
-                      aria-label={`Edit ${budget.name}`}
-                      onClick={() => onEdit(budget)}
-                    >
-                      Edit
-                    </Button>
-                    <Button
-                      look="danger"
-                      size="small"
-                      aria-label={`Delete ${budget.name}`}
-                      onClick={() => onDelete(budget)}
-                    >
-                      Delete
-                    </Button>
-                  </div>
-                </td>
-              </tr>
-            )
-          })}
-        </Table>
-      )}
-    </SearchedRows>
+          ),
+        },
+        {
+          title: 'For',
+          isWideOnly: true,
+          className: 'max-w-72 min-w-24 wrap-anywhere text-ink-soft',
+          cell: (budget) => (
+            <>
+              <span className="block text-xs text-ink-faint">{scopeOf(budget).type}</span>
+              {scopeOf(budget).name}
+            </>
+          ),
+        },
+        {
+          title: 'Used',
+          className: 'min-w-56 max-sm:min-w-36',
+          cell: (budget) => (
+            <>
+              <UsedOf budget={budget} />
+              {budget.resetsAt !== null && (
+                <p className="mt-1 text-xs text-ink-faint sm:hidden">
+                  starts again <Moment at={budget.resetsAt} />
+                </p>
+              )}
+            </>
+          ),
+        },
+        timeColumn('Starts again', 'resetsAt', { isWideOnly: true }),
+        {
+          title: 'Actions',
+          isHidden: true,
+          cell: (budget) => (
+            <div className="flex justify-end gap-2 max-sm:flex-col">
+              <RowButton act="Edit" of={budget.name} onClick={() => onEdit(budget)} />
+              <RowButton
+                look="danger"
+                act="Delete"
+                of={budget.name}
+                onClick={() => onDelete(budget)}
+              />
+            </div>
+          ),
+        },
+      ]}
+    />
   )
 }
 
@@ -181,33 +147,20 @@ function UsedOf({ budget }: { readonly budget: Budget }) {
   )
 }
 
-// Asks before a budget is deleted: what it counted is lost with it.
-
-function DeleteBudgetDialog({
-  budget,
-  onClose,
-}: {
-  readonly budget: Budget
-  readonly onClose: () => void
-}) {
-  const remove = useChange({
-    send: () => ask('DELETE /v1/budgets/{id}', { path: { id: budget.id } }),
-    makesStale: ['GET /v1/budgets'],
-    done: `Budget “${budget.name}” deleted`,
-    onDone: onClose,
-  })
+function DeleteBudgetDialog({ row: budget, onClose }: RowDialogProps<Budget>) {
   const { used, format } = toUse(budget)
   return (
-    <ConfirmChange
+    <DeleteDialog
+      one="budget"
+      name={budget.name}
+      send={() => ask('DELETE /v1/budgets/{id}', { path: { id: budget.id } })}
+      makesStale={['GET /v1/budgets']}
       onClose={onClose}
-      title={`Delete “${budget.name}”?`}
-      confirmLabel="Delete the budget"
-      change={remove}
     >
       <p>
         Calls are no longer limited by it, at once. A budget that you create later does not count
         the {format(used)} that this one has counted.
       </p>
-    </ConfirmChange>
+    </DeleteDialog>
   )
 }

@@ -5,17 +5,16 @@ import { type ReactNode, useState } from 'react'
 import { type AnswerOf, ask, type RowOf } from '../../api/ask.ts'
 import { operationQuery, wholeListQuery } from '../../api/operation-query.ts'
 import { Badge } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
+import { Button, RowButton } from '../../ui/button.tsx'
 import { Card, CardHeader } from '../../ui/card.tsx'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { ConfirmChange, Dialog, FormActions } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Form, FormRefusal } from '../../ui/form.tsx'
-import { Moment } from '../../ui/moment.tsx'
 import { OneTimeSecret } from '../../ui/one-time-secret.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
-import { SearchedRows } from '../../ui/searched-rows.tsx'
-import { Table, Th } from '../../ui/table.tsx'
+import { SearchedTable } from '../../ui/searched-rows.tsx'
+import { timeColumn } from '../../ui/table.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import { InvitationsCard } from './invitations-card.tsx'
 
@@ -76,80 +75,72 @@ function MemberTable({
   const isOwner = session?.role === 'owner'
   const ownId = session?.user?.id
   return (
-    <SearchedRows
+    <SearchedTable
+      label="Members"
       rows={members}
       thing="member"
       textOf={({ name, email }) => `${name} ${email}`}
       searched="Names and email addresses are searched."
-    >
-      {(shown) => (
-        <Table
-          label="Members"
-          isStackedOnPhones
-          head={
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          title: 'Name',
+          className: 'max-w-64 min-w-28 font-medium wrap-anywhere text-ink',
+          cell: ({ id, name }) => (
             <>
-              <Th>Name</Th>
-              <Th>Email</Th>
-              <Th>Role</Th>
-              <Th>Joined</Th>
-              <Th isHidden>Actions</Th>
+              <bdi>{name}</bdi>
+              {id === ownId && <span className="ml-1.5 font-normal text-ink-faint">you</span>}
             </>
-          }
-        >
-          {shown.map((member) => (
-            <tr key={member.id}>
-              <td className="max-w-64 min-w-28 font-medium wrap-anywhere text-ink">
-                <bdi>{member.name}</bdi>
-                {member.id === ownId && (
-                  <span className="ml-1.5 font-normal text-ink-faint">you</span>
-                )}
-              </td>
-              <td className="max-w-72 min-w-40 wrap-anywhere text-ink-soft">{member.email}</td>
-              <td>
-                <Badge tone={member.role === 'owner' ? 'accent' : 'neutral'}>
-                  {member.role === 'owner' ? 'Owner' : 'Member'}
-                </Badge>
-              </td>
-              <td data-label="Joined" className="text-ink-soft">
-                <Moment at={member.createdAt} />
-              </td>
-              <td>
-                <div className="flex min-h-7 justify-end gap-2">
-                  {isOwner && member.id !== ownId && (
-                    <>
-                      <Button
-                        size="small"
-                        aria-label={`Hand on the account to ${member.name}`}
-                        onClick={() => onStep({ type: 'hand-on', member })}
-                      >
-                        Hand on
-                      </Button>
-                      <Button
-                        look="danger"
-                        size="small"
-                        aria-label={`Remove ${member.name}`}
-                        onClick={() => onStep({ type: 'remove', member })}
-                      >
-                        Remove
-                      </Button>
-                    </>
-                  )}
-                  {!isOwner && member.id === ownId && (
-                    <Button
-                      look="danger"
-                      size="small"
-                      onClick={() => onStep({ type: 'leave', member })}
-                    >
-                      Leave
-                    </Button>
-                  )}
-                </div>
-              </td>
-            </tr>
-          ))}
-        </Table>
-      )}
-    </SearchedRows>
+          ),
+        },
+        {
+          title: 'Email',
+          className: 'max-w-72 min-w-40 wrap-anywhere text-ink-soft',
+          cell: ({ email }) => email,
+        },
+        {
+          title: 'Role',
+          cell: ({ role }) => (
+            <Badge tone={role === 'owner' ? 'accent' : 'neutral'}>
+              {role === 'owner' ? 'Owner' : 'Member'}
+            </Badge>
+          ),
+        },
+        timeColumn('Joined', 'createdAt'),
+        {
+          title: 'Actions',
+          isHidden: true,
+          cell: (member) => (
+            <div className="flex min-h-7 justify-end gap-2">
+              {isOwner && member.id !== ownId && (
+                <>
+                  <RowButton
+                    act="Hand on"
+                    of={`the account to ${member.name}`}
+                    onClick={() => onStep({ type: 'hand-on', member })}
+                  />
+                  <RowButton
+                    look="danger"
+                    act="Remove"
+                    of={member.name}
+                    onClick={() => onStep({ type: 'remove', member })}
+                  />
+                </>
+              )}
+              {!isOwner && member.id === ownId && (
+                <Button
+                  look="danger"
+                  size="small"
+                  onClick={() => onStep({ type: 'leave', member })}
+                >
+                  Leave
+                </Button>
+              )}
+            </div>
+          ),
+        },
+      ]}
+    />
   )
 }
 

@@ -4,13 +4,12 @@ import { useState } from 'react'
 import { ask, type RowOf } from '../../api/ask.ts'
 import { operationQuery } from '../../api/operation-query.ts'
 import { Badge } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
+import { Button, RowButton } from '../../ui/button.tsx'
 import { Card, CardHeader } from '../../ui/card.tsx'
 import { Form, FormRefusal } from '../../ui/form.tsx'
-import { Moment } from '../../ui/moment.tsx'
 import { PasswordField } from '../../ui/password-field.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
-import { Table, Th } from '../../ui/table.tsx'
+import { ColumnTable, timeColumn } from '../../ui/table.tsx'
 import { useChange } from '../../ui/use-change.ts'
 
 export function SecurityPage() {
@@ -122,52 +121,47 @@ function SessionsCard() {
       </CardHeader>
       <QueryBoundary query={sessions}>
         {({ data: rows }) => (
-          <Table
+          <ColumnTable
             label="Sessions"
-            isStackedOnPhones
-            head={
-              <>
-                <Th>Device</Th>
-                <Th>Address</Th>
-                <Th>Signed in</Th>
-                <Th>Ends</Th>
-                <Th isHidden>End</Th>
-              </>
-            }
-          >
-            {rows.map((session) => (
-              <tr key={session.id}>
-                <td className="whitespace-nowrap text-ink" title={session.userAgent ?? undefined}>
-                  <span className="mr-2 font-medium">{describeUserAgent(session.userAgent)}</span>
-                  {session.current && <Badge tone="ok">This session</Badge>}
-                </td>
-                <td className="font-mono text-[13px] text-ink-soft">
-                  {session.address ?? 'unknown'}
-                </td>
-                <td data-label="Signed in" className="text-ink-soft">
-                  <Moment at={session.createdAt} />
-                </td>
-                <td data-label="Ends" className="text-ink-soft">
-                  <Moment at={session.expiresAt} />
-                </td>
-                <td>
+            rows={rows}
+            keyOf={({ id }) => id}
+            columns={[
+              {
+                title: 'Device',
+                className: 'whitespace-nowrap text-ink',
+                cell: ({ userAgent, current }) => (
+                  <span title={userAgent ?? undefined}>
+                    <span className="mr-2 font-medium">{describeUserAgent(userAgent)}</span>
+                    {current && <Badge tone="ok">This session</Badge>}
+                  </span>
+                ),
+              },
+              {
+                title: 'Address',
+                className: 'font-mono text-[13px] text-ink-soft',
+                cell: ({ address }) => address ?? 'unknown',
+              },
+              timeColumn('Signed in', 'createdAt'),
+              timeColumn('Ends', 'expiresAt'),
+              {
+                title: 'End',
+                isHidden: true,
+                cell: (session) => (
                   <div className="flex min-h-7 justify-end">
                     {!session.current && (
-                      <Button
+                      <RowButton
                         look="danger"
-                        size="small"
-                        aria-label={`End the session with ${describeUserAgent(session.userAgent)}`}
+                        act="End"
+                        of={`the session with ${describeUserAgent(session.userAgent)}`}
                         disabled={end.isPending}
                         onClick={() => end.mutate([session])}
-                      >
-                        End
-                      </Button>
+                      />
                     )}
                   </div>
-                </td>
-              </tr>
-            ))}
-          </Table>
+                ),
+              },
+            ]}
+          />
         )}
       </QueryBoundary>
     </Card>

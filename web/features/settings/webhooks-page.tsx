@@ -1,109 +1,68 @@
 /** Addresses that receive events: created, tried, switched off, changed, deleted. */
-import { useQuery } from '@tanstack/react-query'
-import { Plus, Webhook as WebhookIcon } from 'lucide-react'
-import { useState } from 'react'
+import { Webhook as WebhookIcon } from 'lucide-react'
 import { ask, type RowOf } from '../../api/ask.ts'
 import { changeSame } from '../../api/change-same.ts'
-import { wholeListQuery } from '../../api/operation-query.ts'
 import { Badge } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
-import { Card, CardHeader } from '../../ui/card.tsx'
+import { RowButton } from '../../ui/button.tsx'
 import { EditNotes, useEdited } from '../../ui/changed-meanwhile-note.tsx'
-import { ConfirmChange, Dialog, FormActions } from '../../ui/dialog.tsx'
+import { Dialog, FormActions } from '../../ui/dialog.tsx'
 import { TextField, useRefusal } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { OneTimeSecret } from '../../ui/one-time-secret.tsx'
 import { PasswordField } from '../../ui/password-field.tsx'
-import { QueryBoundary } from '../../ui/query-boundary.tsx'
-import { EmptyState, ProblemNote } from '../../ui/states.tsx'
+import { DeleteDialog, ResourceCard, type RowDialogProps } from '../../ui/resource-page.tsx'
+import { ProblemNote } from '../../ui/states.tsx'
 import { Switch } from '../../ui/switch.tsx'
 import { toast } from '../../ui/toast.ts'
 import { useChange } from '../../ui/use-change.ts'
 
 export function WebhooksPage() {
-  const webhooks = useQuery(wholeListQuery('GET /v1/webhooks'))
-  const [edited, setEdited] = useState<Webhook | 'new'>()
-  const [doomed, setDoomed] = useState<Webhook>()
-  const createButton = (
-    <Button look="primary" onClick={() => setEdited('new')}>
-      <Plus aria-hidden className="size-4" />
-      Create a webhook
-    </Button>
-  )
   return (
-    <>
-      <Card>
-        <CardHeader
-          title="Webhooks"
-          note="Each gets its events as signed POST requests, repeated for a while when it does not answer."
-        >
-          {(webhooks.data?.length ?? 0) > 0 && createButton}
-        </CardHeader>
-        <QueryBoundary
-          query={webhooks}
-          empty={
-            <EmptyState icon={<WebhookIcon />} title="No webhooks" action={createButton}>
-              A webhook tells a service of yours when a budget runs out or a provider keeps failing.
-            </EmptyState>
-          }
-        >
-          {(rows) => (
-            <ul className="divide-y divide-line">
-              {rows.map((webhook) => (
-                <WebhookItem
-                  key={webhook.id}
-                  webhook={webhook}
-                  onEdit={setEdited}
-                  onDelete={setDoomed}
-                />
-              ))}
-            </ul>
-          )}
-        </QueryBoundary>
-      </Card>
-      {edited !== undefined && (
-        <WebhookDialog
-          webhook={edited === 'new' ? undefined : edited}
-          onClose={() => setEdited(undefined)}
-        />
+    <ResourceCard
+      list="GET /v1/webhooks"
+      title="Webhooks"
+      note="Each gets its events as signed POST requests, repeated for a while when it does not answer."
+      many="webhooks"
+      icon={<WebhookIcon />}
+      purpose="A webhook tells a service of yours when a budget runs out or a provider keeps failing."
+      create={{ label: 'Create a webhook', dialog: WebhookDialog }}
+    >
+      {(rows, open) => (
+        <ul className="divide-y divide-line">
+          {rows.map((webhook) => (
+            <WebhookItem
+              key={webhook.id}
+              webhook={webhook}
+              onEdit={() => open(WebhookDialog, webhook)}
+              onDelete={() => open(DeleteWebhookDialog, webhook)}
+            />
+          ))}
+        </ul>
       )}
-      {doomed !== undefined && (
-        <DeleteWebhookDialog webhook={doomed} onClose={() => setDoomed(undefined)} />
-      )}
-    </>
+    </ResourceCard>
   )
 }
 
-// Asks before a webhook is deleted: its secret cannot be brought back.
-
-function DeleteWebhookDialog({
-  webhook,
-  onClose,
-}: {
-  readonly webhook: Webhook
-  readonly onClose: () => void
-}) {
-  const remove = useChange({
-    send: () => ask('DELETE /v1/webhooks/{id}', { path: { id: webhook.id } }),
-    makesStale: ['GET /v1/webhooks'],
-    done: 'Webhook deleted',
-    onDone: onClose,
-  })
+/** The secret cannot be brought back. */
+function DeleteWebhookDialog({ row: { id, url }, onClose }: RowDialogProps<Webhook>) {
   return (
-    <ConfirmChange
-      onClose={onClose}
+    <DeleteDialog
+      one="webhook"
+      name={url}
       title="Delete this webhook?"
-      confirmLabel="Delete the webhook"
-      change={remove}
+      send={() => ask('DELETE /v1/webhooks/{id}', { path: { id } })}
+      makesStale={['GET /v1/webhooks']}
+      done="Webhook deleted"
+      onClose={onClose}
     >
       <p>
-        <code title={webhook.url} className="line-clamp-3 font-mono text-[13px] break-all text-ink">
-          {webhook.url}
+        <code title={url} className="line-clamp-3 font-mono text-[13px] break-all text-ink">
+          {url}
         </code>{' '}
         gets no more events, not even those on their way. To pause it, switch it off instead.
       </p>
-    </ConfirmChange>
+    </DeleteDialog>
   )
 }
 
@@ -115,8 +74,8 @@ function WebhookItem({
   onDelete,
 }: {
   readonly webhook: Webhook
-  readonly onEdit: (webhook: Webhook) => void
-  readonly onDelete: (webhook: Webhook) => void
+  readonly onEdit: () => void
+  readonly onDelete: () => void
 }) {
   const path = { id: webhook.id }
   const turn = useChange({
@@ -159,25 +118,14 @@ function WebhookItem({
               onChange={(isOn) => turn.mutate(isOn)}
             />
           </span>
-          <Button
-            size="small"
+          <RowButton
+            act="Test"
+            of={webhook.url}
             isBusy={test.isPending}
-            aria-label={`Test ${webhook.url}`}
             onClick={() => test.mutate()}
-          >
-            Test
-          </Button>
-          <Button size="small" aria-label={`Edit ${webhook.url}`} onClick={() => onEdit(webhook)}>
-            Edit
-          </Button>
-          <Button
-            look="danger"
-            size="small"
-            aria-label={`Delete ${webhook.url}`}
-            onClick={() => onDelete(webhook)}
-          >
-            Delete
-          </Button>
+          />
+          <RowButton act="Edit" of={webhook.url} onClick={onEdit} />
+          <RowButton look="danger" act="Delete" of={webhook.url} onClick={onDelete} />
         </div>
       </div>
       {test.data !== undefined && (
@@ -200,14 +148,7 @@ const toFields = (webhook: Webhook | undefined) => ({
 })
 
 /** Adds a webhook and shows its generated secret, this once; or changes one, whose secret is never shown. */
-function WebhookDialog({
-  webhook,
-  onClose,
-}: {
-  /** Undefined: a new one. */
-  readonly webhook: Webhook | undefined
-  readonly onClose: () => void
-}) {
+function WebhookDialog({ row: webhook, onClose }: RowDialogProps<Webhook | undefined>) {
   // Only what differs from the first values is sent.
   const edited = useEdited(webhook, toFields)
   const { first, fields, change } = edited

@@ -5,12 +5,9 @@
  */
 import { createRoute, z } from '@hono/zod-openapi'
 import { noQuery, pageQuery } from '../contract/lists.ts'
-import type {
-  OperationWords,
-  PlainDescription,
-  ResourceDescription,
-  Verb,
-} from '../contract/resource-description.ts'
+import type { PlainResource } from '../contract/plain-resources.ts'
+import { describePlain } from '../contract/plain-schemas.ts'
+import type { OperationWords, ResourceDescription, Verb } from '../contract/resource-description.ts'
 import type { AccountId } from '../core/ids.ts'
 import type { ResourceWord } from '../core/resource-table.ts'
 import type { PlainRegistry, SettingsOf } from '../snapshots/plain-registry.ts'
@@ -279,8 +276,7 @@ function routesOf(description: ResourceDescription) {
           description.updated ?? body,
           wordsOf('update').answers ?? `The changed ${one}.`,
         ),
-        // A name that another has is refused.
-        ...errors('update', 400, 404, 413, ...('namedBy' in description ? [409 as const] : [])),
+        ...errors('update', 400, 404, 413),
       },
       ...said('update', ofOne && { ...ofOne, ...bodies('update') }),
     }),
@@ -302,17 +298,14 @@ function toWords(words: string | OperationWords = ''): OperationWords {
   return typeof words === 'string' ? { summary: words } : words
 }
 
-/**
- * Binds the routes of a plain resource to its registry. Knows none of them: description and kind
- * say all there is.
- */
-export function plainResource(word: string, description: PlainDescription) {
+/** Binds the routes of a plain resource to its registry. */
+export function plainResource(word: string, resource: PlainResource) {
   return (app: ControlPlaneApp, { plain }: ControlPlaneDependencies): void => {
     const registries: Readonly<Record<string, PlainRegistry<PlainThing>>> = plain
     const registry = registries[word]
     // Not reachable: a test asks each of them.
     if (registry === undefined) throw new Error(`there is no registry of ${word}`)
-    bindResource(app, description, {
+    bindResource(app, describePlain(resource), {
       word: registry.word,
       list: (accountId) => registry.list(accountId),
       show: (accountId, id) => registry.get(accountId, id),

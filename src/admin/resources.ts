@@ -55,9 +55,9 @@ const RESOURCES: readonly Resource[] = [
   { at: ['account'], load: async () => (await import('./users/account.ts')).bindAccount },
   { at: ['budgets'], load: async () => (await import('./resources/budgets.ts')).bindBudgets },
   { at: ['webhooks'], load: async () => (await import('./resources/webhooks.ts')).bindWebhooks },
-  ...PLAIN_PLACES.map(([word, { place, load }]) => ({
-    at: [place],
-    load: async () => (await import('./resource-routes.ts')).plainResource(word, await load()),
+  ...PLAIN_PLACES.map(([word, resource]) => ({
+    at: [resource.place],
+    load: async () => (await import('./resource-routes.ts')).plainResource(word, resource),
   })),
   {
     at: ['conformance'],

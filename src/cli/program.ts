@@ -162,9 +162,9 @@ export const COMMANDS: Readonly<Record<string, () => Promise<BindCommand>>> = {
   budgets: async () => (await import('./budgets.ts')).bindBudgets,
   webhooks: async () => (await import('./webhooks.ts')).bindWebhooks,
   ...Object.fromEntries(
-    PLAIN_PLACES.map(([, { place, load }]) => [
-      place,
-      async () => (await import('./resource-commands.ts')).resourceCommands(await load()),
+    PLAIN_PLACES.map(([, resource]) => [
+      resource.place,
+      async () => (await import('./resource-commands.ts')).resourceCommands(resource),
     ]),
   ),
   usage: async () => (await import('./usage.ts')).bindUsage,

@@ -1,10 +1,7 @@
-/**
- * The verbs of a plain resource, made of its description: create, list, show, update, delete. Knows
- * none of them.
- */
+/** Commands of a plain resource, from its description. Knows no resource. */
 import type { Command } from 'commander'
 import type { ListName, OperationName, RemovalName } from '../contract/api-call.ts'
-import type { PlainDescription } from '../contract/resource-description.ts'
+import type { PlainResource } from '../contract/plain-resources.ts'
 import { CliError } from './cli-error.ts'
 import { type JsonObject, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
@@ -14,22 +11,27 @@ import { addDelete, addList, addShow, idOf } from './resource-verbs.ts'
 
 type Flags = Readonly<Record<string, string | undefined>>
 
-export function resourceCommands(description: PlainDescription) {
+export function resourceCommands(resource: PlainResource) {
   return (program: Command, context: CliContext): void => {
-    const { one, many, path, namedBy: argument } = description
-    const { about, options, columns, id: anId, example: tried } = description.commands
-    const words = path.slice(path.lastIndexOf('/') + 1)
+    const { one, many, place: words, namedBy: argument, about, fields } = resource
+    const path = `/v1/${words}`
+    const options = Object.keys(fields).filter((field) => field !== argument)
+    const addOptions = (command: Command) => {
+      for (const option of options) command.option(`--${option} <text>`, fields[option]?.help)
+    }
+    const tried = fields[argument]?.example ?? ''
+    const anId = resource.examples.id.replace(/_.*/, '_…')
     const parent = program.command(words).description(`${many}: ${about}`)
 
     const create = parent
       .command('create')
       .argument(`<${argument}>`, `by which people will know the ${one}`)
       .description(`create a ${one}`)
-    for (const [option, help] of Object.entries(options)) create.option(`--${option} <text>`, help)
+    addOptions(create)
     create
       .addHelpText('after', example(`gatehouse ${words} create ${tried}`))
       .action(async (given: string, flags: Flags, command: Command) => {
-        const body = { [argument]: given, ...pick(flags, Object.keys(options)) }
+        const body = { [argument]: given, ...pick(flags, options) }
         const made = await withClient(context, (client) =>
           client.callNamed(`POST ${path}`, 'id', { body }),
         )
@@ -41,8 +43,8 @@ export function resourceCommands(description: PlainDescription) {
       about: `list the ${many}, newest first`,
       examples: [`gatehouse ${words} list`],
       columns: Object.fromEntries(
-        Object.entries(columns).map(([heading, member]) => [
-          heading,
+        ['id', ...Object.keys(fields)].map((member) => [
+          member.toUpperCase(),
           (row: object) => String((row as JsonObject)[member]),
         ]),
       ),
@@ -61,11 +63,11 @@ export function resourceCommands(description: PlainDescription) {
       .argument('<id>', idOf(one))
       .description(`change a ${one}; what is not given stays as it is`)
       .option(`--${argument} <text>`, `another ${argument}`)
-    for (const [option, help] of Object.entries(options)) update.option(`--${option} <text>`, help)
+    addOptions(update)
     update
       .addHelpText('after', example(`gatehouse ${words} update ${anId} --${argument} ${tried}`))
       .action(async (id: string, flags: Flags, command: Command) => {
-        const body = pick(flags, [argument, ...Object.keys(options)])
+        const body = pick(flags, Object.keys(fields))
         if (isEmptyChange(body))
           throw new CliError('usage', 'There is nothing to change: give at least one option.')
         const row = await withClient(context, (client) =>

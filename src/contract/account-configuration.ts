@@ -6,9 +6,9 @@ import { z } from 'zod'
 import { createBudgetBody, updateBudgetBody } from './budgets.ts'
 import { createGateBody, updateGateBody } from './gates.ts'
 import { createOwnedModelBody, updateOwnedModelBody } from './owned-models.ts'
-import { PLAIN_PLACES, type PlainPlace } from './plain-resources.ts'
+import { PLAIN_PLACES, type PlainPlace, type PlainResource } from './plain-resources.ts'
+import { describePlain, type PlainDescription } from './plain-schemas.ts'
 import type { FieldNotes } from './problems.ts'
-import type { PlainDescription } from './resource-description.ts'
 import { createWebhookBody, updateWebhookBody } from './webhooks.ts'
 
 export const CONFIGURATION_VERSION = 1
@@ -34,15 +34,21 @@ const webhook = createWebhookBody.omit({ secret: true })
 const section = <Entry extends z.ZodType>(entry: Entry) =>
   z.array(entry).max(MAX_ENTRIES).optional()
 
-/** The plain resources: what their descriptions say is all that there is to know of them. */
-const plainSections = await Promise.all(
-  PLAIN_PLACES.map(async ([, { place, load }]) => [place, await load()] as const),
+const plainSections = PLAIN_PLACES.map(
+  ([, resource]) => [resource, describePlain(resource)] as const,
 )
 
+/** One part for each plain resource, by its section. */
 export function ofPlainSections<Part>(
-  toPart: (description: PlainDescription, place: PlainPlace) => Part,
+  toPart: (
+    resource: PlainResource & { readonly place: PlainPlace },
+    description: PlainDescription,
+  ) => Part,
 ): Readonly<Record<PlainPlace, Part>> {
-  const parts = plainSections.map(([place, description]) => [place, toPart(description, place)])
+  const parts = plainSections.map(([resource, description]) => [
+    resource.place,
+    toPart(resource, description),
+  ])
   return Object.fromEntries(parts)
 }
 
@@ -55,7 +61,7 @@ export const accountConfiguration = z.strictObject({
   gates: section(gate),
   budgets: section(budget),
   webhooks: section(webhook),
-  ...ofPlainSections(({ create }) => section(create)),
+  ...ofPlainSections((_, { create }) => section(create)),
 })
 
 export type ConfigurationSection = 'ownedModels' | 'gates' | 'budgets' | 'webhooks' | PlainPlace
@@ -81,7 +87,7 @@ export const configurationEntries = {
     members: webhook.shape,
     changeable: Object.keys(updateWebhookBody.shape),
   },
-  ...ofPlainSections(({ create, update }) => ({
+  ...ofPlainSections((_, { create, update }) => ({
     schema: create,
     members: create.shape,
     changeable: Object.keys(update.shape),
@@ -105,7 +111,7 @@ export const accountConfigurationNotes: FieldNotes = {
   'budgets[].id': BY_GATEWAY,
   'webhooks[].id': BY_GATEWAY,
   ...Object.fromEntries(
-    plainSections.flatMap(([place, { notes }]) =>
+    plainSections.flatMap(([{ place }, { notes }]) =>
       Object.entries(notes?.create ?? {}).map(([member, note]) => [`${place}[].${member}`, note]),
     ),
   ),

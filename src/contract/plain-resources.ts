@@ -1,20 +1,91 @@
 /**
- * Lists the plain resources, and how to load the description of each: its schemas take time. Knows
- * none of them.
+ * The plain resources: things that are kept as the customer sent them. One description each; its
+ * routes, OpenAPI examples, commands, section of a configuration file and page of the dashboard
+ * follow from it. Loads no zod: the command line and the dashboard read these too.
  */
-import type { PlainDescription } from './resource-description.ts'
 
-interface PlainResource<Place extends string> {
-  /** The first word of its paths behind `/v1/` and of its commands; its section of a file in git. */
-  readonly place: Place
-  readonly load: () => Promise<PlainDescription>
+/** A member that the customer sets. All of them are text. */
+export interface PlainField {
+  /** Purpose, in the OpenAPI document. */
+  readonly about: string
+  readonly max: number
+  /** The form that is required, and how a refusal says it; absent: any text, which may be empty. */
+  readonly form?: { readonly pattern: RegExp; readonly problem: string }
+  readonly example?: string
+  /** Help of its option on the command line. */
+  readonly help?: string
+  /** Note below its field in the dashboard. */
+  readonly hint?: string
 }
 
-/** By the word that the audit log calls one by. */
+export interface PlainResource {
+  /** Used in operation ids: `createTag`, `listTags`. */
+  readonly name: string
+  readonly names: string
+  /** For people: `tag`, `tags`. */
+  readonly one: string
+  readonly many: string
+  /** First word of its paths behind `/v1/`, of its commands; its section of a configuration file. */
+  readonly place: string
+  /** `A label of the account.` */
+  readonly description: string
+  /** `labels of the account`. */
+  readonly about: string
+  /** Shown where there are none yet. */
+  readonly purpose: string
+  /** Shown before one is deleted. */
+  readonly deletion: string
+  /** Summary of its update in the OpenAPI document. */
+  readonly update: string
+  /** In the order of its answers and forms. */
+  readonly fields: Readonly<Record<string, PlainField>>
+  /** The field that is unique in an account, and the argument of its commands. */
+  readonly namedBy: string
+  /** Bodies by title, which run against a server with the sandbox. */
+  readonly examples: {
+    readonly id: string
+    readonly create: Readonly<Record<string, Readonly<Record<string, string>>>>
+    readonly update: Readonly<Record<string, Readonly<Record<string, string>>>>
+  }
+}
+
+/** By the word that the audit log uses. */
 export const PLAIN_RESOURCES = {
-  tag: { place: 'tags', load: async () => (await import('./tags.ts')).tagResource },
-} as const satisfies Readonly<Record<string, PlainResource<string>>>
+  tag: {
+    name: 'Tag',
+    names: 'Tags',
+    one: 'tag',
+    many: 'tags',
+    place: 'tags',
+    description: 'A label of the account.',
+    about: 'labels of the account',
+    purpose: 'A tag is a name that this account gives to a team, a customer or a place.',
+    deletion: 'A tag that you create later may have the same name, but it is another tag.',
+    update: 'Rename a tag, or describe it',
+    fields: {
+      name: {
+        about: 'No two tags of an account have the same.',
+        max: 64,
+        form: {
+          pattern: /^[A-Za-z0-9._-]{1,64}$/,
+          problem: 'must be 1 to 64 letters, digits, hyphens, underscores and dots',
+        },
+        example: 'production',
+        hint: 'Letters, digits, hyphens, underscores and dots.',
+      },
+      description: { about: 'Its purpose.', max: 500, help: 'what it is for' },
+    },
+    namedBy: 'name',
+    examples: {
+      id: 'tag_01a1fbc63aa470d6877cf556d6121edd',
+      create: { 'A tag': { name: 'production', description: 'What customers see' } },
+      update: { 'Another name': { name: 'live' } },
+    },
+  },
+} as const satisfies Readonly<Record<string, PlainResource>>
 
 export type PlainPlace = (typeof PLAIN_RESOURCES)[keyof typeof PLAIN_RESOURCES]['place']
 
-export const PLAIN_PLACES = Object.entries<PlainResource<PlainPlace>>(PLAIN_RESOURCES)
+export const PLAIN_PLACES = Object.entries<PlainResource & { readonly place: PlainPlace }>(
+  PLAIN_RESOURCES,
+)

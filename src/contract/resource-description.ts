@@ -1,7 +1,6 @@
 /**
- * How a resource looks from outside, described once: its routes, their documents and examples come
- * of it, and for a plain one the verbs of the command line. Knows no resource, no store and no
- * server.
+ * How a resource looks from outside, described once: its routes, their documents and examples
+ * follow. Knows no resource, no store and no server.
  */
 import type { z } from 'zod'
 import type { FieldNotes } from './problems.ts'
@@ -59,26 +58,5 @@ export interface ResourceDescription {
     readonly isGiven?: boolean
     readonly create?: Readonly<Record<string, unknown>>
     readonly update?: Readonly<Record<string, unknown>>
-  }
-}
-
-/** A plain one: what a customer says of a thing is kept as it was said. */
-export interface PlainDescription extends ResourceDescription {
-  readonly operations: Readonly<Record<Verb, string>>
-  readonly create: z.ZodObject
-  readonly update: z.ZodObject
-  /** The member that tells them apart: the command line's argument, and their name in a file. */
-  readonly namedBy: string
-  /** How the command line speaks of it. All that can be said is text. */
-  readonly commands: {
-    readonly about: string
-    /** The members that are options, with their help. */
-    readonly options: Readonly<Record<string, string>>
-    /** Of a list: heading → member. */
-    readonly columns: Readonly<Record<string, string>>
-    /** An id for examples: `tag_…`. */
-    readonly id: string
-    /** Example body for `create`. */
-    readonly example: string
   }
 }

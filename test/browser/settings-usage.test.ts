@@ -125,7 +125,7 @@ test('a webhook is added, shows its secret once, is tested, switched off, change
   await item.getByRole('switch', { checked: true }).waitFor()
 })
 
-test('a tag is created, its name is unique, and it is deleted', async () => {
+test('a tag is created, its name is unique, and it is edited and deleted', async () => {
   await openSection('Tags')
   const dialog = page.getByRole('dialog')
   const create = async (name: string) => {
@@ -144,6 +144,10 @@ test('a tag is created, its name is unique, and it is deleted', async () => {
   await create('production')
   await dialog.getByText('A tag with this name exists already.').waitFor()
   await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await page.getByRole('button', { name: 'Edit production' }).click()
+  await dialog.getByLabel('Description').fill('What customers see')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('cell', { name: 'What customers see' }).waitFor()
   await page.getByRole('button', { name: 'Delete production' }).click()
   await page.getByRole('alertdialog').getByRole('button', { name: 'Delete the tag' }).click()
   await page.getByText('No tags').waitFor()

@@ -174,13 +174,13 @@ const settingsRoutes = [
   settingsPage('/limits', () => import('../features/settings/limits-page.tsx'), 'LimitsPage'),
   settingsPage('/budgets', () => import('../features/settings/budgets-page.tsx'), 'BudgetsPage'),
   settingsPage('/webhooks', () => import('../features/settings/webhooks-page.tsx'), 'WebhooksPage'),
-  settingsPage('/tags', () => import('../features/settings/tags-page.tsx'), 'TagsPage'),
   settingsPage(
     '/audit-log',
     () => import('../features/settings/audit-log-page.tsx'),
     'AuditLogPage',
   ),
   settingsPage('/security', () => import('../features/settings/security-page.tsx'), 'SecurityPage'),
+  settingsPage('/$place', () => import('../features/settings/plain-page.tsx'), 'PlainPage'),
 ] as const
 
 const docsRoute = page('/docs', () => import('../features/docs/docs-layout.tsx'), 'DocsLayout')

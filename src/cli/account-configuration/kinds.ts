@@ -95,7 +95,7 @@ export const KINDS: readonly Kind[] = [
     complete: (entry) => ({ ...entry, events: (entry.events as readonly string[]).toSorted() }),
   }),
   ...Object.values(
-    ofPlainSections(({ name, one, namedBy }, place) =>
+    ofPlainSections(({ name, one, namedBy, place }) =>
       kind(place, {
         label: one,
         // The document calls the schema of a creation so.

@@ -142,7 +142,7 @@ export const OPERATIONS: Readonly<Record<ConfigurationSection, Operations>> = {
   gates: operationsAt('/v1/gates'),
   budgets: operationsAt('/v1/budgets'),
   webhooks: operationsAt('/v1/webhooks'),
-  ...ofPlainSections(({ path }) => operationsAt(path as CollectionPath)),
+  ...ofPlainSections(({ place }) => operationsAt(`/v1/${place}`)),
 }
 
 /**

@@ -1,5 +1,6 @@
 /** The head of every page of the settings. */
 import { Outlet, useLocation } from '@tanstack/react-router'
+import { PLAIN_PLACES } from '../../../src/contract/plain-resources.ts'
 import { Page, useDocumentTitle } from '../../ui/page.tsx'
 import { type SectionTab, SectionTabs } from '../../ui/section-tabs.tsx'
 
@@ -9,7 +10,7 @@ const TABS: readonly SectionTab[] = [
   { to: '/settings/limits', label: 'Limits' },
   { to: '/settings/budgets', label: 'Budgets' },
   { to: '/settings/webhooks', label: 'Webhooks' },
-  { to: '/settings/tags', label: 'Tags' },
+  ...PLAIN_PLACES.map(([, { place, names }]) => ({ to: `/settings/${place}`, label: names })),
   { to: '/settings/audit-log', label: 'Audit log' },
   { to: '/settings/security', label: 'Security' },
 ]

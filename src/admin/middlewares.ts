@@ -1,0 +1,298 @@
+/** What every request of the control plane passes, in the order of `router.ts`. Knows no resource. */
+import { getPath } from 'hono/utils/url'
+import type { ChangeActor, ChangeOrigin } from '../core/audit.ts'
+import { GatewayError, toGatewayError } from '../core/errors.ts'
+import { HTTP_METHODS } from '../core/http.ts'
+import type { CallId } from '../core/ids.ts'
+import { assertSameOrigin } from '../identity/same-origin.ts'
+import { type AssertMayStillAct, withOrigin } from '../store/changes/change-origin.ts'
+import { watchChanges } from '../store/changes/changes-made.ts'
+import { type StoreFailure, storeFailureOf } from '../store/database/store-failure.ts'
+import { assertSessionStays } from '../store/users/users.ts'
+import { type Actor, authenticateCaller, type ControlPlaneCaller } from './authenticate-caller.ts'
+import {
+  type ControlPlaneApp,
+  type ControlPlaneDependencies,
+  OPENAPI_PATH,
+} from './control-plane-app.ts'
+import { DOCS_PATHS } from './openapi/docs-page.ts'
+import { type BodyTime, readJsonBody } from './read-json-body.ts'
+import { toErrorResponse } from './refusals.ts'
+import { PLAYGROUND_PATH } from './resources/playground.ts'
+
+/** A request, and what the middlewares have found out about it. */
+export interface ControlRequest {
+  readonly request: Request
+  readonly requestId: CallId
+  readonly clientAddress: string | undefined
+  /** The routes at this address and its neighbours. Undefined: the address is unknown. */
+  routes?: ControlPlaneApp | undefined
+  /** Absent before `authenticate`, and on public routes. */
+  caller?: ControlPlaneCaller
+  /** The request for the handler, with a checked body. Absent before `readBody`. */
+  checked?: Request
+}
+
+export type Middleware = (
+  context: ControlRequest,
+  next: () => Promise<Response>,
+  dependencies: ControlPlaneDependencies,
+) => Promise<Response>
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
+const CREATED = 201
+/** A slower body may come from a caller whose right has ended meanwhile. */
+const SLOW_BODY_MS = 50
+/** Paths whose requests may come without a body. */
+const BODILESS_PATH = /^\/v1\/(?:(?:gates|webhooks)\/[^/]+\/test|owned-models\/[^/]+\/probe)$/
+const SIGN_IN_PATH = '/v1/auth/'
+const PUBLIC_PATHS: ReadonlySet<string> = new Set([
+  OPENAPI_PATH,
+  ...DOCS_PATHS,
+  '/v1/auth',
+  '/v1/auth/sign-up',
+  '/v1/auth/sign-in',
+  '/v1/auth/oidc',
+  '/v1/auth/invitation',
+  '/v1/auth/callback/oidc',
+])
+
+export const setHeaders: Middleware = async ({ requestId }, next) => {
+  const response = await next()
+  response.headers.set('x-request-id', requestId)
+  response.headers.set('cache-control', 'no-store')
+  return response
+}
+
+/** Reports the route's template and the caller, never the path or the query itself. */
+export const reportAnswer: Middleware = async (context, next, { onAnswered }) => {
+  const startedAt = performance.now()
+  const response = await next()
+  const { request, requestId, routes, caller } = context
+  onAnswered?.({
+    requestId,
+    method: NAMED_METHODS.has(request.method) ? request.method : 'other',
+    path: routes === undefined ? null : templateOf(routes, request),
+    status: response.status,
+    actor: caller?.keyId ?? null,
+    durationMs: Math.round(performance.now() - startedAt),
+  })
+  return response
+}
+
+const NAMED_METHODS: ReadonlySet<string> = new Set(HTTP_METHODS)
+
+function templateOf(routes: ControlPlaneApp, request: Request): string | null {
+  const method = request.method === 'HEAD' ? 'GET' : request.method
+  const [matched] = routes.router.match(method, getPath(request))
+  return matched.at(-1)?.[0][1].path ?? null
+}
+
+export const answerErrors: Middleware = async ({ requestId }, next, dependencies) =>
+  await next().catch((thrown: unknown) => answerError(thrown, requestId, dependencies))
+
+export function answerError(
+  thrown: unknown,
+  requestId: string,
+  { onFailure }: Pick<ControlPlaneDependencies, 'onFailure'>,
+): Response {
+  const error = toRefusal(thrown)
+  if (isWorthLogging(error)) onFailure?.(error, requestId)
+  return toErrorResponse(error)
+}
+
+/**
+ * A database that does not work at the moment is no fault of the gateway's: callers that wait find
+ * it well again.
+ */
+function toRefusal(thrown: unknown): GatewayError {
+  if (thrown instanceof GatewayError) return thrown
+  const failure = storeFailureOf(thrown)
+  if (failure === undefined) return toGatewayError(thrown)
+  return new GatewayError('unavailable', UNAVAILABLE[failure], {
+    headers: { 'retry-after': '2' },
+    cause: thrown,
+  })
+}
+
+const UNAVAILABLE: Readonly<Record<StoreFailure, string>> = {
+  away: 'The database cannot be reached. Try again soon.',
+  full: "The database's disk is full, so nothing can be changed. Try again when there is room.",
+  'read-only': 'The database takes no changes at the moment. Try again soon.',
+  busy: 'The database is busy. Try again soon.',
+  denied:
+    'The database does not permit this to the gateway: its operator has to grant it, as the log ' +
+    'says.',
+  gone:
+    "The database's file is gone, so nothing can be changed. Its operator has to put it back or " +
+    'restart the server.',
+  disk: "The database's disk fails, so nothing can be changed. Try again soon.",
+}
+
+/** Of a database that is away the log has said so once. */
+function isWorthLogging({ kind, cause }: GatewayError): boolean {
+  if (kind === 'internal_error') return true
+  const failure = storeFailureOf(cause)
+  return failure !== undefined && failure !== 'away'
+}
+
+/** Unknown addresses and methods count for the client's address. @throws GatewayError 404, 405 */
+export const findRoute: Middleware = async (
+  { request, routes, clientAddress },
+  next,
+  { requestRates },
+) => {
+  const path = getPath(request)
+  const methods =
+    routes === undefined
+      ? []
+      : METHODS.filter((method) => routes.router.match(method, path)[0].length > 0)
+  if (methods.includes('GET')) methods.push('HEAD')
+  const isServed = methods.includes(request.method)
+  if (!isServed || isPublic(request)) requestRates?.takeUnknown(clientAddress)
+  if (methods.length === 0) throw new GatewayError('not_found', 'There is nothing at this address.')
+  if (!isServed) throw methodNotAllowed(methods)
+  return await next()
+}
+
+function isPublic(request: Request): boolean {
+  return PUBLIC_PATHS.has(getPath(request))
+}
+
+function methodNotAllowed(methods: readonly string[]): GatewayError {
+  const allow = methods.join(', ')
+  return new GatewayError('method_not_allowed', `This address takes ${allow}.`, {
+    headers: { allow },
+  })
+}
+
+/** Another site's request could sign the visitor in to a stranger's account. */
+export const refuseOtherSites: Middleware = async ({ request }, next, { identity }) => {
+  if (isPublic(request)) assertSameOrigin(request, identity.publicOrigin)
+  return await next()
+}
+
+export const authenticate: Middleware = async (context, next, dependencies) => {
+  if (!isPublic(context.request)) context.caller = await findCaller(context, dependencies)
+  return await next()
+}
+
+/** Known callers never count for their address, so a neighbour's wrong keys do not block them. */
+async function findCaller(
+  { request, clientAddress }: ControlRequest,
+  dependencies: ControlPlaneDependencies,
+): Promise<ControlPlaneCaller> {
+  try {
+    return await authenticateCaller(dependencies, request)
+  } catch (thrown) {
+    if (thrown instanceof GatewayError && thrown.kind === 'unauthorized')
+      dependencies.requestRates?.takeUnknown(clientAddress)
+    throw thrown
+  }
+}
+
+export const limitRate: Middleware = async ({ caller }, next, { requestRates }) => {
+  if (caller !== undefined) requestRates?.take(caller)
+  return await next()
+}
+
+/** Before the body is read, since anyone can send these. */
+export const limitSignIns: Middleware = async ({ request, clientAddress }, next, { identity }) => {
+  if (getPath(request).startsWith(SIGN_IN_PATH) && METHODS_WITH_BODY.has(request.method))
+    identity.beginRequest(clientAddress)
+  return await next()
+}
+
+/**
+ * The data plane reads the body of a call in the playground, within its own limits. A slow body
+ * authenticates again: a caller could otherwise hold a request open, and create a key after their
+ * own was deleted.
+ */
+export const readBody: Middleware = async (context, next, dependencies) => {
+  const { request } = context
+  const path = getPath(request)
+  const beganAtMs = performance.now()
+  context.checked =
+    path === PLAYGROUND_PATH
+      ? new Request(request.url, { method: request.method })
+      : await withCheckedBody(request, {
+          mayBeAbsent: BODILESS_PATH.test(path),
+          time: dependencies.bodyTime,
+        })
+  if (context.caller !== undefined && performance.now() - beganAtMs >= SLOW_BODY_MS)
+    context.caller = await findCaller(context, dependencies)
+  return await next()
+}
+
+/**
+ * The request as the resources see it: its body, where its method has one, is a JSON object and
+ * says so.
+ */
+async function withCheckedBody(
+  request: Request,
+  { mayBeAbsent, time }: BodyRules,
+): Promise<Request> {
+  const { url } = request
+  // The runtime leaves out the body of an answer to HEAD and still says its length; Hono would take
+  // the body away first, and the length would be 0.
+  const method = request.method === 'HEAD' ? 'GET' : request.method
+  if (!METHODS_WITH_BODY.has(method)) return new Request(url, { method })
+  const body = mayBeAbsent && request.body === null ? '{}' : await readJsonBody(request, time)
+  return new Request(url, { method, body, headers: { 'content-type': 'application/json' } })
+}
+
+interface BodyRules {
+  /** No body is as good as `{}`. */
+  readonly mayBeAbsent: boolean
+  readonly time: BodyTime
+}
+
+/**
+ * Writes who acts into the audit log of every change, and answers when the change is in force on
+ * every node.
+ */
+export const confirmChanges: Middleware = async (context, next, dependencies) => {
+  const { requestId, caller } = context
+  const { keys, onFailure } = dependencies
+  const { result: response, hasChanged } = await watchChanges(async () =>
+    withOrigin(changeOriginOf(context, keys), next, caller && rightOf(caller.actor, keys)),
+  )
+  if (!hasChanged) return response
+  try {
+    await dependencies.confirmChanges?.()
+  } catch (thrown) {
+    // The answer may hold a secret that is shown once: losing it is worse than a change that is
+    // not everywhere yet.
+    if (response.status !== CREATED) throw thrown
+    onFailure?.(toRefusal(thrown), requestId)
+  }
+  return response
+}
+
+/** Without an actor on public routes: signing up creates one. */
+function changeOriginOf(
+  { caller, requestId, clientAddress }: ControlRequest,
+  keys: ControlPlaneDependencies['keys'],
+): ChangeOrigin {
+  return {
+    actor: caller === undefined ? null : toChangeActor(caller.actor, keys),
+    requestId,
+    clientAddress: clientAddress ?? null,
+  }
+}
+
+/** A change that waited is made only while its author's key or session still exists. */
+function rightOf(actor: Actor, keys: ControlPlaneDependencies['keys']): AssertMayStillAct {
+  return async (transaction) => {
+    if (actor.type === 'user') await assertSessionStays(transaction, actor.sessionId)
+    else if (keys.nameOf(actor.keyId) === undefined)
+      throw new GatewayError('unauthorized', 'The API key was deleted before this was done.')
+  }
+}
+
+function toChangeActor(actor: Actor, keys: ControlPlaneDependencies['keys']): ChangeActor {
+  return actor.type === 'key'
+    ? { type: 'key', id: actor.keyId, name: keys.nameOf(actor.keyId) ?? null }
+    : { type: 'user', id: actor.userId, name: actor.member.email }
+}

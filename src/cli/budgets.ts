@@ -7,8 +7,8 @@ import { CliError } from './cli-error.ts'
 import { withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { formatTime, printThing } from './output.ts'
-import { asJson, example, isEmptyChange, parseWhole } from './program-parts.ts'
-import { addDelete, addList, addShow, idOf } from './resource-verbs.ts'
+import { asJson, example, parseWhole } from './program-parts.ts'
+import { addAct, addDelete, addList, addShow, changesOf, idOf } from './resource-verbs.ts'
 import { A_KEY, wholeKeyId } from './whole-key-id.ts'
 
 type Budget = Schemas['Budget']
@@ -86,18 +86,16 @@ export function bindBudgets(program: Command, context: CliContext): void {
     show,
   })
 
-  withLimitOptions(budgets.command('update').argument('<id>', idOf('budget')))
-    .description('change a budget; what it has used stays')
-    .addHelpText('after', example('gatehouse budgets update bud_… --usd 80'))
-    .action(async (id: string, flags: BudgetFlags, command: Command) => {
-      const body = toBody(flags)
-      if (isEmptyChange(body))
-        throw new CliError('usage', 'There is nothing to change: give at least one option.')
-      const budget = await withClient(context, (client) =>
-        client.call('PATCH /v1/budgets/{id}', 'id', { path: { id }, body }),
-      )
-      show(budget, asJson(command))
-    })
+  addAct(budgets, context, {
+    name: 'update',
+    argument: ['id', idOf('budget')],
+    about: 'change a budget; what it has used stays',
+    examples: ['gatehouse budgets update bud_… --usd 80'],
+    options: withLimitOptions,
+    toBody: (flags: BudgetFlags) => changesOf(toBody(flags)),
+    send: (client, id, body) => client.call('PATCH /v1/budgets/{id}', 'id', { path: { id }, body }),
+    show,
+  })
 
   addDelete(budgets, context, {
     ask: 'DELETE /v1/budgets/{id}',

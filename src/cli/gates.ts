@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
 import { GATE_DEFAULT_NAMES, OVERRIDES, REASONING_EFFORTS, STRATEGIES } from '../core/gate.ts'
 import { CliError } from './cli-error.ts'
-import { type Client, withClient } from './client.ts'
+import type { Client } from './client.ts'
 import type { CliContext } from './context.ts'
 import {
   type Columns,
@@ -13,8 +13,16 @@ import {
   printLine,
   printThing,
 } from './output.ts'
-import { asJson, example, isEmptyChange, parseDecimal, parseWhole } from './program-parts.ts'
-import { addDelete, addList, addShow, type Fact, idOf } from './resource-verbs.ts'
+import { parseDecimal, parseWhole } from './program-parts.ts'
+import {
+  addAct,
+  addDelete,
+  addList,
+  addShow,
+  changesOf,
+  type Fact,
+  idOf,
+} from './resource-verbs.ts'
 
 type Gate = Schemas['Gate']
 
@@ -23,24 +31,24 @@ export function bindGates(program: Command, context: CliContext): void {
     .command('gates')
     .description('gates: the names that stand where a model name was')
 
-  withGateOptions(gates.command('create').argument('<id>', 'by which calls will name it'))
-    .description('create a gate, with one --target or more')
-    .addHelpText(
-      'after',
-      example(
-        'gatehouse gates create assistant --target openai/gpt-5-mini',
-        'gatehouse gates create fast --target groq/llama-3.3-70b-versatile --target openai/gpt-4o-mini',
-      ),
-    )
-    .action(async (id: string, flags: GateFlags, command: Command) => {
+  addAct(gates, context, {
+    name: 'create',
+    argument: ['id', 'by which calls will name it'],
+    about: 'create a gate, with one --target or more',
+    examples: [
+      'gatehouse gates create assistant --target openai/gpt-5-mini',
+      'gatehouse gates create fast --target groq/llama-3.3-70b-versatile --target openai/gpt-4o-mini',
+    ],
+    options: withGateOptions,
+    toBody(flags: GateFlags, id) {
       const { targets, ...settings } = toGateBody(flags)
       if (targets === undefined)
         throw new CliError('usage', 'A gate needs a target: give --target provider/model.')
-      const gate = await withClient(context, (client) =>
-        client.call('POST /v1/gates', 'id', { body: { id, ...settings, targets } }),
-      )
-      show(gate, asJson(command))
-    })
+      return { id, ...settings, targets }
+    },
+    send: (client, _, body) => client.call('POST /v1/gates', 'id', { body }),
+    show,
+  })
 
   addList(gates, context, {
     ask: 'GET /v1/gates',
@@ -70,42 +78,41 @@ export function bindGates(program: Command, context: CliContext): void {
     },
   })
 
-  withGateOptions(gates.command('update').argument('<id>', idOf('gate')))
-    .option('--clear-defaults', 'take all defaults away, but for those given with it')
-    .description('change a gate; what is not given stays as it is')
-    .addHelpText(
-      'after',
-      example('gatehouse gates update assistant --target openai/gpt-5 --max-retries 1'),
-    )
-    .action(async (id: string, flags: GateFlags, command: Command) => {
-      if (isEmptyChange(toGateBody(flags)))
-        throw new CliError('usage', 'There is nothing to change: give at least one option.')
-      const gate = await withClient(context, async (client) => {
-        // Defaults change together, so those that are not given are read first.
-        const current = setsSomeDefaults(flags)
-          ? await client.call('GET /v1/gates/{id}', 'id', { path: { id } })
-          : {}
-        return client.call('PATCH /v1/gates/{id}', 'id', {
-          path: { id },
-          body: toGateBody(flags, current),
-        })
-      })
-      show(gate, asJson(command))
-    })
+  addAct(gates, context, {
+    name: 'update',
+    argument: ['id', idOf('gate')],
+    about: 'change a gate; what is not given stays as it is',
+    examples: ['gatehouse gates update assistant --target openai/gpt-5 --max-retries 1'],
+    options: (command) =>
+      withGateOptions(command).option(
+        '--clear-defaults',
+        'take all defaults away, but for those given with it',
+      ),
+    toBody(flags: GateFlags) {
+      changesOf(toGateBody(flags))
+      return flags
+    },
+    async send(client, id, flags) {
+      // Defaults change together, so those that are not given are read first.
+      const current = setsSomeDefaults(flags)
+        ? await client.call('GET /v1/gates/{id}', 'id', { path: { id } })
+        : {}
+      const body = toGateBody(flags, current)
+      return await client.call('PATCH /v1/gates/{id}', 'id', { path: { id }, body })
+    },
+    show,
+  })
 
-  gates
-    .command('test')
-    .argument('<id>', idOf('gate'))
-    .description(
+  addAct(gates, context, {
+    name: 'test',
+    argument: ['id', idOf('gate')],
+    about:
       'ask every target of a gate once, with a tiny call that counts and is logged like any other',
-    )
-    .addHelpText('after', example('gatehouse gates test assistant'))
-    .action(async (id: string, _flags, command: Command) => {
-      const test = await withClient(context, (client) =>
-        client.call('POST /v1/gates/{id}/test', 'results', { path: { id } }),
-      )
-      showTest(test, asJson(command))
-    })
+    examples: ['gatehouse gates test assistant'],
+    toBody: () => undefined,
+    send: (client, id) => client.call('POST /v1/gates/{id}/test', 'results', { path: { id } }),
+    show: showTest,
+  })
 
   addDelete(gates, context, {
     ask: 'DELETE /v1/gates/{id}',

@@ -7,12 +7,12 @@ import type { Schemas } from '../contract/api.generated.ts'
 import { formOfDialect, OWNED_MODEL_DIALECTS } from '../core/dialects.ts'
 import { CREDENTIAL_HEADERS, FIM_ENDPOINTS, FIM_TEMPLATE_NAMES } from '../core/owned-model.ts'
 import { CliError } from './cli-error.ts'
-import { type Client, withClient } from './client.ts'
+import type { Client } from './client.ts'
 import type { CliContext } from './context.ts'
 import { readSecret } from './input.ts'
 import { formatTime, printNote, printThing } from './output.ts'
-import { asJson, example, isEmptyChange, parseWhole } from './program-parts.ts'
-import { addDelete, addList, addShow, idOf } from './resource-verbs.ts'
+import { isEmptyChange, parseWhole } from './program-parts.ts'
+import { addAct, addDelete, addList, addShow, changesOf, idOf } from './resource-verbs.ts'
 
 interface ChangeFlags {
   readonly name?: string
@@ -45,46 +45,37 @@ export function bindOwnedModels(program: Command, context: CliContext): void {
     .command('owned-models')
     .description('models that you host or pay for yourself; gates name them owned/SLUG')
 
-  withChangeOptions(
-    models.command('create').argument('<slug>', 'by which gates will name it: owned/SLUG'),
-    true,
-  )
-    .description(
+  addAct(models, context, {
+    name: 'create',
+    argument: ['slug', 'by which gates will name it: owned/SLUG'],
+    about:
       'register a model; its credential is read from standard input or a ' +
-        'hidden prompt, and may be empty',
-    )
-    .addOption(
-      new Option('--dialect <name>', 'the format that its server speaks')
-        .choices(OWNED_MODEL_DIALECTS)
-        .makeOptionMandatory(),
-    )
-    .requiredOption('--base-url <address>', 'as an SDK of the dialect takes it')
-    .option('--no-credential', 'its server takes none: nothing is read, and no header carries one')
-    .addHelpText(
-      'after',
-      example(
-        'gatehouse owned-models create llama --dialect openai-chat --base-url ' +
-          'http://localhost:11434/v1 --model llama3.3 --no-credential',
-      ),
-    )
-    .action(async (slug: string, flags: CreateFlags, command: Command) => {
+      'hidden prompt, and may be empty',
+    examples: [
+      'gatehouse owned-models create llama --dialect openai-chat --base-url ' +
+        'http://localhost:11434/v1 --model llama3.3 --no-credential',
+    ],
+    options: (command) =>
+      withChangeOptions(command, true)
+        .addOption(
+          new Option('--dialect <name>', 'the format that its server speaks')
+            .choices(OWNED_MODEL_DIALECTS)
+            .makeOptionMandatory(),
+        )
+        .requiredOption('--base-url <address>', 'as an SDK of the dialect takes it')
+        .option(
+          '--no-credential',
+          'its server takes none: nothing is read, and no header carries one',
+        ),
+    async toBody(flags: CreateFlags, slug) {
       const credential = flags.credential ? await readOptionalCredential() : undefined
       const { dialect, baseUrl, model } = flags
-      const created = await withClient(context, async (client) => {
-        const answer = await client.call('POST /v1/owned-models', 'slug', {
-          body: {
-            ...toBody(flags),
-            slug,
-            dialect,
-            baseUrl,
-            upstreamModelId: model,
-            credential,
-          },
-        })
-        return await whenChecked(client, answer)
-      })
-      show(created, asJson(command))
-    })
+      return { ...toBody(flags), slug, dialect, baseUrl, upstreamModelId: model, credential }
+    },
+    send: async (client, _, body) =>
+      whenChecked(client, await client.call('POST /v1/owned-models', 'slug', { body })),
+    show,
+  })
 
   addList(models, context, {
     ask: 'GET /v1/owned-models',
@@ -107,55 +98,52 @@ export function bindOwnedModels(program: Command, context: CliContext): void {
     show,
   })
 
-  withChangeOptions(models.command('update').argument('<slug>', A_MODEL), false)
-    .description('change an owned model; what is not given stays as it is')
-    .option('--credential', 'set a new credential, read from standard input or a hidden prompt')
-    .option('--no-credential', 'take away the one that there is: its server takes none')
-    .addHelpText(
-      'after',
-      example(
-        'gatehouse owned-models update llama --model llama3.3:70b',
-        'gatehouse owned-models update llama --credential < new-key.txt',
-      ),
-    )
-    .action(
-      async (slug: string, flags: ChangeFlags & { credential?: boolean }, command: Command) => {
-        const changes = toBody(flags)
-        if (flags.credential === undefined && isEmptyChange(changes))
-          throw new CliError('usage', 'There is nothing to change: give at least one option.')
-        const credential = flags.credential === true ? await readCredential() : undefined
-        const updated = await withClient(context, async (client) => {
-          const patch = () =>
-            client.call('PATCH /v1/owned-models/{slug}', 'slug', {
-              path: { slug },
-              body: { ...changes, credential },
-            })
-          if (flags.credential !== false) return await shownWhenChecked(client, await patch())
-          // First what may be refused.
-          if (!isEmptyChange(changes)) await patch()
-          const removed = await client.call('DELETE /v1/owned-models/{slug}/credential', 'slug', {
-            path: { slug },
-          })
-          return await shownWhenChecked(client, removed)
-        })
-        show(updated, asJson(command))
-      },
-    )
+  addAct(models, context, {
+    name: 'update',
+    argument: ['slug', A_MODEL],
+    about: 'change an owned model; what is not given stays as it is',
+    examples: [
+      'gatehouse owned-models update llama --model llama3.3:70b',
+      'gatehouse owned-models update llama --credential < new-key.txt',
+    ],
+    options: (command) =>
+      withChangeOptions(command, false)
+        .option('--credential', 'set a new credential, read from standard input or a hidden prompt')
+        .option('--no-credential', 'take away the one that there is: its server takes none'),
+    async toBody(flags: ChangeFlags & { credential?: boolean }) {
+      const changes = toBody(flags)
+      if (flags.credential === undefined) changesOf(changes)
+      const credential = flags.credential === true ? await readCredential() : undefined
+      return { changes: { ...changes, credential }, isRemoved: flags.credential === false }
+    },
+    async send(client, slug, { changes, isRemoved }) {
+      const path = { slug }
+      const patch = () =>
+        client.call('PATCH /v1/owned-models/{slug}', 'slug', { path, body: changes })
+      if (!isRemoved) return await shownWhenChecked(client, await patch())
+      // The change first: it may be refused.
+      if (!isEmptyChange(changes)) await patch()
+      const removed = await client.call('DELETE /v1/owned-models/{slug}/credential', 'slug', {
+        path,
+      })
+      return await shownWhenChecked(client, removed)
+    },
+    show,
+  })
 
-  models
-    .command('probe')
-    .argument('<slug>', A_MODEL)
-    .description('ask a model again whether it answers; waits for one that has to be loaded first')
-    .addHelpText('after', example('gatehouse owned-models probe llama'))
-    .action(async (slug: string, _flags, command: Command) => {
-      const found = await withClient(context, async (client) =>
-        whenChecked(
-          client,
-          await client.call('POST /v1/owned-models/{slug}/probe', 'slug', { path: { slug } }),
-        ),
-      )
-      show(found, asJson(command))
-    })
+  addAct(models, context, {
+    name: 'probe',
+    argument: ['slug', A_MODEL],
+    about: 'ask a model again whether it answers; waits for one that has to be loaded first',
+    examples: ['gatehouse owned-models probe llama'],
+    toBody: () => undefined,
+    send: async (client, slug) =>
+      whenChecked(
+        client,
+        await client.call('POST /v1/owned-models/{slug}/probe', 'slug', { path: { slug } }),
+      ),
+    show,
+  })
 
   addDelete(models, context, {
     ask: 'DELETE /v1/owned-models/{slug}',

@@ -4,12 +4,10 @@
  */
 import type { Command } from 'commander'
 import { CliError } from './cli-error.ts'
-import { withClient } from './client.ts'
 import type { CliContext } from './context.ts'
-import { confirmDeletion, readSecret } from './input.ts'
+import { readSecret } from './input.ts'
 import { formatTime, printJson, printLine, printNote } from './output.ts'
-import { asJson, example } from './program-parts.ts'
-import { addList } from './resource-verbs.ts'
+import { addAct, addDelete, addList } from './resource-verbs.ts'
 
 const A_PROVIDER = 'its id, as providers list shows it'
 
@@ -31,69 +29,58 @@ export function bindProviderKeys(program: Command, context: CliContext): void {
     },
   })
 
-  keys
-    .command('set')
-    .argument('<provider>', A_PROVIDER)
-    .description(
+  addAct(keys, context, {
+    name: 'set',
+    argument: ['provider', A_PROVIDER],
+    about:
       'set or replace a key, read from standard input or a hidden prompt, and test it at the provider',
-    )
-    .option('--inactive', 'keep it, but do not use it yet')
-    .addHelpText(
-      'after',
-      example(
-        'gatehouse provider-keys set PROVIDER < key.txt',
-        'gatehouse provider-keys set PROVIDER',
-      ),
-    )
-    .action(async (provider: string, flags: { inactive?: boolean }, command: Command) => {
+    examples: [
+      'gatehouse provider-keys set PROVIDER < key.txt',
+      'gatehouse provider-keys set PROVIDER',
+    ],
+    options: (command) => command.option('--inactive', 'keep it, but do not use it yet'),
+    async toBody({ inactive }: { inactive?: boolean }, provider) {
       const key = await readSecret(`The key for ${provider}`)
       if (key === '') throw new CliError('usage', 'There is no key on standard input.')
-      const body = { key, active: flags.inactive !== true }
-      const saved = await withClient(context, (client) =>
-        client.call('PUT /v1/provider-keys/{provider}', 'provider', { path: { provider }, body }),
-      )
+      return { key, active: inactive !== true }
+    },
+    send: (client, provider, body) =>
+      client.call('PUT /v1/provider-keys/{provider}', 'provider', { path: { provider }, body }),
+    show(saved, isJson) {
       for (const { message } of saved.warnings ?? []) printNote(`Warning: ${message}`)
-      if (asJson(command)) return printJson(saved)
+      if (isJson) return printJson(saved)
       // A server of an earlier version tests nothing.
       const tested = saved.probe?.status === 'not_probed' ? ` ${saved.probe.detail}` : ''
       printLine(
         `Set ${saved.maskedKey} for ${saved.provider}${saved.active ? '' : ', inactive'}.${tested}`,
       )
-    })
+    },
+  })
 
-  for (const [name, active, what] of [
+  for (const [name, active, about] of [
     ['activate', true, 'use a key that was deactivated'],
     ['deactivate', false, "keep a key, but use the gateway's own credential in its place"],
-  ] as const) {
-    keys
-      .command(name)
-      .argument('<provider>', A_PROVIDER)
-      .description(what)
-      .addHelpText('after', example(`gatehouse provider-keys ${name} PROVIDER`))
-      .action(async (provider: string, _flags, command: Command) => {
-        const changed = await withClient(context, (client) =>
-          client.call('PATCH /v1/provider-keys/{provider}', 'provider', {
-            path: { provider },
-            body: { active },
-          }),
-        )
-        if (asJson(command)) return printJson(changed)
+  ] as const)
+    addAct(keys, context, {
+      name,
+      argument: ['provider', A_PROVIDER],
+      about,
+      examples: [`gatehouse provider-keys ${name} PROVIDER`],
+      toBody: () => ({ active }),
+      send: (client, provider, body) =>
+        client.call('PATCH /v1/provider-keys/{provider}', 'provider', { path: { provider }, body }),
+      show(changed, isJson) {
+        if (isJson) return printJson(changed)
         printLine(`The key for ${changed.provider} is ${active ? 'active' : 'inactive'}.`)
-      })
-  }
-
-  keys
-    .command('delete')
-    .argument('<provider>', A_PROVIDER)
-    .description("delete a key; calls go out with the gateway's own credential, if there is one")
-    .option('--yes', 'do not ask')
-    .addHelpText('after', example('gatehouse provider-keys delete PROVIDER'))
-    .action(async (provider: string, flags: { yes?: boolean }, command: Command) => {
-      await confirmDeletion(`the key for ${provider}`, flags.yes === true)
-      await withClient(context, (client) =>
-        client.remove('DELETE /v1/provider-keys/{provider}', { path: { provider } }),
-      )
-      if (asJson(command)) return printJson({ provider, deleted: true })
-      printLine(`Deleted the key for ${provider}.`)
+      },
     })
+
+  addDelete(keys, context, {
+    ask: 'DELETE /v1/provider-keys/{provider}',
+    one: 'key',
+    argument: A_PROVIDER,
+    nameOf: (provider) => `the key for ${provider}`,
+    about: "delete a key; calls go out with the gateway's own credential, if there is one",
+    examples: ['gatehouse provider-keys delete PROVIDER'],
+  })
 }

@@ -2,12 +2,10 @@
 import type { Command } from 'commander'
 import type { ListName, OperationName, RemovalName } from '../contract/api-call.ts'
 import type { PlainResource } from '../contract/plain-resources.ts'
-import { CliError } from './cli-error.ts'
-import { type JsonObject, withClient } from './client.ts'
+import type { JsonObject } from './client.ts'
 import type { CliContext } from './context.ts'
 import { formatTime, printThing } from './output.ts'
-import { asJson, example, isEmptyChange } from './program-parts.ts'
-import { addDelete, addList, addShow, idOf } from './resource-verbs.ts'
+import { addAct, addDelete, addList, addShow, changesOf, idOf } from './resource-verbs.ts'
 
 type Flags = Readonly<Record<string, string | undefined>>
 
@@ -23,20 +21,16 @@ export function resourceCommands(resource: PlainResource) {
     const anId = resource.examples.id.replace(/_.*/, '_…')
     const parent = program.command(words).description(`${many}: ${about}`)
 
-    const create = parent
-      .command('create')
-      .argument(`<${argument}>`, `by which people will know the ${one}`)
-      .description(`create a ${one}`)
-    addOptions(create)
-    create
-      .addHelpText('after', example(`gatehouse ${words} create ${tried}`))
-      .action(async (given: string, flags: Flags, command: Command) => {
-        const body = { [argument]: given, ...pick(flags, options) }
-        const made = await withClient(context, (client) =>
-          client.callNamed(`POST ${path}`, 'id', { body }),
-        )
-        show(made, asJson(command))
-      })
+    addAct(parent, context, {
+      name: 'create',
+      argument: [argument, `by which people will know the ${one}`],
+      about: `create a ${one}`,
+      examples: [`gatehouse ${words} create ${tried}`],
+      options: addOptions,
+      toBody: (flags: Flags, given) => ({ [argument]: given, ...pick(flags, options) }),
+      send: (client, _, body) => client.callNamed(`POST ${path}`, 'id', { body }),
+      show,
+    })
 
     addList(parent, context, {
       ask: `GET ${path}` as ListName,
@@ -58,23 +52,20 @@ export function resourceCommands(resource: PlainResource) {
       show: (row, isJson) => show(row as unknown as JsonObject, isJson),
     })
 
-    const update = parent
-      .command('update')
-      .argument('<id>', idOf(one))
-      .description(`change a ${one}; what is not given stays as it is`)
-      .option(`--${argument} <text>`, `another ${argument}`)
-    addOptions(update)
-    update
-      .addHelpText('after', example(`gatehouse ${words} update ${anId} --${argument} ${tried}`))
-      .action(async (id: string, flags: Flags, command: Command) => {
-        const body = pick(flags, Object.keys(fields))
-        if (isEmptyChange(body))
-          throw new CliError('usage', 'There is nothing to change: give at least one option.')
-        const row = await withClient(context, (client) =>
-          client.callNamed(`PATCH ${path}/{id}`, 'id', { path: { id }, body }),
-        )
-        show(row, asJson(command))
-      })
+    addAct(parent, context, {
+      name: 'update',
+      argument: ['id', idOf(one)],
+      about: `change a ${one}; what is not given stays as it is`,
+      examples: [`gatehouse ${words} update ${anId} --${argument} ${tried}`],
+      options(command) {
+        command.option(`--${argument} <text>`, `another ${argument}`)
+        addOptions(command)
+      },
+      toBody: (flags: Flags) => changesOf(pick(flags, Object.keys(fields))),
+      send: (client, id, body) =>
+        client.callNamed(`PATCH ${path}/{id}`, 'id', { path: { id }, body }),
+      show,
+    })
 
     addDelete(parent, context, {
       ask: `DELETE ${path}/{id}` as RemovalName,

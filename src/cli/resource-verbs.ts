@@ -1,11 +1,12 @@
-/** The verbs that are alike for most resources: list, show and delete. Knows no resource. */
+/** Verbs of resources: list, show, delete, and acts on one. Knows no resource. */
 import type { Command } from 'commander'
 import type { AnswerOf, ListName, OperationName, RemovalName, RowOf } from '../contract/api-call.ts'
+import { CliError } from './cli-error.ts'
 import { type Client, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { confirmDeletion } from './input.ts'
 import { type Columns, printJson, printLine, printNote } from './output.ts'
-import { asJson, example, parseLimit, printListing } from './program-parts.ts'
+import { asJson, example, isEmptyChange, parseLimit, printListing } from './program-parts.ts'
 
 interface Verb {
   readonly about: string
@@ -70,12 +71,52 @@ export function addShow<Name extends OperationName & `GET ${string}`>(
     })
 }
 
+/** A command with one argument: `create NAME`, `update ID`, `rotate ID`. */
+export function addAct<Flags, Body, Answer>(
+  resource: Command,
+  context: CliContext,
+  verb: Verb & {
+    readonly name: string
+    readonly argument: readonly [name: string, help: string]
+    readonly options?: (command: Command) => unknown
+    /** Runs before the gateway is asked: checks options and reads secrets. */
+    readonly toBody: (flags: Flags, given: string) => Body | Promise<Body>
+    readonly send: (client: Client, given: string, body: Body) => Promise<Answer>
+    readonly show: (answer: Answer, isJson: boolean) => void
+  },
+): void {
+  const [argument, help] = verb.argument
+  const command = resource.command(verb.name).argument(`<${argument}>`, help)
+  command.description(verb.about)
+  verb.options?.(command)
+  command
+    .addHelpText('after', example(...verb.examples))
+    .action(async (given: string, flags: Flags, self: Command) => {
+      const body = await verb.toBody(flags, given)
+      const answer = await withClient(context, (client) => verb.send(client, given, body))
+      verb.show(answer, asJson(self))
+    })
+}
+
+/** @throws CliError where no option was given */
+export function changesOf<Body extends object>(body: Body): Body {
+  if (isEmptyChange(body))
+    throw new CliError('usage', 'There is nothing to change: give at least one option.')
+  return body
+}
+
 export function addDelete(
   resource: Command,
   context: CliContext,
   verb: Verb & {
     readonly ask: RemovalName
     readonly one: string
+    /** Help of the argument. */
+    readonly argument?: string
+    /** The whole id of the one that was given. */
+    readonly findId?: (client: Client, given: string) => Promise<string>
+    /** `the key for openai`, in the question and in the answer. */
+    readonly nameOf?: (id: string) => string
     /** Reads what the deletion leaves behind, as sentences for a person. */
     readonly findRest?: (client: Client, id: string) => Promise<readonly string[]>
   },
@@ -83,18 +124,22 @@ export function addDelete(
   const parameter = parameterOf(verb.ask)
   resource
     .command('delete')
-    .argument(`<${parameter}>`, idOf(verb.one))
+    .argument(`<${parameter}>`, verb.argument ?? idOf(verb.one))
     .description(verb.about)
     .option('--yes', 'do not ask')
     .addHelpText('after', example(...verb.examples))
-    .action(async (id: string, flags: { yes?: boolean }, command: Command) => {
-      await confirmDeletion(`the ${verb.one} ${id}`, flags.yes === true)
+    .action(async (given: string, flags: { yes?: boolean }, command: Command) => {
+      const { findId, nameOf } = verb
+      // A question does not keep the data folder open: other programs may need it.
+      const id =
+        findId === undefined ? given : await withClient(context, (client) => findId(client, given))
+      await confirmDeletion(nameOf?.(id) ?? `the ${verb.one} ${id}`, flags.yes === true)
       const rest = await withClient(context, async (client) => {
         await client.removeNamed(verb.ask, { path: { [parameter]: id } })
         return (await verb.findRest?.(client, id)) ?? []
       })
       if (asJson(command)) printJson({ [parameter]: id, deleted: true })
-      else printLine(`Deleted ${id}.`)
+      else printLine(`Deleted ${nameOf?.(id) ?? id}.`)
       for (const note of rest) printNote(note)
     })
 }

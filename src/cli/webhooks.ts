@@ -5,12 +5,10 @@
 import type { Command } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
 import { CliError } from './cli-error.ts'
-import { withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { readSecret } from './input.ts'
 import { formatTime, printJson, printLine, printNote, printThing } from './output.ts'
-import { asJson, example, isEmptyChange } from './program-parts.ts'
-import { addDelete, addList, addShow, idOf } from './resource-verbs.ts'
+import { addAct, addDelete, addList, addShow, changesOf, idOf } from './resource-verbs.ts'
 
 type Webhook = Schemas['Webhook']
 
@@ -30,35 +28,32 @@ export function bindWebhooks(program: Command, context: CliContext): void {
     .command('webhooks')
     .description('webhooks: addresses that receive events')
 
-  webhooks
-    .command('create')
-    .argument('<url>', 'the address that events are sent to')
-    .description(
-      'create a webhook; its secret is generated and printed once, unless --secret is given',
-    )
-    .option('--events <names>', `with commas, of ${EVENTS} (required)`, parseEvents)
-    .option('--secret', 'read the secret from standard input or a hidden prompt')
-    .addHelpText(
-      'after',
-      example(
-        'gatehouse webhooks create https://example.com/hook --events ' +
-          'budget.threshold,budget.exhausted',
-      ),
-    )
-    .action(async (url: string, flags: WebhookFlags, command: Command) => {
-      const { events } = flags
+  addAct(webhooks, context, {
+    name: 'create',
+    argument: ['url', 'the address that events are sent to'],
+    about: 'create a webhook; its secret is generated and printed once, unless --secret is given',
+    examples: [
+      'gatehouse webhooks create https://example.com/hook --events ' +
+        'budget.threshold,budget.exhausted',
+    ],
+    options: (command) =>
+      command
+        .option('--events <names>', `with commas, of ${EVENTS} (required)`, parseEvents)
+        .option('--secret', 'read the secret from standard input or a hidden prompt'),
+    async toBody({ events, secret }: WebhookFlags, url) {
       if (events === undefined) throw new CliError('usage', `Give --events, of ${EVENTS}.`)
-      const secret = flags.secret === true ? await readSecret('The secret') : undefined
-      const made = await withClient(context, (client) =>
-        client.call('POST /v1/webhooks', 'id', { body: { url, events, secret } }),
-      )
-      if (asJson(command)) return printJson(made)
+      return { url, events, secret: secret === true ? await readSecret('The secret') : undefined }
+    },
+    send: (client, _, body) => client.call('POST /v1/webhooks', 'id', { body }),
+    show(made, isJson) {
+      if (isJson) return printJson(made)
       if (made.secret === undefined) return show(made, false)
       printLine(made.secret)
       printNote(
         `Webhook ${made.id} created. This is its secret, shown only this once: keep it safe.`,
       )
-    })
+    },
+  })
 
   addList(webhooks, context, {
     ask: 'GET /v1/webhooks',
@@ -79,44 +74,41 @@ export function bindWebhooks(program: Command, context: CliContext): void {
     show,
   })
 
-  webhooks
-    .command('update')
-    .argument('<id>', idOf('webhook'))
-    .description('change a webhook; what is not given stays as it is')
-    .option('--url <address>', 'where to')
-    .option('--events <names>', `with commas, of ${EVENTS}`, parseEvents)
-    .option('--secret', 'read a new secret from standard input or a hidden prompt')
-    .option('--active', 'send again')
-    .option('--no-active', 'send nothing')
-    .addHelpText('after', example('gatehouse webhooks update wh_… --no-active'))
-    .action(async (id: string, flags: WebhookFlags, command: Command) => {
-      const { url, events, active } = flags
-      const secret = flags.secret === true ? await readSecret('The new secret') : undefined
-      if (isEmptyChange({ url, events, active, secret }))
-        throw new CliError('usage', 'There is nothing to change: give at least one option.')
-      const webhook = await withClient(context, (client) =>
-        client.call('PATCH /v1/webhooks/{id}', 'id', {
-          path: { id },
-          body: { url, events, active, secret },
-        }),
-      )
-      show(webhook, asJson(command))
-    })
+  addAct(webhooks, context, {
+    name: 'update',
+    argument: ['id', idOf('webhook')],
+    about: 'change a webhook; what is not given stays as it is',
+    examples: ['gatehouse webhooks update wh_… --no-active'],
+    options: (command) =>
+      command
+        .option('--url <address>', 'where to')
+        .option('--events <names>', `with commas, of ${EVENTS}`, parseEvents)
+        .option('--secret', 'read a new secret from standard input or a hidden prompt')
+        .option('--active', 'send again')
+        .option('--no-active', 'send nothing'),
+    async toBody({ url, events, active, secret }: WebhookFlags) {
+      const given = secret === true ? await readSecret('The new secret') : undefined
+      return changesOf({ url, events, active, secret: given })
+    },
+    send: (client, id, body) =>
+      client.call('PATCH /v1/webhooks/{id}', 'id', { path: { id }, body }),
+    show,
+  })
 
-  webhooks
-    .command('test')
-    .argument('<id>', idOf('webhook'))
-    .description('send an event webhook.test now, once')
-    .addHelpText('after', example('gatehouse webhooks test wh_…'))
-    .action(async (id: string, _flags, command: Command) => {
-      const outcome = await withClient(context, (client) =>
-        client.call('POST /v1/webhooks/{id}/test', 'delivered', { path: { id } }),
-      )
-      if (!outcome.delivered && !asJson(command))
+  addAct(webhooks, context, {
+    name: 'test',
+    argument: ['id', idOf('webhook')],
+    about: 'send an event webhook.test now, once',
+    examples: ['gatehouse webhooks test wh_…'],
+    toBody: () => undefined,
+    send: (client, id) => client.call('POST /v1/webhooks/{id}/test', 'delivered', { path: { id } }),
+    show(outcome, isJson) {
+      if (isJson) return printJson(outcome)
+      if (!outcome.delivered)
         throw new CliError('failed', `It was not delivered: ${outcome.detail}.`)
-      if (asJson(command)) printJson(outcome)
-      else printLine(`Delivered: ${outcome.detail}.`)
-    })
+      printLine(`Delivered: ${outcome.detail}.`)
+    },
+  })
 
   addDelete(webhooks, context, {
     ask: 'DELETE /v1/webhooks/{id}',

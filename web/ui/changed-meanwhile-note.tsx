@@ -8,6 +8,7 @@ import { Button } from './button.tsx'
 import { FormRefusal } from './form.tsx'
 import { Moment } from './moment.tsx'
 import type { useChange } from './use-change.ts'
+import { bindTo } from './use-fields.ts'
 
 export function ChangedMeanwhileNote({
   thing,
@@ -158,6 +159,7 @@ export function useEdited<Thing, Fields extends object>(
     first,
     fields,
     change,
+    bind: bindTo(fields, change),
     /** Fills the fields from this one. */
     begin,
     /** Shows this one, and keeps what was typed. */

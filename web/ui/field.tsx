@@ -158,16 +158,25 @@ export function TextAreaField({ isCode = false, ...props }: TextAreaFieldProps) 
   )
 }
 
-type SelectFieldProps = FieldProps & Omit<SelectHTMLAttributes<HTMLSelectElement>, 'className'>
+type SelectFieldProps = FieldProps &
+  Omit<SelectHTMLAttributes<HTMLSelectElement>, 'className'> & {
+    /** Value → text, behind the children. */
+    readonly options?: Readonly<Record<string, string>>
+  }
 
 /** The browser's own list: it is what phones and screen readers handle best. */
-export function SelectField({ children, ...props }: SelectFieldProps) {
+export function SelectField({ children, options = {}, ...props }: SelectFieldProps) {
   const { around, rest } = divide(props)
   return (
     <Field {...around}>
       {(links) => (
         <select {...rest} {...links} className={classNames(CONTROL_CLASS, 'h-9 pr-8')}>
           {children}
+          {Object.entries(options).map(([value, text]) => (
+            <option key={value} value={value}>
+              {text}
+            </option>
+          ))}
         </select>
       )}
     </Field>

@@ -232,13 +232,8 @@ function DefaultsFold({ form }: { readonly form: GateForm }) {
         value={draft.overrides}
         onChange={(event) => set('overrides', toOverrides(event.target.value))}
         problem={form.problem('overrides')}
-      >
-        {Object.entries(OVERRIDES).map(([value, text]) => (
-          <option key={value} value={value}>
-            {text}
-          </option>
-        ))}
-      </SelectField>
+        options={OVERRIDES}
+      />
     </Fold>
   )
 }

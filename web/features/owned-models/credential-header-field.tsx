@@ -30,12 +30,7 @@ export function CredentialHeaderField({
       onChange={(event) => onChoose(event.target.value as CredentialHeader)}
       field="credentialHeader"
       hint="Some servers of this format want a bearer token, as vLLM does. The test call finds out."
-    >
-      {Object.entries(CHOICES).map(([value, text]) => (
-        <option key={value} value={value}>
-          {text}
-        </option>
-      ))}
-    </SelectField>
+      options={CHOICES}
+    />
   )
 }

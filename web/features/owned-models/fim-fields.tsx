@@ -3,6 +3,7 @@
  * trying it finds out.
  */
 import { SelectField } from '../../ui/field.tsx'
+import { bindTo } from '../../ui/use-fields.ts'
 import type { FimEndpoint, FimSettings, FimTemplate } from './draft.ts'
 
 const ENDPOINTS: Readonly<Record<FimEndpoint, string>> = {
@@ -31,34 +32,21 @@ export function FimFields({
   readonly chosen: FimSettings
   readonly onChange: (changed: Partial<FimSettings>) => void
 }) {
+  const bind = bindTo(chosen, onChange)
   return (
     <div className="grid gap-4 sm:grid-cols-2">
       <SelectField
         label="Filling in the middle"
-        value={chosen.fimEndpoint}
-        onChange={(event) => onChange({ fimEndpoint: event.target.value as FimEndpoint })}
-        field="fimEndpoint"
+        {...bind('fimEndpoint')}
         hint="Each server has another form for it. The test call finds out."
-      >
-        {toOptions(ENDPOINTS)}
-      </SelectField>
+        options={ENDPOINTS}
+      />
       <SelectField
         label="Tokens of the model"
-        value={chosen.fimTemplate}
-        onChange={(event) => onChange({ fimTemplate: event.target.value as FimTemplate })}
-        field="fimTemplate"
+        {...bind('fimTemplate')}
         hint="Written where the server leaves that to its clients, as vLLM does."
-      >
-        {toOptions(TEMPLATES)}
-      </SelectField>
+        options={TEMPLATES}
+      />
     </div>
   )
-}
-
-function toOptions(texts: Readonly<Record<string, string>>) {
-  return Object.entries(texts).map(([value, text]) => (
-    <option key={value} value={value}>
-      {text}
-    </option>
-  ))
 }

@@ -293,7 +293,7 @@ function EditForm({ model }: { readonly model: OwnedModel }) {
   // The values that the form began with, so that it does not undo what another has changed
   // meanwhile.
   const edited = useEdited(model, toDetails)
-  const { base: before, first, fields: typed, change, begin, bringBack } = edited
+  const { base: before, first, fields: typed, change, bind, begin, bringBack } = edited
   const isChanged = JSON.stringify(typed) !== JSON.stringify(first)
   if (!isChanged && before.updatedAt !== model.updatedAt) begin(model)
   const changes = toChanges(before, typed)
@@ -333,10 +333,8 @@ function EditForm({ model }: { readonly model: OwnedModel }) {
         label="Display name"
         required
         maxLength={MAX_LENGTH.displayName}
-        value={typed.displayName}
-        onChange={(event) => change({ displayName: event.target.value })}
+        {...bind('displayName')}
         problem={typed.displayName.trim() === '' ? 'It needs a name.' : undefined}
-        field="displayName"
       />
       <TextField
         label="Model id at its server"
@@ -345,10 +343,8 @@ function EditForm({ model }: { readonly model: OwnedModel }) {
         autoCapitalize="none"
         spellCheck={false}
         maxLength={MAX_LENGTH.upstreamModelId}
-        value={typed.upstreamModelId}
-        onChange={(event) => change({ upstreamModelId: event.target.value })}
+        {...bind('upstreamModelId')}
         problem={typed.upstreamModelId.trim() === '' ? 'Its server needs a name.' : undefined}
-        field="upstreamModelId"
       />
       {fillsInTheMiddle(model.dialect) && <FimFields chosen={typed} onChange={change} />}
       {hasCredentialHeaderField(model.dialect, typed.credentialHeader) && (

@@ -11,6 +11,7 @@ import { LeaveGuard } from '../../ui/leave-guard.tsx'
 import { Page } from '../../ui/page.tsx'
 import { SecretField } from '../../ui/secret-field.tsx'
 import { useChange } from '../../ui/use-change.ts'
+import { useFields } from '../../ui/use-fields.ts'
 import { CredentialHeaderField, hasCredentialHeaderField } from './credential-header-field.tsx'
 import { callAddress, DialectField } from './dialect-field.tsx'
 import {
@@ -18,7 +19,6 @@ import {
   type Dialect,
   isRegistrable,
   MAX_LENGTH,
-  type NewDetails,
   NOTHING_TYPED,
   slugProblem,
   toRegistration,
@@ -44,10 +44,9 @@ export function RegisterOwnedModelPage() {
 }
 
 function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void }) {
-  const [draft, setDraft] = useState(NOTHING_TYPED)
+  const { fields: draft, change, bind } = useFields(NOTHING_TYPED)
   const [dialect, setDialect] = useState<Dialect>('openai-chat')
   const credential = useRef<HTMLInputElement>(null)
-  const change = (changed: Partial<NewDetails>) => setDraft((before) => ({ ...before, ...changed }))
   const choose = (next: Dialect) => {
     setDialect(next)
     // They mean nothing elsewhere, and would be refused.
@@ -92,10 +91,8 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
             autoCapitalize="none"
             spellCheck={false}
             placeholder="house-llama"
-            value={draft.slug}
-            onChange={(event) => change({ slug: event.target.value })}
+            {...bind('slug')}
             problem={slugProblem(draft.slug)}
-            field="slug"
             hint={
               <>
                 Gates name it as <code className="font-mono">owned/{draft.slug || '…'}</code>
@@ -107,9 +104,7 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
             isOptional
             maxLength={MAX_LENGTH.displayName}
             placeholder={draft.slug || 'Llama in the basement'}
-            value={draft.displayName}
-            onChange={(event) => change({ displayName: event.target.value })}
-            field="displayName"
+            {...bind('displayName')}
             hint="For people; the slug when empty."
           />
         </div>
@@ -124,10 +119,8 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
           spellCheck={false}
           maxLength={MAX_LENGTH.baseUrl}
           placeholder={OWNED_DIALECTS[dialect].exampleBaseUrl}
-          value={draft.baseUrl}
-          onChange={(event) => change({ baseUrl: event.target.value })}
+          {...bind('baseUrl')}
           problem={addressProblem(draft.baseUrl)}
-          field="baseUrl"
           hint={
             <>
               Calls go to{' '}
@@ -150,9 +143,7 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
             spellCheck={false}
             maxLength={MAX_LENGTH.upstreamModelId}
             placeholder="llama3.3:70b"
-            value={draft.upstreamModelId}
-            onChange={(event) => change({ upstreamModelId: event.target.value })}
-            field="upstreamModelId"
+            {...bind('upstreamModelId')}
             hint="As its server calls it."
           />
           <SecretField

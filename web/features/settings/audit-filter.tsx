@@ -6,7 +6,7 @@ import type { RowOf } from '../../api/ask.ts'
 import { wholeListQuery } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
-import { ACTIONS, type AuditSearch, isAction, isResource, RESOURCES } from './audit-search.ts'
+import { ACTIONS, type AuditSearch, isAction, isResource } from './audit-search.ts'
 
 export function AuditFilter({
   search,
@@ -48,13 +48,9 @@ export function AuditFilter({
         label="By"
         value={search.actor ?? ''}
         onChange={(event) => change({ actor: event.target.value })}
+        options={Object.fromEntries(actors)}
       >
         <option value="">Anybody</option>
-        {[...actors].map(([id, name]) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
       </SelectField>
       <SelectField
         label="Of"
@@ -65,13 +61,9 @@ export function AuditFilter({
             action: search.action?.startsWith(`${value}.`) === true ? search.action : undefined,
           })
         }
+        options={RESOURCE_WORDS}
       >
         <option value="">Anything</option>
-        {RESOURCES.map((resource) => (
-          <option key={resource} value={resource}>
-            {RESOURCE_WORDS[resource]}
-          </option>
-        ))}
       </SelectField>
       <SelectField
         label="Change"
@@ -80,13 +72,9 @@ export function AuditFilter({
         onChange={({ target: { value } }) =>
           change({ action: isAction(value) ? value : undefined })
         }
+        options={Object.fromEntries(actions.map((action) => [action, ACTION_WORDS[action]]))}
       >
         <option value="">Any change</option>
-        {actions.map((action) => (
-          <option key={action} value={action}>
-            {ACTION_WORDS[action]}
-          </option>
-        ))}
       </SelectField>
       <DayField
         label="From"

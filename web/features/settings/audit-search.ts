@@ -50,7 +50,6 @@ type AuditResource = keyof typeof RESOURCE_WORDS
 
 /** The changes that the audit log knows, in words. */
 export const ACTIONS = Object.keys(ACTION_WORDS) as readonly AuditAction[]
-export const RESOURCES = Object.keys(RESOURCE_WORDS) as readonly AuditResource[]
 
 export function isAction(text: unknown): text is AuditAction {
   return typeof text === 'string' && Object.hasOwn(ACTION_WORDS, text)

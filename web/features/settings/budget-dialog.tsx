@@ -34,7 +34,7 @@ const toFields = (budget: Budget | undefined) => ({
 export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | undefined>) {
   // Only what differs from the first values is sent.
   const edited = useEdited(budget, toFields)
-  const { first, fields, change } = edited
+  const { first, fields, bind } = edited
   const { name, amount, unpriced, alerts } = fields
   const [scope, setScope] = useState<BudgetScope>({ type: 'key', id: '' })
   const [isTried, setTried] = useState(false)
@@ -102,8 +102,7 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
               autoComplete="off"
               placeholder={unit === 'usd' ? '50' : '1,000,000'}
               hint={describeLimit(unit, period)}
-              value={amount}
-              onChange={(event) => change({ amount: event.target.value })}
+              {...bind('amount')}
               problem={amount === '' ? undefined : problemOf(limit)}
               field={limitField}
             />
@@ -112,10 +111,8 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
                 label="Counted in"
                 value={unit}
                 onChange={(event) => setUnit(event.target.value === 'tokens' ? 'tokens' : 'usd')}
-              >
-                <option value="usd">US dollars</option>
-                <option value="tokens">Tokens, in and out</option>
-              </SelectField>
+                options={{ usd: 'US dollars', tokens: 'Tokens, in and out' }}
+              />
             )}
           </div>
           {budget === undefined && (
@@ -125,12 +122,8 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
               value={period}
               onChange={(event) => setPeriod(event.target.value as Budget['period'])}
               field="period"
-            >
-              <option value="day">Each day</option>
-              <option value="week">Each week, from Monday</option>
-              <option value="month">Each month</option>
-              <option value="total">Once, for good</option>
-            </SelectField>
+              options={PERIOD_CHOICES}
+            />
           )}
           {unit === 'usd' && (
             <SelectField
@@ -140,23 +133,16 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
                   ? 'Their calls go through, and what they use is not counted.'
                   : 'Their calls are refused, since their cost is not known.'
               }
-              value={unpriced}
-              onChange={(event) =>
-                change({ unpriced: event.target.value === 'allow' ? 'allow' : 'refuse' })
-              }
-              field="unpriced"
-            >
-              <option value="refuse">Refuse</option>
-              <option value="allow">Allow, uncounted</option>
-            </SelectField>
+              {...bind('unpriced')}
+              options={{ refuse: 'Refuse', allow: 'Allow, uncounted' }}
+            />
           )}
           <TextField
             label="Tell webhooks at"
             isOptional
             hint={hintOfAlerts(period)}
             autoComplete="off"
-            value={alerts}
-            onChange={(event) => change({ alerts: event.target.value })}
+            {...bind('alerts')}
             problem={problemOf(alertAt)}
             field="alertAt"
           />
@@ -169,9 +155,7 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
             }
             maxLength={120}
             autoComplete="off"
-            value={name}
-            onChange={(event) => change({ name: event.target.value })}
-            field="name"
+            {...bind('name')}
           />
           <EditNotes thing="budget" edited={edited} save={save} />
         </div>
@@ -215,10 +199,8 @@ function BudgetScopeFields({
         onChange={(event) =>
           onChange({ type: event.target.value === 'gate' ? 'gate' : 'key', id: '' })
         }
-      >
-        <option value="key">A key</option>
-        <option value="gate">A gate</option>
-      </SelectField>
+        options={{ key: 'A key', gate: 'A gate' }}
+      />
       <SubjectField
         key={scope.type}
         type={scope.type}
@@ -341,6 +323,13 @@ export function findSubject(subjects: readonly Subject[], text: string): FoundSu
 }
 
 type Period = Budget['period']
+
+const PERIOD_CHOICES: Readonly<Record<Period, string>> = {
+  day: 'Each day',
+  week: 'Each week, from Monday',
+  month: 'Each month',
+  total: 'Once, for good',
+}
 
 const PERIODS: Readonly<Record<Period, string>> = {
   day: 'Starts again each day at 00:00 UTC.',

@@ -1,6 +1,5 @@
 /** One's own password, and where one is signed in. */
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { ask, type RowOf } from '../../api/ask.ts'
 import { operationQuery } from '../../api/operation-query.ts'
 import { Badge } from '../../ui/badge.tsx'
@@ -11,6 +10,7 @@ import { PasswordField } from '../../ui/password-field.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
 import { ColumnTable, timeColumn } from '../../ui/table.tsx'
 import { useChange } from '../../ui/use-change.ts'
+import { useFields } from '../../ui/use-fields.ts'
 
 export function SecurityPage() {
   const { data: session } = useQuery(operationQuery('GET /v1/session'))
@@ -29,21 +29,18 @@ export function SecurityPage() {
 
 const SHORTEST = 12
 const LONGEST = 128
+const NO_PASSWORDS = { currentPassword: '', newPassword: '' }
 
 function PasswordForm({ email }: { readonly email: string }) {
-  const [currentPassword, setCurrent] = useState('')
-  const [newPassword, setNew] = useState('')
+  const { fields, change: setFields, bind } = useFields(NO_PASSWORDS)
   const change = useChange({
-    send: () => ask('POST /v1/auth/password', { body: { currentPassword, newPassword } }),
+    send: () => ask('POST /v1/auth/password', { body: fields }),
     isSecret: true,
-    onAnswer: () => {
-      setCurrent('')
-      setNew('')
-    },
+    onAnswer: () => setFields(NO_PASSWORDS),
     makesStale: ['GET /v1/sessions', 'GET /v1/session'],
     done: ['Password changed', { description: 'Your other sessions have ended.' }],
   })
-  const missing = SHORTEST - newPassword.length
+  const missing = SHORTEST - fields.newPassword.length
   return (
     <Form
       onSubmit={() => change.mutate()}
@@ -56,9 +53,7 @@ function PasswordForm({ email }: { readonly email: string }) {
         label="Current password"
         autoComplete="current-password"
         required
-        value={currentPassword}
-        onChange={(event) => setCurrent(event.target.value)}
-        field="currentPassword"
+        {...bind('currentPassword')}
       />
       <PasswordField
         label="New password"
@@ -67,13 +62,11 @@ function PasswordForm({ email }: { readonly email: string }) {
         minLength={SHORTEST}
         maxLength={LONGEST}
         hint={
-          newPassword !== '' && missing > 0
+          fields.newPassword !== '' && missing > 0
             ? `${missing} more ${missing === 1 ? 'character' : 'characters'} at least.`
             : `At least ${SHORTEST} characters. A few unrelated words are best.`
         }
-        value={newPassword}
-        onChange={(event) => setNew(event.target.value)}
-        field="newPassword"
+        {...bind('newPassword')}
       />
       <FormRefusal />
       <div>

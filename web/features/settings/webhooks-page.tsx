@@ -151,7 +151,7 @@ const toFields = (webhook: Webhook | undefined) => ({
 function WebhookDialog({ row: webhook, onClose }: RowDialogProps<Webhook | undefined>) {
   // Only what differs from the first values is sent.
   const edited = useEdited(webhook, toFields)
-  const { first, fields, change } = edited
+  const { first, fields, change, bind } = edited
   const { url, events, secret } = fields
   const save = useChange({
     send: async (isOverwriting: boolean): Promise<string | undefined> => {
@@ -210,9 +210,7 @@ function WebhookDialog({ row: webhook, onClose }: RowDialogProps<Webhook | undef
             autoComplete="off"
             placeholder="https://example.com/hooks/gatehouse"
             hint="An https address that anybody can reach. Redirects are not followed."
-            value={url}
-            onChange={(event) => change({ url: event.target.value })}
-            field="url"
+            {...bind('url')}
           />
           <EventChoice events={events} onChange={(chosen) => change({ events: chosen })} />
           <PasswordField
@@ -227,9 +225,7 @@ function WebhookDialog({ row: webhook, onClose }: RowDialogProps<Webhook | undef
                 ? 'The secret that signs deliveries. Left empty, one is generated and shown once.'
                 : 'Left empty, the one it has stays.'
             }
-            value={secret}
-            onChange={(event) => change({ secret: event.target.value })}
-            field="secret"
+            {...bind('secret')}
           />
           <EditNotes thing="webhook" edited={edited} save={save} />
         </div>

@@ -1,9 +1,10 @@
 /** Name, email and password of somebody new. The page says what entitles them to sign up. */
-import { type ReactNode, useState } from 'react'
+import type { ReactNode } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Form, FormRefusal } from '../../ui/form.tsx'
 import { PasswordField } from '../../ui/password-field.tsx'
+import { useFields } from '../../ui/use-fields.ts'
 
 export interface NewUser {
   readonly name: string
@@ -25,15 +26,9 @@ export function NewUserForm({
   /** Fields that come first. */
   readonly children?: ReactNode
 }) {
-  const [name, setName] = useState('')
-  const [email, setEmail] = useState('')
-  const [password, setPassword] = useState('')
+  const { fields, bind } = useFields<NewUser>({ name: '', email: '', password: '' })
   return (
-    <Form
-      onSubmit={() => onSubmit({ name, email, password })}
-      error={error}
-      className="flex flex-col gap-4"
-    >
+    <Form onSubmit={() => onSubmit(fields)} error={error} className="flex flex-col gap-4">
       {children}
       <TextField
         label="Your name"
@@ -41,9 +36,7 @@ export function NewUserForm({
         autoComplete="name"
         required
         maxLength={120}
-        value={name}
-        onChange={(event) => setName(event.target.value)}
-        field="name"
+        {...bind('name')}
       />
       <TextField
         label="Email"
@@ -51,9 +44,7 @@ export function NewUserForm({
         name="email"
         autoComplete="username"
         required
-        value={email}
-        onChange={(event) => setEmail(event.target.value)}
-        field="email"
+        {...bind('email')}
       />
       <PasswordField
         label="Password"
@@ -63,9 +54,7 @@ export function NewUserForm({
         minLength={12}
         maxLength={128}
         hint="At least 12 characters. A few unrelated words are best."
-        value={password}
-        onChange={(event) => setPassword(event.target.value)}
-        field="password"
+        {...bind('password')}
       />
       <FormRefusal />
       <Button type="submit" look="primary" isBusy={isBusy}>

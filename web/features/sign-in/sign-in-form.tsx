@@ -2,13 +2,14 @@
  * Email and password, to sign in with: at the start, or again on a page whose session ended.
  */
 import { useMutation } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import type { ReactNode } from 'react'
 import { ask } from '../../api/ask.ts'
 import { Button } from '../../ui/button.tsx'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Form, FormRefusal } from '../../ui/form.tsx'
 import { PasswordField } from '../../ui/password-field.tsx'
+import { useFields } from '../../ui/use-fields.ts'
 
 export function SignInForm({
   knownEmail = '',
@@ -21,11 +22,10 @@ export function SignInForm({
   readonly note?: ReactNode
   readonly onDone: () => unknown
 }) {
-  const [email, setEmail] = useState(knownEmail)
-  const [password, setPassword] = useState('')
+  const { fields, bind } = useFields({ email: knownEmail, password: '' })
   const signIn = useMutation({
     mutationFn: async () => {
-      await ask('POST /v1/auth/sign-in', { body: { email, password } })
+      await ask('POST /v1/auth/sign-in', { body: fields })
       await onDone()
     },
     gcTime: 0,
@@ -40,9 +40,7 @@ export function SignInForm({
         autoComplete="username"
         required
         autoFocus={knownEmail === ''}
-        value={email}
-        onChange={(event) => setEmail(event.target.value)}
-        field="email"
+        {...bind('email')}
       />
       <PasswordField
         label="Password"
@@ -50,9 +48,7 @@ export function SignInForm({
         autoComplete="current-password"
         required
         autoFocus={knownEmail !== ''}
-        value={password}
-        onChange={(event) => setPassword(event.target.value)}
-        field="password"
+        {...bind('password')}
       />
       <FormRefusal />
       <Button type="submit" look="primary" isBusy={signIn.isPending}>
@@ -64,7 +60,7 @@ export function SignInForm({
           Ask whoever runs this gateway to set a new one, on its machine. No mail is sent.
         </p>
         <CodeBlock
-          code={`gatehouse users reset-password ${email === '' ? 'EMAIL' : email}`}
+          code={`gatehouse users reset-password ${fields.email === '' ? 'EMAIL' : fields.email}`}
           label="the command"
         />
       </details>

@@ -1,0 +1,29 @@
+/** The typed values of a form, and what ties one of them to its control. */
+import { type ChangeEvent, useState } from 'react'
+
+type TextOf<Fields> = {
+  [Name in keyof Fields]: Fields[Name] extends string ? Name : never
+}[keyof Fields] &
+  string
+
+export function useFields<Fields extends object>(first: Fields) {
+  const [fields, setFields] = useState(first)
+  const change = (changed: Partial<Fields>) => setFields((before) => ({ ...before, ...changed }))
+  return { fields, change, bind: bindTo(fields, change) }
+}
+
+/** @returns the props of a control by the interface's name of its field */
+export function bindTo<Fields extends object>(
+  fields: Fields,
+  change: (changed: Partial<Fields>) => void,
+) {
+  return (field: TextOf<Fields>) => ({
+    field,
+    value: String(fields[field]),
+    onChange: ({
+      target: { value },
+    }: ChangeEvent<HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement>) =>
+      // A list offers only the values of its field.
+      change({ [field]: value } as Partial<Fields>),
+  })
+}

@@ -10,9 +10,9 @@ import type { ProviderBody } from '../contract/providers.ts'
 import type { Budget } from '../core/budget.ts'
 import type { CallRecord } from '../core/call.ts'
 import type { Cost, CostPart } from '../core/cost.ts'
-import type { GatewayError } from '../core/errors.ts'
+import { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
-import type { AccountId, CallId, UserId } from '../core/ids.ts'
+import type { AccountId, CallId, KeyId, SessionId, UserId } from '../core/ids.ts'
 import type { OwnedModel } from '../core/owned-model.ts'
 import type { ProviderKeyProbe } from '../core/provider-key.ts'
 import type { Secret } from '../core/secret.ts'
@@ -33,11 +33,10 @@ import type { AuditLogTableStore } from '../store/changes/audit-log.ts'
 import type { UsageStore } from '../store/usage/usage.ts'
 import type { AccountTableStore } from '../store/users/accounts.ts'
 import type { InvitationTableStore } from '../store/users/invitations.ts'
-import type { MemberTableStore } from '../store/users/members.ts'
+import type { Member, MemberTableStore } from '../store/users/members.ts'
 import type { UserTableStore } from '../store/users/users.ts'
 import type { CheckAddress, PostOutcome } from '../webhooks/post-delivery.ts'
 import type { WebhookRegistry } from '../webhooks/webhook-registry.ts'
-import type { ControlPlaneCaller } from './authenticate-caller.ts'
 import type { BodyTime } from './read-json-body.ts'
 import type { RequestRates } from './request-rates.ts'
 
@@ -167,6 +166,26 @@ export interface AnsweredRequest {
   readonly durationMs: number
 }
 
+/**
+ * A user too can make calls here and there, such as a gate's test: they are counted under the
+ * user's id.
+ */
+export interface ControlPlaneCaller extends Caller {
+  readonly actor: Actor
+}
+
+/** The caller who acted: some acts are for some kinds only, and the audit log names each. */
+export type Actor =
+  | { readonly type: 'key'; readonly keyId: KeyId }
+  | {
+      readonly type: 'user'
+      readonly userId: UserId
+      readonly sessionId: SessionId
+      readonly member: Member
+      /** Milliseconds since the Unix epoch. */
+      readonly sessionExpiresAt: number
+    }
+
 /** The content of `c.env` in a handler. The caller is absent on public routes only. */
 export interface ControlPlaneBindings {
   readonly requestId: CallId
@@ -184,6 +203,38 @@ export function callerOf(bindings: ControlPlaneBindings): ControlPlaneCaller {
   // account.
   if (bindings.caller === undefined) throw new Error('a handler ran without a caller')
   return bindings.caller
+}
+
+/** The id that is written down as whose doing it was. */
+export function actorId(actor: Actor): string {
+  return actor.type === 'key' ? actor.keyId : actor.userId
+}
+
+/**
+ * A key is rotated because its old text may be in other hands. Those must not outlive it: by taking
+ * over the new text, or by a key or a member of their own.
+ * @throws GatewayError `forbidden`
+ */
+export function assertMayGiveAccess({ isOldText }: Pick<ControlPlaneCaller, 'isOldText'>): void {
+  if (isOldText === true)
+    throw new GatewayError(
+      'forbidden',
+      'This key was rotated, and its old text gives nobody access until it ends: use the new one.',
+    )
+}
+
+/** @throws GatewayError `forbidden` for an API key: it is nobody's own */
+export function assertUser(actor: Actor): Extract<Actor, { type: 'user' }> {
+  if (actor.type !== 'user')
+    throw new GatewayError('forbidden', 'This takes a signed-in user, not an API key.')
+  return actor
+}
+
+/** @throws GatewayError `forbidden` for all but the signed-in owner of the account */
+export function assertOwner(actor: Actor): Extract<Actor, { type: 'user' }> {
+  if (actor.type !== 'user' || actor.member.role !== 'owner')
+    throw new GatewayError('forbidden', 'Only the owner of the account may do this, signed in.')
+  return actor
 }
 
 export function visitorOf({ request, clientAddress }: ControlPlaneBindings): Visitor {

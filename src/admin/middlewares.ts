@@ -9,9 +9,10 @@ import { type AssertMayStillAct, withOrigin } from '../store/changes/change-orig
 import { watchChanges } from '../store/changes/changes-made.ts'
 import { type StoreFailure, storeFailureOf } from '../store/database/store-failure.ts'
 import { assertSessionStays } from '../store/users/users.ts'
-import { type Actor, authenticateCaller, type ControlPlaneCaller } from './authenticate-caller.ts'
 import {
+  type Actor,
   type ControlPlaneApp,
+  type ControlPlaneCaller,
   type ControlPlaneDependencies,
   OPENAPI_PATH,
 } from './control-plane-app.ts'
@@ -189,6 +190,38 @@ async function findCaller(
     if (thrown instanceof GatewayError && thrown.kind === 'unauthorized')
       dependencies.requestRates?.takeUnknown(clientAddress)
     throw thrown
+  }
+}
+
+/**
+ * An API key in `Authorization`, or else the cookie of a session. A key wins, because a browser
+ * never sends one by itself. A change with a cookie has to come from the gateway's own pages.
+ * @throws GatewayError `unauthorized`, `forbidden`
+ */
+export async function authenticateCaller(
+  { authenticate, callerOfUser, identity }: ControlPlaneDependencies,
+  request: Request,
+): Promise<ControlPlaneCaller> {
+  const { headers } = request
+  if (headers.has('authorization') || !identity.hasSessionCookie(headers)) {
+    const caller = await authenticate(headers)
+    return { ...caller, actor: { type: 'key', keyId: caller.keyId } }
+  }
+  const session = await identity.findSession(headers)
+  if (session === undefined)
+    throw new GatewayError('unauthorized', 'The session has ended or is not valid: sign in again.')
+  assertSameOrigin(request, identity.publicOrigin)
+  const { id, member, expiresAt } = session
+  return {
+    ...callerOfUser(member.accountId, member.userId),
+    owner: id,
+    actor: {
+      type: 'user',
+      userId: member.userId,
+      sessionId: id,
+      member,
+      sessionExpiresAt: expiresAt,
+    },
   }
 }
 

@@ -6,8 +6,8 @@
 import type { Stopwatch } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import { networkOf } from '../core/http.ts'
+import type { AccountId } from '../core/ids.ts'
 import { TokenBucket } from '../limits/token-bucket.ts'
-import type { ControlPlaneCaller } from './authenticate-caller.ts'
 
 /** Of accounts and of addresses; the one that has been idle longest is forgotten first. */
 const MOST_REMEMBERED = 10_000
@@ -16,6 +16,11 @@ export interface RequestRatesOptions {
   readonly perAccount: number
   readonly perAddress: number
   readonly clock: Stopwatch
+}
+
+interface Counted {
+  readonly accountId: AccountId
+  readonly actor: { readonly type: string }
 }
 
 export class RequestRates {
@@ -29,7 +34,7 @@ export class RequestRates {
   }
 
   /** @throws GatewayError `rate_limited` with `retry-after` */
-  take({ accountId, actor }: ControlPlaneCaller): void {
+  take({ accountId, actor }: Counted): void {
     // Apart: a program that asks all the time locks nobody out of the dashboard, which can delete
     // its key.
     const waitMs = this.#take(

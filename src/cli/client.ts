@@ -17,8 +17,8 @@ import {
 import { describeUnusableKey, GATEWAY_ADDRESS_FORM, parseGatewayAddress } from '../core/http.ts'
 import { CliError, type CliFailure } from './cli-error.ts'
 import type { CliContext, SendRequest } from './context.ts'
+import { readBounded } from './input.ts'
 import { noteMadeFolder } from './output.ts'
-import { readBounded } from './read-bounded.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
 

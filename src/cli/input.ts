@@ -1,6 +1,7 @@
 /**
- * Asks a person for secrets that must not stand on a command line, and for a yes before a deletion.
+ * Reads what commands are given: text of bounded length, secrets, and the consent to a deletion.
  */
+import { readAtMost } from '../core/http.ts'
 import { CliError } from './cli-error.ts'
 import { terminal } from './terminal.ts'
 
@@ -30,4 +31,22 @@ export async function confirmDeletion(what: string, isAgreed: boolean): Promise<
   const answer = await terminal().askYes(`Delete ${what}?`)
   if (answer === undefined) throw new CliError('interrupted', 'Cancelled.')
   if (!answer) throw new CliError('failed', 'Nothing was deleted.')
+}
+
+/** Twice the largest body that the gateway takes unless told otherwise. */
+const MAX_MIB = 64
+
+/**
+ * @param name for the message, with what became of it
+ * @throws CliError where there is more than anybody means to give
+ */
+export async function readBounded(
+  pieces: AsyncIterable<Uint8Array>,
+  name: string,
+  consequence = 'nothing was done',
+): Promise<string> {
+  const read = await readAtMost(pieces, MAX_MIB * 1024 * 1024)
+  if (read === undefined)
+    throw new CliError('failed', `There is more than ${MAX_MIB} MiB in ${name}: ${consequence}.`)
+  return new TextDecoder().decode(read)
 }

@@ -1,6 +1,6 @@
 /** This very process as a terminal. Knows no command. */
 import type { WriteStream } from 'node:tty'
-import { readBounded } from './read-bounded.ts'
+import { readBounded } from './input.ts'
 import { DEFAULT_WIDTH, type Terminal } from './terminal.ts'
 
 export const processTerminal: Terminal = {

@@ -1,8 +1,11 @@
 /** The log of calls as the control plane shows it: what was used, never what was said. */
 import { z } from 'zod'
-import { costWithPartsBody } from './costs.ts'
+import type { CallRecord } from '../core/call.ts'
+import type { BodyField, CallColumn } from '../core/call-column.ts'
+import { CALL_COLUMNS, KEY_NAME } from '../core/call-columns.ts'
+import { ERROR_KINDS } from '../core/errors.ts'
+import { costBody, costWithPartsBody } from './costs.ts'
 import { listOf, pageQuery } from './lists.ts'
-import { logFields } from './log-fields.ts'
 import { logFilterFields, refuseReversedRange } from './usage-query.ts'
 
 export const logQuery = z
@@ -17,6 +20,101 @@ export const exportQuery = z
     ...logFilterFields,
   })
   .superRefine(refuseReversedRange)
+
+const count = z.int().min(0)
+
+const usageBody = z.object({
+  inputTokens: count,
+  outputTokens: count,
+  cachedInputTokens: count.meta({ description: 'Part of `inputTokens`.' }),
+  reasoningTokens: count.meta({ description: 'Part of `outputTokens`.' }),
+  cacheWriteTokens: count.optional().meta({
+    description: 'Part of `inputTokens` that the provider put into its cache, where it says so.',
+  }),
+})
+
+const attempt = z
+  .object({
+    target: z.string(),
+    status: z
+      .int()
+      .nullable()
+      .meta({ description: "The upstream's HTTP status; null: it sent none." }),
+    afterMs: count.meta({ description: "From the call's start until it was asked." }),
+    durationMs: count.meta({ description: 'Until it failed, was given up, or the call ended.' }),
+    errorKind: z.enum(ERROR_KINDS).nullable().meta({
+      description:
+        'Why it failed; null: it did not, it was given up, or an older version wrote the row.',
+    }),
+    errorCode: z.string().nullable().meta({
+      description: 'The reason, where the kind does not say it all.',
+      example: 'connect_failed',
+    }),
+  })
+  .meta({ id: 'Attempt' })
+
+const attemptsBody = z.array(attempt)
+
+// The fields of a call, by the list of its columns (core/call-columns.ts).
+
+type Columns = typeof CALL_COLUMNS
+
+type AnsweredName = {
+  [Name in keyof Columns]: Columns[Name]['body'] extends null ? never : Name
+}[keyof Columns]
+
+/** The value of a plain column: its record's, with a time as text and null for absent. */
+type AnsweredValue<Name extends AnsweredName> = Columns[Name]['type'] extends 'moment'
+  ? string
+  : Exclude<CallRecord[Name], undefined> | (undefined extends CallRecord[Name] ? null : never)
+
+type StructuredFields = {
+  readonly usage: z.ZodNullable<typeof usageBody>
+  readonly cost: typeof costBody
+  readonly attemptDetails: z.ZodNullable<typeof attemptsBody>
+}
+
+type LogFields = StructuredFields & {
+  readonly [Name in Exclude<AnsweredName, keyof StructuredFields>]: z.ZodType<AnsweredValue<Name>>
+} & { readonly keyName: z.ZodNullable<z.ZodString> }
+
+const SCHEMAS: Readonly<Record<Exclude<CallColumn['type'], 'choice'>, z.ZodType>> = {
+  callId: z.string(),
+  accountId: z.string(),
+  keyId: z.string(),
+  gateId: z.string(),
+  text: z.string(),
+  flag: z.boolean(),
+  count: z.int().min(0),
+  positiveCount: z.int().min(1),
+  httpStatus: z.int(),
+  moment: z.iso.datetime(),
+  durationMs: z.number(),
+  errorKind: z.enum(ERROR_KINDS),
+  attempts: attemptsBody,
+  usage: usageBody,
+  cost: costBody,
+}
+
+const logFields = listFields()
+
+function listFields(): LogFields {
+  const fields: Record<string, z.ZodType> = {}
+  for (const [name, column] of Object.entries<CallColumn>(CALL_COLUMNS)) {
+    if (column.body === null) continue
+    fields[name] = toSchema(column, column.body)
+    if (name === KEY_NAME.after) fields.keyName = z.string().nullable().meta(KEY_NAME.body)
+  }
+  return fields as unknown as LogFields
+}
+
+function toSchema(column: CallColumn, field: BodyField): z.ZodType {
+  const schema = column.type === 'choice' ? z.enum(column.values) : SCHEMAS[column.type]
+  // A cost says by itself that it is unknown.
+  const isNullable = column.presence !== 'always' && column.type !== 'cost'
+  const whole = isNullable ? schema.nullable() : schema
+  return Object.keys(field).length === 0 ? whole : whole.meta({ ...field })
+}
 
 export const logBody = z
   .object(logFields)

@@ -18,7 +18,6 @@ import type { AccountId } from '../../core/ids.ts'
 import { LoopTurns } from '../../core/loop-turns.ts'
 import { StreamedAnswer, sendEach } from '../../net/streamed-answer.ts'
 import type { CallFilter, CallPosition } from '../../store/calls/call-pages.ts'
-import { authenticateCaller } from '../authenticate-caller.ts'
 import {
   type ControlPlaneApp,
   type ControlPlaneDependencies,
@@ -26,6 +25,7 @@ import {
   errorAnswers,
   jsonContent,
 } from '../control-plane-app.ts'
+import { authenticateCaller } from '../middlewares.ts'
 import { decodeCursor, encodeCursor, toPage } from '../paging.ts'
 import { CallerNames } from './caller-names.ts'
 import { EXPORT_COLUMNS, toFilter, toLogBody, toLogDetailsBody } from './log-body.ts'

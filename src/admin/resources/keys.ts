@@ -8,8 +8,8 @@ import { toPublicKey } from '../../core/api-key.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { KeyId } from '../../core/ids.ts'
 import { Secret } from '../../core/secret.ts'
-import { assertMayGiveAccess } from '../authenticate-caller.ts'
 import {
+  assertMayGiveAccess,
   type ControlPlaneApp,
   type ControlPlaneDependencies,
   callerOf,
@@ -17,8 +17,7 @@ import {
   jsonContent,
   jsonRequest,
 } from '../control-plane-app.ts'
-import { bindResource, ROUTE_DESCRIPTION } from '../resource-routes.ts'
-import { tagged } from '../versions.ts'
+import { bindResource, ROUTE_DESCRIPTION, tagged } from '../resource-routes.ts'
 
 const tags = [keyResource.group]
 

@@ -33,8 +33,7 @@ import {
   jsonContent,
 } from '../control-plane-app.ts'
 import { refuse } from '../refusals.ts'
-import { bindResource, ROUTE_DESCRIPTION } from '../resource-routes.ts'
-import { ifMatched, tagged } from '../versions.ts'
+import { bindResource, ifMatched, ROUTE_DESCRIPTION, tagged } from '../resource-routes.ts'
 
 const tags = [ownedModelResource.group]
 const params = z.object({ slug: z.string() })

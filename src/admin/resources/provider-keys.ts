@@ -27,8 +27,7 @@ import {
   jsonRequest,
 } from '../control-plane-app.ts'
 import { refuse, refuseProblems } from '../refusals.ts'
-import { bindResource, ROUTE_DESCRIPTION } from '../resource-routes.ts'
-import { ifMatched, tagged } from '../versions.ts'
+import { bindResource, ifMatched, ROUTE_DESCRIPTION, tagged } from '../resource-routes.ts'
 
 const setRoute = createRoute({
   method: 'put',

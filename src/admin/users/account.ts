@@ -14,8 +14,7 @@ import {
   jsonContent,
   jsonRequest,
 } from '../control-plane-app.ts'
-import { ROUTE_DESCRIPTION } from '../resource-routes.ts'
-import { ifMatched, tagged } from '../versions.ts'
+import { ifMatched, ROUTE_DESCRIPTION, tagged } from '../resource-routes.ts'
 
 const showRoute = createRoute({
   method: 'get',

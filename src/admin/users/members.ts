@@ -9,8 +9,11 @@ import type { UserId } from '../../core/ids.ts'
 import { createInvitation, toInvitationLink } from '../../identity/create-invitation.ts'
 import { type Invitation, toPublicInvitation } from '../../store/users/invitations.ts'
 import { type Member, toPublicMember } from '../../store/users/members.ts'
-import { actorId, assertMayGiveAccess, assertOwner, assertUser } from '../authenticate-caller.ts'
 import {
+  actorId,
+  assertMayGiveAccess,
+  assertOwner,
+  assertUser,
   type ControlPlaneApp,
   type ControlPlaneDependencies,
   callerOf,

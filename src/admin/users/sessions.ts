@@ -11,9 +11,10 @@ import { systemClock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { Account } from '../../store/users/accounts.ts'
 import type { UserSession } from '../../store/users/users.ts'
-import { assertUser, type ControlPlaneCaller } from '../authenticate-caller.ts'
 import {
+  assertUser,
   type ControlPlaneApp,
+  type ControlPlaneCaller,
   type ControlPlaneDependencies,
   callerOf,
   errorAnswers,

@@ -21,9 +21,11 @@ import { DEFAULT_ACCOUNT } from '../../core/ids.ts'
 import { Secret } from '../../core/secret.ts'
 import type { OpenSession, SignedIn } from '../../identity/identity.ts'
 import { describeWeakPassword } from '../../identity/passwords.ts'
-import { assertMayGiveAccess, assertUser, type ControlPlaneCaller } from '../authenticate-caller.ts'
 import {
+  assertMayGiveAccess,
+  assertUser,
   type ControlPlaneApp,
+  type ControlPlaneCaller,
   type ControlPlaneDependencies,
   callerOf,
   errorAnswers,

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Hono } from 'hono'
-import { answerInTurns } from './list-in-turns.ts'
+import { answerInTurns } from './analytics.ts'
 
 async function ask(head: object, entries: readonly number[]): Promise<Response> {
   const app = new Hono()

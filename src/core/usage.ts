@@ -165,9 +165,11 @@ function withoutMinus(count: number): number {
 
 /** Steps that usage is summed up in. `all`: one step for the whole range. */
 export const USAGE_INTERVALS = ['hour', 'day', 'month', 'all'] as const
+export type UsageInterval = (typeof USAGE_INTERVALS)[number]
 
 /** `status`: by class. `credential`: the account's own, or the platform's. */
 export const USAGE_GROUPS = ['gate', 'target', 'key', 'status', 'credential'] as const
+export type UsageGroup = (typeof USAGE_GROUPS)[number]
 
 /** The measure that ranks groups, greatest first. `name`: by id, ascending. */
 export const GROUP_ORDERS = ['calls', 'errors', 'tokens', 'cost', 'name'] as const

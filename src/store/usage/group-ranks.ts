@@ -3,11 +3,9 @@
  * rows are read, nor how a page is asked for.
  */
 import type { LoopTurns } from '../../core/loop-turns.ts'
+import type { GroupOrder } from '../../core/usage.ts'
 import { compareNames, type PageGroups, toGroup, type UsageSum } from './step-sums.ts'
 import type { RankedRow, ReadRows, UsageQuery } from './usage-rows.ts'
-
-/** The measure that groups are ranked by, the greatest first; names come in their own order. */
-export type GroupOrder = 'calls' | 'errors' | 'tokens' | 'cost' | 'name'
 
 export interface GroupPage {
   readonly order: GroupOrder

@@ -4,9 +4,10 @@
  * make the collector look through the whole heap. Reads no database.
  */
 import type { LoopTurns } from '../../core/loop-turns.ts'
+import type { UsageGroup } from '../../core/usage.ts'
 import { LatencyHistogram } from './latency-histogram.ts'
 import { SummingTurns } from './usage-latencies.ts'
-import { SUMMED, type SummedRow, toStart, type UsageGroup, type UsageQuery } from './usage-rows.ts'
+import { SUMMED, type SummedRow, toStart, type UsageQuery } from './usage-rows.ts'
 
 export interface LatencyPercentiles {
   /** Milliseconds, within 2 % of the exact ones; null where there was nothing to measure. */

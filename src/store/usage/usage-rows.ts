@@ -6,13 +6,11 @@ import { type CompiledQuery, type Kysely, sql } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
 import type { LoopTurns } from '../../core/loop-turns.ts'
 import { spanOf } from '../../core/period.ts'
+import type { UsageGroup, UsageInterval } from '../../core/usage.ts'
 import { isSqlite, sumOf } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 import { findHoursDeletedBefore } from './old-hours.ts'
 import { COUNTERS, DAY_MS, HOUR_MS, type UsageTableName } from './usage-columns.ts'
-
-export type UsageInterval = 'hour' | 'day' | 'month' | 'all'
-export type UsageGroup = 'gate' | 'target' | 'key' | 'status' | 'credential'
 
 export interface UsageQuery {
   /** Milliseconds since the Unix epoch, at the beginning of an hour; this hour included. */

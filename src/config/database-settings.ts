@@ -1,6 +1,6 @@
 /**
- * The address of the store, when the operator has a Postgres. Never repeats the address in a
- * message: it holds a password.
+ * The store's address when it is a Postgres. Never repeats the address in a message, because it
+ * contains a password.
  */
 import type { Secret } from '../core/secret.ts'
 import { POSTGRES_TLS_PARAMETERS } from '../core/shared-stores.ts'
@@ -10,23 +10,20 @@ import { type Environment, SettingsError } from './setting-type.ts'
 export interface DatabaseSettings {
   /** `postgres://user:password@host:port/database?sslmode=…` */
   readonly url: Secret
-  /** How many connections one process opens at most. */
+  /** The maximum number of connections of one process. */
   readonly poolSize: number
-  /** For a new connection, or until one becomes free. */
+  /** Time limit for a new connection, or for waiting until one becomes free. */
   readonly connectTimeoutMs: number
-  /** For one statement; migrations have no limit. */
+  /** Time limit of one statement; migrations have none. */
   readonly statementTimeoutMs: number
 }
 
-/**
- * Those of libpq that say what is to happen; `prefer` and `allow` leave it open whether anything is
- * encrypted.
- */
+/** The modes of libpq with a definite result; `prefer` and `allow` do not guarantee encryption. */
 const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full']
 
 /**
- * @returns undefined: the store is a file of the data folder
- * @throws SettingsError naming what is wrong
+ * @returns undefined: the store is a file in the data folder
+ * @throws SettingsError naming the error
  */
 export function readDatabaseSettings(environment: Environment): DatabaseSettings | undefined {
   const limits = {
@@ -48,7 +45,7 @@ function checkAddress(text: string): void {
         'postgres://user:password@host:5432/database. ' +
         'In a user or a password, characters such as @ / ? # % have to be percent-encoded.',
     )
-  // Without one it would be the database named like the user, made by nobody on purpose.
+  // Without a name libpq would use a database named like the user, which is never intended.
   if (url.pathname.length < 2)
     throw new SettingsError('DATABASE_URL must name the database, after the host.')
   const odd = [...url.searchParams.keys()].find(

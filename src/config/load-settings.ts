@@ -1,7 +1,4 @@
-/**
- * Settings from all that an operator gives: the environment, and the configuration file where there
- * is one.
- */
+/** Settings from the environment and, if there is one, the configuration file. */
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -13,12 +10,12 @@ import { FORGET_OPTION } from './remembered-configuration.ts'
 import { type Environment, SettingsError } from './setting-type.ts'
 import { readDataFolder, readSettings, type Settings } from './settings.ts'
 
-/** Looked for in the data folder. */
+/** Searched for in the data folder. */
 const FILE_NAME = 'gatehouse.yaml'
 
 /**
- * @param further checks of those who use the settings
- * @throws SettingsError naming every variable, or file and line, that is wrong
+ * @param further checks by the settings' users
+ * @throws SettingsError naming every wrong variable, or file and line
  */
 export async function loadSettings(
   environment: Environment,
@@ -37,7 +34,7 @@ export async function loadSettings(
 async function load(environment: Environment): Promise<Settings> {
   const file = await readConfigurationFile(environment)
   if (file === undefined) return readSettings(environment)
-  // A start without a file pays for neither YAML nor zod.
+  // A start without a file loads neither YAML nor zod.
   const { parseConfiguration } = await import('./parse-configuration.ts')
   const { providers, plans, logLevel } = parseConfiguration(file, catalog)
   const isEmpty =
@@ -54,7 +51,7 @@ async function load(environment: Environment): Promise<Settings> {
   })
 }
 
-/** @returns undefined when the operator named none and none lies in the data folder */
+/** @returns undefined when none is named and none is in the data folder */
 async function readConfigurationFile(
   environment: Environment,
 ): Promise<ConfigurationText | undefined> {

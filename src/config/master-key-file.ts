@@ -1,7 +1,4 @@
-/**
- * The file in the data folder that holds the master key: readable by its owner only, never
- * half-written.
- */
+/** The master key's file in the data folder: readable by its owner only, and never half-written. */
 import { randomBytes } from 'node:crypto'
 import {
   chownSync,
@@ -27,33 +24,33 @@ import { Secret } from '../core/secret.ts'
 import { MasterKeyError, toMasterKey } from './master-key-variables.ts'
 
 /**
- * Who else may read the file. `ours`: others, but the file is this server's own, in its data
- * folder; reading with `mayNarrow` makes it private and reports `narrowed`. `modeless`: a file of
- * ours on a file system that keeps its own modes, such as a shared folder of another system.
+ * Who else can read the file. `ours`: others can, but the file is this server's own, in its data
+ * folder; reading with `mayNarrow` makes it private and reports `narrowed`. `modeless`: the
+ * server's own file on a file system that ignores modes, such as another system's shared folder.
  */
 export interface MasterKeyExposure {
   readonly type: 'ours' | 'narrowed' | 'modeless' | 'group' | 'everybody'
-  /** The file itself, where `master.key` is a link to it. */
+  /** The file itself when `master.key` is a link. */
   readonly path: string
-  /** Before it was narrowed, such as `0644`. */
+  /** The mode before it was narrowed, such as `0644`. */
   readonly mode: string
-  /** The user who owns the file, where that is not the user of this process. */
+  /** The file's owner when it is not the user of this process. */
   readonly ownedBy: number | undefined
 }
 
 export interface MasterKeyFile {
   /** The current one first. */
   readonly keys: readonly [Secret, ...Secret[]]
-  /** Another one once the file is another. */
+  /** Changes when the file changes. */
   readonly stamp: string
-  /** Undefined: nobody but its owner may read it. */
+  /** Undefined: only its owner can read it. */
   readonly exposure: MasterKeyExposure | undefined
 }
 
 /**
- * @param mayNarrow whether a file of ours that others may read is made private
+ * @param mayNarrow whether the server's own file is made private if others can read it
  * @returns undefined when there is none
- * @throws MasterKeyError when it holds no key, or is a link that leads nowhere
+ * @throws MasterKeyError when it contains no key, or is a broken link
  */
 export function readMasterKeyFile(path: string, mayNarrow = false): MasterKeyFile | undefined {
   const descriptor = openIfThere(path)
@@ -78,7 +75,7 @@ export function readMasterKeyFile(path: string, mayNarrow = false): MasterKeyFil
   }
 }
 
-/** Changes nothing. @returns undefined when there is no file, or nobody else may read it */
+/** Changes nothing. @returns undefined when there is no file, or no one else can read it */
 export function findMasterKeyExposure(path: string): MasterKeyExposure | undefined {
   const status = statSync(path, { throwIfNoEntry: false })
   return status === undefined ? undefined : findExposure(path, status)
@@ -97,8 +94,8 @@ function findExposure(path: string, status: Stats): MasterKeyExposure | undefine
 }
 
 /**
- * A file that this server made, or that lies where it would make it. A link and a mount of a
- * secret are whoever made them's to set right.
+ * A file that this server created, or that is where it would create it. Links and mounted secrets
+ * must be corrected by whoever set them up.
  */
 function isOurs(path: string, status: Stats): boolean {
   const folder = statSync(dirname(path))
@@ -121,7 +118,7 @@ function othersMayRead({ mode }: Stats): boolean {
   return (mode & 0o007) !== 0
 }
 
-/** What is wrong with it and what to do, for a log or the end of a start. */
+/** The problem and its remedy, for a log or a failed start. */
 export function describeExposure(exposure: MasterKeyExposure): string {
   const { type, path, mode } = exposure
   const cure = describeCure(exposure)
@@ -171,14 +168,14 @@ export function generateMasterKey(): Secret {
 }
 
 /**
- * Makes the file unless it is there: of two processes that try, one makes it and both read the
- * same.
+ * Creates the file unless it exists: of two processes that try, one succeeds and both read the same
+ * file.
  */
 export function createMasterKeyFile(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   const draft = writeDraft(path, [generateMasterKey()])
   try {
-    // Unlike renaming, it refuses to replace what is there.
+    // Unlike renaming, linking never replaces an existing file.
     linkSync(draft, path)
   } catch (error) {
     if (!hasCode(error, 'EEXIST')) throw error
@@ -189,10 +186,10 @@ export function createMasterKeyFile(path: string): void {
 }
 
 /**
- * @param path of a file that is there
+ * @param path an existing file
  * @param keys the current one first
- * @throws MasterKeyError where the path is a link: renaming would replace it, and leave the file
- * that it leads to as it was
+ * @throws MasterKeyError when the path is a link: renaming would replace the link and not its
+ * target
  */
 export function replaceMasterKeyFile(path: string, keys: readonly [Secret, ...Secret[]]): void {
   if (lstatSync(path).isSymbolicLink())
@@ -202,7 +199,7 @@ export function replaceMasterKeyFile(path: string, keys: readonly [Secret, ...Se
         'this again.',
     )
   const draft = writeDraft(path, keys)
-  // A command that root ran must not take the file from the server's user.
+  // A command run by root must leave the file readable for the server's user.
   const { uid, gid } = statSync(path)
   if (uid !== process.getuid?.()) chownSync(draft, uid, gid)
   renameSync(draft, path)
@@ -214,7 +211,9 @@ const HEADING =
   'closed. Keep a copy of this file,\n' +
   '# apart from those of the database: without it no provider key can be read again.\n'
 
-/** On the disk before it gets its name: what is encrypted under a key must not outlive the key. */
+/**
+ * Written to disk before it gets its name: data encrypted with a key must never outlive the key.
+ */
 function writeDraft(path: string, keys: readonly Secret[]): string {
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}.new`
   const descriptor = openSync(draft, 'wx', 0o600)

@@ -1,5 +1,5 @@
 /**
- * Master keys that the operator gives in the environment. Never repeats one in a message; knows no
+ * Master keys that the operator sets in the environment. Never repeats one in a message; knows no
  * file.
  */
 import { Secret } from '../core/secret.ts'
@@ -11,13 +11,13 @@ export class MasterKeyError extends Error {
 }
 
 export interface MasterKeyVariables {
-  /** `GATEHOUSE_MASTER_KEY`; undefined: the data folder's file holds it. */
+  /** `GATEHOUSE_MASTER_KEY`; undefined: the key is in the data folder's file. */
   readonly current: Secret | undefined
-  /** `GATEHOUSE_MASTER_KEY_PREVIOUS`: they open what they closed, and close nothing. */
+  /** `GATEHOUSE_MASTER_KEY_PREVIOUS`: these only decrypt. */
   readonly previous: readonly Secret[]
 }
 
-/** @throws MasterKeyError naming the variable that is wrong */
+/** @throws MasterKeyError naming the wrong variable */
 export function readMasterKeyVariables(environment: Environment): MasterKeyVariables {
   const read = (name: 'GATEHOUSE_MASTER_KEY' | 'GATEHOUSE_MASTER_KEY_PREVIOUS') =>
     (readGiven(environment, name)?.reveal() ?? '')

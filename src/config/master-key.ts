@@ -1,6 +1,6 @@
 /**
- * Finds the master keys, and makes a vault that opens when it is first needed and notices a
- * rotation. Knows nothing of what is encrypted.
+ * Finds the master keys, and creates a vault that loads them when first needed and notices a
+ * rotation. Knows nothing of the encrypted data.
  */
 import { join } from 'node:path'
 import type { Secret } from '../core/secret.ts'
@@ -13,7 +13,7 @@ import {
 } from './master-key-file.ts'
 import type { MasterKeyVariables } from './master-key-variables.ts'
 
-/** `Settings` is one. */
+/** Implemented by `Settings`. */
 export interface MasterKeySource {
   readonly dataFolder: string
   readonly masterKeys: MasterKeyVariables
@@ -26,9 +26,9 @@ export function masterKeyPath(dataFolder: string): string {
 }
 
 /**
- * The current key first, then those that only still open. Without `GATEHOUSE_MASTER_KEY` it creates
- * the data folder's file when it is missing.
- * @throws MasterKeyError naming the variable or the file, with the cure; never the key
+ * The current key first, then keys that only decrypt. Without `GATEHOUSE_MASTER_KEY` a missing file
+ * is created in the data folder.
+ * @throws MasterKeyError naming the variable or file, with the remedy; never the key
  */
 export function loadMasterKeys(source: MasterKeySource): MasterKeys {
   return findMasterKeys(source) ?? makeMasterKeys(source)
@@ -37,9 +37,9 @@ export function loadMasterKeys(source: MasterKeySource): MasterKeys {
 export type ReportExposure = (exposure: MasterKeyExposure) => void
 
 /**
- * Makes nothing.
- * @param onExposed gets who else may read the file; a file of ours is made private first. Without
- * it nothing is looked at
+ * Creates nothing.
+ * @param onExposed called when others can read the file, after a server's own file was made
+ * private; undefined: permissions are not checked
  * @returns undefined when there is no master key yet
  * @throws MasterKeyError
  */
@@ -64,12 +64,12 @@ function makeMasterKeys(source: MasterKeySource): MasterKeys {
 }
 
 /**
- * Reads the file where there is one; the first encryption creates it. A file that a rotation has
- * changed is read before each encryption, and when a text is under a key that is not known; keys
- * seen once go on opening what they closed.
- * @param onCurrent gets the id of the key that encrypts from now on
- * @param onExposed as of `findMasterKeys`, each time that the file is read; a file that others may
- * read is used all the same, because a call cannot mend it
+ * Reads the file if it exists; the first encryption creates it. A file that a rotation changed is
+ * read before each encryption, and when a text needs an unknown key; keys seen once continue to
+ * decrypt.
+ * @param onCurrent called with the id of the key that encrypts from now on
+ * @param onExposed as in `findMasterKeys`, at each read; a file that others can read is still used,
+ * because failing calls would not help
  */
 export function openVault(
   source: MasterKeySource,
@@ -92,19 +92,19 @@ export function openVault(
     const keys = findMasterKeys(source, onExposed) ?? makeMasterKeys(source)
     const all: MasterKeys = [...keys, ...seen.filter((key) => !holds(keys, key))]
     vault = createVault(all)
-    // Taken before the file was read: one that is replaced meanwhile is read again next time.
+    // Taken before the file is read, so that a file replaced meanwhile is read again next time.
     stamp = now ?? masterKeyFileStamp(path)
     seen = all
     onCurrent(masterKeyIdOf(all[0]))
     return vault
   }
 
-  // A sealed text in memory may be opened after the second rotation, when the key that closed it
-  // has left the file.
+  // A text in memory may be decrypted after a second rotation, when its key is no longer in the
+  // file.
   try {
     latest(false)
   } catch {
-    // There is no file yet, or a bad one: the part that needs it reports that.
+    // The file is missing or invalid; the part that needs it reports that.
   }
 
   return {

@@ -1,6 +1,6 @@
 /**
- * Turns the first fault of the settings into all of them, so that an operator mends them in one go.
- * Only looks once something is wrong: settings that are in no use stop no start.
+ * Reports all errors in the settings instead of only the first, so that an operator can correct
+ * them together. Runs only after an error, so unused settings never prevent a start.
  */
 import { catalog } from '../providers/catalog.ts'
 import { readDatabaseSettings } from './database-settings.ts'
@@ -16,10 +16,10 @@ import { readSettings } from './settings.ts'
 import { readTelemetrySettings } from './telemetry-settings.ts'
 import { readUserSettings } from './user-settings.ts'
 
-/** Throws where a setting is wrong. */
+/** Throws when a setting is wrong. */
 export type SettingCheck = (environment: Environment) => unknown
 
-/** @param further checks of those who use the settings */
+/** @param further checks by the settings' users */
 export function nameAllFaults(
   first: unknown,
   environment: Environment,
@@ -40,7 +40,7 @@ export function nameAllFaults(
   return new SettingsError(`${messages.size} settings are wrong:\n${lines.join('\n')}`)
 }
 
-/** By name: whoever uses a setting has an error class of its own. */
+/** By name, because each user of a setting has its own error class. */
 function isFault({ name }: Error): boolean {
   return /^(?:Settings|MasterKey|TrustedHosts|Proxies)Error$/.test(name)
 }
@@ -58,7 +58,10 @@ function checksOf(environment: Environment): readonly SettingCheck[] {
   ]
 }
 
-/** OpenTelemetry's variables are often set for all programs of a machine, and used by some. */
+/**
+ * OpenTelemetry's variables are often set for all programs of a machine, so they are checked only
+ * when used.
+ */
 function namesOf(environment: Environment): readonly SettingName[] {
   const isExporting = Object.entries(environment).some(
     ([name, value]) => /^OTEL_EXPORTER_OTLP_.*ENDPOINT$/.test(name) && value,

@@ -1,7 +1,6 @@
 /**
- * The configuration file's text → what it says, or the line of each fault in it. Loaded only where
- * there is a file. No message repeats a value of the file: one may be a key that somebody put
- * there.
+ * Parses the configuration file's text, or reports each error with its line. Loaded only when there
+ * is a file. No message repeats a value of the file, which may be a key put there by mistake.
  */
 import {
   type ConfiguredProvider,
@@ -20,17 +19,17 @@ export interface ConfigurationText {
 }
 
 export interface Configuration {
-  /** The operator's own. */
+  /** The operator's own providers. */
   readonly providers: readonly Provider[]
-  /** Undefined: those that are built in. */
+  /** Undefined: the built-in plans. */
   readonly plans: PlansSection | undefined
-  /** Undefined: the usual one. The variable comes first. */
+  /** Undefined: the default. The variable has priority. */
   readonly logLevel: string | undefined
 }
 
 /**
  * @param known providers whose ids are taken
- * @throws SettingsError that names file, line and member of every fault
+ * @throws SettingsError naming file, line and member of every error
  */
 export function parseConfiguration(
   file: ConfigurationText,
@@ -38,7 +37,7 @@ export function parseConfiguration(
 ): Configuration {
   const document = readYaml(file.text)
   if (!('value' in document)) throw toError(file, document)
-  // An empty file, or one of comments only, says nothing.
+  // An empty file, or one with only comments, sets nothing.
   const value = document.value ?? {}
   const { lineOf } = document
   const parsed = configuration.safeParse(value)

@@ -1,6 +1,4 @@
-/**
- * Reads key and address of each provider from the operator's variables. Names no provider.
- */
+/** Reads the key and address of each provider from the operator's variables. Names no provider. */
 import { withoutTrailingSlashes } from '../core/http.ts'
 import { Secret } from '../core/secret.ts'
 import {
@@ -12,12 +10,12 @@ import {
 import { type Environment, SettingsError } from './setting-type.ts'
 
 export interface ProviderSettings {
-  /** Provider id → what the operator gave for it. */
+  /** Provider id → the operator's key. */
   readonly providerKeys: ReadonlyMap<string, Secret>
   readonly providerBaseUrls: ReadonlyMap<string, string>
 }
 
-/** @throws SettingsError naming the variable that is wrong */
+/** @throws SettingsError naming the wrong variable */
 export function readProviderSettings(
   environment: Environment,
   providers: readonly Provider[],
@@ -35,7 +33,7 @@ export function readProviderSettings(
 
 function readKey(provider: Provider, key: string): Secret {
   const trimmed = key.trim()
-  // A service account is a document, of which nothing stands in a header.
+  // A service account is a document and is never sent in a header.
   const isDocument = provider.signing?.type === 'google' && trimmed.startsWith('{')
   if (!isDocument && !/^[\x21-\x7e]+$/.test(trimmed)) {
     throw new SettingsError(
@@ -68,14 +66,14 @@ function readBaseUrl(environment: Environment, provider: Provider): string | und
   return withoutTrailingSlashes(address)
 }
 
-/** @returns undefined when a part that has no fallback was not given */
+/** @returns undefined when a part without a default is missing */
 function compose(environment: Environment, composed: ComposedAddress): string | undefined {
   const parts = new Map<string, string>()
   for (const [name, { variable, fallback }] of Object.entries(composed.parts)) {
     const value = environment[variable] || fallback
     if (value === undefined) return undefined
     // Letters, digits, dots, hyphens, and the colon of a project within an organisation's domain:
-    // nothing that could lead elsewhere.
+    // nothing that changes the host.
     if (!/^[a-z0-9](?:[a-z0-9.:-]*[a-z0-9])?$/i.test(value) || value.includes('..'))
       throw new SettingsError(`${variable} must consist of letters, digits and hyphens.`)
     parts.set(name, value)

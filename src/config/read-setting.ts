@@ -1,4 +1,4 @@
-/** One setting from the environment, checked as its entry of the table says. Knows no entry. */
+/** Reads one setting from the environment and checks it against its table entry. Knows no entry. */
 import { Secret } from '../core/secret.ts'
 import { SETTINGS, type SettingName, type SettingValue } from './setting-table.ts'
 import {
@@ -17,7 +17,7 @@ export type DefaultedName = {
     : never
 }[SettingName]
 
-/** @returns its default where it was not given @throws SettingsError naming the variable */
+/** @returns its default when it is not set @throws SettingsError naming the variable */
 export function readSetting<Name extends DefaultedName>(
   environment: Environment,
   name: Name,
@@ -28,7 +28,7 @@ export function readSetting<Name extends DefaultedName>(
 }
 
 /**
- * A setting's value for people to read, given or by default; of a secret only that there is one.
+ * A setting's value for display, set or default; for a secret only that it is set.
  * @throws SettingsError naming the variable
  */
 export function showSetting(environment: Environment, name: SettingName): string {
@@ -44,7 +44,7 @@ function defaultOf(environment: Environment, { defaultWith, default: fallback }:
 }
 
 /**
- * @returns undefined where it was not given, or is empty
+ * @returns undefined when it is not set or empty
  * @throws SettingsError naming the variable
  */
 export function readGiven<Name extends SettingName>(
@@ -115,7 +115,7 @@ function parseList(name: string, { of, accepts }: ListType, given: string): read
   return items
 }
 
-/** A text may hold a password, so it is not repeated. */
+/** The value may contain a password, so it is not repeated. */
 function checkForm(name: string, form: TextForm | undefined, given: string): string {
   if (form === undefined || form.accepts(given)) return given
   const around = form.accepts(given.trim()) ? ': a space or the end of a line is around it' : ''

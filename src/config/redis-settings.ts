@@ -1,5 +1,5 @@
 /**
- * Settings of Redis or Valkey from the environment. Never repeats the address: it may hold a
+ * Settings of Redis or Valkey from the environment. Never repeats the address, which may contain a
  * password.
  */
 import { Secret } from '../core/secret.ts'
@@ -14,7 +14,7 @@ interface RedisNode {
 
 export interface RedisSettings {
   readonly topology: 'single' | 'sentinel' | 'cluster'
-  /** The server; or the sentinels; or some of the cluster's nodes. Never empty. */
+  /** The server, the sentinels, or some of the cluster's nodes. At least one. */
   readonly nodes: readonly RedisNode[]
   /** The sentinels' name of the master; only with `sentinel`. */
   readonly masterName: string | undefined
@@ -23,23 +23,23 @@ export interface RedisSettings {
   /** Always 0 in a cluster. */
   readonly database: number
   readonly hasTls: boolean
-  /** In front of every key, so that several gateways can live in one Redis. */
+  /** Prefix of every key, so that several gateways can share one Redis. */
   readonly prefix: string
-  /** For one question; who asks meanwhile waits no longer than that. */
+  /** Time limit of one command; commands sent meanwhile wait no longer than that. */
   readonly timeoutMs: number
   readonly outage: OutagePolicy
 }
 
 interface OutagePolicy {
   readonly choice: OutageChoice
-  /** After this long it is `closed`; infinite: never. */
+  /** After this long the state is `closed`; infinite: never. */
   readonly graceMs: number
 }
 
 const SENTINEL_PORT = 26_379
 const SERVER_PORT = 6_379
 
-/** @returns undefined without REDIS_URL @throws SettingsError naming the variable that is wrong */
+/** @returns undefined without REDIS_URL @throws SettingsError naming the wrong variable */
 export function readRedisSettings(environment: Environment): RedisSettings | undefined {
   const url = readGiven(environment, 'REDIS_URL')
   if (url === undefined) return undefined
@@ -59,7 +59,9 @@ const FORM =
 
 type RedisUrl = Omit<RedisSettings, 'prefix' | 'timeoutMs' | 'outage'>
 
-/** The forms of IANA's `redis` scheme, and with several hosts those that clients agree on. */
+/**
+ * The forms of IANA's `redis` scheme, extended to several hosts in the way that clients agree on.
+ */
 function parseRedisUrl(url: string): RedisUrl {
   const parts = FORM.exec(url)?.groups
   if (parts === undefined) throw wrongUrl('begin with redis:// or rediss:// and name a host')

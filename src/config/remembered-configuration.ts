@@ -1,5 +1,5 @@
 /**
- * The configuration file that the data folder's server last had. A file that is lost later is then
+ * Remembers the configuration file that the data folder's server used last, so that a lost file is
  * noticed: without it every account would have the built-in plans (docs/decisions/0099).
  */
 import {
@@ -15,16 +15,16 @@ import {
 import { join } from 'node:path'
 import { SettingsError } from './setting-type.ts'
 
-/** As `loadSettings` found it. */
+/** The file that `loadSettings` found. */
 export interface ConfigurationFile {
   readonly path: string
   /** SHA-256 of its text, in hexadecimal. */
   readonly digest: string
-  /** It sets nothing: it is empty, or holds comments only. */
+  /** It is empty or has only comments. */
   readonly isEmpty: boolean
 }
 
-/** `Settings` is one. */
+/** Implemented by `Settings`. */
 interface Found {
   /** The data folder that all workers of a machine share. */
   readonly homeFolder: string
@@ -32,7 +32,7 @@ interface Found {
 }
 
 export interface RememberedConfiguration {
-  /** Undefined where the record is damaged. */
+  /** Undefined when the record is damaged. */
   readonly path: string | undefined
   readonly digest: string | undefined
 }
@@ -65,8 +65,8 @@ function textOf(value: unknown): string | undefined {
 }
 
 /**
- * Records the file that is in force, or that there is none. Only the holder of the folder's lock
- * may call this. Writes nothing where nothing has changed.
+ * Records the file in effect, or that there is none. Only the holder of the folder's lock may call
+ * this. Writes nothing when nothing has changed.
  */
 export function rememberConfiguration({ homeFolder, configurationFile: file }: Found): void {
   const before = readRemembered(homeFolder)
@@ -87,7 +87,9 @@ export function rememberConfiguration({ homeFolder, configurationFile: file }: F
   renameSync(draft, path)
 }
 
-/** @throws SettingsError where the folder's server had a file, and none that sets anything is here */
+/**
+ * @throws SettingsError when the folder's server had a file, and now there is none with settings
+ */
 export function assertNotLost({ homeFolder, configurationFile: file }: Found): void {
   const remembered = readRemembered(homeFolder)
   if (remembered === undefined || setsSomething(file)) return
@@ -95,8 +97,8 @@ export function assertNotLost({ homeFolder, configurationFile: file }: Found): v
 }
 
 /**
- * For a file that is read again by a running server.
- * @throws SettingsError where the file before set something and this one does not
+ * For a file that a running server reloads.
+ * @throws SettingsError when the previous file had settings and this one has none
  */
 export function assertStillThere(
   before: ConfigurationFile | undefined,

@@ -1,7 +1,7 @@
 /**
- * The one table of settings: each is one entry with its type, its default and a sentence. The
- * reader, `--help`, the page of settings, the schema of the Helm values and `doctor` come from it
- * (docs/decisions/0031). Reads no environment itself.
+ * The one table of settings: each entry has a type, a default and a sentence. The reader, `--help`,
+ * the settings page, the schema of the Helm values and `doctor` are derived from it
+ * (docs/decisions/0031). Reads no environment.
  */
 import { clientSettings, limitSettings } from './setting-table/clients.ts'
 import { ledgerSettings } from './setting-table/ledger.ts'
@@ -35,7 +35,7 @@ export interface Subject {
   readonly settings: Readonly<Record<string, Setting>>
 }
 
-/** The settings of a server, in the order in which people look for them. */
+/** The settings of a server, in the order of the documentation. */
 export const SERVER_SUBJECTS: readonly Subject[] = [
   { title: 'Process', settings: processSettings },
   { title: 'Store', settings: storeSettings },
@@ -54,7 +54,7 @@ export const COMMAND_LINE_SUBJECT: Subject = {
   settings: commandLineSettings,
 }
 
-/** @returns variables that look like ours and are none: most likely misspelt */
+/** @returns variables with our prefix that do not exist, most likely misspelt */
 export function unknownVariables(environment: Environment): readonly string[] {
   return Object.keys(environment).filter(
     (name) => name.startsWith('GATEHOUSE_') && !Object.hasOwn(SETTINGS, name),

@@ -1,17 +1,17 @@
 /**
- * The type of a setting, as data: reader, documents and schemas follow from it. Knows neither names
- * nor the environment.
+ * The type of a setting, as data from which reader, documents and schemas are derived. Knows
+ * neither names nor the environment.
  */
 import type { Secret } from '../core/secret.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Its message names what is wrong and how it has to be; it never repeats what may be a key. */
+/** The message names the error and the valid form; it never repeats a value that may be a key. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError'
 }
 
-/** Of a whole number; undefined: it counts things. */
+/** The unit of a whole number; undefined: a count. */
 type Unit = 'milliseconds' | 'bytes' | 'days'
 
 export interface IntegerType {
@@ -21,7 +21,7 @@ export interface IntegerType {
   readonly unit?: Unit
 }
 
-/** A whole number, or the word that leaves it to the gateway. */
+/** A whole number, or a word that leaves the choice to the gateway. */
 export interface IntegerOrAutoType {
   readonly type: 'integerOrAuto'
   readonly min: number
@@ -38,19 +38,19 @@ export interface ChoiceType<Choice extends string = string> {
   readonly choices: readonly [Choice, ...Choice[]]
 }
 
-/** Separated by commas; an empty one is left out. */
+/** Separated by commas; empty entries are ignored. */
 export interface ListType {
   readonly type: 'list'
-  /** Its members, for people: `names of headers`. */
+  /** Its entries, for people: `names of headers`. */
   readonly of: string
-  /** Absent: their users check them. */
+  /** Undefined: their users check them. */
   readonly accepts?: (item: string) => boolean
 }
 
-/** How a text has to be; without one, the user of the text checks it. */
+/** The valid form of a text; without one, the user of the text checks it. */
 export interface TextForm {
   readonly accepts: (text: string) => boolean
-  /** Follows "must be". */
+  /** Completes "must be". */
   readonly is: string
 }
 
@@ -59,7 +59,7 @@ export interface TextType {
   readonly form?: TextForm
 }
 
-/** Never repeated in a message, and no chart takes it in clear. */
+/** Never repeated in a message, and never in clear text in a Helm value. */
 export interface SecretType {
   readonly type: 'secret'
   readonly form?: TextForm
@@ -89,19 +89,19 @@ export type ValueOf<Type extends SettingType> = Type extends IntegerType | Share
 interface Described {
   /** One line, as `--help` shows it. */
   readonly sentence: string
-  /** More of it in Markdown, for the page alone; links begin in `docs/`. */
+  /** Further Markdown for the settings page only; links are relative to `docs/`. */
   readonly note?: string
-  /** Nodes on one Postgres compare it, and report where it differs (docs/decisions/0086). */
+  /** Nodes on one Postgres compare it, and report differences (docs/decisions/0086). */
   readonly isShared?: true
 }
 
-/** The default where another setting is given. */
+/** The default when another setting is set. */
 interface OtherDefault<Value> {
   readonly setting: string
   readonly default: Value
 }
 
-/** Without a default it says what holds instead. */
+/** A setting without a default describes what applies instead. */
 type Fallback<Value> =
   | { readonly default: Value; readonly defaultWith?: OtherDefault<Value> }
   | { readonly without: string }
@@ -126,7 +126,7 @@ export function count(min: number, max: number = Number.MAX_SAFE_INTEGER): Integ
   return { type: 'integer', min, max }
 }
 
-/** Up to a day, unless it says otherwise. */
+/** Up to a day by default. */
 export function milliseconds(min = 1, max: number = DAY_MS): IntegerType {
   return { type: 'integer', min, max, unit: 'milliseconds' }
 }
@@ -154,7 +154,7 @@ export function choice<const Choice extends string>(
   return { type: 'choice', choices }
 }
 
-/** Type and default of a setting as people read them. */
+/** Type and default of a setting, for people. */
 export function describeType(type: SettingType): string {
   switch (type.type) {
     case 'integer':
@@ -178,10 +178,10 @@ function describeRange({ min, max }: { min: number; max: number }): string {
   return max === Number.MAX_SAFE_INTEGER ? `${min} or more` : `${min} to ${max}`
 }
 
-/** A value as it is written, and what that is in a larger unit. */
+/** A value as it is written, and its meaning in a larger unit. */
 interface DescribedValue {
   readonly written: string
-  /** `10 min`; undefined: it is said as well by what is written. */
+  /** `10 min`; undefined when the written value says the same. */
   readonly inWords: string | undefined
 }
 
@@ -190,7 +190,7 @@ export function describeDefault({ type, default: value }: Setting): DescribedVal
   return value === undefined ? undefined : describeValue(type, value)
 }
 
-/** That which holds where another setting is given. */
+/** The default when another setting is set. */
 export function describeOtherDefault({
   type,
   defaultWith,
@@ -220,7 +220,7 @@ const LARGER_UNITS: Readonly<Record<Unit, readonly (readonly [size: number, name
   days: [],
 }
 
-/** The largest that it is a whole number of. */
+/** The largest unit in which it is a whole number. */
 function inLargerUnit(value: number, unit: Unit): string | undefined {
   const fitting = LARGER_UNITS[unit].find(([size]) => value > 0 && value % size === 0)
   return fitting === undefined ? undefined : `${value / fitting[0]} ${fitting[1]}`

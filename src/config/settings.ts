@@ -1,5 +1,5 @@
 /**
- * Settings from the environment, read once: what the server gets of them, by subject. Holds no
+ * Settings from the environment, read once, grouped by subject for the server. Contains no
  * defaults.
  */
 import { readFileSync } from 'node:fs'
@@ -26,70 +26,65 @@ import { readUserSettings, type UserSettings } from './user-settings.ts'
 export interface Settings extends ProviderSettings {
   readonly host: string
   readonly port: number
-  /** A worker has one of its own, inside of `homeFolder`. */
+  /** A worker has its own, inside `homeFolder`. */
   readonly dataFolder: string
-  /** Named by `GATEHOUSE_DATA_DIR`: the configuration file and the master key's are there. */
+  /** Set by `GATEHOUSE_DATA_DIR`; contains the configuration file and the master key's file. */
   readonly homeFolder: string
-  /** How many processes serve. */
+  /** The number of serving processes. */
   readonly workers: number
-  /** Undefined: the store is a file of the data folder. */
+  /** Undefined: the store is a file in the data folder. */
   readonly database: DatabaseSettings | undefined
   /** Undefined: this node shares nothing with others. */
   readonly redis: RedisSettings | undefined
   /** Undefined: there is none. */
   readonly configurationFile: ConfigurationFile | undefined
-  /** Of several on one Postgres. */
+  /** For several nodes on one Postgres. */
   readonly nodes: NodeSettings
-  /** The values that all nodes on one Postgres have to share. */
+  /** Values that must be the same on all nodes of one Postgres. */
   readonly shared: SharedSettings
   readonly bootstrapKey: Secret | undefined
   readonly masterKeys: MasterKeyVariables
   readonly logLevel: string
-  /** Undefined, as the one below: what the plan says. */
+  /** Undefined, here and below: use the plan's. */
   readonly requestsPerMinute: number | undefined
   readonly concurrentCalls: number | undefined
-  /** Of one account. */
+  /** Per account. */
   readonly accountCaps: AccountCaps
-  /** Each node takes so much of one account, and of one address where nobody is known. */
+  /** Per node: limits for one account, and for one address of unknown callers. */
   readonly controlPlane: {
     readonly accountRequestsPerMinute: number
     readonly addressRequestsPerMinute: number
   }
   readonly maxBodyBytes: number
-  /** Of all requests together. */
+  /** For all requests together. */
   readonly maxHeldBodyBytes: number
   readonly bodyTimeoutMs: number
-  /** Of a connection between two requests, and of one with a body that nobody reads. */
+  /** Of a connection between two requests, and of one with an unread body. */
   readonly idleConnectionMs: number
-  /** The owner of the account that every gateway begins with. */
+  /** The owner of the account that every gateway starts with. */
   readonly defaultAccount: 'operator' | 'tenant'
-  /** Open at once; undefined: as many as it likes. */
+  /** Open at once; undefined: unlimited. */
   readonly requestsPerAddress: number | undefined
   readonly keepAliveMs: number
-  /** Silence before a stream's first event after which its answer begins; 0: never. */
+  /** Silence before a stream's first event after which its answer begins anyway; 0: never. */
   readonly commitAfterMs: number
-  /**
-   * For an owned model to answer when it is asked whether it does: it may have to be loaded first.
-   */
+  /** Time limit of an owned model's probe; the model may have to be loaded first. */
   readonly probeTimeoutMs: number
-  /**
-   * Connections to upstreams that no call uses: how long each is kept, and how many of one
-   * upstream.
-   */
+  /** Idle connections to upstreams: the maximum idle time, and the maximum number per upstream. */
   readonly connections: { readonly idleMs: number; readonly maxIdle: number }
-  /** `HTTPS_PROXY` and its like, by their names as they are set. */
+  /** `HTTPS_PROXY` and similar, by their names as set. */
   readonly proxyVariables: Readonly<Record<string, string>>
-  /** The longest that a call goes on after its key was deleted or has expired. */
+  /** The longest time that a call continues after its key was deleted or has expired. */
   readonly revokedCallsMs: number
-  /** Between the signal to end and the end of accepting connections: for balancers to notice. */
+  /** Time from the stop signal until connections are refused, so that load balancers notice. */
   readonly drainDelayMs: number
   readonly shutdownTimeoutMs: number
   readonly ledgerFailure: 'closed' | 'open'
   /** Pause between two shipments of the journal into the store. */
   readonly shipIntervalMs: number
-  /** How long single calls are kept; what they add up to stays. */
+  /** Retention of single calls; their sums are retained. */
   readonly retentionDays: number
-  /** How long usage by the hour is kept; usage by the day is kept for ever. */
+  /** Retention of hourly usage; daily usage is retained forever. */
   readonly hourlyDays: number
   readonly auditRetentionDays: number
   readonly timeouts: {
@@ -98,7 +93,7 @@ export interface Settings extends ProviderSettings {
     readonly idleMs: number
     readonly totalMs: number
   }
-  /** Beside those that each dialect lets pass. */
+  /** In addition to each dialect's own list. */
   readonly forwardedHeaders: {
     readonly request: readonly string[]
     readonly answer: readonly string[]
@@ -107,19 +102,17 @@ export interface Settings extends ProviderSettings {
   readonly telemetry: TelemetrySettings
   /** The catalog, and the operator's own. */
   readonly providers: readonly Provider[]
-  /** The configuration file's; undefined: those that are built in. */
+  /** The configuration file's; undefined: the built-in plans. */
   readonly plans: PlansSection | undefined
-  /**
-   * Hosts inside the network that owned models and webhooks may be at, as the operator wrote them.
-   */
+  /** Internal hosts that owned models and webhooks may use, as the operator wrote them. */
   readonly trustedHosts: readonly string[]
-  /** Variables that look like ours and are none: most likely misspelt. */
+  /** Variables with our prefix that do not exist, most likely misspelt. */
   readonly unknownVariables: readonly string[]
 }
 
-/** The parts that the configuration file has a say in. */
+/** The parts that the configuration file influences. */
 export interface Configured {
-  /** All that there are. */
+  /** All existing providers. */
   readonly providers: readonly Provider[]
   readonly plans: PlansSection | undefined
   readonly logLevel: string | undefined
@@ -133,13 +126,13 @@ const WITHOUT_FILE: Configured = {
   file: undefined,
 }
 
-/** @throws SettingsError naming the variable that is wrong */
+/** @throws SettingsError naming the wrong variable */
 export function readSettings(environment: Environment, configured = WITHOUT_FILE): Settings {
   const { providers, plans, logLevel } = configured
   const read = <Name extends DefaultedName>(name: Name) => readSetting(environment, name)
   const workers = read('GATEHOUSE_WORKERS')
   return {
-    // In brackets, as in addresses, it would be listened on, and be written in two pairs of them.
+    // Without brackets: listening accepts them, but the printed URL would have two pairs.
     host: read('GATEHOUSE_HOST').replace(/^\[(.+)\]$/, '$1'),
     port: read('GATEHOUSE_PORT'),
     dataFolder: readDataFolder(environment),
@@ -203,7 +196,7 @@ export function readSettings(environment: Environment, configured = WITHOUT_FILE
   }
 }
 
-/** At least as long as calls are kept: a budget's first hour is counted from its calls. */
+/** At least the retention of calls, because a budget's first hour is counted from its calls. */
 function readHourlyDays(environment: Environment): number {
   return Math.max(
     readSetting(environment, 'GATEHOUSE_HOURLY_DAYS'),
@@ -223,7 +216,7 @@ function readHeaderNames(
   return (readGiven(environment, name) ?? []).map((each) => each.toLowerCase())
 }
 
-/** In either case, as other programs take them. */
+/** In upper or lower case, as other programs accept them. */
 function pickProxyVariables(environment: Environment): Readonly<Record<string, string>> {
   const names = Object.keys(proxySettings).flatMap((name) => [name, name.toLowerCase()])
   return Object.fromEntries(
@@ -239,7 +232,7 @@ export interface NodeSettings {
   readonly storeOutage: StoreOutagePolicy
 }
 
-/** @throws SettingsError naming the variable that is wrong */
+/** @throws SettingsError naming the wrong variable */
 function readNodeSettings(environment: Environment): NodeSettings {
   const choice = readSetting(environment, 'GATEHOUSE_STORE_OUTAGE')
   const graceMs = readSetting(environment, 'GATEHOUSE_STORE_GRACE_MS')
@@ -250,16 +243,16 @@ function readNodeSettings(environment: Environment): NodeSettings {
 }
 
 /**
- * The cores that this process may use, at least 1. A container's share of processor time counts,
- * rounded up, where it is less than the machine has.
+ * The cores that this process may use, at least 1. A container's CPU quota, rounded up, counts if
+ * it is less than the machine's cores.
  */
 function countCores(): number {
   return Math.max(1, Math.min(availableParallelism(), Math.ceil(coresOfQuota(readQuota()))))
 }
 
 /**
- * @param text of cgroup v2's `cpu.max`: microseconds of processor time in a period, or `max`, and
- * the period
+ * @param text cgroup v2's `cpu.max`: microseconds of processor time per period (or `max`), and the
+ * period
  */
 export function coresOfQuota(text: string): number {
   const [quota, period] = text.trim().split(' ').map(Number)
@@ -272,7 +265,7 @@ function readQuota(): string {
   try {
     return readFileSync('/sys/fs/cgroup/cpu.max', 'utf8')
   } catch {
-    // Another system, or the group of all processes, which has none.
+    // Another system, or the root group, which has no quota.
     return 'max'
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The settings that have to be the same on all nodes of one store, in a form to be stored, compared
- * and shown. Knows no store, and shows no secret.
+ * The settings that must be the same on all nodes of one store, in a form to store, compare and
+ * show. Knows no store, and shows no secret.
  */
 import { createHash } from 'node:crypto'
 import type { PlansSection } from '../core/plan.ts'
@@ -8,17 +8,17 @@ import { showSetting } from './read-setting.ts'
 import { SETTINGS, type SettingName } from './setting-table.ts'
 import type { Environment, Setting } from './setting-type.ts'
 
-/** By the name of the variable; nodes of other versions may have others. */
+/** By variable name; nodes of other versions may have other names. */
 export type SharedSettings = Readonly<Record<string, string>>
 
-/** The configuration file's, by a sign of what they say. */
+/** The configuration file's plans, as a digest. */
 const PLANS = 'plans'
 
 const NAMES = Object.entries<Setting>(SETTINGS)
   .filter(([, { isShared }]) => isShared)
   .map(([name]) => name as SettingName)
 
-/** @throws SettingsError naming the variable that is wrong */
+/** @throws SettingsError naming the wrong variable */
 export function showSharedSettings(
   environment: Environment,
   plans: PlansSection | undefined,
@@ -39,7 +39,7 @@ export interface Difference {
   readonly there: string
 }
 
-/** @returns nothing of settings that only one of the two knows */
+/** @returns only settings that both nodes know */
 export function compareSharedSettings(here: SharedSettings, there: SharedSettings): Difference[] {
   return Object.entries(here).flatMap(([setting, value]) => {
     const other = there[setting]

@@ -1,6 +1,6 @@
 /**
- * Settings of metrics, traces and the access log from the environment: ours, and OpenTelemetry's
- * standard variables.
+ * Settings of metrics, traces and the access log from the environment: the gateway's own, and
+ * OpenTelemetry's standard variables.
  */
 import type { Secret } from '../core/secret.ts'
 import { readGiven, readSetting } from './read-setting.ts'
@@ -8,9 +8,9 @@ import type { SamplerName } from './setting-table/telemetry.ts'
 import { type Environment, SettingsError } from './setting-type.ts'
 
 export interface TelemetrySettings {
-  /** Undefined: there is no `/metrics` anywhere. */
+  /** Undefined: there is no `/metrics`. */
   readonly metrics: MetricsSettings | undefined
-  /** One line for each finished call and control-plane request. */
+  /** One line for each completed call and control-plane request. */
   readonly hasAccessLog: boolean
   /** Undefined: nothing is exported. */
   readonly otlp: OtlpSettings | undefined
@@ -20,13 +20,13 @@ interface MetricsSettings {
   /** Undefined: on the gateway's own listener. */
   readonly port: number | undefined
   readonly host: string
-  /** Undefined only where the metrics have a port of their own. */
+  /** Undefined only when the metrics have their own port. */
   readonly token: Secret | undefined
 }
 
 /**
- * The addresses, headers and timeouts themselves are read by OpenTelemetry's own exporters, from
- * their own variables.
+ * The addresses, headers and timeouts themselves are read by OpenTelemetry's exporters from their
+ * own variables.
  */
 export interface OtlpSettings {
   readonly hasTraces: boolean
@@ -34,7 +34,7 @@ export interface OtlpSettings {
   readonly serviceName: string
   readonly sampler: SamplerName
   /**
-   * Share of new traces that is kept, from 0 to 1; counts for the samplers whose names end in
+   * Share of new traces that is kept, from 0 to 1; applies to the samplers whose names end in
    * `traceidratio`.
    */
   readonly samplerRatio: number
@@ -43,9 +43,7 @@ export interface OtlpSettings {
   readonly metricIntervalMs: number
 }
 
-/**
- * @throws SettingsError naming the variable that is wrong; a token or a header is never repeated
- */
+/** @throws SettingsError naming the wrong variable; a token or header is never repeated */
 export function readTelemetrySettings(environment: Environment): TelemetrySettings {
   return {
     metrics: readMetricsSettings(environment),
@@ -69,8 +67,8 @@ function readOtlpSettings(environment: Environment): OtlpSettings | undefined {
   if (!hasTraces && !hasMetrics) return undefined
   for (const signal of ['', ...(hasTraces ? ['TRACES_'] : []), ...(hasMetrics ? ['METRICS_'] : [])])
     checkHeaders(environment, `OTEL_EXPORTER_OTLP_${signal}HEADERS`)
-  // An unknown sampler, or what is no share, is an error here and not a silent default: the bill
-  // for traces depends on it.
+  // An unknown sampler or an invalid ratio is an error and not silently a default, because the cost
+  // of traces depends on it.
   const sampler = readSetting(environment, 'OTEL_TRACES_SAMPLER')
   return {
     hasTraces,
@@ -85,8 +83,8 @@ function readOtlpSettings(environment: Environment): OtlpSettings | undefined {
 }
 
 /**
- * The exporter leaves out an entry that it cannot read, so that a receiver refuses everything for
- * want of a credential. No entry is repeated, because it may be that credential.
+ * The exporter ignores an entry that it cannot parse, and the receiver then refuses everything for
+ * lack of a credential. No entry is repeated, because it may be that credential.
  */
 function checkHeaders(environment: Environment, name: string): void {
   const entries = (environment[name] ?? '').split(',').map((entry) => entry.trim())
@@ -115,7 +113,7 @@ function isExported(environment: Environment, signal: 'TRACES' | 'METRICS'): boo
   if (name === undefined || readGiven(environment, `OTEL_${signal}_EXPORTER`) === 'none')
     return false
   const address = URL.parse(readGiven(environment, name) ?? '')
-  // An address may carry a password.
+  // An address may contain a password.
   if (address?.protocol !== 'http:' && address?.protocol !== 'https:')
     throw new SettingsError(`${name} must be an address that begins with http:// or https://.`)
   const protocols = [
@@ -123,7 +121,7 @@ function isExported(environment: Environment, signal: 'TRACES' | 'METRICS'): boo
     'OTEL_EXPORTER_OTLP_PROTOCOL',
   ] as const
   for (const protocol of protocols) {
-    // A receiver of OTLP over HTTP takes JSON and protobuf at one address; gRPC has another.
+    // A receiver of OTLP over HTTP accepts JSON and protobuf at one address; gRPC uses another.
     if (readGiven(environment, protocol) === 'grpc')
       throw new SettingsError(`${protocol} must be http/json or http/protobuf, but is 'grpc'.`)
   }

@@ -1,5 +1,5 @@
 /**
- * Reads the settings of users: who may sign up, how they sign in, under which address. Knows no
+ * Reads the settings of users: who may sign up, how they sign in, and at which address. Knows no
  * user.
  */
 import { withoutTrailingSlashes } from '../core/http.ts'
@@ -10,16 +10,15 @@ import { type Environment, SettingsError } from './setting-type.ts'
 
 export interface UserSettings {
   /**
-   * `invitation`: who was invited; `open`: anyone, with an account of their own; `closed`: nobody
-   * any more.
+   * `invitation`: people who were invited; `open`: anyone, with a new account; `closed`: no one.
    */
   readonly signUp: SettingValue<'GATEHOUSE_SIGN_UP'>
   /**
-   * Origin (scheme, host, port) at which browsers reach the gateway; undefined: the one they ask
-   * for.
+   * Origin (scheme, host, port) at which browsers reach the gateway; undefined: the origin that
+   * they request.
    */
   readonly publicOrigin: string | undefined
-  /** Lower case. Only a proxy that sets it itself makes it worth believing. */
+  /** Lower case. Trustworthy only if a proxy always sets it. */
   readonly clientAddressHeader: string | undefined
   readonly oidc: OidcSettings | undefined
 }
@@ -30,7 +29,7 @@ export interface OidcSettings {
   readonly clientSecret: Secret
 }
 
-/** @throws SettingsError naming the variable that is wrong */
+/** @throws SettingsError naming the wrong variable */
 export function readUserSettings(environment: Environment): UserSettings {
   const publicUrl = readGiven(environment, 'GATEHOUSE_PUBLIC_URL')
   const publicOrigin = publicUrl === undefined ? undefined : new URL(publicUrl).origin
@@ -60,8 +59,8 @@ function readOidc(
     const missing = OIDC_NAMES.find((name) => !environment[name])
     throw new SettingsError(`${missing} is missing: OpenID Connect needs all three.`)
   }
-  // The provider and the operator agree beforehand on the address for the way back: it cannot
-  // follow a request.
+  // The redirect address is registered with the provider in advance, so it cannot depend on a
+  // request.
   if (publicOrigin === undefined)
     throw new SettingsError(
       'GATEHOUSE_PUBLIC_URL is missing: OpenID Connect sends browsers back to it.',

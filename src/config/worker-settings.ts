@@ -1,4 +1,4 @@
-/** Says whether this machine and these settings allow several workers. Knows no process. */
+/** Decides whether this machine and these settings allow several workers. Knows no process. */
 import type { Settings } from './settings.ts'
 
 export interface Objection {
@@ -6,7 +6,7 @@ export interface Objection {
   readonly cure: string
 }
 
-/** @returns why there cannot be as many workers as the settings ask for; undefined: there can */
+/** @returns why the requested number of workers is impossible; undefined: possible */
 export function objectionToWorkers(
   { workers, database, redis }: Pick<Settings, 'workers' | 'database' | 'redis'>,
   platform: NodeJS.Platform = process.platform,

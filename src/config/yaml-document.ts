@@ -1,13 +1,13 @@
 /**
- * A YAML text → its value and the line of each part of it; what a schema refuses → faults with
- * lines. Knows no section.
+ * Parses YAML to its value with the line of each part, and gives schema errors their lines. Knows
+ * no section.
  */
 import { type Document, isMap, isNode, LineCounter, parseDocument } from 'yaml'
 import type { z } from 'zod'
 import { describeProblems, type FieldNotes } from '../contract/problems.ts'
 
 export interface YamlFault {
-  /** From 1 on. */
+  /** Starting at 1. */
   readonly line: number
   readonly message: string
 }
@@ -16,11 +16,11 @@ export type YamlPath = readonly PropertyKey[]
 
 export interface YamlDocument {
   readonly value: unknown
-  /** The line of the member at this path, or of the nearest one that holds it. */
+  /** The line of the member at this path, or of its nearest parent. */
   lineOf(path: YamlPath): number
 }
 
-/** @returns the faults of a text that is no YAML; none of their messages repeats any of it */
+/** @returns the errors of invalid YAML; no message repeats any of its text */
 export function readYaml(text: string): YamlDocument | readonly YamlFault[] {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
@@ -37,7 +37,7 @@ export function readYaml(text: string): YamlDocument | readonly YamlFault[] {
   }
 }
 
-/** @param value what the schema was given */
+/** @param value the value that was validated */
 export function toYamlFaults(
   error: z.ZodError,
   { value, lineOf, notes }: Pick<YamlDocument, 'value' | 'lineOf'> & { readonly notes: FieldNotes },

@@ -1,7 +1,4 @@
-/**
- * Settings of the connections and requests of clients, and of the end of the process, which they
- * notice.
- */
+/** Settings of client connections and requests, and of shutdown. */
 import { CAPS, type Cap } from '../../core/resource-table.ts'
 import { bytes, count, defineSetting, milliseconds } from '../setting-type.ts'
 
@@ -21,7 +18,7 @@ export const clientSettings = {
     default: 60_000,
     sentence: 'time for a request body to arrive',
   }),
-  // The runtime keeps seconds, and few of them.
+  // The runtime stores seconds in a small number.
   GATEHOUSE_IDLE_CONNECTION_MS: defineSetting(milliseconds(1_000, 240_000), {
     default: 75_000,
     sentence: 'how long a connection of a client is kept between two requests',
@@ -64,7 +61,7 @@ export const clientSettings = {
   }),
 }
 
-/** At least one of each: the first key and the owner are things like all others. */
+/** At least one of each, because the first key and the owner count too. */
 const cap = count(1, 1_000_000)
 
 const OF_ONE_ACCOUNT =
@@ -83,7 +80,7 @@ const capSettings = Object.fromEntries(
   CAPS.map((entry) => [entry.variable, capSetting(entry)]),
 ) as Readonly<Record<Cap['variable'], ReturnType<typeof capSetting>>>
 
-/** Settings of how much callers may have: keys, accounts, and callers of the control plane. */
+/** Limits of callers: stored keys, accounts, and control-plane requests. */
 export const limitSettings = {
   GATEHOUSE_REQUESTS_PER_MINUTE: defineSetting(count(1), {
     without: "the plan's",

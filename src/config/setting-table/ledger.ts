@@ -1,4 +1,4 @@
-/** Settings of what is written down: calls, and changes. */
+/** Settings of the records: calls and changes. */
 import { choice, days, defineSetting, milliseconds } from '../setting-type.ts'
 
 export const ledgerSettings = {

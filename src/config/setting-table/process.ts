@@ -1,4 +1,4 @@
-/** Settings of the process: where it listens, what it keeps on its disk, its keys. */
+/** Settings of the process: address, disk, keys. */
 import { LOG_LEVELS } from '../../contract/log-levels.ts'
 import { isNewKey } from '../../core/api-key.ts'
 import { choice, count, defineSetting, port, secret, text } from '../setting-type.ts'

@@ -1,7 +1,4 @@
-/**
- * Settings of the store: a Postgres in place of a file, and what several nodes on it promise each
- * other.
- */
+/** Settings of the store: a Postgres instead of a file, and the guarantees between nodes. */
 import { STORE_OUTAGE_CHOICES } from '../../core/shared-stores.ts'
 import { choice, count, defineSetting, milliseconds, secret } from '../setting-type.ts'
 
@@ -25,7 +22,7 @@ export const storeSettings = {
     default: 30_000,
     sentence: 'time for one statement of Postgres; migrations have no limit',
   }),
-  // Shorter than the time of an answer, nobody could keep a lease.
+  // With a lease shorter than a response takes, no node could renew it.
   GATEHOUSE_LEASE_MS: defineSetting(milliseconds(300), {
     default: 3_000,
     isShared: true,
@@ -46,7 +43,7 @@ export const storeSettings = {
   }),
   GATEHOUSE_STORE_GRACE_MS: defineSetting(milliseconds(0), {
     default: 60_000,
-    // Redis tells a node what has changed meanwhile.
+    // With Redis, a node is notified of changes.
     defaultWith: { setting: 'REDIS_URL', default: 600_000 },
     isShared: true,
     sentence: 'longest time that calls are served without Postgres',
@@ -54,14 +51,14 @@ export const storeSettings = {
 }
 
 /**
- * The limits while Redis is away. `share`: each node lets its share of every limit through;
- * `open`: no limit of a key holds; `closed`: calls that have a limit are refused.
+ * The limits while Redis is unavailable. `share`: each node allows its share of every limit;
+ * `open`: keys are not limited; `closed`: calls with a limit are refused.
  */
 export type OutageChoice = (typeof OUTAGE_CHOICES)[number]
 
 const OUTAGE_CHOICES = ['share', 'open', 'closed'] as const
 
-/** Settings of Redis or Valkey, by which nodes count limits together. */
+/** Settings of Redis or Valkey, through which nodes share limits. */
 export const redisSettings = {
   REDIS_URL: defineSetting(secret, {
     without: 'none, this node counts alone',
@@ -74,7 +71,7 @@ export const redisSettings = {
   GATEHOUSE_REDIS_PREFIX: defineSetting(
     {
       type: 'text',
-      // Braces would say which part of a key decides its place in a cluster.
+      // Braces would select the part of a key that decides its slot in a cluster.
       form: {
         accepts: (prefix) => /^[A-Za-z0-9._:-]{1,64}$/.test(prefix),
         is: 'up to 64 letters, digits, dots, underscores, colons and hyphens',

@@ -1,6 +1,6 @@
 /**
- * Settings of metrics, the access log and OpenTelemetry: ours, and those of its standard that we
- * read.
+ * Settings of metrics, the access log and OpenTelemetry: the gateway's own, and the standard
+ * variables that it reads.
  */
 import {
   choice,
@@ -13,7 +13,7 @@ import {
   text,
 } from '../setting-type.ts'
 
-/** OpenTelemetry's names; the first is its default. */
+/** OpenTelemetry's names; the first is the default. */
 const SAMPLERS = [
   'parentbased_always_on',
   'parentbased_always_off',

@@ -1,7 +1,7 @@
-/** Settings of calls to upstreams: how long they may take, by which way they go, what passes. */
+/** Settings of upstream calls: timeouts, proxies, forwarded headers. */
 import { choice, count, defineSetting, type ListType, milliseconds, text } from '../setting-type.ts'
 
-/** A list of everything would be none. */
+/** `*` alone would match every header. */
 const headers: ListType = {
   type: 'list',
   of: 'names of headers',

@@ -1,4 +1,4 @@
-/** Settings of users and of the browsers in front of them. */
+/** Settings of users and of their browsers. */
 import { SIGN_UP_POLICIES } from '../../core/user.ts'
 import { choice, defineSetting, secret, type TextType, text } from '../setting-type.ts'
 
@@ -67,7 +67,7 @@ function isOrigin(address: string): boolean {
   return url !== null && /^https?:$/.test(url.protocol) && url.pathname === '/' && rest === ''
 }
 
-/** On this machine itself, as in tests, it may be plain. */
+/** On this machine, as in tests, http is allowed. */
 function isIssuer(address: string): boolean {
   const url = URL.parse(address)
   if (url === null) return false

@@ -14,24 +14,24 @@ export interface ApiKey {
   readonly createdAt: number
   /** Milliseconds since the Unix epoch, or null while never used. Written in batches. */
   readonly lastUsedAt: number | null
-  /** The id of a user or a key, or `operator`; null: not known. */
+  /** The id of a user or a key, or `operator`; null: unknown. */
   readonly createdBy: string | null
-  /** Milliseconds since the Unix epoch: from then on it is refused; null: it does not expire. */
+  /** Milliseconds since the Unix epoch after which it is refused; null: no expiry. */
   readonly expiresAt: number | null
-  /** The text that it had before it was rotated, as long as that may still be used; null: none. */
+  /** The text before the last rotation while it is still valid; null: none. */
   readonly previous: PreviousKey | null
 }
 
 export interface PreviousKey {
   readonly sha256: string
   readonly maskedPrefix: string
-  /** Milliseconds since the Unix epoch: from then on it is refused. */
+  /** Milliseconds since the Unix epoch after which it is refused. */
   readonly endsAt: number
 }
 
 /** New keys: `sk-svc-` and 64 hexadecimal characters. */
 const NEW_KEY = /^sk-svc-[0-9a-f]{64}$/i
-/** Keys made before the prefix changed; they still validate (interface-spec, API key). */
+/** Keys from before the prefix changed; they are still valid (interface-spec, API key). */
 const LEGACY_KEY = /^(?:svc_|legacy_)[\x21-\x7e]{8,500}$/
 
 export function isNewKey(key: string): boolean {
@@ -42,17 +42,11 @@ export function isLegacyKey(key: string): boolean {
   return LEGACY_KEY.test(key)
 }
 
-/**
- * A new import is as hard to guess as this at the least; keys that were imported before are not
- * looked at again.
- */
+/** Imports must be at least this hard to guess; keys imported earlier are not checked. */
 const MIN_IMPORTED_CHARACTERS = 16
 const MIN_DIFFERENT_CHARACTERS = 6
 
-/**
- * @returns what an import of the key has to be refused for, or undefined; it names no part of the
- * key
- */
+/** @returns why an import of the key must be refused, or undefined; contains no part of the key */
 export function describeGuessableKey(key: string): string | undefined {
   const random = key.slice(prefixOf(key).length)
   if (random.length >= MIN_IMPORTED_CHARACTERS && new Set(random).size >= MIN_DIFFERENT_CHARACTERS)
@@ -71,23 +65,23 @@ export function hashApiKey(key: string): string {
   return Bun.SHA256.hash(key, 'hex')
 }
 
-/** The prefix and four more characters: enough to tell keys apart, useless to an attacker. */
+/** The prefix and four more characters: enough to tell keys apart, but useless to an attacker. */
 export function maskApiKey(key: string): string {
   return `${key.slice(0, prefixOf(key).length + 4)}…`
 }
 
-/** Spelt as it is written: letters of either case make a new key's prefix. */
+/** In the key's own spelling: a new key's prefix may have either case. */
 function prefixOf(key: string): string {
   return /^(?:sk-svc-|svc_|legacy_)/i.exec(key)?.[0] ?? ''
 }
 
-/** The hashes under which a key may be known as deleted: new keys are the same in either case. */
+/** The hashes under which a key may be recorded as deleted; new keys are case-insensitive. */
 export function hashesOfSpellings(key: string): readonly string[] {
   if (!isNewKey(key)) return [hashApiKey(key)]
   return [...new Set([key, key.toLowerCase()].map(hashApiKey))]
 }
 
-/** A key as it may be read, field by field: the hash must not come along. */
+/** The public form of a key, listed field by field so that the hash is never included. */
 export function toPublicKey(key: ApiKey) {
   return {
     id: key.id,
@@ -111,10 +105,10 @@ function toTime(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString()
 }
 
-/** No node reports a use so late: one that is further ahead was dated by a clock that was wrong. */
+/** A use further ahead than this was recorded by a wrong clock, so no node reports it. */
 export const MOST_AHEAD_MS = 24 * 3_600_000
 
-/** Whether a use is to be kept in place of what is known; milliseconds since the Unix epoch. */
+/** Whether a use is later than the known one; milliseconds since the Unix epoch. */
 export function isLastUse(at: number, known: number | null): boolean {
   return known === null || known < at || known - at > MOST_AHEAD_MS
 }

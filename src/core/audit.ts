@@ -1,14 +1,11 @@
 /**
- * A change in the audit log: its author, its thing, before and after. Knows no store, and
- * no secret ever.
+ * A change in the audit log: actor, resource, before and after. Knows no store, and never contains
+ * a secret.
  */
 import type { AccountId, AuditId } from './ids.ts'
 import { type AuditedAction, RESOURCE_ENTRIES } from './resource-table.ts'
 
-/**
- * Every change that is written down, `resource.verb`. The audit log can neither hold nor be asked
- * for anything else.
- */
+/** Every audited action, `resource.verb`. The audit log accepts no others. */
 export const AUDITED_ACTIONS: readonly AuditedAction[] = RESOURCE_ENTRIES.flatMap(
   ([word, { actions }]) => Object.keys(actions).map((verb) => `${word}.${verb}` as AuditedAction),
 )
@@ -26,33 +23,33 @@ export interface ChangeActor {
    * folder.
    */
   readonly type: (typeof ACTOR_TYPES)[number]
-  /** Of the key or the user; `local` for the operator. */
+  /** Id of the key or the user; `local` for the operator. */
   readonly id: string
-  /** Its name then; null where it has none. */
+  /** Its name at that time; null: none. */
   readonly name: string | null
 }
 
 /** The origin of a change. */
 export interface ChangeOrigin {
-  /** Null: nobody has said who they are, as in a sign-up. The change itself then has to know. */
+  /** Null: not authenticated, as in a sign-up; the change itself must then name its actor. */
   readonly actor: ChangeActor | null
   /** The answer's `x-request-id`; null: there was no request. */
   readonly requestId: string | null
   readonly clientAddress: string | null
 }
 
-/** The public form of a thing: the members that the interface answers with, and no more. */
+/** The public form of a resource: only the members that the API returns. */
 export type PublicForm = Readonly<Record<string, unknown>>
 
 export interface Change {
   readonly accountId: AccountId
   readonly action: AuditedAction
   readonly resourceId: string
-  /** Null: it was not there. */
+  /** Null: it did not exist. */
   readonly before: PublicForm | null
-  /** Null: it is gone. */
+  /** Null: it was deleted. */
   readonly after: PublicForm | null
-  /** Its author, where the origin cannot know. */
+  /** Its actor, when the origin cannot know it. */
   readonly actor?: ChangeActor
 }
 

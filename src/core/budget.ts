@@ -1,5 +1,5 @@
 /**
- * A budget: the most that one key, or one gate, may use in a period. Knows nothing of who counts.
+ * A budget: the maximum that one key or one gate may use in a period. Knows nothing of counting.
  */
 import { type AccountId, createId, type GateId, type KeyId } from './ids.ts'
 import { toUsd } from './money.ts'
@@ -16,8 +16,8 @@ export type BudgetScope =
   | { readonly type: 'gate'; readonly gateId: GateId }
 
 /**
- * The rule for a target whose price is not known, where a limit is in money: nothing it uses
- * would count.
+ * The rule for a target without a known price when the limit is in money, because its usage would
+ * not count.
  */
 export type UnpricedRule = 'refuse' | 'allow'
 
@@ -28,14 +28,14 @@ export interface Budget {
   readonly scope: BudgetScope
   readonly limit: BudgetLimit
   readonly period: Period
-  /** Of no effect where tokens are limited. */
+  /** No effect for limits in tokens. */
   readonly unpriced: UnpricedRule
   /**
-   * Shares of the limit, ascending, each above 0 and at most 1: an event is sent when one is
-   * reached, once a period.
+   * Shares of the limit, ascending, above 0 and at most 1. An event is sent when one is reached,
+   * once per period.
    */
   readonly alertAt: readonly number[]
-  /** Milliseconds since the Unix epoch. Calls that began before do not count. */
+  /** Milliseconds since the Unix epoch. Earlier calls do not count. */
   readonly createdAt: number
   readonly updatedAt: number
 }
@@ -57,7 +57,7 @@ export function ceilingOf(limit: BudgetLimit): number {
   return limit.type === 'tokens' ? limit.tokens : limit.nanoUsd
 }
 
-/** A budget as it may be read, field by field, but for what is used of it. */
+/** The public form of a budget, listed field by field, without its usage. */
 export function toPublicBudget(budget: Budget) {
   const { limit, scope } = budget
   return {

@@ -1,20 +1,20 @@
 /**
- * Calls on their way into the store, which may wait in any form: what holds them tells how many
- * they are and whose, and makes one into an object when it is asked for. Must not know any form.
+ * Calls on their way into the store, in any representation: the batch reports their number and
+ * accounts, and decodes a call on request. Must not know any representation.
  */
 import type { CallRecord } from './call.ts'
 import type { AccountId, CallId } from './ids.ts'
 
 export interface CallBatch {
   readonly length: number
-  /** @param index from 0 up, less than `length`, here and below */
+  /** @param index from 0 to below `length`, here and below */
   accountOf(index: number): AccountId
   idOf(index: number): CallId
   /** May cost a microsecond each time. */
   read(index: number): CallRecord
 }
 
-/** Of calls that are objects. */
+/** A batch of call objects. */
 export class CallList implements CallBatch {
   readonly #calls: readonly CallRecord[]
 
@@ -41,7 +41,7 @@ export class CallList implements CallBatch {
   }
 }
 
-/** Some of a batch, in the order of `places`, which are indexes of it. */
+/** A part of a batch, in the order of `places`, which are its indexes. */
 export class BatchPart implements CallBatch {
   readonly #batch: CallBatch
   readonly #places: readonly number[]
@@ -67,7 +67,7 @@ export class BatchPart implements CallBatch {
     return this.#batch.read(this.#placeOf(index))
   }
 
-  /** Those from one index up to another, which may lie beyond the end. */
+  /** Calls from one index up to another, which may exceed the end. */
   slice(start: number, end: number): readonly CallRecord[] {
     return this.#places.slice(start, end).map((place) => this.#batch.read(place))
   }

@@ -1,25 +1,25 @@
 /**
- * The description of a column of a call: its place in everything that follows from the list
- * (call-columns.ts). Must not know a column.
+ * The description of a column of a call, from which everything in call-columns.ts's list is
+ * derived. Must not know a column.
  */
 
 /**
- * `always`: every call has it. `nullable`: null where there is none. `optional`: absent from the
- * record then, null elsewhere.
+ * `always`: every call has it. `nullable`: null when missing. `optional`: absent from the record
+ * when missing, null elsewhere.
  */
 type Presence = 'always' | 'nullable' | 'optional'
 
 interface AnyColumn {
   readonly presence: Presence
-  /** Its place in the journal's line; 0 is the line's version. Never given to another column. */
+  /** Its index in the journal's line; 0 is the line's version. Never reused for another column. */
   readonly line: number
   /**
-   * The version of lines that hold it. From 5 on each column has one of its own: a line has the
-   * least version that holds all its call has, so that builds of before can read most of them.
-   * Absent: in every line that is written.
+   * The first version of lines that has it. From 5 on each column has its own version: a line gets
+   * the lowest version that supports all its columns, so that older builds can read most lines.
+   * Undefined: in every line.
    */
   readonly since?: number
-  /** In the answers of the interface; null: in none. */
+  /** Its field in the API's answers; null: in none. */
   readonly body: BodyField | null
 }
 
@@ -29,33 +29,28 @@ export interface BodyField {
 }
 
 interface OneColumn extends AnyColumn {
-  /**
-   * Of the table `calls`, where it is null as `presence` says. A new one needs a step of the
-   * schema's history.
-   */
+  /** Its column in the table `calls`. A new one needs a migration. */
   readonly column: string
   /**
-   * Its place in the CSV export, whose readers may go by position: a new one is the last. Null: it
-   * is not in there.
+   * Its position in the CSV export, whose readers may rely on positions: a new one goes last. Null:
+   * not exported.
    */
   readonly csv: number | null
-  /**
-   * How the dashboard tells it among the facts of a call; absent: nowhere, or in a way of its own.
-   */
+  /** How the dashboard shows it in a call's facts; undefined: not shown, or shown specially. */
   readonly fact?: Fact
 }
 
 export interface Fact {
   readonly title: string
-  /** The text that stands for a value. */
+  /** The text shown for a value. */
   readonly words?: Readonly<Record<string, string>>
-  /** Text for null; absent: the fact is left out then. */
+  /** Text for null; undefined: the fact is then omitted. */
   readonly without?: string
 }
 
 /**
- * `moment`: milliseconds since the Unix epoch. `errorKind`: any name in lines, for a later build
- * may know more; one that is listed in the answers.
+ * `moment`: milliseconds since the Unix epoch. `errorKind`: any name in lines, because later builds
+ * may know more; only listed ones in answers.
  */
 export type PlainType =
   | 'callId'
@@ -80,19 +75,19 @@ export interface ChoiceColumn extends OneColumn {
   readonly values: readonly string[]
 }
 
-/** The attempts, which are JSON in their column. */
+/** The attempts, stored as JSON in their column. */
 interface AttemptsColumn extends OneColumn {
   readonly type: 'attempts'
-  /** The version of lines in which an attempt says why it failed, whatever else they hold. */
+  /** The version of lines that store why an attempt failed. */
   readonly failuresSince: number
 }
 
-/** One that the table holds in several columns. */
+/** A value that the table stores in several columns. */
 interface PartedColumn extends AnyColumn {
   readonly type: 'usage' | 'cost'
   /**
-   * The version of lines that gave its members another meaning; absent: none. A line with this
-   * column has at least this version, and lines of earlier ones are converted when they are read.
+   * The version of lines that changed the meaning of its members; undefined: none. A line with this
+   * column has at least this version, and earlier lines are converted when they are read.
    */
   readonly changed?: number
   readonly parts: Readonly<Record<string, ColumnPart>>
@@ -100,11 +95,11 @@ interface PartedColumn extends AnyColumn {
 
 export interface ColumnPart {
   readonly column: string
-  /** `choice`: one of the values; the last of them where there is none. */
+  /** `choice`: one of the values; the last one when missing. */
   readonly type: 'count' | 'text' | 'choice'
   readonly values?: readonly string[]
   readonly csv: number
-  /** In the export, where that is another name than the part's. */
+  /** Its heading in the export, when it differs from the part's name. */
   readonly heading?: string
 }
 

@@ -1,7 +1,7 @@
 /**
- * The columns of a call, listed once in the order of the answers. The record, the journal's line,
- * the table's row, the answers of the interface, the export and the dashboard's facts follow from
- * the list (decision 0105). Plain data: must not know how any of these is written.
+ * The columns of a call, listed once in the order of the API's answers. The record, the journal's
+ * line, the table's row, the answers, the export and the dashboard's facts are derived from the
+ * list (decision 0105). Plain data: must not know how any of these is written.
  */
 import type { CallColumns } from './call-column.ts'
 import { COST_STATUSES } from './cost.ts'
@@ -34,8 +34,8 @@ export const CALL_COLUMNS = {
     body: { description: '`(unknown)`: the call named no gate of the account.' },
   },
   /**
-   * The text that was sent as the gate's id, where no gate has it: at most 128 characters of it,
-   * and no key (decision 0054). Absent: the call named a gate, or nothing that could be read.
+   * The text sent as a gate id when no gate has it: at most 128 characters, and no key (decision
+   * 0054). Absent: the call named a gate, or nothing readable.
    */
   sentGateId: {
     type: 'text',
@@ -53,7 +53,7 @@ export const CALL_COLUMNS = {
       example: 'gpt-4o',
     },
   },
-  /** The dialect the caller spoke (`openai-responses`). */
+  /** The dialect that the caller used (`openai-responses`). */
   dialect: {
     type: 'text',
     presence: 'always',
@@ -83,7 +83,7 @@ export const CALL_COLUMNS = {
     body: { description: 'How often an upstream was asked.' },
   },
   /**
-   * `succeeded`: the whole answer went out. `cancelled`: the client left first. `failed`: anything
+   * `succeeded`: the whole answer was sent. `cancelled`: the client left first. `failed`: anything
    * else.
    */
   outcome: {
@@ -95,7 +95,7 @@ export const CALL_COLUMNS = {
     csv: 9,
     body: {},
   },
-  /** The HTTP status the caller saw; 499 when the client left before there was one. */
+  /** The HTTP status that the caller got; 499 when the client left before there was one. */
   status: {
     type: 'httpStatus',
     presence: 'always',
@@ -113,7 +113,7 @@ export const CALL_COLUMNS = {
     body: { description: 'Why it failed; null: it did not.' },
   },
   /**
-   * The code of the gateway's own refusal, where no upstream was sent anything. Absent: an upstream
+   * The code of the gateway's own refusal, when no upstream was sent anything. Absent: an upstream
    * was asked, or the call did not fail.
    */
   refusalCode: {
@@ -157,7 +157,7 @@ export const CALL_COLUMNS = {
     csv: 2,
     body: {},
   },
-  /** From the start to the first upstream byte; null when none came. */
+  /** From the start to the first upstream byte; null: none arrived. */
   firstByteMs: {
     type: 'durationMs',
     presence: 'nullable',
@@ -175,9 +175,9 @@ export const CALL_COLUMNS = {
     body: {},
   },
   /**
-   * The usage that providers reported, and an estimate of the rest where the gateway ended the
-   * call: `cost.status` is `estimated` then. Null when nobody knows; what an upstream failed at is
-   * never guessed.
+   * The usage that providers reported, plus an estimate of the rest when the gateway ended the
+   * call; `cost.status` is then `estimated`. Null: unknown. An upstream's failure is never
+   * estimated.
    */
   usage: {
     type: 'usage',
@@ -197,9 +197,9 @@ export const CALL_COLUMNS = {
     },
   },
   /**
-   * The owner of the credential that `target` was asked with; null when none was asked, and in
-   * records of older versions. `own`: the account's own (a provider key, an owned model's); its
-   * calls do not count for the plan's quota.
+   * The owner of the credential used for `target`; null when no target was asked, and in records of
+   * older versions. `own`: the account's own (a provider key, an owned model's); its calls do not
+   * count in the plan's quota.
    */
   credential: {
     type: 'choice',
@@ -219,7 +219,7 @@ export const CALL_COLUMNS = {
     },
   },
   /**
-   * Told once, when the call ends: quotas count it and the ledger keeps it. Absent: it could not be
+   * Determined once, when the call ends: quotas count it and the ledger stores it. Absent: not
    * priced yet.
    */
   cost: {
@@ -242,8 +242,8 @@ export const CALL_COLUMNS = {
     body: {},
   },
   /**
-   * How many calls the record stands for that were turned away before they were admitted: 1 for one
-   * with a record of its own. Absent: the call was admitted.
+   * The number of calls refused before admission that the record represents: 1 for an individual
+   * record. Absent: the call was admitted.
    */
   refusals: {
     type: 'positiveCount',
@@ -259,10 +259,7 @@ export const CALL_COLUMNS = {
         'reason. Null: it was admitted.',
     },
   },
-  /**
-   * Each attempt in order; absent where the first one succeeded, for there is nothing more to say
-   * then.
-   */
+  /** Each attempt in order; absent when the first one succeeded, because it would add nothing. */
   attemptDetails: {
     type: 'attempts',
     presence: 'optional',
@@ -275,11 +272,11 @@ export const CALL_COLUMNS = {
   },
 } as const satisfies CallColumns
 
-/** The name of the call's key: no column, for it is looked up when the call is shown. */
+/** The name of the call's key: not a column, because it is looked up when the call is shown. */
 export const KEY_NAME = {
-  /** Its place in the answers. */
+  /** Its position in the answers. */
   after: 'keyId',
-  /** Never given to a column. */
+  /** Never used for a column. */
   csv: 27,
   body: {
     description:

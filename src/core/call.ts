@@ -1,6 +1,6 @@
 /**
- * A call: one request through a gate, as the ledger keeps it. Holds no prompt, no completion and no
- * secret.
+ * A call: one request through a gate, as the ledger stores it. Contains no prompt, no completion
+ * and no secret.
  */
 import type { CallColumns, PlainType } from './call-column.ts'
 import type { CALL_COLUMNS } from './call-columns.ts'
@@ -13,7 +13,7 @@ export type CallOutcome = CallRecord['outcome']
 
 export type CallCredential = NonNullable<CallRecord['credential']>
 
-/** One time that an upstream was asked. */
+/** One attempt at an upstream. */
 export interface CallAttempt {
   /** `provider/model`. */
   readonly target: string
@@ -23,17 +23,17 @@ export interface CallAttempt {
   readonly afterMs: number
   /** Until it failed, was given up, or the call ended. */
   readonly durationMs: number
-  /** Absent: it did not fail, or a version before wrote the record. */
+  /** Absent: it did not fail, or an older version wrote the record. */
   readonly failure?: AttemptFailure | undefined
 }
 
 export interface AttemptFailure {
   readonly kind: ErrorKind
-  /** The reason (`connect_failed`, `first_byte_timeout`); null: the kind says it all. */
+  /** The reason (`connect_failed`, `first_byte_timeout`); null: the kind is enough. */
   readonly code: string | null
 }
 
-/** A column's value in a record, by the type that the list gives it. */
+/** A column's value in a record, by its type in the list. */
 interface Values extends Record<PlainType, unknown> {
   readonly callId: CallId
   readonly accountId: AccountId
@@ -63,7 +63,7 @@ type ValueOf<Column> = Column extends {
 
 type OrNull<Column> = Column extends { readonly presence: 'nullable' } ? null : never
 
-/** The record of a call that has these columns. */
+/** The record of a call with these columns. */
 export type RecordOf<Columns extends CallColumns> = {
   readonly [Name in keyof Columns as Columns[Name]['presence'] extends 'optional' ? never : Name]:
     | ValueOf<Columns[Name]>

@@ -1,9 +1,9 @@
 /**
- * How many calls this process serves now, for long work on its event loop makes way for them. One
- * for the process, as the loop is. Must not know what a call is.
+ * Counts the calls that this process is serving, because long work on its event loop yields to
+ * them. One per process, like the event loop. Must not know what a call is.
  */
 
-/** After the last one that began, it is taken to go on for so long. */
+/** How long serving is assumed to continue after the last call began. */
 const SERVING_MS = 1_000
 
 class CallsUnderWay {
@@ -14,13 +14,13 @@ class CallsUnderWay {
     return this.#count
   }
 
-  /** @param atMs as `performance.now()` has it */
+  /** @param atMs a time of `performance.now()` */
   begin(atMs: number): void {
     this.#count += 1
     this.#begunAt = atMs
   }
 
-  /** Once for each that began. */
+  /** Call once per `begin`. */
   end(): void {
     this.#count -= 1
   }

@@ -4,36 +4,30 @@
  */
 
 export interface Clock {
-  /**
-   * Milliseconds since the Unix epoch, as the machine has them now: it jumps when the machine's
-   * clock is set.
-   */
+  /** Milliseconds since the Unix epoch by the machine's clock, which jumps when it is set. */
   now(): number
 }
 
 /** Measures durations and deadlines. */
 export interface Stopwatch {
-  /**
-   * Milliseconds and parts of them, since nobody says when, on a scale that never jumps and never
-   * goes back.
-   */
+  /** Milliseconds with fractions since an arbitrary time; monotonic, and never jumps. */
   elapsed(): number
 }
 
-/** A clock that also measures and waits: all the time that the hot path knows. */
+/** A clock that also measures and waits: the only time source of the hot path. */
 export interface Timekeeper extends Clock, Stopwatch {
-  /** Calls `run` once, so many milliseconds from now. @returns what calls it off */
+  /** Calls `run` once after this many milliseconds. @returns a function that cancels it */
   after(ms: number, run: () => void): () => void
   /**
-   * Calls `run` every so many milliseconds, and keeps no process alive: the one way to repeat a job
-   * at an even pace. The first time may come half a second later, so that jobs come together. A job
+   * Calls `run` at this interval without keeping the process alive: the only way to repeat a job at
+   * an even pace. The first run may come half a second later, so that jobs run together. A job
    * whose pause depends on its outcome sets its own timer.
-   * @returns what ends it
+   * @returns a function that stops it
    */
   every(ms: number, run: () => void): () => void
 }
 
-/** The machine's own. */
+/** The machine's own clock. */
 export const systemClock: Timekeeper = {
   now: () => Date.now(),
   elapsed: () => performance.now(),
@@ -57,16 +51,16 @@ interface Job {
 }
 
 /**
- * Jobs at whole beats share a timer, and so a process that does nothing else is woken once for all
- * of them: waking costs it more than the jobs do.
+ * Jobs at multiples of a beat share a timer, so that an idle process wakes once for all of them:
+ * waking costs more than the jobs.
  */
 class Beat {
   readonly #jobs = new Set<Job>()
   #end: (() => void) | undefined
 
-  /** Runs first when so many whole beats are over: never early. */
+  /** The first run comes after this many whole beats, never early. */
   add(beats: number, run: () => void): () => void {
-    // The beat that is under way began before.
+    // The current beat began earlier, so one more is needed.
     const job = { beats, run, left: this.#end === undefined ? beats : beats + 1 }
     this.#jobs.add(job)
     this.#end ??= repeat(BEAT_MS, () => this.#strike())
@@ -86,7 +80,7 @@ class Beat {
       try {
         job.run()
       } catch (thrown) {
-        // A timer of its own would end so; the others go on.
+        // An error must not stop the other jobs; it surfaces as it would from a separate timer.
         queueMicrotask(() => {
           throw thrown
         })
@@ -98,19 +92,19 @@ class Beat {
 const BEAT_MS = 500
 const beat = new Beat()
 
-/** Milliseconds since the Unix epoch: what the clock would say, and what it says. */
+/** Milliseconds since the Unix epoch: the expected time, and the clock's time. */
 export interface ClockStep {
   readonly fromMs: number
   readonly toMs: number
 }
 
 const LOOK_MS = 1_000
-/** Clocks that are kept right are moved by less, and slowly. */
+/** Synchronised clocks are corrected by less, and slowly. */
 const LEAST_STEP_MS = 2_000
 
 /**
- * Notices that the machine's clock was set, or that the machine slept.
- * @returns what ends it
+ * Detects that the machine's clock was set, or that the machine slept.
+ * @returns a function that stops it
  */
 export function watchClock(clock: Timekeeper, onStep: (step: ClockStep) => void): () => void {
   let aheadMs = clock.now() - clock.elapsed()

@@ -1,14 +1,14 @@
 /**
- * The wire formats: the facts that every part of the project may know. Their codecs stand under the
- * same ids in wire/dialects.ts.
+ * The wire formats: facts that every part of the project may use. Their codecs have the same ids in
+ * wire/dialects.ts.
  */
 
-/** A kind of call. Calls are translated between dialects of the same form only. */
+/** A kind of call. Calls are only translated between dialects of the same form. */
 export interface DialectForm {
   readonly id: 'chat' | 'fim' | 'embeddings' | 'count'
-  /** Vendors charge for such calls. */
+  /** Providers charge for such calls. */
   readonly isCharged: boolean
-  /** The answer is text that a model writes, and its tokens count. */
+  /** The answer is text that a model writes, so its tokens count. */
   readonly writesText: boolean
 }
 
@@ -18,18 +18,18 @@ const EMBEDDINGS: DialectForm = { id: 'embeddings', isCharged: true, writesText:
 const COUNT: DialectForm = { id: 'count', isCharged: false, writesText: false }
 
 interface DialectFacts {
-  /** The name that its users know. */
+  /** The name that users know. */
   readonly label: string
   readonly form: DialectForm
-  /** The path at which clients call the gateway in it. Absent: only upstreams speak it. */
+  /** The path at which clients call the gateway. Undefined: only upstreams use the dialect. */
   readonly endpoint?: string
-  /** Present where customers may register a model of their own that speaks it (design §5). */
+  /** Present when customers may register their own model with this dialect (design §5). */
   readonly owned?: OwnedFacts
 }
 
-/** A customer's own server that speaks the dialect. */
+/** A customer's own server with this dialect. */
 interface OwnedFacts {
-  /** Appended to the base address, as the SDKs of the dialect do. */
+  /** Appended to the base address, as the dialect's SDKs do. */
   readonly path: string
   readonly exampleBaseUrl: string
   /** When to choose the dialect, for people. */
@@ -113,10 +113,10 @@ type With<Member extends keyof DialectFacts> = {
   [Id in DialectId]: (typeof DIALECTS)[Id] extends Readonly<Record<Member, unknown>> ? Id : never
 }[DialectId]
 
-/** The formats that callers may speak. */
+/** The dialects that callers may use. */
 export type InboundDialectId = With<'endpoint'>
 
-/** The formats that an owned model may speak. */
+/** The dialects that an owned model may use. */
 export type OwnedModelDialect = With<'owned'>
 
 const IDS = Object.keys(DIALECTS) as readonly DialectId[]
@@ -129,7 +129,7 @@ export const OWNED_MODEL_DIALECTS = IDS.filter(
   (id): id is OwnedModelDialect => 'owned' in DIALECTS[id],
 )
 
-/** @returns undefined where clients call nothing at the path */
+/** @returns undefined when no endpoint has this path */
 export function dialectAt(endpoint: string): InboundDialectId | undefined {
   return INBOUND_DIALECTS.find((id) => DIALECTS[id].endpoint === endpoint)
 }

@@ -1,27 +1,27 @@
 /**
- * Bytes of which some give way to other text, written nowhere until they are sent. It must not know
+ * Bytes with some ranges replaced by other text, combined only when they are sent. Must not know
  * what they mean.
  */
 
 export interface Cut {
   readonly start: number
   readonly end: number
-  /** It replaces the bytes from `start` to `end`. */
+  /** Replaces the bytes from `start` to `end`. */
   readonly text: string
 }
 
-/** Its bytes may go to somebody else: it then throws instead of showing them. */
+/** The owner may release the bytes for reuse; afterwards it throws instead of returning them. */
 export interface BytesOwner {
   readonly bytes: Uint8Array
 }
 
-/** Nobody writes over the bytes that it was made of while their owner shows them. */
+/** The source bytes must not be modified while their owner returns them. */
 export class EditedBytes {
   readonly byteLength: number
   readonly #source: BytesOwner
   readonly #cuts: readonly Cut[]
 
-  /** @param cuts in the order of the bytes, not overlapping */
+  /** @param cuts ordered by position, not overlapping */
   constructor(source: BytesOwner, cuts: readonly Cut[] = []) {
     let length = source.bytes.byteLength
     for (const { start, end, text } of cuts) length += Buffer.byteLength(text) - (end - start)
@@ -31,8 +31,8 @@ export class EditedBytes {
   }
 
   /**
-   * Makes no view of anything: of a small request that would cost as much as all the rest.
-   * @returns the place behind the last byte
+   * Creates no views, which for a small request would cost as much as everything else.
+   * @returns the offset after the last byte
    */
   writeInto(target: Buffer, at: number): number {
     const source = this.#source.bytes
@@ -46,7 +46,7 @@ export class EditedBytes {
     return to + copyBytes.call(source, target, to, from)
   }
 
-  /** In parts that follow one another, of which those that are kept are views. */
+  /** Returns consecutive parts; unchanged ones are views. */
   parts(): Uint8Array[] {
     const source = this.#source.bytes
     const parts: Uint8Array[] = []
@@ -59,7 +59,7 @@ export class EditedBytes {
     return parts
   }
 
-  /** In one piece; without cuts the very bytes that it was made of. */
+  /** Returns one piece; without cuts, the source bytes themselves. */
   toBytes(): Uint8Array {
     if (this.#cuts.length === 0) return this.#source.bytes
     const bytes = Buffer.allocUnsafe(this.byteLength)
@@ -68,5 +68,5 @@ export class EditedBytes {
   }
 }
 
-/** Works on any bytes, and makes no view of them. */
+/** Works on any byte array without creating a view. */
 const copyBytes = Buffer.prototype.copy

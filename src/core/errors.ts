@@ -1,6 +1,6 @@
 /**
- * The one error type and the one table that decides what an error looks like from outside.
- * It must not know any dialect's envelope: those are in wire/.
+ * The one error type, and the one table that decides how an error looks from outside. Must not know
+ * any dialect's envelope: those are in wire/.
  */
 
 export type ErrorKind = keyof typeof KINDS
@@ -12,16 +12,16 @@ export interface ErrorPolicy {
   readonly flat: string
   /** `type` of the nested envelope (`{error: {type, code, …}}`). */
   readonly type: string
-  /** Default `code` of the nested envelope; a reason given with the error replaces it. */
+  /** Default `code` of the nested envelope; the error's own code replaces it. */
   readonly code: string | null
   /**
-   * True where the same request may succeed later; `x-should-retry` tells SDKs whose own rule
+   * True when the same request may succeed later; `x-should-retry` informs SDKs whose own rule
    * differs.
    */
   readonly retryable: boolean
 }
 
-/** `flat` and `code` are the kind's own name where nothing else is said. */
+/** `flat` and `code` default to the kind's name. */
 type KindPolicy = Pick<ErrorPolicy, 'status' | 'type' | 'retryable'> & Partial<ErrorPolicy>
 
 const CALLERS = 'invalid_request_error'
@@ -70,8 +70,8 @@ export const ERROR_POLICY = Object.fromEntries(
 ) as Readonly<Record<ErrorKind, ErrorPolicy>>
 
 /**
- * `type` of the nested envelope where our own words report an upstream's refusal of the caller's
- * request.
+ * `type` of the nested envelope when the gateway reports an upstream's refusal of the caller's
+ * request in its own words.
  */
 const CALLERS_TYPES: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',
@@ -80,41 +80,43 @@ const CALLERS_TYPES: Readonly<Record<number, string>> = {
   429: 'rate_limit_error',
 }
 
-/** Undefined: the kind's own. */
+/** Undefined: the kind's own type. */
 export function callersTypeOf(status: number): string | undefined {
   return CALLERS_TYPES[status]
 }
 
 /**
- * Why a target cannot serve anybody until somebody acts: its vendor's account has no credit, or its
- * model is retired or unknown there.
+ * Why a target fails until a person acts: its account at the provider has no credit, or its model
+ * is retired or unknown there.
  */
 export type TargetFault = 'out_of_credit' | 'model_not_found'
 
 export interface GatewayErrorOptions {
-  /** The field of the request that is wrong, as the caller wrote it (`input[2].type`). */
+  /** The wrong field of the request, as the caller wrote it (`input[2].type`). */
   readonly param?: string
   /** A narrower code for the nested envelope (`unsupported_parameter`). */
   readonly code?: string
   /** Replaces the policy's `type` in the nested envelope: only for an upstream's own 4xx. */
   readonly type?: string | undefined
-  /** Extra data, where the envelope has a place for it. Must be free of secrets and of prompts. */
+  /** Extra data, for envelopes with a place for it. Must contain no secrets and no prompts. */
   readonly details?: unknown
   /** Replaces the policy's status: only for an upstream's own 4xx. */
   readonly status?: number
-  /** The limit that refuses: a budget's id, or the name of another limit (`requests_per_minute`). */
+  /**
+   * The limit that refuses: a budget's id, or the name of another limit (`requests_per_minute`).
+   */
   readonly limit?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Set where the target is to blame although the upstream reports the caller's mistake. */
+  /** Set when the target is at fault although the upstream reports the caller's mistake. */
   readonly targetFault?: TargetFault | undefined
-  /** An upstream's own error answer (bytes, scrubbed), sent as it is where the dialects match. */
+  /** An upstream's own error body (scrubbed bytes), forwarded when the dialects match. */
   readonly upstreamBody?: Uint8Array
   readonly cause?: unknown
 }
 
 /**
- * Every refusal and failure the gateway makes. Its message is shown to the caller: never put a
- * secret in it.
+ * Every refusal and failure of the gateway. The message is shown to the caller: never put a secret
+ * in it.
  */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError'
@@ -147,24 +149,24 @@ export class GatewayError extends Error {
 
 /** Codes of failures that persist until someone changes a setting, whatever their kind says. */
 const PERSISTENT_CODES: ReadonlySet<string> = new Set(['address_refused'])
-/** Statuses that some clients repeat (Claude Code: 401, 403) although the refusal persists. */
+/** Statuses that some clients retry (Claude Code: 401, 403) although the refusal persists. */
 const REPEATED_STATUSES: ReadonlySet<number> = new Set([401, 403, 429])
 
 /**
- * Whether the same request is refused again although its client's own rule, which goes by the
- * status, would repeat it. Clients heed `x-should-retry: false`.
+ * Whether the client's own rule, based on the status, would retry a request that is refused again.
+ * Clients obey `x-should-retry: false`.
  */
 export function isRepeatedInVain({ kind, code, status }: GatewayError): boolean {
   const isPersistent = !ERROR_POLICY[kind].retryable || PERSISTENT_CODES.has(code ?? '')
   return isPersistent && (status >= 500 || REPEATED_STATUSES.has(status))
 }
 
-/** The header that stops clients from repeating such a request. */
+/** The header that stops clients from retrying such a request. */
 export function retryHint(error: GatewayError): Record<string, string> {
   return isRepeatedInVain(error) ? { 'x-should-retry': 'false' } : {}
 }
 
-/** A 400 that names the field it is about. */
+/** A 400 that names the wrong field. */
 export function invalidRequest(message: string, param?: string, code?: string): GatewayError {
   return new GatewayError('invalid_request', message, {
     ...(param === undefined ? {} : { param }),
@@ -173,8 +175,8 @@ export function invalidRequest(message: string, param?: string, code?: string): 
 }
 
 /**
- * Turns anything thrown into a GatewayError; what is not ours becomes `internal_error` and keeps
- * its cause for the log.
+ * Converts anything thrown to a GatewayError; foreign errors become `internal_error` and keep their
+ * cause for the log.
  */
 export function toGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown
@@ -184,8 +186,8 @@ export function toGatewayError(thrown: unknown): GatewayError {
 }
 
 /**
- * Why a database or Redis is away. The message alone: what else its client's errors carry may be a
- * command with a password.
+ * Why a database or Redis is unavailable. Only the message, because a client's error may also hold
+ * a command with a password.
  */
 export function reasonAway(error: unknown): string {
   return error instanceof Error ? error.message : 'no answer'

@@ -1,5 +1,5 @@
 /**
- * A gate: the named routing target that an application puts where the model name was. Knows nothing
+ * A gate: the named routing target that an application uses in place of a model name. Knows nothing
  * of providers.
  */
 import type { AccountId, GateId } from './ids.ts'
@@ -8,15 +8,15 @@ export interface GateTarget {
   /** `provider/model`; the provider is the part before the first slash. */
   readonly model: string
   /**
-   * Its share of the calls under the strategy `weighted`; 0: only when the others fail. Absent: 1.
+   * Its share of the calls under the strategy `weighted`; 0: only when the others fail. Default 1.
    */
   readonly weight?: number | undefined
 }
 
 /**
- * Decides the first target of a call; the others follow when it fails. `fallback`: the order of the
- * list. `weighted`: each in proportion to its weight. `fastest`: the one that has lately begun to
- * answer soonest.
+ * Decides the first target of a call; the others follow when it fails. `fallback`: list order.
+ * `weighted`: in proportion to the weights. `fastest`: the target with the lowest recent time to
+ * first byte.
  */
 export const STRATEGIES = ['fallback', 'weighted', 'fastest'] as const
 export type Strategy = (typeof STRATEGIES)[number]
@@ -37,7 +37,7 @@ export type ReasoningEffort = (typeof REASONING_EFFORTS)[number]
  * own spelling.
  */
 export interface GateDefaults {
-  /** Put before the caller's own. */
+  /** Put before the caller's own instructions. */
   readonly instructions?: string
   readonly temperature?: number
   readonly topP?: number
@@ -54,9 +54,9 @@ export const GATE_DEFAULT_NAMES = [
 ] as const satisfies readonly (keyof GateDefaults)[]
 
 /**
- * The rule for a request that contradicts what the gate has decided: a `model` beside
- * `gate_id`, or a parameter with a default. `ignore`: the gate's counts. `reject`: 400. `allow`:
- * the caller's counts.
+ * The rule for a request that contradicts the gate: a `model` besides `gate_id`, or a parameter
+ * with a default. `ignore`: the gate's value applies. `reject`: 400. `allow`: the caller's value
+ * applies.
  */
 export const OVERRIDES = ['ignore', 'reject', 'allow'] as const
 export type Overrides = (typeof OVERRIDES)[number]
@@ -66,32 +66,29 @@ export interface Gate {
   readonly id: GateId
   readonly displayName: string
   readonly description: string
-  /** Never empty. */
+  /** At least one. */
   readonly targets: readonly GateTarget[]
   readonly strategy: Strategy
   /**
-   * When the first byte is this late (milliseconds), the next target is asked as well; null: never.
+   * Delay of the first byte, in milliseconds, after which the next target is asked as well; null:
+   * never.
    */
   readonly hedgeAfterMs: number | null
-  /** null: none at all, which is what the hot path asks. */
+  /** null: no defaults, which the hot path checks. */
   readonly defaults: GateDefaults | null
   readonly overrides: Overrides
   /**
-   * Longest that a call may take from its first byte in to its last byte out; null: the server's
-   * own limit.
+   * Maximum time of a call from its first byte in to its last byte out; null: the server's limit.
    */
   readonly timeoutMs: number | null
-  /**
-   * How often one target is tried again after a failure that may pass, before the next target's
-   * turn.
-   */
+  /** How often one target is retried after a temporary failure, before the next target. */
   readonly maxRetries: number
   /** Milliseconds since the Unix epoch, as is `updatedAt`. */
   readonly createdAt: number
   readonly updatedAt: number
 }
 
-/** A gate as it may be read, field by field. */
+/** The public form of a gate, listed field by field. */
 export function toPublicGate(gate: Gate) {
   return {
     id: gate.id,

@@ -1,24 +1,24 @@
-/** Rules of HTTP that several rooms share: methods, addresses, content types, bodies. */
+/** HTTP rules that several rooms share: methods, addresses, content types, bodies. */
 
-/** Methods that are answered; others are refused (RFC 9110 §9.1: case matters). */
+/** Supported methods; others are refused (RFC 9110 §9.1: case-sensitive). */
 export const HTTP_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
-/** Headers that tell a client when to try again. */
+/** Headers that tell a client when to retry. */
 export const RETRY_HEADERS = ['retry-after', 'retry-after-ms', 'x-should-retry'] as const
 
-/** Paths that machines ask for every few seconds. */
+/** Paths that machines request every few seconds. */
 export const STATE_PATHS = ['/', '/healthz', '/readyz'] as const
 
 /**
- * Longer than any content type that a client sends. No regular expression reads the header: senders
- * choose its length.
+ * Longer than any real content type. Not parsed with a regular expression, because senders choose
+ * its length.
  */
 const LONGEST_TYPE = 256
 const UTF8_NAMES: ReadonlySet<string> = new Set(['utf-8', 'utf8', '"utf-8"', '"utf8"'])
 
 /**
- * `application/json` or `application/….+json`; JSON is UTF-8 (RFC 8259 §8.1), so that another
- * charset is refused.
+ * `application/json` or `application/….+json`. JSON is UTF-8 (RFC 8259 §8.1), so other charsets are
+ * refused.
  */
 export function isJsonContentType(header: string): boolean {
   if (header === 'application/json') return true
@@ -44,12 +44,12 @@ function isUtf8(parameter: string): boolean {
   return name.trim() === 'charset' && rest.length === 0 && UTF8_NAMES.has(value.trim())
 }
 
-/** @param origin undefined: nobody said so */
+/** @param origin undefined: unknown */
 export function isHttps(origin: string | undefined): boolean {
   return origin?.startsWith('https:') === true
 }
 
-/** An IPv6 customer has a /64 at the least: its addresses are one. */
+/** An IPv6 customer has at least a /64, so its addresses count as one. */
 export function networkOf(address: string): string {
   if (!address.includes(':') || address.startsWith('::ffff:')) return address
   const [head = '', tail] = address.split('::')
@@ -59,8 +59,8 @@ export function networkOf(address: string): string {
 }
 
 /**
- * Takes the slashes off the end of an address. Must not know whose it is: a regular expression
- * would try each slash of a long row anew.
+ * Removes trailing slashes from an address. Not with a regular expression, which would be quadratic
+ * for a long row of slashes.
  */
 export function withoutTrailingSlashes(address: string): string {
   let end = address.length
@@ -68,7 +68,7 @@ export function withoutTrailingSlashes(address: string): string {
   return address.slice(0, end)
 }
 
-/** @returns undefined where there is more than `maxBytes`; the rest is not read */
+/** @returns undefined when there is more than `maxBytes`; the rest is not read */
 export async function readAtMost(
   pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   maxBytes: number,
@@ -85,17 +85,17 @@ export async function readAtMost(
 
 interface GatewayAddress {
   readonly url: URL
-  /** Paths of the interface go behind it. */
+  /** The API's paths are appended to it. */
   readonly base: string
 }
 
-/** The form of such an address, in words that follow "must be". */
+/** The valid form of such an address; completes "must be". */
 export const GATEWAY_ADDRESS_FORM =
   'an http or https address without credentials, query or fragment'
 
 /**
- * SDKs are given the address with `/v1`; here it is the same gateway.
- * @returns undefined where it does not have the form; it may hold a password then
+ * SDKs are given the address with `/v1`, which means the same gateway here.
+ * @returns undefined when the form is wrong; the address may then contain a password
  */
 export function parseGatewayAddress(given: string): GatewayAddress | undefined {
   const url = URL.parse(given)
@@ -109,7 +109,7 @@ function withoutVersion(address: string): string {
   return base.endsWith('/v1') ? withoutTrailingSlashes(base.slice(0, -'/v1'.length)) : base
 }
 
-/** @returns why no gateway has the key, or undefined; nothing of the key is in it */
+/** @returns why the key cannot be a gateway's key, or undefined; contains nothing of the key */
 export function describeUnusableKey(key: string): string | undefined {
   if (/^[\x21-\x7e]+$/.test(key)) return undefined
   return (

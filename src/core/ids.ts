@@ -1,7 +1,4 @@
-/**
- * Branded ids, so that one kind cannot be passed for another. Knows nothing of where they are
- * stored.
- */
+/** Branded ids, so that kinds cannot be confused. Knows nothing of where they are stored. */
 
 declare const brand: unique symbol
 type Id<Name extends string> = string & { readonly [brand]: Name }
@@ -16,21 +13,21 @@ export type InvitationId = Id<'invitation'>
 export type SessionId = Id<'session'>
 
 /**
- * The account that every gateway begins with: the first keys are its keys, and the first user owns
+ * The account that every gateway starts with: the first keys belong to it, and the first user owns
  * it.
  */
 export const DEFAULT_ACCOUNT = 'acct_default' as AccountId
 
 /**
- * A new id's digits, time-ordered: rows written together lie together, so an index on them stays
- * cheap as it grows. Ids of one millisecond keep their order.
+ * A new id's time-ordered digits: rows written together are stored together, so an index stays fast
+ * as it grows. Ids of one millisecond keep their order.
  */
 export function createDigits(): string {
-  // From its bytes: half as long as taking the dashes out, and this is done for every call.
+  // From bytes: takes half as long as removing the dashes, and every call does it.
   return Bun.randomUUIDv7('buffer').toString('hex')
 }
 
-/** @param prefix says what the id is of */
+/** @param prefix identifies the kind */
 export function createId(prefix: string): string {
   return `${prefix}_${createDigits()}`
 }
@@ -43,7 +40,7 @@ export const createUserId = () => createId('user') as UserId
 export const createInvitationId = () => createId('inv') as InvitationId
 export const createSessionId = () => createId('sess') as SessionId
 
-/** @param text of which it is known that it is no text of another kind that begins alike */
+/** @param text known not to be another kind with the same prefix */
 export const isSessionId = (text: string): text is SessionId => text.startsWith('sess_')
 
 export function createGateId(): GateId {

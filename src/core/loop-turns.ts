@@ -1,14 +1,14 @@
 /**
- * The turns of the event loop that a long piece of work gives to calls. A call passes the loop
- * several times, and would wait for a step of the work each time: while calls are served such work
- * rests for longer than it works. Must not know what the work is.
+ * Yields the event loop to calls during long work. A call passes the loop several times and would
+ * wait for a step each time, so the work rests longer than it works while calls are served. Must
+ * not know the work.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { callsUnderWay } from './calls-under-way.ts'
 
-/** After so much work it rests, while calls are served. */
+/** Work between two rests while calls are served, in milliseconds. */
 const WORK_MS = 0.5
-/** The shortest that a timer knows. */
+/** The shortest timer. */
 const REST_MS = 1
 
 export class LoopTurns {
@@ -16,12 +16,12 @@ export class LoopTurns {
   #sinceRestMs = 0
   #beganAt = performance.now()
 
-  /** @param restMs 0: others have their turn, and no more than that */
+  /** @param restMs 0: only yield */
   constructor(restMs = REST_MS) {
     this.#restMs = restMs
   }
 
-  /** Awaited between two steps. */
+  /** Await between two steps. */
   async next(): Promise<void> {
     const now = performance.now()
     this.#sinceRestMs += now - this.#beganAt
@@ -33,7 +33,7 @@ export class LoopTurns {
     this.begin()
   }
 
-  /** A step begins: whatever was awaited until now held nobody up. */
+  /** A step begins: time spent waiting before it does not count as work. */
   begin(): void {
     this.#beganAt = performance.now()
   }

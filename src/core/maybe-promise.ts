@@ -1,8 +1,8 @@
-/** Values that are known already or have to be waited for; a known one costs no promise. */
+/** Values that may be known already; a known value costs no promise. */
 
 export type MaybePromise<Value> = Value | Promise<Value>
 
-/** Calls `run` with the value, in this turn where it is known already. */
+/** Calls `run` with the value, in this turn when it is known. */
 export function continueWith<Value, Result>(
   value: MaybePromise<Value>,
   run: (value: Value) => MaybePromise<Result>,

@@ -1,19 +1,19 @@
 /**
- * Money in whole billionths of a US dollar. The only place that converts between these and dollars.
- * Prices stay rates, in US dollars for a million tokens or uses: a call's cost is rounded once, when
+ * Money in whole billionths of a US dollar; the only place that converts them to and from dollars.
+ * Prices stay rates, in US dollars per million tokens or uses: a call's cost is rounded once, after
  * its counts were multiplied by their prices and added up.
  */
 
 const NANO_USD_PER_USD = 1_000_000_000
-/** The highest limit in money. Its billionths are below 2^53, so they are exact numbers. */
+/** The highest limit in money. Its billionths are below 2^53 and therefore exact. */
 export const MAX_LIMIT_USD = 9_000_000
 
-/** The highest limit, and the most that one call is counted with. */
+/** The highest limit, and the most that one call counts for. */
 export const MAX_NANO_USD = MAX_LIMIT_USD * NANO_USD_PER_USD
 
 /**
  * The highest sum that the store keeps in one row. A sum above 2^53 billionths (9 million dollars)
- * loses its last digits. Two sums of this size still fit into the 63 bits of a column.
+ * loses its last digits. Two sums of this size still fit into a column's 63 bits.
  */
 export const MAX_STORED_NANO_USD = 4_000_000_000_000_000_000
 
@@ -21,7 +21,7 @@ export function toNanoUsd(usd: number): number {
   return Math.round(usd * NANO_USD_PER_USD)
 }
 
-/** Whether US dollars are at least one billionth and a whole number of them. */
+/** Whether a dollar amount is at least one billionth, and a whole number of them. */
 export function isWholeNanoUsd(usd: number): boolean {
   return usd >= 1e-9 && Number(usd.toFixed(9)) === usd
 }
@@ -30,7 +30,7 @@ export function toUsd(nanoUsd: number): number {
   return nanoUsd / NANO_USD_PER_USD
 }
 
-/** Dollars without an exponent and without needless zeros: `0.0000004`. */
+/** Dollars without an exponent or trailing zeros: `0.0000004`. */
 export function toUsdText(nanoUsd: number): string {
   const [whole, fraction = ''] = toUsd(nanoUsd).toFixed(9).split('.')
   const digits = fraction.replaceAll('0', ' ').trimEnd().replaceAll(' ', '0')
@@ -39,18 +39,18 @@ export function toUsdText(nanoUsd: number): string {
 
 interface Priced {
   readonly count: number
-  /** US dollars for a million of them. */
+  /** US dollars per million. */
   readonly usdPerMillion: number
 }
 
 /**
- * Prices are counted in steps of 1e-8 US dollars for a million tokens, finer than any price: whole
- * numbers, whose products and sums are exact.
+ * Prices are converted to steps of 1e-8 US dollars per million, finer than any price: whole numbers
+ * with exact products and sums.
  */
 const PRICE_STEPS_PER_USD = 100_000_000
 const STEPS_PER_NANO_USD = 100_000
 
-/** Counts at their prices in billionths of a US dollar, rounded once; at most `MAX_NANO_USD`. */
+/** Counts times prices, in billionths of a US dollar, rounded once; at most `MAX_NANO_USD`. */
 export function costOfParts(parts: readonly Priced[]): number {
   let steps = 0
   for (const { count, usdPerMillion } of parts)
@@ -63,7 +63,7 @@ export function usdOfPart({ count, usdPerMillion }: Priced): number {
   return (count * usdPerMillion) / 1_000_000
 }
 
-/** Costs that belong to the same call, added up. */
+/** Adds costs of the same call. */
 export function addCosts(one: number, other: number): number {
   return Math.min(MAX_NANO_USD, one + other)
 }

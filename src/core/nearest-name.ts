@@ -1,13 +1,13 @@
-/** Suggests the known name that somebody probably meant by an unknown one. */
+/** Suggests the known name that was probably meant by an unknown one. */
 
 const MOST_TYPOS = 3
-/** More known names than these are not compared, which bounds the time of a refusal. */
+/** Compares at most this many known names, which bounds the time of a refusal. */
 const COMPARED_NAMES = 200
 const LONGEST_COMPARED = 64
-/** The fewest letters of which the beginning of a name says which is meant. */
+/** The minimum length at which the beginning of a name identifies it. */
 const FEWEST_LETTERS = 3
 
-/** @returns the nearest of the known names; undefined where none is near */
+/** @returns the nearest known name; undefined when none is near */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
   if (name === '' || name.length > LONGEST_COMPARED) return undefined
   const wanted = name.toLowerCase()
@@ -27,13 +27,13 @@ export function nearestName(name: string, known: Iterable<string>): string | und
   return nearest
 }
 
-/** @returns ` Did you mean 'x'?`, to be put behind a sentence; empty where no name is near */
+/** @returns ` Did you mean 'x'?`, to append to a sentence; empty when no name is near */
 export function didYouMean(name: string, known: Iterable<string>): string {
   const nearest = nearestName(name, known)
   return nearest === undefined ? '' : ` Did you mean '${nearest}'?`
 }
 
-/** Levenshtein's distance; a name that only goes on behind the other has a distance of `most`. */
+/** Levenshtein distance; a name that only continues the other has a distance of `most`. */
 function distance(a: string, b: string, most: number): number {
   const [short, long] = a.length < b.length ? [a, b] : [b, a]
   if (short.length >= FEWEST_LETTERS && long.startsWith(short))

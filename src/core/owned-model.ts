@@ -1,25 +1,24 @@
 /**
- * An owned model: one that a customer hosts or pays for, addressed by its slug. Its credential is
- * never a part of it.
+ * An owned model: one that a customer hosts or pays for, addressed by its slug. Never contains its
+ * credential.
  */
 import type { OwnedModelDialect } from './dialects.ts'
 import type { AccountId } from './ids.ts'
 
-/** The part of a target before the slash that says: what follows is a slug of the account. */
+/** The part of a target before the slash that marks an account's own model. */
 export const OWNED_PREFIX = 'owned'
 
 /**
- * How its server wants the credential. `auto`: as the dialect's own clients send it, unless a probe
- * has found out otherwise.
+ * How its server expects the credential. `auto`: as the dialect's own clients send it, unless a
+ * probe found otherwise.
  */
 export const CREDENTIAL_HEADERS = ['auto', 'authorization', 'x-api-key'] as const
 
 export type CredentialHeader = (typeof CREDENTIAL_HEADERS)[number]
 
 /**
- * How a server fills in the middle: at the address that the dialect's own vendor has, at
- * llama.cpp's, or by completions with a member for the suffix or with the model's own tokens in the
- * prompt.
+ * How a server fills in the middle: at the path of the dialect's own provider, at llama.cpp's, or
+ * by completions with a suffix member or with the model's own tokens in the prompt.
  */
 export const FIM_ENDPOINTS = [
   'fim-completions',
@@ -30,7 +29,7 @@ export const FIM_ENDPOINTS = [
 
 export type FimEndpoint = (typeof FIM_ENDPOINTS)[number]
 
-/** Families of models whose tokens for that are known (providers/owned.ts). */
+/** Model families whose tokens for this are known (providers/owned.ts). */
 export const FIM_TEMPLATE_NAMES = [
   'codegemma',
   'codellama',
@@ -45,23 +44,20 @@ export const FIM_TEMPLATE_NAMES = [
 export type FimTemplateName = (typeof FIM_TEMPLATE_NAMES)[number]
 
 /**
- * Traits of a model's server that a probe has learnt. Absent: it was not asked, or what it said
- * told nothing.
+ * Traits of a model's server that a probe found. Absent: not asked, or the answer was inconclusive.
  */
 export interface ServerTraits {
-  /** In which header it takes the credential: `Authorization: Bearer`, or `x-api-key`. */
+  /** The header of the credential: `Authorization: Bearer`, or `x-api-key`. */
   readonly credentialHeader?: Exclude<CredentialHeader, 'auto'>
-  /** A model for chat embeds too. */
+  /** A chat model that also embeds. */
   readonly embeddings?: boolean
-  /** It counts tokens of Messages requests itself. */
+  /** Its server counts tokens of Messages requests. */
   readonly countTokens?: boolean
   /** The endpoint at which it fills in the middle. */
   readonly fimEndpoint?: FimEndpoint
 }
 
-/**
- * `loading`: its server says that it will answer, and not yet. `unknown`: the probe was cut short.
- */
+/** `loading`: its server reports that it is not ready yet. `unknown`: the probe was cancelled. */
 export const PROBE_STATUSES = [
   'checking',
   'loading',
@@ -71,17 +67,17 @@ export const PROBE_STATUSES = [
 ] as const
 export type ProbeStatus = (typeof PROBE_STATUSES)[number]
 
-/** The result of the last small request to a model, or that one is under way. */
+/** The result of the last small request to a model, or that one is in progress. */
 export interface OwnedModelProbe {
   readonly status: ProbeStatus
-  /** When it began; milliseconds since the Unix epoch. */
+  /** Start of the probe, in milliseconds since the Unix epoch. */
   readonly checkedAt: number
   readonly latencyMs: number
   /** Absent when there was no answer. */
   readonly httpStatus?: number
-  /** For people; holds nothing that the server sent. */
+  /** For people; contains nothing that the server sent. */
   readonly detail?: string
-  /** Stays from one probe to the next where that one learns nothing new. */
+  /** Kept from one probe to the next if that one learns nothing new. */
   readonly found?: ServerTraits
 }
 
@@ -111,23 +107,23 @@ export interface OwnedModel extends OwnedModelPrices {
   readonly displayName: string
   readonly dialect: OwnedModelDialect
   /**
-   * In the form in which an SDK of the dialect takes it, without a slash at its end. Immutable: the
+   * In the form that the dialect's SDKs use, without a trailing slash. Immutable, because the
    * credential belongs to it.
    */
   readonly baseUrl: string
   /** The model's name at its own server. */
   readonly upstreamModelId: string
   readonly credentialHeader: CredentialHeader
-  /** Without one no call carries any: its server takes none. */
+  /** False: its server needs none, and calls send none. */
   readonly hasCredential: boolean
   /**
-   * Of a model that fills in the middle. `auto`: what a probe has found; until then the vendor's
-   * own address.
+   * For fill-in-the-middle models. `auto`: the endpoint that a probe found, until then the
+   * provider's own path.
    */
   readonly fimEndpoint: 'auto' | FimEndpoint
   /** `auto`: by the model's name. */
   readonly fimTemplate: 'auto' | FimTemplateName
-  /** Null: it was never asked anything. */
+  /** Null: never probed. */
   readonly probe: OwnedModelProbe | null
   /**
    * When the credential was last set or removed; milliseconds since the Unix epoch, as are the two
@@ -143,12 +139,12 @@ export function ownedSlugOf(target: string): string | undefined {
   return target.startsWith(`${OWNED_PREFIX}/`) ? target.slice(OWNED_PREFIX.length + 1) : undefined
 }
 
-/** The context of a sealed credential: moved to another row, it opens nothing. */
+/** The context of an encrypted credential: it cannot be decrypted in another row. */
 export function ownedModelBinding(accountId: string, slug: string): string {
   return `owned-model/${accountId}/${slug}`
 }
 
-/** True where a probe of the one says something of the other. */
+/** True when a probe of one applies to the other. */
 export function isSameQuestion(one: OwnedModel, other: OwnedModel): boolean {
   return (
     one.upstreamModelId === other.upstreamModelId &&
@@ -160,12 +156,12 @@ export function isSameQuestion(one: OwnedModel, other: OwnedModel): boolean {
 }
 
 /**
- * Longer than any probe lasts (config/settings.ts): one that is still said to be under way ended
- * with its process, as did one from a time that the clock has not reached again.
+ * Longer than any probe takes (config/settings.ts): an older one in progress ended with its
+ * process, and one from the future was started before the clock was set back.
  */
 const LONGEST_PROBE_MS = 15 * 60_000
 
-/** @returns the probe as it is to be shown at this moment, in milliseconds since the Unix epoch */
+/** @returns the probe to show at this time, in milliseconds since the Unix epoch */
 export function currentProbe({ probe }: OwnedModel, now: number): OwnedModelProbe | null {
   const isOver = probe?.status === 'checking' && Math.abs(now - probe.checkedAt) > LONGEST_PROBE_MS
   return isOver ? cutShort(probe) : probe
@@ -175,7 +171,7 @@ export function cutShort(probe: OwnedModelProbe): OwnedModelProbe {
   return { ...probe, status: 'unknown', detail: 'The check was cut short: ask again.' }
 }
 
-/** A probe that begins. @param learnt of the server before, which calls go on by */
+/** A probe that begins. @param learnt earlier traits of the server, which calls continue to use */
 export function beginProbe(checkedAt: number, learnt: ServerTraits | undefined): OwnedModelProbe {
   return {
     status: 'checking',
@@ -186,7 +182,7 @@ export function beginProbe(checkedAt: number, learnt: ServerTraits | undefined):
 }
 
 /**
- * An owned model as it may be read, field by field; without what probes found, which nobody has
+ * The public form of an owned model, listed field by field, without probe results, which no one has
  * set.
  */
 export function toPublicOwnedModel(model: OwnedModel) {

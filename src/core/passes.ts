@@ -1,6 +1,6 @@
 /**
- * A job that is done again and again, with a pause from the end of one pass to the beginning of the
- * next. Must not know the job. Jobs at an even pace: `Timekeeper.every`.
+ * A job that repeats with a pause between the end of one pass and the start of the next. Must not
+ * know the job. For jobs at an even pace see `Timekeeper.every`.
  */
 
 const HOUR_MS = 3_600_000
@@ -23,18 +23,18 @@ export class Passes {
     this.#options = options
   }
 
-  /** Aborted: a pass should come to its end. */
+  /** Aborted when a pass should end. */
   get signal(): AbortSignal {
     return this.#stopping.signal
   }
 
-  /** Keeps no process alive. */
+  /** Does not keep the process alive. */
   start(): void {
     this.#stopping = new AbortController()
     this.#schedule(this.#options.firstMs)
   }
 
-  /** Waits for the pass that is under way. */
+  /** Waits for the pass in progress. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     clearTimeout(this.#timer)
@@ -61,8 +61,8 @@ export interface HourlyOptions {
 }
 
 /**
- * Passes that are an hour apart, if not told otherwise; the first comes after a sixtieth of that, so
- * that it never competes with a start.
+ * Hourly passes by default; the first comes after a sixtieth of the interval, so that it does not
+ * compete with the start.
  */
 export abstract class HourlyWork {
   readonly #passes: Passes
@@ -79,12 +79,12 @@ export abstract class HourlyWork {
     this.#passes.start()
   }
 
-  /** Ends a pass after the batch that it is at. */
+  /** Ends a pass after its current batch. */
   stop(): Promise<void> {
     return this.#passes.stop()
   }
 
-  /** Aborted: a pass ends after the batch that it is at. */
+  /** Aborted when a pass should end after its current batch. */
   protected get signal(): AbortSignal {
     return this.#passes.signal
   }

@@ -1,7 +1,4 @@
-/**
- * The stretches of time that quotas and budgets count over, in UTC. Knows nothing of what is
- * counted.
- */
+/** The periods of quotas and budgets, in UTC. Knows nothing of what is counted. */
 
 /** `total`: all time. */
 export const PERIODS = ['day', 'week', 'month', 'total'] as const
@@ -19,7 +16,7 @@ const DAY_MS = 24 * HOUR_MS
 /** 1970-01-05, a Monday: weeks are those of ISO 8601. */
 const FIRST_MONDAY_MS = 4 * DAY_MS
 
-/** The stretch that holds a moment. */
+/** The period that contains a time. */
 export function spanOf(period: Period, atMs: number): Span {
   switch (period) {
     case 'day':
@@ -38,7 +35,7 @@ export function spanOf(period: Period, atMs: number): Span {
   }
 }
 
-/** The hour that holds a moment: what usage is summed up by. */
+/** The hour that contains a time, the unit of usage sums. */
 export function hourOf(atMs: number): Span {
   return spanFrom(Math.floor(atMs / HOUR_MS) * HOUR_MS, HOUR_MS)
 }

@@ -1,20 +1,20 @@
 /**
- * The limits of an account, by its plan. Knows neither where plans are configured nor who enforces
- * them.
+ * The limits of an account, by its plan. Knows neither where plans are configured nor how they are
+ * enforced.
  */
 import type { UnpricedRule } from './budget.ts'
 import { GatewayError } from './errors.ts'
 import { type AccountId, DEFAULT_ACCOUNT } from './ids.ts'
 import { CAPS, type Cap } from './resource-table.ts'
 
-/** Each a whole number (the spend: US dollars, parts allowed), or null: no limit. */
+/** Each a whole number (the spend: US dollars, fractions allowed), or null: no limit. */
 export interface PlanLimits {
   /** Per key, as are the two below. */
   readonly requestsPerMinute: number | null
   /** Input and output together. */
   readonly tokensPerMinute: number | null
   readonly concurrentCalls: number | null
-  /** Of all keys of the account together, as is the one below. */
+  /** For all keys of the account together, as is the one below. */
   readonly accountRequestsPerMinute: number | null
   readonly accountConcurrentCalls: number | null
   /** Per account and calendar month in UTC, as is the spend. */
@@ -24,7 +24,7 @@ export interface PlanLimits {
 
 export interface Plan {
   readonly name: string
-  /** Of no effect without a limit of the spend. */
+  /** No effect without a spend limit. */
   readonly unpriced: UnpricedRule
   readonly limits: PlanLimits
 }
@@ -57,17 +57,17 @@ export type PlanDefinition = {
   readonly unpriced?: UnpricedRule | undefined
 }
 
-/** The operator's definition of a plan; contract/plans.ts checks it. */
+/** The operator's definition of plans; contract/plans.ts validates it. */
 export interface PlansSection {
-  /** For every account that is not named below. */
+  /** For every account that is not listed below. */
   readonly default?: string | undefined
   /** Account id → plan. */
   readonly accounts?: Readonly<Record<string, string>> | undefined
-  /** A built-in plan keeps the members that are not given; a new one has no limit there. */
+  /** A built-in plan keeps members that are not given; in a new plan they mean no limit. */
   readonly definitions?: Readonly<Record<string, PlanDefinition>> | undefined
 }
 
-/** Limits of every key, whatever its plan says. */
+/** Limits of every key, whatever its plan. */
 export interface LimitOverrides {
   readonly requestsPerMinute?: number | undefined
   readonly concurrentCalls?: number | undefined
@@ -105,10 +105,10 @@ export const BUILT_IN_PLANS: Readonly<Record<string, PlanLimits>> = {
   unlimited: NO_LIMITS,
 }
 
-/** An account that signed up, where the operator says nothing. */
+/** The plan of an account that signed up, unless the operator configures another. */
 const FALLBACK_PLAN = 'free'
 
-/** @param section must name only plans that exist: contract/plans.ts refuses others */
+/** @param section may only name existing plans: contract/plans.ts refuses others */
 export function createPlans(section: PlansSection = {}, overrides: LimitOverrides = {}): Plans {
   const plans = new Map<string, Plan>()
   const names = [...Object.keys(BUILT_IN_PLANS), ...Object.keys(section.definitions ?? {})]
@@ -151,10 +151,10 @@ export type CappedThing = Cap['name']
 
 export type AccountCaps = Readonly<Record<CappedThing, number>>
 
-/** How many things of a kind one account may have stored. */
+/** How many resources of a kind one account may store. */
 export const DEFAULT_ACCOUNT_CAPS = toCaps(({ most }) => most)
 
-/** @param mostOf how many there may be of one kind */
+/** @param mostOf the maximum for one kind */
 export function toCaps(mostOf: (cap: Cap) => number): AccountCaps {
   return Object.fromEntries(CAPS.map((cap) => [cap.name, mostOf(cap)])) as Record<
     CappedThing,
@@ -164,12 +164,12 @@ export function toCaps(mostOf: (cap: Cap) => number): AccountCaps {
 
 export function capOf(thing: CappedThing): Cap {
   const cap = CAPS.find(({ name }) => name === thing)
-  // Not reachable: the type follows from the table.
+  // Unreachable: the type follows from the table.
   if (cap === undefined) throw new Error(`there is no cap of ${thing}`)
   return cap
 }
 
-/** @param count how many there are; more than the cap where that was lowered */
+/** @param count the current number, above the cap if that was lowered */
 export function capReached(
   thing: CappedThing,
   { cap, count }: { cap: number; count: number },

@@ -1,6 +1,6 @@
 /**
- * A provider key (BYOK): an account's own credential for a provider, as everybody but the vault may
- * see it.
+ * A provider key (BYOK): an account's own credential for a provider, in the form visible outside
+ * the vault.
  */
 import type { AccountId } from './ids.ts'
 
@@ -9,18 +9,18 @@ export interface ProviderKey {
   readonly providerId: string
   /** `sk-…9f3c`, or `…` alone. */
   readonly maskedKey: string
-  /** True while calls use it; while they do not, they are the platform's. */
+  /** True while calls use it; otherwise they use the platform's. */
   readonly isActive: boolean
   /** Milliseconds since the Unix epoch, as the two below. */
   readonly createdAt: number
   readonly updatedAt: number
-  /** Null: never, in its present form. */
+  /** Null: never used in its present form. */
   readonly lastUsedAt: number | null
 }
 
 /**
- * `unknown`: the provider could not be reached, or did not answer the question. `not_probed`: it was
- * asked nothing, or has no list to ask for.
+ * `unknown`: the provider could not be reached or gave no answer. `not_probed`: it was not asked,
+ * or offers no suitable request.
  */
 export const KEY_PROBE_STATUSES = ['accepted', 'refused', 'unknown', 'not_probed'] as const
 
@@ -33,15 +33,15 @@ export interface ProviderKeyProbe {
   readonly detail: string
 }
 
-/** The context of a sealed key: moved to another row, it opens nothing. */
+/** The context of an encrypted key: it cannot be decrypted in another row. */
 export function providerKeyBinding(accountId: string, providerId: string): string {
   return `provider-key/${accountId}/${providerId}`
 }
 
-/** The shown part of a key must be a small one. */
+/** Only a small part of a key may be shown. */
 const SHORTEST_SHOWN = 24
 
-/** The first three and last four characters; of a short one, and of a document, nothing. */
+/** The first three and last four characters; nothing of a short key or of a document. */
 export function maskProviderKey(key: string): string {
   if (key.length < SHORTEST_SHOWN || key.startsWith('{')) return '…'
   return `${key.slice(0, 3)}…${key.slice(-4)}`
@@ -51,8 +51,8 @@ const HEADER_TEXT = /^[\x21-\x7e]+$/
 const BEYOND_ASCII = /[^\x20-\x7e]/g
 
 /**
- * The form in which a key is kept: itself when it can stand in a header, or a JSON document (a
- * service account) on one line.
+ * The stored form of a key: unchanged if it fits in a header, or a JSON document (a service
+ * account) on one line.
  * @returns undefined for anything else
  */
 export function normaliseProviderKey(given: string): string | undefined {
@@ -60,7 +60,7 @@ export function normaliseProviderKey(given: string): string | undefined {
   return compactJsonObject(given)
 }
 
-/** Files as vendors hand them out are indented; line breaks have no place in a credential. */
+/** Providers deliver indented files; a credential cannot contain line breaks. */
 function compactJsonObject(text: string): string | undefined {
   try {
     const parsed: unknown = JSON.parse(text)
@@ -74,7 +74,7 @@ function compactJsonObject(text: string): string | undefined {
   }
 }
 
-/** A provider key as it may be read, field by field. */
+/** The public form of a provider key, listed field by field. */
 export function toPublicProviderKey(key: ProviderKey) {
   return {
     provider: key.providerId,

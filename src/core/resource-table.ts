@@ -1,55 +1,52 @@
 /**
- * The things of an account, each kind described once: its changes in the audit log, its table, who
- * follows it, how many there may be. The audit log, the caps, their settings, the change feed and
- * the dashboard's words come of it. Knows no store and no route.
+ * The resources of an account, each kind described once: audited actions, table, followers, cap.
+ * The audit log, the caps, their settings, the change feed and the dashboard's words are derived
+ * from it. Knows no store and no route.
  */
 
-/** How an account's number of them is limited. */
+/** The limit of an account's number of them. */
 interface CapEntry {
-  /** In `AccountCaps`. */
+  /** Its name in `AccountCaps`. */
   readonly name: string
   /** For people, after a number. */
   readonly of: string
   /**
-   * Far above what people make by hand or from a repository, and little enough to be held in the
-   * memory of every node.
+   * Far above what people create by hand or from a repository, and small enough for the memory of
+   * every node.
    */
   readonly most: number
-  /** By which the operator sets another. */
+  /** The operator's setting for another value. */
   readonly variable: `GATEHOUSE_MAX_${string}`
   readonly table: string
 }
 
-/** Nodes hold them in memory, and follow each other's changes to them. */
+/** For kinds that nodes hold in memory and whose changes they follow. */
 interface FollowEntry {
   /**
-   * True where they decide who may call, or whom a call goes to: then a node that cannot read a
-   * change must not go on without it.
+   * True when they decide who may call, or whom a call goes to: a node that cannot read a change
+   * must then stop using the old data.
    */
   readonly decidesCalls: boolean
 }
 
-/** The usual changes. */
+/** The usual actions. */
 export const RESOURCE_VERBS = ['create', 'update', 'delete'] as const
 export type ResourceVerb = (typeof RESOURCE_VERBS)[number]
 
 interface ResourceEntry {
-  /** All of them, for people. */
+  /** The plural, for people. */
   readonly label: string
-  /** Every change of one that is written down, by its verb, and how a person would say it. */
+  /** Every audited action by its verb, with the words for people. */
   readonly actions: Readonly<Record<string, string>>
-  /**
-   * Members of its answers that are no part of its version: nobody sets them, or they are shown
-   * once.
-   */
+  /** Members of its answers that do not belong to its version: computed, or shown once. */
   readonly unversioned?: readonly string[]
   readonly cap?: CapEntry
   readonly follow?: FollowEntry
 }
 
 /**
- * By the word that the audit log and the change feed call one by. The order is that of the
- * interface's lists of actions.
+ * By the word that the audit log and the change feed use. The order is that of the API's lists of
+ * actions.
  */
 export const RESOURCE_TABLE = {
   gate: {
@@ -135,7 +132,7 @@ export const RESOURCE_TABLE = {
     label: 'Invitations',
     actions: { create: 'Invited somebody', delete: 'Revoked an invitation' },
     unversioned: ['status', 'token', 'link'],
-    // Those that may still be accepted.
+    // Only invitations that may still be accepted count.
     cap: {
       name: 'invitations',
       of: 'open invitations',
@@ -197,7 +194,7 @@ export type FollowedResource = {
 
 export type Cap = Extract<Table[ResourceWord], { readonly cap: CapEntry }>['cap']
 
-/** The table as a program walks it, where the kinds do not matter. */
+/** The table as entries, for code that does not distinguish kinds. */
 export const RESOURCE_ENTRIES = Object.entries<ResourceEntry>(RESOURCE_TABLE)
 
 export const CAPS: readonly Cap[] = Object.values(RESOURCE_TABLE).flatMap((entry) =>

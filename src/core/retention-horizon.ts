@@ -1,6 +1,6 @@
 /**
- * Before which moment a log's rows may be deleted, so that a clock that jumped deletes none of
- * them. Must not know what the rows are, nor how they are deleted.
+ * Computes before which time a log's rows may be deleted, so that a clock that jumps deletes none.
+ * Must not know what the rows are, nor how they are deleted.
  */
 import type { Clock, Stopwatch } from './clock.ts'
 
@@ -10,13 +10,12 @@ export interface KeptRows {
   readonly newestMs: number
 }
 
-/** Rows that were kept for longer than they should have been. */
+/** Rows that are retained longer than intended. */
 export interface Overdue {
   readonly rows: KeptRows
   readonly dueBeforeMs: number
   /**
-   * `announced`: nothing is deleted for so long. `begun`: a day's worth of them goes now, and with
-   * each pass.
+   * `announced`: nothing is deleted for a while. `begun`: each pass deletes a day's worth of them.
    */
   readonly stage: 'announced' | 'begun'
   readonly waitMs: number
@@ -24,14 +23,11 @@ export interface Overdue {
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** So much falls due between two passes, one of which may have failed. */
+/** How much becomes due between two passes, even if one of them fails. */
 const USUAL_MS = 2 * HOUR_MS
-/** A day without calls, or a process that did not run for a while, is nothing to report. */
+/** A day without calls, or a short downtime, is not worth a report. */
 const UNREMARKABLE_MS = DAY_MS
-/**
- * Time that passed on a scale that does not jump. A process that is started anew each day gets
- * there too.
- */
+/** Measured on a monotonic scale. Short enough for a process that restarts every day. */
 const WAIT_MS = 6 * HOUR_MS
 const STEP_MS = DAY_MS
 
@@ -44,10 +40,7 @@ export interface RetentionHorizonOptions {
 
 export class RetentionHorizon {
   readonly #options: RetentionHorizonOptions
-  /**
-   * Since when, on the scale of `elapsed`, more is due than can have become so; undefined: it is
-   * not.
-   */
+  /** Since when more is due than normal, on the scale of `elapsed`; undefined: it is not. */
   #overdueSince: number | undefined
   #told: Overdue['stage'] | undefined
 
@@ -56,10 +49,10 @@ export class RetentionHorizon {
   }
 
   /**
-   * For one pass, an hour after the last one. A row's age counts back from the newest row, or from
-   * now where that row is ahead of now. More than became due since the last pass waits, and goes a
-   * day's worth at a time.
-   * @returns the moment; undefined: nothing may be deleted in this pass
+   * For one pass, an hour after the last. A row's age counts from the newest row, or from now if
+   * that row is in the future. More than became due since the last pass is delayed, and then
+   * deleted a day's worth at a time.
+   * @returns the time; undefined: nothing may be deleted in this pass
    */
   cut(rows: KeptRows): number | undefined {
     const { keptMs, clock } = this.#options

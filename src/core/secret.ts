@@ -1,6 +1,6 @@
 /**
- * A credential that cannot be printed, serialised or compared by accident. Knows nothing of what it
- * opens.
+ * A credential that cannot be printed, serialised or compared by accident. Knows nothing of its
+ * use.
  */
 
 const REDACTED = '[secret]'
@@ -12,7 +12,7 @@ export class Secret {
     this.#value = value
   }
 
-  /** The credential itself. Call it only where it is put on the wire or into a hash. */
+  /** The credential itself. Call it only to send or hash it. */
   reveal(): string {
     return this.#value
   }

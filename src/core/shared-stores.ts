@@ -1,8 +1,8 @@
 /** States and rules of the database and the Redis that nodes share. */
 
 /**
- * `grace`: calls go on, as far as no change can be missed. `closed`: they are refused as soon as
- * one could be. `open`: they go on for the time of grace, whatever is missed.
+ * `grace`: calls continue while no change can be missed. `closed`: they are refused as soon as one
+ * could be. `open`: they continue for the grace time even if changes are missed.
  */
 export type StoreOutageChoice = (typeof STORE_OUTAGE_CHOICES)[number]
 

@@ -1,15 +1,17 @@
 /**
- * The place of the files that come with the code: beside it, or inside the program that `make
- * binary` makes. Reads none.
+ * Where the shipped files are: beside the code, or inside the program from `make binary`. Reads
+ * none.
  */
 import { join } from 'node:path'
 
 const HOUSE = Bun.isStandaloneExecutable ? '/$bunfs/root' : join(import.meta.dir, '../..')
 
-/** @param path from the repository's folder; scripts/build-binary.ts has to know of it */
+/** @param path relative to the repository; scripts/build-binary.ts must list it */
 export function shippedFile(path: string): string {
   return join(HOUSE, path)
 }
 
-/** The folder of the checkout's `gatehouse` command. Undefined in the program of `make binary`. */
+/**
+ * The folder of the checkout's `gatehouse` command. Undefined in the program from `make binary`.
+ */
 export const commandFolder = Bun.isStandaloneExecutable ? undefined : join(HOUSE, 'bin')

@@ -5,72 +5,72 @@
 import type { ServedAs } from './cost.ts'
 
 /**
- * Token counts as the provider reported them. `inputTokens` includes the cached ones,
- * `outputTokens` the reasoning ones.
+ * Token counts as the provider reported them. `inputTokens` includes cached ones, `outputTokens`
+ * includes reasoning.
  */
 export interface Usage {
   readonly inputTokens: number
   readonly outputTokens: number
   readonly cachedInputTokens: number
   readonly reasoningTokens: number
-  /** Part of `inputTokens` that was put into the provider's cache; absent: it did not say. */
+  /** The part of `inputTokens` that was written to the provider's cache; absent: not reported. */
   readonly cacheWriteTokens?: number
   /**
-   * Part of those that stays there for an hour or longer, at a higher price; absent: none, or it
-   * did not say. Of a finished call, its cost alone tells.
+   * The part of those cached for an hour or longer, at a higher price; absent: none, or not
+   * reported. For a completed call only its cost reflects it.
    */
   readonly cacheWriteHourTokens?: number
-  /** Absent: none, or the provider did not say. Of a finished call, its cost alone tells. */
+  /** Absent: none, or not reported. For a completed call only its cost reflects it. */
   readonly audio?: AudioTokens
-  /** Absent: the provider did not say. Of a finished call, its cost alone tells. */
+  /** Absent: not reported. For a completed call only its cost reflects it. */
   readonly served?: ServedAs
   /**
-   * True if a reported part was greater than its whole and was cut to it, so that the cost is an
-   * estimate. Of a finished call, its cost alone tells.
+   * True if a reported part exceeded its whole and was reduced to it, so the cost is an estimate.
+   * For a completed call only its cost reflects it.
    */
   readonly hasCutParts?: true
-  /** Absent: tokens are all that the answer says of its price. Of a finished call, its cost alone tells. */
+  /** Absent: the answer reports only tokens. For a completed call only its cost reflects it. */
   readonly billing?: Billing
 }
 
 /** The audio among the tokens of each kind. */
 export interface AudioTokens {
-  /** Includes the cached ones. */
+  /** Includes cached tokens. */
   readonly input: number
   readonly cachedInput: number
   readonly output: number
 }
 
-/** Facts about its price that an answer reports beside its tokens. */
+/** Facts about its price that an answer reports besides its tokens. */
 export interface Billing {
   readonly cost?: ReportedCost
-  /** Set where several models answered: together, the tokens of all of them. */
+  /** Set when several models answered; their tokens add up to the answer's. */
   readonly attempts?: readonly BilledAttempt[]
-  /** True if the vendor may bill less than the tokens at their prices. */
+  /** True if the provider may charge less than the tokens' price. */
   readonly isUnsure?: true
 }
 
-/** The forms in which vendors report the cost of a call. */
+/** The forms in which providers report the cost of a call. */
 export type CostForm = 'usage.cost' | 'usage.cost.total_cost' | 'usage.cost_in_usd_ticks'
 
 export interface ReportedCost {
   readonly form: CostForm
-  /** US dollars. Undefined: the reported cost cannot be true. */
+  /** US dollars. Undefined: the reported cost is implausible. */
   readonly usd: number | undefined
-  /** True if the vendor bills only a part of the call and does not report the rest. */
+  /** True if the provider reports only a part of what it charges. */
   readonly isPartial: boolean
 }
 
 /** One model's share of an answer. */
 export interface BilledAttempt {
-  /** As the vendor names it. Undefined: the model that was asked for. */
+  /** The provider's name of it. Undefined: the requested model. */
   readonly model: string | undefined
   readonly usage: Usage
 }
 
-/** A whole number from 0 up that no arithmetic blurs. */
+/** A whole number from 0 that is exact in floating point. */
 export function isCount(value: unknown): value is number {
-  // Object.is: text has no -0, so a row must have none either.
+  // Object.is, because text has no -0 and a row must not have one either.
   return Number.isSafeInteger(value) && (value as number) >= 0 && !Object.is(value, -0)
 }
 
@@ -81,9 +81,9 @@ export function isCount(value: unknown): value is number {
 export const MAX_TOKENS_OF_CALL = 1_000_000_000
 
 /**
- * A provider may report anything: what cannot be true is no report, and a part that is greater than
- * its whole is cut to it.
- * @returns the report itself where nothing is to be changed, which is nearly always
+ * A provider may report anything: implausible usage counts as unreported, and a part that exceeds
+ * its whole is reduced to it.
+ * @returns the report itself when nothing changes, which is nearly always
  */
 export function toTrueUsage(reported: Usage | null | undefined): Usage | null {
   if (reported === null || reported === undefined) return null
@@ -104,7 +104,7 @@ export function toTrueUsage(reported: Usage | null | undefined): Usage | null {
   return isTrue(usage) ? cutParts(usage) : null
 }
 
-/** @returns the usage itself where no part is greater than its whole, which is nearly always */
+/** @returns the usage itself when no part exceeds its whole, which is nearly always */
 function cutParts(usage: Usage): Usage {
   const { inputTokens, outputTokens, audio } = usage
   const cachedInputTokens = Math.min(usage.cachedInputTokens, inputTokens)
@@ -163,7 +163,7 @@ function withoutMinus(count: number): number {
   return count === 0 ? 0 : count
 }
 
-/** Steps that usage is summed up in. `all`: one step for the whole range. */
+/** The steps of usage sums. `all`: one step for the whole range. */
 export const USAGE_INTERVALS = ['hour', 'day', 'month', 'all'] as const
 export type UsageInterval = (typeof USAGE_INTERVALS)[number]
 

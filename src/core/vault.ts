@@ -7,7 +7,7 @@ import { Secret } from './secret.ts'
 
 /** 32 bytes as 64 hexadecimal characters or as base64. */
 const KEY_BYTES = 32
-/** NIST SP 800-38D recommends it for GCM. */
+/** The length that NIST SP 800-38D recommends for GCM. */
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const KEY_ID_LENGTH = 8
@@ -18,25 +18,22 @@ export class VaultError extends Error {
 
 export interface Vault {
   /**
-   * @param binding what the row is (`provider-key/<account>/<provider>`): a text that was moved to
-   * another row opens nothing
+   * @param binding identifies the row (`provider-key/<account>/<provider>`): a text moved to
+   * another row cannot be decrypted
    * @returns `v1.<key id>.<nonce>.<ciphertext and tag>`, base64url
    */
   encrypt(secret: Secret, binding: string): string
   /**
-   * @throws VaultError when the text is damaged, was made for another row, or its master key is not
-   * here
+   * @throws VaultError when the text is damaged, was made for another row, or its master key is
+   * missing
    */
   decrypt(sealed: string, binding: string): Secret
-  /**
-   * True where a text is encrypted under the current master key, and not under one that is being
-   * retired.
-   */
+  /** True when a text is encrypted under the current master key and not under a previous one. */
   isCurrent(sealed: string): boolean
 }
 
 /**
- * @param masterKeys the current one first, then those that only still open what they closed.
+ * @param masterKeys the current one first, then keys that only decrypt.
  * @throws VaultError
  */
 export function createVault(masterKeys: readonly [Secret, ...Secret[]]): Vault {
@@ -78,12 +75,15 @@ export function createVault(masterKeys: readonly [Secret, ...Secret[]]): Vault {
   }
 }
 
-/** Names a master key without showing it, as the texts that it encrypted do. @throws VaultError */
+/**
+ * The id of a master key, as in the texts that it encrypted; reveals nothing of it. @throws
+ * VaultError
+ */
 export function masterKeyIdOf(key: Secret): string {
   return toKey(key).id
 }
 
-/** The id of the master key that a text was encrypted under; undefined when it is damaged. */
+/** The id of the master key of an encrypted text; undefined when the text is damaged. */
 export function sealedUnder(sealed: string): string | undefined {
   try {
     return parse(sealed).keyId
@@ -93,7 +93,7 @@ export function sealedUnder(sealed: string): string | undefined {
 }
 
 interface MasterKey {
-  /** Names the key without showing it. */
+  /** An id that reveals nothing of the key. */
   readonly id: string
   readonly bytes: Buffer
 }

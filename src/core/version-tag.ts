@@ -1,17 +1,17 @@
 /**
- * The version of a thing of an account, as an entity tag: equal wherever the thing is the same, and
- * another after every change that a person made to it. Knows no HTTP and no store.
+ * The version of a resource as an entity tag: equal for equal contents, and different after every
+ * change that a person made. Knows no HTTP and no store.
  */
 import { hash } from 'node:crypto'
 import type { PublicForm } from './audit.ts'
 import { RESOURCE_ENTRIES, type ResourceWord } from './resource-table.ts'
 
-/** 132 bits: two versions of one thing never share them by chance. */
+/** 132 bits, so two versions never share one by chance. */
 const TAG_CHARACTERS = 22
 
 /**
- * @param form the thing's public form, or an answer that holds it: members that nobody sets, such
- * as counts, are passed over
+ * @param form the public form, or an answer that contains it: computed members such as counts are
+ * ignored
  */
 export function toVersionTag(word: ResourceWord, form: PublicForm): string {
   const passedOver = UNVERSIONED.get(word)
@@ -24,7 +24,7 @@ const UNVERSIONED: ReadonlyMap<string, readonly string[] | undefined> = new Map(
   RESOURCE_ENTRIES.map(([word, { unversioned }]) => [word, unversioned]),
 )
 
-/** Two nodes may list a thing's members in different orders. */
+/** Two nodes may list members in different orders. */
 function toSorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toSorted)
   if (typeof value !== 'object' || value === null) return value

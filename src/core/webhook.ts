@@ -1,6 +1,4 @@
-/**
- * Webhooks: addresses at which an account wants to hear of events. Knows neither HTTP nor tables.
- */
+/** Webhooks: addresses to which an account's events are sent. Knows neither HTTP nor tables. */
 import { type AccountId, createId } from './ids.ts'
 
 export const WEBHOOK_EVENTS = [
@@ -17,7 +15,7 @@ export interface Webhook {
   readonly accountId: AccountId
   readonly id: string
   readonly url: string
-  /** Encrypted: only the sender opens it. */
+  /** Encrypted; only the sender decrypts it. */
   readonly sealedSecret: string
   readonly events: readonly WebhookEvent[]
   readonly isActive: boolean
@@ -28,13 +26,13 @@ export interface Webhook {
 
 /** One event on its way to one webhook. */
 export interface WebhookDelivery {
-  /** The same in every attempt, so that a receiver can tell a repetition. */
+  /** The same in every attempt, so that a receiver can detect a repetition. */
   readonly id: string
   readonly accountId: AccountId
   readonly webhookId: string
   /** A `WebhookEvent`, or `webhook.test`. */
   readonly event: string
-  /** JSON, to the byte the same in every attempt. */
+  /** JSON, byte-identical in every attempt. */
   readonly body: string
   readonly attempts: number
   /** Milliseconds since the Unix epoch, as is `createdAt`. */
@@ -58,7 +56,7 @@ export function secretBinding(webhook: {
   return `webhook/${webhook.accountId}/${webhook.id}`
 }
 
-/** A webhook as it may be read, field by field: the secret must not come along. */
+/** The public form of a webhook, listed field by field, without its secret. */
 export function toPublicWebhook(webhook: Omit<Webhook, 'sealedSecret'>) {
   return {
     id: webhook.id,

@@ -112,7 +112,7 @@ test.each(['sk-svc-planted\n', ' sk-svc-planted', 'Bearer sk-svc-planted'])(
     const { context, written } = sit({}, { environment })
     expect(await runProgram(context, ['keys', 'list'])).toBe(3)
     expect(written.output).toBe('')
-    expect(written.error).toContain("is there a space, the end of a line or 'Bearer' in it?")
+    expect(written.error).toContain("such as a space, a line break or the word 'Bearer'")
     expect(written.error).not.toContain('planted')
   },
 )

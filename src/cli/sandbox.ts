@@ -15,7 +15,7 @@ export function bindSandbox(program: Command): void {
     .command('sandbox')
     .description('run the sandbox provider alone: deterministic answers, and faults on request')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--port <port>', 'port to listen on; 0 takes any free one', parsePort, 4010)
+    .option('--port <port>', 'port to listen on; 0: any free port', parsePort, 4010)
     .option(
       '--delay-ms <ms>',
       'pause between the events of a stream',

@@ -63,7 +63,7 @@ function checkAddress(text: string): void {
     )
   if (mode === 'verify-ca' && url.searchParams.get('sslrootcert') === null)
     throw new SettingsError(
-      'DATABASE_URL has sslmode=verify-ca and no sslrootcert: without one, a certificate of ' +
-        'anybody would do. Name the file, or use verify-full.',
+      'DATABASE_URL has sslmode=verify-ca and no sslrootcert: without one, any certificate ' +
+        'would be accepted. Name the file, or use verify-full.',
     )
 }

@@ -135,11 +135,11 @@ export function describeCure({ type, path, ownedBy }: MasterKeyExposure): string
       : `as root, chown ${process.getuid?.()} ${path} && chmod 600 ${path}`
   switch (type) {
     case 'narrowed':
-      return 'Rotate the key if somebody may have read it: gatehouse master-key rotate'
+      return 'If someone may have read the key, rotate it: gatehouse master-key rotate'
     case 'modeless':
       return (
-        'Its file system keeps its own modes. Move the data folder to another one, or give the key ' +
-        'with GATEHOUSE_MASTER_KEY.'
+        'Its file system ignores file modes. Move the data folder to another one, or set the key ' +
+        'in GATEHOUSE_MASTER_KEY.'
       )
     case 'group':
       return (
@@ -207,9 +207,9 @@ export function replaceMasterKeyFile(path: string, keys: readonly [Secret, ...Se
 }
 
 const HEADING =
-  '# Gatehouse master key: the first one is the current one, the others open what they ' +
-  'closed. Keep a copy of this file,\n' +
-  '# apart from those of the database: without it no provider key can be read again.\n'
+  '# Gatehouse master keys: the first one is the current one, the others only decrypt ' +
+  'older data. Keep a copy of this file,\n' +
+  '# apart from the database backups: without it no provider key can be decrypted.\n'
 
 /**
  * Written to disk before it gets its name: data encrypted with a key must never outlive the key.
@@ -242,8 +242,8 @@ function openIfThere(path: string): number | undefined {
     if (!hasCode(error, 'ENOENT')) throw error
     if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
       throw new MasterKeyError(
-        `${path} is a link to ${readlinkSync(path)}, and there is no file. Give the file back, or ` +
-          'set the link right.',
+        `${path} is a link to ${readlinkSync(path)}, which does not exist. Restore the file, or ` +
+          'correct the link.',
       )
     return undefined
   }

@@ -28,7 +28,7 @@ export function readMasterKeyVariables(environment: Environment): MasterKeyVaria
   const [current, ...others] = read('GATEHOUSE_MASTER_KEY')
   if (others.length > 0) {
     throw new MasterKeyError(
-      'GATEHOUSE_MASTER_KEY must hold one key; older ones belong into ' +
+      'GATEHOUSE_MASTER_KEY must contain one key; older ones belong in ' +
         'GATEHOUSE_MASTER_KEY_PREVIOUS.',
     )
   }
@@ -42,7 +42,7 @@ const BASE64 = /^[A-Za-z0-9+/_-]{43}=?$/
 export function toMasterKey(text: string, where: string): Secret {
   if (!HEXADECIMAL.test(text) && !BASE64.test(text)) {
     throw new MasterKeyError(
-      `${where} must hold 32 bytes, as 64 hexadecimal characters or as base64. Make a key ` +
+      `${where} must be 32 bytes, as 64 hexadecimal characters or as base64. Make a key ` +
         'with: openssl rand -hex 32',
     )
   }

@@ -112,7 +112,7 @@ describe("the data folder's file", () => {
   test('is created by an encryption and not by a decryption', () => {
     const sealed = createVault([new Secret(HEX)]).encrypt(new Secret('s'), 'row')
     const vault = fromFile()
-    expect(() => vault.decrypt(sealed, 'row')).toThrow('restore it')
+    expect(() => vault.decrypt(sealed, 'row')).toThrow('Restore it')
     expect(existsSync(path)).toBeFalse()
     vault.encrypt(new Secret('s'), 'row')
     expect(existsSync(path)).toBeTrue()
@@ -123,7 +123,7 @@ describe("the data folder's file", () => {
     const sealed = vault.encrypt(new Secret('s'), 'row')
     rmSync(path)
     expect(vault.decrypt(sealed, 'row').reveal()).toBe('s')
-    expect(() => vault.encrypt(new Secret('s'), 'row')).toThrow('restore it')
+    expect(() => vault.encrypt(new Secret('s'), 'row')).toThrow('Restore it')
   })
 })
 

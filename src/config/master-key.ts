@@ -59,7 +59,7 @@ function makeMasterKeys(source: MasterKeySource): MasterKeys {
   createMasterKeyFile(path)
   const keys = findMasterKeys(source)
   if (keys === undefined)
-    throw new VaultError(`The master key in ${path} has gone while it was read.`)
+    throw new VaultError(`The master key in ${path} was removed while it was read.`)
   return keys
 }
 
@@ -87,7 +87,7 @@ export function openVault(
     const now = hasFile ? masterKeyFileStamp(path) : 'environment'
     if (vault !== undefined && now === stamp) return vault
     if (now === undefined && (!mayCreate || seen.length > 0)) {
-      throw new VaultError(`The master key's file ${path} is not there: restore it from its copy.`)
+      throw new VaultError(`The master key's file ${path} is missing. Restore it from its backup.`)
     }
     const keys = findMasterKeys(source, onExposed) ?? makeMasterKeys(source)
     const all: MasterKeys = [...keys, ...seen.filter((key) => !holds(keys, key))]

@@ -51,7 +51,7 @@ export function parseConfiguration(
             line: lineOf(['providers', index, 'id']),
             message:
               `providers[${index}].id must not be '${id}': Gatehouse has a provider of that ` +
-              `name. Choose another, or set that one's address by its variable.`,
+              `name. Choose another, or set the address of that provider with its variable.`,
           },
         ]
       : [],
@@ -64,7 +64,7 @@ export function parseConfiguration(
 function toError({ path }: ConfigurationText, faults: readonly YamlFault[]): SettingsError {
   const places = faults.map(({ line, message }) => `${path}:${line}: ${message}`)
   return new SettingsError(
-    `The configuration file is not valid: nothing of it is taken.\n${places.join('\n')}`,
+    `The configuration file is invalid and was not applied.\n${places.join('\n')}`,
   )
 }
 

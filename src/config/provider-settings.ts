@@ -37,7 +37,7 @@ function readKey(provider: Provider, key: string): Secret {
   const isDocument = provider.signing?.type === 'google' && trimmed.startsWith('{')
   if (!isDocument && !/^[\x21-\x7e]+$/.test(trimmed)) {
     throw new SettingsError(
-      `${keyVariableOf(provider)} holds characters that cannot stand in a header.`,
+      `${keyVariableOf(provider)} contains characters that are not allowed in a header.`,
     )
   }
   return new Secret(trimmed)

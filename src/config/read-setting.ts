@@ -118,6 +118,6 @@ function parseList(name: string, { of, accepts }: ListType, given: string): read
 /** The value may contain a password, so it is not repeated. */
 function checkForm(name: string, form: TextForm | undefined, given: string): string {
   if (form === undefined || form.accepts(given)) return given
-  const around = form.accepts(given.trim()) ? ': a space or the end of a line is around it' : ''
+  const around = form.accepts(given.trim()) ? ': remove the space or line break around it' : ''
   throw new SettingsError(`${name} must be ${form.is}${around}.`)
 }

@@ -74,10 +74,9 @@ function parseRedisUrl(url: string): RedisUrl {
   const path = (parts.path ?? '').split('/').filter((part) => part !== '')
   const masterName = topology === 'sentinel' ? path.shift() : undefined
   if (topology === 'sentinel' && masterName === undefined)
-    throw wrongUrl('name the master behind the sentinels: redis+sentinel://host:26379/mymaster')
+    throw wrongUrl('name the master of the sentinels: redis+sentinel://host:26379/mymaster')
   const database = path.shift() ?? '0'
-  if (!/^\d{1,4}$/.test(database) || path.length > 0)
-    throw wrongUrl('end with the number of a database')
+  if (!/^\d{1,4}$/.test(database) || path.length > 0) throw wrongUrl('end with a database number')
   if (topology === 'cluster' && database !== '0')
     throw wrongUrl('name no database: a cluster has only 0')
   const [username, password] = parseLogin(parts.login ?? '')
@@ -113,7 +112,7 @@ function parseLogin(login: string): [username: string | undefined, password: Sec
     const password = colon === -1 ? undefined : decodeURIComponent(login.slice(colon + 1))
     return [username || undefined, password === undefined ? undefined : new Secret(password)]
   } catch {
-    throw wrongUrl('have user and password percent-encoded')
+    throw wrongUrl('have a percent-encoded user and password')
   }
 }
 

@@ -106,7 +106,7 @@ export function assertStillThere(
 ): void {
   if (!setsSomething(before) || setsSomething(now)) return
   throw new SettingsError(
-    `${describeLoss(before.path, now)} Put it back, and send SIGHUP again. Should it be gone on ` +
+    `${describeLoss(before.path, now)} Restore it and send SIGHUP again. If it was removed on ` +
       `purpose, restart once with ${FORGET_OPTION}.`,
   )
 }
@@ -119,16 +119,16 @@ export const FORGET_OPTION = '--forget-config'
 
 const CONSEQUENCE = 'Without it, accounts would lose the limits of their plans.'
 
-const FORGET = `Put it back. Should it be gone on purpose, start once with: gatehouse serve ${FORGET_OPTION}`
+const FORGET = `Restore it. If it was removed on purpose, start once with: gatehouse serve ${FORGET_OPTION}`
 
 function describeLoss(path: string | undefined, found: ConfigurationFile | undefined): string {
   if (found !== undefined && (path === undefined || found.path === path))
     return `The configuration file ${found.path} is empty, and had settings before.`
   const lost =
     path === undefined
-      ? 'This server had a configuration file before, and there is none now.'
+      ? 'This server had a configuration file before, and now there is none.'
       : existsSync(path)
-        ? `The configuration file ${path}, which this server had before, is still there, but nothing names it: set GATEHOUSE_CONFIG=${path}.`
-        : `The configuration file ${path}, which this server had before, is gone.`
+        ? `The configuration file ${path}, which this server had before, still exists, but no setting names it. Set GATEHOUSE_CONFIG=${path}.`
+        : `The configuration file ${path}, which this server had before, is missing.`
   return found === undefined ? lost : `${lost} ${found.path} is empty.`
 }

@@ -51,10 +51,10 @@ test.each([
 ])('%s is refused for what a file of secrets puts around it, and not repeated', (name, value) => {
   for (const given of [`${value}\n`, ` ${value}`]) {
     const read = () => readSettings({ [name]: given })
-    expect(read).toThrow(/^(?!.*planted|.*0123).*: a space or the end of a line is around it\.$/)
+    expect(read).toThrow(/^(?!.*planted|.*0123).*: remove the space or line break around it\.$/)
   }
   expect(() => readSettings({ [name]: '' })).not.toThrow()
-  expect(() => readSettings({ [name]: `${value} x` })).not.toThrow('is around it')
+  expect(() => readSettings({ [name]: `${value} x` })).not.toThrow('around it')
 })
 
 test('hours are kept for 90 days, and never shorter than calls', () => {

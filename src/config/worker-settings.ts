@@ -21,14 +21,12 @@ export function objectionToWorkers(
       cure: 'Use one, and several nodes behind a load balancer',
     }
   const missing = [
-    ...(database === undefined ? ['DATABASE_URL (Postgres), for what they store'] : []),
-    ...(redis === undefined
-      ? ['REDIS_URL (Redis or Valkey), for limits that all of them count together']
-      : []),
+    ...(database === undefined ? ['DATABASE_URL (Postgres) for a shared store'] : []),
+    ...(redis === undefined ? ['REDIS_URL (Redis or Valkey) for shared limits'] : []),
   ]
   if (missing.length === 0) return undefined
   return {
-    reason: `${what} each is a node of its own`,
+    reason: `${what} each is a separate node`,
     cure: `Set ${missing.join(' and ')}; or use one`,
   }
 }

@@ -33,7 +33,7 @@ export function readYaml(text: string): YamlDocument | readonly YamlFault[] {
     return { value: document.toJS() as unknown, lineOf: (path) => lineAt(document, lines, path) }
   } catch {
     // Aliases that refer to aliases, by the thousand.
-    return [{ line: 1, message: 'holds more aliases than are allowed' }]
+    return [{ line: 1, message: 'contains too many aliases' }]
   }
 }
 

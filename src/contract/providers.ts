@@ -106,7 +106,7 @@ const probe = z
   .object({
     status: z.enum(KEY_PROBE_STATUSES).meta({
       description:
-        '`unknown`: the provider could not be reached, or did not answer the question. ' +
+        '`unknown`: the provider could not be reached, or gave no usable answer. ' +
         '`not_probed`: the vendor documents no request that costs nothing and tests a key.',
     }),
     httpStatus: z.int().optional().meta({ description: 'Absent when there was no answer.' }),

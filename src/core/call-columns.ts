@@ -46,10 +46,10 @@ export const CALL_COLUMNS = {
     csv: 24,
     body: {
       description:
-        'What was sent as the gate’s id where no gate has it: 128 characters of it at most ' +
-        '(`…`: it was longer), with those that no name has percent-encoded. `(looks like a ' +
-        'key)` and `(not a name)` stand for what is not kept. In a row of several calls it is ' +
-        'of the first. Null: the call named a gate, or nothing that could be read.',
+        'The gate id that was sent when no gate has it: at most 128 characters ' +
+        '(`…`: it was longer), with unusual characters percent-encoded. `(looks like a ' +
+        'key)` and `(not a name)` stand for text that is not stored. In a row of several calls it is ' +
+        'that of the first. Null: the call named a gate, or nothing readable.',
       example: 'gpt-4o',
     },
   },
@@ -102,7 +102,7 @@ export const CALL_COLUMNS = {
     line: 10,
     column: 'status',
     csv: 10,
-    body: { description: 'The HTTP status the caller saw; 499: the caller left first.' },
+    body: { description: 'The HTTP status that the caller got; 499: the caller left first.' },
   },
   errorKind: {
     type: 'errorKind',
@@ -193,7 +193,7 @@ export const CALL_COLUMNS = {
     body: {
       description:
         'The usage that the provider reported. The part that it could not report, because the ' +
-        'caller left, is estimated: `cost.status` is `estimated` then. Null: nothing is known.',
+        'caller left, is estimated, and `cost.status` is then `estimated`. Null: unknown.',
     },
   },
   /**
@@ -210,8 +210,8 @@ export const CALL_COLUMNS = {
     csv: 19,
     body: {
       description:
-        "Whose credential `target` was asked with; `own`: the account's, which does not count " +
-        'for its quota. Null: none was asked, or an older version wrote the row.',
+        "The owner of the credential used for `target`; `own`: the account's, so the call does not count " +
+        'in its quota. Null: no target was asked, or an older version wrote the row.',
     },
     fact: {
       title: 'Paid with',
@@ -254,8 +254,8 @@ export const CALL_COLUMNS = {
     csv: 23,
     body: {
       description:
-        'The call was turned away before it was admitted. Of one key the first 30 such calls ' +
-        'of a minute have rows of their own (1); those beyond are counted in one row for each ' +
+        'The number of calls refused before admission that the row represents. Per key, the first 30 ' +
+        'of a minute have their own rows (1); further ones are counted in one row per ' +
         'reason. Null: it was admitted.',
     },
   },
@@ -268,7 +268,7 @@ export const CALL_COLUMNS = {
     failuresSince: 10,
     column: 'attempt_details',
     csv: null,
-    body: { description: 'Each time that an upstream was asked; null: the first time was enough.' },
+    body: { description: 'Each attempt at an upstream; null: the first one was enough.' },
   },
 } as const satisfies CallColumns
 
@@ -280,6 +280,6 @@ export const KEY_NAME = {
   csv: 27,
   body: {
     description:
-      'The name of the key, or of the member who used the playground; null: it has none any more.',
+      'The name of the key, or of the member who used the playground; null: no longer known.',
   },
 } as const

@@ -45,7 +45,7 @@ export const DIALECTS = {
     owned: {
       path: '/chat/completions',
       exampleBaseUrl: 'https://models.example.com/v1',
-      use: 'For vLLM, Ollama, LM Studio and most vendors.',
+      use: 'For vLLM, Ollama, LM Studio and most providers.',
     },
   },
   'openai-responses': {
@@ -85,7 +85,7 @@ export const DIALECTS = {
     owned: {
       path: '/embeddings',
       exampleBaseUrl: 'https://models.example.com/v1',
-      use: 'Vectors alone: a server that was started for them.',
+      use: 'Embeddings only: a server that was started for them.',
     },
   },
   'anthropic-count-tokens': {

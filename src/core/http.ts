@@ -113,7 +113,6 @@ function withoutVersion(address: string): string {
 export function describeUnusableKey(key: string): string | undefined {
   if (/^[\x21-\x7e]+$/.test(key)) return undefined
   return (
-    'holds characters that are in no key: is there a space, the end of a line ' +
-    "or 'Bearer' in it?"
+    'contains characters that no key has, such as a space, a line break ' + "or the word 'Bearer'"
   )
 }

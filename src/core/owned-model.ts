@@ -168,7 +168,7 @@ export function currentProbe({ probe }: OwnedModel, now: number): OwnedModelProb
 }
 
 export function cutShort(probe: OwnedModelProbe): OwnedModelProbe {
-  return { ...probe, status: 'unknown', detail: 'The check was cut short: ask again.' }
+  return { ...probe, status: 'unknown', detail: 'The check was cancelled. Run it again.' }
 }
 
 /** A probe that begins. @param learnt earlier traits of the server, which calls continue to use */

@@ -177,7 +177,7 @@ export function capReached(
   const { of, variable } = capOf(thing)
   return new GatewayError(
     'conflict',
-    `The account has ${count} ${of}, and an account may have ${cap}. Delete what is not ` +
-      `needed, or ask the operator of this gateway to raise ${variable}.`,
+    `The account has ${count} ${of}, and the limit is ${cap}. Delete unused ` +
+      `ones, or ask the operator of this gateway to raise ${variable}.`,
   )
 }

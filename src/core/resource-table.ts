@@ -117,7 +117,7 @@ export const RESOURCE_TABLE = {
     label: 'Members',
     actions: {
       create: 'Joined the account',
-      update: 'Handed the account on',
+      update: 'Transferred the account',
       delete: 'Removed a member',
     },
     cap: {
@@ -130,7 +130,7 @@ export const RESOURCE_TABLE = {
   },
   invitation: {
     label: 'Invitations',
-    actions: { create: 'Invited somebody', delete: 'Revoked an invitation' },
+    actions: { create: 'Invited a member', delete: 'Revoked an invitation' },
     unversioned: ['status', 'token', 'link'],
     // Only invitations that may still be accepted count.
     cap: {

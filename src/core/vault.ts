@@ -56,7 +56,7 @@ export function createVault(masterKeys: readonly [Secret, ...Secret[]]): Vault {
     decrypt(sealed, binding) {
       const { keyId, nonce, closed } = parse(sealed)
       const key = keys.find((candidate) => candidate.id === keyId)
-      if (key === undefined) throw new VaultError(`The master key ${keyId} is not here.`)
+      if (key === undefined) throw new VaultError(`The master key ${keyId} is missing.`)
       const decipher = createDecipheriv('aes-256-gcm', key.bytes, nonce, {
         authTagLength: TAG_BYTES,
       })

@@ -65,7 +65,7 @@ function readKey(headers: HeaderFields, keyHeader: string | undefined): string {
 
 const INVALID = 'Invalid API key.'
 const FOREIGN =
-  `${INVALID} It does not have the form of this gateway's keys: a provider's own key is not taken ` +
+  `${INVALID} It does not have the form of this gateway's keys: a provider's own key is not accepted ` +
   'here.'
 
 function unauthorized(message: string): GatewayError {

@@ -50,7 +50,7 @@ export function boundByAddress(
 }
 
 function refuse(request: HttpRequest, most: number): Response {
-  const message = `Your address has ${most} requests open, and may have no more at once.`
+  const message = `Your address has reached its limit of ${most} open requests.`
   const headers = { 'retry-after': '1', connection: 'close' }
   return refuseRoute(
     'rate_limited',

@@ -12,7 +12,7 @@ test('bodies are held up to the last byte of their budget, and one that ends lea
   const second = budget.open()
   first.take(60)
   second.take(40)
-  expect(() => second.take(1)).toThrow('as many bytes of requests as it may')
+  expect(() => second.take(1)).toThrow('memory limit for request bodies')
   expect(budget.heldBytes).toBe(100)
   first.release()
   first.release()
@@ -25,7 +25,7 @@ test('a released body takes no more bytes, however many still come', () => {
   const body = budget.open()
   body.take(10)
   body.release()
-  expect(() => body.take(20)).toThrow('The call is over.')
+  expect(() => body.take(20)).toThrow('The call has ended.')
   expect(budget.heldBytes).toBe(0)
 })
 

@@ -260,7 +260,7 @@ export class BodyBudget {
     if (this.#heldBytes + bytes > this.#maxBytes)
       throw new GatewayError(
         'unavailable',
-        'The gateway holds as many bytes of requests as it may at the moment. Try again soon.',
+        "The gateway's memory limit for request bodies is reached. Try again soon.",
         { headers: { 'retry-after': RETRY_SECONDS } },
       )
     this.#heldBytes += bytes
@@ -288,7 +288,7 @@ export class HeldBody {
    * because the rest of such a body belongs to no call
    */
   take(bytes: number): void {
-    if (this.#isReleased) throw new GatewayError('request_timeout', 'The call is over.')
+    if (this.#isReleased) throw new GatewayError('request_timeout', 'The call has ended.')
     this.#budget.take(bytes)
     this.#bytes += bytes
   }

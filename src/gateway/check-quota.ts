@@ -113,8 +113,8 @@ function whoDemands({ budget, plan }: PriceDemand, { name, owner }: Target): str
 function priceUnknown({ name }: Target, who: string): GatewayError {
   return new GatewayError(
     'invalid_request',
-    `The price of ${name} is not known, so nothing it uses would count against ${who}, which is in money. ` +
-      'Declare a price: register the model as an owned model with its prices, and put that into the gate; of a provider in gatehouse.yaml the operator of this gateway declares prices there. ' +
+    `The price of ${name} is not known, so its usage would not count against ${who}, which is in money. ` +
+      'Register the model as an owned model with prices and put that into the gate, or, for a provider in gatehouse.yaml, ask the operator to declare prices there. ' +
       `Or let ${who} allow it: set its "unpriced" to "allow".`,
     { code: 'price_unknown' },
   )
@@ -123,7 +123,7 @@ function priceUnknown({ name }: Target, who: string): GatewayError {
 function modelsUnknown(member: string, who: string): GatewayError {
   return new GatewayError(
     'invalid_request',
-    `'${member}' can lead to a model whose price is not known, so too little would count against ${who}, which is in money. ` +
+    `'${member}' may select a model whose price is not known, so too little would count against ${who}, which is in money. ` +
       `Name models with a known price, leave it out, or let ${who} allow it: set its "unpriced" to "allow".`,
     { code: 'price_unknown', param: member },
   )
@@ -132,7 +132,7 @@ function modelsUnknown(member: string, who: string): GatewayError {
 function surchargeUnknown(member: string, who: string): GatewayError {
   return new GatewayError(
     'invalid_request',
-    `'${member}' asks for what costs more than tokens at their listed price, and how much is not known, so too little would count against ${who}, which is in money. ` +
+    `'${member}' asks for something that costs more than the listed token price by an unknown amount, so too little would count against ${who}, which is in money. ` +
       `Leave it out, or let ${who} allow it: set its "unpriced" to "allow".`,
     { code: 'price_unknown', param: member },
   )

@@ -36,7 +36,7 @@ function keepThoseWithin(
   const [member = ''] = targets.map(reaching)
   throw new GatewayError(
     'invalid_request',
-    `'${member}' reaches past this gate, to other models or to what is in the provider's account, which this gateway's accounts share: ${OWN_KEY}, or leave it out.`,
+    `'${member}' reaches other models than the gate's, or objects in the provider's account, which this gateway's accounts share: ${OWN_KEY}, or leave it out.`,
     { code: 'provider_account_id', param: member },
   )
 }
@@ -224,7 +224,7 @@ export function keepOwnIds(
   if (member === undefined)
     throw new GatewayError(
       'invalid_request',
-      'An object of the request body has a member twice: which of two counts is not known.',
+      'An object of the request body has a member twice, so its meaning is ambiguous.',
       { code: 'invalid_value' },
     )
   throw new GatewayError(
@@ -249,7 +249,7 @@ export function refuseOwnersAddresses(
       if (!ownerHosts.test(hostOf(part.source.url))) continue
       throw new GatewayError(
         'invalid_request',
-        `The address of a picture or document leads into the provider's account, which this gateway's accounts share: ${OWN_KEY}, or send the content itself.`,
+        `The address of a picture or document refers to the provider's account, which this gateway's accounts share: ${OWN_KEY}, or send the content itself.`,
         { code: 'provider_account_id', param: 'messages' },
       )
     }

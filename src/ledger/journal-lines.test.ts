@@ -104,5 +104,5 @@ test('lines that were let go are read no more, and a call that is not there is a
   expect(() => lines.read(1)).toThrow(RangeError)
   expect(() => lines.accountOf(1)).toThrow(RangeError)
   lines.letGo()
-  expect(() => lines.read(0)).toThrow('let go')
+  expect(() => lines.read(0)).toThrow('was released')
 })

@@ -160,7 +160,7 @@ export class KeptLines implements CallBatch {
   }
 
   #held(): Buffer {
-    if (this.#buffer === undefined) throw new Error('These lines were let go.')
+    if (this.#buffer === undefined) throw new Error('The memory of these lines was released.')
     return this.#buffer
   }
 

@@ -94,7 +94,7 @@ export class SegmentFile {
     try {
       file.#write(NEWLINE)
       if (existsSync(path))
-        throw Object.assign(new Error('The segment is there already.'), { code: 'EEXIST' })
+        throw Object.assign(new Error('The segment already exists.'), { code: 'EEXIST' })
     } catch (error) {
       file.close()
       rmSync(draft, { force: true })
@@ -174,7 +174,8 @@ export class SegmentFile {
       let written = 0
       while (written < bytes.length) {
         const count = writeSync(this.#fd, bytes, written, bytes.length - written)
-        if (count === 0) throw Object.assign(new Error('The file took no bytes.'), { code: 'EIO' })
+        if (count === 0)
+          throw Object.assign(new Error('The file accepted no bytes.'), { code: 'EIO' })
         written += count
       }
       if (this.#sync === 'batch') fdatasyncSync(this.#fd)

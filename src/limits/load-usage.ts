@@ -205,7 +205,7 @@ export interface LoadingOptions {
    */
   readonly loadQuotas: () => Promise<void>
   readonly loadBudgets: () => Promise<void>
-  /** Nobody waits for it any more. */
+  /** The call no longer needs a connection. */
   readonly signal: AbortSignal
   readonly onFailure: (error: unknown) => void
   readonly retryMs?: number

@@ -145,7 +145,7 @@ export class AddressGuard {
     const addresses = found.map(parseIpAddress).filter((address) => address !== undefined)
     // One refused address is enough to refuse the host, since the resolver's order is arbitrary.
     if (addresses.length === 0 || addresses.length !== found.length)
-      throw new AddressRefusedError('Its host name leads to something that is not an IP address.')
+      throw new AddressRefusedError('Its host name does not resolve to an IP address.')
     this.#checkAddresses(url, addresses)
     const hosts = found.toSorted((left, right) => familyOf(left) - familyOf(right)).map(toUrlHost)
     if (this.#checked.size >= MAX_REMEMBERED) this.#checked.clear()
@@ -159,7 +159,7 @@ export class AddressGuard {
     if (url.protocol === 'http:' && !isNamed && !this.#trustedHosts.hasRanges)
       throw new AddressRefusedError(HTTPS_ONLY)
     if (url.hostname.endsWith('.'))
-      throw new AddressRefusedError('Its host ends in a dot: leave it out.')
+      throw new AddressRefusedError('Its host ends in a dot. Remove the dot.')
     const address = parseIpAddress(toBareHost(url))
     if (address !== undefined) this.#checkAddresses(url, [address])
     else if (!isNamed && !this.#trustedHosts.hasRanges) {
@@ -175,14 +175,14 @@ export class AddressGuard {
     if (url.protocol === 'http:') throw new AddressRefusedError(HTTPS_ONLY)
     if (!addresses.every((address) => classifyAddress(address) === 'public'))
       throw new AddressRefusedError(
-        'It leads to an address that is not on the public internet, and the operator has not listed it in GATEHOUSE_TRUSTED_HOSTS.',
+        'It resolves to an address outside the public internet that the operator has not listed in GATEHOUSE_TRUSTED_HOSTS.',
       )
     if (parseIpAddress(toBareHost(url)) === undefined) checkPublicName(url.hostname)
     // Ports below 1024 belong to mail, file and login servers; models behind https use higher
     // ports.
     if (port !== 443 && port < 1024)
       throw new AddressRefusedError(
-        'Its port is one of other services: use 443, or one from 1024 on.',
+        'Its port belongs to another service. Use 443, or a port from 1024 up.',
       )
   }
 
@@ -228,7 +228,7 @@ export class AddressGuard {
 }
 
 const HTTPS_ONLY =
-  'It must begin with https:// – http is only for hosts that the operator lists in GATEHOUSE_TRUSTED_HOSTS.'
+  'It must begin with https://. Only hosts that the operator lists in GATEHOUSE_TRUSTED_HOSTS may use http.'
 
 /**
  * Accepts an address only in its plain spelling. Other spellings (numbers for IP addresses,
@@ -242,23 +242,25 @@ function parseAddress(address: string): URL {
     )
   if (url.username !== '' || url.password !== '' || authorityOf(address).includes('@'))
     throw new AddressRefusedError(
-      'It must not hold a user name or password: the credential is a field of its own.',
+      'It must not contain a user name or password. The credential has its own field.',
     )
   if (address.includes('?') || address.includes('#'))
-    throw new AddressRefusedError('It must not hold a query or a fragment.')
-  if (url.port === '0') throw new AddressRefusedError('Port 0 is none.')
+    throw new AddressRefusedError('It must not contain a query or a fragment.')
+  if (url.port === '0') throw new AddressRefusedError('Port 0 cannot be used.')
   const authority = authorityOf(address).toLowerCase()
   const isPlain = authority === url.host || authority === `${url.hostname}:${portOf(url)}`
   if (!isPlain)
     throw new AddressRefusedError(
-      'Its host must be written plainly: a name in ASCII (xn--… for others), four decimal numbers, or an IPv6 address in its short form.',
+      'Its host must be an ASCII name (xn--… for others), four decimal numbers, or an IPv6 address in its short form.',
     )
   if (
     !/^[\x21-\x7e]*$/.test(address) ||
     address.includes('\\') ||
     /%(?:2e|2f|5c|00)|\/\.{1,2}(?:\/|$)/i.test(address)
   )
-    throw new AddressRefusedError('Its path must be written plainly.')
+    throw new AddressRefusedError(
+      'Its path must not contain spaces, backslashes, dot segments or encoded slashes.',
+    )
   return url
 }
 
@@ -277,7 +279,7 @@ const INNER_NAMES =
 function checkPublicName(hostname: string): void {
   if (!hostname.includes('.') || INNER_NAMES.test(hostname))
     throw new AddressRefusedError(
-      'Its host name is one inside a network, and the operator has not listed it in GATEHOUSE_TRUSTED_HOSTS.',
+      'Its host name is internal, and the operator has not listed it in GATEHOUSE_TRUSTED_HOSTS.',
     )
 }
 

@@ -264,7 +264,7 @@ export class ClientConnection implements RequestReceiver, RequestSource {
       this.#finish()
       return
     }
-    const message = `This is no request that can be read: ${thrown.message}`
+    const message = `The request is malformed. ${thrown.message}`
     const { status, lines, body } = this.#ports.refuse(statusOf(thrown), message)
     this.#sendWhole({ status, lines, body })
     this.#leave()

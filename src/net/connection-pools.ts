@@ -190,7 +190,8 @@ export class ConnectionPool implements ConnectionKeeper {
     const waiter: Waiter = Promise.withResolvers()
     this.#waiters.add(waiter)
     signal.addEventListener('abort', () => {
-      if (this.#waiters.delete(waiter)) waiter.reject(new Error('Nobody waits for it any more.'))
+      if (this.#waiters.delete(waiter))
+        waiter.reject(new Error('The call no longer needs a connection.'))
     })
     this.#connectMore()
     return waiter.promise

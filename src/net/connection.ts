@@ -228,9 +228,7 @@ export class Connection implements AnswerReceiver {
     const { proxy, serverName } = this.#options.route
     if (proxy === undefined || serverName === undefined) this.#becomeFree()
     else if (proxy.isSecure)
-      this.#lose(
-        new Error('A proxy with an https:// address cannot be used for upstreams with one.'),
-      )
+      this.#lose(new Error('A proxy with an https:// address cannot be used for https upstreams.'))
     else this.#askForTunnel(socket, proxy)
   }
 
@@ -306,7 +304,7 @@ export class Connection implements AnswerReceiver {
     const parser = this.#parser
     if (this.#phase === 'over') return
     if (parser === undefined || this.#phase === 'free') {
-      this.#lose(new MalformedMessage('The upstream speaks without having been asked.'))
+      this.#lose(new MalformedMessage('The upstream sent data without a request.'))
       return
     }
     try {
@@ -341,7 +339,7 @@ export class Connection implements AnswerReceiver {
     this.#phase = 'over'
     this.#output?.close()
     this.#giveBack()
-    this.#ready.reject(cause ?? new Error('The connection was given up.'))
+    this.#ready.reject(cause ?? new Error('The connection was closed by the gateway.'))
     this.#options.keeper.onOver(this, cause !== undefined)
   }
 

@@ -481,13 +481,13 @@ describe('an answer', () => {
   })
 
   test.each([
-    ['goes on after its end', `${OK}\r\n`, 'It goes on after its end.'],
+    ['goes on after its end', `${OK}\r\n`, 'It continues after its end.'],
     [
       'has its length twice',
       OK.replace('\r\n', '\r\ncontent-length: 2\r\n'),
       'It has two lengths.',
     ],
-    ['is of a server of TLS', '\x15\x03\x01\r\n\r\n', 'no status line of HTTP/1.1.'],
+    ['is of a server of TLS', '\x15\x03\x01\r\n\r\n', 'not an HTTP/1.1 status line.'],
   ])('that %s fails with words that say so', async (_name, answer, reason) => {
     const upstream = await startUpstream((socket) => void socket.write(answer))
     const exchange = startClient().open(upstream)
@@ -586,13 +586,13 @@ describe('a proxy', () => {
 
   test('with an invalid address is refused by its variable’s name', () => {
     expect(() => new Proxies({ HTTPS_PROXY: 'socks5://127.0.0.1:1' })).toThrow(
-      'HTTPS_PROXY is no address of an HTTP proxy',
+      'HTTPS_PROXY is not the address of an HTTP proxy',
     )
   })
 
   test('with an unreadable password is refused by its variable’s name, without the password', () => {
     const read = () => new Proxies({ HTTPS_PROXY: 'http://me:planted%zz@127.0.0.1:1' })
-    expect(read).toThrow(/^HTTPS_PROXY holds a name or a password with a % /)
+    expect(read).toThrow(/^HTTPS_PROXY contains a name or password with an invalid percent escape/)
     expect(read).not.toThrow('planted')
   })
 })

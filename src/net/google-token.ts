@@ -161,13 +161,13 @@ function parseServiceAccount(text: string): ServiceAccount {
   const account = parseRecord(text)
   if (account === undefined) throw refusal('is not valid JSON')
   const { type, client_email: email, private_key: privateKey, token_uri: tokenUri } = account
-  if (type !== 'service_account') throw refusal('has another type than "service_account"')
+  if (type !== 'service_account') throw refusal('has a type other than "service_account"')
   if (typeof email !== 'string' || email === '') throw refusal('has no client_email')
   if (typeof privateKey !== 'string' || privateKey === '') throw refusal('has no private_key')
   if (privateKey.length > MAX_PRIVATE_KEY_LENGTH)
     throw refusal('has a private_key that is too long')
   if (typeof tokenUri !== 'string' || !maySendTo(tokenUri))
-    throw refusal('has no token_uri that is an https address')
+    throw refusal('has no token_uri with an https address')
   return { email, privateKey, tokenUri }
 }
 

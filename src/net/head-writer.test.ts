@@ -19,7 +19,7 @@ test('a field is the same as its line, or both are refused', () => {
         line = fieldLine(name, text)
       } catch {}
       head.begin('GET\r\n')
-      if (line === undefined) expect(() => head.field(name, text)).toThrow('no header can have')
+      if (line === undefined) expect(() => head.field(name, text)).toThrow('an invalid value')
       else {
         head.field(name, text)
         expect(head.toString()).toBe(`GET\r\n${line}`)

@@ -88,7 +88,7 @@ function isOfValue(code: number): boolean {
 }
 
 function unusableValue(name: string): Error {
-  return new Error(`The header ${name} has a value that no header can have.`)
+  return new Error(`The header ${name} has an invalid value.`)
 }
 
 /**

@@ -219,8 +219,7 @@ function toLines(headers: HeaderValues): string {
 function toLine(name: string, value: string | undefined): string {
   // The first lines contain the host already; a signature may list it too.
   if (value === undefined || name === 'host') return ''
-  if (NOT_IN_VALUES.test(value))
-    throw new Error(`The header ${name} of a request has a value that no header can have.`)
+  if (NOT_IN_VALUES.test(value)) throw new Error(`The request header ${name} has an invalid value.`)
   return `${name}: ${value}\r\n`
 }
 

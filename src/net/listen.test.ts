@@ -705,7 +705,7 @@ describe('requests one behind the other', () => {
         for (const piece of pieces) connection.send(piece)
         await pollUntil('the end', () => connection.closed)
         expect(connection.answer()).toMatchObject({ status: 400, complete: true })
-        expect(connection.answer().text).toContain('the PROXY protocol, which nothing here reads')
+        expect(connection.answer().text).toContain('the PROXY protocol, which is not supported')
       }
       const connection = await connectRaw(url)
       connection.send('no request\r\n\r\n')
@@ -942,8 +942,8 @@ describe('bytes that are no request', () => {
       'Its head has more than 16384 bytes.',
     ],
     ['another version', 'GET / HTTP/2.0\r\nhost: x\r\n\r\n', 505, 'Its version'],
-    ['no host', 'GET / HTTP/1.1\r\n\r\n', 400, "It has no header 'host'."],
-    ['a method that nothing has', head('BREW /'), 501, 'this method'],
+    ['no host', 'GET / HTTP/1.1\r\n\r\n', 400, "It has no 'host' header."],
+    ['a method that nothing has', head('BREW /'), 501, 'Its method is not supported.'],
   ])('are refused in words, and nobody is asked: %s', async (_name, text, status, words) => {
     let isAsked = false
     const { url } = open(async () => {

@@ -157,7 +157,7 @@ export class MessageParser {
     const lineEnd = Math.min(all.indexOf(CRLF, from), to)
     const first = this.#firstLine(all, from, lineEnd)
     const fields = readFields(all, { from: lineEnd + CRLF.length, end: to }, this.#limits.names)
-    if (fields === undefined) throw new MalformedMessage('A line of its head is no header.')
+    if (fields === undefined) throw new MalformedMessage('A line of its head is not a header.')
     const framing = this.#receiver.onHead(first, fields)
     if (framing === undefined) return
     this.#begin(framing)
@@ -257,7 +257,7 @@ export class MessageParser {
     }
     this.#trailerBytes += to - from + CRLF.length
     if (readFields(all, { from, end: to }, TRAILER_NAMES) === undefined)
-      throw new MalformedMessage('A line after its body is no header.')
+      throw new MalformedMessage('A line after its body is not a header.')
   }
 
   #hand(bytes: Buffer, to: number): void {
@@ -317,7 +317,7 @@ export class MessageParser {
     if (to === -1) {
       // The sender uses bare LF line ends, so the expected end would never arrive.
       if (isBare(all, all.indexOf(LF, isHeld ? before : from), from))
-        throw new MalformedMessage('A line of it ends in a line feed alone.')
+        throw new MalformedMessage('A line ends in a line feed without a carriage return.')
       if (!isHeld) this.#hold(bytes)
       this.#at = bytes.length
       return undefined
@@ -359,13 +359,13 @@ export function readFraming(
   if (coding !== null) {
     if (length !== null) throw new MalformedMessage(TWO_LENGTHS)
     if (isOld || coding.toLowerCase() !== 'chunked')
-      throw new MalformedMessage('Its transfer coding is not the one that everybody knows.')
+      throw new MalformedMessage('Its transfer coding is not chunked.')
     return 'chunked'
   }
   if (length === null) return undefined
   // Repeated fields are joined with a comma, so they do not match.
   if (!LENGTH.test(length))
-    throw new MalformedMessage(length.includes(',') ? TWO_LENGTHS : 'Its length is no number.')
+    throw new MalformedMessage(length.includes(',') ? TWO_LENGTHS : 'Its length is not a number.')
   return Number(length)
 }
 

@@ -73,7 +73,7 @@ function readProxy(environment: ProxyEnvironment, name: string): HttpProxy | und
   const url = URL.parse(text.includes('://') ? text : `http://${text}`)
   if (url === null || url.hostname === '' || !/^https?:$/.test(url.protocol))
     throw new ProxiesError(
-      `${name} is no address of an HTTP proxy, such as http://proxy.example.com:3128.`,
+      `${name} is not the address of an HTTP proxy, such as http://proxy.example.com:3128.`,
     )
   const isSecure = url.protocol === 'https:'
   return {
@@ -91,7 +91,7 @@ function readAuthorization({ username, password }: URL, name: string): string | 
     return `Basic ${Buffer.from(user).toString('base64')}`
   } catch {
     throw new ProxiesError(
-      `${name} holds a name or a password with a % that stands for nothing: write it as %25.`,
+      `${name} contains a name or password with an invalid percent escape. Write % as %25.`,
     )
   }
 }

@@ -351,14 +351,14 @@ function messageOf(type: UpstreamFailureType, cause: unknown): string {
 }
 
 const FAILURE_MESSAGES: Record<UpstreamFailureType, string> = {
-  connect_failed: 'The connection to the upstream could not be made.',
+  connect_failed: 'The connection to the upstream failed.',
   connect_timeout: 'The upstream did not accept a connection in time.',
-  first_byte_timeout: 'The upstream did not begin to answer in time.',
-  idle_timeout: 'The upstream fell silent in the middle of its answer.',
+  first_byte_timeout: 'The upstream did not start its answer in time.',
+  idle_timeout: 'The upstream stopped sending in the middle of its answer.',
   total_timeout: 'The upstream did not finish its answer in time.',
   connection_lost: 'The upstream closed the connection before its answer was complete.',
-  malformed_answer: 'The upstream sent what is no answer of HTTP/1.1.',
-  shutdown: 'The gateway is shutting down and could wait no longer for the upstream.',
-  revoked: 'Whoever asked for this may not go on.',
+  malformed_answer: 'The upstream sent an invalid HTTP/1.1 answer.',
+  shutdown: 'The gateway is shutting down and stopped waiting for the upstream.',
+  revoked: 'The caller is no longer authorized.',
   cancelled: 'The client left before the answer was complete.',
 }

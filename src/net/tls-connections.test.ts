@@ -179,7 +179,7 @@ test('a proxy that is itself under TLS is refused with a message that names it',
     HTTPS_PROXY: `https://localhost:${proxy}`,
   })
   expect(said[0]).toBe(
-    'connect_failed: A proxy with an https:// address cannot be used for upstreams with one.',
+    'connect_failed: A proxy with an https:// address cannot be used for https upstreams.',
   )
   expect(heard).toHaveLength(before)
 })

@@ -30,7 +30,7 @@ export function refuseForwarding({ request, answer }: Settings['forwardedHeaders
     .find((name) => !mayBeForwarded(name.replace('*', '')))
   if (refused !== undefined)
     throw new SettingsError(
-      `GATEHOUSE_FORWARD_REQUEST_HEADERS and …_ANSWER_HEADERS must not hold '${refused}': it ` +
-        'opens something, names an account or belongs to one connection.',
+      `GATEHOUSE_FORWARD_REQUEST_HEADERS and …_ANSWER_HEADERS must not contain '${refused}': it ` +
+        'carries a credential, names an account or belongs to one connection.',
     )
 }

@@ -85,11 +85,11 @@ function lockIfFree(folder: string): DataFolderLock | undefined {
 export function adoptionReport(log: Log): AdoptionReport {
   return {
     adopted: (folder, segments) =>
-      log.info({ folder, segments }, 'ledger: the journal of an earlier process is taken over'),
+      log.info({ folder, segments }, 'ledger: the journal of an earlier process was adopted'),
     failed: (folder, cause) =>
       log.error(
         { folder, err: cause },
-        'ledger: the journal of an earlier process stays where it is',
+        'ledger: the journal of an earlier process could not be adopted and stays where it is',
       ),
   }
 }

@@ -84,7 +84,7 @@ describe.each(databases)('on $name', (kind) => {
         for (const { status, answer } of refused) {
           expect({ status, answer }).toMatchObject({ status: 409, answer: { error: 'conflict' } })
           expect(answer.message).toMatch(
-            new RegExp(`has ${CAP} .*may have ${CAP}\\..* operator .*${variable}`),
+            new RegExp(`has ${CAP} .*limit is ${CAP}\\..* operator .*${variable}`),
           )
         }
         expect(await nodes.count(path.replace('/import', ''))).toBe(CAP)
@@ -140,7 +140,7 @@ describe.each(databases)('on $name', (kind) => {
       )
       for (const error of refused) {
         expect(error).toMatchObject({ kind: 'conflict' })
-        expect(error.message).toMatch(/has 4 members, .* may have 4\. .*GATEHOUSE_MAX_MEMBERS/)
+        expect(error.message).toMatch(/has 4 members, .* limit is 4\. .*GATEHOUSE_MAX_MEMBERS/)
       }
       // Nobody who was refused has become a user, and their invitations are open still.
       expect(await stores[0]?.members.listAll()).toHaveLength(CAP)

@@ -90,15 +90,14 @@ export function watchInstallation({
     assertThere: () => store.assertThere(),
     sync: () => store.sync(),
     onStanding(standing) {
-      if (standing === 'ok')
-        log.info({ installation: joined.id }, 'store: it is the right one again')
+      if (standing === 'ok') log.info({ installation: joined.id }, 'store: the right one is back')
       else log.error({ standing, expected: joined.id }, STANDINGS[standing])
     },
     onSetBack(setBack) {
       log.error(
         { fromChange: setBack.from, toChange: setBack.to },
-        'store: it was set back in time: what was revoked in between is in force again, but ' +
-          'for keys that this node knows as deleted',
+        'store: it was restored from an earlier state. Later revocations are undone, except ' +
+          'for keys that this node knows to be deleted',
       )
       onSetBack(setBack)
     },
@@ -107,10 +106,10 @@ export function watchInstallation({
 
 const STANDINGS: Readonly<Record<Exclude<StoreStanding, 'ok'>, string>> = {
   other:
-    'store: it is not the one that this node began with, and this node is not ready: is it ' +
-    "another's, or empty?",
+    'store: it is not the one that this node started with, so this node is not ready. Is it ' +
+    "another installation's, or empty?",
   gone:
-    'store: its file was removed or replaced, and this node is not ready: put it ' +
+    'store: its file was removed or replaced, so this node is not ready. Put it ' +
     'back, or restart',
 }
 

@@ -149,10 +149,7 @@ export function composeLedger({
     usage,
     signal: closing.signal,
     onFailure: (error: unknown) =>
-      log.error(
-        { err: error },
-        'what was used before could not be read: calls with a quota or budget fail',
-      ),
+      log.error({ err: error }, 'past usage could not be read: calls with a quota or budget fail'),
   }
   /** The quotas' attempt opens the ledger from which the budgets are read. */
   const keepLoadingFrom = async (open: () => Promise<LoadedLedger>) => {
@@ -235,7 +232,9 @@ export function composeLedger({
       await shipper.stop()
       await shipper
         .ship()
-        .catch((error) => log.warn({ err: error }, 'the journal could not be shipped; it is kept'))
+        .catch((error) =>
+          log.warn({ err: error }, 'the journal could not be shipped; it is retried'),
+        )
       journal.close()
     },
   }
@@ -253,7 +252,7 @@ function openPastUsage(
     onUnreadable: (path, cause) =>
       log.error(
         { path, err: cause },
-        'a segment of the journal cannot be read: quotas do not count what it holds',
+        'a segment of the journal cannot be read: quotas do not count its calls',
       ),
   })
 }
@@ -262,8 +261,8 @@ function reportStep(log: Log, { fromMs, toMs }: ClockStep): void {
   const seconds = Math.round((toMs - fromMs) / 1000)
   log.warn(
     { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString(), seconds },
-    "the machine's clock was set, or the machine slept: what counts by the day or the month " +
-      'goes by the new time',
+    "the machine's clock was set, or the machine slept: daily and monthly limits " +
+      'use the new time',
   )
 }
 
@@ -277,11 +276,14 @@ function reportOverdue(
   if (stage === 'announced')
     log.warn(
       { ...fields, waitsHours: waitMs / HOUR_MS },
-      'retention: far more than usual is due. Nothing of it is deleted yet; is the clock of ' +
+      'retention: far more rows than usual are due. None is deleted yet. Is the clock of ' +
         'this machine right?',
     )
   else
-    log.warn(fields, 'retention: far more than usual is deleted from now on, a day of it each hour')
+    log.warn(
+      fields,
+      'retention: far more rows than usual are deleted from now on, one day of data per hour',
+    )
 }
 
 function reportLedgerEvent(log: Log, event: LedgerEvent): void {

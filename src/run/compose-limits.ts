@@ -74,7 +74,7 @@ export async function composeLimits(
   let reconcile = async () => {}
   const reconciliation = new Reconciliation({
     reconcile: () => reconcile(),
-    onFailure: (error) => log.warn({ err: error }, 'redis: the ledger could not be read anew'),
+    onFailure: (error) => log.warn({ err: error }, 'redis: the ledger could not be counted again'),
   })
   let isServing = false
   const store = new RedisStore({
@@ -126,7 +126,7 @@ function reportChange(
   else if (other !== undefined)
     log.error(
       { found: other, expected, limits: mode },
-      "redis: it is another installation's, and nothing of it is used, as if it were away",
+      'redis: it belongs to another installation and is not used, as if it were unavailable',
     )
   else log.error({ reason: reasonAway(error), limits: mode, nodes, failures }, 'redis: away')
 }

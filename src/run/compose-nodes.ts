@@ -135,10 +135,10 @@ export async function composeNode(
       freshness = joined
       await joined.start()
       await reportDifferences(log, feed, settings.shared).catch((error: unknown) =>
-        log.warn({ err: error }, 'settings: those of other nodes could not be read'),
+        log.warn({ err: error }, "settings: other nodes' settings could not be read"),
       )
       await reportClock(log, feed).catch((error: unknown) =>
-        log.warn({ err: error }, 'clock: that of the database could not be read'),
+        log.warn({ err: error }, "clock: the database's clock could not be read"),
       )
       const confirmation = new ChangeConfirmation({
         feed,
@@ -184,7 +184,7 @@ async function reportDifferences(
       reported.add(`${setting} ${there}`)
       log.warn(
         { setting, here, there, node: id, host },
-        'settings: another node on this database has another value, and all have to have the same',
+        'settings: another node on this database has a different value; all nodes need the same',
       )
     }
 }
@@ -203,7 +203,7 @@ async function reportClock(log: Log, feed: Pick<ChangeFeed, 'clock'>): Promise<v
   log.warn(
     { seconds, isBehind: isLate },
     `clock: this machine's is ${seconds} s ${isLate ? 'behind' : 'ahead of'} the database's. Set ` +
-      'both by NTP: nodes whose day differs limit what counts by the day or the month each alone',
+      'both by NTP: nodes on different days apply daily and monthly limits separately',
   )
 }
 

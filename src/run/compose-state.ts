@@ -77,7 +77,7 @@ export async function openState({
     if (store.newerSteps.length > 0)
       log.warn(
         { migrations: store.newerSteps },
-        'a newer version has added to the database: finish the upgrade, or ' +
+        'a newer version has extended the database: finish the upgrade, or ' +
           'what it added stays unused',
       )
     // Before anything is served from it or written to it, including the journal's calls.
@@ -297,7 +297,7 @@ function reportUnusable(log: Pick<Log, 'warn'>, { target, reason, status, owner 
   log.warn(
     { target, reason, status, credential },
     reason === 'out_of_credit'
-      ? 'the account at the vendor has no credit: calls go to the next target of their gates'
-      : 'the vendor does not know the model any more: calls go to the next target of their gates',
+      ? 'the account at the provider has no credit: calls go to the next target of their gates'
+      : 'the provider no longer knows the model: calls go to the next target of their gates',
   )
 }

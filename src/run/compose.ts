@@ -221,7 +221,7 @@ export async function composeGatehouse({
     probe: (model, owned, options) =>
       probeOwnedModel(ports, model, owned, { ...options, timeoutMs: settings.probeTimeoutMs }),
     onFailure: (error, { slug }) =>
-      log.error({ slug, err: error }, 'what a check of an owned model has found could not be kept'),
+      log.error({ slug, err: error }, "the result of an owned model's check could not be stored"),
   })
   const parts = {
     ...{ settings, log, state, ledger, ports, checks },
@@ -346,7 +346,7 @@ function reachableProviders(
 
 /** TLS inside TLS hangs in this runtime, so such calls are refused (docs/decisions/0043). */
 const UNUSABLE_PROXY =
-  'the proxy for https upstreams has itself an https:// address: calls that need it will ' +
+  'the proxy for https upstreams itself has an https:// address: calls that need it will ' +
   'fail. Give it as http://'
 
 /** Long enough for an ordinary start, and far less than load balancers wait. */

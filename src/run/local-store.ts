@@ -59,13 +59,13 @@ async function acceptRedis(
     if (found === undefined) return {}
     const described = describeOtherRedis(redis, { found, expected: installation.id })
     return {
-      accepted: `${described} What it had counted is forgotten, and filled again from the database.`,
+      accepted: `${described} Its counters were cleared and filled again from the database.`,
     }
   } catch (error) {
     // A start does not need it either.
     return {
       unasked:
-        `Redis could not be asked (${reasonAway(error)}): should it be another installation's, run this ` +
+        `Redis could not be asked (${reasonAway(error)}). If it belongs to another installation, run this ` +
         'again when it answers.',
     }
   }
@@ -83,7 +83,9 @@ export async function copyLocalStore(
   if (database === undefined) throw new Error('Set DATABASE_URL to the database to copy to.')
   const source = { path: join(dataFolder, 'gatehouse.db') }
   if (!existsSync(source.path))
-    throw new Error(`There is no database ${source.path}. Set GATEHOUSE_DATA_DIR to its folder.`)
+    throw new Error(
+      `The database ${source.path} does not exist. Set GATEHOUSE_DATA_DIR to its folder.`,
+    )
   const target = locateStore({ dataFolder, database })
   const lock = lockDataFolder(dataFolder)
   try {
@@ -117,7 +119,7 @@ export async function copyLocalStore(
 function assertNothingNewer({ newerSteps }: Store, location: StoreLocation): void {
   if (newerSteps.length === 0) return
   throw new Error(
-    `A newer version of Gatehouse has added to ${describeStore(location)} (migration ` +
+    `A newer version of Gatehouse has extended ${describeStore(location)} (migration ` +
       `${newerSteps.join(', ')}). ` +
       'Copy it with that version. Nothing was changed.',
   )

@@ -44,15 +44,15 @@ export function noteConfiguration(
   if (isForgetting && setsSomething(settings.configurationFile))
     log.warn(
       { path: settings.configurationFile.path },
-      `${FORGET_OPTION} has nothing to forget: the configuration file is here. Take the option ` +
-        'away, otherwise no later start notices that the file is lost',
+      `${FORGET_OPTION} has no effect: the configuration file exists. Remove the option ` +
+        'now, or no later start will notice when the file is lost',
     )
   try {
     rememberConfiguration(settings)
   } catch (error) {
     log.warn(
       { err: error },
-      'the data folder could not record the configuration file: should it be lost, the next start ' +
+      'the data folder could not record the configuration file: if it is lost, the next start ' +
         'will not notice',
     )
   }
@@ -82,7 +82,7 @@ export function createReload({
       count.refused += 1
       log.error(
         { reason: error instanceof Error ? error.message : String(error) },
-        'the configuration was not read again: nothing has changed',
+        'the configuration was not reloaded: nothing has changed',
       )
       return false
     }
@@ -95,7 +95,7 @@ export function createReload({
     log.level = next.logLevel
     current = next
     if (ownsFolder && setsSomething(next.configurationFile)) noteConfiguration(next, log)
-    log.info({ taken, waitsForRestart: waits }, 'the configuration was read again')
+    log.info({ taken, waitsForRestart: waits }, 'the configuration was reloaded')
     return true
   }
 

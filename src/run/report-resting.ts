@@ -30,7 +30,7 @@ export function createReportResting(log: Pick<Log, 'warn'>, clock: Clock): Repor
         status: failure?.status,
         reason: reasonOf(failure?.cause),
       },
-      'a target has failed again and again: for a while it is asked only where there is no other',
+      'a target has failed repeatedly: for a while it is asked only if there is no other',
     )
   }
 }

@@ -35,9 +35,9 @@ export async function masterKeyStatus(environment: Environment): Promise<MasterK
 export async function rotateMasterKey(environment: Environment): Promise<MasterKeyRotation> {
   const settings = readSettings(environment)
   if (!existsSync(settings.dataFolder))
-    throw new Error(`There is no data folder ${settings.dataFolder}.`)
+    throw new Error(`The data folder ${settings.dataFolder} does not exist.`)
   const lock = lockFile(join(settings.dataFolder, 'master-key.lock'))
-  if (lock === undefined) throw new Error('Another rotation of the master key is under way.')
+  if (lock === undefined) throw new Error('Another rotation of the master key is in progress.')
   try {
     return await withRows(settings, (rows) => rotate(settings, rows))
   } finally {
@@ -63,7 +63,7 @@ async function rotate(
   if (!isUnfinished) addKey(settings, tallies)
 
   const keys = findMasterKeys(settings)
-  if (keys === undefined) throw new Error('The master key has gone.')
+  if (keys === undefined) throw new Error('The master key is missing.')
   // Before anything is encrypted: a rotation killed earlier is unfinished, and its completion is
   // recorded.
   await recordRotation(settings, status, keys)
@@ -101,7 +101,7 @@ async function recordRotation(
 function addKey({ dataFolder }: Settings, tallies: readonly SealedTally[]): void {
   const path = masterKeyPath(dataFolder)
   const file = readMasterKeyFile(path)
-  if (file === undefined) throw new Error('The master key has gone.')
+  if (file === undefined) throw new Error('The master key is missing.')
   const [current, ...previous] = file.keys
   const named = previous.filter((key) =>
     tallies.some(({ keyIds }) => keyIds.has(masterKeyIdOf(key))),
@@ -126,10 +126,10 @@ function assertNoKeyIsMissing(status: MasterKeyStatus, tallies: readonly SealedT
   )
   if (missing.size === 0) return
   throw new Error(
-    'Credentials are encrypted under a master key that is not here ' +
+    'Credentials are encrypted under a missing master key ' +
       `(${[...missing].join(', ')}). Nothing was changed. ` +
       'Run this with the data folder and the GATEHOUSE_MASTER_KEY variables of the server, ' +
-      'and give older keys in GATEHOUSE_MASTER_KEY_PREVIOUS.',
+      'and set older keys in GATEHOUSE_MASTER_KEY_PREVIOUS.',
   )
 }
 

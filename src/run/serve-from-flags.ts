@@ -29,7 +29,7 @@ export async function serveFromFlags(environment: Environment, flags: ServeFlags
   if (flags.worker !== undefined) {
     const channel = openWorkerChannel(flags.worker, flags.firstWorker === true)
     if (channel === undefined)
-      throw new CliError('usage', 'A worker is started by its supervisor: use --workers.')
+      throw new CliError('usage', 'Workers are started by their supervisor. Use --workers.')
     return await serveAsWorker(given, channel, withSandbox)
   }
   // The configuration file may be in it.

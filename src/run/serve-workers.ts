@@ -81,12 +81,12 @@ export async function serveWorkers({
       report: {
         ready: (worker, pid, restarts) => log.info({ worker, pid, restarts }, 'worker is ready'),
         ended: (worker, reason, restartInMs) =>
-          log.error({ worker, reason, restartInMs }, 'a worker ended and is started again'),
+          log.error({ worker, reason, restartInMs }, 'a worker ended and is restarted'),
       },
       onHopeless(reason) {
         log.error(
           { reason },
-          'every worker ends soon after its start: nothing serves, and this ends',
+          'every worker ends soon after its start: no worker serves, so the supervisor ends',
         )
         process.stderr.write(`gatehouse: every worker ends soon after its start: ${reason}\n`)
         void close(parts).finally(() => process.exit(1))
@@ -167,11 +167,11 @@ function endOnSignal(parts: Parts): (signal: NodeJS.Signals) => void {
       process.exit(1)
     }
     isEnding = true
-    log.info({ signal }, 'ending: open calls are finished first')
+    log.info({ signal }, 'shutting down: open calls are finished first')
     close(parts).then(
       (isClean) => process.exit(isClean ? 0 : 1),
       (error) => {
-        log.error({ err: error }, 'could not end cleanly')
+        log.error({ err: error }, 'could not shut down cleanly')
         process.exit(1)
       },
     )

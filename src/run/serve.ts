@@ -161,8 +161,8 @@ function connectionLimits({ idleConnectionMs, keepAliveMs, timeouts }: Settings)
 function tellHandles(log: Log) {
   return (isCrowded: boolean, figures: { readonly open: number; readonly most: number }) =>
     isCrowded
-      ? log.warn(figures, 'nearly all handles are open: no connection is kept between requests')
-      : log.info(figures, 'there are handles again: connections are kept between requests')
+      ? log.warn(figures, 'nearly all file descriptors are in use: idle connections are closed')
+      : log.info(figures, 'file descriptors are available again: idle connections are kept')
 }
 
 /** @returns the new key, to be shown once; undefined when one existed */
@@ -180,10 +180,10 @@ export async function ensureFirstKey(
 }
 
 const MAKE_ANOTHER =
-  'The account has no key: create one with `gatehouse keys create`, then take the variable away.'
+  'The account has no key: create one with `gatehouse keys create`, then remove the variable.'
 
 const REFUSED_KEYS = {
-  deleted: `this key was deleted, and a deleted key stays so. ${MAKE_ANOTHER}`,
+  deleted: `this key was deleted, which is final. ${MAKE_ANOTHER}`,
   taken: `this key belongs to another account. ${MAKE_ANOTHER}`,
 }
 
@@ -221,7 +221,7 @@ function takeOrders(running: Running, channel: WorkerChannel, reload: () => void
     channel.onRender(running.gatehouse.renderMetrics)
   channel.onReload(reload)
   channel.onEnd((reason) => {
-    running.log.info({ reason }, 'ending: open calls are finished first')
+    running.log.info({ reason }, 'shutting down: open calls are finished first')
     endAndExit(running)
   })
 }
@@ -233,7 +233,7 @@ function endOnSignal(running: Running): (signal: NodeJS.Signals) => void {
     if (isEnding) process.exit(1)
     isEnding = true
     const { drainDelayMs } = running.settings
-    running.log.info({ signal, drainDelayMs }, 'ending: open calls are finished first')
+    running.log.info({ signal, drainDelayMs }, 'shutting down: open calls are finished first')
     endAndExit(running)
   }
 }
@@ -242,7 +242,7 @@ function endAndExit(running: Running): void {
   end(running).then(
     () => process.exit(0),
     (error) => {
-      running.log.error({ err: error }, 'could not end cleanly')
+      running.log.error({ err: error }, 'could not shut down cleanly')
       process.exit(1)
     },
   )
@@ -265,7 +265,7 @@ async function end({
   if (!(await listener.drain(settings.shutdownTimeoutMs))) {
     log.warn(
       { timeoutMs: settings.shutdownTimeoutMs },
-      'open calls did not end in time and are cut off',
+      'open calls did not end in time and are aborted',
     )
     gatehouse.cutOff()
     await listener.drain(FAREWELL_MS)

@@ -111,7 +111,7 @@ function hasOneHost({ headers, url }: HttpRequest, path: string): boolean {
     : host?.includes(',') !== true
 }
 
-const ONE_HOST = "Send one header 'host', with a host and nothing else in it."
+const ONE_HOST = "Send exactly one 'host' header that contains only a host."
 
 /** This host only: its subdomains are unknown (RFC 6797). */
 const ONE_YEAR = 'max-age=31536000'
@@ -126,8 +126,8 @@ function toDashboard(): Response {
 
 const NOTHING_HERE = 'There is nothing at this address.'
 const NOT_FOUND =
-  `${NOTHING_HERE} This endpoint is not offered, and nothing is stored that could be retrieved: ` +
-  '/docs lists what there is.'
+  `${NOTHING_HERE} This endpoint is not supported, because the gateway stores nothing to retrieve: ` +
+  '/docs lists all endpoints.'
 const CHECK_BASE = 'check the base address that the client was given.'
 
 function state(status: number, body: object): Response {

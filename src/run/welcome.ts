@@ -24,7 +24,7 @@ export function welcome(url: string, shown: Shown): string {
     const key = shown.firstKey?.reveal() ?? '$GATEHOUSE_API_KEY'
     lines.push(
       '',
-      "Try it: the gate 'demo' answers from the built-in sandbox, which is no real model.",
+      "Try it: the gate 'demo' answers from the built-in sandbox, which is not a real model.",
       '',
       `  curl ${url}/v1/responses \\`,
       `    -H "Authorization: Bearer ${key}" \\`,
@@ -34,7 +34,7 @@ export function welcome(url: string, shown: Shown): string {
   }
   const start = shown.firstKey === undefined ? '' : `/welcome#key=${shown.firstKey.reveal()}`
   lines.push('', `The dashboard: ${url}/dashboard${start}`)
-  lines.push(`The interface: ${url}/docs, machine-readable: ${url}/openapi.json`, '')
+  lines.push(`The API: ${url}/docs, machine-readable: ${url}/openapi.json`, '')
   return `${lines.join('\n')}\n`
 }
 

@@ -48,7 +48,7 @@ export function openWorkerChannel(index: number, isFirst: boolean): WorkerChanne
   })
   // A worker must not outlive its supervisor, however that ended: no one would restart it, end it
   // or adopt its journal.
-  process.on('disconnect', () => endOnce('the supervisor has gone'))
+  process.on('disconnect', () => endOnce('the supervisor is gone'))
   process.on('SIGTERM', () => endOnce('SIGTERM'))
   // A terminal sends SIGINT to the whole process group; the supervisor gets it too and decides.
   process.on('SIGINT', () => {})

@@ -68,7 +68,7 @@ export class WorkerGroup {
    */
   async open(): Promise<WorkerReady> {
     const [first, ...others] = this.#members
-    if (first === undefined) throw new Error('There have to be workers.')
+    if (first === undefined) throw new Error('At least one worker is needed.')
     try {
       const ready = await this.#launch(first)
       this.#url = ready.url

@@ -84,7 +84,7 @@ export class GateRegistry extends Registry<Gate> implements GateStore {
         updatedAt: now,
       }
       if (!(await this.#gates.insert(gate)))
-        throw new GatewayError('conflict', 'A gate with this id exists already.')
+        throw new GatewayError('conflict', 'A gate with this id already exists.')
       this.adopt(gate)
       return gate
     })

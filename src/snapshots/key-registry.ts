@@ -195,10 +195,7 @@ export class KeyRegistry extends KeySnapshot {
       if (!(await this.#keys.insert(record, action, spellings))) throw keyExists()
     } catch (error) {
       if (!(error instanceof DeletedKeyError)) throw error
-      throw new GatewayError(
-        'conflict',
-        'This key was deleted, and a deleted key stays so: create a new one.',
-      )
+      throw new GatewayError('conflict', 'This key was deleted, which is final. Create a new one.')
     }
     this.remember(record)
     return record
@@ -239,7 +236,7 @@ function creator(): string | null {
 }
 
 function keyExists(): GatewayError {
-  return new GatewayError('conflict', 'This key exists already.')
+  return new GatewayError('conflict', 'This key already exists.')
 }
 
 function spellingsOf(key: Secret | undefined): readonly string[] {
@@ -257,7 +254,7 @@ function assertAhead(expiresAt: number | null | undefined, nowMs: number): void 
 /** @throws GatewayError `conflict` */
 function assertNotExpired({ expiresAt }: ApiKey, nowMs: number): void {
   if (expiresAt !== null && expiresAt <= nowMs)
-    throw new GatewayError('conflict', 'This key has expired, and stays so: create a new one.')
+    throw new GatewayError('conflict', 'This key has expired, which is final. Create a new one.')
 }
 
 /**
@@ -277,7 +274,7 @@ function isBeingRotated({ endsAt }: PreviousKey): GatewayError {
   const until = new Date(endsAt).toISOString()
   return new GatewayError(
     'conflict',
-    `This key is being rotated: what it was before ends at ${until}. Wait for that, or rotate ` +
-      `with 'oldEndsInSeconds: 0', which ends all it was at once.`,
+    `This key is being rotated: its previous text expires at ${until}. Wait for that, or rotate ` +
+      `with 'oldEndsInSeconds: 0', which ends all previous texts immediately.`,
   )
 }

@@ -211,7 +211,7 @@ describe.each(databases)('on $name', (kind) => {
     expect((await begun).slug).toBe('a')
     expect(await stored()).toMatchObject({
       status: 'unknown',
-      detail: 'The check was cut short: ask again.',
+      detail: 'The check was cancelled. Run it again.',
     })
   })
 

@@ -147,7 +147,7 @@ export class OwnedModelRegistry
       }
       const stored = { model, sealedCredential: this.#seal(model, credential ?? NO_CREDENTIAL) }
       if (!(await this.#store.insert(stored)))
-        throw new GatewayError('conflict', 'An owned model with this slug exists already.')
+        throw new GatewayError('conflict', 'An owned model with this slug already exists.')
       this.#remember(stored, toCredential(credential))
       return model
     })

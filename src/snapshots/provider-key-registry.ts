@@ -243,8 +243,8 @@ export class ProviderKeyRegistry extends Snapshot<Entry, SealedProviderKey> impl
 function cannotOpen(providerId: string, cause?: unknown): GatewayError {
   return new GatewayError(
     'provider_auth_failed',
-    `The account's own key for ${providerId} cannot be decrypted, and no other is used in its ` +
-      'place. Set it again ' +
+    `The account's own key for ${providerId} cannot be decrypted. No other key is used ` +
+      'instead. Set it again ' +
       `(PUT /v1/provider-keys/${providerId}), or deactivate it to use the ` +
       `gateway's own credential.`,
     { cause },
@@ -252,5 +252,5 @@ function cannotOpen(providerId: string, cause?: unknown): GatewayError {
 }
 
 function providerKeyNotFound(): GatewayError {
-  return new GatewayError('not_found', 'The account has no key of its own for this provider.')
+  return new GatewayError('not_found', 'The account has no own key for this provider.')
 }

@@ -34,7 +34,7 @@ export type AnswerPart = AssistantPart | ImagePart
 export interface ChatAnswer {
   /** The upstream's own id; undefined where it gives none. */
   readonly id?: string
-  /** The model as the upstream names it, which may be more exact than the one asked for. */
+  /** The model as the upstream names it, which may be more exact than the requested address. */
   readonly model?: string
   /** Seconds since the Unix epoch; undefined where the upstream does not say. */
   readonly createdAt?: number

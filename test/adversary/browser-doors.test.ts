@@ -143,7 +143,7 @@ describe('a request has one host', () => {
     ]) {
       const answer = await ask(path, `${host}authorization: Bearer ${plain.key}\r\n`)
       expect({ path, status: answer.status }).toEqual({ path, status: 400 })
-      expect(answer.text).toContain("Send one header 'host'")
+      expect(answer.text).toContain("Send exactly one 'host' header")
     }
     expect(JSON.parse((await ask('/v1/models', host)).text)).toMatchObject({
       error: { type: 'invalid_request_error' },

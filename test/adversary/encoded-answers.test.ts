@@ -24,7 +24,7 @@ describe('an answer that is encoded', () => {
       seen: {
         status: 502,
         json: { error: { code: 'bad_upstream_answer' } },
-        contains: [`encoded its answer as ${encoding.toLowerCase()}`],
+        contains: [`compressed its answer (${encoding.toLowerCase()})`],
         headers: { 'content-encoding': null },
       },
       sent: [{ ...asked, taken: 0, state: 'closed' as const }],
@@ -33,7 +33,7 @@ describe('an answer that is encoded', () => {
     {
       name: 'in words that no header should have is 502 without them',
       upstream: [encoded('gzip"<b>')],
-      seen: { status: 502, contains: ['encoded its answer as something else'], forbids: ['<b>'] },
+      seen: { status: 502, contains: ['compressed its answer (something else)'], forbids: ['<b>'] },
       sent: [asked],
       settled: failed,
     },

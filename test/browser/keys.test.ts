@@ -173,7 +173,7 @@ test('an imported key that exists already is refused at its field', async () => 
   await page.getByLabel('Name').fill('again')
   await page.getByLabel('Key', { exact: true }).fill(LEGACY)
   await page.keyboard.press('Enter')
-  await page.getByText('This key exists already').waitFor()
+  await page.getByText('This key already exists').waitFor()
   await page.keyboard.press('Escape')
 })
 

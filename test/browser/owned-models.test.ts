@@ -125,7 +125,7 @@ test('a taken slug is reported at its field', async () => {
   await page.getByLabel('Input optional', { exact: true }).fill('1')
   await page.getByLabel('Output').fill('1')
   await page.keyboard.press('Enter')
-  await page.getByText('with this slug exists already').waitFor()
+  await page.getByText('with this slug already exists').waitFor()
   expect(await page.getByLabel('Slug').getAttribute('aria-invalid')).toBe('true')
 })
 
@@ -202,7 +202,7 @@ test('the result of the probe stays visible, and can be renewed', async () => {
   upstream.answer(jsonAnswer(200, '<title>Sign in</title>', { 'content-type': 'text/html' }))
   await page.getByRole('button', { name: 'Check again' }).click()
   await page.getByText('The model did not answer', { exact: true }).waitFor()
-  await page.getByText('with a web page, as a sign-in page would be').waitFor()
+  await page.getByText('with a web page, such as a sign-in page').waitFor()
   expect(await stored()).toMatchObject({ probe: { status: 'unreachable' } })
   await follow(page, '/owned-models')
   await page.getByText('does not answer').waitFor()

@@ -113,7 +113,7 @@ describe.each(TRIED)('behind $name', (kind) => {
       await replace(0, next.path)
       expect(await appliedSteps(cluster)).toContain(NEXT_STEP)
       await replace(1)
-      expect(cluster.node(1).output()).toContain('a newer version has added to the database')
+      expect(cluster.node(1).output()).toContain('a newer version has extended the database')
       await replace(1, next.path)
       await replace(2, next.path)
       for (const node of cluster.nodes) expect(await versionOf(node.url)).toBe('99.0.0')

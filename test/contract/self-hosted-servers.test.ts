@@ -224,7 +224,7 @@ describe('a vLLM with a key that is declared to speak Messages', () => {
       dialect: 'anthropic-messages',
       upstreamModelId: 'other',
     })
-    const detail = 'The server does not know the model: is upstreamModelId right?'
+    const detail = 'The server does not know the model. Check upstreamModelId.'
     expect(probe).toMatchObject({ status: 'unreachable', httpStatus: 404, detail })
     const { status, json } = await askMessages(slug)
     expect({ status, json }).toEqual({
@@ -326,7 +326,7 @@ describe('a server for embeddings alone', () => {
 
 test('a sign-in page in front of a server does not count as the server', async () => {
   const { slug, probe, warnings } = await register(signInPage)
-  const detail = expect.stringContaining('a web page, as a sign-in page would be')
+  const detail = expect.stringContaining('a web page, such as a sign-in page')
   expect(probe).toMatchObject({ status: 'unreachable', httpStatus: 200, detail })
   expect(warnings).toMatchObject([{ code: 'probe_failed', message: detail }])
   // Once somebody has mended that, it is asked again.

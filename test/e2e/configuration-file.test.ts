@@ -242,7 +242,7 @@ describe('an invalid file stops the start, and nothing is created,', () => {
     await writeFile(path, text)
     const { output, errors, code, made } = await startWith({ GATEHOUSE_CONFIG: path })
     expect({ code, output, made }).toEqual({ code: 1, output: '', made: [] })
-    expect(errors).toContain(`gatehouse: The configuration file is not valid`)
+    expect(errors).toContain(`gatehouse: The configuration file is invalid`)
     expect(errors).toContain(path)
     expect(errors).toContain(said)
     expect(errors).not.toContain('canary')
@@ -251,6 +251,6 @@ describe('an invalid file stops the start, and nothing is created,', () => {
   test('for a missing file', async () => {
     const { errors, code, made } = await startWith({ GATEHOUSE_CONFIG: '/nowhere/gatehouse.yaml' })
     expect({ code, made }).toEqual({ code: 1, made: [] })
-    expect(errors).toContain('GATEHOUSE_CONFIG must name a file that can be read')
+    expect(errors).toContain('GATEHOUSE_CONFIG must name a readable file')
   })
 })

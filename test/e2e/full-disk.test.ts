@@ -113,7 +113,7 @@ describeIf(canMount, 'needs the permission to mount a tmpfs')('a full disk', () 
 
       rmSync(ballast)
       node.signal('SIGHUP')
-      await pollUntil('both reloads in the log', () => told().split('was read again').length > 2)
+      await pollUntil('both reloads in the log', () => told().split('was reloaded').length > 2)
       expect(await isServing()).toBe(true)
     } finally {
       await node.remove()

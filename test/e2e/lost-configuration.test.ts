@@ -100,7 +100,9 @@ test('a start whose file is gone stops, names it and --forget-config, and one wi
 
   const { errors, output, code } = await refusedStart()
   expect({ code, output }).toEqual({ code: 1, output: '' })
-  expect(errors).toContain(`The configuration file ${path}, which this server had before, is gone`)
+  expect(errors).toContain(
+    `The configuration file ${path}, which this server had before, is missing`,
+  )
   expect(errors).toContain('gatehouse serve --forget-config')
 
   await forgetWith('--forget-config')
@@ -137,7 +139,7 @@ test('a start without the variable that named the file stops, and says which var
   await (await start({ GATEHOUSE_CONFIG: named })).stop()
   const { errors, code } = await refusedStart()
   expect(code).toBe(1)
-  expect(errors).toContain(`set GATEHOUSE_CONFIG=${named}`)
+  expect(errors).toContain(`Set GATEHOUSE_CONFIG=${named}`)
 
   await rm(named)
   const gone = await refusedStart({ GATEHOUSE_CONFIG: named })
@@ -212,5 +214,7 @@ test('a file that came with SIGHUP is remembered too', async () => {
   )
   await server.stop()
   await rm(path)
-  expect((await refusedStart()).errors).toContain(`${path}, which this server had before, is gone`)
+  expect((await refusedStart()).errors).toContain(
+    `${path}, which this server had before, is missing`,
+  )
 })

@@ -178,7 +178,7 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (_, row)
     expect(scene.upstream.last().headers['accept-encoding']).toBe('identity')
     expect(answer.status).toBe(502)
     expectUpstreamError(row.envelope, answer.text)
-    expect(answer.text).toContain('encoded its answer as gzip')
+    expect(answer.text).toContain('compressed its answer (gzip)')
   })
 
   test('an address without a server is 502', async () => {

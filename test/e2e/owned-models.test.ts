@@ -165,13 +165,13 @@ describe('registering', () => {
     [
       'an inner address',
       { baseUrl: 'https://10.0.0.1/v1' },
-      'baseUrl: It leads to an address that is not on the public',
+      'baseUrl: It resolves to an address outside the public internet',
     ],
     ['metadata', { baseUrl: 'https://169.254.169.254/latest' }, 'baseUrl: '],
     [
       'a user name in the address',
       { baseUrl: 'https://u:p@models.vendor.com/' },
-      'baseUrl: It must not hold a user name',
+      'baseUrl: It must not contain a user name',
     ],
     ['an empty credential', { credential: '' }, 'credential: must '],
     ['a credential of nothing', { credential: null }, 'credential: must '],
@@ -247,7 +247,7 @@ describe('the probe reports', () => {
       400,
       'does not know the model',
     ],
-    ['a wrong path', jsonAnswer(404, { detail: SAID }), 404, 'nothing at this address'],
+    ['a wrong path', jsonAnswer(404, { detail: SAID }), 404, 'no endpoint at this address'],
     ['a server in trouble', jsonAnswer(503, { detail: SAID }), 503, 'failed to answer'],
     [
       'a redirect, which is not followed',
@@ -290,7 +290,7 @@ describe('the probe reports', () => {
     )
     expect(json).toMatchObject({
       slug: 'nobody',
-      probe: { status: 'unreachable', detail: 'The connection to the upstream could not be made.' },
+      probe: { status: 'unreachable', detail: 'The connection to the upstream failed.' },
       warnings: [{ code: 'probe_failed' }],
     })
     expect(json.probe).not.toHaveProperty('httpStatus')

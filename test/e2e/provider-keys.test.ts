@@ -344,7 +344,7 @@ test('a malformed master key stops the start by its name, and is not repeated', 
     dataFolder: folder.path,
     environment: { GATEHOUSE_MASTER_KEY: 'planted-master-key' },
   }).catch(String)
-  expect(failed).toContain('GATEHOUSE_MASTER_KEY must hold 32 bytes')
+  expect(failed).toContain('GATEHOUSE_MASTER_KEY must be 32 bytes')
   expect(failed).not.toContain('planted-master-key')
   await start()
 })

@@ -429,7 +429,9 @@ describe('a refusal', () => {
     [
       'that is not JSON',
       json(400, '<html>x</html>', { 'content-type': 'text/html' }),
-      nested('The upstream of openai/gpt-4o answered HTTP 400 with text/html that names no error.'),
+      nested(
+        'The upstream of openai/gpt-4o answered HTTP 400 with text/html that contains no error message.',
+      ),
     ],
     ['that is empty', json(404, ''), nested(expect.stringContaining('HTTP 404'))],
     [
@@ -493,7 +495,7 @@ describe('a refusal', () => {
     await runRow({
       ...row,
       upstream: [[head(400, type), ...endless, SILENCE]],
-      seen: { status: 400, contains: ['that names no error'] },
+      seen: { status: 400, contains: ['that contains no error message'] },
       check: ({ upstream }) => expect(upstream.sent[0]?.taken).toBe(66),
     })
   })
@@ -501,7 +503,10 @@ describe('a refusal', () => {
   test('that breaks off is passed on as far as it came', () =>
     runRow({
       upstream: [[head(400, { 'content-type': 'text/html' }), piece('<html>'), CUT]],
-      seen: { status: 400, contains: ['answered HTTP 400 with text/html that names no error'] },
+      seen: {
+        status: 400,
+        contains: ['answered HTTP 400 with text/html that contains no error message'],
+      },
       sent: [{ state: 'connection_lost' }],
       settled: failed(400),
     }))
@@ -600,7 +605,7 @@ describe('an unusable answer:', () => {
     [
       'HTML',
       json(200, '<html>', { 'content-type': 'text/html' }),
-      'answered with text/html where JSON was asked for',
+      'answered with text/html instead of JSON',
     ],
     ['nothing', json(200, ''), 'sent an empty answer'],
     ['half a JSON text', json(200, '{"id":'), 'sent an answer that is not valid JSON'],
@@ -611,25 +616,25 @@ describe('an unusable answer:', () => {
       [head(200, { 'content-type': 'application/json' }), piece(Uint8Array.of(0x7b, 0xff, 0x7d))],
       'not valid JSON',
     ],
-    ['an empty object', json(200, '{}'), 'sent JSON that is no answer in the format asked for'],
+    ['an empty object', json(200, '{}'), 'sent JSON that is not an answer in the requested format'],
     [
       'an error',
       json(200, {
         error: { message: `No credit for ${plantedCredentialOf('openai')}`, code: 402 },
       }),
-      'reported a failure with a 200: No credit for [secret]',
+      'reported a failure with status 200: No credit for [secret]',
     ],
     [
       'an error beside no choices',
       json(200, { choices: [], error: { message: 'Busy' } }),
-      'with a 200: Busy',
+      'with status 200: Busy',
     ],
     [
       'an error of mere text beside no choices',
       json(200, { choices: [], error: 'Busy' }),
-      'with a 200: Busy',
+      'with status 200: Busy',
     ],
-    ['another dialect’s answer', json(200, MESSAGES_JSON), 'sent JSON that is no answer'],
+    ['another dialect’s answer', json(200, MESSAGES_JSON), 'sent JSON that is not an answer'],
     ['a picture', json(200, 'x', { 'content-type': 'image/png' }), 'answered with image/png'],
     [
       'JSON lines',
@@ -683,7 +688,7 @@ describe('an unusable answer:', () => {
       name: 'an event of implausible size',
       request: { body: chatBody({ stream: true }) },
       upstream: [stream(Array<string>(40).fill('x'.repeat(1024 * 1024)))],
-      seen: { status: 502, contains: ['sent an event of implausible size'] },
+      seen: { status: 502, contains: ['sent an event above the size limit'] },
       sent: [{ state: 'closed' }],
       settled: { outcome: 'failed', errorKind: 'upstream_error' },
     },

@@ -14,7 +14,7 @@ const MISSING = 'Missing API key: send it in the header `Authorization: Bearer <
 const MALFORMED = 'Malformed Authorization header: it must read `Bearer <API_KEY>`.'
 const INVALID = 'Invalid API key.'
 const FOREIGN =
-  "Invalid API key. It does not have the form of this gateway's keys: a provider's own key is not taken here."
+  "Invalid API key. It does not have the form of this gateway's keys: a provider's own key is not accepted here."
 
 describe('refused with 401 before anything else is looked at', () => {
   const refusals: readonly (readonly [string, Record<string, string | null>, string])[] = [

@@ -262,7 +262,7 @@ describe('a Google service account', () => {
     expect(seen.status).toBe(502)
     expect(JSON.parse(seen.text).error).toMatchObject({
       code: 'provider_auth_failed',
-      message: expect.stringContaining('has another type than "service_account"'),
+      message: expect.stringContaining('has a type other than "service_account"'),
     })
     expect(endpoint.requests).toEqual([])
   })

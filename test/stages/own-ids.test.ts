@@ -695,7 +695,7 @@ describe('an address of a vendor’s own files', () => {
   const sent = { upstream: [ANSWER], seen: { status: 200 }, sent: [{}] }
   const isSent = { ...sent, settled: { outcome: 'succeeded' as const } }
   const isRefused = {
-    seen: { status: 400, contains: ['leads into the provider', 'your own key'] },
+    seen: { status: 400, contains: ['refers to the provider', 'your own key'] },
     settled: { outcome: 'failed' as const, status: 400 },
   }
   runRows([

@@ -113,7 +113,7 @@ describe('features that only a provider can store or run', () => {
             json: {
               error: {
                 type: 'invalid_request_error',
-                message: `No target of the gate '${GATE}' has '${name}', which the provider itself would have to keep or run: leave it out, or name a gate with a target that has it.`,
+                message: `No target of the gate '${GATE}' has '${name}', which needs the provider to store or run something: leave it out, or name a gate with a target that supports it.`,
               },
             },
           },
@@ -578,7 +578,7 @@ describe('an owned model', () => {
       gateway: { ...gateway, ownedModels: [owned(false)] },
       ...refused(502, {
         code: 'provider_auth_failed',
-        message: expect.stringContaining('The stored credential of owned/mine cannot be opened'),
+        message: expect.stringContaining('The stored credential of owned/mine cannot be decrypted'),
       }),
       settled: { ...unasked, status: 502 },
     },

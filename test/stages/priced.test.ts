@@ -36,7 +36,7 @@ describe('a target with an unknown price', () => {
       gateway: gateway([UNPRICED], { budget, plan: undefined }),
       seen: {
         ...refused,
-        contains: [UNPRICED, budget, 'owned model with its prices', '\\"unpriced\\"'],
+        contains: [UNPRICED, budget, 'owned model with prices', '\\"unpriced\\"'],
       },
       settled: { outcome: 'failed', status: 400, errorKind: 'invalid_request', attempts: 0 },
       spent: { tokens: 0 },

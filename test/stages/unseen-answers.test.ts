@@ -291,7 +291,7 @@ describe('a stream with an event larger than the gateway takes is paid for, for 
           ...large.map((part) => piece(part)),
         ],
       ],
-      seen: { status: 200, ending: 'cut', contains: ['sent an event of implausible size'] },
+      seen: { status: 200, ending: 'cut', contains: ['sent an event above the size limit'] },
       sent: [{ state: 'closed' }],
       settled: { outcome: 'failed', errorKind: 'upstream_error', usage: tokens(20, 10) },
       spent: { tokens: 30 },
@@ -302,7 +302,7 @@ describe('a stream with an event larger than the gateway takes is paid for, for 
       upstream: [
         [head(200, { 'content-type': 'text/event-stream' }), ...large.map((part) => piece(part))],
       ],
-      seen: { status: 502, contains: ['sent an event of implausible size'] },
+      seen: { status: 502, contains: ['sent an event above the size limit'] },
       sent: [{ state: 'closed' }],
       settled: { outcome: 'failed', errorKind: 'upstream_error', usage: tokens(20, 0) },
       spent: { tokens: 20 },

@@ -341,7 +341,7 @@ test.each([
 test('JSON for a stream and a stream for JSON are failures', async () => {
   await runRow({
     upstream: [stream(['data: {}\n\n'])],
-    seen: { status: 502, contains: ['answered with text/event-stream where JSON was asked for'] },
+    seen: { status: 502, contains: ['answered with text/event-stream instead of JSON'] },
     sent: [{ state: 'closed', taken: 0 }],
     settled: { outcome: 'failed', errorKind: 'upstream_error', firstByteMs: null },
   })
@@ -350,7 +350,7 @@ test('JSON for a stream and a stream for JSON are failures', async () => {
     upstream: [json(200, { choices: [] })],
     seen: {
       status: 502,
-      contains: ['answered with application/json where an event stream was asked for'],
+      contains: ['answered with application/json instead of an event stream'],
     },
     // Read, for it could have been an error.
     sent: [{ state: 'whole' }],

@@ -21,8 +21,8 @@ export const clientSettings = {
   // The runtime stores seconds in a small number.
   GATEHOUSE_IDLE_CONNECTION_MS: defineSetting(milliseconds(1_000, 240_000), {
     default: 75_000,
-    sentence: 'how long a connection of a client is kept between two requests',
-    note: 'Or with a body that nobody reads ([0037](decisions/0037-connections-are-let-go.md))',
+    sentence: 'how long an idle client connection is kept',
+    note: 'Also with an unread body ([0037](decisions/0037-connections-are-let-go.md))',
   }),
   GATEHOUSE_REQUESTS_PER_ADDRESS: defineSetting(count(1), {
     without: 'no limit',
@@ -30,7 +30,7 @@ export const clientSettings = {
       'requests that one client address may have open at once, in one process; beyond it 429',
     note:
       'Behind a proxy set `GATEHOUSE_CLIENT_ADDRESS_HEADER` first: without it ' +
-      'everybody is one address',
+      'all clients count as one address',
   }),
   GATEHOUSE_KEEP_ALIVE_MS: defineSetting(milliseconds(), {
     default: 15_000,
@@ -38,21 +38,22 @@ export const clientSettings = {
   }),
   GATEHOUSE_COMMIT_AFTER_MS: defineSetting(milliseconds(0), {
     default: 15_000,
-    sentence: 'silence before the first event of a stream after which its answer begins; 0: never',
-    note: 'It begins with 200 and comments ([long silences](operations/deploy.md#long-silences))',
+    sentence:
+      'silence before the first event of a stream after which its answer starts anyway; 0: never',
+    note: 'It starts with 200 and comments ([long silences](operations/deploy.md#long-silences))',
   }),
   GATEHOUSE_REVOKED_CALLS_MS: defineSetting(milliseconds(), {
     default: 2_000,
     isShared: true,
     sentence:
-      'the longest that a running call goes on after its key was deleted or has expired, or its ' +
+      'longest time that a running call continues after its key was deleted or has expired, or its ' +
       'session ended',
     note: 'On every node; it ends with an error in its own dialect',
   }),
   GATEHOUSE_DRAIN_DELAY_MS: defineSetting(milliseconds(0, 3_600_000), {
     default: 0,
     sentence:
-      'time after SIGTERM in which calls are still taken, for balancers to see that /readyz is 503',
+      'time after SIGTERM in which calls are still accepted, so that balancers see /readyz fail',
     note: '[Upgrades](operations/upgrade.md#upgrading-without-downtime)',
   }),
   GATEHOUSE_SHUTDOWN_TIMEOUT_MS: defineSetting(milliseconds(), {
@@ -85,26 +86,26 @@ export const limitSettings = {
   GATEHOUSE_REQUESTS_PER_MINUTE: defineSetting(count(1), {
     without: "the plan's",
     isShared: true,
-    sentence: 'calls that one key may make a minute, whatever its plan says',
+    sentence: 'calls per minute that one key may make, whatever its plan',
     note: '[Plans](guides/limits.md)',
   }),
   GATEHOUSE_CONCURRENT_CALLS: defineSetting(count(1), {
     without: "the plan's",
     isShared: true,
-    sentence: 'calls that one key may have open at once, whatever its plan says',
+    sentence: 'calls that one key may have open at once, whatever its plan',
   }),
   ...capSettings,
   GATEHOUSE_CONTROL_REQUESTS_PER_MINUTE: defineSetting(count(1), {
     default: 6_000,
-    sentence: 'control-plane requests that a node takes a minute of one account',
+    sentence: 'control-plane requests per minute that a node accepts from one account',
     note:
-      'Its keys and its users are counted apart, and each node counts for itself. Beyond it 429 ' +
+      'Its keys and its users are counted separately, and each node counts alone. Beyond it 429 ' +
       'with `retry-after` ([0035](decisions/0035-one-account-has-bounds.md))',
   }),
   GATEHOUSE_ANONYMOUS_REQUESTS_PER_MINUTE: defineSetting(count(1), {
     default: 1_200,
     sentence:
-      'requests without a valid key or session that a node takes a minute of one network address',
+      'requests per minute without a valid key or session that a node accepts from one address',
     note:
       'The sign-in page, `/openapi.json`, wrong keys. Behind a proxy it needs ' +
       '`GATEHOUSE_CLIENT_ADDRESS_HEADER`',

@@ -5,17 +5,17 @@ export const ledgerSettings = {
   GATEHOUSE_LEDGER_FAILURE: defineSetting(choice(['closed', 'open']), {
     default: 'closed',
     isShared: true,
-    sentence: 'closed: refuse calls while usage cannot be written down; open: serve them',
+    sentence: 'closed: refuse calls while usage cannot be recorded; open: serve them',
   }),
   GATEHOUSE_SHIP_INTERVAL_MS: defineSetting(milliseconds(10, 60_000), {
     default: 1_000,
-    sentence: 'how long an ended call waits in the journal, at most, before it goes into the store',
-    note: 'Shorter shows it sooner, longer makes fewer and larger transactions',
+    sentence: 'longest time that a completed call waits in the journal before it is stored',
+    note: 'A shorter time shows calls sooner, a longer one makes fewer and larger transactions',
   }),
   GATEHOUSE_RETENTION_DAYS: defineSetting(days, {
     default: 30,
     isShared: true,
-    sentence: 'how long single calls stay in the log; what they add up to is kept',
+    sentence: 'how long single calls are kept in the log; their sums are kept longer',
     note:
       'Old ones are deleted once an hour, 200 at a time ' +
       '([clocks](operations/several-nodes.md#clocks))',
@@ -25,7 +25,7 @@ export const ledgerSettings = {
     {
       default: 90,
       isShared: true,
-      sentence: 'how long sums by the hour are kept; sums by the day are kept for ever',
+      sentence: 'how long hourly sums are kept; daily sums are kept forever',
       note:
         'Older ones are deleted once an hour, a day at a time. Never shorter than ' +
         '`GATEHOUSE_RETENTION_DAYS` ([what goes](operations/sizing.md#sums-by-the-hour), ' +

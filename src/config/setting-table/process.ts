@@ -7,7 +7,7 @@ export const processSettings = {
   GATEHOUSE_HOST: defineSetting(text, { default: '127.0.0.1', sentence: 'address to listen on' }),
   GATEHOUSE_PORT: defineSetting(port, {
     default: 4_000,
-    sentence: 'port to listen on; 0 takes any free one',
+    sentence: 'port to listen on; 0: any free port',
   }),
   GATEHOUSE_DATA_DIR: defineSetting(text, {
     default: './data',
@@ -18,20 +18,20 @@ export const processSettings = {
     { ...count(1, 1_024), type: 'integerOrAuto' },
     {
       default: 1,
-      sentence: 'processes that serve on the one port; auto: one for each core',
+      sentence: 'processes that share the port; auto: one per core',
       note: '[All cores of one machine](operations/several-nodes.md#all-cores-of-one-machine)',
     },
   ),
   GATEHOUSE_CONFIG: defineSetting(text, {
-    without: 'gatehouse.yaml in the data folder, when it is there',
+    without: 'gatehouse.yaml in the data folder, if it exists',
     sentence: 'configuration file',
     note: '[What is in it](operations/configure.md#the-configuration-file)',
   }),
   GATEHOUSE_LOG_LEVEL: defineSetting(choice(LOG_LEVELS), {
     default: 'info',
-    sentence: 'the least level that the log holds',
+    sentence: 'lowest level that is logged',
     note:
-      'It counts before `logLevel` of the [configuration ' +
+      'Overrides `logLevel` of the [configuration ' +
       'file](operations/configure.md#the-configuration-file)',
   }),
   GATEHOUSE_BOOTSTRAP_KEY: defineSetting(
@@ -54,7 +54,7 @@ export const processSettings = {
   }),
   GATEHOUSE_MASTER_KEY_PREVIOUS: defineSetting(secret, {
     without: 'none',
-    sentence: 'older master keys, separated by commas, that only still decrypt',
+    sentence: 'previous master keys, separated by commas; used only to decrypt',
   }),
 }
 
@@ -67,6 +67,6 @@ export const commandLineSettings = {
   }),
   GATEHOUSE_API_KEY: defineSetting(secret, {
     without: 'none',
-    sentence: 'the key that a command talks with',
+    sentence: 'API key that a command uses',
   }),
 }

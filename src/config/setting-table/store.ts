@@ -12,7 +12,7 @@ export const storeSettings = {
   }),
   GATEHOUSE_DATABASE_POOL_SIZE: defineSetting(count(2, 1_000), {
     default: 10,
-    sentence: 'connections to Postgres that one process opens at most',
+    sentence: 'maximum number of Postgres connections per process',
   }),
   GATEHOUSE_DATABASE_CONNECT_TIMEOUT_MS: defineSetting(milliseconds(), {
     default: 5_000,
@@ -20,13 +20,13 @@ export const storeSettings = {
   }),
   GATEHOUSE_DATABASE_STATEMENT_TIMEOUT_MS: defineSetting(milliseconds(), {
     default: 30_000,
-    sentence: 'time for one statement of Postgres; migrations have no limit',
+    sentence: 'time for one Postgres statement; migrations have no limit',
   }),
   // With a lease shorter than a response takes, no node could renew it.
   GATEHOUSE_LEASE_MS: defineSetting(milliseconds(300), {
     default: 3_000,
     isShared: true,
-    sentence: 'how long a node on Postgres may serve from memory without having asked for changes',
+    sentence: 'how long a node on Postgres may serve from memory without checking for changes',
     note:
       'The same on all nodes ([changes and ' +
       'revocation](operations/several-nodes.md#several-nodes-changes-and-revocation))',
@@ -35,7 +35,7 @@ export const storeSettings = {
     default: 'grace',
     isShared: true,
     sentence:
-      'calls while Postgres is away: grace (while no change can be missed), closed (refused) ' +
+      'calls while Postgres is unavailable: grace (while no change can be missed), closed (refused) ' +
       'or open (served)',
     note:
       '[While Postgres is ' +
@@ -77,17 +77,17 @@ export const redisSettings = {
         is: 'up to 64 letters, digits, dots, underscores, colons and hyphens',
       },
     },
-    { default: 'gatehouse', isShared: true, sentence: 'in front of every key in Redis' },
+    { default: 'gatehouse', isShared: true, sentence: 'prefix of every key in Redis' },
   ),
   GATEHOUSE_REDIS_TIMEOUT_MS: defineSetting(milliseconds(), {
     default: 500,
-    sentence: 'time for one answer of Redis',
+    sentence: 'time limit of one Redis command',
   }),
   GATEHOUSE_LIMITS_OUTAGE: defineSetting(choice(OUTAGE_CHOICES), {
     default: 'share',
     isShared: true,
     sentence:
-      'limits while Redis is away: share (each node its part), open (none) or ' +
+      'limits while Redis is unavailable: share (each node its part), open (none) or ' +
       'closed (calls are refused)',
   }),
   GATEHOUSE_LIMITS_GRACE_MS: defineSetting(milliseconds(), {

@@ -30,7 +30,7 @@ const HOUR_MS = 3_600_000
 export const telemetrySettings = {
   GATEHOUSE_METRICS_PORT: defineSetting(port, {
     without: 'none',
-    sentence: 'port of their own for the metrics; 0 takes any free one',
+    sentence: 'separate port for the metrics; 0: any free port',
     note: '[Metrics](operations/watch.md#metrics)',
   }),
   GATEHOUSE_METRICS_HOST: defineSetting(text, {
@@ -47,7 +47,8 @@ export const telemetrySettings = {
     },
     {
       without: 'none',
-      sentence: 'bearer token of whoever may read the metrics; without a port they are at /metrics',
+      sentence:
+        'bearer token for reading the metrics; without a separate port they are at /metrics',
     },
   ),
   GATEHOUSE_ACCESS_LOG: defineSetting(choice(['off', 'on']), {
@@ -87,7 +88,7 @@ export const openTelemetrySettings = {
   }),
   OTEL_SERVICE_NAME: defineSetting(text, {
     default: 'gatehouse',
-    sentence: 'what the service is called',
+    sentence: 'name of the service',
   }),
   OTEL_TRACES_SAMPLER: defineSetting(choice(SAMPLERS), {
     default: 'parentbased_always_on',
@@ -103,11 +104,11 @@ export const openTelemetrySettings = {
   }),
   OTEL_BSP_MAX_QUEUE_SIZE: defineSetting(count(1, 1_000_000), {
     default: 2_048,
-    sentence: 'how many spans wait at most',
+    sentence: 'maximum number of waiting spans',
   }),
   OTEL_METRIC_EXPORT_INTERVAL: defineSetting(milliseconds(1, HOUR_MS), {
     default: 60_000,
-    sentence: 'pause between two times that metrics are sent',
+    sentence: 'pause between two exports of metrics',
   }),
   OTEL_TRACES_EXPORTER: defineSetting(text, {
     without: 'otlp',

@@ -11,12 +11,12 @@ const headers: ListType = {
 export const proxySettings = {
   HTTPS_PROXY: defineSetting(text, {
     without: 'none',
-    sentence: 'HTTP proxy for calls to upstreams with https, as curl knows it, in either case',
+    sentence: 'HTTP proxy for calls to https upstreams, as in curl, in upper or lower case',
     note: 'Its own address has to be `http://…`. No proxy is ever used for this machine itself',
   }),
   HTTP_PROXY: defineSetting(text, {
     without: 'none',
-    sentence: 'the same for upstreams with http',
+    sentence: 'the same for http upstreams',
   }),
   ALL_PROXY: defineSetting(text, { without: 'none', sentence: 'the same for both' }),
   NO_PROXY: defineSetting(text, {
@@ -37,12 +37,12 @@ export const upstreamSettings = {
   }),
   GATEHOUSE_IDLE_TIMEOUT_MS: defineSetting(milliseconds(), {
     default: 300_000,
-    sentence: 'longest silence inside an answer',
+    sentence: 'longest silence within an answer',
   }),
   GATEHOUSE_TOTAL_TIMEOUT_MS: defineSetting(milliseconds(), {
     default: 3_600_000,
     sentence: 'longest time for a whole call',
-    note: "A gate's `timeoutMs` is narrower",
+    note: 'A gate can set a shorter `timeoutMs`',
   }),
   GATEHOUSE_PROBE_TIMEOUT_MS: defineSetting(milliseconds(1_000, 600_000), {
     default: 60_000,
@@ -51,19 +51,19 @@ export const upstreamSettings = {
   }),
   GATEHOUSE_UPSTREAM_IDLE_MS: defineSetting(milliseconds(), {
     default: 30_000,
-    sentence: 'how long a connection to an upstream is kept without a call',
-    note: 'Less where the upstream says so ([0043](decisions/0043-calls-go-over-sockets.md))',
+    sentence: 'how long an idle upstream connection is kept',
+    note: 'Shorter when the upstream says so ([0043](decisions/0043-calls-go-over-sockets.md))',
   }),
   GATEHOUSE_UPSTREAM_MAX_IDLE: defineSetting(count(0, 65_535), {
     default: 2_048,
-    sentence: 'how many such connections are kept for one upstream',
+    sentence: 'how many idle connections are kept per upstream',
   }),
   GATEHOUSE_DEFAULT_ACCOUNT: defineSetting(choice(['operator', 'tenant']), {
     default: 'operator',
     isShared: true,
     sentence: "owner of the installation's first account: the operator, or a customer",
     note:
-      "The account is `acct_default`. The operator's calls may name what lives in the platform's " +
+      "The account is `acct_default`. The operator's calls may name objects in the platform's " +
       'accounts at providers ([0094](decisions/0094-ids-are-recognised-by-their-place.md))',
   }),
   GATEHOUSE_TRUSTED_HOSTS: defineSetting(
@@ -71,21 +71,19 @@ export const upstreamSettings = {
     {
       without: 'none',
       sentence:
-        'hosts inside the network for owned models, webhooks, token endpoints: host[:port], ' +
+        'internal hosts for owned models, webhooks, token endpoints: host[:port], ' +
         '*.suffix, address or range',
       note: '[Owned models](guides/owned-models.md)',
     },
   ),
   GATEHOUSE_FORWARD_REQUEST_HEADERS: defineSetting(headers, {
     without: 'none',
-    sentence:
-      'headers of callers that reach upstreams beside those of each dialect; one may end in *',
+    sentence: "request headers that are forwarded besides each dialect's own; a name may end in *",
     note: '[0029](decisions/0029-headers-by-lists.md)',
   }),
   GATEHOUSE_FORWARD_ANSWER_HEADERS: defineSetting(headers, {
     without: 'none',
-    sentence:
-      'headers of upstreams that reach callers beside those of each dialect; one may end in *',
+    sentence: "answer headers that are forwarded besides each dialect's own; a name may end in *",
     note: '[0029](decisions/0029-headers-by-lists.md)',
   }),
   ...proxySettings,

@@ -28,7 +28,7 @@ export const userSettings = {
     note: '[Users](guides/users.md)',
   }),
   GATEHOUSE_PUBLIC_URL: defineSetting(origin, {
-    without: 'the one asked for',
+    without: 'the requested address',
     isShared: true,
     sentence: 'address at which browsers reach the gateway, such as https://gatehouse.example',
     note:
@@ -40,7 +40,7 @@ export const userSettings = {
     without: 'none',
     sentence: 'header in which your proxy puts the address of the client, such as x-forwarded-for',
     note:
-      'The last one in it counts. Without it everybody behind a proxy shares its ' +
+      'Its last address counts. Without it, all clients behind a proxy share ' +
       'limits of sign-in attempts and anonymous requests; without a proxy that ' +
       'sets it, anyone could write into it',
   }),
@@ -53,11 +53,11 @@ export const userSettings = {
   GATEHOUSE_OIDC_CLIENT_ID: defineSetting(text, {
     without: 'none',
     isShared: true,
-    sentence: 'as what the gateway is known to that provider',
+    sentence: 'client id of the gateway at that provider',
   }),
   GATEHOUSE_OIDC_CLIENT_SECRET: defineSetting(secret, {
     without: 'none',
-    sentence: 'the secret of the gateway at that provider',
+    sentence: 'client secret of the gateway at that provider',
   }),
 }
 

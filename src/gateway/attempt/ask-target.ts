@@ -228,7 +228,10 @@ function openExchange(
   const { target } = one
   const outgoing = toOutgoing(ports, input, target)
   if (timeUntil(ports.clock, input.endsAt) <= 0)
-    throw new GatewayError('upstream_timeout', `No time was left to ask ${target.name}.`)
+    throw new GatewayError(
+      'upstream_timeout',
+      `The time limit was reached before ${target.name} could be asked.`,
+    )
   const headers = toOwnHeaders(input, one)
   if (outgoing.features !== undefined) replaceFeatures(headers, input.call, outgoing.features)
   return target.signing === undefined && !target.isGuarded

@@ -129,6 +129,6 @@ function toEnded(cause: DueCause, target: Target): Error {
   if (cause === 'cancelled')
     return new UpstreamFailure(cause, 'The client left before the answer was complete.')
   const type = cause === 'due' ? 'total_timeout' : cause
-  const message = 'The gateway is shutting down and asks no target again.'
+  const message = 'The gateway is shutting down and does not retry.'
   return toFailure(new UpstreamFailure(type, message), target.name)
 }

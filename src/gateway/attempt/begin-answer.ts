@@ -149,7 +149,7 @@ export function beginAnswer(
   if (encoding !== undefined)
     throw unusableAnswer(
       expected.target.name,
-      `encoded its answer as ${encoding}, though it was asked for as it is (accept-encoding: identity)`,
+      `compressed its answer (${encoding}) although the request asked for accept-encoding: identity`,
     )
   const contentType = head.headers.get('content-type')?.toLowerCase() ?? ''
   if (expected.request.stream) {
@@ -291,7 +291,7 @@ function reportedInJson(
   const kind = kindOfFailure(isRecord(error) ? error : said.json)
   return (
     toReportedRefusal({ headers, body: shown, said, kind }, expected) ??
-    unusableAnswer(expected.target.name, `reported a failure with a 200: ${said.message}`)
+    unusableAnswer(expected.target.name, `reported a failure with status 200: ${said.message}`)
   )
 }
 
@@ -439,7 +439,7 @@ function noAnswer(
 ) {
   return (
     reportedInJson(body, head, expected) ??
-    unusableAnswer(expected.target.name, 'sent JSON that is no answer in the format asked for')
+    unusableAnswer(expected.target.name, 'sent JSON that is not an answer in the requested format')
   )
 }
 
@@ -447,5 +447,5 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
 
 function wrongType(target: Target, contentType: string, wanted: string) {
   const sent = contentType.split(';')[0]?.slice(0, 64) || 'no content type'
-  return unusableAnswer(target.name, `answered with ${sent} where ${wanted} was asked for`)
+  return unusableAnswer(target.name, `answered with ${sent} instead of ${wanted}`)
 }

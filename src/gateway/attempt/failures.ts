@@ -53,7 +53,7 @@ export function keyIsGone(cause?: UpstreamFailure): GatewayError {
 export function outOfHandles(cause: unknown): GatewayError {
   return new GatewayError(
     'unavailable',
-    'The gateway has no handle left for another connection. Try again soon.',
+    'The gateway has no file descriptor left for another connection. Try again soon.',
     { code: OUT_OF_HANDLES, headers: { 'retry-after': RETRY_SECONDS }, cause },
   )
 }
@@ -81,7 +81,7 @@ export function toFailure(thrown: unknown, target: string): GatewayError {
     })
   }
   if (thrown instanceof SseFrameTooLargeError)
-    return unusableAnswer(target, 'sent an event of implausible size')
+    return unusableAnswer(target, 'sent an event above the size limit')
   return toGatewayError(thrown)
 }
 

@@ -154,11 +154,11 @@ function describeRefusedCredential(target: Target, status: number): string {
     return `The provider of ${target.name} refused the gateway's credential (HTTP ${status}).`
   if (target.isGuarded)
     return (
-      `The server of ${target.name} refused its credential (HTTP ${status}), and no other is used in its place. ` +
+      `The server of ${target.name} refused its credential (HTTP ${status}). No other credential is used instead. ` +
       'Set another one (PATCH /v1/owned-models).'
     )
   return (
-    `The provider of ${target.name} refused the account's own key (HTTP ${status}), and no other is used in its place. ` +
+    `The provider of ${target.name} refused the account's own key (HTTP ${status}). No other key is used instead. ` +
     'Replace or deactivate it (/v1/provider-keys).'
   )
 }
@@ -204,7 +204,7 @@ function describe(
   if (answer.status >= 300 && answer.status < 400) {
     return `The upstream of ${target.name} answered with a redirect (HTTP ${answer.status}), which is not followed.`
   }
-  return `The upstream of ${target.name} answered HTTP ${answer.status} with ${type} that names no error.`
+  return `The upstream of ${target.name} answered HTTP ${answer.status} with ${type} that contains no error message.`
 }
 
 async function readAtMost(exchange: Exchange, limit: number): Promise<Uint8Array> {

@@ -15,7 +15,7 @@ export function noCredential(
   if (owned !== undefined)
     return new GatewayError(
       'provider_auth_failed',
-      `The stored credential of ${owned.id} cannot be opened: set a new one, or start the gateway with the master key that it was stored under.`,
+      `The stored credential of ${owned.id} cannot be decrypted. Set a new one, or start the gateway with the master key that encrypted it.`,
     )
   const names = listed(providers.map(({ name }) => name))
   const variables = listed(providers.map(keyVariableOf))

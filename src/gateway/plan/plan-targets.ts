@@ -333,7 +333,7 @@ export function isTargetName(model: string): boolean {
 function assertProviderModel(model: string, upstream: object | undefined): void {
   if (isTargetName(model) && upstream !== undefined) return
   throw invalidRequest(
-    "'model' beside 'gate_id' must be provider/model of a provider that is known here, or the gate's id.",
+    "'model' beside 'gate_id' must be provider/model of a known provider, or the gate's id.",
     'model',
     'invalid_value',
   )
@@ -383,14 +383,14 @@ function isKept({ targets }: Gate, [first, ...others]: readonly Host[]): boolean
 
 function describeMissing({ id }: Gate, name: string): string {
   return (
-    `No target of the gate '${id}' has '${name}', which the provider itself would have to keep or run: ` +
-    'leave it out, or name a gate with a target that has it.'
+    `No target of the gate '${id}' has '${name}', which needs the provider to store or run something: ` +
+    'leave it out, or name a gate with a target that supports it.'
   )
 }
 
 function describeState(name: string): string {
   return (
-    `'${name}' is state in the provider's account: it passes only on the account's own provider key ` +
-    '(PUT /v1/provider-keys), through a gate with one target. Without it, send the whole conversation.'
+    `'${name}' refers to state in the provider's account. It is allowed only with the account's own provider key ` +
+    '(PUT /v1/provider-keys) and a gate with one target. Otherwise send the whole conversation.'
   )
 }

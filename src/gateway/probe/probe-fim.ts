@@ -48,7 +48,7 @@ function toTelling() {
 }
 
 const NONE_HERE =
-  'The server fills in the middle by none of /fim/completions, /infill and /completions: are baseUrl and upstreamModelId right?'
+  'The server supports none of /fim/completions, /infill and /completions for filling in the middle. Check baseUrl and upstreamModelId.'
 
 /** @throws the errors of `ask` */
 export async function probeFim(

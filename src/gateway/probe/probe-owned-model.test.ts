@@ -142,7 +142,7 @@ describe('a model without a credential', () => {
       expect(result).toMatchObject({
         status: 'unreachable',
         httpStatus: 401,
-        detail: 'The server wants a credential, and the model has none: set one.',
+        detail: 'The server requires a credential, and the model has none. Set one.',
       })
     },
   )
@@ -203,13 +203,13 @@ describe('asks for as little as the dialect allows', () => {
   })
 })
 
-const REFUSED = 'The server answered, and refused the test request itself.'
+const REFUSED = 'The server answered but refused the test request.'
 const KEY_REFUSED = 'The server refused the credential.'
 const REDIRECT = 'The server answered with a redirect, which is not followed.'
-const NOTHING_HERE = 'The server has nothing at this address: are baseUrl and dialect right?'
+const NOTHING_HERE = 'The server has no endpoint at this address. Check baseUrl and dialect.'
 const FAILED = 'The server failed to answer.'
 const otherFormat = (status: number) =>
-  `The server answered HTTP ${status} with something that is no answer in the model’s format: are baseUrl and dialect right?`
+  `The server answered HTTP ${status} with something that is not an answer in the model’s format. Check baseUrl and dialect.`
 
 describe('an error of', () => {
   test.each<[number, string, 'reachable' | 'unreachable']>([
@@ -221,7 +221,11 @@ describe('an error of', () => {
     [402, REFUSED, 'reachable'],
     [403, KEY_REFUSED, 'unreachable'],
     [404, NOTHING_HERE, 'unreachable'],
-    [405, 'The server takes no such request at this address: is baseUrl right?', 'unreachable'],
+    [
+      405,
+      'The server does not accept such requests at this address. Check baseUrl.',
+      'unreachable',
+    ],
     [422, REFUSED, 'reachable'],
     [429, REFUSED, 'reachable'],
     [499, REFUSED, 'reachable'],
@@ -278,7 +282,7 @@ describe('an answer with 200 that is', () => {
     [
       'a sign-in page',
       json(200, `<!doctype html>${SAID}`, html),
-      'The server answered HTTP 200 with a web page, as a sign-in page would be: is baseUrl right?',
+      'The server answered HTTP 200 with a web page, such as a sign-in page. Check baseUrl.',
     ],
     ['a page that calls itself JSON', json(200, `<!doctype html>${SAID}`), otherFormat(200)],
     ['an empty object', json(200, {}), otherFormat(200)],
@@ -314,7 +318,7 @@ describe('an answer with 200 that is', () => {
     [
       'encoded',
       json(200, ANSWERS['openai-responses'], { 'content-encoding': 'gzip' }),
-      'The server encoded its answer, though it was asked for as it is (accept-encoding: identity).',
+      'The server compressed its answer although the request asked for accept-encoding: identity.',
     ],
     [
       'larger than any',
@@ -356,7 +360,7 @@ describe('an answer with 200 that is', () => {
 })
 
 describe('a refusal', () => {
-  const UNKNOWN_MODEL = 'The server does not know the model: is upstreamModelId right?'
+  const UNKNOWN_MODEL = 'The server does not know the model. Check upstreamModelId.'
   test.each([
     'The model `llama-7b` does not exist',
     'model "llama-7b" not found, try pulling it first',
@@ -416,7 +420,7 @@ describe('is out of reach', () => {
 
   test('with a credential that cannot be opened, without any call', async () => {
     expect(await probe({ credential: 'unopened' })).toEqual({
-      result: unreachable('Its credential cannot be opened.'),
+      result: unreachable('Its credential cannot be decrypted.'),
       interim: [],
       sent: [],
     })

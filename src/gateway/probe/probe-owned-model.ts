@@ -91,7 +91,7 @@ interface Finding extends Verdict {
 
 async function askOnce(probing: Probing): Promise<Finding> {
   const { model, owned } = probing
-  if (owned.credential === undefined) return unreachable('Its credential cannot be opened.')
+  if (owned.credential === undefined) return unreachable('Its credential cannot be decrypted.')
   const places = placesToTry(model, owned)
   const [usual = 'authorization'] = places
   const question = MAIN_QUESTIONS[model.dialect]
@@ -99,7 +99,7 @@ async function askOnce(probing: Probing): Promise<Finding> {
     return await probeFim(model, owned, (asked) =>
       ask({ ...probing, owned: asked.owned }, { path: asked.path, body: () => asked.body }, usual),
     )
-  let finding: Finding = unreachable('Its credential cannot be opened.')
+  let finding: Finding = unreachable('Its credential cannot be decrypted.')
   for (const [index, place] of places.entries()) {
     const verdict = judgeAnswer(question.dialect, await ask(probing, question, place))
     const isRefused = verdict.httpStatus === 401 || verdict.httpStatus === 403
@@ -116,7 +116,10 @@ async function askOnce(probing: Probing): Promise<Finding> {
 function explainRefusal(finding: Finding, { credential }: OwnedUpstream): Finding {
   const isRefused = finding.httpStatus === 401 || finding.httpStatus === 403
   if (!isRefused || credential?.secret !== undefined) return finding
-  return { ...finding, detail: 'The server wants a credential, and the model has none: set one.' }
+  return {
+    ...finding,
+    detail: 'The server requires a credential, and the model has none. Set one.',
+  }
 }
 
 function withFound(finding: Finding, learnt: ServerTraits): Finding {

@@ -34,11 +34,11 @@ test.each([
   [200, 'accepted', 'example accepted the key (HTTP 200).'],
   [401, 'refused', 'example refused the key (HTTP 401).'],
   [403, 'refused', 'example refused the key, or the key lacks a permission (HTTP 403).'],
-  [400, 'unknown', 'example did not answer the question (HTTP 400).'],
-  [302, 'unknown', 'example did not answer the question (HTTP 302).'],
-  [404, 'not_probed', 'example has nothing to test the key with at its address (HTTP 404).'],
-  [429, 'unknown', 'example did not answer the question (HTTP 429).'],
-  [500, 'unknown', 'example did not answer the question (HTTP 500).'],
+  [400, 'unknown', 'example gave no usable answer (HTTP 400).'],
+  [302, 'unknown', 'example gave no usable answer (HTTP 302).'],
+  [404, 'not_probed', 'example has no endpoint at its address that could test the key (HTTP 404).'],
+  [429, 'unknown', 'example gave no usable answer (HTTP 429).'],
+  [500, 'unknown', 'example gave no usable answer (HTTP 500).'],
 ] as const)('%d is %s', async (httpStatus, status, detail) => {
   asked.length = 0
   expect(await probeProviderKey(at(httpStatus), key)).toEqual({ status, httpStatus, detail })

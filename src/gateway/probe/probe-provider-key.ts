@@ -30,7 +30,7 @@ export async function probeProviderKey(
   if (keyCheck === undefined)
     return notProbed(
       signing === undefined
-        ? `The key was not tested: ${id} documents no free request for that.`
+        ? `The key was not tested: ${id} documents no free request for it.`
         : `The key was not tested: credentials of ${id} sign requests.`,
     )
   const timeout = AbortSignal.timeout(timeoutMs)
@@ -74,8 +74,8 @@ function judge({ id, keyCheck }: ProbedProvider, httpStatus: number): ProviderKe
     return told('refused', 'refused the key')
   if (httpStatus === 403) return told('refused', 'refused the key, or the key lacks a permission')
   if (httpStatus === 404 || httpStatus === 405)
-    return told('not_probed', 'has nothing to test the key with at its address')
-  return told('unknown', 'did not answer the question')
+    return told('not_probed', 'has no endpoint at its address that could test the key')
+  return told('unknown', 'gave no usable answer')
 }
 
 function notProbed(detail: string): ProviderKeyProbe {

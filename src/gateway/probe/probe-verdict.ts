@@ -22,12 +22,12 @@ const UNKNOWN = /not[ _]?found|does not exist|unknown|invalid[ _]model|no such/i
 const LOADING = /\bloading\b/i
 
 const NO_ANSWER =
-  'with something that is no answer in the model’s format: are baseUrl and dialect right?'
+  'with something that is not an answer in the model’s format. Check baseUrl and dialect.'
 
 /** How to recognise an answer in the requested form. */
 type Form = Pick<RelayedDialect, 'isAnswer'>
 
-export const NOTHING_HERE = 'The server has nothing at this address: are baseUrl and dialect right?'
+export const NOTHING_HERE = 'The server has no endpoint at this address. Check baseUrl and dialect.'
 
 export function judgeAnswer(dialect: Form, answer: ProbeAnswer): Verdict {
   const { status } = answer
@@ -48,10 +48,10 @@ export function judgeAnswer(dialect: Form, answer: ProbeAnswer): Verdict {
   const bytes = answer.body?.subarray(0, MAX_REFUSAL_BYTES) ?? new Uint8Array(0)
   const words = Buffer.from(bytes).toString('utf8')
   if ((status === 404 || status === 400) && NAMES_MODEL.test(words) && UNKNOWN.test(words))
-    return unreachable('The server does not know the model: is upstreamModelId right?')
+    return unreachable('The server does not know the model. Check upstreamModelId.')
   if (status === 404) return unreachable(NOTHING_HERE)
   if (status === 405)
-    return unreachable('The server takes no such request at this address: is baseUrl right?')
+    return unreachable('The server does not accept such requests at this address. Check baseUrl.')
   const said = readUpstreamError(bytes)
   if (status === 503 && LOADING.test(said.message ?? ''))
     return {
@@ -68,7 +68,7 @@ export function judgeAnswer(dialect: Form, answer: ProbeAnswer): Verdict {
   return {
     status: 'reachable',
     httpStatus: status,
-    detail: 'The server answered, and refused the test request itself.',
+    detail: 'The server answered but refused the test request.',
   }
 }
 
@@ -81,10 +81,10 @@ export function readAnswer(
 ): string | undefined {
   const encoding = headers.get('content-encoding')?.trim().toLowerCase() ?? ''
   if (encoding !== '' && encoding !== 'identity')
-    return 'The server encoded its answer, though it was asked for as it is (accept-encoding: identity).'
+    return 'The server compressed its answer although the request asked for accept-encoding: identity.'
   const type = headers.get('content-type')?.toLowerCase() ?? ''
   if (type.startsWith('text/html'))
-    return `The server answered HTTP ${status} with a web page, as a sign-in page would be: is baseUrl right?`
+    return `The server answered HTTP ${status} with a web page, such as a sign-in page. Check baseUrl.`
   if (body === undefined || (type !== '' && !/^application\/(?:[\w.-]{1,99}\+)?json\b/.test(type)))
     return `The server answered HTTP ${status} ${NO_ANSWER}`
   const json = parseRecord(body)

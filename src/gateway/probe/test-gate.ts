@@ -74,7 +74,7 @@ async function testTarget(
     const message =
       upstream === undefined
         ? describeUnreachable(target)
-        : `${upstream.provider.name} speaks nothing that a test could ask in.`
+        : `${upstream.provider.name} supports no format in which a test could ask.`
     return {
       target,
       status: 'failed',

@@ -56,7 +56,7 @@ function assertTakesInputs({ codec, target }: EmbeddingsTranslation, count: numb
   const { maxInputs = count } = codec
   if (count <= maxInputs) return
   throw invalidRequest(
-    `The target ${target.name} takes at most ${maxInputs} inputs in one call, and this one has ${count}: send them in several calls.`,
+    `The target ${target.name} takes at most ${maxInputs} inputs per call, and this call has ${count}. Send them in several calls.`,
     'input',
   )
 }

@@ -65,7 +65,7 @@ export class FrameCutter {
 
 function readLength(bytes: Uint8Array, at: number): number {
   const length = new DataView(bytes.buffer, bytes.byteOffset + at, LENGTH_BYTES).getUint32(0)
-  if (length > MAX_FRAME_BYTES) throw new DamagedStreamError('sent an event of implausible size')
+  if (length > MAX_FRAME_BYTES) throw new DamagedStreamError('sent an event above the size limit')
   if (length < MIN_FRAME_BYTES) throw new DamagedStreamError('sent a damaged event')
   return length
 }

@@ -236,7 +236,7 @@ describe('a stream', () => {
     }
     expect(declares(16 * 1024 * 1024 + 1)).toEqual([
       { type: 'start' },
-      { type: 'error', message: 'The upstream sent an event of implausible size.' },
+      { type: 'error', message: 'The upstream sent an event above the size limit.' },
     ])
     expect(declares(0xffffffff).at(-1)).toMatchObject({ type: 'error' })
     expect(declares(0).at(-1)).toMatchObject({ type: 'error' })

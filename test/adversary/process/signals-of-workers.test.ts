@@ -21,7 +21,7 @@ import {
 
 setDefaultTimeout(120_000)
 
-const READ = 'the configuration was read again'
+const READ = 'the configuration was reloaded'
 
 describeIf(
   findPostgres() !== undefined && findRedis() !== undefined,

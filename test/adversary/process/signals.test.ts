@@ -81,7 +81,7 @@ test('SIGHUP applies plans and the log level of the configuration file, and logs
   const { server, file } = await start(PLANS(111))
   expect(await limitOf(server)).toBe('111')
   await writeFile(file, `${PLANS(222)}logLevel: debug\n`)
-  const line = await reload(server, 'the configuration was read again')
+  const line = await reload(server, 'the configuration was reloaded')
   expect(JSON.parse(line)).toMatchObject({ taken: ['plans', 'logLevel'], waitsForRestart: [] })
   expect(await limitOf(server)).toBe('222')
 })
@@ -92,7 +92,7 @@ test('SIGHUP logs the settings that wait for a restart', async () => {
     file,
     'providers:\n  - id: mine\n    name: Mine\n    baseUrl: https://mine.example/v1\n',
   )
-  const line = await reload(server, 'the configuration was read again')
+  const line = await reload(server, 'the configuration was reloaded')
   expect(JSON.parse(line)).toMatchObject({ taken: [], waitsForRestart: ['providers'] })
 })
 
@@ -106,7 +106,7 @@ test('SIGHUP on an invalid or missing file logs the reason, and changes nothing'
   expect(JSON.parse(gone).reason).toContain('cannot be read')
   expect(await limitOf(server)).toBe('111')
   await writeFile(file, PLANS(333))
-  await reload(server, 'the configuration was read again')
+  await reload(server, 'the configuration was reloaded')
   expect(await limitOf(server)).toBe('333')
 })
 

@@ -98,6 +98,17 @@ describe('a handler that fails', () => {
     expect(connection.received().toString()).toEndWith('next')
   })
 
+  test('is reported with the request id that its client gets', async () => {
+    const reports: unknown[] = []
+    const onBroken = (thrown: unknown, requestId: string) =>
+      void reports.push({ thrown, requestId })
+    const thrown = new Error('broken')
+    const { url } = open(() => Promise.reject(thrown), { onBroken })
+    const requestId = /^x-request-id: (.+)\r$/im.exec((await sendRaw(url, GET)).head)?.[1]
+    expect(requestId).toStartWith('req_')
+    expect(reports).toEqual([{ thrown, requestId }])
+  })
+
   test('with a stream is told about it no more', async () => {
     let cancelled = 0
     const { url } = open(

@@ -1,6 +1,7 @@
 /** The HTTP/1.1 server for clients, over the runtime's sockets. Must not know what the paths do. */
 import type { SocketHandler } from 'bun'
 import { systemClock, type Timekeeper } from '../core/clock.ts'
+import { createCallId } from '../core/ids.ts'
 import type { AddressOf } from './client-address.ts'
 import {
   ClientConnection,
@@ -35,6 +36,8 @@ export interface ListenOptions {
   /** Undefined: the number of connections is unlimited. */
   readonly room?: Pick<HandleRoom, 'isCrowded' | 'mostConnections'> | undefined
   readonly clock?: Pick<Timekeeper, 'now' | 'elapsed' | 'every'>
+  /** Reports what a handler threw. The client gets the request id. */
+  readonly onBroken?: (thrown: unknown, requestId: string) => void
 }
 
 const USUAL: ConnectionLimits = { idleMs: 75_000, stallMs: 360_000 }
@@ -74,7 +77,7 @@ export interface ListenSettings {
 export function listen(
   address: Address,
   handle: Handle,
-  { connections: limits = USUAL, room, clock = systemClock }: ListenOptions = {},
+  { connections: limits = USUAL, room, clock = systemClock, onBroken }: ListenOptions = {},
 ): Listener {
   const open = new Set<ClientConnection>()
   let isDraining = false
@@ -120,7 +123,13 @@ export function listen(
       return handle(request, addressOf)
     },
     refuse,
-    refuseBroken,
+    refuseBroken(thrown) {
+      const requestId = createCallId()
+      onBroken?.(thrown, requestId)
+      const lines = `cache-control: no-store\r\nx-request-id: ${requestId}\r\n`
+      const message = 'The gateway failed to handle this request.'
+      return toWholeAnswer(500, 'internal_error', message, lines)
+    },
     onOpen(connection) {
       if (open.size >= mostOpen) makeRoom()
       open.add(connection)
@@ -189,12 +198,6 @@ function startListening(
 
 const addressOf: AddressOf = (request) =>
   request instanceof ClientRequest ? request.remoteAddress : undefined
-
-/** The answer when a handler throws. The error is not logged here. */
-function refuseBroken(): WholeAnswer {
-  const message = 'The gateway failed to handle this request.'
-  return toWholeAnswer(500, 'internal_error', message, 'cache-control: no-store\r\n')
-}
 
 /** Invalid requests belong to no dialect, so the body is plain. */
 function refuse(status: number, message: string): WholeAnswer {

@@ -18,7 +18,7 @@ import type { Sandbox } from '../sandbox/start-sandbox.ts'
 import type { NewGate } from '../snapshots/gate-registry.ts'
 import { describeStore, locateStore } from '../store/database/open-database.ts'
 import { writeServerInfo } from '../store/installation/data-folder.ts'
-import { createLog, type Log } from '../telemetry/log.ts'
+import { createLog, type Log, logBroken } from '../telemetry/log.ts'
 import { composeGatehouse, type Gatehouse, VERSION } from './compose.ts'
 import { obeySignals } from './hear-signals.ts'
 import { listenForMetrics } from './listen-for-metrics.ts'
@@ -82,6 +82,7 @@ export async function serve({
     listener = listen(address, doorOf(gatehouse, settings), {
       connections: connectionLimits(settings),
       room: watchHandles({ clock: systemClock, onChange: tellHandles(log) }),
+      onBroken: logBroken(log),
     })
     if (channel === undefined) metrics = listenForMetrics(gatehouse.metrics, settings, log)
     if (channel === undefined) noteConfiguration(settings, log, isForgetting)

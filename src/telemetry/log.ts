@@ -31,3 +31,27 @@ export function createLog(level: string, base: object | null = null): LeveledLog
     destination,
   )
 }
+
+/**
+ * Logs an error that a handler threw. Messages are left out, because the runtime's quote addresses
+ * and headers, which may contain a key.
+ */
+export function logBroken(log: Pick<Log, 'error'>) {
+  return (thrown: unknown, requestId: string) => {
+    const cause = thrown instanceof Error ? thrown.cause : undefined
+    const causes = cause === undefined ? {} : { cause: withoutMessage(cause) }
+    const err = { ...withoutMessage(thrown), ...causes }
+    log.error({ requestId, err }, 'a request failed inside the gateway')
+  }
+}
+
+function withoutMessage(thrown: unknown): object {
+  if (!(thrown instanceof Error)) return { type: typeof thrown }
+  const { name, message, stack } = thrown
+  const opening = message === '' ? name : `${name}: ${message}`
+  return {
+    type: name,
+    ...('code' in thrown && typeof thrown.code === 'string' && { code: thrown.code }),
+    ...(stack?.startsWith(opening) === true && { stack: stack.slice(opening.length).trim() }),
+  }
+}

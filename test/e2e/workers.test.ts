@@ -247,7 +247,9 @@ describeIf(
         )
       })
       gatehouse.signal('SIGTERM')
-      await pollUntil('the first signal', () => gatehouse.output().includes('shutting down: open calls'))
+      await pollUntil('the first signal', () =>
+        gatehouse.output().includes('shutting down: open calls'),
+      )
       gatehouse.signal('SIGTERM')
       expect(await within(150_000, 'exit', gatehouse.exited)).toBe(1)
       await whenGone(gatehouse)

@@ -9,9 +9,10 @@ import { UpstreamFailure } from '../../net/upstream-failure.ts'
 import type { AdmittedCall, AttemptLog } from '../call.ts'
 import type { Target } from '../plan/compile-target.ts'
 import type { Plan } from '../plan/plan-targets.ts'
-import { type AskPorts, type Attempted, type Attempting, askTarget } from './ask-target.ts'
+import { type AskPorts, type Attempted, askTarget } from './ask-target.ts'
 import { toFailure } from './failures.ts'
 import { askHedged, type HedgedTargets } from './hedge.ts'
+import type { Attempting } from './outgoing-request.ts'
 import { isForeignReasoning, isWorthRetrying, movesOn, retryDelayMs } from './retry.ts'
 
 export interface AttemptPorts extends AskPorts {

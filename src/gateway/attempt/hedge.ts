@@ -7,13 +7,8 @@ import { UpstreamFailure } from '../../net/upstream-failure.ts'
 import { giveUpAttempt } from '../call.ts'
 import type { AttemptRecord } from '../call-observer.ts'
 import type { Target } from '../plan/compile-target.ts'
-import {
-  type AskPorts,
-  type Attempted,
-  type Attempting,
-  askTarget,
-  noteTarget,
-} from './ask-target.ts'
+import { type AskPorts, type Attempted, askTarget, noteTarget } from './ask-target.ts'
+import type { Attempting } from './outgoing-request.ts'
 import { movesOn } from './retry.ts'
 
 export interface HedgedTargets {

@@ -1,11 +1,112 @@
 /**
- * The port between each dialect of the sandbox and the HTTP side. Knows no
- * HTTP and no fault.
+ * The port between each dialect of the sandbox and the HTTP side, and what the dialects share:
+ * refusals, keys, the form of an answer.
  */
-import type { Composition } from './compose-answer.ts'
+import { type Composition, composeAnswer, type Prompt } from './compose-answer.ts'
 import type { JsonObject } from './json.ts'
-import type { SandboxModel } from './parse-model.ts'
-import type { Vendor } from './vendor.ts'
+import type { BaseModel, SandboxModel } from './parse-model.ts'
+
+type KeyFault = 'bad' | 'missing'
+
+export interface RefusalDetails {
+  /** OpenAI's `type`; Mistral's too. */
+  readonly type?: string
+  readonly code?: string | null
+  /** The field at fault, as the caller wrote it. */
+  readonly param?: string | null
+  readonly headers?: Readonly<Record<string, string>>
+  /** The fault of the key: vendors differ in the status and the words for it. */
+  readonly keyFault?: KeyFault
+  /** Replaces the message where a vendor sends an object (Mistral's validation errors). */
+  readonly detail?: unknown
+}
+
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+  readonly status: number
+  readonly type: string
+  readonly code: string | null
+  readonly param: string | null
+  readonly headers: Readonly<Record<string, string>>
+  readonly keyFault: KeyFault | null
+  readonly detail: unknown
+
+  constructor(status: number, message: string, details: RefusalDetails = {}) {
+    super(message)
+    this.status = status
+    this.type = details.type ?? (status >= 500 ? 'server_error' : 'invalid_request_error')
+    this.code = details.code ?? null
+    this.param = details.param ?? null
+    this.headers = details.headers ?? {}
+    this.keyFault = details.keyFault ?? null
+    this.detail = details.detail
+  }
+}
+
+/** A 400 about one field. */
+export function badField(message: string, param: string, code: string | null = null): Refusal {
+  return new Refusal(400, message, { param, code })
+}
+
+/** OpenAI's 400 for a field that is not there. */
+export function missingField(param: string): Refusal {
+  return badField(`Missing required parameter: '${param}'.`, param, 'missing_required_parameter')
+}
+
+interface ErrorReply {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body: unknown
+}
+
+export interface Vendor {
+  /**
+   * @returns the key, or '' when none came in a form that the vendor takes.
+   * @throws Refusal for a malformed one
+   */
+  findKey(request: Request): string
+  /**
+   * @throws Refusal for what the vendor demands of a request beside the key, in its headers or its
+   * address
+   */
+  checkRequest?(request: Request): void
+  /** Under which the vendor sends the request's id. */
+  readonly idHeader: string
+  encodeRefusal(refusal: Refusal): ErrorReply
+  /** Absent: the vendor has no list at this address. */
+  encodeModels?(ids: readonly BaseModel[]): unknown
+}
+
+/** Answered as a credential that the vendor refuses. */
+const BAD_KEY = 'sandbox-bad-key'
+
+/** The key of `Authorization: Bearer`, or ''. */
+export function bearerOf(headers: Headers): string {
+  return /^Bearer +(\S+)$/i.exec(headers.get('authorization')?.trim() ?? '')?.[1] ?? ''
+}
+
+/** @param key '' when none came. @throws Refusal 401. */
+export function checkKey(key: string, requireKey: boolean): void {
+  if (key === BAD_KEY) {
+    throw new Refusal(
+      401,
+      `Incorrect API key provided: ${maskKey(key)}. The sandbox takes any key but this one.`,
+      { code: 'invalid_api_key', keyFault: 'bad' },
+    )
+  }
+  if (key === '' && requireKey) {
+    throw new Refusal(
+      401,
+      "You didn't provide an API key: send it as 'Authorization: Bearer KEY'. Any key will do.",
+      { keyFault: 'missing' },
+    )
+  }
+}
+
+/** Vendors repeat the masked key in their message; a relay should know that. */
+function maskKey(key: string): string {
+  return `${key.slice(0, 8)}${'*'.repeat(Math.max(3, key.length - 12))}${key.slice(-4)}`
+}
 
 export interface Exchange {
   readonly body: JsonObject
@@ -47,6 +148,46 @@ export interface Dialect {
   answer(exchange: Exchange): Answer
 }
 
+/** A request that was read, and the answer composed for it. */
+export interface Scene<Request> {
+  readonly exchange: Exchange
+  readonly request: Request
+  readonly composition: Composition
+}
+
+interface DialectForm<Request> extends Omit<Dialect, 'answer'> {
+  /** @throws Refusal when the vendor would refuse the request */
+  readRequest(exchange: Exchange): Request
+  /** The whole answer, in which `text` stands for the composed text. */
+  buildAnswer(scene: Scene<Request>, text: string): unknown
+  streamFrames(scene: Scene<Request>): Iterable<Frame>
+  failureFrames(message: string, scene: Scene<Request>, sent: number): readonly Frame[]
+}
+
+const FAILURE = 'The sandbox failed in mid-stream, as it was asked to.'
+
+export function defineDialect<Request extends { readonly prompt: Prompt }>({
+  readRequest,
+  buildAnswer,
+  streamFrames,
+  failureFrames,
+  ...dialect
+}: DialectForm<Request>): Dialect {
+  return {
+    ...dialect,
+    answer(exchange) {
+      const request = readRequest(exchange)
+      const composition = composeAnswer(request.prompt, exchange.model.fault)
+      const scene: Scene<Request> = { exchange, request, composition }
+      return {
+        json: () => encodeBody((text) => JSON.stringify(buildAnswer(scene, text)), composition),
+        frames: () => streamFrames(scene),
+        failureFrames: (sent) => failureFrames(FAILURE, scene, sent),
+      }
+    },
+  }
+}
+
 export const SSE: Framing = {
   contentType: 'text/event-stream; charset=utf-8',
   // Without its last brace; `[DONE]` has none and stays.
@@ -66,9 +207,9 @@ export function modelInAnswer(model: SandboxModel): string {
   return `sandbox-${model.name}`
 }
 
-/** An id with the look of the vendor's, made from the request alone. */
-export function createSeededId(prefix: string, seed: string, index: number): string {
-  return `${prefix}${seed.slice(0, 46)}${index.toString(16).padStart(2, '0')}`
+/** The end of an id: two hexadecimal digits. */
+export function toDigits(index: number): string {
+  return index.toString(16).padStart(2, '0')
 }
 
 /**
@@ -85,7 +226,7 @@ export function obfuscationAt(seed: string, position: number): string {
  * The parts of a JSON body. Of a `big` answer the text is written piece by piece where it stands;
  * any other body is one part.
  */
-export function* encodeBody(
+function* encodeBody(
   encode: (text: string) => string,
   composition: Composition,
 ): Generator<string> {
@@ -107,7 +248,11 @@ export interface NamedEvent {
   readonly [member: string]: unknown
 }
 
-/** A server-sent event that is named after its data's `type`. Knows no dialect. */
+/** A server-sent event that is named after its data's `type`. */
 export function encodeNamedEvent(event: NamedEvent): string {
   return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
+}
+
+export function encodeData(data: unknown): string {
+  return `data: ${JSON.stringify(data)}\n\n`
 }

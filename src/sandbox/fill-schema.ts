@@ -2,7 +2,7 @@
  * Makes a value that fits a JSON schema, taking words and numbers from the prompt where they fit.
  * Deterministic. Knows nothing of tools or of dialects.
  */
-import { isObject, type JsonObject } from './json.ts'
+import { isObject, type JsonObject, objectOf } from './json.ts'
 
 /**
  * The words of a prompt that fill a schema; each number and name is given out once, in order, then
@@ -47,7 +47,7 @@ export function fillSchema(
   prompt: string,
   usedNames: readonly string[] = [],
 ): unknown {
-  const root = isObject(schema) ? schema : {}
+  const root = objectOf(schema)
   return fill(
     root,
     'value',
@@ -140,13 +140,13 @@ function pickFrom(values: readonly unknown[], preset: unknown, offer: Offer): un
 }
 
 function fillObject(schema: JsonObject, offer: Offer, depth: number): JsonObject {
-  const properties = isObject(schema.properties) ? schema.properties : {}
+  const properties = objectOf(schema.properties)
   const required = Array.isArray(schema.required) ? schema.required : []
   const filled: Record<string, unknown> = {}
   for (const [name, member] of Object.entries(properties)) {
     if (depth >= MAX_DEPTH && !required.includes(name)) continue
     if (depth > MAX_DEPTH * 2) continue
-    filled[name] = fill(isObject(member) ? member : {}, name, offer, depth + 1)
+    filled[name] = fill(objectOf(member), name, offer, depth + 1)
   }
   return filled
 }
@@ -154,7 +154,7 @@ function fillObject(schema: JsonObject, offer: Offer, depth: number): JsonObject
 function fillArray(schema: JsonObject, property: string, offer: Offer, depth: number): unknown[] {
   const least = typeof schema.minItems === 'number' ? schema.minItems : depth >= MAX_DEPTH ? 0 : 1
   const most = typeof schema.maxItems === 'number' ? schema.maxItems : least
-  const items = isObject(schema.items) ? schema.items : {}
+  const items = objectOf(schema.items)
   return Array.from({ length: Math.min(least, most, 64) }, () =>
     fill(items, property, offer, depth + 1),
   )

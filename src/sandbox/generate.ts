@@ -5,15 +5,18 @@
 import { createHash } from 'node:crypto'
 import {
   type Answer,
+  badField,
   type Dialect,
   type Exchange,
   type Frame,
   type Framing,
+  missingField,
+  Refusal,
+  type RefusalDetails,
   SSE,
 } from './dialect.ts'
 import { isObject, type JsonObject } from './json.ts'
 import { type Fault, parseFault, parseModel, type SandboxModel } from './parse-model.ts'
-import { badField, missingField, Refusal, type RefusalDetails } from './refusal.ts'
 
 interface Generation {
   readonly request: Request

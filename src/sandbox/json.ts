@@ -10,6 +10,24 @@ export function objectsOf(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : []
 }
 
+/** The object, or one without members. */
+export function objectOf(value: unknown): JsonObject {
+  return isObject(value) ? value : {}
+}
+
+export function numberOf(value: unknown): number | null {
+  return typeof value === 'number' ? value : null
+}
+
+export function stringsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((text) => typeof text === 'string') : []
+}
+
+/** @param words with spaces in between */
+export function wordSet(...words: readonly string[]): ReadonlySet<string> {
+  return new Set(words.flatMap((line) => line.split(' ')))
+}
+
 export function stringOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
@@ -17,8 +35,10 @@ export function stringOf(value: unknown): string {
 /** A message's content is a string or an array of parts; every part that carries text counts. */
 export function textOfContent(content: unknown): string {
   if (typeof content === 'string') return content
-  return objectsOf(content)
-    .map((part) => stringOf(part.text) || stringOf(part.refusal))
-    .filter((text) => text !== '')
-    .join('\n')
+  return joinTexts(objectsOf(content).map((part) => stringOf(part.text) || stringOf(part.refusal)))
+}
+
+/** One text a line, without empty ones. */
+export function joinTexts(texts: readonly string[]): string {
+  return texts.filter((text) => text !== '').join('\n')
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { openReasoning, sealReasoning } from './seal-reasoning.ts'
+import { openReasoning, sealReasoning } from './thinking.ts'
 
 const reasoning = { id: 'rs_1', text: 'Sandbox reasoning', isPartial: false }
 

@@ -3,14 +3,161 @@
  * and misbehaves on request (README.md has the table). It keeps nothing, and shares no code with
  * the gateway, to be an independent check.
  */
-
-import { findRoute } from './endpoints.ts'
+import {
+  anthropicCountDialect,
+  anthropicDialect,
+  anthropicVendor,
+} from './anthropic/anthropic-dialect.ts'
+import { bedrockDialect, bedrockVendor } from './bedrock/bedrock-dialect.ts'
+import { cohereDialect, cohereVendor } from './cohere/cohere-dialect.ts'
+import { checkKey, type Dialect, Refusal, type Vendor } from './dialect.ts'
+import {
+  cohereEmbeddings,
+  geminiBatchEmbeddings,
+  geminiEmbedding,
+  openaiEmbeddings,
+} from './embeddings.ts'
+import { geminiDialect, geminiVendor } from './gemini/gemini-dialect.ts'
 import { generate } from './generate.ts'
+import { mistralChatDialect, mistralFimDialect } from './mistral/mistral-dialect.ts'
+import { chatDialect } from './openai/chat-dialect.ts'
+import { mistralVendor, openaiVendor } from './openai/openai-vendor.ts'
+import { responsesDialect } from './openai/responses-dialect.ts'
 import { BASE_MODELS } from './parse-model.ts'
-import { Refusal } from './refusal.ts'
-import { checkKey } from './vendor.ts'
 
-export interface SandboxOptions {
+type Endpoint =
+  | {
+      readonly method: 'POST'
+      readonly dialect: Dialect
+      /** True where the path asks for a stream; else the body's `stream` does. */
+      readonly isStream: boolean | undefined
+    }
+  /** The list of models. */
+  | { readonly method: 'GET' }
+
+interface Route {
+  readonly vendor: Vendor
+  readonly endpoint: Endpoint | undefined
+  /** The model, where the path names it; else the body does. */
+  readonly model?: string
+}
+
+interface Family {
+  readonly prefix: string
+  readonly vendor: Vendor
+  /** May stand before each path, or be left out. */
+  readonly version: RegExp
+  /** `{model}` in a path stands for the model's name. */
+  readonly endpoints: Readonly<Record<string, Endpoint>>
+}
+
+const post = (dialect: Dialect, isStream?: boolean): Endpoint => ({
+  method: 'POST',
+  dialect,
+  isStream,
+})
+const models: Endpoint = { method: 'GET' }
+
+/** The one without a prefix comes last: every path begins with it. */
+const FAMILIES: readonly Family[] = [
+  {
+    prefix: '/mistral',
+    vendor: mistralVendor,
+    version: /^\/v1(?=\/)/,
+    endpoints: {
+      '/chat/completions': post(mistralChatDialect),
+      '/fim/completions': post(mistralFimDialect),
+      '/models': models,
+    },
+  },
+  {
+    prefix: '/anthropic',
+    vendor: anthropicVendor,
+    version: /^\/v1(?=\/)/,
+    endpoints: {
+      '/messages': post(anthropicDialect),
+      '/messages/count_tokens': post(anthropicCountDialect, false),
+      '/models': models,
+    },
+  },
+  {
+    prefix: '/gemini',
+    vendor: geminiVendor,
+    version: /^\/v1(?:alpha|beta)?(?=\/)/,
+    endpoints: {
+      '/models/{model}:generateContent': post(geminiDialect, false),
+      '/models/{model}:streamGenerateContent': post(geminiDialect, true),
+      '/models/{model}:batchEmbedContents': post(geminiBatchEmbeddings, false),
+      '/models/{model}:embedContent': post(geminiEmbedding, false),
+      '/models': models,
+    },
+  },
+  {
+    prefix: '/bedrock',
+    vendor: bedrockVendor,
+    version: /^$/,
+    endpoints: {
+      '/model/{model}/converse': post(bedrockDialect, false),
+      '/model/{model}/converse-stream': post(bedrockDialect, true),
+    },
+  },
+  {
+    prefix: '/cohere',
+    vendor: cohereVendor,
+    version: /^\/v[12](?=\/)/,
+    endpoints: {
+      '/chat': post(cohereDialect),
+      '/embed': post(cohereEmbeddings, false),
+      '/models': models,
+    },
+  },
+  {
+    prefix: '',
+    vendor: openaiVendor,
+    version: /^\/v1(?=\/)/,
+    endpoints: {
+      '/responses': post(responsesDialect),
+      '/chat/completions': post(chatDialect),
+      '/embeddings': post(openaiEmbeddings, false),
+      '/fim/completions': post(mistralFimDialect),
+      '/models': models,
+    },
+  },
+]
+
+/** An unknown path has no endpoint, but still a vendor, in whose shape it is refused. */
+function findRoute(pathname: string): Route {
+  for (const { prefix, vendor, version, endpoints } of FAMILIES) {
+    if (!pathname.startsWith(`${prefix}/`)) continue
+    const path = pathname.slice(prefix.length).replace(version, '')
+    const found = Object.hasOwn(endpoints, path)
+      ? { endpoint: endpoints[path] }
+      : findByModel(endpoints, path)
+    const spoken = found?.endpoint?.method === 'POST' ? found.endpoint.dialect.vendor : vendor
+    return { vendor: spoken, endpoint: undefined, ...found }
+  }
+  return { vendor: openaiVendor, endpoint: undefined }
+}
+
+function findByModel(endpoints: Family['endpoints'], path: string) {
+  for (const [template, endpoint] of Object.entries(endpoints)) {
+    const [before = '', after] = template.split('{model}')
+    if (after === undefined || !path.startsWith(before) || !path.endsWith(after)) continue
+    const model = decode(path.slice(before.length, path.length - after.length))
+    if (model !== '') return { endpoint, model }
+  }
+  return undefined
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+interface SandboxOptions {
   /** 127.0.0.1 unless given. */
   readonly hostname?: string
   /** Any free port unless given. */
@@ -28,26 +175,16 @@ export interface Sandbox {
   stop(): Promise<void>
 }
 
-interface Settings {
-  readonly chunkDelayMs: number
-  readonly requireKey: boolean
-}
+type Settings = Required<SandboxOptions>
 
 const MAX_BODY_BYTES = 512 * 1024 * 1024
 
 /** @throws Error with `syscall: 'listen'` and the system's `code` where it cannot listen there */
 export function startSandbox(options: SandboxOptions = {}): Sandbox {
-  const settings: Settings = {
-    chunkDelayMs: options.chunkDelayMs ?? 0,
-    requireKey: options.requireKey ?? true,
-  }
-  const server = listen(options, settings)
-  return { url: server.url.origin, stop: () => server.stop(true) }
-}
-
-function listen({ hostname = '127.0.0.1', port = 0 }: SandboxOptions, settings: Settings) {
+  const { hostname = '127.0.0.1', port = 0, chunkDelayMs = 0, requireKey = true } = options
   try {
-    return serve(hostname, port, settings)
+    const server = serve({ hostname, port, chunkDelayMs, requireKey })
+    return { url: server.url.origin, stop: () => server.stop(true) }
   } catch (cause) {
     const { code } = cause as { readonly code?: string }
     const message = `The sandbox cannot listen on port ${port} of ${hostname}`
@@ -55,10 +192,10 @@ function listen({ hostname = '127.0.0.1', port = 0 }: SandboxOptions, settings: 
   }
 }
 
-function serve(hostname: string, port: number, settings: Settings) {
+function serve(settings: Settings) {
   return Bun.serve({
-    hostname,
-    port,
+    hostname: settings.hostname,
+    port: settings.port,
     // A hanging answer is the point of some faults: only the client or stop() ends it.
     idleTimeout: 0,
     maxRequestBodySize: MAX_BODY_BYTES,
@@ -67,13 +204,15 @@ function serve(hostname: string, port: number, settings: Settings) {
     // the requests.
     reusePort: false,
     fetch: (request) => handle(request, settings),
-    error: () =>
-      Response.json(
-        {
-          error: { message: 'The sandbox failed.', type: 'server_error', param: null, code: null },
-        },
-        { status: 500 },
-      ),
+    error: () => {
+      const error = {
+        message: 'The sandbox failed.',
+        type: 'server_error',
+        param: null,
+        code: null,
+      }
+      return Response.json({ error }, { status: 500 })
+    },
   })
 }
 
@@ -96,7 +235,7 @@ async function handle(request: Request, settings: Settings): Promise<Response> {
     const apiKey = vendor.findKey(request)
     checkKey(apiKey, settings.requireKey)
     vendor.checkRequest?.(request)
-    if (endpoint.type === 'models') return Response.json(vendor.encodeModels?.(BASE_MODELS) ?? {})
+    if (endpoint.method === 'GET') return Response.json(vendor.encodeModels?.(BASE_MODELS) ?? {})
     const { dialect, isStream } = endpoint
     const { chunkDelayMs } = settings
     return await generate({ request, dialect, model, isStream, apiKey, headers, chunkDelayMs })

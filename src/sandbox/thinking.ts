@@ -1,8 +1,67 @@
-/** How a Claude model is asked to think, and what it refuses beside it. Knows no message. */
-import { isObject, type JsonObject, stringOf } from './json.ts'
+/**
+ * Sealed reasoning, and Claude's rules for thinking: how a request asks for it, and which thinking
+ * blocks may come back. Knows no dialect.
+ */
+import { createCipheriv, createDecipheriv, createHash, createHmac } from 'node:crypto'
+import { badField } from './dialect.ts'
+import { isObject, type JsonObject, objectOf, stringOf } from './json.ts'
 import { reasoningTokensFor } from './openai/openai-vendor.ts'
-import { badField } from './refusal.ts'
-import { openReasoning, sealReasoning } from './seal-reasoning.ts'
+
+interface SealedReasoning {
+  /** Id of the reasoning item. */
+  readonly id: string
+  readonly text: string
+  /** The shorter ciphertext of `output_item.added`, which cannot be replayed. */
+  readonly isPartial: boolean
+}
+
+/** Visible as `c2FuZGJveC` at the start of each ciphertext: no real one looks like it. */
+const MAGIC = Buffer.from('sandbox1')
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+
+function keyFor(apiKey: string): Buffer {
+  return createHash('sha256').update(`gatehouse sandbox reasoning\0${apiKey}`).digest()
+}
+
+/** Deterministic: the nonce comes from the content, so that equal requests get equal answers. */
+export function sealReasoning(reasoning: SealedReasoning, apiKey: string): string {
+  const key = keyFor(apiKey)
+  const plain = Buffer.from(JSON.stringify(reasoning))
+  const nonce = createHmac('sha256', key).update(plain).digest().subarray(0, NONCE_BYTES)
+  const cipher = createCipheriv('aes-256-gcm', key, nonce)
+  cipher.setAAD(MAGIC)
+  const sealed = Buffer.concat([cipher.update(plain), cipher.final()])
+  return Buffer.concat([MAGIC, nonce, sealed, cipher.getAuthTag()]).toString('base64url')
+}
+
+/** Null when it was altered, belongs to another key, or was never the sandbox's. */
+export function openReasoning(encrypted: string, apiKey: string): SealedReasoning | null {
+  const bytes = Buffer.from(encrypted, 'base64url')
+  // A lenient decoder forgives stray characters; an altered text must not pass because of that.
+  if (bytes.toString('base64url') !== encrypted) return null
+  const body = MAGIC.length + NONCE_BYTES
+  if (bytes.length < body + TAG_BYTES || !bytes.subarray(0, MAGIC.length).equals(MAGIC)) return null
+  try {
+    const decipher = createDecipheriv(
+      'aes-256-gcm',
+      keyFor(apiKey),
+      bytes.subarray(MAGIC.length, body),
+    )
+    decipher.setAAD(MAGIC)
+    decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
+    const plain = Buffer.concat([
+      decipher.update(bytes.subarray(body, -TAG_BYTES)),
+      decipher.final(),
+    ])
+    const value: unknown = JSON.parse(plain.toString())
+    if (!isObject(value) || typeof value.id !== 'string' || typeof value.text !== 'string')
+      return null
+    return { id: value.id, text: value.text, isPartial: value.isPartial === true }
+  } catch {
+    return null
+  }
+}
 
 export interface ThinkingSettings {
   readonly type: 'off' | 'budget' | 'adaptive'
@@ -23,7 +82,8 @@ export function readThinking(body: JsonObject, isNewer: boolean): ThinkingSettin
   if (isNewer) refuseSampling(body)
   const { thinking } = body
   if (thinking === undefined || thinking === null) return OFF
-  const type = isObject(thinking) ? thinking.type : undefined
+  const settings = objectOf(thinking)
+  const { type } = settings
   if (type === 'disabled') return OFF
   if (type !== 'enabled' && type !== 'adaptive') {
     throw badField(
@@ -32,7 +92,6 @@ export function readThinking(body: JsonObject, isNewer: boolean): ThinkingSettin
       'thinking',
     )
   }
-  const settings = isObject(thinking) ? thinking : {}
   const isShown = settings.display !== 'omitted'
   if (type === 'enabled') {
     if (isNewer) {
@@ -45,7 +104,7 @@ export function readThinking(body: JsonObject, isNewer: boolean): ThinkingSettin
     checkBudget(settings.budget_tokens, body)
     return { type: 'budget', isShown, tokens: 64 }
   }
-  const effort = isObject(body.output_config) ? body.output_config.effort : undefined
+  const { effort } = objectOf(body.output_config)
   return { type: 'adaptive', isShown, tokens: reasoningTokensFor(effort ?? 'high') }
 }
 
@@ -65,8 +124,8 @@ function checkBudget(budget: unknown, body: JsonObject): void {
       '`top_p` must be greater than or equal to 0.95 or unset when thinking is enabled.',
       'top_p',
     )
-  const choice = isObject(body.tool_choice) ? body.tool_choice.type : undefined
-  if (choice === 'any' || choice === 'tool')
+  const { type } = objectOf(body.tool_choice)
+  if (type === 'any' || type === 'tool')
     throw badField('Thinking may not be enabled when tool_choice forces tool use.', 'tool_choice')
 }
 

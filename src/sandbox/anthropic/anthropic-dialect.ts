@@ -1,21 +1,22 @@
 /** The Anthropic dialect's answers: the message, its events, the count of tokens. Knows no HTTP. */
 
-import { type Composition, composeAnswer } from '../compose-answer.ts'
+import { type Composition, composeThoughts } from '../compose-answer.ts'
 import { splitTokens } from '../count-tokens.ts'
 import {
-  type Answer,
   answerOnce,
+  bearerOf,
   type Dialect,
+  defineDialect,
   type Exchange,
-  encodeBody,
   encodeNamedEvent,
   modelInAnswer,
   type NamedEvent,
+  Refusal,
+  type Scene,
+  toDigits,
+  type Vendor,
 } from '../dialect.ts'
-import { composeThoughts } from '../prompt-texts.ts'
-import { Refusal } from '../refusal.ts'
 import { signThinking } from '../thinking.ts'
-import { bearerOf, type Vendor } from '../vendor.ts'
 import { type AnthropicRequest, readAnthropicRequest, readPrompt } from './anthropic-request.ts'
 
 /** Anthropic's errors, key, headers and list of models. Knows no message. */
@@ -47,17 +48,26 @@ export const anthropicVendor: Vendor = {
   }),
 }
 
-export const anthropicDialect: Dialect = { vendor: anthropicVendor, answer }
+export const anthropicDialect = defineDialect<AnthropicRequest>({
+  vendor: anthropicVendor,
+  readRequest: readAnthropicRequest,
+  buildAnswer: (scene, text) => ({
+    ...buildHead(scene.exchange),
+    content: buildBlocks(scene, text),
+    ...buildEnding(scene.composition),
+    usage: { ...buildStartUsage(scene.request), output_tokens: scene.composition.outputTokens },
+  }),
+  *streamFrames(scene) {
+    for (const event of streamEvents(scene)) yield encodeNamedEvent(event)
+  },
+  failureFrames: (message) => [
+    encodeNamedEvent({ type: 'error', error: { type: 'api_error', message } }),
+  ],
+})
 
 export const anthropicCountDialect: Dialect = {
   vendor: anthropicVendor,
   answer: ({ body }) => answerOnce({ input_tokens: readPrompt(body).count.inputTokens }),
-}
-
-interface Scene {
-  readonly exchange: Exchange
-  readonly request: AnthropicRequest
-  readonly composition: Composition
 }
 
 type Block =
@@ -71,35 +81,6 @@ type Block =
       readonly input: unknown
     }
 
-function answer(exchange: Exchange): Answer {
-  const request = readAnthropicRequest(exchange)
-  const composition = composeAnswer(request.prompt, exchange.model.fault)
-  const scene: Scene = { exchange, request, composition }
-  return {
-    json: () =>
-      encodeBody(
-        (text) =>
-          JSON.stringify({
-            ...buildHead(exchange),
-            content: buildBlocks(scene, text),
-            ...buildEnding(composition),
-            usage: { ...buildStartUsage(request), output_tokens: composition.outputTokens },
-          }),
-        composition,
-      ),
-    frames: () => streamFrames(scene),
-    failureFrames: () => [
-      encodeNamedEvent({
-        type: 'error',
-        error: {
-          type: 'api_error',
-          message: 'The sandbox failed in mid-stream, as it was asked to.',
-        },
-      }),
-    ],
-  }
-}
-
 const buildHead = ({ seed, model }: Exchange) => ({
   model: modelInAnswer(model),
   id: `msg_${seed.slice(0, 24)}`,
@@ -107,12 +88,12 @@ const buildHead = ({ seed, model }: Exchange) => ({
   role: 'assistant',
 })
 
-function buildBlocks(scene: Scene, text: string): Block[] {
+function buildBlocks(scene: Scene<AnthropicRequest>, text: string): Block[] {
   const { exchange, composition } = scene
   const calls = composition.calls.map(
     (call, index): Block => ({
       type: 'tool_use',
-      id: `toolu_${exchange.seed.slice(24, 44)}${index.toString(16).padStart(2, '0')}`,
+      id: `toolu_${exchange.seed.slice(24, 44)}${toDigits(index)}`,
       name: call.name,
       input: JSON.parse(call.arguments),
     }),
@@ -121,10 +102,8 @@ function buildBlocks(scene: Scene, text: string): Block[] {
   return [...buildThinking(scene), ...said, ...calls]
 }
 
-/**
- * `redacted thinking` in the prompt asks for what Anthropic sends when thoughts may not be shown.
- */
-function buildThinking({ exchange, request }: Scene): Block[] {
+/** `redacted thinking` in the prompt asks for thoughts that may not be shown. */
+function buildThinking({ exchange, request }: Scene<AnthropicRequest>): Block[] {
   if (request.thinking.type === 'off') return []
   const id = exchange.seed.slice(0, 24)
   const text = composeThoughts(exchange.seed)
@@ -154,20 +133,14 @@ function buildStartUsage({ count, isCacheRead }: AnthropicRequest) {
   }
 }
 
-const PING = { type: 'ping' }
-
-function* streamFrames(scene: Scene): Generator<string> {
-  for (const event of streamEvents(scene)) yield encodeNamedEvent(event)
-}
-
-function* streamEvents(scene: Scene): Generator<NamedEvent> {
+function* streamEvents(scene: Scene<AnthropicRequest>): Generator<NamedEvent> {
   const { exchange, request, composition } = scene
   const usage = buildStartUsage(request)
   const start = { content: [], stop_reason: null, stop_sequence: null, usage }
   yield { type: 'message_start', message: { ...buildHead(exchange), ...start } }
   for (const [index, block] of buildBlocks(scene, composition.text ?? '').entries()) {
     yield { type: 'content_block_start', index, content_block: emptied(block) }
-    if (index === 0) yield PING
+    if (index === 0) yield { type: 'ping' }
     for (const delta of streamDeltas(block, composition))
       yield { type: 'content_block_delta', index, delta }
     yield { type: 'content_block_stop', index }

@@ -1,20 +1,18 @@
 /** Bedrock Converse's answers: the message, and its events in binary frames. Knows no HTTP. */
 import type { EventStreamCodec } from '@smithy/eventstream-codec'
-import { type Composition, composeAnswer } from '../compose-answer.ts'
+import { type Composition, composeThoughts } from '../compose-answer.ts'
 import { splitTokens } from '../count-tokens.ts'
 import {
-  type Answer,
-  type Dialect,
-  type Exchange,
-  encodeBody,
+  bearerOf,
+  defineDialect,
   type Frame,
-  type Framing,
   obfuscationAt,
+  Refusal,
+  type Scene,
+  toDigits,
+  type Vendor,
 } from '../dialect.ts'
-import { composeThoughts } from '../prompt-texts.ts'
-import { Refusal } from '../refusal.ts'
 import { signThinking } from '../thinking.ts'
-import { bearerOf, type Vendor } from '../vendor.ts'
 import { type BedrockRequest, readBedrockRequest } from './bedrock-request.ts'
 
 /**
@@ -31,26 +29,18 @@ export const bedrockVendor: Vendor = {
     throw new Refusal(
       403,
       'The signature of the request is not well-formed, or does not cover host and x-amz-date.',
-      {
-        type: 'IncompleteSignatureException',
-      },
+      { type: 'IncompleteSignatureException' },
     )
   },
   idHeader: 'x-amzn-requestid',
   encodeRefusal(refusal) {
-    if (refusal.keyFault !== null) {
-      const type =
-        refusal.keyFault === 'bad' ? 'UnrecognizedClientException' : 'AccessDeniedException'
-      return {
-        status: 403,
-        headers: { 'x-amzn-errortype': type },
-        body: { message: refusal.message },
-      }
-    }
-    const { status } = refusal
+    const { message, keyFault } = refusal
+    const status = keyFault === null ? refusal.status : 403
     const fallback = status >= 500 ? 'InternalServerException' : 'ValidationException'
-    const type = refusal.type.endsWith('Exception') ? refusal.type : (TYPES[status] ?? fallback)
-    return { status, headers: { 'x-amzn-errortype': type }, body: { message: refusal.message } }
+    const ofStatus =
+      keyFault === 'bad' ? 'UnrecognizedClientException' : (TYPES[status] ?? fallback)
+    const type = refusal.type.endsWith('Exception') ? refusal.type : ofStatus
+    return { status, headers: { 'x-amzn-errortype': type }, body: { message } }
   },
 }
 
@@ -76,20 +66,14 @@ function loadCodec(): EventStreamCodec {
 
 const string = (value: string) => ({ type: 'string' as const, value })
 
-function encodeEventFrame(type: string, payload: unknown): Uint8Array {
-  const headers = { ':message-type': string('event'), ':event-type': string(type) }
-  return encode(headers, JSON.stringify(payload))
-}
-
-function encodeExceptionFrame(type: string, payload: unknown): Uint8Array {
-  const headers = { ':message-type': string('exception'), ':exception-type': string(type) }
-  return encode(headers, JSON.stringify(payload))
-}
-
-function encode(headers: Record<string, ReturnType<typeof string>>, text: string): Uint8Array {
+function encodeFrame(kind: 'event' | 'exception', type: string, payload: object): Uint8Array {
   return loadCodec().encode({
-    headers: { ...headers, ':content-type': string('application/json') },
-    body: new TextEncoder().encode(text),
+    headers: {
+      ':message-type': string(kind),
+      [`:${kind}-type`]: string(type),
+      ':content-type': string('application/json'),
+    },
+    body: new TextEncoder().encode(JSON.stringify(payload)),
   })
 }
 
@@ -100,37 +84,26 @@ function spoil(frame: Frame): Frame {
   return loadCodec().encode({ headers, body: body.subarray(0, -1) })
 }
 
-const EVENT_STREAM: Framing = { contentType: 'application/vnd.amazon.eventstream', spoil }
+type BedrockScene = Scene<BedrockRequest>
 
-export const bedrockDialect: Dialect = { vendor: bedrockVendor, framing: EVENT_STREAM, answer }
+export const bedrockDialect = defineDialect<BedrockRequest>({
+  vendor: bedrockVendor,
+  framing: { contentType: 'application/vnd.amazon.eventstream', spoil },
+  readRequest: readBedrockRequest,
+  buildAnswer,
+  *streamFrames(scene) {
+    let position = 0
+    // Amazon pads its events so that sizes tell nothing.
+    for (const { type, payload } of streamEvents(scene))
+      yield encodeFrame('event', type, {
+        ...payload,
+        p: obfuscationAt(scene.exchange.seed, position++),
+      })
+  },
+  failureFrames: (message) => [encodeFrame('exception', 'internalServerException', { message })],
+})
 
-interface Scene {
-  readonly exchange: Exchange
-  readonly request: BedrockRequest
-  readonly composition: Composition
-}
-
-function answer(exchange: Exchange): Answer {
-  const request = readBedrockRequest(exchange)
-  const composition = composeAnswer(request.prompt, exchange.model.fault)
-  const scene: Scene = { exchange, request, composition }
-  return {
-    json: () => encodeBody((text) => JSON.stringify(buildAnswer(scene, text)), composition),
-    *frames() {
-      let position = 0
-      // Amazon pads its events so that sizes tell nothing.
-      for (const { type, payload } of streamEvents(scene))
-        yield encodeEventFrame(type, { ...payload, p: obfuscationAt(exchange.seed, position++) })
-    },
-    failureFrames: () => [
-      encodeExceptionFrame('internalServerException', {
-        message: 'The sandbox failed in mid-stream, as it was asked to.',
-      }),
-    ],
-  }
-}
-
-function buildAnswer(scene: Scene, text: string) {
+function buildAnswer(scene: BedrockScene, text: string) {
   const { composition } = scene
   const thoughts = buildThoughts(scene)
   const content = [
@@ -147,15 +120,15 @@ function buildAnswer(scene: Scene, text: string) {
   }
 }
 
-function buildThoughts({ exchange, request }: Scene) {
+function buildThoughts({ exchange, request }: BedrockScene) {
   if (request.thinking.type === 'off') return undefined
   const text = request.thinking.isShown ? composeThoughts(exchange.seed) : ''
   return { text, signature: signThinking(exchange.seed.slice(0, 24), text) }
 }
 
-function buildCalls({ exchange, composition }: Scene) {
+function buildCalls({ exchange, composition }: BedrockScene) {
   return composition.calls.map((call, index) => ({
-    toolUseId: `tooluse_${exchange.seed.slice(24, 44)}${index.toString(16).padStart(2, '0')}`,
+    toolUseId: `tooluse_${exchange.seed.slice(24, 44)}${toDigits(index)}`,
     name: call.name,
     input: call.arguments,
   }))
@@ -167,7 +140,7 @@ function stopReason({ finish, stoppedBy }: Composition): string {
 }
 
 /** Tokens that came from the cache or went into it are not among the input tokens. */
-function buildMetadata({ request, composition }: Scene) {
+function buildMetadata({ request, composition }: BedrockScene) {
   const { inputTokens, cachedTokens } = request.count
   return {
     usage: {
@@ -188,7 +161,7 @@ interface Event {
 }
 
 /** Only tools have a start; the counts come after the end. */
-function* streamEvents(scene: Scene): Generator<Event> {
+function* streamEvents(scene: BedrockScene): Generator<Event> {
   const { composition } = scene
   let contentBlockIndex = 0
   const delta = (members: object): Event => ({

@@ -5,25 +5,26 @@
 
 import type { Prompt, ToolChoice, ToolOffer } from '../compose-answer.ts'
 import { countPrompt, type PromptCount } from '../count-tokens.ts'
-import type { Exchange } from '../dialect.ts'
-import { isObject, type JsonObject, objectsOf, stringOf, textOfContent } from '../json.ts'
-import { badField, Refusal } from '../refusal.ts'
+import { badField, type Exchange, Refusal } from '../dialect.ts'
+import {
+  isObject,
+  type JsonObject,
+  joinTexts,
+  numberOf,
+  objectOf,
+  objectsOf,
+  stringOf,
+  stringsOf,
+  textOfContent,
+  wordSet,
+} from '../json.ts'
 import { checkThinking, readThinking, type ThinkingSettings } from '../thinking.ts'
 
-const FIELDS = new Set([
-  'additionalModelRequestFields',
-  'additionalModelResponseFieldPaths',
-  'guardrailConfig',
-  'inferenceConfig',
-  'messages',
-  'outputConfig',
-  'performanceConfig',
-  'promptVariables',
-  'requestMetadata',
-  'serviceTier',
-  'system',
-  'toolConfig',
-])
+const FIELDS = wordSet(
+  'additionalModelRequestFields additionalModelResponseFieldPaths guardrailConfig',
+  'inferenceConfig messages outputConfig performanceConfig promptVariables requestMetadata',
+  'serviceTier system toolConfig',
+)
 const INFERENCE_FIELDS = new Set(['maxTokens', 'stopSequences', 'temperature', 'topP'])
 
 export interface BedrockRequest {
@@ -36,7 +37,7 @@ export interface BedrockRequest {
 
 /** @throws Refusal 400 in Amazon's words. */
 export function readBedrockRequest({ body, model }: Exchange): BedrockRequest {
-  const inference = isObject(body.inferenceConfig) ? body.inferenceConfig : {}
+  const inference = objectOf(body.inferenceConfig)
   if (model.base !== 'echo-lenient') {
     checkNames(body, FIELDS)
     checkNames(inference, INFERENCE_FIELDS)
@@ -72,10 +73,8 @@ export function readBedrockRequest({ body, model }: Exchange): BedrockRequest {
       tools,
       toolChoice: readToolChoice(body.toolConfig, tools),
       isParallel: true,
-      maxOutputTokens: typeof inference.maxTokens === 'number' ? inference.maxTokens : null,
-      stop: Array.isArray(inference.stopSequences)
-        ? inference.stopSequences.filter((stop) => typeof stop === 'string')
-        : [],
+      maxOutputTokens: numberOf(inference.maxTokens),
+      stop: stringsOf(inference.stopSequences),
       reasoningTokens: thinking.tokens,
       ...readFormat(body.outputConfig),
     },
@@ -104,10 +103,10 @@ function invalid(at: string, constraint: string): Refusal {
 function checkRange(inference: JsonObject, name: 'temperature' | 'topP'): void {
   const value = inference[name]
   if (value === undefined) return
-  if (typeof value !== 'number' || value < 0)
-    throw invalid(`inferenceConfig.${name}`, 'Member must have value greater than or equal to 0')
-  if (value > 1)
-    throw invalid(`inferenceConfig.${name}`, 'Member must have value less than or equal to 1')
+  const isTooSmall = typeof value !== 'number' || value < 0
+  if (!isTooSmall && value <= 1) return
+  const bound = isTooSmall ? 'greater than or equal to 0' : 'less than or equal to 1'
+  throw invalid(`inferenceConfig.${name}`, `Member must have value ${bound}`)
 }
 
 /** The model's own rules are Claude's; what it refuses, Amazon passes on. */
@@ -118,10 +117,9 @@ function readModelFields(
   isNewer: boolean,
 ): ThinkingSettings {
   const { maxTokens, temperature, topP } = inference
-  const choice =
-    isObject(toolConfig) && isObject(toolConfig.toolChoice) ? toolConfig.toolChoice : {}
+  const choice = objectOf(objectOf(toolConfig).toolChoice)
   const body = {
-    ...(isObject(fields) ? fields : {}),
+    ...objectOf(fields),
     ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(topP === undefined ? {} : { top_p: topP }),
@@ -129,7 +127,10 @@ function readModelFields(
   }
   try {
     const thinking = readThinking(body, isNewer)
-    checkThinking(turns.map(toAnthropicTurn), thinking.type === 'budget')
+    checkThinking(
+      turns.map(({ role, blocks }) => ({ role, blocks: blocks.map(toAnthropicBlock) })),
+      thinking.type === 'budget',
+    )
     return thinking
   } catch (thrown) {
     if (!(thrown instanceof Refusal)) throw thrown
@@ -139,7 +140,7 @@ function readModelFields(
 
 function readTools(config: unknown): ToolOffer[] {
   if (config === undefined) return []
-  const tools = isObject(config) ? objectsOf(config.tools) : []
+  const tools = objectsOf(objectOf(config).tools)
   if (tools.length === 0)
     throw invalid('toolConfig.tools', 'Member must have length greater than or equal to 1')
   return tools.flatMap(({ toolSpec }, index) => {
@@ -149,8 +150,8 @@ function readTools(config: unknown): ToolOffer[] {
         `toolConfig.tools.${index + 1}.member.toolSpec.name`,
         'Member must satisfy regular expression pattern: [a-zA-Z0-9_-]+',
       )
-    const schema = isObject(toolSpec.inputSchema) ? toolSpec.inputSchema.json : undefined
-    if (!isObject(schema) || schema.type !== 'object')
+    const schema = objectOf(objectOf(toolSpec.inputSchema).json)
+    if (schema.type !== 'object')
       throw badField(
         `The value at toolConfig.tools.${index}.toolSpec.inputSchema.json.type must be one of ` +
           'the following: object.',
@@ -162,10 +163,9 @@ function readTools(config: unknown): ToolOffer[] {
 
 /** The schema is written as text. */
 function readFormat(config: unknown): { readonly schema?: unknown } {
-  const format = isObject(config) && isObject(config.textFormat) ? config.textFormat : {}
+  const format = objectOf(objectOf(config).textFormat)
   if (format.type !== 'json_schema') return {}
-  const structure = isObject(format.structure) ? format.structure.jsonSchema : undefined
-  const text = isObject(structure) ? stringOf(structure.schema) : ''
+  const text = stringOf(objectOf(objectOf(format.structure).jsonSchema).schema)
   try {
     return { schema: JSON.parse(text) }
   } catch {
@@ -178,10 +178,10 @@ function readFormat(config: unknown): { readonly schema?: unknown } {
 
 /** There is no choice of none. */
 function readToolChoice(config: unknown, tools: readonly ToolOffer[]): ToolChoice {
-  const choice = isObject(config) ? config.toolChoice : undefined
+  const choice = objectOf(config).toolChoice
   if (!isObject(choice) || choice.auto !== undefined) return { type: 'auto' }
   if (choice.any !== undefined) return { type: 'required' }
-  const name = isObject(choice.tool) ? stringOf(choice.tool.name) : ''
+  const name = stringOf(objectOf(choice.tool).name)
   if (tools.some((tool) => tool.name === name)) return { type: 'named', name }
   throw badField(
     'The value at toolConfig.toolChoice is invalid: it names no tool of toolConfig.tools.',
@@ -209,20 +209,20 @@ const KINDS = [
   'searchResult',
 ]
 
+const NO_START =
+  'A conversation must start with a user message. Try again with a conversation that ' +
+  'starts with a user message.'
+
 const refused = (message: string): Refusal => badField(message, 'messages')
 
 /** @throws Refusal 400 in Amazon's words. */
 function readBedrockTurns(value: unknown): BedrockTurn[] {
-  if (!Array.isArray(value) || value.length === 0)
-    throw refused(
-      'A conversation must start with a user message. Try again with a conversation that ' +
-        'starts with a user message.',
-    )
+  if (!Array.isArray(value) || value.length === 0) throw refused(NO_START)
   const turns = value.map((message, at): BedrockTurn => {
     if (!isObject(message) || (message.role !== 'user' && message.role !== 'assistant'))
-      throw refused(
-        `1 validation error detected: Value at 'messages.${at + 1}.member.role' failed to ` +
-          'satisfy constraint: Member must satisfy enum value set: [user, assistant]',
+      throw invalid(
+        `messages.${at + 1}.member.role`,
+        'Member must satisfy enum value set: [user, assistant]',
       )
     if (!Array.isArray(message.content) || message.content.length === 0)
       throw refused(
@@ -281,11 +281,7 @@ const idsOf = (turn: BedrockTurn | undefined, kind: 'toolUse' | 'toolResult'): s
   })
 
 function checkTurns(turns: readonly BedrockTurn[]): void {
-  if (turns[0]?.role !== 'user')
-    throw refused(
-      'A conversation must start with a user message. Try again with a conversation that ' +
-        'starts with a user message.',
-    )
+  if (turns[0]?.role !== 'user') throw refused(NO_START)
   for (const [at, turn] of turns.entries()) {
     const before = turns[at - 1]
     if (before?.role === turn.role)
@@ -295,25 +291,25 @@ function checkTurns(turns: readonly BedrockTurn[]): void {
       )
     const calls = idsOf(before, 'toolUse')
     const results = idsOf(turn, 'toolResult')
-    const open = calls.filter((id) => !results.includes(id))
-    if (open.length > 0)
-      throw refused(
-        `Expected toolResult blocks at messages.${at}.content for the following Ids: ` +
-          `${open.join(', ')}`,
-      )
+    refuseOpenCalls(
+      calls.filter((id) => !results.includes(id)),
+      at,
+    )
     if (results.some((id) => !calls.includes(id)))
       throw refused(
         `The number of toolResult blocks at messages.${at}.content exceeds the number of ` +
           'toolUse blocks of previous turn.',
       )
   }
-  const last = turns.length - 1
-  const open = idsOf(turns[last], 'toolUse')
-  if (open.length > 0)
-    throw refused(
-      `Expected toolResult blocks at messages.${last + 1}.content for the following Ids: ` +
-        `${open.join(', ')}`,
-    )
+  refuseOpenCalls(idsOf(turns.at(-1), 'toolUse'), turns.length)
+}
+
+/** @param at the turn in which the results would stand */
+function refuseOpenCalls(ids: readonly string[], at: number): void {
+  if (ids.length === 0) return
+  throw refused(
+    `Expected toolResult blocks at messages.${at}.content for the following Ids: ${ids.join(', ')}`,
+  )
 }
 
 function hasToolBlocks(turns: readonly BedrockTurn[]): boolean {
@@ -321,10 +317,7 @@ function hasToolBlocks(turns: readonly BedrockTurn[]): boolean {
 }
 
 function textOfBedrockTurn({ blocks }: BedrockTurn): string {
-  return blocks
-    .map((block) => stringOf(block.text))
-    .filter((text) => text !== '')
-    .join('\n')
+  return joinTexts(blocks.map((block) => stringOf(block.text)))
 }
 
 /** The text of a turn that counts as tokens. */
@@ -350,11 +343,7 @@ function resultsAtEnd(turns: readonly BedrockTurn[]): string[] {
   )
 }
 
-/** The same turn in Anthropic's shape, as far as the rules for thinking need it. */
-function toAnthropicTurn({ role, blocks }: BedrockTurn) {
-  return { role, blocks: blocks.map(toAnthropicBlock) }
-}
-
+/** The same block in Anthropic's shape, as far as the rules for thinking need it. */
 function toAnthropicBlock(block: JsonObject): JsonObject {
   if (block.toolUse !== undefined) return { type: 'tool_use' }
   if (block.toolResult !== undefined) return { type: 'tool_result' }
@@ -364,8 +353,6 @@ function toAnthropicBlock(block: JsonObject): JsonObject {
     const data = Buffer.from(stringOf(reasoningContent.redactedContent), 'base64').toString()
     return { type: 'redacted_thinking', data }
   }
-  const { text, signature } = isObject(reasoningContent.reasoningText)
-    ? reasoningContent.reasoningText
-    : {}
+  const { text, signature } = objectOf(reasoningContent.reasoningText)
   return { type: 'thinking', thinking: text, signature }
 }

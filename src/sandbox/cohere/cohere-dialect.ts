@@ -1,22 +1,194 @@
-/** Cohere's chat answers: the message and its events. Knows no HTTP. */
-
-import { type Composition, composeAnswer } from '../compose-answer.ts'
-import { countTokens, splitTokens } from '../count-tokens.ts'
+/** Cohere's chat: what is refused in a request, the message and its events. Knows no HTTP. */
 import {
-  type Answer,
-  answerOnce,
-  type Dialect,
+  type Composition,
+  composeThoughts,
+  JSON_OBJECT,
+  type Prompt,
+  type ToolChoice,
+  type ToolOffer,
+} from '../compose-answer.ts'
+import { countPrompt, type PromptCount, splitTokens } from '../count-tokens.ts'
+import {
+  badField,
+  bearerOf,
+  defineDialect,
   type Exchange,
-  encodeBody,
   encodeNamedEvent,
   type NamedEvent,
+  type Refusal,
+  type Scene,
+  toDigits,
+  type Vendor,
 } from '../dialect.ts'
-import { embedText, toBase64 } from '../embed-text.ts'
-import { isObject, objectsOf, textOfContent } from '../json.ts'
-import { composeThoughts } from '../prompt-texts.ts'
-import { badField } from '../refusal.ts'
-import { bearerOf, type Vendor } from '../vendor.ts'
-import { type CohereRequest, readCohereRequest } from './cohere-request.ts'
+import {
+  isObject,
+  type JsonObject,
+  numberOf,
+  objectsOf,
+  stringOf,
+  stringsOf,
+  textOfContent,
+  wordSet,
+} from '../json.ts'
+import { readChatTools } from '../openai/chat-dialect.ts'
+import { reasoningTokensFor } from '../openai/openai-vendor.ts'
+
+const FIELDS = wordSet(
+  'citation_options documents frequency_penalty k logprobs max_tokens messages model p',
+  'presence_penalty priority response_format safety_mode seed stop_sequences stream',
+  'strict_tools temperature thinking tool_choice tools',
+)
+const RANGES: Readonly<Record<string, number>> = {
+  frequency_penalty: 1,
+  p: 0.99,
+  presence_penalty: 1,
+  temperature: 1,
+}
+const ROLES = ['user', 'assistant', 'system', 'tool']
+const MAX_STOPS = 5
+
+interface CohereRequest {
+  readonly prompt: Prompt
+  readonly count: PromptCount
+}
+
+function invalid(param: string, message: string): Refusal {
+  return badField(`invalid request: ${message}`, param)
+}
+
+/** @throws Refusal 400 in Cohere's words. */
+function readCohereRequest({ body, model }: Exchange): CohereRequest {
+  if (model.base !== 'echo-lenient') checkFields(body)
+  const messages = readMessages(body.messages)
+  const tools = readTools(body.tools)
+  const start = messages.findLastIndex((message) => message.role !== 'tool') + 1
+  const parts = messages.map((message) => {
+    const calls = Array.isArray(message.tool_calls) ? JSON.stringify(message.tool_calls) : ''
+    return textOfContent(message.content) + calls
+  })
+  return {
+    prompt: {
+      lastUserText: textOfContent(messages.findLast((message) => message.role === 'user')?.content),
+      toolOutputs: messages.slice(start).map((message) => textOfOutput(message.content)),
+      tools,
+      toolChoice: readToolChoice(body.tool_choice, tools),
+      isParallel: true,
+      maxOutputTokens: numberOf(body.max_tokens),
+      stop: readStops(body.stop_sequences),
+      reasoningTokens: readThinking(body.thinking, model.base === 'echo-reasoning'),
+      ...readFormat(body.response_format),
+    },
+    count: countPrompt(
+      tools.length > 0 ? [JSON.stringify(body.tools), ...parts] : parts,
+      // Caching is implicit: what was said in an earlier turn is there.
+      messages.some((message) => message.role === 'assistant') ? 'implicit' : undefined,
+    ),
+  }
+}
+
+function checkFields(body: JsonObject): void {
+  for (const [name, value] of Object.entries(body)) {
+    if (!FIELDS.has(name))
+      throw badField(`unknown field: parameter '${name}' is not a valid field`, name)
+    const most = RANGES[name]
+    if (most === undefined || value === null) continue
+    if (typeof value !== 'number' || value < 0 || value > most)
+      throw invalid(name, `${name} must be between 0 and ${most} inclusive.`)
+  }
+}
+
+function readMessages(value: unknown): readonly JsonObject[] {
+  const messages = objectsOf(value)
+  if (messages.length === 0)
+    throw invalid('messages', 'messages must be a non-empty list of messages.')
+  let open = new Set<string>()
+  for (const [at, message] of messages.entries()) {
+    if (!ROLES.includes(stringOf(message.role)))
+      throw invalid('messages', `messages[${at}].role must be one of ${ROLES.join(', ')}.`)
+    if (message.role === 'tool') {
+      const id = stringOf(message.tool_call_id)
+      if (!open.delete(id))
+        throw invalid('messages', `cannot find tool call id ${id} in previous tool calls.`)
+      continue
+    }
+    refuseOpenCalls(open)
+    const calls = objectsOf(message.tool_calls)
+    checkContent(message, calls.length > 0, at)
+    open = new Set(calls.map((call) => stringOf(call.id)))
+  }
+  refuseOpenCalls(open)
+  if (messages.at(-1)?.role === 'assistant')
+    throw invalid('messages', 'the last message must be of role user or tool.')
+  return messages
+}
+
+function checkContent(message: JsonObject, hasCalls: boolean, at: number): void {
+  const parts = objectsOf(message.content)
+  const isEmpty = typeof message.content === 'string' ? message.content === '' : parts.length === 0
+  if (isEmpty && !hasCalls) throw invalid('messages', `messages[${at}].content must not be empty.`)
+  const known = message.role === 'assistant' ? ['text', 'thinking'] : ['text', 'image_url']
+  const odd = parts.find((part) => !known.includes(stringOf(part.type)))
+  if (odd !== undefined)
+    throw invalid(
+      'messages',
+      `messages[${at}].content has the type '${String(odd.type)}', expected ` +
+        `one of ${known.join(', ')}.`,
+    )
+}
+
+function refuseOpenCalls(open: ReadonlySet<string>): void {
+  if (open.size === 0) return
+  throw invalid(
+    'messages',
+    `all tool calls must be followed by tool results, missing for: ${[...open].join(', ')}.`,
+  )
+}
+
+/** A text, or documents whose data is an object or a text. */
+function textOfOutput(content: unknown): string {
+  if (typeof content === 'string') return content
+  return objectsOf(content)
+    .map((part) => {
+      const data = isObject(part.document) ? part.document.data : part.text
+      return typeof data === 'string' ? data : JSON.stringify(data)
+    })
+    .join('\n')
+}
+
+function readTools(tools: unknown): ToolOffer[] {
+  const untyped = objectsOf(tools).find((tool) => tool.type !== 'function')
+  if (untyped !== undefined) throw invalid('tools', "tools must be of type 'function'.")
+  return readChatTools(tools)
+}
+
+function readToolChoice(choice: unknown, tools: readonly ToolOffer[]): ToolChoice {
+  if (choice === undefined || choice === null) return { type: 'auto' }
+  if (choice !== 'REQUIRED' && choice !== 'NONE')
+    throw invalid('tool_choice', 'tool_choice must be one of REQUIRED, NONE.')
+  if (tools.length === 0) throw invalid('tool_choice', 'tool_choice can be given only with tools.')
+  return { type: choice === 'NONE' ? 'none' : 'required' }
+}
+
+function readStops(stops: unknown): string[] {
+  const texts = stringsOf(stops)
+  if (texts.length > MAX_STOPS)
+    throw invalid('stop_sequences', `at most ${MAX_STOPS} stop_sequences can be given.`)
+  return texts
+}
+
+/** A reasoning model thinks unless told not to; no other one takes the setting. */
+function readThinking(value: unknown, isReasoning: boolean): number {
+  if (!isObject(value)) return isReasoning ? reasoningTokensFor(undefined) : 0
+  if (!isReasoning) throw invalid('thinking', 'thinking is not supported for this model.')
+  const budget =
+    typeof value.token_budget === 'number' ? value.token_budget : Number.POSITIVE_INFINITY
+  return value.type === 'disabled' ? 0 : Math.min(budget, reasoningTokensFor(undefined))
+}
+
+function readFormat(format: unknown): { readonly schema?: unknown } {
+  if (!isObject(format) || format.type !== 'json_object') return {}
+  return { schema: format.json_schema ?? format.schema ?? JSON_OBJECT }
+}
 
 /**
  * Cohere answers an overload of its own with 503, a validation with 400 or 422; its errors are a
@@ -34,47 +206,30 @@ export const cohereVendor: Vendor = {
   }),
 }
 
-export const cohereDialect: Dialect = { vendor: cohereVendor, answer }
+type CohereScene = Scene<CohereRequest>
 
-interface Scene {
-  readonly exchange: Exchange
-  readonly request: CohereRequest
-  readonly composition: Composition
-}
-
-function answer(exchange: Exchange): Answer {
-  const request = readCohereRequest(exchange)
-  const composition = composeAnswer(request.prompt, exchange.model.fault)
-  const scene: Scene = { exchange, request, composition }
-  return {
-    json: () =>
-      encodeBody(
-        (text) =>
-          JSON.stringify({
-            id: idOf(exchange),
-            message: buildMessage(scene, text),
-            finish_reason: finishReason(composition),
-            usage: buildUsage(scene),
-          }),
-        composition,
-      ),
-    *frames() {
-      for (const event of streamEvents(scene)) yield encodeNamedEvent(event)
-    },
-    failureFrames: () => [
-      encodeNamedEvent({
-        type: 'message-end',
-        delta: {
-          finish_reason: 'ERROR',
-          error: 'The sandbox failed in mid-stream, as it was asked to.',
-        },
-      }),
-    ],
-  }
-}
+export const cohereDialect = defineDialect<CohereRequest>({
+  vendor: cohereVendor,
+  readRequest: readCohereRequest,
+  buildAnswer: (scene, text) => ({
+    id: toUuid(scene.exchange.seed),
+    message: buildMessage(scene, text),
+    finish_reason: finishReason(scene.composition),
+    usage: buildUsage(scene),
+  }),
+  *streamFrames(scene) {
+    for (const event of streamEvents(scene)) yield encodeNamedEvent(event)
+  },
+  failureFrames: (message) => [
+    encodeNamedEvent({
+      type: 'message-end',
+      delta: { finish_reason: 'ERROR', error: message },
+    }),
+  ],
+})
 
 /** A UUID by its look. */
-function idOf({ seed }: Exchange): string {
+export function toUuid(seed: string): string {
   return seed.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5')
 }
 
@@ -90,19 +245,19 @@ function planOf({ calls }: Composition): string {
     : `Sandbox plan: I will use ${calls.map(({ name }) => name).join(' and ')}.`
 }
 
-function buildCalls({ exchange, composition }: Scene) {
+function buildCalls({ exchange, composition }: CohereScene) {
   return composition.calls.map((call, index) => ({
-    id: `${call.name}_${exchange.seed.slice(0, 10)}${index.toString(16).padStart(2, '0')}`,
+    id: `${call.name}_${exchange.seed.slice(0, 10)}${toDigits(index)}`,
     type: 'function' as const,
     function: call,
   }))
 }
 
-function thoughtsOf({ exchange, composition }: Scene): string | undefined {
+function thoughtsOf({ exchange, composition }: CohereScene): string | undefined {
   return composition.reasoningTokens > 0 ? composeThoughts(exchange.seed) : undefined
 }
 
-function buildMessage(scene: Scene, text: string) {
+function buildMessage(scene: CohereScene, text: string) {
   const calls = buildCalls(scene)
   const thinking = thoughtsOf(scene)
   const content = [
@@ -119,7 +274,7 @@ function buildMessage(scene: Scene, text: string) {
 /** The bill leaves out what Cohere itself puts around a prompt. */
 const FRAME_TOKENS = 495
 
-function buildUsage({ request, composition }: Scene) {
+function buildUsage({ request, composition }: CohereScene) {
   const { inputTokens, cachedTokens } = request.count
   const output_tokens = composition.outputTokens
   return {
@@ -130,10 +285,10 @@ function buildUsage({ request, composition }: Scene) {
   }
 }
 
-function* streamEvents(scene: Scene): Generator<NamedEvent> {
+function* streamEvents(scene: CohereScene): Generator<NamedEvent> {
   const { exchange, composition } = scene
   const empty = { role: 'assistant', content: [], tool_plan: '', tool_calls: [], citations: [] }
-  yield { id: idOf(exchange), type: 'message-start', delta: { message: empty } }
+  yield { id: toUuid(exchange.seed), type: 'message-start', delta: { message: empty } }
   for (const tool_plan of splitTokens(planOf(composition)))
     yield { type: 'tool-plan-delta', delta: { message: { tool_plan } } }
   let index = 0
@@ -158,7 +313,7 @@ function* streamEvents(scene: Scene): Generator<NamedEvent> {
   }
 }
 
-function* streamCalls(scene: Scene): Generator<NamedEvent> {
+function* streamCalls(scene: CohereScene): Generator<NamedEvent> {
   for (const [index, call] of buildCalls(scene).entries()) {
     const calls = (tool_calls: object) => ({ index, delta: { message: { tool_calls } } })
     const opening = { ...call, function: { name: call.function.name, arguments: '' } }
@@ -167,69 +322,4 @@ function* streamCalls(scene: Scene): Generator<NamedEvent> {
       yield { type: 'tool-call-delta', ...calls({ function: { arguments: fragment } }) }
     yield { type: 'tool-call-end', index }
   }
-}
-
-/** Cohere's embeddings: reading, refusing, answering. Knows no HTTP. */
-export const cohereEmbeddings: Dialect = { vendor: cohereVendor, answer: embed }
-
-const INPUT_TYPES = ['search_document', 'search_query', 'classification', 'clustering', 'image']
-const DIMENSIONS = [256, 512, 1024, 1536]
-const MAX_TEXTS = 96
-
-function embed({ body, seed }: Exchange): Answer {
-  if (typeof body.input_type !== 'string' || !INPUT_TYPES.includes(body.input_type))
-    throw badField(
-      `invalid request: input_type must be one of ${INPUT_TYPES.join(', ')} for this model.`,
-      'input_type',
-    )
-  const texts = readTexts(body.texts, body.inputs)
-  const dimensions = body.output_dimension ?? 1536
-  if (typeof dimensions !== 'number' || !DIMENSIONS.includes(dimensions))
-    throw badField(
-      `invalid request: output_dimension must be one of ${DIMENSIONS.join(', ')}.`,
-      'output_dimension',
-    )
-  const vectors = texts.map((text) => embedText(text, dimensions))
-  const embeddings: Record<string, unknown> = {}
-  for (const type of readTypes(body.embedding_types)) embeddings[type] = vectors.map(ENCODERS[type])
-  const input_tokens = texts.reduce((sum, text) => sum + countTokens(text), 0)
-  return answerOnce({
-    id: seed.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5'),
-    embeddings,
-    texts,
-    meta: { api_version: { version: '2' }, billed_units: { input_tokens } },
-    response_type: 'embeddings_by_type',
-  })
-}
-
-const ENCODERS = {
-  float: (vector: Float32Array): unknown => [...vector],
-  base64: toBase64,
-  int8: (vector: Float32Array): unknown => Array.from(vector, (value) => Math.round(value * 127)),
-  uint8: (vector: Float32Array): unknown =>
-    Array.from(vector, (value) => Math.round(value * 127) + 128),
-}
-
-function readTypes(types: unknown): (keyof typeof ENCODERS)[] {
-  if (types === undefined || types === null) return ['float']
-  const asked: readonly unknown[] = Array.isArray(types) ? types : []
-  return asked.map((type) => {
-    if (type === 'float' || type === 'base64' || type === 'int8' || type === 'uint8') return type
-    throw badField(
-      `invalid request: embedding_types must be of ${Object.keys(ENCODERS).join(', ')}.`,
-      'embedding_types',
-    )
-  })
-}
-
-function readTexts(texts: unknown, inputs: unknown): string[] {
-  const written: readonly unknown[] = Array.isArray(texts)
-    ? texts
-    : objectsOf(inputs).map((input) => (isObject(input) ? textOfContent(input.content) : undefined))
-  const read = written.filter((text) => typeof text === 'string')
-  if (read.length === 0 || read.length < written.length)
-    throw badField('invalid request: valid texts must be provided.', 'texts')
-  if (read.length > MAX_TEXTS)
-    throw badField(`invalid request: at most ${MAX_TEXTS} texts can be given.`, 'texts')
-  return read
 }

@@ -1,21 +1,15 @@
 /** Gemini's answers: the response and its pieces, which have one shape. Knows no HTTP. */
 
-import { type Composition, composeAnswer } from '../compose-answer.ts'
+import { type Composition, composeThoughts } from '../compose-answer.ts'
 import {
-  type Answer,
-  answerOnce,
-  type Dialect,
-  type Exchange,
-  encodeBody,
+  bearerOf,
+  defineDialect,
   modelInAnswer,
+  Refusal,
+  type Scene,
+  type Vendor,
 } from '../dialect.ts'
-import { embedText } from '../embed-text.ts'
-import { isObject, type JsonObject, objectsOf, textOfContent } from '../json.ts'
-import { composeThoughts } from '../prompt-texts.ts'
-import { badField, Refusal } from '../refusal.ts'
-import { bearerOf, type Vendor } from '../vendor.ts'
-import { signThought } from './gemini-contents.ts'
-import { type GeminiRequest, readGeminiRequest } from './gemini-request.ts'
+import { type GeminiRequest, readGeminiRequest, signThought } from './gemini-request.ts'
 
 /** https://cloud.google.com/apis/design/errors */
 const STATUSES: Readonly<Record<number, string>> = {
@@ -81,41 +75,24 @@ export const geminiVendor: Vendor = {
   }),
 }
 
-export const geminiDialect: Dialect = { vendor: geminiVendor, answer }
+type GeminiScene = Scene<GeminiRequest>
 
-interface Scene {
-  readonly exchange: Exchange
-  readonly request: GeminiRequest
-  readonly composition: Composition
-}
+export const geminiDialect = defineDialect<GeminiRequest>({
+  vendor: geminiVendor,
+  readRequest: readGeminiRequest,
+  buildAnswer: buildResponse,
+  streamFrames,
+  failureFrames: (message) => [encodeFrame({ error: { code: 500, message, status: 'INTERNAL' } })],
+})
 
 type Part = Readonly<Record<string, unknown>>
-
-function answer(exchange: Exchange): Answer {
-  const request = readGeminiRequest(exchange)
-  const composition = composeAnswer(request.prompt, exchange.model.fault)
-  const scene: Scene = { exchange, request, composition }
-  return {
-    json: () => encodeBody((text) => JSON.stringify(buildResponse(scene, text)), composition),
-    frames: () => streamFrames(scene),
-    failureFrames: () => [
-      encodeFrame({
-        error: {
-          code: 500,
-          message: 'The sandbox failed in mid-stream, as it was asked to.',
-          status: 'INTERNAL',
-        },
-      }),
-    ],
-  }
-}
 
 /** Google ends its lines with both characters. */
 function encodeFrame(data: unknown): string {
   return `data: ${JSON.stringify(data)}\r\n\r\n`
 }
 
-function buildTail({ exchange, request, composition }: Scene) {
+function buildTail({ exchange, request, composition }: GeminiScene) {
   const { inputTokens, cachedTokens } = request.count
   const { outputTokens, reasoningTokens } = composition
   const candidates = (outputTokens - reasoningTokens) * request.choices
@@ -136,16 +113,16 @@ function buildTail({ exchange, request, composition }: Scene) {
 /** It says STOP for calls too. */
 const reasonFor = ({ finish }: Composition) => (finish === 'length' ? 'MAX_TOKENS' : 'STOP')
 
-function isSigned({ composition, exchange }: Scene): boolean {
+function isSigned({ composition, exchange }: GeminiScene): boolean {
   return composition.reasoningTokens > 0 || exchange.model.base === 'echo-reasoning'
 }
 
-function buildThoughts({ exchange, request }: Scene): Part[] {
+function buildThoughts({ exchange, request }: GeminiScene): Part[] {
   return request.showsThoughts ? [{ text: composeThoughts(exchange.seed), thought: true }] : []
 }
 
 /** Of parallel calls only the first is signed. */
-function buildCalls(scene: Scene): Part[] {
+function buildCalls(scene: GeminiScene): Part[] {
   const { seed } = scene.exchange
   return scene.composition.calls.map((call, index) => ({
     functionCall: { name: call.name, args: JSON.parse(call.arguments) },
@@ -155,13 +132,13 @@ function buildCalls(scene: Scene): Part[] {
   }))
 }
 
-function textSignature(scene: Scene): Part {
+function textSignature(scene: GeminiScene): Part {
   return isSigned(scene)
     ? { thoughtSignature: signThought(scene.exchange.seed.slice(0, 24), '') }
     : {}
 }
 
-function buildResponse(scene: Scene, text: string) {
+function buildResponse(scene: GeminiScene, text: string) {
   const { composition, request } = scene
   const said: Part[] = text === '' ? [] : [{ text, ...textSignature(scene) }]
   const parts = [...buildThoughts(scene), ...said, ...buildCalls(scene)]
@@ -179,7 +156,7 @@ function buildResponse(scene: Scene, text: string) {
  * Calls come whole, each in a piece of its own; the end is a piece with an empty text, which
  * carries a text's signature.
  */
-function* streamFrames(scene: Scene): Generator<string> {
+function* streamFrames(scene: GeminiScene): Generator<string> {
   const { composition, request } = scene
   const tail = buildTail(scene)
   for (let index = 0; index < request.choices; index++) {
@@ -194,49 +171,4 @@ function* streamFrames(scene: Scene): Generator<string> {
     const signature = calls.length > 0 ? {} : textSignature(scene)
     yield encodePiece({ text: '', ...signature }, { finishReason: reasonFor(composition) })
   }
-}
-
-const DEFAULT_DIMENSIONS = 768
-const MAX_REQUESTS = 100
-
-/**
- * Gemini's `batchEmbedContents` and `embedContent`: reading, refusing, answering. Knows no HTTP.
- */
-export const geminiBatchEmbeddings: Dialect = {
-  vendor: geminiVendor,
-  answer({ body }) {
-    const requests = objectsOf(body.requests)
-    if (requests.length === 0)
-      throw badField(
-        '* BatchEmbedContentsRequest.requests: requests is not specified\n',
-        'requests',
-      )
-    if (requests.length > MAX_REQUESTS)
-      throw badField(
-        `* BatchEmbedContentsRequest.requests: at most ${MAX_REQUESTS} ` +
-          'requests can be in one batch\n',
-        'requests',
-      )
-    return answerOnce({
-      embeddings: requests.map((request, at) => embed(request, `requests[${at}].`)),
-    })
-  },
-}
-
-export const geminiEmbedding: Dialect = {
-  vendor: geminiVendor,
-  answer: ({ body }) => answerOnce({ embedding: embed(body, '') }),
-}
-
-function embed(request: JsonObject, at: string) {
-  const text = isObject(request.content) ? textOfContent(request.content.parts) : ''
-  if (text === '')
-    throw badField(
-      `* EmbedContentRequest.${at}content: content is empty or has no text\n`,
-      'content',
-    )
-  const asked = request.outputDimensionality ?? request.output_dimensionality
-  const dimensions =
-    typeof asked === 'number' && asked >= 1 ? Math.min(asked, 3072) : DEFAULT_DIMENSIONS
-  return { values: [...embedText(text, dimensions)] }
 }

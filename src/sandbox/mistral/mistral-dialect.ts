@@ -2,78 +2,58 @@
  * The answers of Mistral's chat and fill-in-the-middle dialects, which have one shape. Knows no
  * HTTP.
  */
-import { type Composition, composeAnswer, type Prompt } from '../compose-answer.ts'
+import { type Composition, composeMiddle, type Prompt } from '../compose-answer.ts'
 import { countPrompt, type PromptCount } from '../count-tokens.ts'
 import {
-  type Answer,
   CREATED_AT,
-  type Dialect,
+  defineDialect,
   type Exchange,
-  encodeBody,
+  encodeData,
   modelInAnswer,
+  Refusal,
+  type Scene,
+  toDigits,
 } from '../dialect.ts'
-import { stringOf } from '../json.ts'
-import {
-  readChatToolChoice,
-  readChatTools,
-  readFormat,
-  readMessages,
-  readStop,
-} from '../openai/chat-request.ts'
-import { mistralVendor, reasoningTokensFor } from '../openai/openai-vendor.ts'
-import { composeMiddle, JSON_OBJECT } from '../prompt-texts.ts'
-import { Refusal } from '../refusal.ts'
+import { numberOf, stringOf } from '../json.ts'
+import { readChat, readStop } from '../openai/chat-dialect.ts'
+import { mistralVendor } from '../openai/openai-vendor.ts'
 
-export const mistralChatDialect: Dialect = {
-  answer: (exchange) => answer(exchange, readMistralChatRequest(exchange)),
+const form = {
   vendor: mistralVendor,
+  buildAnswer: buildCompletion,
+  streamFrames,
+  failureFrames: (message: string) => [
+    encodeData({
+      object: 'error',
+      message,
+      type: 'internal_server_error',
+      param: null,
+      code: '1000',
+    }),
+  ],
 }
 
-export const mistralFimDialect: Dialect = {
-  answer: (exchange) => answer(exchange, readFimRequest(exchange)),
-  vendor: mistralVendor,
-}
+export const mistralChatDialect = defineDialect({ ...form, readRequest: readMistralChatRequest })
+export const mistralFimDialect = defineDialect({ ...form, readRequest: readFimRequest })
 
-function answer(exchange: Exchange, request: MistralRequest): Answer {
-  const { composition } = request
-  return {
-    json: () =>
-      encodeBody((text) => JSON.stringify(buildCompletion(exchange, request, text)), composition),
-    frames: () => streamFrames(exchange, request),
-    failureFrames: () => [
-      encodeFrame({
-        object: 'error',
-        message: 'The sandbox failed in mid-stream, as it was asked to.',
-        type: 'internal_server_error',
-        param: null,
-        code: '1000',
-      }),
-    ],
-  }
-}
-
-function encodeFrame(data: unknown): string {
-  return `data: ${JSON.stringify(data)}\n\n`
-}
-
-function buildCompletion(exchange: Exchange, request: MistralRequest, text: string) {
-  const calls = buildCalls(exchange, request.composition)
+function buildCompletion(scene: Scene<MistralRequest>, text: string) {
+  const { exchange, request, composition } = scene
+  const calls = buildCalls(exchange, composition)
   const message = {
     role: 'assistant',
     tool_calls: calls.length > 0 ? calls : null,
     content: calls.length > 0 ? '' : text,
     ...request.message,
   }
-  const finish_reason = request.composition.finish
   return {
     id: exchange.seed.slice(0, 32),
     created: CREATED_AT,
     model: modelInAnswer(exchange.model),
-    usage: buildUsage(request),
+    usage: buildUsage(scene),
     object: 'chat.completion',
     choices: Array.from({ length: request.choices }, (_, index) => ({
       index,
-      finish_reason,
+      finish_reason: composition.finish,
       message,
     })),
   }
@@ -82,14 +62,14 @@ function buildCompletion(exchange: Exchange, request: MistralRequest, text: stri
 /** Mistral's call ids are nine letters or digits. */
 function buildCalls({ seed }: Exchange, composition: Composition) {
   return composition.calls.map((call, index) => ({
-    id: `${seed.slice(0, 7)}${index.toString(16).padStart(2, '0')}`,
+    id: `${seed.slice(0, 7)}${toDigits(index)}`,
     type: 'function' as const,
     function: call,
     index,
   }))
 }
 
-function buildUsage({ count, composition, choices }: MistralRequest) {
+function buildUsage({ request: { count, choices }, composition }: Scene<MistralRequest>) {
   const completion = composition.outputTokens * choices
   const cached =
     count.cachedTokens > 0 ? { prompt_tokens_details: { cached_tokens: count.cachedTokens } } : {}
@@ -102,8 +82,9 @@ function buildUsage({ count, composition, choices }: MistralRequest) {
 }
 
 /** Usage comes unasked, in the chunk that carries the last finish reason. */
-function* streamFrames(exchange: Exchange, request: MistralRequest): Generator<string> {
-  const { composition, choices } = request
+function* streamFrames(scene: Scene<MistralRequest>): Generator<string> {
+  const { exchange, composition } = scene
+  const { choices } = scene.request
   const start = {
     id: exchange.seed.slice(0, 32),
     object: 'chat.completion.chunk',
@@ -113,12 +94,12 @@ function* streamFrames(exchange: Exchange, request: MistralRequest): Generator<s
   const calls = buildCalls(exchange, composition)
   for (let index = 0; index < choices; index++) {
     const encodeChunk = (delta: unknown, finish: string | null, tail: object = {}) =>
-      encodeFrame({
+      encodeData({
         ...start,
         choices: [{ index, delta, finish_reason: finish, logprobs: null }],
         ...tail,
       })
-    const tail = index === choices - 1 ? { usage: buildUsage(request) } : {}
+    const tail = index === choices - 1 ? { usage: buildUsage(scene) } : {}
     yield encodeChunk({ role: 'assistant', content: '' }, null)
     for (const content of composition.pieces()) yield encodeChunk({ content }, null)
     const last = calls.length > 0 ? { content: null, tool_calls: calls } : { content: '' }
@@ -195,7 +176,7 @@ function isExpected(value: unknown, expected: Expected): boolean {
 }
 
 interface MistralRequest {
-  readonly composition: Composition
+  readonly prompt: Prompt
   readonly count: PromptCount
   readonly choices: number
   /** FIM messages carry it, chat messages do not. */
@@ -214,19 +195,18 @@ function readFimRequest(exchange: Exchange): MistralRequest {
   }
   const before = stringOf(body.prompt)
   const after = stringOf(body.suffix)
-  const prompt: Prompt = {
-    lastUserText: before,
-    literalText: composeMiddle(before, after),
-    toolOutputs: [],
-    tools: [],
-    toolChoice: { type: 'none' },
-    isParallel: false,
-    maxOutputTokens: typeof body.max_tokens === 'number' ? body.max_tokens : null,
-    stop: readStop(body.stop),
-    reasoningTokens: 0,
-  }
   return {
-    composition: composeAnswer(prompt, model.fault),
+    prompt: {
+      lastUserText: before,
+      literalText: composeMiddle(before, after),
+      toolOutputs: [],
+      tools: [],
+      toolChoice: { type: 'none' },
+      isParallel: false,
+      maxOutputTokens: numberOf(body.max_tokens),
+      stop: readStop(body.stop),
+      reasoningTokens: 0,
+    },
     count: countPrompt(after === '' ? [before] : [after, before], body.prompt_cache_key),
     choices: 1,
     message: { prefix: false },
@@ -237,25 +217,5 @@ function readFimRequest(exchange: Exchange): MistralRequest {
 function readMistralChatRequest(exchange: Exchange): MistralRequest {
   const { body, model } = exchange
   checkFields(exchange, CHAT_FIELDS, 'messages')
-  const messages = readMessages(body.messages)
-  const tools = readChatTools(body.tools)
-  const prompt: Prompt = {
-    lastUserText: messages.lastUserText,
-    toolOutputs: messages.toolOutputs,
-    tools,
-    toolChoice: readChatToolChoice(body.tool_choice, tools),
-    isParallel: body.parallel_tool_calls !== false,
-    maxOutputTokens: typeof body.max_tokens === 'number' ? body.max_tokens : null,
-    stop: readStop(body.stop),
-    reasoningTokens:
-      model.base === 'echo-reasoning' ? reasoningTokensFor(body.reasoning_effort) : 0,
-    ...readFormat(body.response_format, JSON_OBJECT),
-  }
-  const parts = tools.length > 0 ? [JSON.stringify(body.tools), ...messages.parts] : messages.parts
-  return {
-    composition: composeAnswer(prompt, model.fault),
-    count: countPrompt(parts, body.prompt_cache_key),
-    choices: typeof body.n === 'number' && body.n > 1 ? Math.min(body.n, 128) : 1,
-    message: {},
-  }
+  return { ...readChat(body, model, body.max_tokens), message: {} }
 }

@@ -1,50 +1,284 @@
-/** The OpenAI Chat dialect's answers: the completion and its chunks. Knows no HTTP. */
-
-import { type Composition, composeAnswer } from '../compose-answer.ts'
-import { splitTokens } from '../count-tokens.ts'
+/**
+ * The OpenAI Chat dialect: what is refused in a request, the completion and its chunks. Knows no
+ * HTTP.
+ */
 import {
-  type Answer,
+  type Composition,
+  JSON_OBJECT,
+  type Prompt,
+  type ToolChoice,
+  type ToolOffer,
+} from '../compose-answer.ts'
+import { countPrompt, type PromptCount, splitTokens } from '../count-tokens.ts'
+import {
+  badField,
   CREATED_AT,
-  createSeededId,
-  type Dialect,
+  defineDialect,
   type Exchange,
-  encodeBody,
+  encodeData,
+  missingField,
   modelInAnswer,
   obfuscationAt,
+  type Scene,
+  toDigits,
 } from '../dialect.ts'
-import { type ChatRequest, readChatRequest } from './chat-request.ts'
-import { openaiVendor } from './openai-vendor.ts'
+import {
+  isObject,
+  type JsonObject,
+  numberOf,
+  objectOf,
+  objectsOf,
+  stringOf,
+  stringsOf,
+  textOfContent,
+} from '../json.ts'
+import type { SandboxModel } from '../parse-model.ts'
+import {
+  checkFields,
+  type FieldTable,
+  openaiVendor,
+  reasoningTokensFor,
+  refuseForReasoning,
+} from './openai-vendor.ts'
 
-export const chatDialect: Dialect = { vendor: openaiVendor, answer }
+/** The parameters of OpenAI's API reference. */
+const FIELDS: FieldTable = {
+  audio: 'object',
+  frequency_penalty: { least: -2, most: 2 },
+  function_call: 'any',
+  functions: 'array',
+  logit_bias: 'object',
+  logprobs: 'boolean',
+  max_completion_tokens: { least: 1, whole: true },
+  max_tokens: { least: 1, whole: true },
+  messages: 'array',
+  metadata: 'object',
+  modalities: 'array',
+  model: 'string',
+  moderation: 'any',
+  n: { least: 1, most: 128, whole: true },
+  parallel_tool_calls: 'boolean',
+  prediction: 'object',
+  presence_penalty: { least: -2, most: 2 },
+  prompt_cache_key: 'string',
+  prompt_cache_options: 'any',
+  prompt_cache_retention: 'string',
+  reasoning_effort: 'string',
+  response_format: 'object',
+  safety_identifier: 'string',
+  seed: 'any',
+  service_tier: 'string',
+  stop: 'any',
+  store: 'boolean',
+  stream: 'boolean',
+  stream_options: 'object',
+  temperature: { least: 0, most: 2 },
+  tool_choice: 'any',
+  tools: 'array',
+  top_logprobs: { least: 0, most: 20, whole: true },
+  top_p: { least: 0, most: 1 },
+  user: 'string',
+  verbosity: 'string',
+  web_search_options: 'object',
+}
 
-function answer(exchange: Exchange): Answer {
-  const request = readChatRequest(exchange)
-  const composition = composeAnswer(request.prompt, exchange.model.fault)
+interface ChatRequest {
+  readonly prompt: Prompt
+  readonly count: PromptCount
+  readonly choices: number
+  readonly wantsUsage: boolean
+  readonly wantsObfuscation: boolean
+}
+
+/** @throws Refusal 400 with OpenAI's codes. */
+function readChatRequest({ body, model }: Exchange): ChatRequest {
+  const isReasoning = model.base === 'echo-reasoning'
+  if (model.base !== 'echo-lenient') checkFields(body, FIELDS)
+  if (isReasoning) {
+    refuseForReasoning(body, [
+      'temperature',
+      'top_p',
+      'presence_penalty',
+      'frequency_penalty',
+      'logprobs',
+      'logit_bias',
+    ])
+    if (typeof body.max_tokens === 'number') {
+      const message =
+        `Unsupported parameter: 'max_tokens' is not supported with this model. Use ` +
+        `'max_completion_tokens' instead.`
+      throw badField(message, 'max_tokens', 'unsupported_parameter')
+    }
+  }
+  if (isObject(body.stream_options) && body.stream !== true) {
+    throw badField(
+      `The 'stream_options' parameter is only allowed when 'stream' is enabled.`,
+      'stream_options',
+    )
+  }
+  const streamOptions = objectOf(body.stream_options)
   return {
-    json: () =>
-      encodeBody(
-        (text) => JSON.stringify(buildCompletion(exchange, request, composition, text)),
-        composition,
-      ),
-    frames: () => streamFrames(exchange, request, composition),
-    failureFrames: () => {
-      const message = 'The sandbox failed in mid-stream, as it was asked to.'
-      return [
-        encodeFrame({
-          error: { message, type: 'server_error', param: null, code: 'server_error' },
-        }),
-      ]
-    },
+    ...readChat(body, model, body.max_completion_tokens ?? body.max_tokens),
+    wantsUsage: streamOptions.include_usage === true,
+    wantsObfuscation: streamOptions.include_obfuscation !== false,
   }
 }
 
-function encodeFrame(data: unknown): string {
-  return `data: ${JSON.stringify(data)}\n\n`
+/** The part of a request that Mistral's chat shares. @throws Refusal 400 */
+export function readChat(body: JsonObject, model: SandboxModel, limit: unknown) {
+  const messages = readMessages(body.messages)
+  const tools = readChatTools(body.tools)
+  const parts = tools.length > 0 ? [JSON.stringify(body.tools), ...messages.parts] : messages.parts
+  const prompt: Prompt = {
+    lastUserText: messages.lastUserText,
+    toolOutputs: messages.toolOutputs,
+    tools,
+    toolChoice: readChatToolChoice(body.tool_choice, tools),
+    isParallel: body.parallel_tool_calls !== false,
+    maxOutputTokens: numberOf(limit),
+    stop: readStop(body.stop),
+    reasoningTokens:
+      model.base === 'echo-reasoning' ? reasoningTokensFor(body.reasoning_effort) : 0,
+    ...readFormat(body.response_format),
+  }
+  return {
+    prompt,
+    count: countPrompt(parts, body.prompt_cache_key),
+    choices: typeof body.n === 'number' && body.n > 1 ? Math.min(body.n, 128) : 1,
+  }
 }
+
+interface ReadMessages {
+  readonly lastUserText: string
+  /** Only the tool messages that end the conversation. */
+  readonly toolOutputs: readonly string[]
+  /** The text of each message, in order, for counting. */
+  readonly parts: readonly string[]
+}
+
+const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function']
+
+/**
+ * @throws Refusal 400 for missing messages, unknown roles and tool messages that answer nothing.
+ */
+function readMessages(value: unknown): ReadMessages {
+  if (value === undefined || value === null) {
+    throw missingField('messages')
+  }
+  const messages = objectsOf(value)
+  if (messages.length === 0 || !Array.isArray(value) || messages.length < value.length) {
+    throw badField(
+      `Invalid 'messages': expected an array of at least one object.`,
+      'messages',
+      'invalid_type',
+    )
+  }
+  messages.forEach(checkRole)
+  checkToolMessages(messages)
+  const start = messages.findLastIndex((message) => message.role !== 'tool') + 1
+  return {
+    lastUserText: textOfContent(messages.findLast((message) => message.role === 'user')?.content),
+    toolOutputs: messages.slice(start).map((message) => textOfContent(message.content)),
+    parts: messages.map((message) => {
+      const calls = Array.isArray(message.tool_calls) ? JSON.stringify(message.tool_calls) : ''
+      return textOfContent(message.content) + calls
+    }),
+  }
+}
+
+function checkRole(message: JsonObject, index: number): void {
+  if (ROLES.includes(stringOf(message.role))) return
+  const at = `messages[${index}].role`
+  throw badField(
+    `Invalid value: '${String(message.role)}'. Supported values are: ${ROLES.join(', ')}.`,
+    at,
+    'invalid_value',
+  )
+}
+
+function checkToolMessages(messages: readonly JsonObject[]): void {
+  let open = new Set<string>()
+  for (const [index, message] of messages.entries()) {
+    if (message.role === 'tool') {
+      if (open.delete(stringOf(message.tool_call_id))) continue
+      throw badField(
+        `Messages with role 'tool' must be a response to a preceding message with 'tool_calls'.`,
+        `messages.[${index}].role`,
+      )
+    }
+    refuseOpenCalls(open, index)
+    open = new Set(objectsOf(message.tool_calls).map((call) => stringOf(call.id)))
+  }
+  refuseOpenCalls(open, messages.length)
+}
+
+function refuseOpenCalls(open: ReadonlySet<string>, index: number): void {
+  if (open.size === 0) return
+  throw badField(
+    `An assistant message with 'tool_calls' must be followed by tool messages responding to ` +
+      `each 'tool_call_id'. The following tool_call_ids did not have response messages: ` +
+      `${[...open].join(', ')}`,
+    `messages.[${index}].role`,
+  )
+}
+
+/** @throws Refusal 400 for a function without a name. */
+export function readChatTools(tools: unknown): ToolOffer[] {
+  return objectsOf(tools).flatMap((tool, index) => {
+    if (tool.type !== undefined && tool.type !== 'function') return []
+    if (isObject(tool.function) && typeof tool.function.name === 'string') {
+      return [{ name: tool.function.name, parameters: tool.function.parameters }]
+    }
+    const at = `tools[${index}].function.name`
+    throw missingField(at)
+  })
+}
+
+/**
+ * Mistral's `any` means OpenAI's `required`.
+ * @throws Refusal 400 for a named function that was not offered.
+ */
+function readChatToolChoice(choice: unknown, tools: readonly ToolOffer[]): ToolChoice {
+  if (choice === 'none') return { type: 'none' }
+  if (choice === 'required' || choice === 'any') return { type: 'required' }
+  if (!isObject(choice) || !isObject(choice.function)) return { type: 'auto' }
+  const name = stringOf(choice.function.name)
+  if (tools.some((tool) => tool.name === name)) return { type: 'named', name }
+  throw badField(
+    `Invalid value for 'tool_choice': the tool '${name}' is not in 'tools'.`,
+    'tool_choice',
+  )
+}
+
+/** A stop text or an array of them. */
+export function readStop(stop: unknown): string[] {
+  return typeof stop === 'string' ? [stop] : stringsOf(stop)
+}
+
+/** The schema that the answer's text must fit, or undefined for plain text. */
+function readFormat(format: unknown): { readonly schema?: unknown } {
+  if (!isObject(format)) return {}
+  if (format.type === 'json_object') return { schema: JSON_OBJECT }
+  if (format.type !== 'json_schema') return {}
+  const schema = isObject(format.json_schema)
+    ? (format.json_schema.schema ?? format.json_schema.schema_definition)
+    : undefined
+  return { schema: schema ?? {} }
+}
+
+export const chatDialect = defineDialect<ChatRequest>({
+  vendor: openaiVendor,
+  readRequest: readChatRequest,
+  buildAnswer: buildCompletion,
+  streamFrames,
+  failureFrames: (message) => [
+    encodeData({ error: { message, type: 'server_error', param: null, code: 'server_error' } }),
+  ],
+})
 
 function head(exchange: Exchange, object: string) {
   return {
-    id: createSeededId('chatcmpl-', exchange.seed, 0),
+    id: `chatcmpl-${exchange.seed.slice(0, 46)}00`,
     object,
     created: CREATED_AT,
     model: modelInAnswer(exchange.model),
@@ -53,12 +287,7 @@ function head(exchange: Exchange, object: string) {
 
 const TAIL = { service_tier: 'default', system_fingerprint: 'fp_sandbox' } as const
 
-function buildCompletion(
-  exchange: Exchange,
-  request: ChatRequest,
-  composition: Composition,
-  text: string,
-) {
+function buildCompletion({ exchange, request, composition }: Scene<ChatRequest>, text: string) {
   const calls = buildCalls(exchange, composition)
   const message = {
     role: 'assistant',
@@ -83,7 +312,7 @@ function buildCompletion(
 
 function buildCalls({ seed }: Exchange, composition: Composition) {
   return composition.calls.map((call, index) => ({
-    id: `call_${seed.slice(40, 62)}${index.toString(16).padStart(2, '0')}`,
+    id: `call_${seed.slice(40, 62)}${toDigits(index)}`,
     type: 'function' as const,
     function: call,
   }))
@@ -112,15 +341,11 @@ function buildUsage(request: ChatRequest, composition: Composition) {
  * With `include_usage` each chunk has `usage: null` and one more chunk the numbers; without it no
  * chunk has the key.
  */
-function* streamFrames(
-  exchange: Exchange,
-  request: ChatRequest,
-  composition: Composition,
-): Generator<string> {
+function* streamFrames({ exchange, request, composition }: Scene<ChatRequest>): Generator<string> {
   const start = { ...head(exchange, 'chat.completion.chunk'), ...TAIL }
   let position = 0
   const encodeChunk = (choices: readonly unknown[], usage: unknown) =>
-    encodeFrame({
+    encodeData({
       ...start,
       choices,
       ...(request.wantsUsage ? { usage } : {}),

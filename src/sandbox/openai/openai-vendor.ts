@@ -3,15 +3,16 @@
  * dialect.
  */
 
-import { CREATED_AT } from '../dialect.ts'
+import { badField, bearerOf, CREATED_AT, type Vendor } from '../dialect.ts'
 import { isObject, type JsonObject } from '../json.ts'
-import { badField, encodeMistralRefusal, encodeOpenAiRefusal } from '../refusal.ts'
-import { bearerOf, type Vendor } from '../vendor.ts'
 
 export const openaiVendor: Vendor = {
   findKey: (request) => bearerOf(request.headers),
   idHeader: 'x-request-id',
-  encodeRefusal: (refusal) => ({ status: refusal.status, body: encodeOpenAiRefusal(refusal) }),
+  encodeRefusal: ({ status, message, type, param, code }) => ({
+    status,
+    body: { error: { message, type, param, code } },
+  }),
   encodeModels: (ids) => ({
     object: 'list',
     data: ids.map((id) => ({
@@ -25,7 +26,18 @@ export const openaiVendor: Vendor = {
 
 export const mistralVendor: Vendor = {
   ...openaiVendor,
-  encodeRefusal: (refusal) => ({ status: refusal.status, body: encodeMistralRefusal(refusal) }),
+  // The message is an object where a field did not validate.
+  encodeRefusal: ({ status, message, detail, type, param, code }) => ({
+    status,
+    body: {
+      object: 'error',
+      message: detail ?? message,
+      type,
+      param,
+      code,
+      raw_status_code: status,
+    },
+  }),
 }
 
 type FieldKind =

@@ -2,49 +2,45 @@
  * The OpenAI Responses dialect: joins reading, composing and writing, and frames the events. Knows
  * no HTTP.
  */
-import { type Composition, composeAnswer } from '../compose-answer.ts'
 import { splitTokens } from '../count-tokens.ts'
 import {
-  type Answer,
   CREATED_AT,
-  type Dialect,
+  defineDialect,
   type Exchange,
-  encodeBody,
   modelInAnswer,
+  type NamedEvent,
   obfuscationAt,
+  type Scene,
+  toDigits,
 } from '../dialect.ts'
-import { isObject, objectsOf } from '../json.ts'
-import { sealReasoning } from '../seal-reasoning.ts'
+import { objectOf, objectsOf } from '../json.ts'
+import { sealReasoning } from '../thinking.ts'
 import { openaiVendor } from './openai-vendor.ts'
 import { type ResponsesRequest, readResponsesRequest } from './responses-request.ts'
 
-export const responsesDialect: Dialect = { vendor: openaiVendor, answer }
+export const responsesDialect = defineDialect<ResponsesRequest>({
+  vendor: openaiVendor,
+  readRequest: readResponsesRequest,
+  buildAnswer: (scene, text) => {
+    const finished = finish(scene)
+    return buildResponse(scene.exchange, { ...finished, output: withText(finished.output, text) })
+  },
+  *streamFrames(scene) {
+    let sequence = 0
+    for (const event of streamEvents(scene, finish(scene))) yield encodeFrame(event, sequence++)
+  },
+  failureFrames: (message, { exchange }, sent) =>
+    failureEvents(exchange, message).map((event, index) => encodeFrame(event, sent + index)),
+})
 
-function answer(exchange: Exchange): Answer {
-  const request = readResponsesRequest(exchange)
-  const composition = composeAnswer(request.prompt, exchange.model.fault)
-  const items = buildItems(exchange, request, composition)
-  const finished: ResponseState = {
-    status: composition.finish === 'length' ? 'incomplete' : 'completed',
-    output: items,
-    usage: buildUsage(request, composition),
-    error: null,
-  }
+type ResponsesScene = Scene<ResponsesRequest>
+
+function finish(scene: ResponsesScene): ResponseState {
   return {
-    json: () =>
-      encodeBody(
-        (text) =>
-          JSON.stringify(buildResponse(exchange, { ...finished, output: withText(items, text) })),
-        composition,
-      ),
-    *frames() {
-      let sequence = 0
-      for (const event of streamEvents({ exchange, request, composition }, items, finished)) {
-        yield encodeFrame(event, sequence++)
-      }
-    },
-    failureFrames: (sent) =>
-      failureEvents(exchange).map((event, index) => encodeFrame(event, sent + index)),
+    status: scene.composition.finish === 'length' ? 'incomplete' : 'completed',
+    output: buildItems(scene),
+    usage: buildUsage(scene),
+    error: null,
   }
 }
 
@@ -66,9 +62,8 @@ function encodeFrame({ type, ...members }: ResponsesEvent, sequence: number): st
 /**
  * On the wire the error is nested, whatever the published types say; `response.failed` follows it.
  */
-function failureEvents(exchange: Exchange): ResponsesEvent[] {
+function failureEvents(exchange: Exchange, message: string): ResponsesEvent[] {
   const code = 'server_error'
-  const message = 'The sandbox failed in mid-stream, as it was asked to.'
   const failed: ResponseState = { ...STARTED, status: 'failed', error: { code, message } }
   return [
     { type: 'error', error: { type: 'server_error', code, message, param: null } },
@@ -76,16 +71,7 @@ function failureEvents(exchange: Exchange): ResponsesEvent[] {
   ]
 }
 
-interface ResponsesEvent {
-  readonly type: string
-  readonly [member: string]: unknown
-}
-
-interface Streamed {
-  readonly exchange: Exchange
-  readonly request: ResponsesRequest
-  readonly composition: Composition
-}
+type ResponsesEvent = NamedEvent
 
 const STARTED: ResponseState = {
   status: 'in_progress',
@@ -98,14 +84,13 @@ const STARTED: ResponseState = {
  * The events of a Responses stream, in OpenAI's order. Knows neither framing nor sequence numbers.
  */
 function* streamEvents(
-  streamed: Streamed,
-  items: readonly OutputItem[],
+  streamed: ResponsesScene,
   finished: ResponseState,
 ): Generator<ResponsesEvent> {
   const started = buildResponse(streamed.exchange, STARTED)
   yield { type: 'response.created', response: started }
   yield { type: 'response.in_progress', response: started }
-  for (const [outputIndex, item] of items.entries()) {
+  for (const [outputIndex, item] of finished.output.entries()) {
     if (item.type === 'reasoning') yield* streamReasoning(streamed, item, outputIndex)
     else if (item.type === 'function_call') yield* streamCall(streamed, item, outputIndex)
     else yield* streamMessage(streamed, item, outputIndex)
@@ -117,7 +102,7 @@ function* streamEvents(
 }
 
 function* streamDeltas(
-  { exchange, request }: Streamed,
+  { exchange, request }: ResponsesScene,
   event: ResponsesEvent,
   pieces: Iterable<string>,
   extra: Readonly<Record<string, unknown>> = {},
@@ -132,7 +117,7 @@ function* streamDeltas(
 }
 
 function* streamReasoning(
-  streamed: Streamed,
+  streamed: ResponsesScene,
   item: ReasoningItem,
   outputIndex: number,
 ): Generator<ResponsesEvent> {
@@ -163,7 +148,7 @@ function* streamReasoning(
 }
 
 function* streamCall(
-  streamed: Streamed,
+  streamed: ResponsesScene,
   item: FunctionCallItem,
   outputIndex: number,
 ): Generator<ResponsesEvent> {
@@ -177,7 +162,7 @@ function* streamCall(
 }
 
 function* streamMessage(
-  streamed: Streamed,
+  streamed: ResponsesScene,
   item: MessageItem,
   outputIndex: number,
 ): Generator<ResponsesEvent> {
@@ -234,17 +219,12 @@ function outputText(text: string): OutputText {
 }
 
 /** The finished items, in the order in which they are streamed. */
-function buildItems(
-  exchange: Exchange,
-  request: ResponsesRequest,
-  composition: Composition,
-): OutputItem[] {
+function buildItems({ exchange, request, composition }: ResponsesScene): OutputItem[] {
   const { seed } = exchange
   const mark = request.isReasoning ? 'r' : 'e'
-  let index = 0
-  const createId = (prefix: string) =>
-    `${prefix}${seed.slice(0, 46)}${mark}${(index++).toString(16).padStart(2, '0')}`
   const items: OutputItem[] = []
+  const createId = (prefix: string) =>
+    `${prefix}${seed.slice(0, 46)}${mark}${toDigits(items.length)}`
   if (request.isReasoning) items.push(buildReasoning(createId('rs_'), exchange, request))
   for (const [position, call] of composition.calls.entries()) {
     items.push({
@@ -252,7 +232,7 @@ function buildItems(
       type: 'function_call',
       status: 'completed',
       arguments: call.arguments,
-      call_id: `call_${seed.slice(40, 62)}${position.toString(16).padStart(2, '0')}`,
+      call_id: `call_${seed.slice(40, 62)}${toDigits(position)}`,
       name: call.name,
     })
   }
@@ -301,8 +281,8 @@ function buildResponse(
 ): Readonly<Record<string, unknown>> {
   const { body, seed } = exchange
   const isReasoning = exchange.model.base === 'echo-reasoning'
-  const reasoning = isObject(body.reasoning) ? body.reasoning : {}
-  const text = isObject(body.text) ? body.text : {}
+  const reasoning = objectOf(body.reasoning)
+  const text = objectOf(body.text)
   return {
     id: `resp_${seed.slice(0, 50)}`,
     object: 'response',
@@ -353,7 +333,7 @@ function echoTool(tool: Readonly<Record<string, unknown>>): unknown {
   return { type, description, name, parameters, strict, ...rest }
 }
 
-function buildUsage(request: ResponsesRequest, composition: Composition) {
+function buildUsage({ request, composition }: ResponsesScene) {
   const { inputTokens, cachedTokens } = request.count
   return {
     input_tokens: inputTokens,

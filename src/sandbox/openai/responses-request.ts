@@ -2,13 +2,19 @@
  * Reads a Responses request: refuses what OpenAI refuses, and turns the rest into a prompt. Knows
  * no answer.
  */
-import type { Prompt, ToolChoice, ToolOffer } from '../compose-answer.ts'
+import { JSON_OBJECT, type Prompt, type ToolChoice, type ToolOffer } from '../compose-answer.ts'
 import { countPrompt, type PromptCount } from '../count-tokens.ts'
-import type { Exchange } from '../dialect.ts'
-import { isObject, type JsonObject, objectsOf, stringOf, textOfContent } from '../json.ts'
-import { JSON_OBJECT } from '../prompt-texts.ts'
-import { badField, missingField, Refusal } from '../refusal.ts'
-import { openReasoning } from '../seal-reasoning.ts'
+import { badField, type Exchange, missingField, Refusal } from '../dialect.ts'
+import {
+  isObject,
+  type JsonObject,
+  numberOf,
+  objectOf,
+  objectsOf,
+  stringOf,
+  textOfContent,
+} from '../json.ts'
+import { openReasoning } from '../thinking.ts'
 import {
   checkFields,
   type FieldTable,
@@ -86,11 +92,11 @@ export function readResponsesRequest({ body, model, apiKey }: Exchange): Respons
   }
   const input = readInput(body.input, apiKey)
   const tools = readTools(body.tools)
-  const reasoning: JsonObject = isObject(body.reasoning) ? body.reasoning : {}
+  const reasoning = objectOf(body.reasoning)
   const reasoningTokens = isReasoningModel ? reasoningTokensFor(reasoning.effort) : 0
-  const format = isObject(body.text) && isObject(body.text.format) ? body.text.format : {}
+  const format = objectOf(objectOf(body.text).format)
   const settings = [stringOf(body.instructions), tools.length > 0 ? JSON.stringify(body.tools) : '']
-  const streamOptions = isObject(body.stream_options) ? body.stream_options : {}
+  const streamOptions = objectOf(body.stream_options)
   return {
     prompt: {
       lastUserText: input.lastUserText,
@@ -98,7 +104,7 @@ export function readResponsesRequest({ body, model, apiKey }: Exchange): Respons
       tools,
       toolChoice: readToolChoice(body.tool_choice, tools),
       isParallel: body.parallel_tool_calls !== false,
-      maxOutputTokens: typeof body.max_output_tokens === 'number' ? body.max_output_tokens : null,
+      maxOutputTokens: numberOf(body.max_output_tokens),
       stop: [],
       reasoningTokens,
       ...(format.type === 'json_schema' ? { schema: format.schema ?? {} } : {}),
@@ -123,15 +129,10 @@ function refuseStored(body: JsonObject): void {
   }
   if (body.conversation !== undefined && body.conversation !== null) {
     const id = isObject(body.conversation) ? body.conversation.id : body.conversation
-    throw new Refusal(404, `Conversation with id '${String(id)}' not found.`, {
-      param: 'conversation',
-    })
+    throw notFound(`Conversation with id '${String(id)}' not found.`, 'conversation')
   }
-  if (isObject(body.prompt)) {
-    throw new Refusal(404, `Prompt with id '${stringOf(body.prompt.id)}' not found.`, {
-      param: 'prompt',
-    })
-  }
+  if (isObject(body.prompt))
+    throw notFound(`Prompt with id '${stringOf(body.prompt.id)}' not found.`, 'prompt')
   if (body.background === true) throw badField('The sandbox has no background mode.', 'background')
 }
 
@@ -149,15 +150,12 @@ function readInclude(include: unknown, isAllowed: boolean): string[] {
 }
 
 function readTools(tools: unknown): ToolOffer[] {
-  const offers: ToolOffer[] = []
-  objectsOf(tools).forEach((tool, index) => {
-    const at = `tools[${index}]`
-    if (typeof tool.type !== 'string') throw missingField(`${at}.type`)
-    if (tool.type !== 'function') return
-    if (typeof tool.name !== 'string') throw missingField(`${at}.name`)
-    offers.push({ name: tool.name, parameters: tool.parameters })
+  return objectsOf(tools).flatMap(({ type, name, parameters }, index) => {
+    if (typeof type !== 'string') throw missingField(`tools[${index}].type`)
+    if (type !== 'function') return []
+    if (typeof name !== 'string') throw missingField(`tools[${index}].name`)
+    return [{ name, parameters }]
   })
-  return offers
 }
 
 function readToolChoice(choice: unknown, tools: readonly ToolOffer[]): ToolChoice {
@@ -185,20 +183,10 @@ const OUTPUT_OF: Readonly<Record<string, string>> = {
 /** @throws Refusal as OpenAI refuses items it cannot take; see each check. */
 function readInput(input: unknown, apiKey: string): ReadInput {
   if (typeof input === 'string') return { lastUserText: input, toolOutputs: [], parts: [input] }
-  if (!Array.isArray(input)) {
-    throw badField(
-      `Invalid type for 'input': expected a string or an array of items.`,
-      'input',
-      'invalid_type',
-    )
-  }
+  if (!Array.isArray(input)) throw wrongType('input', 'a string or an array of items')
   const items = input.map((item, index) => {
     if (isObject(item)) return item
-    throw badField(
-      `Invalid type for 'input[${index}]': expected an object.`,
-      `input[${index}]`,
-      'invalid_type',
-    )
+    throw wrongType(`input[${index}]`, 'an object')
   })
   const sealedIds = new Set<string>()
   items.forEach((item, index) => {
@@ -214,16 +202,15 @@ function readInput(input: unknown, apiKey: string): ReadInput {
   }
 }
 
+function wrongType(at: string, expected: string): Refusal {
+  return badField(`Invalid type for '${at}': expected ${expected}.`, at, 'invalid_type')
+}
+
 function checkItem(item: JsonObject, index: number): void {
   const at = `input[${index}]`
   const type = item.type ?? 'message'
-  if (typeof type !== 'string')
-    throw badField(
-      `Invalid type for '${at}.type': expected a string.`,
-      `${at}.type`,
-      'invalid_type',
-    )
-  if (type === 'item_reference') throw notFound(stringOf(item.id))
+  if (typeof type !== 'string') throw wrongType(`${at}.type`, 'a string')
+  if (type === 'item_reference') throw itemNotFound(stringOf(item.id))
   if (type === 'message') {
     if (!ROLES.includes(stringOf(item.role))) {
       throw badField(
@@ -243,40 +230,40 @@ function checkItem(item: JsonObject, index: number): void {
   for (const name of needed) if (item[name] === undefined) throw missingField(`${at}.${name}`)
 }
 
-function notFound(id: string): Refusal {
-  return new Refusal(
-    404,
+function notFound(message: string, param: string): Refusal {
+  return new Refusal(404, message, { param })
+}
+
+function itemNotFound(id: string): Refusal {
+  return notFound(
     `Item with id '${id}' not found. Items are not persisted when \`store\` is set to false. ` +
       `Try again with \`store\` set to true, or remove this item from your input.`,
-    { param: 'input' },
+    'input',
   )
 }
 
 /** @returns the id that the ciphertext was made for. */
 function checkReasoning(item: JsonObject, next: JsonObject | undefined, apiKey: string): string {
   const id = stringOf(item.id)
-  if (typeof item.encrypted_content !== 'string') throw notFound(id)
+  if (typeof item.encrypted_content !== 'string') throw itemNotFound(id)
   const opened = openReasoning(item.encrypted_content, apiKey)
   if (opened === null || opened.isPartial) {
     const shown = item.encrypted_content.slice(0, 8)
-    throw new Refusal(400, `The encrypted content ${shown}... could not be verified.`, {
-      code: 'invalid_encrypted_content',
-    })
+    throw invalidSeal(`The encrypted content ${shown}... could not be verified.`)
   }
-  if (id !== '' && id !== opened.id) {
-    throw new Refusal(400, 'Encrypted content item_id did not match the target item id.', {
-      code: 'invalid_encrypted_content',
-    })
-  }
-  const isFollowed =
-    next !== undefined && next.role !== 'user' && next.type !== 'function_call_output'
-  if (!isFollowed) {
+  if (id !== '' && id !== opened.id)
+    throw invalidSeal('Encrypted content item_id did not match the target item id.')
+  if (next === undefined || next.role === 'user' || next.type === 'function_call_output') {
     throw badField(
       `Item '${opened.id}' of type 'reasoning' was provided without its required following item.`,
       'input',
     )
   }
   return opened.id
+}
+
+function invalidSeal(message: string): Refusal {
+  return new Refusal(400, message, { code: 'invalid_encrypted_content' })
 }
 
 /**

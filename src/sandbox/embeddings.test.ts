@@ -1,8 +1,8 @@
 /** OpenAI's embeddings through the SDK as published, and what is refused. */
 import { afterAll, expect, test } from 'bun:test'
 import OpenAI from 'openai'
-import { embedText } from '../embed-text.ts'
-import { startSandbox } from '../start-sandbox.ts'
+import { embedText } from './count-tokens.ts'
+import { startSandbox } from './start-sandbox.ts'
 
 const sandbox = startSandbox()
 afterAll(() => sandbox.stop())

@@ -11,8 +11,8 @@ import {
 } from '../core/cost.ts'
 import { type Dialect, isRelayed } from '../wire/dialect.ts'
 import type { JsonObject } from '../wire/json-splice.ts'
-import { USUAL_TIERS } from '../wire/served-as.ts'
 import { kindOfTool } from '../wire/tool-uses.ts'
+import { USUAL_TIERS } from '../wire/usage.ts'
 import { findTools, HOSTED_TOOLS, TOOLS } from './shared-credential.ts'
 
 interface PricingMember {

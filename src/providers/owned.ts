@@ -4,7 +4,7 @@
  */
 import { DIALECTS, type DialectId, type OwnedModelDialect } from '../core/dialects.ts'
 import type { FimEndpoint, FimTemplateName } from '../core/owned-model.ts'
-import type { FimTemplate } from '../wire/fill-in-the-middle/fim-template.ts'
+import type { FimTemplate } from '../wire/codec.ts'
 import { anthropic } from './anthropic.ts'
 import type { Provider } from './define.ts'
 import { openai } from './openai.ts'

@@ -49,7 +49,7 @@ export interface ChatAnswer {
   readonly others?: readonly ChatChoice[]
   /** OpenAI's `choices[0].logprobs`, as it was. */
   readonly logprobs?: JsonValue
-  /** Parts of the upstream's answer that have no place here (unread-parts.ts); absent: none. */
+  /** Parts of the upstream's answer that have no place here (unread.ts); absent: none. */
   readonly unread?: readonly string[]
 }
 

@@ -8,7 +8,6 @@ import type { GatewayError } from '../core/errors.ts'
 import type { Usage } from '../core/usage.ts'
 import type { ChatAnswer, ChatEvent } from './chat-answer.ts'
 import type { ChatRequest, ChatSettings, JsonRecord } from './chat-request.ts'
-import type { FimTemplate } from './fill-in-the-middle/fim-template.ts'
 
 /** A stateful, synchronous step of a stream. `end` is called once, after the last `push`. */
 export interface Step<In, Out> {
@@ -132,6 +131,19 @@ export interface ModelTraits {
   readonly maxCompletionTokens?: boolean
   /** How it wants to be asked to fill in the middle; absent: its server knows, or it cannot. */
   readonly fimTemplate?: FimTemplate
+}
+
+/** How a model that fills in the middle wants its prompt written. */
+export interface FimTemplate {
+  /** The part that comes first. */
+  readonly order: 'prefix-first' | 'suffix-first'
+  /** The token before each part, with the space that belongs to it. */
+  readonly prefix: string
+  readonly suffix: string
+  /** Before what the model writes; empty where the last part ends the prompt. */
+  readonly middle: string
+  /** Tokens that the model writes when it is done, beside the three above. */
+  readonly stop: readonly string[]
 }
 
 export interface EncodeTarget {

@@ -195,3 +195,8 @@ export interface RelayedDialect extends Dialect {
 export function isRelayed(dialect: Dialect): dialect is RelayedDialect {
   return 'rewrite' in dialect
 }
+
+/** @throws Error always: asking for it is a mistake of ours */
+export function noStream(): StreamTap {
+  throw new Error('this dialect has no streams')
+}

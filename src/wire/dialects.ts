@@ -15,11 +15,13 @@ import { bedrockUpstreamCodec } from './bedrock-converse/index.ts'
 import type { InboundCodec, UpstreamCodec } from './codec.ts'
 import { cohereUpstreamCodec } from './cohere-chat/index.ts'
 import { type Dialect, isRelayed, type RelayedDialect } from './dialect.ts'
-import { cohereEmbeddingsUpstreamCodec } from './embeddings/cohere-embeddings.ts'
-import type { EmbeddingsCodec } from './embeddings/embeddings-codec.ts'
-import { geminiEmbeddingsUpstreamCodec } from './embeddings/gemini-embeddings.ts'
+import {
+  cohereEmbeddingsUpstreamCodec,
+  type EmbeddingsCodec,
+  geminiEmbeddingsUpstreamCodec,
+  mistralEmbeddingsUpstreamCodec,
+} from './embeddings/embeddings-codec.ts'
 import { openaiEmbeddings } from './embeddings/index.ts'
-import { mistralEmbeddingsUpstreamCodec } from './embeddings/mistral-embeddings.ts'
 import {
   completionsSuffixUpstreamCodec,
   completionsTemplateUpstreamCodec,

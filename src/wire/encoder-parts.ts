@@ -1,4 +1,5 @@
 /** Steps that the encoders of several upstreams share. Must not know one of them. */
+
 import { type GatewayError, invalidRequest } from '../core/errors.ts'
 import {
   type ChatMessage,
@@ -6,8 +7,13 @@ import {
   type ImagePart,
   type JsonRecord,
   type ReasoningOptions,
+  type TextPart,
   type Tool,
+  type ToolCallPart,
+  type ToolChoice,
+  type ToolResult,
   toUrl,
+  type UserPart,
 } from './chat-request.ts'
 import type { Feature } from './codec.ts'
 import { parseRecord, present } from './read-json.ts'
@@ -95,4 +101,74 @@ export function assertSomebodySpeaks(turns: readonly JsonRecord[]): void {
     'messages',
     'invalid_value',
   )
+}
+
+/** For a tool without any parameters. */
+export const NO_PARAMETERS: JsonRecord = { type: 'object', properties: {} }
+
+/** @throws GatewayError `invalid_request` where a request without tools demands one */
+export function refuseDemand(choice: ToolChoice | undefined): void {
+  if (!demandsTool(choice)) return
+  const message = 'A tool cannot be demanded without any tool.'
+  throw invalidRequest(message, 'tool_choice', 'invalid_value')
+}
+
+export function demandsTool(choice: ToolChoice | undefined): boolean {
+  return choice?.type === 'required' || choice?.type === 'tool'
+}
+
+/** The content as one text, where it is nothing else. */
+export function textOrParts(
+  parts: readonly UserPart[],
+  encodePart: (part: UserPart) => JsonRecord,
+): string | JsonRecord[] {
+  const [only] = parts
+  return parts.length === 1 && only?.type === 'text' ? only.text : parts.map(encodePart)
+}
+
+/** For upstreams whose instructions are one text. */
+export function encodeInstructions(parts: readonly TextPart[], ignored: Set<Feature>): JsonRecord {
+  noteCaches(parts, ignored)
+  return { role: 'system', content: parts.map((part) => part.text).join('\n\n') }
+}
+
+/** For upstreams whose results hold text alone. */
+export function encodeTextResult(result: ToolResult, ignored: Set<Feature>): JsonRecord {
+  if (result.isError === true) ignored.add('toolResult.isError')
+  noteCaches([result, ...result.content], ignored)
+  return { role: 'tool', tool_call_id: result.callId, content: textOfResult(result) }
+}
+
+export function textOfResult({ content }: ToolResult): string {
+  return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
+}
+
+/** As Chat Completions and its likes have it. */
+export function encodeCall({ id, name, arguments: text }: ToolCallPart): JsonRecord {
+  return { id, type: 'function', function: { name, arguments: text } }
+}
+
+interface Turn {
+  readonly role: 'user' | 'assistant'
+  readonly results: JsonRecord[]
+  readonly blocks: JsonRecord[]
+}
+
+/** Turns that alternate between user and assistant. Results of tools come first in theirs. */
+export class AlternatingTurns {
+  readonly #turns: Turn[] = []
+
+  of(role: Turn['role']): Turn {
+    const last = this.#turns.at(-1)
+    if (last?.role === role) return last
+    const turn: Turn = { role, results: [], blocks: [] }
+    this.#turns.push(turn)
+    return turn
+  }
+
+  encode(): JsonRecord[] {
+    return this.#turns
+      .map(({ role, results, blocks }) => ({ role, content: [...results, ...blocks] }))
+      .filter(({ content }) => content.length > 0)
+  }
 }

@@ -2,7 +2,6 @@
  * Reads members of parsed JSON; of a caller's, naming the path of what is wrong. Knows no dialect.
  */
 import { invalidRequest } from '../core/errors.ts'
-import type { ChatEvent } from './chat-answer.ts'
 import type { JsonRecord, JsonValue } from './chat-request.ts'
 import { parseJson } from './json-scan.ts'
 
@@ -15,6 +14,20 @@ export interface At<Value = JsonValue | undefined> {
 export function isRecord(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/** The object; one without members where it is none. */
+export function recordOf(value: unknown): JsonRecord {
+  return isRecord(value) ? value : NO_MEMBERS
+}
+
+const NO_MEMBERS: JsonRecord = {}
+
+/** The objects of a list; none where it is no list. */
+export function recordsOf(value: unknown): readonly JsonRecord[] {
+  return Array.isArray(value) ? value.filter(isRecord) : NOTHING
+}
+
+const NOTHING: readonly never[] = []
 
 /** A member; undefined and null are both "not given". */
 export function member(of: At<JsonRecord>, name: string): At {
@@ -103,17 +116,6 @@ export function present<T extends object>(
 export function textOf(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
-
-/**
- * The meaning for a stream of an event that is no JSON object: nothing when it holds nothing, else
- * that the stream is broken.
- */
-export function garbledEvent(data: string | undefined): readonly ChatEvent[] {
-  if (data === undefined || data.trim() === '') return []
-  return [{ type: 'error', message: 'The upstream sent an event that is not valid JSON.' }]
-}
-
-export const SECOND_ANSWER = 'The upstream began a second answer in the same stream.'
 
 /** The JSON object in an event's data; undefined when it is none. */
 export function parseRecord(data: string | undefined): JsonRecord | undefined {

@@ -17,7 +17,7 @@ import {
   texts,
   typesOf,
 } from './settings.ts'
-import { object } from './unread-members.ts'
+import { object } from './unread.ts'
 
 const TABLE = {
   maxOutputTokens: number('newest_limit limit', { least: 2 }),

@@ -17,7 +17,7 @@ import {
   optionalTexts,
 } from './read-json.ts'
 import type { FieldTypes, JsonType } from './request-fields.ts'
-import type { Shape } from './unread-members.ts'
+import type { Shape } from './unread.ts'
 
 export type SettingName = keyof ChatSettings
 

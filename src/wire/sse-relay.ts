@@ -2,9 +2,12 @@
  * The work that is alike in every tap: cut a stream into whole events, pass them on, hold the last.
  * Knows no dialect's events.
  */
+
+import { GatewayError } from '../core/errors.ts'
 import type { TapOutput, TapVerdict } from './dialect.ts'
 import { toLatin1 } from './latin1.ts'
 import { SseFramer, SseText } from './sse.ts'
+import { SECOND_ANSWER } from './sse-decoder.ts'
 
 /** A dialect's judgement of one event. */
 export interface SeenFrame {
@@ -18,11 +21,18 @@ export abstract class SseRelay {
   #isFirst = true
   #now = ''
   #held = ''
+  /** A second answer has begun: nothing more is shown or counted. */
+  #isBroken = false
   verdict: TapVerdict = 'open'
   unreportedBytes = 0
+  reportedError: string | null = null
+  reportedKind: string | undefined
 
   /** Looks at one event that is not yet past the end of the answer. */
   protected abstract see(frame: SseText): SeenFrame
+
+  /** The events that tell the client, in its own dialect, that the stream broke. */
+  abstract encodeFailure(error: GatewayError): Uint8Array
 
   push(chunk: Uint8Array, from = 0, to = chunk.length): TapOutput {
     if (!this.#framer.isBetweenFrames || to - from > LARGEST_TEXT)
@@ -62,10 +72,21 @@ export abstract class SseRelay {
       this.#held += text
       return
     }
+    if (this.#isBroken) return
     const seen = this.see(new SseText(text, this.#isFirst))
     this.#isFirst = false
     if (seen.isTerminal) this.#held += seen.text
     else this.#now += seen.text
+  }
+
+  /** Ends a stream in which a second answer begins. */
+  protected breakOff(): SeenFrame {
+    const isTold = this.verdict === 'failed'
+    const failure = new GatewayError('upstream_error', SECOND_ANSWER)
+    const text = isTold ? '' : toLatin1(this.encodeFailure(failure))
+    this.#isBroken = true
+    this.verdict = 'failed'
+    return { text, isTerminal: false }
   }
 
   #take(): TapOutput {

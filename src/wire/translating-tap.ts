@@ -10,7 +10,7 @@ import type { EventEncoder, Step, StreamDecoder } from './codec.ts'
 import { sealedTextBytes } from './delta-bytes.ts'
 import type { StreamTap, TapOutput, TapVerdict } from './dialect.ts'
 import { utf8ToLatin1 } from './latin1.ts'
-import { LostComments } from './unread-parts.ts'
+import { LostComments } from './unread.ts'
 
 const NOTHING = new Uint8Array(0)
 

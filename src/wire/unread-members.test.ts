@@ -10,7 +10,7 @@ import type { InboundCodec } from './codec.ts'
 import { openaiChatInboundCodec } from './openai-chat/index.ts'
 import { CHAT_SHAPES } from './openai-chat/settings.ts'
 import { isRecord } from './read-json.ts'
-import type { Shape } from './unread-members.ts'
+import type { Shape } from './unread.ts'
 
 interface Dialect {
   readonly codec: InboundCodec

@@ -1,10 +1,11 @@
 /**
- * Reads what an upstream reports of its usage, and the steps that the dialects' readers share. Sums
- * nothing a provider did not report.
+ * Reads an upstream's report of its usage and of how it served the call, and the steps that the
+ * dialects' readers share. Counts only what the provider reported, and knows no price.
  */
+import { type ServedAs, USUAL } from '../core/cost.ts'
 import { toTrueUsage, type Usage } from '../core/usage.ts'
 import { readReportedCost } from './billing.ts'
-import { readTier, servedAs } from './served-as.ts'
+import { isRecord } from './read-json.ts'
 
 /** A dialect's usage arithmetic, from its own names to ours. */
 export type UsageReader = (reported: Record<string, unknown>) => Usage
@@ -85,4 +86,145 @@ export function partOf(value: unknown): number {
 
 function isWholeNumber(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}
+
+/** The usual tier's names: of the vendors, and of the values that requests ask for. */
+export const USUAL_TIERS: ReadonlySet<string> = new Set([
+  'default',
+  'standard',
+  'standard_only',
+  'on_demand',
+])
+/** Repeats what was asked for and does not say which tier it was. */
+const NO_TIERS: ReadonlySet<string> = new Set([
+  '',
+  'auto',
+  'unspecified',
+  'traffic_type_unspecified',
+])
+/** Models that cannot be asked for a region report `not_available`. */
+const USUAL_REGIONS: ReadonlySet<string> = new Set(['global', 'not_available'])
+/** Tiers stand in a cost's source, so they are names. */
+const NAME = /^[a-z][a-z0-9_.-]{0,31}$/
+
+export function readTier(word: unknown): string | undefined {
+  const said = lowerCase(word)
+  if (said === undefined || NO_TIERS.has(said)) return undefined
+  if (USUAL_TIERS.has(said)) return USUAL.tier
+  // `ON_DEMAND_PRIORITY` (https://docs.cloud.google.com/vertex-ai/generative-ai/docs/priority-paygo).
+  return toName(said.replace(/^on_demand_/, ''))
+}
+
+export function readSpeed(word: unknown): string | undefined {
+  const said = lowerCase(word)
+  return said === undefined || said === '' ? undefined : toName(said)
+}
+
+export function readRegion(word: unknown): string | undefined {
+  const said = lowerCase(word)
+  if (said === undefined || said === '') return undefined
+  return USUAL_REGIONS.has(said) ? USUAL.region : toName(said)
+}
+
+/** @returns undefined where nothing was reported */
+function servedAs(
+  tier: string | undefined,
+  speed?: string | undefined,
+  region?: string | undefined,
+): ServedAs | undefined {
+  if (tier === undefined && speed === undefined && region === undefined) return undefined
+  return {
+    ...(tier === undefined ? {} : { tier }),
+    ...(speed === undefined ? {} : { speed }),
+    ...(region === undefined ? {} : { region }),
+  }
+}
+
+function lowerCase(word: unknown): string | undefined {
+  return typeof word === 'string' ? word.toLowerCase() : undefined
+}
+
+/** A word that is no name is reported all the same: the price is not the list's. */
+function toName(said: string): string {
+  return NAME.test(said) ? said : 'other'
+}
+
+/** The part of an answer that one of its items is. `result`: the vendor's own, of a program. */
+type Authorship = 'program' | 'result' | 'model'
+
+/**
+ * https://platform.claude.com/docs/en/agents-and-tools/tool-use/programmatic-tool-calling and
+ * https://developers.openai.com/api/docs/guides/tools-programmatic-tool-calling
+ * @param item a block of a message, or an item of a response's output
+ */
+function authorOf(item: unknown): Authorship {
+  if (!isRecord(item)) return 'model'
+  const { type, caller } = item
+  const by = isRecord(caller) ? caller.type : undefined
+  if (by === 'program' || (typeof by === 'string' && by.startsWith('code_execution_')))
+    return 'program'
+  const isResult =
+    type === 'program_output' || (typeof type === 'string' && type.endsWith('_tool_result'))
+  return isResult ? 'result' : 'model'
+}
+
+/** True if a program wrote all of it. */
+function isProgramTurn(items: unknown): boolean {
+  if (!Array.isArray(items)) return false
+  const authors = items.map(authorOf)
+  return authors.includes('program') && !authors.includes('model')
+}
+
+const NOTHING_USED: Usage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cachedInputTokens: 0,
+  reasoningTokens: 0,
+  cacheWriteTokens: 0,
+}
+
+interface ProgramReport {
+  readonly reported: unknown
+  readonly tier?: unknown
+  /** Blocks of a message, or items of a response's output. */
+  readonly items: unknown
+}
+
+/** As `readUsage`, and 0 + 0 is a report if a program wrote the answer. */
+export function readUsageOfTurn(
+  read: UsageReader,
+  { reported, tier, items }: ProgramReport,
+): Usage | null {
+  const usage = readUsage(read, reported, tier)
+  return usage ?? (reportsNothing(reported) && isProgramTurn(items) ? NOTHING_USED : null)
+}
+
+/** @param reported as both dialects name the counts */
+export function reportsNothing(reported: unknown): boolean {
+  if (!isRecord(reported)) return false
+  const { input_tokens, output_tokens } = reported
+  const { cache_read_input_tokens = 0, cache_creation_input_tokens = 0 } = reported
+  return (
+    input_tokens === 0 &&
+    output_tokens === 0 &&
+    (cache_read_input_tokens ?? 0) === 0 &&
+    (cache_creation_input_tokens ?? 0) === 0
+  )
+}
+
+/** The same for the blocks of a streamed message, which come one by one. */
+export class ProgramBlocks {
+  #hasProgram = false
+  #hasModel = false
+
+  note(block: unknown): void {
+    const author = authorOf(block)
+    if (author === 'program') this.#hasProgram = true
+    else if (author === 'model') this.#hasModel = true
+  }
+
+  usageOf(reported: unknown): Usage | null {
+    const isTurn = this.#hasProgram && !this.#hasModel
+    return isTurn && reportsNothing(reported) ? NOTHING_USED : null
+  }
 }

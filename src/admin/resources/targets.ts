@@ -19,7 +19,7 @@ import { ownedSlugOf } from '../../core/owned-model.ts'
 import type { SeenTarget } from '../../gateway/attempt/circuit-breakers.ts'
 import type { AnsweredCalls } from '../../store/usage/answered-calls.ts'
 import { HOUR_MS } from '../../store/usage/usage-columns.ts'
-import { faultOf } from '../../wire/unusable-target.ts'
+import { faultOf } from '../../wire/failure-kinds.ts'
 import {
   type ControlPlaneApp,
   type ControlPlaneDependencies,

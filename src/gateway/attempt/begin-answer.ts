@@ -19,11 +19,11 @@ import type {
   StreamTap,
   TapOutput,
 } from '../../wire/dialect.ts'
+import { kindOfFailure } from '../../wire/failure-kinds.ts'
 import { parseJson } from '../../wire/json-scan.ts'
 import { toLatin1 } from '../../wire/latin1.ts'
 import { MemberReader } from '../../wire/member-reader.ts'
 import { isRecord } from '../../wire/read-json.ts'
-import { kindOfFailure } from '../../wire/reported-failure.ts'
 import { readUpstreamError } from '../../wire/upstream-error.ts'
 import { modelOf } from '../../wire/usage.ts'
 import type { AttemptRecord } from '../call-observer.ts'

@@ -13,8 +13,7 @@ import {
   toContextStatus,
 } from '../../wire/context-full.ts'
 import { type Dialect, isRelayed } from '../../wire/dialect.ts'
-import { statusOfKind } from '../../wire/reported-failure.ts'
-import { readTargetFault } from '../../wire/unusable-target.ts'
+import { readTargetFault, statusOfKind } from '../../wire/failure-kinds.ts'
 import {
   isMessagesError,
   readUpstreamError,

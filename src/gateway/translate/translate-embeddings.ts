@@ -5,13 +5,12 @@
 import { invalidRequest } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
 import { UnreadableAnswerError } from '../../wire/codec.ts'
-import type { AcceptedRequest } from '../../wire/dialect.ts'
+import { type AcceptedRequest, noStream } from '../../wire/dialect.ts'
 import {
   decodeEmbeddingsRequest,
   type EmbeddingsCodec,
   encodeEmbeddingsAnswer,
 } from '../../wire/embeddings/embeddings-codec.ts'
-import { noStream } from '../../wire/embeddings/no-stream.ts'
 import { unusableAnswer } from '../attempt/failures.ts'
 import type { Target } from '../plan/compile-target.ts'
 import { refuseIgnored, type TranslatedRequest } from './translate.ts'

@@ -1,5 +1,4 @@
-/** Whole Messages answers to and from the gateway's own terms. */
-
+/** Whole Messages answers to and from the gateway's own terms, and ids of tool calls. */
 import type { Usage } from '../../core/usage.ts'
 import { withIterations } from '../billing.ts'
 import type { AnswerPart, ChatAnswer, FinishReason } from '../chat-answer.ts'
@@ -9,25 +8,27 @@ import type {
   JsonValue,
   ReasoningPart,
   RefusalPart,
+  Seal,
   TextPart,
 } from '../chat-request.ts'
 import { type AnswerFacts, UnreadableAnswerError } from '../codec.ts'
-import { readUsageOfTurn } from '../program-turns.ts'
 import { isRecord, parseCutRecord, parseRecord, present, textOf } from '../read-json.ts'
-import { writeSeal } from '../seal-carrier.ts'
-import { readRegion, readSpeed, readTier } from '../served-as.ts'
-import { presentIn, withUnread } from '../unread-parts.ts'
+import { markToolId, writeSeal, writeToolId } from '../seal-carrier.ts'
+import { presentIn, withUnread } from '../unread.ts'
 import {
   cacheWrites,
   countOf,
   detailOf,
   hourWrites,
   partOf,
+  readRegion,
+  readSpeed,
+  readTier,
+  readUsageOfTurn,
   served,
   type UsageReader,
   writtenOf,
 } from '../usage.ts'
-import { writeCallId } from './tool-ids.ts'
 
 export function encodeAnthropicAnswer(answer: ChatAnswer, facts: AnswerFacts): JsonRecord {
   const isCut = answer.finishReason === 'length'
@@ -255,4 +256,22 @@ function servedMessage({
   inference_geo,
 }: Record<string, unknown>): Pick<Usage, 'served'> {
   return served(readTier(service_tier), readSpeed(speed), readRegion(inference_geo))
+}
+
+/**
+ * Only letters, digits, `_` and `-` are taken; other providers' ids hold more. Call and result are
+ * changed alike.
+ */
+export function encodeToolId(id: string): string {
+  return id.replace(/[^a-zA-Z0-9_-]/g, '_')
+}
+
+/**
+ * The id for the caller. One that the format would refuse is marked even where it carries nothing,
+ * so that it is found when the conversation goes on at an upstream of this format, and comes back
+ * as it was to the one that made it.
+ */
+export function writeCallId(id: string, seal: Seal | undefined, origin: string): string {
+  const written = writeToolId(id, present({ seal }), origin)
+  return written === id && encodeToolId(id) !== id ? markToolId(id) : written
 }

@@ -2,9 +2,9 @@
  * Anthropic's token counting: relayed where the target has it, estimated where it has not. It must
  * not know providers.
  */
+
 import type { JsonRecord, UserPart } from '../chat-request.ts'
-import type { AcceptedRequest, RelayedDialect } from '../dialect.ts'
-import { noStream } from '../embeddings/no-stream.ts'
+import { type AcceptedRequest, noStream, type RelayedDialect } from '../dialect.ts'
 import { ANTHROPIC_HEADERS } from '../header-lists.ts'
 import { editJson, type JsonObject } from '../json-splice.ts'
 import { checkFieldTypes, editModel, readGate, requireField } from '../request-fields.ts'

@@ -17,7 +17,7 @@ import {
 import { isRecord } from '../read-json.ts'
 import { presentMember } from '../request-fields.ts'
 import { isCarrier, isReadable, MARK, readSeal, readToolId } from '../seal-carrier.ts'
-import { encodeToolId } from './tool-ids.ts'
+import { encodeToolId } from './answer.ts'
 
 export interface HistoryEdits {
   readonly edits: readonly JsonEdit[]

@@ -9,9 +9,8 @@ import type { JsonRecord, Seal } from '../chat-request.ts'
 import type { AnswerFacts, EventEncoder } from '../codec.ts'
 import { encodeError } from '../envelope.ts'
 import { writeSeal } from '../seal-carrier.ts'
-import { commentOf, LATE_SIGNATURE } from '../unread-parts.ts'
-import { encodeHead, encodeReasoning, encodeUsage, toStopReason } from './answer.ts'
-import { writeCallId } from './tool-ids.ts'
+import { commentOf, LATE_SIGNATURE } from '../unread.ts'
+import { encodeHead, encodeReasoning, encodeUsage, toStopReason, writeCallId } from './answer.ts'
 
 export class MessagesEventEncoder implements EventEncoder {
   readonly #facts: AnswerFacts

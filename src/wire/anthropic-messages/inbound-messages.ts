@@ -1,7 +1,7 @@
 /** The turns of a Messages request, in the gateway's own terms. It must not know any target. */
+
 import type {
   AssistantPart,
-  CacheHint,
   ChatMessage,
   FilePart,
   ImagePart,
@@ -11,20 +11,20 @@ import type {
   TextPart,
   UserPart,
 } from '../chat-request.ts'
-import type { NameList } from '../name-list.ts'
+import { decodeCacheHint } from '../decoder-parts.ts'
 import {
   type At,
   asList,
   asRecord,
   asText,
   invalidAt,
-  isRecord,
   member,
   optionalFlag,
   optionalText,
   present,
 } from '../read-json.ts'
 import { readSeal, readSealedReasoning, readToolId } from '../seal-carrier.ts'
+import type { NameList } from '../unread.ts'
 
 /** @throws GatewayError `invalid_request` naming the path of what is wrong */
 export function decodeTurns(messages: At, ignored: NameList): ChatMessage[] {
@@ -45,24 +45,18 @@ export function decodeTurns(messages: At, ignored: NameList): ChatMessage[] {
           },
         ]
       case 'system':
-        return [{ role: 'system', content: blocksOf(content).map((block) => decodeText(block)) }]
+        return [{ role: 'system', content: blocksOf(content).map(decodeText) }]
       default:
         throw invalidAt(role, "must be 'user' or 'assistant'.")
     }
   })
 }
 
-export function decodeCacheHint(block: At<JsonRecord>): { cache?: CacheHint } {
-  const hint = member(block, 'cache_control').value
-  if (!isRecord(hint)) return {}
-  return { cache: hint.ttl === '5m' || hint.ttl === '1h' ? { ttl: hint.ttl } : {} }
-}
-
-function blocksOf(content: At): At<JsonRecord>[] {
+export function blocksOf(content: At): At<JsonRecord>[] {
   if (typeof content.value === 'string') {
     return [{ value: { type: 'text', text: content.value }, path: content.path }]
   }
-  return asList(content).map((entry) => asRecord(entry))
+  return asList(content).map(asRecord)
 }
 
 /**
@@ -114,7 +108,7 @@ function isKnown(block: At<JsonRecord>): boolean {
   return typeof value === 'string' && KINDS.has(value)
 }
 
-function decodeText(block: At<JsonRecord>): TextPart {
+export function decodeText(block: At<JsonRecord>): TextPart {
   return { type: 'text', text: asText(member(block, 'text')), ...decodeCacheHint(block) }
 }
 

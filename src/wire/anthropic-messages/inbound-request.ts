@@ -1,4 +1,5 @@
 /** A Messages request in the gateway's own terms. It must not know any target. */
+
 import type {
   ChatRequest,
   ChatSettings,
@@ -9,7 +10,7 @@ import type {
   Tool,
   ToolChoice,
 } from '../chat-request.ts'
-import { NameList } from '../name-list.ts'
+import { decodeCacheHint, decodeTool } from '../decoder-parts.ts'
 import {
   type At,
   asList,
@@ -25,8 +26,8 @@ import {
   unread,
 } from '../read-json.ts'
 import { decodeSettings, membersOf } from '../settings.ts'
-import { nameUnread } from '../unread-members.ts'
-import { decodeCacheHint, decodeTurns } from './inbound-messages.ts'
+import { NameList, nameUnread } from '../unread.ts'
+import { blocksOf, decodeText, decodeTurns } from './inbound-messages.ts'
 import { MESSAGES_SETTINGS, MESSAGES_SHAPES } from './settings.ts'
 
 /** Everything read below, and what only routes: all else is unknown here and kept in `extra`. */
@@ -94,12 +95,7 @@ function splitAttribution(system: TextPart[]): {
 }
 
 function decodeSystem(system: At): TextPart[] {
-  if (system.value === undefined) return []
-  if (typeof system.value === 'string') return [{ type: 'text', text: system.value }]
-  return asList(system).map((entry) => {
-    const block = asRecord(entry)
-    return { type: 'text', text: asText(member(block, 'text')), ...decodeCacheHint(block) }
-  })
+  return system.value === undefined ? [] : blocksOf(system).map(decodeText)
 }
 
 function decodeTools(tools: At, ignored: NameList): Tool[] | undefined {
@@ -112,17 +108,7 @@ function decodeTools(tools: At, ignored: NameList): Tool[] | undefined {
       ignored.addKind(tool.path, type)
       return []
     }
-    return [
-      {
-        name: asText(member(tool, 'name')),
-        ...present({
-          description: optionalText(member(tool, 'description')),
-          parameters: optionalRecord(member(tool, 'input_schema'))?.value,
-          strict: optionalFlag(member(tool, 'strict')),
-        }),
-        ...decodeCacheHint(tool),
-      },
-    ]
+    return [{ ...decodeTool(tool, 'input_schema'), ...decodeCacheHint(tool) }]
   })
   return decoded.length === 0 ? undefined : decoded
 }

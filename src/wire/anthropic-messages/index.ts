@@ -16,7 +16,6 @@ import type {
 } from '../dialect.ts'
 import { ANTHROPIC_HEADERS } from '../header-lists.ts'
 import { editJson, type JsonObject } from '../json-splice.ts'
-import { readUsageOfTurn } from '../program-turns.ts'
 import {
   checkFieldTypes,
   editAwayModel,
@@ -28,6 +27,7 @@ import {
 } from '../request-fields.ts'
 import { CHECKED_SETTINGS, nameFeature, typesOf } from '../settings.ts'
 import { countBlocks, readServerToolUse } from '../tool-uses.ts'
+import { readUsageOfTurn } from '../usage.ts'
 import { decodeAnthropicAnswer, encodeAnthropicAnswer, readMessagesCounts } from './answer.ts'
 import { editHistory } from './edit-history.ts'
 import { MessagesEventEncoder } from './inbound-events.ts'

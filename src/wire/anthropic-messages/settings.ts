@@ -1,16 +1,24 @@
 /** The settings of a Messages request, and how a gate's defaults are written into one. */
 
 import type { GateDefaults } from '../../core/gate.ts'
-import { DefaultsEditor } from '../defaults-editor.ts'
 import type { RelayTarget } from '../dialect.ts'
-import { type ReadSpoken, spokenIn } from '../gate-defaults.ts'
+import { DefaultsEditor, type ReadSpoken, spokenIn } from '../gate-defaults.ts'
 import type { JsonObject } from '../json-splice.ts'
 import { isRecord } from '../read-json.ts'
 import { presentMember } from '../request-fields.ts'
 import { list, number, own, type Settings, shapesOf, text } from '../settings.ts'
-import { choice, listOf, object, type Shape } from '../unread-members.ts'
+import { choice, listOf, object, type Shape } from '../unread.ts'
 import { VendorIds } from '../vendor-ids.ts'
-import { EFFORTS } from './plan-thinking.ts'
+
+/** Our words as `output_config.effort`. */
+export const EFFORTS: Readonly<Record<string, string>> = {
+  minimal: 'low',
+  low: 'low',
+  medium: 'medium',
+  high: 'high',
+  xhigh: 'max',
+  max: 'max',
+}
 
 const CACHED = { cache_control: object(['type', 'ttl']) }
 const TEXT = object(['type', 'text'], CACHED)

@@ -10,33 +10,26 @@ import type { JsonValue } from '../chat-request.ts'
 import { deltaBytes } from '../delta-bytes.ts'
 import type { StreamTap } from '../dialect.ts'
 import { encodeErrorData } from '../envelope.ts'
+import { kindOfFailure } from '../failure-kinds.ts'
 import { toLatin1 } from '../latin1.ts'
-import { ProgramBlocks, reportsNothing } from '../program-turns.ts'
-import { isRecord, parseRecord, present, SECOND_ANSWER, textOf } from '../read-json.ts'
-import { kindOfFailure } from '../reported-failure.ts'
+import { isRecord, parseRecord, present, recordOf, textOf } from '../read-json.ts'
 import { encodeSseFrame, type SseText } from '../sse.ts'
 import { type SeenFrame, SseRelay } from '../sse-relay.ts'
 import { isSearchBlock, readServerToolUse, searchesOf } from '../tool-uses.ts'
 import { readUpstreamError } from '../upstream-error.ts'
-import { modelOf, readUsage } from '../usage.ts'
+import { modelOf, ProgramBlocks, readUsage, reportsNothing } from '../usage.ts'
 import { readMessagesCounts } from './answer.ts'
 
 const MESSAGE_START = 'message_start'
 const BLOCK_START = 'content_block_start'
 
-const NOT_SHOWN: SeenFrame = { text: '', isTerminal: false }
-
 export class MessagesTap extends SseRelay implements StreamTap {
-  reportedError: string | null = null
-  reportedKind: string | undefined
   /** A model that takes over later is named by the last usage. */
   model: string | undefined
   #hasBegun = false
   /** Undefined until the message has started. */
   #started: { readonly id: unknown } | undefined
   #hasContent = false
-  /** A second answer has begun: nothing more is shown or counted. */
-  #isBroken = false
   /** The last value of each count: input comes at the start, output at the end. */
   readonly #reported: Record<string, JsonValue> = {}
   /** Set where the message may be a turn of a program. */
@@ -59,8 +52,7 @@ export class MessagesTap extends SseRelay implements StreamTap {
 
   protected see(frame: SseText): SeenFrame {
     const { text } = frame
-    if (this.#isBroken) return NOT_SHOWN
-    if (text.includes(MESSAGE_START) && this.#isSecondStart(frame)) return this.#break()
+    if (text.includes(MESSAGE_START) && this.#isSecondStart(frame)) return this.breakOff()
     this.#hasContent ||= text.includes(BLOCK_START)
     const written = deltaBytes(text)
     if (written > 0) this.unreportedBytes += written
@@ -97,15 +89,6 @@ export class MessagesTap extends SseRelay implements StreamTap {
     return before !== undefined && (this.#hasContent || before.id !== id)
   }
 
-  #break(): SeenFrame {
-    this.#isBroken = true
-    if (this.verdict === 'failed') return NOT_SHOWN
-    const error = new GatewayError('upstream_error', SECOND_ANSWER)
-    const text = toLatin1(this.encodeFailure(error))
-    this.#noteFailure(SECOND_ANSWER)
-    return { text, isTerminal: false }
-  }
-
   #noteUsage(frame: SseText): void {
     const event = parseRecord(frame.data)
     const message = isRecord(event?.message) ? event.message : event
@@ -131,7 +114,7 @@ export class MessagesTap extends SseRelay implements StreamTap {
   #noteError(frame: SseText): string {
     const event = parseRecord(frame.data)
     if (event?.type === 'error') {
-      const error = isRecord(event.error) ? event.error : {}
+      const error = recordOf(event.error)
       this.#noteFailure(textOf(error.message), kindOfFailure(error))
       return frame.text
     }

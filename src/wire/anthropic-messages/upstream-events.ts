@@ -3,19 +3,10 @@
 import type { Usage } from '../../core/usage.ts'
 import type { ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord, JsonValue } from '../chat-request.ts'
-import type { StreamDecoder } from '../codec.ts'
-import { ProgramBlocks } from '../program-turns.ts'
-import {
-  garbledEvent,
-  isRecord,
-  parseRecord,
-  present,
-  SECOND_ANSWER,
-  textOf,
-} from '../read-json.ts'
-import { type SseFrame, SseFramer } from '../sse.ts'
-import { toUnread } from '../unread-parts.ts'
-import { readUsage } from '../usage.ts'
+import { isRecord, present, recordOf, recordsOf, textOf } from '../read-json.ts'
+import { SECOND_ANSWER, SseDecoder } from '../sse-decoder.ts'
+import { toUnread } from '../unread.ts'
+import { ProgramBlocks, readUsage } from '../usage.ts'
 import { readMessagesCounts, toFinishReason, unreadOf } from './answer.ts'
 
 type Block =
@@ -28,16 +19,13 @@ type Block =
       input: JsonValue | undefined
     }
 
-export class AnthropicStreamDecoder implements StreamDecoder {
-  readonly #framer = new SseFramer()
+export class AnthropicStreamDecoder extends SseDecoder {
   readonly #blocks = new Map<number, Block>()
   /** The upstream counts blocks of all kinds; tools are counted by themselves. */
   #tools = 0
   #hasStarted = false
   #id: string | undefined
   #hasContent = false
-  #isBroken = false
-  #isComplete = false
   /** Told by the start of the message, and not by an event of its own since. */
   #stop: JsonRecord | undefined
   /**
@@ -48,53 +36,32 @@ export class AnthropicStreamDecoder implements StreamDecoder {
   usageSoFar: Usage | null = null
   readonly #authors = new ProgramBlocks()
 
-  push(chunk: Uint8Array): readonly ChatEvent[] {
-    return this.#framer.push(chunk).flatMap((frame) => this.#decode(frame))
-  }
-
-  end(): readonly ChatEvent[] {
-    return this.#framer.end().flatMap((frame) => this.#decode(frame))
-  }
-
-  isComplete(): boolean {
-    return this.#isComplete
-  }
-
-  #decode(frame: SseFrame): readonly ChatEvent[] {
-    const event = parseRecord(frame.data)
-    if (this.#isComplete || this.#isBroken) return []
-    if (event === undefined) return garbledEvent(frame.data)
+  protected decode(event: JsonRecord): readonly ChatEvent[] {
     switch (event.type) {
       case 'message_start':
-        return this.#start(isRecord(event.message) ? event.message : {})
+        return this.#start(recordOf(event.message))
       case 'content_block_start':
-        return this.#startBlock(
-          indexOf(event),
-          isRecord(event.content_block) ? event.content_block : {},
-        )
+        return this.#startBlock(indexOf(event), recordOf(event.content_block))
       case 'content_block_delta':
-        return this.#delta(indexOf(event), isRecord(event.delta) ? event.delta : {})
+        return this.#delta(indexOf(event), recordOf(event.delta))
       case 'content_block_stop':
         return this.#stopBlock(indexOf(event))
       case 'message_delta': {
         this.#note(event.usage)
-        const delta = isRecord(event.delta) ? event.delta : {}
+        const delta = recordOf(event.delta)
         if (typeof delta.stop_reason !== 'string') return this.#usage()
         this.#stop = undefined
         return [...this.#stopBlocks(), ...this.#usage(), toFinish(delta)]
       }
       case 'message_stop': {
-        this.#isComplete = true
+        this.state = 'complete'
         const stop = this.#stop
         if (stop === undefined) return this.#stopBlocks()
         return [...this.#stopBlocks(), ...this.#usage(), toFinish(stop)]
       }
       case 'error': {
-        const error = isRecord(event.error) ? event.error : {}
-        const code = textOf(error.type)
-        return [
-          { type: 'error', message: textOf(error.message) ?? 'no message', ...present({ code }) },
-        ]
+        const { message, type } = recordOf(event.error)
+        return this.fail(textOf(message) ?? 'no message', textOf(type))
       }
       default:
         return [] // `ping`, and whatever a later version adds.
@@ -104,10 +71,7 @@ export class AnthropicStreamDecoder implements StreamDecoder {
   /** The same start may come twice before anything else: the first one counts. */
   #start(message: JsonRecord): readonly ChatEvent[] {
     const id = textOf(message.id)
-    if (this.#hasStarted && (this.#hasContent || id !== this.#id)) {
-      this.#isBroken = true
-      return [{ type: 'error', message: SECOND_ANSWER }]
-    }
+    if (this.#hasStarted && (this.#hasContent || id !== this.#id)) return this.fail(SECOND_ANSWER)
     this.#note(message.usage)
     if (this.#hasStarted) return []
     this.#hasStarted = true
@@ -117,13 +81,15 @@ export class AnthropicStreamDecoder implements StreamDecoder {
       ...present({ id, model: textOf(message.model) }),
     }
     if (typeof message.stop_reason === 'string') this.#stop = message
-    const blocks = Array.isArray(message.content) ? message.content.filter(isRecord) : []
-    return [start, ...blocks.flatMap((block, index) => this.#tellWhole(index, block))]
-  }
-
-  /** Some servers bring all of a message with its start. */
-  #tellWhole(index: number, block: JsonRecord): readonly ChatEvent[] {
-    return [...this.#startBlock(index, block), ...this.#stopBlock(index)]
+    const blocks = recordsOf(message.content)
+    // Some servers bring all of a message with its start.
+    return [
+      start,
+      ...blocks.flatMap((block, index) => [
+        ...this.#startBlock(index, block),
+        ...this.#stopBlock(index),
+      ]),
+    ]
   }
 
   #startBlock(index: number, block: JsonRecord): readonly ChatEvent[] {

@@ -16,10 +16,10 @@ import type {
   UserPart,
 } from '../chat-request.ts'
 import type { Feature } from '../codec.ts'
-import { leadWith, parseArguments, takesOnly } from '../encoder-parts.ts'
+import { AlternatingTurns, leadWith, parseArguments, takesOnly } from '../encoder-parts.ts'
 import { present } from '../read-json.ts'
 import { isReadable } from '../seal-carrier.ts'
-import { encodeToolId } from './tool-ids.ts'
+import { encodeToolId } from './answer.ts'
 
 interface MessageRules {
   readonly sealOrigin: string
@@ -28,12 +28,6 @@ interface MessageRules {
   /** Models with a budget for thinking refuse a turn with thinking that begins with something else. */
   readonly thinkingLeads: boolean
   readonly ignored: Set<Feature>
-}
-
-interface Turn {
-  readonly role: 'user' | 'assistant'
-  readonly results: JsonRecord[]
-  readonly blocks: JsonRecord[]
 }
 
 /** True for a piece of reasoning that is this target's own. */
@@ -47,14 +41,7 @@ export function encodeMessages(
   rules: MessageRules,
 ): { readonly system: JsonRecord[]; readonly messages: JsonRecord[] } {
   const system: JsonRecord[] = []
-  const turns: Turn[] = []
-  const turnOf = (role: Turn['role']): Turn => {
-    const last = turns.at(-1)
-    if (last?.role === role) return last
-    const turn: Turn = { role, results: [], blocks: [] }
-    turns.push(turn)
-    return turn
-  }
+  const turns = new AlternatingTurns()
   for (const message of messages) {
     switch (message.role) {
       case 'system':
@@ -65,22 +52,19 @@ export function encodeMessages(
         break
       case 'user':
         if (message.name !== undefined) rules.ignored.add('message.name')
-        turnOf('user').blocks.push(
-          ...message.content.flatMap((part) => encodeUserPart(part, rules)),
-        )
+        turns
+          .of('user')
+          .blocks.push(...message.content.flatMap((part) => encodeUserPart(part, rules)))
         break
       case 'assistant':
         if (message.name !== undefined) rules.ignored.add('message.name')
-        turnOf('assistant').blocks.push(...encodeAssistantParts(message.content, rules))
+        turns.of('assistant').blocks.push(...encodeAssistantParts(message.content, rules))
         break
       case 'tool':
-        turnOf('user').results.push(encodeResult(message, rules))
+        turns.of('user').results.push(encodeResult(message, rules))
     }
   }
-  const encoded = turns
-    .map(({ role, results, blocks }): JsonRecord => ({ role, content: [...results, ...blocks] }))
-    .filter(({ content }) => Array.isArray(content) && content.length > 0)
-  return { system, messages: encoded }
+  return { system, messages: turns.encode() }
 }
 
 function encodeUserPart(part: UserPart, rules: MessageRules): JsonRecord[] {

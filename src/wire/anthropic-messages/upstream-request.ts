@@ -1,16 +1,29 @@
 /**
- * Our requests as Anthropic Messages. The format's traps, with their causes, are in README.md. It
- * must not know callers.
+ * Our requests as Anthropic Messages, and the plan whether and how a model thinks. The format's
+ * traps, with their causes, are in README.md. It must not know callers.
  */
-import { invalidRequest } from '../../core/errors.ts'
-import type { ChatRequest, JsonRecord, Tool } from '../chat-request.ts'
+
+import {
+  type ChatMessage,
+  type ChatRequest,
+  effortOf,
+  type JsonRecord,
+  type Tool,
+} from '../chat-request.ts'
 import type { EncodedRequest, EncodeTarget, Feature, ModelTraits } from '../codec.ts'
-import { assertSomebodySpeaks, namesOfCalled, readableStops, toTools } from '../encoder-parts.ts'
-import { present } from '../read-json.ts'
+import {
+  assertSomebodySpeaks,
+  demandsTool,
+  NO_PARAMETERS,
+  namesOfCalled,
+  readableStops,
+  refuseDemand,
+  toTools,
+} from '../encoder-parts.ts'
+import { isRecord, present } from '../read-json.ts'
 import { encodeSettings, type SettingName } from '../settings.ts'
-import { planThinking } from './plan-thinking.ts'
-import { MESSAGES_SETTINGS } from './settings.ts'
-import { encodeMessages } from './upstream-messages.ts'
+import { EFFORTS, MESSAGES_SETTINGS } from './settings.ts'
+import { encodeMessages, isSendable } from './upstream-messages.ts'
 
 /**
  * `max_tokens` is required; where neither caller nor provider data say, this is what every current
@@ -81,7 +94,7 @@ export function refusedSampling(
 function encodeTool(tool: Tool): JsonRecord {
   return {
     name: tool.name,
-    input_schema: tool.parameters ?? { type: 'object', properties: {} },
+    input_schema: tool.parameters ?? NO_PARAMETERS,
     ...present({
       description: tool.description,
       strict: tool.strict === true ? true : undefined,
@@ -93,12 +106,7 @@ function encodeTool(tool: Tool): JsonRecord {
 function encodeToolChoice(request: ChatRequest): JsonRecord | undefined {
   const { toolChoice, parallelToolCalls, tools } = request
   if (tools === undefined) {
-    if (toolChoice?.type === 'required' || toolChoice?.type === 'tool')
-      throw invalidRequest(
-        'A tool cannot be demanded without any tool.',
-        'tool_choice',
-        'invalid_value',
-      )
+    refuseDemand(toolChoice)
     return undefined
   }
   const alone = parallelToolCalls === false ? { disable_parallel_tool_use: true } : {}
@@ -123,4 +131,108 @@ function encodeFormat({ responseFormat }: ChatRequest, ignored: Set<Feature>): J
   // There is no mode for JSON without a schema.
   ignored.add('responseFormat')
   return {}
+}
+
+interface ThinkingPlan {
+  readonly isOn: boolean
+  /**
+   * The target's own thinking goes back: one that decides itself thinks in the middle of a loop
+   * even where this request does not ask for it.
+   */
+  readonly sendsThinking: boolean
+  /** The body's `thinking`; undefined: the model's own default. */
+  readonly member: JsonRecord | undefined
+  readonly outputConfig: JsonRecord
+  /** The part of `max_tokens` that thinking may use. */
+  readonly budgetTokens: number | undefined
+}
+
+/** The least that the interface takes. */
+const SMALLEST_BUDGET = 1024
+const BUDGETS: Readonly<Record<string, number>> = {
+  minimal: SMALLEST_BUDGET,
+  low: 2048,
+  medium: 8192,
+  high: 16_384,
+  xhigh: 32_000,
+  max: 32_000,
+}
+
+export function planThinking(
+  request: ChatRequest,
+  target: EncodeTarget,
+  ignored: Set<Feature>,
+): ThinkingPlan {
+  const { reasoning } = request
+  const mode = target.traits.reasoning
+  const off: ThinkingPlan = {
+    isOn: false,
+    sendsThinking: mode === 'adaptive',
+    member: undefined,
+    outputConfig: {},
+    budgetTokens: undefined,
+  }
+  if (reasoning === undefined) return off
+  const { effort, thinking } = reasoning
+  if (effort === 'none') return { ...off, member: turnOff(target, ignored) }
+  const asked = effortOf(reasoning)
+  const isAsked = thinking === 'on' || asked !== undefined
+  if (!isAsked) return off
+  const giveUp = (): ThinkingPlan => {
+    ignored.add('reasoning')
+    return off
+  }
+  if (mode !== 'adaptive' && mode !== 'budget') return giveUp()
+  const display = present({ display: reasoning.display }) as JsonRecord
+  if (mode === 'adaptive') {
+    const word = EFFORTS[asked ?? '']
+    if (asked !== undefined && word === undefined) return giveUp()
+    const outputConfig = present({ effort: word }) as JsonRecord
+    if (thinking === 'unsaid') return { ...off, outputConfig }
+    return {
+      ...off,
+      isOn: true,
+      member: { type: 'adaptive', ...display },
+      outputConfig,
+    }
+  }
+  // In the middle of a tool loop the thinking that led to it must come back; without it the request
+  // would be refused. A demanded tool and a budget exclude each other.
+  if (thinking === 'unsaid' || demandsTool(request.toolChoice)) return giveUp()
+  if (lacksThinking(request.messages, target.sealOrigin)) return giveUp()
+  const wanted = reasoning.budgetTokens ?? BUDGETS[effort ?? 'medium']
+  if (wanted === undefined) return giveUp()
+  const room =
+    request.maxOutputTokens === undefined ? wanted : Math.floor(request.maxOutputTokens * 0.8)
+  const budget = Math.max(SMALLEST_BUDGET, Math.min(wanted, room))
+  if (request.maxOutputTokens !== undefined && budget >= request.maxOutputTokens) return giveUp()
+  return {
+    isOn: true,
+    sendsThinking: true,
+    member: { type: 'enabled', budget_tokens: budget, ...display },
+    outputConfig: {},
+    budgetTokens: budget,
+  }
+}
+
+function turnOff({ traits }: EncodeTarget, ignored: Set<Feature>): JsonRecord | undefined {
+  if (traits.alwaysReasons === true) ignored.add('reasoning')
+  const member = traits.withoutThinking?.thinking
+  return isRecord(member) ? member : undefined
+}
+
+/**
+ * True where the turn that is being continued called tools without thinking that this target would
+ * recognise.
+ */
+function lacksThinking(messages: readonly ChatMessage[], origin: string): boolean {
+  const lastUser = messages.findLastIndex((message) => message.role === 'user')
+  return messages
+    .slice(lastUser + 1)
+    .some(
+      (message) =>
+        message.role === 'assistant' &&
+        message.content.some((part) => part.type === 'tool-call') &&
+        !message.content.some((part) => part.type === 'reasoning' && isSendable(part, origin)),
+    )
 }

@@ -3,8 +3,8 @@
 import type { ChatAnswer, FinishReason } from '../chat-answer.ts'
 import type { AssistantPart, JsonRecord, JsonValue, Seal } from '../chat-request.ts'
 import { UnreadableAnswerError } from '../codec.ts'
-import { isRecord, present, textOf } from '../read-json.ts'
-import { unreadIn, withUnread } from '../unread-parts.ts'
+import { isRecord, present, recordOf, textOf } from '../read-json.ts'
+import { unreadIn, withUnread } from '../unread.ts'
 import {
   cacheWrites,
   countOf,
@@ -58,8 +58,8 @@ export function tierOf({ serviceTier }: JsonRecord): JsonValue | undefined {
 
 /** @throws UnreadableAnswerError */
 export function decodeBedrockAnswer(body: JsonRecord): ChatAnswer {
-  const output = isRecord(body.output) ? body.output : {}
-  const message = isRecord(output.message) ? output.message : {}
+  const output = recordOf(body.output)
+  const message = recordOf(output.message)
   if (!Array.isArray(message.content))
     throw new UnreadableAnswerError(textOf(body.message) ?? 'sent an answer without content')
   const blocks = message.content.filter(isRecord)

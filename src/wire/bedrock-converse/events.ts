@@ -3,8 +3,8 @@
 import type { ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord, JsonValue, Seal } from '../chat-request.ts'
 import { type StreamDecoder, UnreadableAnswerError } from '../codec.ts'
-import { isRecord, present, textOf } from '../read-json.ts'
-import { toUnread } from '../unread-parts.ts'
+import { isRecord, present, recordOf, textOf } from '../read-json.ts'
+import { toUnread } from '../unread.ts'
 import { readUsage } from '../usage.ts'
 import {
   readBedrockCounts,
@@ -69,7 +69,7 @@ export class BedrockStreamDecoder implements StreamDecoder {
       case 'contentBlockStart':
         return [...started, ...this.#startBlock(indexOf(body), body.start)]
       case 'contentBlockDelta':
-        return [...started, ...this.#delta(indexOf(body), isRecord(body.delta) ? body.delta : {})]
+        return [...started, ...this.#delta(indexOf(body), recordOf(body.delta))]
       case 'contentBlockStop':
         return [...started, ...this.#stopBlock(indexOf(body))]
       case 'messageStop':

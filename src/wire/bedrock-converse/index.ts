@@ -2,6 +2,7 @@
  * Amazon Bedrock's Converse as it is spoken to an upstream. Its traps, with their causes, are in
  * README.md.
  */
+
 import type { UpstreamCodec } from '../codec.ts'
 import { decodeBedrockAnswer } from './answer.ts'
 import { BedrockStreamDecoder } from './events.ts'

@@ -18,7 +18,7 @@ import type {
   UserPart,
 } from '../chat-request.ts'
 import type { EncodeTarget, Feature } from '../codec.ts'
-import { leadWith, parseArguments, takesOnly } from '../encoder-parts.ts'
+import { AlternatingTurns, leadWith, parseArguments, takesOnly } from '../encoder-parts.ts'
 
 export interface MessageRules {
   readonly target: EncodeTarget
@@ -31,12 +31,6 @@ interface Writing extends MessageRules {
   readonly names: DocumentNames
 }
 
-interface Turn {
-  readonly role: 'user' | 'assistant'
-  readonly results: JsonRecord[]
-  readonly blocks: JsonRecord[]
-}
-
 /** Instructions are hoisted to the front, wherever they stood: the format knows them only there. */
 export function encodeMessages(
   messages: readonly ChatMessage[],
@@ -44,14 +38,7 @@ export function encodeMessages(
 ): { readonly system: JsonRecord[]; readonly messages: JsonRecord[] } {
   const writing: Writing = { ...rules, names: new DocumentNames() }
   const system: JsonRecord[] = []
-  const turns: Turn[] = []
-  const turnOf = (role: Turn['role']): Turn => {
-    const last = turns.at(-1)
-    if (last?.role === role) return last
-    const turn: Turn = { role, results: [], blocks: [] }
-    turns.push(turn)
-    return turn
-  }
+  const turns = new AlternatingTurns()
   for (const message of messages) {
     if ('name' in message && message.name !== undefined) rules.ignored.add('message.name')
     switch (message.role) {
@@ -59,21 +46,20 @@ export function encodeMessages(
         system.push(...message.content.flatMap((part) => encodeUserPart(part, writing)))
         break
       case 'user':
-        turnOf('user').blocks.push(
-          ...withText(message.content.flatMap((part) => encodeUserPart(part, writing))),
-        )
+        turns
+          .of('user')
+          .blocks.push(
+            ...withText(message.content.flatMap((part) => encodeUserPart(part, writing))),
+          )
         break
       case 'assistant':
-        turnOf('assistant').blocks.push(...encodeAssistantParts(message.content, writing))
+        turns.of('assistant').blocks.push(...encodeAssistantParts(message.content, writing))
         break
       case 'tool':
-        turnOf('user').results.push(...encodeResult(message, writing))
+        turns.of('user').results.push(...encodeResult(message, writing))
     }
   }
-  const encoded = turns
-    .map(({ role, results, blocks }): JsonRecord => ({ role, content: [...results, ...blocks] }))
-    .filter(({ content }) => Array.isArray(content) && content.length > 0)
-  return { system, messages: encoded }
+  return { system, messages: turns.encode() }
 }
 
 /** A document without a text beside it is refused, and so is blank text. */

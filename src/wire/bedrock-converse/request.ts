@@ -2,9 +2,7 @@
  * Our requests as Bedrock's Converse. The format's traps, with their causes, are in README.md. It
  * must not know callers.
  */
-import { invalidRequest } from '../../core/errors.ts'
-import { planThinking } from '../anthropic-messages/plan-thinking.ts'
-import { refusedSampling } from '../anthropic-messages/upstream-request.ts'
+import { planThinking, refusedSampling } from '../anthropic-messages/upstream-request.ts'
 import {
   type ChatRequest,
   effortOf,
@@ -15,9 +13,11 @@ import {
 import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
 import {
   assertSomebodySpeaks,
+  NO_PARAMETERS,
   namesOfCalled,
   noteDisplay,
   readableStops,
+  refuseDemand,
   toTools,
 } from '../encoder-parts.ts'
 import { present } from '../read-json.ts'
@@ -140,13 +140,7 @@ function encodeTools(
   { tools = [], toolChoice, messages }: ChatRequest,
   rules: MessageRules,
 ): JsonRecord | undefined {
-  const demandsTool = toolChoice?.type === 'required' || toolChoice?.type === 'tool'
-  if (tools.length === 0 && demandsTool)
-    throw invalidRequest(
-      'A tool cannot be demanded without any tool.',
-      'tool_choice',
-      'invalid_value',
-    )
+  if (tools.length === 0) refuseDemand(toolChoice)
   const called = namesOfCalled(messages)
   if (toolChoice?.type === 'none') {
     if (called.length === 0) return undefined
@@ -170,7 +164,7 @@ function encodeTool(tool: Tool, { target, ignored }: MessageRules): JsonRecord {
     toolSpec: {
       name: tool.name,
       ...(tool.description ? { description: tool.description } : {}),
-      inputSchema: { json: tool.parameters ?? { type: 'object', properties: {} } },
+      inputSchema: { json: tool.parameters ?? NO_PARAMETERS },
       ...(isStrict ? { strict: true } : {}),
     },
   }

@@ -7,8 +7,8 @@ import type { Usage } from '../../core/usage.ts'
 import type { ChatAnswer, FinishReason } from '../chat-answer.ts'
 import type { AssistantPart, JsonRecord, JsonValue, ReasoningPart, Seal } from '../chat-request.ts'
 import { type Feature, UnreadableAnswerError } from '../codec.ts'
-import { isRecord, present, textOf } from '../read-json.ts'
-import { presentIn, withUnread } from '../unread-parts.ts'
+import { isRecord, present, recordOf, recordsOf, textOf } from '../read-json.ts'
+import { presentIn, withUnread } from '../unread.ts'
 import { countOf, detailOf, partOf, readUsage, type UsageReader } from '../usage.ts'
 
 /** @throws UnreadableAnswerError */
@@ -19,7 +19,7 @@ export function decodeCohereAnswer(body: JsonRecord): ChatAnswer {
   const reason = textOf(body.finish_reason) ?? ''
   if (isFailure(reason)) throw new UnreadableAnswerError(`ended its answer with ${reason}`)
   const plan = textOf(message.tool_plan) ?? ''
-  const items = Array.isArray(message.content) ? message.content.filter(isRecord) : []
+  const items = recordsOf(message.content)
   const calls = Array.isArray(message.tool_calls)
     ? message.tool_calls.filter(isRecord).map(decodeCall)
     : []
@@ -65,7 +65,7 @@ export function readCall(call: JsonRecord): {
   readonly name: string
   readonly argumentsText: string
 } {
-  const made = isRecord(call.function) ? call.function : {}
+  const made = recordOf(call.function)
   return {
     // Clients answer by it.
     id: textOf(call.id) || `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`,

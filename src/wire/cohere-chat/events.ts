@@ -2,10 +2,9 @@
 
 import type { ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord, JsonValue } from '../chat-request.ts'
-import type { StreamDecoder } from '../codec.ts'
-import { garbledEvent, isRecord, parseRecord, present, textOf } from '../read-json.ts'
-import { type SseFrame, SseFramer } from '../sse.ts'
-import { toUnread } from '../unread-parts.ts'
+import { isRecord, present, recordOf, textOf } from '../read-json.ts'
+import { SseDecoder } from '../sse-decoder.ts'
+import { toUnread } from '../unread.ts'
 import { readUsage } from '../usage.ts'
 import {
   isFailure,
@@ -27,32 +26,14 @@ interface Call {
   isOpen: boolean
 }
 
-export class CohereStreamDecoder implements StreamDecoder {
-  readonly #framer = new SseFramer()
+export class CohereStreamDecoder extends SseDecoder {
   #open: 'text' | ReasoningPlace | undefined
   /** By the upstream's index. */
   readonly #calls = new Map<number, Call>()
-  #isOver = false
-  #isComplete = false
 
-  push(chunk: Uint8Array): readonly ChatEvent[] {
-    return this.#framer.push(chunk).flatMap((frame) => this.#decode(frame))
-  }
-
-  end(): readonly ChatEvent[] {
-    return this.#framer.end().flatMap((frame) => this.#decode(frame))
-  }
-
-  isComplete(): boolean {
-    return this.#isComplete
-  }
-
-  #decode(frame: SseFrame): readonly ChatEvent[] {
-    const event = parseRecord(frame.data)
-    if (this.#isOver) return []
-    if (event === undefined) return garbledEvent(frame.data)
-    const delta = isRecord(event.delta) ? event.delta : {}
-    const message = isRecord(delta.message) ? delta.message : {}
+  protected decode(event: JsonRecord): readonly ChatEvent[] {
+    const delta = recordOf(event.delta)
+    const message = recordOf(delta.message)
     switch (event.type) {
       case 'message-start':
         return [{ type: 'start', ...present({ id: textOf(event.id) }) }]
@@ -74,7 +55,7 @@ export class CohereStreamDecoder implements StreamDecoder {
       case 'error':
       case undefined: {
         const said = textOf(event.message) ?? textOf(event.error)
-        return said === undefined ? [] : this.#fail(said)
+        return said === undefined ? [] : this.fail(said)
       }
       case 'citation-start':
         return toUnread(['answer.message.citations'])
@@ -170,16 +151,10 @@ export class CohereStreamDecoder implements StreamDecoder {
     if (isFailure(reason) || said !== undefined)
       return [
         ...events,
-        ...this.#fail(said ?? `The upstream ended its answer with ${reason}.`, reason),
+        ...this.fail(said ?? `The upstream ended its answer with ${reason}.`, reason || undefined),
       ]
-    this.#isOver = true
-    this.#isComplete = true
+    this.state = 'complete'
     return [...events, { type: 'finish', reason: toFinishReason(reason, this.#calls.size > 0) }]
-  }
-
-  #fail(message: string, code?: string): readonly ChatEvent[] {
-    this.#isOver = true
-    return [{ type: 'error', message, ...present({ code: code || undefined }) }]
   }
 }
 
@@ -190,5 +165,5 @@ function indexOf(event: JsonRecord): number {
 /** The one call that an event is about. */
 function recordIn(calls: JsonValue | undefined): JsonRecord {
   const call = Array.isArray(calls) ? calls[0] : calls
-  return isRecord(call) ? call : {}
+  return recordOf(call)
 }

@@ -9,7 +9,6 @@ import type {
   ChatRequest,
   ImagePart,
   JsonRecord,
-  TextPart,
   Tool,
   ToolResult,
   UserPart,
@@ -17,10 +16,16 @@ import type {
 import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
 import {
   assertSomebodySpeaks,
+  demandsTool,
+  encodeCall,
   encodeImageUrl,
+  encodeInstructions,
+  encodeTextResult,
+  NO_PARAMETERS,
   noteCaches,
   noteDisplay,
   takesOnly,
+  textOrParts,
 } from '../encoder-parts.ts'
 import { present } from '../read-json.ts'
 import { encodeSettings } from '../settings.ts'
@@ -101,7 +106,7 @@ function encodeThinking(
 /** A tool can be demanded, but not by its name: then it is the only one that is offered. */
 function encodeTools(request: ChatRequest, ignored: Set<Feature>): JsonRecord {
   const { toolChoice, tools } = request
-  const isDemanded = toolChoice?.type === 'required' || toolChoice?.type === 'tool'
+  const isDemanded = demandsTool(toolChoice)
   const named = toolChoice?.type === 'tool' ? toolChoice.name : undefined
   const offered = named === undefined ? tools : tools?.filter((tool) => tool.name === named)
   if (isDemanded && (offered === undefined || offered.length === 0)) {
@@ -129,7 +134,7 @@ function encodeTool(tool: Tool): JsonRecord {
     function: {
       name: tool.name,
       ...(tool.description === undefined ? {} : { description: tool.description }),
-      parameters: tool.parameters ?? { type: 'object', properties: {} },
+      parameters: tool.parameters ?? NO_PARAMETERS,
     },
   }
 }
@@ -148,15 +153,11 @@ function encodeMessages(messages: readonly ChatMessage[], rules: ReturnRules): J
     if ('name' in message && message.name !== undefined) rules.ignored.add('message.name')
     switch (message.role) {
       case 'system':
-        noteCaches(message.content, rules.ignored)
-        encoded.push({
-          role: 'system',
-          content: message.content.map((part) => part.text).join('\n\n'),
-        })
+        encoded.push(encodeInstructions(message.content, rules.ignored))
         break
       case 'user':
         noteCaches(message.content, rules.ignored)
-        encoded.push({ role: 'user', content: encodeUserParts(message.content) })
+        encoded.push({ role: 'user', content: textOrParts(message.content, encodeUserPart) })
         break
       case 'assistant':
         encoded.push(...encodeAssistant(message.content, rules))
@@ -170,15 +171,10 @@ function encodeMessages(messages: readonly ChatMessage[], rules: ReturnRules): J
   return encoded
 }
 
-function encodeUserParts(parts: readonly UserPart[]): string | JsonRecord[] {
-  const [only] = parts
-  return parts.length === 1 && only?.type === 'text' ? only.text : parts.map(encodeUserPart)
-}
-
 function encodeUserPart(part: UserPart): JsonRecord {
   switch (part.type) {
     case 'text':
-      return encodeText(part)
+      return { type: 'text', text: part.text }
     case 'image':
       return encodeImageUrl(part)
     case 'file':
@@ -186,10 +182,6 @@ function encodeUserPart(part: UserPart): JsonRecord {
     case 'audio':
       throw takesOnly('no audio')
   }
-}
-
-function encodeText({ text }: TextPart): JsonRecord {
-  return { type: 'text', text }
 }
 
 /** A turn with nothing in it is refused, so it is left out. */
@@ -214,11 +206,7 @@ function encodeAssistant(parts: readonly AssistantPart[], rules: ReturnRules): J
       }
       case 'tool-call':
         if (part.seal !== undefined) rules.ignored.add('seals')
-        calls.push({
-          id: part.id,
-          type: 'function',
-          function: { name: part.name, arguments: part.arguments },
-        })
+        calls.push(encodeCall(part))
     }
   }
   if (content.length === 0 && calls.length === 0) return []
@@ -238,13 +226,12 @@ function shorten(content: readonly JsonRecord[]): string | readonly JsonRecord[]
 }
 
 function encodeResult(result: ToolResult, rules: ReturnRules): JsonRecord {
-  if (result.isError === true) rules.ignored.add('toolResult.isError')
-  noteCaches([result, ...result.content], rules.ignored)
-  const texts = result.content.flatMap((part) => (part.type === 'text' ? [part.text] : []))
+  const encoded = encodeTextResult(result, rules.ignored)
   if (result.content.some((part) => part.type === 'file')) {
     // Nothing would be left of a result.
-    if (texts.join('') === '') throw takesOnly('no documents as results of tools')
+    if (result.content.every((part) => part.type !== 'text' || part.text === ''))
+      throw takesOnly('no documents as results of tools')
     rules.ignored.add('files')
   }
-  return { role: 'tool', tool_call_id: result.callId, content: texts.join('\n') }
+  return encoded
 }

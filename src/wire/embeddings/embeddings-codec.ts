@@ -1,6 +1,5 @@
 /**
- * Embeddings in OpenAI's form for upstreams that have another: the codec of each, and the steps that
- * they share. Pure. Knows no provider.
+ * Embeddings in OpenAI's form for upstreams that have another (Cohere, Gemini, Mistral). Pure.
  */
 import type { JsonRecord, JsonValue } from '../chat-request.ts'
 import { UnreadableAnswerError } from '../codec.ts'
@@ -9,9 +8,12 @@ import {
   asList,
   asText,
   invalidAt,
+  isRecord,
   member,
   optionalNumber,
   optionalText,
+  present,
+  recordOf,
 } from '../read-json.ts'
 
 export interface EmbeddingsRequest {
@@ -47,7 +49,7 @@ export interface EmbeddingsCodec {
 }
 
 /** @throws UnreadableAnswerError when it is no list of numbers */
-export function readVector(value: JsonValue | undefined): readonly number[] {
+function readVector(value: JsonValue | undefined): readonly number[] {
   if (
     !Array.isArray(value) ||
     value.length === 0 ||
@@ -58,12 +60,12 @@ export function readVector(value: JsonValue | undefined): readonly number[] {
 }
 
 /** @throws UnreadableAnswerError when there is no list of entries */
-export function readList(value: JsonValue | undefined): readonly JsonValue[] {
+function readList(value: JsonValue | undefined): readonly JsonValue[] {
   if (!Array.isArray(value)) throw new UnreadableAnswerError('sent an answer without embeddings')
   return value
 }
 
-export function readCount(value: JsonValue | undefined): number | null {
+function readCount(value: JsonValue | undefined): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
 }
 
@@ -135,4 +137,91 @@ function encodeVector(vector: readonly number[], encoding: 'float' | 'base64'): 
     bytes.writeFloatLE(value, index * 4)
   })
   return bytes.toString('base64')
+}
+
+/** `/v2/embed`: https://docs.cohere.com/reference/embed */
+export const cohereEmbeddingsUpstreamCodec: EmbeddingsCodec = {
+  form: 'embeddings',
+  maxInputs: 96,
+
+  encodeRequest({ inputs, dimensions, user, extra }, model) {
+    // The purpose of the vectors is required there and unknown to OpenAI's form: what is stored
+    // outnumbers what is asked.
+    const { input_type: inputType = 'search_document', truncate, ...unknown } = extra
+    return {
+      body: {
+        model,
+        texts: inputs,
+        input_type: inputType,
+        embedding_types: ['float'],
+        ...present({ output_dimension: dimensions, truncate }),
+      },
+      ignored: [...(user === undefined ? [] : ['user']), ...Object.keys(unknown)],
+    }
+  },
+
+  decodeAnswer(answer) {
+    const { embeddings, meta } = answer
+    const billed = isRecord(meta) && isRecord(meta.billed_units) ? meta.billed_units : {}
+    return {
+      vectors: readList(isRecord(embeddings) ? embeddings.float : undefined).map((entry) =>
+        readVector(entry),
+      ),
+      inputTokens: readCount(billed.input_tokens),
+    }
+  },
+}
+
+/** `batchEmbedContents`: https://ai.google.dev/api/embeddings */
+export const geminiEmbeddingsUpstreamCodec: EmbeddingsCodec = {
+  form: 'embeddings',
+  maxInputs: 100,
+
+  encodeRequest({ inputs, dimensions, user, extra }, model) {
+    const { task_type: taskType, ...unknown } = extra
+    const shared = present({ outputDimensionality: dimensions, taskType })
+    return {
+      body: {
+        requests: inputs.map((text) => ({
+          model: `models/${model}`,
+          content: { parts: [{ text }] },
+          ...shared,
+        })),
+      },
+      ignored: [...(user === undefined ? [] : ['user']), ...Object.keys(unknown)],
+    }
+  },
+
+  decodeAnswer(answer) {
+    const usage = recordOf(answer.usageMetadata)
+    return {
+      vectors: readList(answer.embeddings).map((entry) =>
+        readVector(isRecord(entry) ? entry.values : undefined),
+      ),
+      inputTokens: readCount(usage.promptTokenCount),
+    }
+  },
+}
+
+/** OpenAI's form with another name for the size: https://docs.mistral.ai/api/ */
+export const mistralEmbeddingsUpstreamCodec: EmbeddingsCodec = {
+  form: 'embeddings',
+  encodeRequest({ inputs, dimensions, user, extra }, model) {
+    return {
+      body: { model, input: inputs, ...present({ output_dimension: dimensions }) },
+      // It refuses members that it does not know.
+      ignored: [...(user === undefined ? [] : ['user']), ...Object.keys(extra)],
+    }
+  },
+
+  decodeAnswer(answer) {
+    const entries = readList(answer.data).filter(isRecord)
+    const indexOf = (entry: (typeof entries)[number]) => readCount(entry.index) ?? 0
+    return {
+      vectors: entries
+        .toSorted((a, b) => indexOf(a) - indexOf(b))
+        .map((entry) => readVector(entry.embedding)),
+      inputTokens: isRecord(answer.usage) ? readCount(answer.usage.prompt_tokens) : null,
+    }
+  },
 }

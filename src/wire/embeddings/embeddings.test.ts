@@ -7,16 +7,16 @@ import fc from 'fast-check'
 import type { JsonRecord } from '../chat-request.ts'
 import { UnreadableAnswerError } from '../codec.ts'
 import { scanJsonObject } from '../json-splice.ts'
-import { cohereEmbeddingsUpstreamCodec } from './cohere-embeddings.ts'
 import {
+  cohereEmbeddingsUpstreamCodec,
   decodeEmbeddingsRequest,
   type EmbeddingsCodec,
   type EmbeddingsRequest,
   encodeEmbeddingsAnswer,
+  geminiEmbeddingsUpstreamCodec,
+  mistralEmbeddingsUpstreamCodec,
 } from './embeddings-codec.ts'
-import { geminiEmbeddingsUpstreamCodec } from './gemini-embeddings.ts'
 import { openaiEmbeddings } from './index.ts'
-import { mistralEmbeddingsUpstreamCodec } from './mistral-embeddings.ts'
 
 const decode = (members: JsonRecord) =>
   decodeEmbeddingsRequest({ model: 'g', input: 'a', ...members })

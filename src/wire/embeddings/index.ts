@@ -3,13 +3,12 @@
  * which providers speak it.
  */
 import type { Usage } from '../../core/usage.ts'
-import type { AcceptedRequest, RelayedDialect } from '../dialect.ts'
+import { type AcceptedRequest, noStream, type RelayedDialect } from '../dialect.ts'
 import { OPENAI_HEADERS } from '../header-lists.ts'
 import { editJson, type JsonObject } from '../json-splice.ts'
 import { isRecord } from '../read-json.ts'
 import { checkFieldTypes, editModel, readGate, requireField } from '../request-fields.ts'
 import { withReportedCost } from '../usage.ts'
-import { noStream } from './no-stream.ts'
 
 export const openaiEmbeddings: RelayedDialect = {
   id: 'openai-embeddings',

@@ -6,10 +6,9 @@ import type { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { AnswerHead, ChatAnswer, ChatEvent, FinishReason } from '../chat-answer.ts'
 import type { JsonRecord } from '../chat-request.ts'
-import type { AnswerFacts, EventEncoder } from '../codec.ts'
+import type { EventEncoder } from '../codec.ts'
+import { encodeHead, type HeadFacts } from '../openai-chat/inbound-answer.ts'
 import { flatFailure } from '../openai-chat/tap.ts'
-
-type FimFacts = Pick<AnswerFacts, 'callId' | 'target' | 'startedAtMs'>
 
 const NO_USAGE: Usage = {
   inputTokens: 0,
@@ -19,10 +18,10 @@ const NO_USAGE: Usage = {
 }
 
 /** Its SDK refuses an answer without usage: nothing reported is 0 there. */
-export function encodeFimAnswer(answer: ChatAnswer, facts: FimFacts): JsonRecord {
+export function encodeFimAnswer(answer: ChatAnswer, facts: HeadFacts): JsonRecord {
   const content = answer.content.map((part) => (part.type === 'text' ? part.text : '')).join('')
   return {
-    ...encodeHead('chat.completion', answer, facts),
+    ...encodeFimHead('chat.completion', answer, facts),
     choices: [
       {
         index: 0,
@@ -35,20 +34,20 @@ export function encodeFimAnswer(answer: ChatAnswer, facts: FimFacts): JsonRecord
 }
 
 export class FimEventEncoder implements EventEncoder {
-  readonly #facts: FimFacts
+  readonly #facts: HeadFacts
   #head: JsonRecord
   #usage: Usage | undefined
   #reason: FinishReason = 'stop'
 
-  constructor(facts: FimFacts) {
+  constructor(facts: HeadFacts) {
     this.#facts = facts
-    this.#head = encodeHead('chat.completion.chunk', {}, facts)
+    this.#head = encodeFimHead('chat.completion.chunk', {}, facts)
   }
 
   push(event: ChatEvent): string {
     switch (event.type) {
       case 'start':
-        this.#head = encodeHead('chat.completion.chunk', event, this.#facts)
+        this.#head = encodeFimHead('chat.completion.chunk', event, this.#facts)
         return this.#chunk({ role: 'assistant', content: '' })
       case 'text-delta':
         return this.#chunk({ content: event.text })
@@ -80,17 +79,12 @@ export class FimEventEncoder implements EventEncoder {
   }
 }
 
-function encodeHead(
+function encodeFimHead(
   object: 'chat.completion' | 'chat.completion.chunk',
   answer: AnswerHead,
-  { callId, target, startedAtMs }: FimFacts,
+  facts: HeadFacts,
 ): JsonRecord {
-  return {
-    id: answer.id ?? `cmpl-${callId}`,
-    object,
-    created: answer.createdAt ?? Math.floor(startedAtMs / 1000),
-    model: answer.model ?? target,
-  }
+  return { ...encodeHead(object, answer, facts), id: answer.id ?? `cmpl-${facts.callId}` }
 }
 
 function encodeUsage({ inputTokens, outputTokens }: Usage): JsonRecord {

@@ -2,19 +2,54 @@
  * Fill-in-the-middle by OpenAI's older completions: with a member for the suffix, or with the
  * model's own tokens in the prompt. Its traps are in README.md.
  */
-
-import { GatewayError } from '../../core/errors.ts'
+import { GatewayError, invalidRequest } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { ChatAnswer, ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord } from '../chat-request.ts'
-import { type StreamDecoder, UnreadableAnswerError } from '../codec.ts'
+import { type FimTemplate, UnreadableAnswerError } from '../codec.ts'
 import { toFinishReason } from '../openai-chat/upstream-answer.ts'
 import { readChatCounts } from '../openai-chat/usage.ts'
 import { isRecord, present, textOf } from '../read-json.ts'
 import { readUsage } from '../usage.ts'
-import { DEFAULT_MAX_TOKENS, type FimCodec, type FimRequest } from './fim-codec.ts'
-import { FimStream, type FrameReader } from './fim-stream.ts'
-import { stopsOf, writeFimPrompt } from './fim-template.ts'
+import { DEFAULT_MAX_TOKENS, type FimCodec, type FimRequest, FimStream } from './fim-codec.ts'
+
+interface Gap {
+  readonly prompt: string
+  readonly suffix: string
+}
+
+/**
+ * The servers read such a prompt as tokens wherever they find them, so that text which holds one
+ * would end its own part: the model would be asked something else, and nobody would notice.
+ * @throws GatewayError `invalid_request` naming the member that holds one
+ */
+export function writeFimPrompt(template: FimTemplate, gap: Gap): string {
+  const markers = markersOf(template)
+  for (const member of ['prompt', 'suffix'] as const) {
+    const found = markers.find((marker) => gap[member].includes(marker))
+    if (found !== undefined) throw holdsMarker(member, found)
+  }
+  const before = template.prefix + gap.prompt
+  const after = template.suffix + gap.suffix
+  return (template.order === 'prefix-first' ? before + after : after + before) + template.middle
+}
+
+function stopsOf(template: FimTemplate): readonly string[] {
+  return [...template.stop, ...markersOf(template)]
+}
+
+function markersOf({ prefix, suffix, middle }: FimTemplate): readonly string[] {
+  return [prefix, suffix, middle].map((marker) => marker.trim()).filter((marker) => marker !== '')
+}
+
+function holdsMarker(member: keyof Gap, marker: string) {
+  return invalidRequest(
+    `'${member}' holds ${marker}, by which the model of this target tells the code before the cursor from the code ` +
+      'after it. A target whose server takes the two apart by itself (/infill, /fim/completions) can complete such a file.',
+    member,
+    'unsupported_content',
+  )
+}
 
 export const completionsSuffixUpstreamCodec: FimCodec = {
   form: 'fim',
@@ -87,11 +122,11 @@ function decodeAnswer(body: JsonRecord): ChatAnswer {
 
 // A stream of OpenAI's older completions in the gateway's own events.
 
-class CompletionsDecoder extends FimStream implements StreamDecoder, FrameReader {
+class CompletionsDecoder extends FimStream {
   #finishReason: string | undefined
   #usage: Usage | null = null
 
-  read(chunk: JsonRecord): readonly ChatEvent[] {
+  protected read(chunk: JsonRecord): readonly ChatEvent[] {
     this.#usage = readUsage(readChatCounts, chunk.usage, chunk.service_tier) ?? this.#usage
     const [choice] = Array.isArray(chunk.choices) ? chunk.choices : []
     if (!isRecord(choice)) return []
@@ -106,7 +141,7 @@ class CompletionsDecoder extends FimStream implements StreamDecoder, FrameReader
   /**
    * Some close without `[DONE]`; a finish reason says that nothing is missing. Usage may follow it.
    */
-  close(isDone: boolean): readonly ChatEvent[] | undefined {
+  protected close(isDone: boolean): readonly ChatEvent[] | undefined {
     if (!isDone && this.#finishReason === undefined) return undefined
     return [
       ...(this.#usage === null ? [] : [{ type: 'usage' as const, usage: this.#usage }]),

@@ -1,13 +1,15 @@
 /**
- * How fill-in-the-middle is spoken to an upstream that has another form for it, from the request in
- * the gateway's own terms. Knows no provider.
+ * Fill-in-the-middle for upstreams with another form for it: the codec, the request in the gateway's
+ * own terms, and the frame of a streamed completion. Knows no provider.
  */
-import type { ChatAnswer } from '../chat-answer.ts'
-import type { JsonRecord } from '../chat-request.ts'
+import type { ChatAnswer, ChatEvent } from '../chat-answer.ts'
+import type { JsonRecord, JsonValue } from '../chat-request.ts'
 import type { EncodeTarget, StreamDecoder } from '../codec.ts'
-import { FIM_SETTINGS } from '../mistral-fim/settings.ts'
-import { type At, asText, member, optionalText, present } from '../read-json.ts'
+import { FIM_SETTINGS } from '../mistral-chat/settings.ts'
+import { type At, asText, isRecord, member, optionalText, present, textOf } from '../read-json.ts'
 import { decodeSettings } from '../settings.ts'
+import type { SseFrame } from '../sse.ts'
+import { SseDecoder } from '../sse-decoder.ts'
 
 interface EncodedFim {
   readonly body: JsonRecord
@@ -64,4 +66,56 @@ export function decodeFimRequest(body: JsonRecord): FimRequest {
     ...present({ maxTokens: maxOutputTokens }),
     unplaced: UNPLACED.filter((name) => at(name).value !== undefined),
   }
+}
+
+export abstract class FimStream extends SseDecoder {
+  #hasBegun = false
+
+  protected abstract read(chunk: JsonRecord): readonly ChatEvent[]
+  /**
+   * @param isDone the upstream has said so
+   * @returns the last events, or undefined when the answer is not whole
+   */
+  protected abstract close(isDone: boolean): readonly ChatEvent[] | undefined
+
+  override end(): readonly ChatEvent[] {
+    const events = super.end()
+    return this.state === 'open' ? [...events, ...this.finish(false)] : events
+  }
+
+  /** Once, before the first event of the answer itself. */
+  protected begin(
+    head: Omit<Extract<ChatEvent, { readonly type: 'start' }>, 'type'>,
+  ): readonly ChatEvent[] {
+    if (this.#hasBegun) return []
+    this.#hasBegun = true
+    return [{ type: 'start', ...head }]
+  }
+
+  protected finish(isDone: boolean): readonly ChatEvent[] {
+    const last = this.close(isDone)
+    if (last === undefined) return []
+    this.state = 'complete'
+    return [...this.begin({}), ...last]
+  }
+
+  protected override decodeOther(frame: SseFrame): readonly ChatEvent[] {
+    return frame.data?.trim() === '[DONE]' ? this.finish(true) : super.decodeOther(frame)
+  }
+
+  protected decode(chunk: JsonRecord): readonly ChatEvent[] {
+    const failure = failureOf(chunk)
+    return failure === undefined ? this.read(chunk) : this.fail(failure)
+  }
+}
+
+function failureOf(chunk: JsonRecord): string | undefined {
+  const { error } = chunk
+  if (typeof error === 'string') return error
+  if (isRecord(error)) return messageOf(error.message)
+  return chunk.object === 'error' ? messageOf(chunk.message) : undefined
+}
+
+function messageOf(message: JsonValue | undefined): string {
+  return textOf(message) ?? (isRecord(message) ? JSON.stringify(message) : 'no message')
 }

@@ -10,8 +10,8 @@ import type { ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord } from '../chat-request.ts'
 import { upstreamCodecOf } from '../dialects.ts'
 import { FimEventEncoder } from './answer.ts'
+import { writeFimPrompt } from './completions-codec.ts'
 import { decodeFimRequest } from './fim-codec.ts'
-import { writeFimPrompt } from './fim-template.ts'
 
 const codecOf = (id: DialectId) => {
   const codec = upstreamCodecOf(id)

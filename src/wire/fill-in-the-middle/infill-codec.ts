@@ -5,10 +5,9 @@
 import type { Usage } from '../../core/usage.ts'
 import type { ChatAnswer, ChatEvent, FinishReason } from '../chat-answer.ts'
 import type { JsonRecord, JsonValue } from '../chat-request.ts'
-import { type StreamDecoder, UnreadableAnswerError } from '../codec.ts'
-import { isRecord, present, textOf } from '../read-json.ts'
-import { DEFAULT_MAX_TOKENS, type FimCodec } from './fim-codec.ts'
-import { FimStream, type FrameReader } from './fim-stream.ts'
+import { UnreadableAnswerError } from '../codec.ts'
+import { isRecord, present, recordOf, textOf } from '../read-json.ts'
+import { DEFAULT_MAX_TOKENS, type FimCodec, FimStream } from './fim-codec.ts'
 
 export const infillUpstreamCodec: FimCodec = {
   form: 'fim',
@@ -53,10 +52,10 @@ export const infillUpstreamCodec: FimCodec = {
   createEventDecoder: () => new InfillDecoder(),
 }
 
-class InfillDecoder extends FimStream implements StreamDecoder, FrameReader {
+class InfillDecoder extends FimStream {
   #last: JsonRecord | undefined
 
-  read(chunk: JsonRecord): readonly ChatEvent[] {
+  protected read(chunk: JsonRecord): readonly ChatEvent[] {
     const text = textOf(chunk.content) ?? ''
     const events = [
       ...this.begin(present({ model: textOf(chunk.model) })),
@@ -68,7 +67,7 @@ class InfillDecoder extends FimStream implements StreamDecoder, FrameReader {
   }
 
   /** Only the event that says so ends it. */
-  close(): readonly ChatEvent[] | undefined {
+  protected close(): readonly ChatEvent[] | undefined {
     if (this.#last === undefined) return undefined
     const usage = readInfillUsage(this.#last)
     return [
@@ -89,7 +88,7 @@ function readInfillUsage({
   tokens_predicted,
   timings,
 }: JsonRecord): Usage | null {
-  const timed = isRecord(timings) ? timings : {}
+  const timed = recordOf(timings)
   const cached = countOf(timed.cache_n) ?? 0
   const read = countOf(timed.prompt_n)
   const inputTokens = countOf(tokens_evaluated) ?? (read === undefined ? undefined : read + cached)

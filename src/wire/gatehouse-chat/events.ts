@@ -10,7 +10,7 @@ import type { AnswerFacts, EventEncoder } from '../codec.ts'
 import { encodeError } from '../envelope.ts'
 import { present } from '../read-json.ts'
 import { writeToolId } from '../seal-carrier.ts'
-import { commentOf, LATE_SIGNATURE } from '../unread-parts.ts'
+import { commentOf, LATE_SIGNATURE } from '../unread.ts'
 import { encodeHead, encodeWhole, type WrittenCall } from './answer.ts'
 
 export class GatehouseEventEncoder implements EventEncoder {

@@ -16,6 +16,7 @@ import type {
   ToolChoice,
 } from '../chat-request.ts'
 import { DECODE_LIMITS, type DecodeLimits } from '../codec.ts'
+import { decodeSchemaFormat, decodeTool } from '../decoder-parts.ts'
 import {
   type At,
   asList,
@@ -23,7 +24,6 @@ import {
   asText,
   invalidAt,
   member,
-  optionalFlag,
   optionalRecord,
   optionalText,
   present,
@@ -99,14 +99,7 @@ function decodeTools(tools: At): Tool[] | undefined {
   const decoded = asList(tools).map((entry): Tool => {
     const tool = asRecord(entry)
     refuseUnknown(tool, FUNCTION_MEMBERS)
-    return {
-      name: asText(member(tool, 'name')),
-      ...present({
-        description: optionalText(member(tool, 'description')),
-        parameters: optionalRecord(member(tool, 'parameters'))?.value,
-        strict: optionalFlag(member(tool, 'strict')),
-      }),
-    }
+    return decodeTool(tool)
   })
   return decoded.length === 0 ? undefined : decoded
 }
@@ -127,22 +120,12 @@ function decodeFormat(format: At<JsonRecord> | undefined): ResponseFormat | unde
   const type = member(format, 'type')
   switch (asText(type)) {
     case 'text':
-      refuseUnknown(format, ['type'])
-      return { type: 'text' }
     case 'json':
       refuseUnknown(format, ['type'])
-      return { type: 'json' }
+      return { type: type.value === 'json' ? 'json' : 'text' }
     case 'json_schema':
       refuseUnknown(format, ['type', 'schema', 'name', 'description', 'strict'])
-      return {
-        type: 'json-schema',
-        schema: asRecord(member(format, 'schema')).value,
-        ...present({
-          name: optionalText(member(format, 'name')),
-          description: optionalText(member(format, 'description')),
-          strict: optionalFlag(member(format, 'strict')),
-        }),
-      }
+      return decodeSchemaFormat(format)
     default:
       throw invalidAt(type, "must be 'text', 'json' or 'json_schema'.")
   }

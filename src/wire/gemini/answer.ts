@@ -4,14 +4,14 @@ import type { Usage } from '../../core/usage.ts'
 import type { AnswerPart, ChatAnswer, FinishReason } from '../chat-answer.ts'
 import type { JsonRecord, MediaSource, Seal } from '../chat-request.ts'
 import { UnreadableAnswerError } from '../codec.ts'
-import { isRecord, present, textOf } from '../read-json.ts'
-import { readTier } from '../served-as.ts'
-import { presentIn, unreadIn, withUnread } from '../unread-parts.ts'
+import { isRecord, present, recordOf, recordsOf, textOf } from '../read-json.ts'
+import { presentIn, unreadIn, withUnread } from '../unread.ts'
 import {
   audioOf,
   countOf,
   detailOf,
   partOf,
+  readTier,
   readUsage,
   served,
   type UsageReader,
@@ -88,12 +88,12 @@ const BESIDE_PARTS = ['citationMetadata', 'groundingMetadata', 'urlContextMetada
 /** The first candidate; a prompt that was refused has none, and a reason for that. */
 export function readCandidate(body: JsonRecord): Candidate {
   const [first] = Array.isArray(body.candidates) ? body.candidates : []
-  const candidate = isRecord(first) ? first : {}
-  const content = isRecord(candidate.content) ? candidate.content : {}
-  const feedback = isRecord(body.promptFeedback) ? body.promptFeedback : {}
+  const candidate = recordOf(first)
+  const content = recordOf(candidate.content)
+  const feedback = recordOf(body.promptFeedback)
   const blocked = typeof feedback.blockReason === 'string' ? 'SAFETY' : undefined
   return {
-    parts: Array.isArray(content.parts) ? content.parts.filter(isRecord) : [],
+    parts: recordsOf(content.parts),
     finishReason: typeof candidate.finishReason === 'string' ? candidate.finishReason : blocked,
     unread: presentIn(candidate, BESIDE_PARTS, ''),
   }

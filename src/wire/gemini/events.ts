@@ -2,20 +2,14 @@
  * Gemini's stream in the gateway's own events: every piece is a whole answer of its own. It must
  * not know callers.
  */
+
 import type { Usage } from '../../core/usage.ts'
 import type { ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord } from '../chat-request.ts'
-import { type StreamDecoder, UnreadableAnswerError } from '../codec.ts'
-import {
-  garbledEvent,
-  isRecord,
-  parseRecord,
-  present,
-  SECOND_ANSWER,
-  textOf,
-} from '../read-json.ts'
-import { type SseFrame, SseFramer } from '../sse.ts'
-import { toUnread } from '../unread-parts.ts'
+import { UnreadableAnswerError } from '../codec.ts'
+import { isRecord, present, textOf } from '../read-json.ts'
+import { SECOND_ANSWER, SseDecoder } from '../sse-decoder.ts'
+import { toUnread } from '../unread.ts'
 import {
   callIdOf,
   imageOf,
@@ -26,8 +20,7 @@ import {
   usageOf,
 } from './answer.ts'
 
-export class GeminiStreamDecoder implements StreamDecoder {
-  readonly #framer = new SseFramer()
+export class GeminiStreamDecoder extends SseDecoder {
   #hasStarted = false
   #open: 'text' | 'reasoning' | undefined
   /**
@@ -37,63 +30,35 @@ export class GeminiStreamDecoder implements StreamDecoder {
   #finishReason: string | undefined
   /** Of the piece that ended the answer. */
   #endedId: string | undefined
-  #hasFailed = false
-  #hasEnded = false
   #usage: Usage | null = null
 
   get usageSoFar(): Usage | null {
     return this.#usage
   }
 
-  push(chunk: Uint8Array): readonly ChatEvent[] {
-    return this.#framer.push(chunk).flatMap((frame) => this.#decode(frame))
-  }
-
   /** There is no closing event: the end of the stream is it, once a reason was given. */
-  end(): readonly ChatEvent[] {
-    const events: ChatEvent[] = this.#framer.end().flatMap((frame) => this.#decode(frame))
-    if (this.#finishReason === undefined || this.#hasFailed) return events
+  override end(): readonly ChatEvent[] {
+    const events = [...super.end()]
+    if (this.#finishReason === undefined || this.state === 'failed') return events
     events.push(...this.#close())
     if (this.#usage !== null) events.push({ type: 'usage', usage: this.#usage })
     try {
       events.push({ type: 'finish', reason: toFinishReason(this.#finishReason, this.#calls > 0) })
-      this.#hasEnded = true
+      this.state = 'complete'
     } catch (thrown) {
       if (!(thrown instanceof UnreadableAnswerError)) throw thrown
-      events.push({ type: 'error', message: `The upstream ${thrown.message}.` })
+      events.push(...this.fail(`The upstream ${thrown.message}.`))
     }
     return events
   }
 
-  isComplete(): boolean {
-    return this.#hasEnded
-  }
-
-  #decode(frame: SseFrame): readonly ChatEvent[] {
-    const body = parseRecord(frame.data)
-    if (this.#hasFailed) return []
-    if (body === undefined) {
-      const garbled = garbledEvent(frame.data)
-      this.#hasFailed = garbled.length > 0
-      return garbled
-    }
-    if (isRecord(body.error)) {
-      this.#hasFailed = true
-      const code = textOf(body.error.status)
-      return [
-        {
-          type: 'error',
-          message: textOf(body.error.message) ?? 'no message',
-          ...present({ code }),
-        },
-      ]
-    }
+  protected decode(body: JsonRecord): readonly ChatEvent[] {
+    if (isRecord(body.error))
+      return this.fail(textOf(body.error.message) ?? 'no message', textOf(body.error.status))
     const { parts, finishReason, unread } = readCandidate(body)
     const id = textOf(body.responseId)
-    if (this.#endedId !== undefined && id !== this.#endedId && parts.length > 0) {
-      this.#hasFailed = true
-      return [{ type: 'error', message: SECOND_ANSWER }]
-    }
+    if (this.#endedId !== undefined && id !== this.#endedId && parts.length > 0)
+      return this.fail(SECOND_ANSWER)
     const events: ChatEvent[] = []
     if (!this.#hasStarted) {
       this.#hasStarted = true

@@ -14,7 +14,7 @@ import type {
   UserPart,
 } from '../chat-request.ts'
 import type { EncodeTarget, Feature } from '../codec.ts'
-import { parseArguments } from '../encoder-parts.ts'
+import { noteCaches, parseArguments, textOfResult } from '../encoder-parts.ts'
 import { parseRecord } from '../read-json.ts'
 import { isReadable } from '../seal-carrier.ts'
 
@@ -50,10 +50,8 @@ export function encodeContents(
   for (const message of messages) {
     switch (message.role) {
       case 'system':
-        for (const part of message.content) {
-          noteCache(part, rules)
-          if (part.text !== '') system.push({ text: part.text })
-        }
+        noteCaches(message.content, rules.ignored)
+        for (const { text } of message.content) if (text !== '') system.push({ text })
         break
       case 'user':
         if (message.name !== undefined) rules.ignored.add('message.name')
@@ -75,21 +73,15 @@ export function encodeContents(
   return { system, contents: contents.map(({ role, parts }) => ({ role, parts })) }
 }
 
-function noteCache(part: { readonly cache?: object }, { ignored }: ContentRules): void {
-  if (part.cache !== undefined) ignored.add('cache')
-}
-
 function encodeUserPart(part: UserPart, rules: ContentRules): JsonRecord[] {
+  noteCaches([part], rules.ignored)
   switch (part.type) {
     case 'text':
-      noteCache(part, rules)
       return part.text === '' ? [] : [{ text: part.text }]
     case 'image':
-      noteCache(part, rules)
       if (part.detail !== undefined && part.detail !== 'auto') rules.ignored.add('image.detail')
       return [encodeSource(part.source)]
     case 'file':
-      noteCache(part, rules)
       return [encodeSource(part.source)]
     case 'audio':
       return [{ inlineData: { mimeType: `audio/${part.format}`, data: part.base64 } }]
@@ -115,8 +107,8 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 function encodeAssistantParts(parts: readonly AssistantPart[], rules: ContentRules): JsonRecord[] {
   const encoded: JsonRecord[] = []
   let isFirstCall = true
+  noteCaches(parts, rules.ignored)
   for (const part of parts) {
-    if ('cache' in part) noteCache(part, rules)
     switch (part.type) {
       case 'text':
       case 'refusal':
@@ -171,10 +163,8 @@ function encodeResult(
       'invalid_value',
     )
   }
-  for (const hinted of [result, ...result.content]) if ('cache' in hinted) noteCache(hinted, rules)
-  const text = result.content
-    .flatMap((part) => (part.type === 'text' ? [part.text] : []))
-    .join('\n')
+  noteCaches([result, ...result.content], rules.ignored)
+  const text = textOfResult(result)
   const media = result.content.filter((part) => part.type !== 'text')
   const isInside = (part: ImagePart | FilePart) =>
     rules.target.traits.reasoning === 'level' && part.source.type === 'data'

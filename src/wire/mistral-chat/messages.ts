@@ -13,7 +13,13 @@ import {
   type UserPart,
 } from '../chat-request.ts'
 import type { EncodeTarget, Feature } from '../codec.ts'
-import { encodeImageUrl, noteCaches } from '../encoder-parts.ts'
+import {
+  encodeCall,
+  encodeImageUrl,
+  encodeInstructions,
+  noteCaches,
+  textOrParts,
+} from '../encoder-parts.ts'
 import { present } from '../read-json.ts'
 
 /** Stands where a signature would, in the seal of thinking that has none. */
@@ -36,10 +42,7 @@ export function encodeMessages(
 ): JsonRecord[] {
   // Instructions are refused behind an answer or a result.
   const system = messages.flatMap((message) => (message.role === 'system' ? message.content : []))
-  noteCaches(system, rules.ignored)
-  const encoded: JsonRecord[] = []
-  if (system.length > 0)
-    encoded.push({ role: 'system', content: system.map((part) => part.text).join('\n\n') })
+  const encoded = system.length === 0 ? [] : [encodeInstructions(system, rules.ignored)]
   for (const message of messages) {
     if ('name' in message && message.name !== undefined) rules.ignored.add('message.name')
     switch (message.role) {
@@ -69,8 +72,7 @@ function markPrefix(encoded: readonly JsonRecord[]): JsonRecord[] {
 
 function encodeParts(parts: readonly UserPart[], rules: MessageRules): string | JsonRecord[] {
   noteCaches(parts, rules.ignored)
-  const [only] = parts
-  return parts.length === 1 && only?.type === 'text' ? only.text : parts.map(encodePart)
+  return textOrParts(parts, encodePart)
 }
 
 function encodePart(part: UserPart): JsonRecord {
@@ -119,11 +121,7 @@ function encodeAssistant(parts: readonly AssistantPart[], rules: MessageRules): 
       }
       case 'tool-call':
         if (part.seal !== undefined) rules.ignored.add('seals')
-        calls.push({
-          id: toShortToolId(part.id),
-          type: 'function',
-          function: { name: part.name, arguments: part.arguments },
-        })
+        calls.push(encodeCall({ ...part, id: toShortToolId(part.id) }))
     }
   }
   const hasOnlyText = content.length === 0

@@ -2,7 +2,6 @@
  * Our requests as Mistral's chat: a whitelist, since one unknown member is refused (wire.md §3.5).
  * It must not know callers.
  */
-import { invalidRequest } from '../../core/errors.ts'
 import type {
   ChatRequest,
   JsonRecord,
@@ -12,7 +11,7 @@ import type {
   ToolChoice,
 } from '../chat-request.ts'
 import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
-import { assertSomebodySpeaks, noteDisplay } from '../encoder-parts.ts'
+import { assertSomebodySpeaks, NO_PARAMETERS, noteDisplay, refuseDemand } from '../encoder-parts.ts'
 import { isRecord, present, textOf } from '../read-json.ts'
 import { encodeSettings } from '../settings.ts'
 import { encodeMessages } from './messages.ts'
@@ -74,20 +73,14 @@ function encodeTool(tool: Tool): JsonRecord {
     function: {
       name: tool.name,
       ...present({ description: tool.description, strict: tool.strict }),
-      parameters: tool.parameters ?? { type: 'object', properties: {} },
+      parameters: tool.parameters ?? NO_PARAMETERS,
     },
   } as JsonRecord
 }
 
 function encodeToolChoice({ tools, toolChoice }: ChatRequest): string | JsonRecord | undefined {
-  if (tools !== undefined) return toolChoice === undefined ? undefined : toChoice(toolChoice)
-  if (toolChoice?.type === 'required' || toolChoice?.type === 'tool')
-    throw invalidRequest(
-      'A tool cannot be demanded without any tool.',
-      'tool_choice',
-      'invalid_value',
-    )
-  return undefined
+  if (tools === undefined) refuseDemand(toolChoice)
+  return tools === undefined || toolChoice === undefined ? undefined : toChoice(toolChoice)
 }
 
 function toChoice(choice: ToolChoice): string | JsonRecord {

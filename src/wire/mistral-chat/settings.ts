@@ -1,15 +1,15 @@
 /**
- * The settings of Mistral's chat, and how a gate's defaults are written into requests of Mistral's
- * dialects that are relayed.
+ * The settings of Mistral's chat and fill-in-the-middle (https://docs.mistral.ai/api/), and how a
+ * gate's defaults are written into relayed requests.
  */
 import type { GateDefaults } from '../../core/gate.ts'
-import { DefaultsEditor } from '../defaults-editor.ts'
 import type { RelayTarget } from '../dialect.ts'
+import { DefaultsEditor } from '../gate-defaults.ts'
 import type { JsonObject } from '../json-splice.ts'
 import { number, own, record, type Settings, text, texts } from '../settings.ts'
 
 /** A higher one is refused. */
-export const TEMPERATURE = number('temperature', { most: 1.5 })
+const TEMPERATURE = number('temperature', { most: 1.5 })
 
 export const MISTRAL_SETTINGS = {
   maxOutputTokens: number('max_tokens'),
@@ -75,3 +75,13 @@ function editMistralSampling(
   editor.set('max_tokens', maxOutputTokens)
   return editor
 }
+
+export const FIM_SETTINGS = {
+  maxOutputTokens: number('max_tokens'),
+  temperature: TEMPERATURE,
+  topP: number('top_p'),
+  seed: number('random_seed'),
+  stop: texts('stop'),
+  metadata: own('metadata', { json: ['object'] }),
+  promptCacheKey: own('prompt_cache_key'),
+} satisfies Settings

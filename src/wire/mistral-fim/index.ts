@@ -5,11 +5,10 @@
 import { invalidRequest } from '../../core/errors.ts'
 import type { AcceptedRequest, RelayedDialect } from '../dialect.ts'
 import type { JsonObject } from '../json-splice.ts'
-import { mistralShaped } from '../mistral-chat/mistral-shaped.ts'
-import { editMistralFimDefaults } from '../mistral-chat/settings.ts'
+import { mistralShaped } from '../mistral-chat/index.ts'
+import { editMistralFimDefaults, FIM_SETTINGS } from '../mistral-chat/settings.ts'
 import { checkFieldTypes, type FieldTypes } from '../request-fields.ts'
 import { membersOf, typesOf } from '../settings.ts'
-import { FIM_SETTINGS } from './settings.ts'
 
 /**
  * The fields of Mistral's contract that are forwarded. `min_tokens` is one of theirs, but not

@@ -71,11 +71,13 @@ export function encodeAnswerImage(source: MediaSource, index: number): JsonRecor
   return { index, type: 'image_url', image_url: { url: toUrl(source) } }
 }
 
+export type HeadFacts = Pick<AnswerFacts, 'callId' | 'startedAtMs' | 'target'>
+
 /** The members that an answer and each of its chunks begin with. */
 export function encodeHead(
   object: 'chat.completion' | 'chat.completion.chunk',
   answer: AnswerHead,
-  facts: AnswerFacts,
+  facts: HeadFacts,
 ): JsonRecord {
   return {
     id: answer.id ?? `chatcmpl-${facts.callId}`,

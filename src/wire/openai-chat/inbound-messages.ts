@@ -2,6 +2,7 @@
  * The messages of a Chat Completions request, in the gateway's own terms. It must not know any
  * target.
  */
+
 import type {
   AssistantPart,
   ChatMessage,
@@ -15,7 +16,7 @@ import type {
   ToolCallPart,
   UserPart,
 } from '../chat-request.ts'
-import type { NameList } from '../name-list.ts'
+import { decodeCacheHint } from '../decoder-parts.ts'
 import {
   type At,
   asList,
@@ -28,6 +29,7 @@ import {
   present,
 } from '../read-json.ts'
 import { placeReasoning, readSealedReasoning, readToolId } from '../seal-carrier.ts'
+import type { NameList } from '../unread.ts'
 
 /** @throws GatewayError `invalid_request` naming the path of what is wrong */
 export function decodeMessages(messages: At, ignored: NameList): ChatMessage[] {
@@ -75,14 +77,7 @@ function decodeTexts(content: At): TextPart[] {
 function decodeText(part: At<JsonRecord>): TextPart {
   const type = asText(member(part, 'type'))
   if (type !== 'text') throw invalidAt(member(part, 'type'), "must be 'text' here.")
-  return { type: 'text', text: asText(member(part, 'text')), ...decodeCache(part) }
-}
-
-function decodeCache(part: At<JsonRecord>): { cache?: TextPart['cache'] & object } {
-  const cache = member(part, 'cache_control').value
-  if (!isRecord(cache)) return {}
-  const { ttl } = cache
-  return { cache: ttl === '5m' || ttl === '1h' ? { ttl } : {} }
+  return { type: 'text', text: asText(member(part, 'text')), ...decodeCacheHint(part) }
 }
 
 function decodeUserParts(content: At, ignored: NameList): UserPart[] {
@@ -119,7 +114,7 @@ function decodeImage(part: At<JsonRecord>): ImagePart {
     type: 'image',
     source: decodeSource(member(image, 'url')),
     ...present({ detail }),
-    ...decodeCache(part),
+    ...decodeCacheHint(part),
   }
 }
 
@@ -138,7 +133,7 @@ function decodeFile(part: At<JsonRecord>, ignored: NameList): FilePart {
     type: 'file',
     source: decodeSource(data),
     ...present({ filename }),
-    ...decodeCache(part),
+    ...decodeCacheHint(part),
   }
 }
 

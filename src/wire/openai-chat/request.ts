@@ -9,8 +9,8 @@ import {
   type ToolChoice,
 } from '../chat-request.ts'
 import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
+import { decodeSchemaFormat, decodeTool } from '../decoder-parts.ts'
 import { noteDisplay } from '../encoder-parts.ts'
-import { NameList } from '../name-list.ts'
 import {
   type At,
   asList,
@@ -18,14 +18,13 @@ import {
   asText,
   invalidAt,
   member,
-  optionalFlag,
   optionalRecord,
   optionalText,
   present,
   unread,
 } from '../read-json.ts'
 import { decodeSettings, encodeSettings, membersOf } from '../settings.ts'
-import { nameUnread } from '../unread-members.ts'
+import { NameList, nameUnread } from '../unread.ts'
 import { decodeMessages } from './inbound-messages.ts'
 import { CHAT_SETTINGS, CHAT_SHAPES } from './settings.ts'
 import { encodeUpstreamMessages } from './upstream-messages.ts'
@@ -68,18 +67,7 @@ function decodeTools(tools: At, ignored: NameList): Tool[] | undefined {
       ignored.addKind(tool.path, type)
       return []
     }
-    const declared = asRecord(member(tool, 'function'))
-    const name = asText(member(declared, 'name'))
-    return [
-      {
-        name,
-        ...present({
-          description: optionalText(member(declared, 'description')),
-          parameters: optionalRecord(member(declared, 'parameters'))?.value,
-          strict: optionalFlag(member(declared, 'strict')),
-        }),
-      },
-    ]
+    return [decodeTool(asRecord(member(tool, 'function')))]
   })
   return decoded.length === 0 ? undefined : decoded
 }
@@ -108,18 +96,8 @@ function decodeFormat(format: At): ResponseFormat | undefined {
       return { type: 'text' }
     case 'json_object':
       return { type: 'json' }
-    case 'json_schema': {
-      const schema = asRecord(member(given, 'json_schema'))
-      return {
-        type: 'json-schema',
-        schema: asRecord(member(schema, 'schema')).value,
-        ...present({
-          name: optionalText(member(schema, 'name')),
-          description: optionalText(member(schema, 'description')),
-          strict: optionalFlag(member(schema, 'strict')),
-        }),
-      }
-    }
+    case 'json_schema':
+      return decodeSchemaFormat(asRecord(member(given, 'json_schema')))
     default:
       throw invalidAt(type, "must be 'text', 'json_object' or 'json_schema'.")
   }
@@ -151,7 +129,7 @@ export function encodeUpstreamRequest(request: ChatRequest, target: EncodeTarget
     }),
     ...(present({
       [limit]: request.maxOutputTokens,
-      tools: request.tools?.map((tool) => encodeTool(tool)),
+      tools: request.tools?.map(encodeTool),
       tool_choice: encodeToolChoice(request.toolChoice),
       parallel_tool_calls: request.tools === undefined ? undefined : request.parallelToolCalls,
       response_format: encodeFormat(request.responseFormat),

@@ -3,7 +3,7 @@
  * as JSON, and written into the member that they came in. Knows no vendor.
  */
 import type { JsonRecord, JsonValue, Seal } from '../chat-request.ts'
-import { isRecord, parseRecord, present } from '../read-json.ts'
+import { isRecord, parseRecord, present, recordsOf } from '../read-json.ts'
 
 /** The names that vendors have for visible reasoning (wire.md §3.1). */
 export const REASONING_MEMBERS = ['reasoning_content', 'reasoning'] as const
@@ -82,9 +82,9 @@ export function openCall({ value }: Seal): JsonRecord | undefined {
   return isRecord(extra) ? { extra_content: extra } : undefined
 }
 
-export function detailsOf(message: JsonRecord): JsonRecord[] {
+export function detailsOf(message: JsonRecord): readonly JsonRecord[] {
   const { reasoning_details: details } = message
-  return Array.isArray(details) ? details.filter(isRecord) : []
+  return recordsOf(details)
 }
 
 const TEXTS = ['text', 'summary'] as const

@@ -2,11 +2,11 @@
 
 import { FUNCTION_MEMBERS } from '../../core/chat-words.ts'
 import type { GateDefaults } from '../../core/gate.ts'
-import { DefaultsEditor } from '../defaults-editor.ts'
 import type { RelayTarget } from '../dialect.ts'
+import { DefaultsEditor } from '../gate-defaults.ts'
 import type { JsonObject } from '../json-splice.ts'
 import { flag, number, own, record, type Settings, shapesOf, text, texts } from '../settings.ts'
-import { choice, listOf, object, type Shape } from '../unread-members.ts'
+import { choice, listOf, object, type Shape } from '../unread.ts'
 import { VendorIds } from '../vendor-ids.ts'
 
 const CACHED = { cache_control: object(['type', 'ttl']) }

@@ -3,16 +3,15 @@
  * shaped like it. It must not change anything but usage that the client did not ask for.
  */
 
-import { GatewayError } from '../../core/errors.ts'
+import type { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
 import { deltaBytes } from '../delta-bytes.ts'
 import type { Envelope, StreamTap } from '../dialect.ts'
 import { encodeErrorData } from '../envelope.ts'
-import { parseJson } from '../json-scan.ts'
+import { kindOfFailure } from '../failure-kinds.ts'
 import { type JsonObject, scanJsonObject, spliceJson } from '../json-splice.ts'
 import { fromLatin1, toLatin1 } from '../latin1.ts'
-import { isRecord, SECOND_ANSWER } from '../read-json.ts'
-import { kindOfFailure } from '../reported-failure.ts'
+import { isRecord, parseRecord } from '../read-json.ts'
 import { encodeSseFrame, type SseText } from '../sse.ts'
 import { type SeenFrame, SseRelay } from '../sse-relay.ts'
 import { isReportedError } from '../upstream-error.ts'
@@ -20,7 +19,6 @@ import { modelOf, readUsage } from '../usage.ts'
 import { readChatCounts } from './usage.ts'
 
 const NOTHING = new Uint8Array(0)
-const NOT_SHOWN: SeenFrame = { text: '', isTerminal: false }
 const REASON = /"finish_reason": ?"/
 
 interface ChatTapOptions {
@@ -35,12 +33,8 @@ interface ChatTapOptions {
 export class ChatTap extends SseRelay implements StreamTap {
   readonly #options: ChatTapOptions
   usage: Usage | null = null
-  reportedError: string | null = null
-  reportedKind: string | undefined
   #sawChunk = false
   readonly #ended = new ChatEnd()
-  /** A second answer has begun: nothing more is shown or counted. */
-  #isBroken = false
   #lastWithReason: SseText | undefined
   /** Every chunk names the model; the first ones of some vendors name none. */
   #lastChunk: SseText | undefined
@@ -55,12 +49,11 @@ export class ChatTap extends SseRelay implements StreamTap {
   }
 
   get model(): string | undefined {
-    return this.#lastChunk === undefined ? undefined : modelOf(readChunk(this.#lastChunk))
+    return this.#lastChunk === undefined ? undefined : modelOf(parseRecord(this.#lastChunk.data))
   }
 
   protected see(frame: SseText): SeenFrame {
     const { text } = frame
-    if (this.#isBroken) return NOT_SHOWN
     if (isDone(frame)) {
       if (this.verdict === 'open') this.verdict = 'complete'
       return { text, isTerminal: true }
@@ -71,22 +64,15 @@ export class ChatTap extends SseRelay implements StreamTap {
     // Read once an answer has ended, and not before.
     if (
       (this.#ended.hasEnded || REASON.test(text)) &&
-      this.#ended.isPassedBy(readChunk(frame) ?? {})
+      this.#ended.isPassedBy(parseRecord(frame.data) ?? {})
     )
-      return this.#break()
+      return this.breakOff()
     this.unreportedBytes += deltaBytes(text)
     const shown = text.includes('"usage"') ? this.#seeUsage(frame) : text
     if (text.includes('"error"')) this.#seeError(frame)
     if (text.startsWith('data:')) this.#lastChunk = frame
     if (!this.#sawChunk) this.#sawChunk = text.startsWith(PREFIX) || frame.data !== undefined
     return { text: shown, isTerminal: false }
-  }
-
-  #break(): SeenFrame {
-    const failure = this.encodeFailure(new GatewayError('upstream_error', SECOND_ANSWER))
-    this.#isBroken = true
-    this.verdict = 'failed'
-    return { text: toLatin1(failure), isTerminal: false }
   }
 
   /** Some providers close without `[DONE]`; a finish reason says that nothing is missing. */
@@ -111,7 +97,7 @@ export class ChatTap extends SseRelay implements StreamTap {
   #seeUsage(frame: SseText): string {
     const { text } = frame
     if (!text.includes(USAGE_NULL) || text.includes(USAGE_OBJECT)) {
-      const chunk = readChunk(frame)
+      const chunk = parseRecord(frame.data)
       if (chunk === undefined || !Object.hasOwn(chunk, 'usage')) return text
       const usage = readUsage(readChatCounts, chunk.usage, chunk.service_tier)
       if (usage !== null) {
@@ -126,7 +112,7 @@ export class ChatTap extends SseRelay implements StreamTap {
   }
 
   #seeError(frame: SseText): void {
-    const chunk = readChunk(frame)
+    const chunk = parseRecord(frame.data)
     const error = chunk?.object === 'error' ? chunk : chunk?.error
     if (!isReportedError(error)) return
     this.verdict = 'failed'
@@ -143,7 +129,7 @@ function messageOf(error: object | string): string {
 }
 
 function hasFinishReason(frame: SseText): boolean {
-  const choices = readChunk(frame)?.choices
+  const choices = parseRecord(frame.data)?.choices
   return (
     Array.isArray(choices) && choices.some((choice) => typeof choice?.finish_reason === 'string')
   )
@@ -153,17 +139,6 @@ function hasFinishReason(frame: SseText): boolean {
 function isDone(frame: SseText): boolean {
   const { text } = frame
   return text.length < 32 && text.includes('[DONE]') && frame.data?.trim() === '[DONE]'
-}
-
-function readChunk(frame: SseText): Record<string, unknown> | undefined {
-  try {
-    const chunk: unknown = parseJson(frame.data ?? '')
-    return typeof chunk === 'object' && chunk !== null
-      ? (chunk as Record<string, unknown>)
-      : undefined
-  } catch {
-    return undefined // Not JSON: passed on as it is, there is nothing to read in it.
-  }
 }
 
 /** The event without its `usage` member, every other byte of its JSON unchanged. */

@@ -6,8 +6,8 @@
 import type { AnswerPart, ChatAnswer, FinishReason } from '../chat-answer.ts'
 import type { ImagePart, JsonRecord, JsonValue, Seal } from '../chat-request.ts'
 import { UnreadableAnswerError } from '../codec.ts'
-import { isRecord, present, textOf } from '../read-json.ts'
-import { presentIn, unreadIn, withUnread } from '../unread-parts.ts'
+import { isRecord, present, recordOf, textOf } from '../read-json.ts'
+import { presentIn, unreadIn, withUnread } from '../unread.ts'
 import { readUsage } from '../usage.ts'
 import {
   detailsOf,
@@ -234,7 +234,7 @@ function inOrder(
 }
 
 function decodeCall(call: JsonRecord, hasReturned: true | undefined): AnswerPart {
-  const made = isRecord(call.function) ? call.function : {}
+  const made = recordOf(call.function)
   return {
     type: 'tool-call',
     id: textOf(call.id) ?? makeCallId(),

@@ -1,42 +1,201 @@
 /**
  * An upstream's stream of chat completion chunks in the gateway's own events, with the members that
- * vendors add.
+ * vendors add: one decoder for each choice, and the stream around them.
  */
 
 import type { Usage } from '../../core/usage.ts'
 import type { ChatEvent } from '../chat-answer.ts'
-import type { JsonRecord, JsonValue } from '../chat-request.ts'
-import type { StreamDecoder } from '../codec.ts'
-import {
-  garbledEvent,
-  isRecord,
-  parseRecord,
-  present,
-  SECOND_ANSWER,
-  textOf,
-} from '../read-json.ts'
-import { kindOfFailure } from '../reported-failure.ts'
-import { type SseFrame, SseFramer } from '../sse.ts'
-import { toUnread } from '../unread-parts.ts'
+import type { JsonRecord, Seal } from '../chat-request.ts'
+import { kindOfFailure } from '../failure-kinds.ts'
+import { isRecord, present, recordOf, recordsOf, textOf } from '../read-json.ts'
+import type { SseFrame } from '../sse.ts'
+import { SECOND_ANSWER, SseDecoder } from '../sse-decoder.ts'
+import { toUnread } from '../unread.ts'
 import { readUsage } from '../usage.ts'
+import {
+  addDetail,
+  detailsOf,
+  extraOf,
+  joinExtra,
+  type ReasoningMember,
+  sealCall,
+  sealReasoning,
+} from './returned-members.ts'
 import { ChatEnd } from './tap.ts'
-import { type ReasoningSeals, toFinishReason, unreadBesideChoices } from './upstream-answer.ts'
-import { ChoiceDecoder } from './upstream-choice.ts'
+import {
+  argumentsOf,
+  contentOf,
+  imagesOf,
+  makeCallId,
+  type ReasoningSeals,
+  reasoningOf,
+  toFinishReason,
+  unreadBesideChoices,
+  unreadOf,
+} from './upstream-answer.ts'
 import { readChatCounts } from './usage.ts'
 
-export class UpstreamChatDecoder implements StreamDecoder {
-  readonly #framer = new SseFramer()
+class ChoiceDecoder {
+  /** The upstream's word; undefined until it comes. */
+  finishReason: string | undefined
+  #open: 'text' | 'reasoning' | undefined
+  /** The upstream's index of the call that began last. */
+  #call: number | undefined
+  /** By the upstream's index: the call that it means now. */
+  readonly #calls = new Map<number, { readonly index: number; readonly id: string }>()
+  #callCount = 0
+  readonly #seals: ReasoningSeals
+  /**
+   * True where the reasoning that is being written came as thinking in a list, and is to be sealed.
+   */
+  #hasThinking = false
+  #signature: string | undefined
+  /** The member in which the reasoning that is being written began, if it did in one. */
+  #member: ReasoningMember | undefined
+  /** Of `reasoning_details`, since the reasoning that was sealed last. */
+  #details: JsonRecord[] = []
+  /** `extra_content` of the message, since then. */
+  #extra: JsonRecord | undefined
+  /** The same of calls, by their ids, where it came after their beginning. */
+  #ofCalls = new Map<string, JsonRecord>()
+
+  constructor(seals: ReasoningSeals) {
+    this.#seals = seals
+  }
+
+  decodeDelta(delta: JsonRecord): readonly ChatEvent[] {
+    const events: ChatEvent[] = []
+    const { text, thinking, signature, images, unread } = contentOf(delta.content)
+    const told = reasoningOf(delta)
+    this.#write('reasoning', told.text + thinking, events)
+    this.#member ??= told.member
+    if (this.#seals.hasReturned === true) {
+      for (const detail of detailsOf(delta)) addDetail(this.#details, detail)
+      this.#extra = joinExtra(this.#extra, extraOf(delta))
+    }
+    this.#hasThinking ||= thinking !== ''
+    if (signature !== undefined) this.#sign(signature, events)
+    this.#write('text', text, events)
+    const refusal = textOf(delta.refusal) ?? ''
+    if (refusal !== '') events.push({ type: 'refusal-delta', text: refusal })
+    for (const image of [...images, ...imagesOf(delta)]) events.push(...this.close(), image)
+    if (Array.isArray(delta.tool_calls)) {
+      for (const call of delta.tool_calls.filter(isRecord)) this.#decodeCall(call, events)
+    }
+    events.push(...toUnread(unread), ...toUnread(unreadOf(delta, this.#seals.hasReturned)))
+    return events
+  }
+
+  #write(kind: 'text' | 'reasoning', text: string, events: ChatEvent[]): void {
+    if (text === '') return
+    const isNew = this.#open !== kind
+    if (isNew) events.push(...this.close())
+    // Some mark every piece of a text: that does not cut it up.
+    if (kind === 'text' && (isNew || this.#details.length > 0)) events.push(...this.#sealDetails())
+    this.#open = kind
+    events.push({ type: `${kind}-delta`, text })
+  }
+
+  /**
+   * Id and name come with the first piece. Some vendors repeat them, some leave the index out, and
+   * some give every call the index 0: a new id with a name begins a new call.
+   */
+  #decodeCall(call: JsonRecord, events: ChatEvent[]): void {
+    const made = recordOf(call.function)
+    const name = textOf(made.name) ?? ''
+    const upstreamIndex =
+      typeof call.index === 'number'
+        ? call.index
+        : name === ''
+          ? (this.#call ?? 0)
+          : this.#callCount
+    const id = textOf(call.id) ?? ''
+    let known = this.#calls.get(upstreamIndex)
+    const isNext = name !== '' && id !== '' && known !== undefined && known.id !== id
+    if (known === undefined || isNext) {
+      events.push(...this.close(), ...this.#sealDetails())
+      if (known !== undefined) events.push({ type: 'tool-call-end', index: known.index })
+      known = { index: this.#callCount, id: id || makeCallId() }
+      this.#callCount += 1
+      this.#calls.set(upstreamIndex, known)
+      this.#call = upstreamIndex
+      const seal = this.#seals.hasReturned === true ? sealCall(call) : undefined
+      events.push({ type: 'tool-call-start', ...known, name, ...present({ seal }) })
+    } else if (this.#seals.hasReturned === true) {
+      const extra = extraOf(call)
+      if (extra !== undefined)
+        this.#ofCalls.set(known.id, joinExtra(this.#ofCalls.get(known.id), extra))
+    }
+    const written = argumentsOf(made)
+    if (written !== '')
+      events.push({ type: 'tool-call-delta', index: known.index, arguments: written })
+  }
+
+  /** Ends the text or the reasoning that is open. */
+  close(): readonly ChatEvent[] {
+    const open = this.#open
+    this.#open = undefined
+    if (open === 'text') return [{ type: 'text-end' }]
+    return open === undefined ? [] : [{ type: 'reasoning-end', ...this.#takeSeal() }]
+  }
+
+  /** Ends the answer: pieces of a call may come until then. */
+  end(): readonly ChatEvent[] {
+    const calls = [...this.#calls.values()]
+    this.#calls.clear()
+    return [
+      ...this.close(),
+      ...calls.map(({ index }) => ({ type: 'tool-call-end' as const, index })),
+      ...this.#sealDetails(),
+    ]
+  }
+
+  /** A signature may follow its thinking, or stand for some that is not shown. */
+  #sign(signature: string, events: ChatEvent[]): void {
+    this.#signature = signature
+    this.#hasThinking = true
+    if (this.#open === 'reasoning' || this.#seals.sealThinking === undefined) return
+    events.push(...this.close(), { type: 'reasoning-end', ...this.#takeSeal() })
+  }
+
+  /** Details that came without text, or after it. */
+  #sealDetails(): readonly ChatEvent[] {
+    const hasNone =
+      this.#details.length === 0 && this.#extra === undefined && this.#ofCalls.size === 0
+    return hasNone ? [] : [{ type: 'reasoning-end', ...this.#takeSeal() }]
+  }
+
+  #takeSeal(): { readonly seal?: Seal } {
+    const sealed = this.#hasThinking ? this.#seals.sealThinking?.(this.#signature) : undefined
+    const returned = {
+      member: this.#member,
+      details: this.#details,
+      extra: this.#extra,
+      ofCalls: this.#ofCalls.size === 0 ? undefined : Object.fromEntries(this.#ofCalls),
+    }
+    this.#details = []
+    this.#extra = undefined
+    this.#ofCalls = new Map()
+    this.#hasThinking = false
+    this.#signature = undefined
+    this.#member = undefined
+    return present({
+      seal: sealed ?? (this.#seals.hasReturned === true ? sealReasoning(returned) : undefined),
+    })
+  }
+}
+
+export class UpstreamChatDecoder extends SseDecoder {
   #hasStarted = false
   /** By the upstream's index; more than one only where the caller asked for that (`n`). */
   readonly #choices = new Map<number, ChoiceDecoder>()
   #finishReason: string | undefined
   #usage: Usage | null = null
   readonly #ended = new ChatEnd()
-  #isDone = false
-  #hasFailed = false
   readonly #seals: ReasoningSeals
 
   constructor(seals: ReasoningSeals = {}) {
+    super()
     this.#seals = seals
   }
 
@@ -44,43 +203,32 @@ export class UpstreamChatDecoder implements StreamDecoder {
     return this.#usage
   }
 
-  push(chunk: Uint8Array): readonly ChatEvent[] {
-    return this.#framer.push(chunk).flatMap((frame) => this.#decode(frame))
-  }
-
   /** Some close without `[DONE]`; a finish reason says that nothing is missing. */
-  end(): readonly ChatEvent[] {
-    const events = this.#framer.end().flatMap((frame) => this.#decode(frame))
-    return this.#finishReason === undefined || this.#hasFailed
+  override end(): readonly ChatEvent[] {
+    const events = super.end()
+    return this.#finishReason === undefined || this.state === 'failed'
       ? events
       : [...events, ...this.#finish()]
   }
 
-  isComplete(): boolean {
-    return this.#isDone
+  protected override decodeOther(frame: SseFrame): readonly ChatEvent[] {
+    return frame.data?.trim() === '[DONE]' ? this.#finish() : super.decodeOther(frame)
   }
 
-  #decode(frame: SseFrame): readonly ChatEvent[] {
-    if (this.#isDone || this.#hasFailed || frame.data === undefined) return []
-    if (frame.data.trim() === '[DONE]') return this.#finish()
-    const chunk = parseRecord(frame.data)
-    if (chunk === undefined) {
-      const garbled = garbledEvent(frame.data)
-      this.#hasFailed = garbled.length > 0
-      return garbled
-    }
+  protected decode(chunk: JsonRecord): readonly ChatEvent[] {
     const { error } = chunk
-    if (isRecord(error) || (typeof error === 'string' && error !== '')) return this.#fail(error)
-    if (chunk.object === 'error') return this.#fail(chunk)
-    if (this.#ended.isPassedBy(chunk)) return this.#fail(SECOND_ANSWER)
+    if (typeof error === 'string' && error !== '') return this.fail(error)
+    const failure = isRecord(error) ? error : chunk.object === 'error' ? chunk : undefined
+    if (failure !== undefined) return this.fail(messageOf(failure), kindOfFailure(failure))
+    if (this.#ended.isPassedBy(chunk)) return this.fail(SECOND_ANSWER)
     this.#usage = readUsage(readChatCounts, chunk.usage, chunk.service_tier) ?? this.#usage
-    const choices = Array.isArray(chunk.choices) ? chunk.choices.filter(isRecord) : []
+    const choices = recordsOf(chunk.choices)
     // Azure's first chunk holds the result of its filter alone, and its id and model are ''.
     if (choices.length === 0 && chunk.id === '') return []
     const events: ChatEvent[] = this.#hasStarted ? [] : [this.#start(chunk)]
     for (const choice of choices) {
       if (textOf(choice.finish_reason) === 'error')
-        return [...events, ...this.#fail('The model failed.')]
+        return [...events, ...this.fail('The model failed.')]
       events.push(...this.#decodeChoice(choice, chunk))
     }
     events.push(...toUnread(unreadBesideChoices(chunk)))
@@ -116,17 +264,9 @@ export class UpstreamChatDecoder implements StreamDecoder {
     }
   }
 
-  #fail(error: JsonValue): readonly ChatEvent[] {
-    this.#hasFailed = true
-    if (!isRecord(error)) return [{ type: 'error', message: String(error) }]
-    return [
-      { type: 'error', message: messageOf(error), ...present({ code: kindOfFailure(error) }) },
-    ]
-  }
-
   #finish(): readonly ChatEvent[] {
-    if (this.#isDone) return []
-    this.#isDone = true
+    if (this.state === 'complete') return []
+    this.state = 'complete'
     const others = [...this.#choices].filter(([index]) => index !== 0)
     return [
       ...others.flatMap(([index, decoder]) =>

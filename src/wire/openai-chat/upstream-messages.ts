@@ -1,18 +1,27 @@
 /** Our messages as Chat Completions messages for an upstream. It must not know callers. */
-import type {
-  ChatMessage,
-  FilePart,
-  ImagePart,
-  JsonRecord,
-  MediaSource,
-  ReasoningPart,
-  Seal,
-  ToolCallPart,
-  ToolResult,
-  UserPart,
+
+import {
+  type ChatMessage,
+  type FilePart,
+  type ImagePart,
+  type JsonRecord,
+  type MediaSource,
+  type ReasoningPart,
+  type Seal,
+  type ToolCallPart,
+  toUrl,
+  type UserPart,
 } from '../chat-request.ts'
 import type { EncodeTarget, Feature } from '../codec.ts'
-import { encodeImageUrl, noteCaches, takesOnly } from '../encoder-parts.ts'
+import {
+  encodeCall,
+  encodeImageUrl,
+  encodeInstructions,
+  encodeTextResult,
+  noteCaches,
+  takesOnly,
+  textOrParts,
+} from '../encoder-parts.ts'
 import { isRecord, present } from '../read-json.ts'
 import {
   extraOf,
@@ -38,17 +47,13 @@ export function encodeUpstreamMessages(
     if (message.role !== 'tool') flush()
     switch (message.role) {
       case 'system':
-        noteCaches(message.content, ignored)
-        encoded.push({
-          role: 'system',
-          content: message.content.map((part) => part.text).join('\n\n'),
-        })
+        encoded.push(encodeInstructions(message.content, ignored))
         break
       case 'user':
         noteCaches(message.content, ignored)
         encoded.push({
           role: 'user',
-          content: encodeUserParts(message.content),
+          content: textOrParts(message.content, encodeUserPart),
           ...present({ name: message.name }),
         })
         break
@@ -56,18 +61,12 @@ export function encodeUpstreamMessages(
         encoded.push(encodeAssistant(message, target, ignored))
         break
       case 'tool':
-        encoded.push(encodeResult(message, ignored))
+        encoded.push(encodeTextResult(message, ignored))
         media.push(...message.content.filter((part) => part.type !== 'text'))
     }
   }
   flush()
   return encoded
-}
-
-function encodeUserParts(parts: readonly UserPart[]): string | JsonRecord[] {
-  const [only] = parts
-  if (parts.length === 1 && only?.type === 'text') return only.text
-  return parts.map(encodeUserPart)
 }
 
 function encodeUserPart(part: UserPart): JsonRecord {
@@ -87,7 +86,7 @@ function encodeUserPart(part: UserPart): JsonRecord {
 }
 
 function toDataUrl(source: MediaSource): string {
-  if (source.type === 'data') return `data:${source.mediaType};base64,${source.base64}`
+  if (source.type === 'data') return toUrl(source)
   throw takesOnly('documents only inside the request, not by their address')
 }
 
@@ -125,12 +124,7 @@ function encodeAssistant(
       const own = ownSeal(part, target)
       const returned = own === undefined ? undefined : openCall(own)
       if (part.seal !== undefined && returned === undefined) ignored.add('seals')
-      calls.push({
-        id: part.id,
-        type: 'function',
-        function: { name: part.name, arguments: part.arguments },
-        ...returned,
-      })
+      calls.push({ ...encodeCall(part), ...returned })
     }
   }
   const text = texts.join('')
@@ -157,11 +151,4 @@ function ownSeal(
   { sealOrigin }: Pick<EncodeTarget, 'sealOrigin'>,
 ): Seal | undefined {
   return seal?.type === 'signature' && seal.origin === sealOrigin ? seal : undefined
-}
-
-function encodeResult(result: ToolResult, ignored: Set<Feature>): JsonRecord {
-  if (result.isError === true) ignored.add('toolResult.isError')
-  noteCaches([result, ...result.content], ignored)
-  const texts = result.content.flatMap((part) => (part.type === 'text' ? [part.text] : []))
-  return { role: 'tool', tool_call_id: result.callId, content: texts.join('\n') }
 }

@@ -1,4 +1,3 @@
-/** Usage of Chat Completions, and what Responses and dialects shaped like it share of it. */
 import {
   audioOf,
   cacheWrites,

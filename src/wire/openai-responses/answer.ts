@@ -6,10 +6,17 @@ import type { JsonRecord, JsonValue } from '../chat-request.ts'
 import { UnreadableAnswerError } from '../codec.ts'
 import { parseJson } from '../json-scan.ts'
 import { halfDayDetails, openaiWrites } from '../openai-chat/usage.ts'
-import { readUsageOfTurn } from '../program-turns.ts'
-import { isRecord, present, textOf } from '../read-json.ts'
-import { presentIn, withUnread } from '../unread-parts.ts'
-import { cacheWrites, countOf, detailOf, hourWrites, partOf, type UsageReader } from '../usage.ts'
+import { isRecord, present, recordOf, textOf } from '../read-json.ts'
+import { presentIn, withUnread } from '../unread.ts'
+import {
+  cacheWrites,
+  countOf,
+  detailOf,
+  hourWrites,
+  partOf,
+  readUsageOfTurn,
+  type UsageReader,
+} from '../usage.ts'
 
 /** @throws UnreadableAnswerError */
 export function decodeResponse(body: JsonRecord): ChatAnswer {
@@ -46,7 +53,7 @@ export function startOf(response: JsonRecord): AnswerHead {
 
 export function finishReasonOf(response: JsonRecord, hasCalls: boolean): FinishReason {
   if (response.status !== 'incomplete') return hasCalls ? 'tool_calls' : 'stop'
-  const details = isRecord(response.incomplete_details) ? response.incomplete_details : {}
+  const details = recordOf(response.incomplete_details)
   return details.reason === 'content_filter' ? 'content_filter' : 'length'
 }
 

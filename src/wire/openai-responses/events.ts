@@ -1,18 +1,12 @@
 /** An upstream's Responses stream in the gateway's own events. It must not know callers. */
+
 import type { AnswerPart, ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord } from '../chat-request.ts'
-import type { StreamDecoder } from '../codec.ts'
-import {
-  garbledEvent,
-  isRecord,
-  parseRecord,
-  present,
-  SECOND_ANSWER,
-  textOf,
-} from '../read-json.ts'
-import { kindOfFailure } from '../reported-failure.ts'
-import { type SseFrame, SseFramer } from '../sse.ts'
-import { toUnread } from '../unread-parts.ts'
+import { kindOfFailure } from '../failure-kinds.ts'
+import { isRecord, present, recordOf, textOf } from '../read-json.ts'
+import type { SseFrame } from '../sse.ts'
+import { SECOND_ANSWER, SseDecoder } from '../sse-decoder.ts'
+import { toUnread } from '../unread.ts'
 import {
   callOf,
   decodeItem,
@@ -68,8 +62,7 @@ interface OpenItem {
   part: unknown
 }
 
-export class ResponsesStreamDecoder implements StreamDecoder {
-  readonly #framer = new SseFramer()
+export class ResponsesStreamDecoder extends SseDecoder {
   readonly #items = new Map<unknown, OpenItem>()
   #start: ChatEvent | undefined
   /** Undefined until the response was created. */
@@ -78,39 +71,29 @@ export class ResponsesStreamDecoder implements StreamDecoder {
   #calls = 0
   #isTextOpen = false
   #isReasoningOpen = false
-  #hasFailed = false
-  #isComplete = false
   /** Everything sent of the answer, to be compared with what its last event repeats. */
   readonly #told = new ToldAnswer()
 
-  push(chunk: Uint8Array): readonly ChatEvent[] {
-    return this.#framer.push(chunk).flatMap((frame) => this.#tell(frame))
-  }
-
-  end(): readonly ChatEvent[] {
-    return this.#framer.end().flatMap((frame) => this.#tell(frame))
-  }
-
-  isComplete(): boolean {
-    return this.#isComplete
-  }
-
-  #tell(frame: SseFrame): readonly ChatEvent[] {
-    const events = this.#decode(frame)
+  protected decode(parsed: JsonRecord, frame: SseFrame): readonly ChatEvent[] {
+    const events = this.#decodeTyped(withType(parsed, frame.event))
     this.#told.note(events)
     return events
   }
 
-  #decode(frame: SseFrame): readonly ChatEvent[] {
-    if (this.#isComplete || this.#hasFailed) return []
-    const event = typedEvent(frame)
-    // Some end with it what they did not complete: then it was cut, and says no more than that.
-    if (event === undefined) return frame.data?.trim() === '[DONE]' ? [] : this.#garble(frame)
+  /** Some servers write `[DONE]` where they break off. */
+  protected override decodeOther({ data, event }: SseFrame): readonly ChatEvent[] {
+    if (data?.trim() === '[DONE]') return []
+    const isEmpty = data === undefined || data.trim() === ''
+    // An event that is read must have data.
+    return super.decodeOther({ event, data: isEmpty && READ.has(event ?? '') ? event : data })
+  }
+
+  #decodeTyped(event: JsonRecord): readonly ChatEvent[] {
     if (event.type === 'response.created') {
       const { id } = responseOf(event)
       // The same one may come twice before anything else.
       if (this.#created !== undefined && (this.#hasBegun || id !== this.#created.id))
-        return this.#fail({ message: SECOND_ANSWER })
+        return this.fail(SECOND_ANSWER)
       this.#created = { id }
       this.#start = { type: 'start', ...startOf(responseOf(event)) }
     }
@@ -141,17 +124,17 @@ export class ResponsesStreamDecoder implements StreamDecoder {
       case 'response.incomplete':
         return this.#finish(responseOf(event))
       case 'response.failed':
-        return this.#fail(responseOf(event).error)
+        return this.#failAs(responseOf(event).error)
       case 'error':
         // Documented flat, seen nested.
-        return this.#fail(event.error ?? event)
+        return this.#failAs(event.error ?? event)
       default:
         return []
     }
   }
 
   #beginItem(event: JsonRecord): readonly ChatEvent[] {
-    const item = isRecord(event.item) ? event.item : {}
+    const item = recordOf(event.item)
     if (item.type !== 'function_call') {
       this.#items.set(event.output_index, newItem(undefined))
       return []
@@ -203,7 +186,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
 
   /** The end of an item repeats all of it, and only here is encrypted reasoning whole. */
   #endItem(event: JsonRecord): readonly ChatEvent[] {
-    const item = isRecord(event.item) ? event.item : {}
+    const item = recordOf(event.item)
     const begun = this.#items.has(event.output_index) ? [] : this.#beginItem(event)
     const { call, hasDeltas } = this.#itemOf(event)
     this.#items.delete(event.output_index)
@@ -240,9 +223,8 @@ export class ResponsesStreamDecoder implements StreamDecoder {
   #finish(response: JsonRecord): readonly ChatEvent[] {
     const items = listOf(response.output).filter(isRecord)
     const isTold = !this.#told.isEmpty
-    if (isTold && !this.#told.matches(items.flatMap(decodeItem)))
-      return this.#fail({ message: LOST })
-    this.#isComplete = true
+    if (isTold && !this.#told.matches(items.flatMap(decodeItem))) return this.fail(LOST)
+    this.state = 'complete'
     const usage = readResponseUsage(response)
     return [
       // Some tell all of it in their last event alone.
@@ -255,24 +237,13 @@ export class ResponsesStreamDecoder implements StreamDecoder {
     ]
   }
 
-  /** Part of the answer is lost: what follows must not look whole. */
-  #garble(frame: SseFrame): readonly ChatEvent[] {
-    const isEmpty = frame.data === undefined || frame.data.trim() === ''
-    // Of an event that is read, nothing is not enough.
-    const garbled = garbledEvent(isEmpty && READ.has(frame.event ?? '') ? frame.event : frame.data)
-    this.#hasFailed = garbled.length > 0
-    return garbled
-  }
-
   /** `error` is followed by `response.failed`, which says the same. */
-  #fail(error: unknown): readonly ChatEvent[] {
-    this.#hasFailed = true
-    const said = isRecord(error) ? error : {}
-    const message = textOf(said.message) ?? 'no message'
+  #failAs(error: unknown): readonly ChatEvent[] {
+    const said = recordOf(error)
     // In the flat form `type` is the event's own.
     const { type, ...named } = said
     const kind = kindOfFailure(type === 'error' ? named : said)
-    return [{ type: 'error', message, ...present({ code: kind }) }]
+    return this.fail(textOf(said.message) ?? 'no message', kind)
   }
 
   #take(event: JsonRecord): string {
@@ -304,13 +275,10 @@ function newItem(call: number | undefined): OpenItem {
 }
 
 /** Some servers name their events in the data alone, some beside it alone. */
-function typedEvent({ event, data }: SseFrame): JsonRecord | undefined {
-  const parsed = parseRecord(data)
-  return parsed === undefined || event === undefined || typeof parsed.type === 'string'
-    ? parsed
-    : { ...parsed, type: event }
+function withType(event: JsonRecord, name: string | undefined): JsonRecord {
+  return name === undefined || typeof event.type === 'string' ? event : { ...event, type: name }
 }
 
 function responseOf(event: JsonRecord): JsonRecord {
-  return isRecord(event.response) ? event.response : {}
+  return recordOf(event.response)
 }

@@ -2,8 +2,8 @@
 
 import { createHash } from 'node:crypto'
 import type { GateDefaults } from '../../core/gate.ts'
-import { DefaultsEditor } from '../defaults-editor.ts'
 import type { RelayTarget } from '../dialect.ts'
+import { DefaultsEditor } from '../gate-defaults.ts'
 import type { JsonObject } from '../json-splice.ts'
 import { checkFieldTypes } from '../request-fields.ts'
 import { number, own, record, type Settings } from '../settings.ts'

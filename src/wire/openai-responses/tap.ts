@@ -3,23 +3,20 @@
  * have to repeat.
  */
 import { NO_USES, type ToolUses } from '../../core/cost.ts'
-import { GatewayError } from '../../core/errors.ts'
+import type { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
 import { CONTEXT_FULL } from '../context-full.ts'
 import { deltaBytes, sealedTextBytes } from '../delta-bytes.ts'
 import type { StreamTap } from '../dialect.ts'
 import { toNestedError } from '../envelope.ts'
-import { parseJson } from '../json-scan.ts'
-import { toLatin1 } from '../latin1.ts'
-import { SECOND_ANSWER } from '../read-json.ts'
-import { type FailureNames, kindOfFailure } from '../reported-failure.ts'
+import { type FailureNames, kindOfFailure } from '../failure-kinds.ts'
+import { parseRecord } from '../read-json.ts'
 import { encodeSseFrame, type SseText } from '../sse.ts'
 import { type SeenFrame, SseRelay } from '../sse-relay.ts'
 import { ItemCounter, readResponseUses } from '../tool-uses.ts'
 import { modelOf } from '../usage.ts'
 import { readResponseUsage } from './answer.ts'
 
-const NOT_SHOWN: SeenFrame = { text: '', isTerminal: false }
 const CREATED = 'response.created'
 const ITEM_ADDED = 'response.output_item.added'
 const ITEM_DONE = 'response.output_item.done'
@@ -39,15 +36,11 @@ interface ResponseEvent {
 
 export class ResponsesTap extends SseRelay implements StreamTap {
   usage: Usage | null = null
-  reportedError: string | null = null
-  reportedKind: string | undefined
   #first: SseText | undefined
   #last: SseText | undefined
   #items: ItemCounter | undefined
   #created: SseText | undefined
   #hasItems = false
-  /** A second answer has begun: nothing more is shown or counted. */
-  #isBroken = false
   /** As the last event tells them, which repeats all items. */
   #finalUses: ToolUses | undefined
 
@@ -61,9 +54,8 @@ export class ResponsesTap extends SseRelay implements StreamTap {
 
   protected see(frame: SseText): SeenFrame {
     const { text } = frame
-    if (this.#isBroken) return NOT_SHOWN
     const event = frame.event ?? typeOf(frame)
-    if (event === CREATED && this.#isSecond(frame)) return this.#break()
+    if (event === CREATED && this.#isSecond(frame)) return this.breakOff()
     this.unreportedBytes += deltaBytes(text)
     if (event === undefined) return { text, isTerminal: false }
     if (event === 'error') this.#noteError(frame)
@@ -91,14 +83,6 @@ export class ResponsesTap extends SseRelay implements StreamTap {
     this.#created ??= frame
     if (before === undefined) return false
     return this.#hasItems || readEvent(before).response?.id !== readEvent(frame).response?.id
-  }
-
-  #break(): SeenFrame {
-    const error = new GatewayError('upstream_error', SECOND_ANSWER)
-    const text = this.verdict === 'failed' ? '' : toLatin1(this.encodeFailure(error))
-    this.#isBroken = true
-    this.verdict = 'failed'
-    return { text, isTerminal: false }
   }
 
   isWholeAtEnd(): boolean {
@@ -187,13 +171,9 @@ function typeOf(frame: SseText): string | undefined {
     : undefined
 }
 
-function readEvent(frame: SseText): ResponseEvent {
-  try {
-    const event: unknown = parseJson(frame.data ?? '')
-    return typeof event === 'object' && event !== null ? event : {}
-  } catch {
-    return {} // An event that is no JSON is passed on all the same; there is just nothing to read in it.
-  }
+/** An event that is no JSON is passed on all the same; there is just nothing to read in it. */
+function readEvent({ data }: SseText): ResponseEvent {
+  return parseRecord(data) ?? {}
 }
 
 /**

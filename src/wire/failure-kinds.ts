@@ -1,9 +1,10 @@
 /**
- * Refusals for which the caller's request is not to blame: the account at the vendor has no credit,
- * or the target's model is retired or unknown there. Vendors report both as the caller's mistake.
- * The vendor's code or words decide, never the status alone. Pure.
+ * The codes and words by which vendors name a kind of failure: the account has no credit, the
+ * target's model is retired or unknown, or the failure came behind a 200. Vendors report the first
+ * two as the caller's mistake. The code or the words decide, never the status alone. Pure.
  */
 import type { TargetFault } from '../core/errors.ts'
+import { isContextCode } from './context-full.ts'
 import type { ErrorWords } from './upstream-error.ts'
 
 /** Codes and types, in lower case. */
@@ -105,4 +106,71 @@ const NAMED_MODEL = /\bmodel:? ?[`'"]([\w.:/@-]+)[`'"]/
 function namesOther(text: string, model: string): boolean {
   const named = NAMED_MODEL.exec(text)?.[1]
   return named !== undefined && named !== model && !named.endsWith(`/${model}`)
+}
+
+/** By the names that vendors give to kinds of failures, in lower case and without `_` and `-`. */
+const STATUSES: ReadonlyMap<string, number> = new Map([
+  ...[
+    'overloadederror', // Anthropic
+    'overloaded',
+    'serveroverloaded', // OpenAI
+    'serverisoverloaded', // OpenAI
+    'engineoverloadederror', // Kimi
+    'unavailable', // Google
+    'unavailableerror', // llama.cpp
+    'serviceunavailable',
+    'serviceunavailableerror',
+    'serviceunavailableexception', // Bedrock
+  ].map((name) => [name, 503] as const),
+  ...[
+    'ratelimiterror', // Anthropic
+    'ratelimitexceeded', // OpenAI
+    'toomanyrequests',
+    'resourceexhausted', // Google
+    'throttlingexception', // Bedrock
+    'insufficientquota', // OpenAI
+  ].map((name) => [name, 429] as const),
+  ...[
+    'invalidrequesterror', // Anthropic, OpenAI
+    'invalidrequest',
+    'invalidargument', // Google
+    'validationexception', // Bedrock
+    'badrequesterror', // vLLM
+  ].map((name) => [name, 400] as const),
+  ['billingerror', 402], // Anthropic
+  ['notfounderror', 404], // Anthropic
+  ['requesttoolarge', 413], // Anthropic
+])
+
+/** As codes some are HTTP's own, which count where they say that the failure may pass. */
+const PASSING: ReadonlySet<number> = new Set([408, 429, 503, 529])
+
+/** The members of an error that name its kind. */
+export interface FailureNames {
+  readonly code?: unknown
+  readonly type?: unknown
+  readonly status?: unknown
+}
+
+/**
+ * The name of a failure's kind: the one of its names that says most, which is rarely the type of
+ * OpenAI and those who copied it.
+ */
+export function kindOfFailure(error: FailureNames): string | undefined {
+  const names = [error.code, error.type, error.status].flatMap((name) =>
+    typeof name === 'string' && name !== '' ? [name] : typeof name === 'number' ? [`${name}`] : [],
+  )
+  return (
+    names.find((name) => isContextCode(name) || faultOf(name) !== undefined) ??
+    names.find((name) => statusOfKind(name) !== undefined) ??
+    names[0]
+  )
+}
+
+/** @returns undefined: nothing tells whether the caller or the upstream is at fault */
+export function statusOfKind(kind: string | undefined): number | undefined {
+  if (kind === undefined) return undefined
+  const code = Number(kind)
+  if (PASSING.has(code)) return code
+  return STATUSES.get(kind.toLowerCase().replaceAll(/[_-]/g, ''))
 }

@@ -9,6 +9,7 @@ import { noQuery } from '../contract/lists.ts'
 import type { ProviderBody } from '../contract/providers.ts'
 import type { Budget } from '../core/budget.ts'
 import type { CallRecord } from '../core/call.ts'
+import type { Timekeeper } from '../core/clock.ts'
 import type { Cost, CostPart } from '../core/cost.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
@@ -37,10 +38,15 @@ import type { Member, MemberTableStore } from '../store/users/members.ts'
 import type { UserTableStore } from '../store/users/users.ts'
 import type { CheckAddress, PostOutcome } from '../webhooks/post-delivery.ts'
 import type { WebhookRegistry } from '../webhooks/webhook-registry.ts'
-import type { BodyTime } from './read-json-body.ts'
 import type { RequestRates } from './request-rates.ts'
 
 export const OPENAPI_PATH = '/openapi.json'
+
+export interface BodyTime {
+  readonly clock: Pick<Timekeeper, 'after'>
+  /** How long a body may take to arrive, in milliseconds. */
+  readonly timeoutMs: number
+}
 
 export interface ControlPlaneDependencies {
   readonly gates: Pick<

@@ -1,24 +1,25 @@
 /** What every request of the control plane passes, in the order of `router.ts`. Knows no resource. */
 import { getPath } from 'hono/utils/url'
 import type { ChangeActor, ChangeOrigin } from '../core/audit.ts'
-import { GatewayError, toGatewayError } from '../core/errors.ts'
-import { HTTP_METHODS } from '../core/http.ts'
+import { GatewayError, invalidRequest } from '../core/errors.ts'
+import { HTTP_METHODS, isJsonContentType } from '../core/http.ts'
 import type { CallId } from '../core/ids.ts'
 import { assertSameOrigin } from '../identity/same-origin.ts'
 import { type AssertMayStillAct, withOrigin } from '../store/changes/change-origin.ts'
 import { watchChanges } from '../store/changes/changes-made.ts'
-import { type StoreFailure, storeFailureOf } from '../store/database/store-failure.ts'
 import { assertSessionStays } from '../store/users/users.ts'
+import { JsonSyntaxError } from '../wire/json-scan.ts'
+import { scanJsonObject } from '../wire/json-splice.ts'
 import {
   type Actor,
+  type BodyTime,
   type ControlPlaneApp,
   type ControlPlaneCaller,
   type ControlPlaneDependencies,
   OPENAPI_PATH,
 } from './control-plane-app.ts'
 import { DOCS_PATHS } from './openapi/docs-page.ts'
-import { type BodyTime, readJsonBody } from './read-json-body.ts'
-import { toErrorResponse } from './refusals.ts'
+import { answerError, refuse, toRefusal } from './refusals.ts'
 import { PLAYGROUND_PATH } from './resources/playground.ts'
 
 /** A request, and what the middlewares have found out about it. */
@@ -92,51 +93,6 @@ function templateOf(routes: ControlPlaneApp, request: Request): string | null {
 
 export const answerErrors: Middleware = async ({ requestId }, next, dependencies) =>
   await next().catch((thrown: unknown) => answerError(thrown, requestId, dependencies))
-
-export function answerError(
-  thrown: unknown,
-  requestId: string,
-  { onFailure }: Pick<ControlPlaneDependencies, 'onFailure'>,
-): Response {
-  const error = toRefusal(thrown)
-  if (isWorthLogging(error)) onFailure?.(error, requestId)
-  return toErrorResponse(error)
-}
-
-/**
- * A database that does not work at the moment is no fault of the gateway's: callers that wait find
- * it well again.
- */
-function toRefusal(thrown: unknown): GatewayError {
-  if (thrown instanceof GatewayError) return thrown
-  const failure = storeFailureOf(thrown)
-  if (failure === undefined) return toGatewayError(thrown)
-  return new GatewayError('unavailable', UNAVAILABLE[failure], {
-    headers: { 'retry-after': '2' },
-    cause: thrown,
-  })
-}
-
-const UNAVAILABLE: Readonly<Record<StoreFailure, string>> = {
-  away: 'The database cannot be reached. Try again soon.',
-  full: "The database's disk is full, so nothing can be changed. Try again when there is room.",
-  'read-only': 'The database takes no changes at the moment. Try again soon.',
-  busy: 'The database is busy. Try again soon.',
-  denied:
-    'The database does not permit this to the gateway: its operator has to grant it, as the log ' +
-    'says.',
-  gone:
-    "The database's file is gone, so nothing can be changed. Its operator has to put it back or " +
-    'restart the server.',
-  disk: "The database's disk fails, so nothing can be changed. Try again soon.",
-}
-
-/** Of a database that is away the log has said so once. */
-function isWorthLogging({ kind, cause }: GatewayError): boolean {
-  if (kind === 'internal_error') return true
-  const failure = storeFailureOf(cause)
-  return failure !== undefined && failure !== 'away'
-}
 
 /** Unknown addresses and methods count for the client's address. @throws GatewayError 404, 405 */
 export const findRoute: Middleware = async (
@@ -279,6 +235,107 @@ interface BodyRules {
   /** No body is as good as `{}`. */
   readonly mayBeAbsent: boolean
   readonly time: BodyTime
+}
+
+/** Far more than any of these resources needs. */
+const MAX_BODY_BYTES = 1_000_000
+/** For requests of nobody known: a name, an address and a password are all that there is to say. */
+const MAX_SIGN_IN_BYTES = 16_384
+/** Each costs a look, and a line in what is refused. */
+const MAX_VALUES = 20_000
+
+/** @throws GatewayError `invalid_request`, `payload_too_large` or `request_timeout` */
+export async function readJsonBody(
+  request: Request,
+  time: BodyTime,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const type = request.headers.get('content-type')
+  if (type !== null && !isJsonContentType(type)) {
+    throw refuse([{ field: 'content-type', message: 'this header must be application/json' }])
+  }
+  const encoding = request.headers.get('content-encoding') ?? 'identity'
+  if (encoding.trim().toLowerCase() !== 'identity') {
+    throw refuse([
+      {
+        field: 'content-encoding',
+        message: 'this header must be absent: compressed bodies are not read',
+      },
+    ])
+  }
+  const { pathname } = new URL(request.url)
+  const maxBytes = pathname.startsWith(SIGN_IN_PATH) ? MAX_SIGN_IN_BYTES : MAX_BODY_BYTES
+  if (Number(request.headers.get('content-length')) > maxBytes) throw tooLarge(maxBytes)
+  const bytes = await within(time, readBytes(request, maxBytes)).catch((error: unknown) => {
+    if (error instanceof GatewayError) throw error
+    // The client went away while it sent: not a failure of ours.
+    throw new GatewayError('invalid_request', 'The body could not be read to its end.', {
+      cause: error,
+    })
+  })
+  if (bytes.length === 0) throw invalidRequest('The body is empty; it must be a JSON object.')
+  try {
+    scanJsonObject(bytes)
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error
+    throw invalidRequest(`The body is not a valid JSON object: ${error.message}.`)
+  }
+  if (hasTooManyValues(bytes))
+    throw invalidRequest(
+      `The body holds more than ${MAX_VALUES} values.`,
+      undefined,
+      'too_many_values',
+    )
+  return bytes
+}
+
+/** @param json is valid: quotes, and backslashes in strings, mean what they mean */
+function hasTooManyValues(json: Uint8Array): boolean {
+  let separators = 0
+  let isText = false
+  for (let at = 0; at < json.length; at++) {
+    const byte = json[at]
+    if (byte === QUOTE) isText = !isText
+    else if (isText) at += byte === BACKSLASH ? 1 : 0
+    else if (byte === COMMA && ++separators >= MAX_VALUES) return true
+  }
+  return false
+}
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const BACKSLASH = 0x5c
+
+async function within<T>({ clock, timeoutMs }: BodyTime, reading: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const callOff = clock.after(timeoutMs, () =>
+    late.reject(new GatewayError('request_timeout', 'The request body did not arrive in time.')),
+  )
+  return await Promise.race([reading, late.promise]).finally(callOff)
+}
+
+async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  if (request.body !== null) {
+    for await (const chunk of request.body) {
+      length += chunk.length
+      // The header may be missing or wrong, so what arrives is counted too. Leaving the loop
+      // cancels the rest.
+      if (length > maxBytes) throw tooLarge(maxBytes)
+      chunks.push(chunk)
+    }
+  }
+  const bytes = new Uint8Array(length)
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.length
+  }
+  return bytes
+}
+
+function tooLarge(maxBytes: number): GatewayError {
+  return new GatewayError('payload_too_large', `The body is larger than ${maxBytes} bytes.`)
 }
 
 /**

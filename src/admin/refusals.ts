@@ -4,6 +4,7 @@
  */
 import { describeProblems, type FieldNotes, type Problem } from '../contract/problems.ts'
 import { GatewayError, retryHint, toGatewayError } from '../core/errors.ts'
+import { type StoreFailure, storeFailureOf } from '../store/database/store-failure.ts'
 import { encodeError } from '../wire/envelope.ts'
 
 /**
@@ -55,7 +56,7 @@ function toQueryProblem(problem: Problem): Problem {
 }
 
 /** The flat answer to anything thrown. */
-export function toErrorResponse(thrown: unknown): Response {
+function toErrorResponse(thrown: unknown): Response {
   const error = toGatewayError(thrown)
   const body = encodeError('flat', error)
   const text = typeof body === 'string' ? body : new TextDecoder().decode(body)
@@ -63,4 +64,49 @@ export function toErrorResponse(thrown: unknown): Response {
     status: error.status,
     headers: { ...retryHint(error), ...error.headers, 'content-type': 'application/json' },
   })
+}
+
+export function answerError(
+  thrown: unknown,
+  requestId: string,
+  { onFailure }: { readonly onFailure?: (error: GatewayError, requestId: string) => void },
+): Response {
+  const error = toRefusal(thrown)
+  if (isWorthLogging(error)) onFailure?.(error, requestId)
+  return toErrorResponse(error)
+}
+
+/**
+ * A database that does not work at the moment is no fault of the gateway's: callers that wait find
+ * it well again.
+ */
+export function toRefusal(thrown: unknown): GatewayError {
+  if (thrown instanceof GatewayError) return thrown
+  const failure = storeFailureOf(thrown)
+  if (failure === undefined) return toGatewayError(thrown)
+  return new GatewayError('unavailable', UNAVAILABLE[failure], {
+    headers: { 'retry-after': '2' },
+    cause: thrown,
+  })
+}
+
+const UNAVAILABLE: Readonly<Record<StoreFailure, string>> = {
+  away: 'The database cannot be reached. Try again soon.',
+  full: "The database's disk is full, so nothing can be changed. Try again when there is room.",
+  'read-only': 'The database takes no changes at the moment. Try again soon.',
+  busy: 'The database is busy. Try again soon.',
+  denied:
+    'The database does not permit this to the gateway: its operator has to grant it, as the log ' +
+    'says.',
+  gone:
+    "The database's file is gone, so nothing can be changed. Its operator has to put it back or " +
+    'restart the server.',
+  disk: "The database's disk fails, so nothing can be changed. Try again soon.",
+}
+
+/** Of a database that is away the log has said so once. */
+function isWorthLogging({ kind, cause }: GatewayError): boolean {
+  if (kind === 'internal_error') return true
+  const failure = storeFailureOf(cause)
+  return failure !== undefined && failure !== 'away'
 }

@@ -13,7 +13,6 @@ import type {
   ControlPlaneDependencies,
 } from './control-plane-app.ts'
 import {
-  answerError,
   answerErrors,
   authenticate,
   type ControlRequest,
@@ -27,7 +26,7 @@ import {
   reportAnswer,
   setHeaders,
 } from './middlewares.ts'
-import { refuseProblems } from './refusals.ts'
+import { answerError, refuseProblems } from './refusals.ts'
 
 export interface ControlPlane {
   /** Answers every request, unknown paths too (404); never rejects. */

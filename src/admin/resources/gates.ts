@@ -4,7 +4,7 @@ import { type defaultsBody, gateResource } from '../../contract/gates.ts'
 import { noQuery } from '../../contract/lists.ts'
 import { gateTestBody, testGateBody } from '../../contract/target-health.ts'
 import { type GateDefaults, toPublicGate } from '../../core/gate.ts'
-import type { GateId } from '../../core/ids.ts'
+import type { AccountId, GateId } from '../../core/ids.ts'
 import { didYouMean } from '../../core/nearest-name.ts'
 import { OWNED_PREFIX } from '../../core/owned-model.ts'
 import {
@@ -16,7 +16,6 @@ import {
 } from '../control-plane-app.ts'
 import { refuse } from '../refusals.ts'
 import { bindResource } from '../resource-routes.ts'
-import { assertKnownOwnedModels } from './owned-models.ts'
 import { NAME_LIKE } from './provider-keys.ts'
 
 export function bindGates(
@@ -66,6 +65,26 @@ function assertKnownProviders(
       ? `the provider '${providerId}', which`
       : 'a provider that'
     const message = `names ${named} is not known.${didYouMean(providerId, providerIds)} Known are ${providerIds.join(', ')}`
+    return [{ field: `targets[${index}].model`, message }]
+  })
+  if (problems.length > 0) throw refuse(problems)
+}
+
+/** A target `owned/<slug>` must name a model of the account. */
+function assertKnownOwnedModels(
+  ownedModels: ControlPlaneDependencies['ownedModels'],
+  accountId: AccountId,
+  targets: readonly { readonly model: string }[],
+): void {
+  const problems = targets.flatMap(({ model }, index) => {
+    const [prefix, ...rest] = model.split('/')
+    const slug = rest.join('/')
+    const isKnown = prefix !== OWNED_PREFIX || ownedModels.show(accountId, slug) !== undefined
+    if (isKnown) return []
+    const slugs = ownedModels.list(accountId).map((known) => known.slug)
+    const message =
+      `names an owned model that does not exist in this account.${didYouMean(slug, slugs)} ` +
+      'Register it with POST /v1/owned-models; GET /v1/owned-models lists them'
     return [{ field: `targets[${index}].model`, message }]
   })
   if (problems.length > 0) throw refuse(problems)

@@ -14,7 +14,6 @@ import { GatewayError } from '../../core/errors.ts'
 import type { Gate } from '../../core/gate.ts'
 import { withoutTrailingSlashes } from '../../core/http.ts'
 import type { AccountId } from '../../core/ids.ts'
-import { didYouMean } from '../../core/nearest-name.ts'
 import {
   isSameQuestion,
   OWNED_PREFIX,
@@ -149,26 +148,6 @@ export function bindOwnedModels(
       warnings: status === 'unreachable' ? [{ code: 'probe_failed', message }] : [],
     }
   }
-}
-
-/** For gates: a target `owned/<slug>` must name a model of the account. */
-export function assertKnownOwnedModels(
-  ownedModels: ControlPlaneDependencies['ownedModels'],
-  accountId: Gate['accountId'],
-  targets: Gate['targets'],
-): void {
-  const problems = targets.flatMap(({ model }, index) => {
-    const [prefix, ...rest] = model.split('/')
-    const slug = rest.join('/')
-    const isKnown = prefix !== OWNED_PREFIX || ownedModels.show(accountId, slug) !== undefined
-    if (isKnown) return []
-    const slugs = ownedModels.list(accountId).map((known) => known.slug)
-    const message =
-      `names an owned model that does not exist in this account.${didYouMean(slug, slugs)} ` +
-      'Register it with POST /v1/owned-models; GET /v1/owned-models lists them'
-    return [{ field: `targets[${index}].model`, message }]
-  })
-  if (problems.length > 0) throw refuse(problems)
 }
 
 function assertUnused(gates: readonly Gate[], slug: string): void {

@@ -196,7 +196,8 @@ async function ensureDemoGate(gatehouse: Gatehouse): Promise<void> {
     id: DEMO_GATE,
     displayName: 'Demo',
     description: 'Answers from the built-in sandbox: no real model, no account, no cost.',
-    targets: [{ model: `${sandboxProvider.id}/echo` }],
+    // Takes what every kind of client sends: temperatures, and Codex's encrypted reasoning.
+    targets: [{ model: `${sandboxProvider.id}/echo-lenient` }],
     timeoutMs: null,
     maxRetries: 0,
   }

@@ -66,6 +66,20 @@ describe.each(OPENAI_VERSIONS)('%s', (_, Sdk) => {
     expect(response.output_text).toBe('Sandbox echo: hello there')
   })
 
+  test('the gate that comes with the sandbox takes the settings of any kind of model', async () => {
+    const { client } = open()
+    const ask = { model: 'demo', input: 'hello there' }
+    const cooled = await client.responses.create({ ...ask, temperature: 0 })
+    // Codex always asks for it.
+    const sealed = await client.responses.create({
+      ...ask,
+      reasoning: { effort: 'low' },
+      include: ['reasoning.encrypted_content'],
+    })
+    for (const { output_text } of [cooled, sealed])
+      expect(output_text).toBe('Sandbox echo: hello there')
+  })
+
   test('models.list names the gates', async () => {
     const ids: string[] = []
     for await (const model of open().client.models.list()) ids.push(model.id)

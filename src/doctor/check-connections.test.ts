@@ -1,7 +1,7 @@
 /** The report on a server's connections, from its metrics. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Secret } from '../core/secret.ts'
-import { checkConnections } from './check-connections.ts'
+import { checkConnections } from './check-server.ts'
 
 let shown = ''
 let server: ReturnType<typeof Bun.serve>

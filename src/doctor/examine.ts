@@ -27,7 +27,7 @@ import { readServerInfo } from '../store/installation/data-folder.ts'
 import { listWorkerFolders, workerFolder } from '../store/installation/worker-folders.ts'
 import { SealedRows } from '../store/sealed-rows.ts'
 import { checkAccounts, checkGates, checkPlans, checkUnpricedPlans } from './check-accounts.ts'
-import { checkDatabase, type ExaminedDatabase } from './check-database.ts'
+import { checkDatabase, checkPostgres, type ExaminedDatabase } from './check-database.ts'
 import {
   checkDataFolder,
   checkJournal,
@@ -35,7 +35,6 @@ import {
   checkRuntime,
   checkVariables,
 } from './check-machine.ts'
-import { checkPostgres } from './check-postgres.ts'
 import { checkProviders } from './check-providers.ts'
 import { checkServer, type ExaminedServer } from './check-server.ts'
 import { codeOf, findingsOf, guard, messageOf } from './finding.ts'

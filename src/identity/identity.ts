@@ -24,11 +24,13 @@ import {
 } from './sign-in-constants.ts'
 import {
   type IdentityOptions,
+  loginProblem,
   oidcUnavailable,
+  readCookies,
+  refusalOfJoining,
   SignInLibraries,
   toAccountName,
 } from './sign-in-libraries.ts'
-import { loginProblem, readCookies, refusalOfJoining } from './sign-in-refusals.ts'
 
 /** The headers and the address of a request. */
 export interface Visitor {

@@ -1,21 +1,21 @@
 /**
- * The sign-in library in its two forms, each loaded when it is first needed, and who may come in by
- * an identity provider. Knows neither routes nor attempts.
+ * The sign-in library in its two forms, each loaded when it is first needed, who may come in by an
+ * identity provider, and the library's refusals as the gateway's: they do not say whether the
+ * address or the password was wrong. Knows neither routes nor attempts.
  */
 import type { Kysely } from 'kysely'
 import { systemClock } from '../core/clock.ts'
-import { GatewayError } from '../core/errors.ts'
+import { GatewayError, invalidRequest } from '../core/errors.ts'
 import type { UserId } from '../core/ids.ts'
 import type { Secret } from '../core/secret.ts'
 import type { SignUpPolicy } from '../core/user.ts'
 import type { Schema } from '../store/schema.ts'
-import type { Joining } from '../store/users/join-account.ts'
+import type { Joining, JoiningRefusal } from '../store/users/join-account.ts'
 import type { MemberTableStore } from '../store/users/members.ts'
 import type { SignInTriesStore } from '../store/users/sign-in-tries.ts'
 import type { UserTableStore } from '../store/users/users.ts'
 import type { PasswordHashes } from './passwords.ts'
 import type { OidcProvider, SignInLibrary } from './sign-in-library.ts'
-import { accountFull, notInvited } from './sign-in-refusals.ts'
 
 export interface IdentityOptions {
   readonly database: Kysely<Schema>
@@ -126,4 +126,62 @@ export function oidcUnavailable(cause: unknown): GatewayError {
 /** The name of an account until its owner renames it. */
 export function toAccountName(email: string): string {
   return email.slice(0, 120)
+}
+
+/** `field`: where the password that was checked stood in the request. */
+export function loginProblem(error: unknown, field: 'password' | 'currentPassword'): unknown {
+  if (error instanceof GatewayError) return error
+  const code = codeOf(error)
+  if (code === 'INVALID_EMAIL_OR_PASSWORD' || code === 'INVALID_EMAIL')
+    return new GatewayError('unauthorized', 'The email address or the password is wrong.')
+  if (code === 'INVALID_PASSWORD') return invalidRequest(`${field}: is wrong`, field)
+  if (code === 'CREDENTIAL_ACCOUNT_NOT_FOUND')
+    return new GatewayError(
+      'conflict',
+      'This user signs in with an identity provider and has no password.',
+    )
+  if (code === NOT_INVITED || code === 'UNAUTHORIZED')
+    return new GatewayError('unauthorized', 'The email address or the password is wrong.')
+  return error
+}
+
+export function refusalOfJoining(refusal: JoiningRefusal): GatewayError {
+  switch (refusal) {
+    case 'email-taken':
+      return new GatewayError('conflict', 'There is a user with this email address already.')
+    case 'not-first':
+      return new GatewayError(
+        'forbidden',
+        'The account of this key has an owner already: ask for an invitation.',
+      )
+    case 'not-invited':
+      return new GatewayError(
+        'forbidden',
+        'This needs an invitation to this email address that has neither been used nor run out.',
+      )
+  }
+}
+
+const NOT_INVITED = 'not_invited'
+
+/** For better-auth's own flows, which turn it into a redirect that carries the code. */
+async function notInvited(): Promise<Error> {
+  const { APIError } = await import('better-auth/api')
+  return new APIError('FORBIDDEN', { code: NOT_INVITED, message: 'There is no open invitation.' })
+}
+
+/** The same for an account that has as many members as it may. */
+async function accountFull({ message }: GatewayError): Promise<Error> {
+  const { APIError } = await import('better-auth/api')
+  return new APIError('CONFLICT', { code: 'account_full', message })
+}
+
+export function readCookies(headers: Headers): readonly string[] {
+  return headers.getSetCookie()
+}
+
+function codeOf(error: unknown): string | undefined {
+  const body = error instanceof Error && 'body' in error ? error.body : undefined
+  const code = typeof body === 'object' && body !== null && 'code' in body ? body.code : undefined
+  return typeof code === 'string' ? code : undefined
 }

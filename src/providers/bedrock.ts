@@ -2,9 +2,8 @@
  * Amazon Bedrock, by Converse. Its key is a Bedrock API key, or
  * `ACCESS_KEY_ID:SECRET[:SESSION_TOKEN]`, which signs; its region is the one in its address.
  */
-import { BETWEEN_TOOLS, DISABLED } from './anthropic.ts'
+import { BETWEEN_TOOLS, bedrockFeatures, DISABLED } from './anthropic.ts'
 import { defineProvider } from './define.ts'
-import { bedrockFeatures } from './platform-features.ts'
 
 // https://docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html and …/prompt-caching.html: which models take
 // a schema for their answer, and which a cache's border.

@@ -3,10 +3,9 @@
  * access token, or such a token; its address is composed from `VERTEX_PROJECT` and
  * `VERTEX_LOCATION` unless it is given whole.
  */
-import { anthropicModels } from './anthropic.ts'
+import { anthropicModels, vertexFeatures } from './anthropic.ts'
 import { type ComposedAddress, defineProvider, type Provider } from './define.ts'
 import { googleModels, googleTiers } from './gemini.ts'
-import { vertexFeatures } from './platform-features.ts'
 
 /** Matches base addresses of one region or of several, which is every location but the global one. */
 const REGIONAL = /\/locations\/(?!global(?:\/|$))/

@@ -42,7 +42,7 @@ import type { KeyRegistry } from '../snapshots/key-registry.ts'
 import { OwnedModelChecks } from '../snapshots/owned-model-checks.ts'
 import type { InstallationWatch } from '../store/installation/watch-installation.ts'
 import type { Log } from '../telemetry/log.ts'
-import { tellMetricsPort } from '../telemetry/metrics-endpoint.ts'
+import { tellMetricsPort } from '../telemetry/metrics.ts'
 import {
   startTelemetry,
   type Telemetry,

@@ -18,7 +18,7 @@ import {
   writeServerInfo,
 } from '../store/installation/data-folder.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
-import { createMetricsEndpoint } from '../telemetry/metrics-endpoint.ts'
+import { createMetricsEndpoint } from '../telemetry/metrics.ts'
 import { adoptionReport, claimWorkerFolders } from './claim-folders.ts'
 import { obeySignals } from './hear-signals.ts'
 import { listenForMetrics } from './listen-for-metrics.ts'

@@ -26,13 +26,14 @@ import {
 import type { OtlpSettings } from '../config/telemetry-settings.ts'
 import type { CallRecord } from '../core/call.ts'
 import type { CallObserver } from '../gateway/call-observer.ts'
-import { CallTracer, PreparedIds } from './call-tracer.ts'
 import {
+  CallTracer,
   errorAttributes,
   modelOf,
+  PreparedIds,
   type ProviderNames,
   targetAttributes,
-} from './genai-attributes.ts'
+} from './call-tracer.ts'
 import type { Log } from './log.ts'
 
 /**

@@ -6,10 +6,15 @@ import type { TelemetrySettings } from '../config/telemetry-settings.ts'
 import type { CallObserver, CallTrace } from '../gateway/call-observer.ts'
 import type { ControlRequest } from './access-log.ts'
 import { CallCounters } from './call-counters.ts'
-import type { ProviderNames } from './genai-attributes.ts'
+import type { ProviderNames } from './call-tracer.ts'
 import type { Log } from './log.ts'
-import { EventLoopLag, type MetricSources, readMetrics, renderMetrics } from './metrics.ts'
-import { createMetricsEndpoint } from './metrics-endpoint.ts'
+import {
+  createMetricsEndpoint,
+  EventLoopLag,
+  type MetricSources,
+  readMetrics,
+  renderMetrics,
+} from './metrics.ts'
 
 export interface Telemetry {
   /** Undefined: nobody watches. */

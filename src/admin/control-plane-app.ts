@@ -101,7 +101,7 @@ export interface ControlPlaneDependencies {
     budgets: readonly Budget[],
   ) => Promise<void> | undefined
   readonly quotaOf: (accountId: AccountId) => QuotaState
-  /** How long the operator keeps what is written down. */
+  /** How long the operator retains each kind of record. */
   readonly retention: AccountBody['retention']
   readonly bodyTime: BodyTime
   readonly calls: Pick<CallTableStore, 'findPage' | 'find' | 'correctCosts'>
@@ -111,20 +111,20 @@ export interface ControlPlaneDependencies {
    * The catalog and the operator's own; a gate's targets may name these providers and no others.
    */
   readonly providers: readonly ProviderBody[]
-  /** The models of a provider that are known by their price; may be slow the first time. */
+  /** The models of a provider with a known price. The first call may be slow. */
   readonly modelsOf: (providerId: string) => readonly KnownModel[]
-  /** This node's memory of a target of the account's; undefined: none. */
+  /** This node's record of a target of the account, if any. */
   readonly seenOf: (accountId: AccountId, target: string) => SeenTarget | undefined
-  /** When it began to look: milliseconds since the Unix epoch. */
+  /** Start of these records. Milliseconds since the Unix epoch. */
   readonly seenSinceMs: number
   /** @throws GatewayError `unauthorized` (rejects) */
   readonly authenticate: (headers: Headers) => Caller | Promise<Caller>
   /**
-   * Resolves when what was changed is in force on every node; absent: there are no others.
+   * Resolves when the changes are in force on every node. Absent on a single node.
    * @throws GatewayError `unavailable`
    */
   readonly confirmChanges?: (() => Promise<void>) | undefined
-  /** Absent: nobody counts requests. */
+  /** Absent: requests are not limited. */
   readonly requestRates?: RequestRates | undefined
   /** Asks every target of the gate once, as a call of the caller's. */
   readonly testGate: (caller: Caller, gate: Gate) => Promise<readonly TargetTest[]>
@@ -143,7 +143,7 @@ export interface KnownModel {
   readonly id: string
   readonly name: string | undefined
   readonly contextTokens: number | undefined
-  /** US dollars per million tokens; undefined: not known. */
+  /** US dollars per million tokens, if known. */
   readonly inputUsdPerMillion: number | undefined
   readonly outputUsdPerMillion: number | undefined
 }
@@ -167,20 +167,17 @@ export interface AnsweredRequest {
   /** The route's template; null where no route took it. */
   readonly path: string | null
   readonly status: number
-  /** The key's id; null where nobody was authenticated. */
+  /** The key's id. Null without authentication. */
   readonly actor: string | null
   readonly durationMs: number
 }
 
-/**
- * A user too can make calls here and there, such as a gate's test: they are counted under the
- * user's id.
- */
+/** Calls of a user, such as the test of a gate, count under the user's id. */
 export interface ControlPlaneCaller extends Caller {
   readonly actor: Actor
 }
 
-/** The caller who acted: some acts are for some kinds only, and the audit log names each. */
+/** The caller who acts. Some acts need a certain kind of actor; the audit log names it. */
 export type Actor =
   | { readonly type: 'key'; readonly keyId: KeyId }
   | {
@@ -196,7 +193,7 @@ export type Actor =
 export interface ControlPlaneBindings {
   readonly requestId: CallId
   readonly caller?: ControlPlaneCaller
-  /** The request as it came, and the address it came from: for signing in and for calls alone. */
+  /** The original request and the client's address: only for sign-in and calls. */
   readonly request: Request
   readonly clientAddress: string | undefined
 }
@@ -205,20 +202,19 @@ export type ControlPlaneApp = OpenAPIHono<{ Bindings: ControlPlaneBindings }>
 
 /** The caller of a route that is not public. */
 export function callerOf(bindings: ControlPlaneBindings): ControlPlaneCaller {
-  // Not reachable: the router authenticates before it dispatches. Deny rather than serve the wrong
-  // account.
+  // Unreachable: the router authenticates first. Deny rather than serve the wrong account.
   if (bindings.caller === undefined) throw new Error('a handler ran without a caller')
   return bindings.caller
 }
 
-/** The id that is written down as whose doing it was. */
+/** The actor's id for stored rows. */
 export function actorId(actor: Actor): string {
   return actor.type === 'key' ? actor.keyId : actor.userId
 }
 
 /**
- * A key is rotated because its old text may be in other hands. Those must not outlive it: by taking
- * over the new text, or by a key or a member of their own.
+ * Refuses the old text of a rotated key, which may have leaked: its holder must not gain lasting
+ * access through the new text, another key or a new member.
  * @throws GatewayError `forbidden`
  */
 export function assertMayGiveAccess({ isOldText }: Pick<ControlPlaneCaller, 'isOldText'>): void {
@@ -229,7 +225,7 @@ export function assertMayGiveAccess({ isOldText }: Pick<ControlPlaneCaller, 'isO
     )
 }
 
-/** @throws GatewayError `forbidden` for an API key: it is nobody's own */
+/** @throws GatewayError `forbidden` for an API key, which belongs to no user */
 export function assertUser(actor: Actor): Extract<Actor, { type: 'user' }> {
   if (actor.type !== 'user')
     throw new GatewayError('forbidden', 'This takes a signed-in user, not an API key.')
@@ -258,7 +254,7 @@ const ERROR_DESCRIPTIONS = {
   503: 'It cannot be done at the moment.',
 } as const
 
-/** The error answers of a route, for its documentation. 401 goes without saying. */
+/** The error answers of a route, for its documentation. 401 is always among them. */
 export function errorAnswers<const Status extends keyof typeof ERROR_DESCRIPTIONS>(
   ...statuses: readonly Status[]
 ) {
@@ -278,7 +274,7 @@ export function jsonContent<Schema>(schema: Schema, description: string) {
   return { description, content: { 'application/json': { schema } } }
 }
 
-/** A request with a JSON body and nothing in its query, likewise. */
+/** A request with a JSON body and no query, for a route's documentation. */
 export function jsonRequest<Schema>(schema: Schema, description: string) {
   return { query: noQuery, body: { ...jsonContent(schema, description), required: true } }
 }

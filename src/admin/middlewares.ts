@@ -1,4 +1,4 @@
-/** What every request of the control plane passes, in the order of `router.ts`. Knows no resource. */
+/** The middlewares of the control plane. `router.ts` has their order. Knows no resource. */
 import { getPath } from 'hono/utils/url'
 import type { ChangeActor, ChangeOrigin } from '../core/audit.ts'
 import { GatewayError, invalidRequest } from '../core/errors.ts'
@@ -214,17 +214,14 @@ export const readBody: Middleware = async (context, next, dependencies) => {
   return await next()
 }
 
-/**
- * The request as the resources see it: its body, where its method has one, is a JSON object and
- * says so.
- */
+/** The request for the handlers. Its body, if the method has one, is a JSON object. */
 async function withCheckedBody(
   request: Request,
   { mayBeAbsent, time }: BodyRules,
 ): Promise<Request> {
   const { url } = request
-  // The runtime leaves out the body of an answer to HEAD and still says its length; Hono would take
-  // the body away first, and the length would be 0.
+  // The runtime omits the body of an answer to HEAD and still sends its length. Hono would drop the
+  // body first, and the length would be 0.
   const method = request.method === 'HEAD' ? 'GET' : request.method
   if (!METHODS_WITH_BODY.has(method)) return new Request(url, { method })
   const body = mayBeAbsent && request.body === null ? '{}' : await readJsonBody(request, time)
@@ -232,16 +229,16 @@ async function withCheckedBody(
 }
 
 interface BodyRules {
-  /** No body is as good as `{}`. */
+  /** A missing body counts as `{}`. */
   readonly mayBeAbsent: boolean
   readonly time: BodyTime
 }
 
-/** Far more than any of these resources needs. */
+/** Far above the need of any resource. */
 const MAX_BODY_BYTES = 1_000_000
-/** For requests of nobody known: a name, an address and a password are all that there is to say. */
+/** For unauthenticated requests, which hold a name, an email address and a password. */
 const MAX_SIGN_IN_BYTES = 16_384
-/** Each costs a look, and a line in what is refused. */
+/** Each value costs validation, and perhaps a line in the refusal. */
 const MAX_VALUES = 20_000
 
 /** @throws GatewayError `invalid_request`, `payload_too_large` or `request_timeout` */
@@ -288,7 +285,7 @@ export async function readJsonBody(
   return bytes
 }
 
-/** @param json is valid: quotes, and backslashes in strings, mean what they mean */
+/** @param json valid JSON */
 function hasTooManyValues(json: Uint8Array): boolean {
   let separators = 0
   let isText = false
@@ -319,8 +316,8 @@ async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array
   if (request.body !== null) {
     for await (const chunk of request.body) {
       length += chunk.length
-      // The header may be missing or wrong, so what arrives is counted too. Leaving the loop
-      // cancels the rest.
+      // The header may be missing or wrong, so the bytes are counted too. Leaving the loop cancels
+      // the rest.
       if (length > maxBytes) throw tooLarge(maxBytes)
       chunks.push(chunk)
     }

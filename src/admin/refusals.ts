@@ -76,10 +76,7 @@ export function answerError(
   return toErrorResponse(error)
 }
 
-/**
- * A database that does not work at the moment is no fault of the gateway's: callers that wait find
- * it well again.
- */
+/** A failing database is not the gateway's error: callers can retry. */
 export function toRefusal(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown
   const failure = storeFailureOf(thrown)
@@ -104,7 +101,7 @@ const UNAVAILABLE: Readonly<Record<StoreFailure, string>> = {
   disk: "The database's disk fails, so nothing can be changed. Try again soon.",
 }
 
-/** Of a database that is away the log has said so once. */
+/** The log names an unreachable database once, not with every request. */
 function isWorthLogging({ kind, cause }: GatewayError): boolean {
   if (kind === 'internal_error') return true
   const failure = storeFailureOf(cause)

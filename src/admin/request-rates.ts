@@ -9,7 +9,7 @@ import { networkOf } from '../core/http.ts'
 import type { AccountId } from '../core/ids.ts'
 import { TokenBucket } from '../limits/token-bucket.ts'
 
-/** Of accounts and of addresses; the one that has been idle longest is forgotten first. */
+/** Accounts and addresses each. The one that was idle longest is dropped first. */
 const MOST_REMEMBERED = 10_000
 
 export interface RequestRatesOptions {
@@ -25,7 +25,7 @@ interface Counted {
 
 export class RequestRates {
   readonly #options: RequestRatesOptions
-  /** In the order in which they last asked. */
+  /** In the order of their last request. */
   readonly #accounts = new Map<string, TokenBucket>()
   readonly #addresses = new Map<string, TokenBucket>()
 
@@ -60,7 +60,7 @@ export class RequestRates {
       )
   }
 
-  /** @returns 0, or after how many milliseconds there is room again */
+  /** @returns milliseconds until the next request is allowed; 0: now */
   #take(buckets: Map<string, TokenBucket>, name: string, perMinute: number): number {
     const nowMs = this.#options.clock.elapsed()
     const bucket = buckets.get(name) ?? new TokenBucket(perMinute, nowMs)

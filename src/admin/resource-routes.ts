@@ -38,7 +38,7 @@ export interface RouteDescription {
   readonly groupDescription?: string
   /** Its answers hold one thing, and its version (`etag`). */
   readonly isVersioned?: boolean
-  /** It changes one thing: `if-match` says which version that must be. */
+  /** True where the request changes one thing: `if-match` names the version to change. */
   readonly takesVersion?: boolean
 }
 
@@ -92,7 +92,7 @@ export type ResourceActions<Row extends Dated, Description extends ResourceDescr
   EachAction<Row, Description>,
   keyof Description['operations'] & Verb
 > & {
-  /** By which the audit log calls one. */
+  /** The audit log's word for it. */
   readonly word: ResourceWord
   idOf(row: Row): string
   toBody(row: Row): z.input<Description['body']>
@@ -305,7 +305,7 @@ export function plainResource(word: string, resource: PlainResource) {
   return (app: ControlPlaneApp, { plain }: ControlPlaneDependencies): void => {
     const registries: Readonly<Record<string, PlainRegistry<PlainThing>>> = plain
     const registry = registries[word]
-    // Not reachable: a test asks each of them.
+    // Unreachable: a test checks each plain resource.
     if (registry === undefined) throw new Error(`there is no registry of ${word}`)
     bindResource(app, describePlain(resource), {
       word: registry.word,

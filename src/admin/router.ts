@@ -149,7 +149,7 @@ function placeOf(path: string): string {
 
 async function runHandler(context: ControlRequest): Promise<Response> {
   const { routes, checked, caller, request, requestId, clientAddress } = context
-  // Not reachable: `findRoute` and `readBody` come before.
+  // Unreachable: `findRoute` and `readBody` come before.
   if (routes === undefined || checked === undefined) throw new Error('a middleware is missing')
   const bindings: ControlPlaneBindings = {
     requestId,

@@ -24,7 +24,7 @@ export type JsonObject = Readonly<Record<string, unknown>>
 
 export interface Listing<Row> {
   readonly rows: readonly Row[]
-  /** True where the list goes on after the limit was reached. */
+  /** True if the list continues beyond the limit. */
   readonly hasMore: boolean
 }
 
@@ -35,7 +35,7 @@ export interface AnsweredListing<Row> extends Listing<Row> {
 
 interface AskOptions {
   readonly signal?: AbortSignal
-  /** The one that a change is of; absent: whichever it is. */
+  /** The version to change. Absent: any. */
   readonly version?: string | undefined
 }
 
@@ -70,12 +70,12 @@ export class Client {
     return (await this.callNamed(name, member, question)) as NonNullable<AnswerOf<Name>>
   }
 
-  /** `call`, of an operation that a description names, so that no type knows it. */
+  /** `call` for an operation named by a description, without types. */
   async callNamed(name: string, member: string, question?: Question): Promise<JsonObject> {
     return (await this.readNamed(name, member, question)).body
   }
 
-  /** Likewise, with the version; undefined: the server is older than versions. */
+  /** Reads the body and its version. Undefined if the server has no versions yet. */
   async readNamed(
     name: string,
     member: string,
@@ -103,10 +103,10 @@ export class Client {
     await this.removeNamed(name, question)
   }
 
-  /** `remove`, of an operation that a description names. */
+  /** `remove` for an operation named by a description. */
   async removeNamed(name: RemovalName, question?: Question): Promise<void> {
     const response = await this.#ask(toApiRequest(name, question), question)
-    // Anything else that is well came from something that does not know what was asked.
+    // Any other success did not come from a gateway.
     if (response.status !== 204) throw notAGateway(response)
   }
 
@@ -209,9 +209,9 @@ function openRemote(address: string, apiKey: string | undefined): Client {
   return new Client(send, { baseUrl: gateway.base, apiKey })
 }
 
-/** OpenSSL's names of what is wrong with a certificate. */
+/** OpenSSL's names for certificate errors. */
 const UNTRUSTED = /CERT|ALTNAME/
-/** Runtimes' names of an answer that is no TLS. */
+/** Runtimes' names for an answer without TLS. */
 const PLAIN_HTTP = /EPROTO|WRONG_VERSION_NUMBER/
 
 function toUnreachable(origin: string, cause: string): string {
@@ -238,7 +238,7 @@ const FAILURES: Readonly<Record<number, CliFailure>> = {
   412: 'conflict',
 }
 
-/** A gateway that knows no key cannot say where the key came from. */
+/** The gateway cannot know where the rejected key came from, so the hint is added here. */
 function withCure(error: CliError, baseUrl: string): CliError {
   if (error.code !== 'unauthorized') return error
   return new CliError(
@@ -284,7 +284,7 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null
 }
 
-/** @throws CliError where the next page would be the one that was asked for, and so for ever */
+/** @throws CliError if the next page is the same one, which would never end */
 export function assertGoesOn(cursor: string | null, next: unknown): void {
   if (cursor === null || next !== cursor) return
   throw new CliError(

@@ -75,7 +75,7 @@ export interface ServeFlags {
 export interface MasterKeyStatus {
   /** `GATEHOUSE_MASTER_KEY`, or the path of the file. */
   readonly source: string
-  /** Null: there is none yet. */
+  /** Null if it does not exist yet. */
   readonly currentId: string | null
   readonly previousIds: readonly string[]
   readonly tables: readonly {
@@ -137,7 +137,7 @@ export interface CliContext {
   }
   /** From the local data folder, which no server may be using. */
   readonly copyStore: (onProgress: (progress: CopyProgress) => void) => Promise<CopiedStore>
-  /** Of the local data folder, which no server may be using. */
+  /** For the local data folder, which no server may use meanwhile. */
   readonly acceptStore: () => Promise<AcceptedStore>
   /** The server that the environment names and this machine; changes neither. */
   readonly examine: () => Promise<readonly Finding[]>

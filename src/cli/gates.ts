@@ -125,7 +125,7 @@ export function bindGates(program: Command, context: CliContext): void {
 
 type Fallback = Schemas['GateFallback']
 
-/** None where the server is of an earlier version. */
+/** Empty if the server is of an earlier version. */
 async function findFallbacks(client: Client): Promise<readonly Fallback[]> {
   const asked = client.call('GET /v1/targets/fallbacks', 'data')
   return (await asked.catch((error) => ({ data: ifRefused(error).rows }))).data
@@ -193,7 +193,7 @@ const DEFAULT_NAMES: readonly (readonly [keyof Gate['defaults'], string])[] = [
   ['reasoningEffort', 'effort'],
 ]
 
-/** Those that the gate has; instructions on one line, and not all of them. */
+/** The gate's defaults. Instructions are cut to one line. */
 function defaultsOf({ defaults }: Gate): (readonly [string, string])[] {
   return DEFAULT_NAMES.filter(([member]) => defaults[member] !== undefined).map(
     ([member, name]) => {
@@ -213,7 +213,7 @@ function showTest(test: GateTest, isJson: boolean): void {
   if (isJson) printJson(test)
   else {
     printLine(formatTable(TEST_COLUMNS, results))
-    // Below the table, where no column cuts them.
+    // Below the table, so that they are not cut to a column.
     for (const { target, error } of results)
       if (error !== undefined) printLine(`${target}: ${error.code}: ${error.message}`)
   }

@@ -17,15 +17,13 @@ export async function readStandardInput(): Promise<string> {
   return await terminal().input.readText()
 }
 
-/** True where somebody sits there who sees a question and can answer it. */
+/** True if a person can see a question and answer it. */
 export function canAsk(): boolean {
   const { input, error } = terminal()
   return input.isTerminal && error.isTerminal
 }
 
-/**
- * Asks before something that cannot be undone; a script without a terminal has said yes by calling.
- */
+/** Asks before a deletion. Without a terminal, running the command counts as consent. */
 export async function confirmDeletion(what: string, isAgreed: boolean): Promise<void> {
   if (isAgreed || !canAsk()) return
   const answer = await terminal().askYes(`Delete ${what}?`)
@@ -33,12 +31,12 @@ export async function confirmDeletion(what: string, isAgreed: boolean): Promise<
   if (!answer) throw new CliError('failed', 'Nothing was deleted.')
 }
 
-/** Twice the largest body that the gateway takes unless told otherwise. */
+/** Twice the default limit of the gateway's request bodies. */
 const MAX_MIB = 64
 
 /**
- * @param name for the message, with what became of it
- * @throws CliError where there is more than anybody means to give
+ * @param name used in the message, before `consequence`
+ * @throws CliError above the limit
  */
 export async function readBounded(
   pieces: AsyncIterable<Uint8Array>,

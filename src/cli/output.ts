@@ -2,7 +2,7 @@
 import type { OnLocalFolder } from './context.ts'
 import { terminal } from './terminal.ts'
 
-/** Without what a terminal would obey: much of what is told comes from a server. */
+/** Removes terminal controls, since much of the text comes from a server. */
 export function printLine(text: string): void {
   terminal().output.write(`${toPrintable(text)}\n`)
 }
@@ -12,17 +12,17 @@ export function toUsdCell(usd: number): string {
   return `$${usd.toFixed(9).replace(/0{1,3}$/, '')}`
 }
 
-/** With colours of our own; `text` holds nothing that has not been through `toPrintable`. */
+/** With the program's own colours. `text` has passed `toPrintable`. */
 export function printPainted(text: string): void {
   terminal().output.write(`${text}\n`)
 }
 
-/** For what is said beside the result, so that the result alone can be piped. */
+/** For text beside the result, so that only the result is piped. */
 export function printNote(text: string): void {
   terminal().error.write(`${toPrintable(text)}\n`)
 }
 
-/** An empty list is no answer to whoever is in another folder than they think. */
+/** Explains an empty list: the user may be in another folder than expected. */
 export function noteMadeFolder({ madeFolder }: OnLocalFolder): void {
   if (madeFolder === undefined) return
   printNote(
@@ -61,7 +61,7 @@ export function printJson(value: unknown): void {
 
 const CONTROLS_IN_JSON = /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
 
-/** JSON may hold some control characters as they are; here it has all of them escaped. */
+/** Escapes all control characters, also those that JSON allows. */
 export function toJsonText(value: unknown, indent = 0): string {
   return JSON.stringify(value, null, indent).replaceAll(
     CONTROLS_IN_JSON,
@@ -73,19 +73,19 @@ export function toJsonText(value: unknown, indent = 0): string {
 const TERMINAL_CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
 
 /**
- * Without what would move the cursor, change colours, rename the window or turn a line around:
- * names and answers come from elsewhere.
+ * Removes characters that move the cursor, change colours, rename the window or reverse a line:
+ * names and answers are not trusted.
  */
 export function toPrintable(text: string): string {
   return text.replaceAll(TERMINAL_CONTROLS, '')
 }
 
-/** Headings, and what each says of a row. */
+/** Heading → cell of a row. */
 export type Columns<Row> = Readonly<Record<string, (row: Row) => string>>
 
 const GAP = '  '
 
-/** A cell that is cut to less tells nothing. */
+/** A shorter cell is unreadable. */
 const LEAST_WIDTH = 8
 
 /**
@@ -136,7 +136,7 @@ function cut(text: string, width: number): string {
   return `${kept}…`
 }
 
-/** `2026-11-21 09:30` in the reader's zone; a dash for what has not happened. */
+/** `2026-11-21 09:30` in the local zone. A dash without a time. */
 export function formatTime(iso: unknown): string {
   if (typeof iso !== 'string') return '-'
   const time = new Date(iso)

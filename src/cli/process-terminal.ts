@@ -29,7 +29,7 @@ export const processTerminal: Terminal = {
     process.stdout.once('error', (error) => {
       // Every write after the first failure fails too.
       process.stdout.on('error', () => {})
-      // Nobody can be told of it where both go to the same full disk.
+      // Cannot be reported where both streams go to the same full disk.
       process.stderr.on('error', () => {})
       leave(error)
     })

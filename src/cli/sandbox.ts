@@ -37,7 +37,7 @@ export function bindSandbox(program: Command): void {
       const stop = () => void sandbox.stop().then(() => process.exit(0))
       process.once('SIGTERM', stop)
       process.once('SIGINT', stop)
-      // None of these is asked to do anything, and by itself each would end it.
+      // Without a listener, each of these signals would end the process.
       for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => {})
       if (asJson(command)) return printJson({ url: sandbox.url })
       printLine(

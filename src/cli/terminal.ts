@@ -20,7 +20,7 @@ export interface Terminal {
   askSecret(question: string): Promise<string | undefined>
   /** Needs a keyboard. @returns undefined when the person cancels */
   askYes(question: string): Promise<boolean | undefined>
-  /** Calls back once when nobody reads standard output any more (`| head`). */
+  /** Calls back once when the reader of standard output has closed it (`| head`). */
   onReaderGone(leave: (error: Error) => void): void
   /** 0 until a command sets it; a command that fails ends with its failure's instead. */
   exitCode: number
@@ -29,12 +29,12 @@ export interface Terminal {
 interface Screen {
   /** A screen rather than a file or a pipe. */
   readonly isTerminal: boolean
-  /** In columns; also for what is none. */
+  /** In columns. A default without a terminal. */
   readonly width: number
   readonly write: (text: string) => void
 }
 
-/** The width of a screen that does not say its own; also where there is none. */
+/** Width of a terminal that does not report one, or without a terminal. */
 export const DEFAULT_WIDTH = 80
 
 const terminals = new AsyncLocalStorage<Terminal>()

@@ -167,7 +167,7 @@ const modelPrices = z.strictObject({
 /** US dollars per thousand uses. */
 const usdPerThousand = z.number().min(0).max(MAX_USD_PER_THOUSAND)
 
-/** Of tools that the provider runs itself. */
+/** For tools that the provider runs itself. */
 const toolFees = z.strictObject({
   webSearch: usdPerThousand.optional(),
   fileSearch: usdPerThousand.optional(),

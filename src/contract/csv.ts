@@ -34,7 +34,7 @@ const COLUMNS: readonly (readonly [heading: string, read: (sum: UsageSumBody) =>
   ['cached_input_tokens', (sum) => sum.tokens.cachedInput],
   ['output_tokens', (sum) => sum.tokens.output],
   ['reasoning_tokens', (sum) => sum.tokens.reasoning],
-  // As a decimal: a spreadsheet shows 1e-7 as text.
+  // Decimal, since spreadsheets show 1e-7 as text.
   ['cost_usd', (sum) => toDecimal(sum.cost.usd)],
   ['duration_p50_ms', (sum) => sum.durationMs.p50],
   ['duration_p95_ms', (sum) => sum.durationMs.p95],

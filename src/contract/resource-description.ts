@@ -14,14 +14,14 @@ export interface OperationWords {
   /** The request's body, for people. */
   readonly takes?: string
   readonly answers?: string
-  /** HTTP statuses beyond those that the operation has with every resource. */
+  /** HTTP statuses beyond those of every resource. */
   readonly refusals?: readonly (403 | 409)[]
-  /** The document says that it takes a session; its handler demands it. */
+  /** Documented as needing a session. The handler enforces it. */
   readonly isForUsers?: boolean
 }
 
 export interface ResourceDescription {
-  /** By which its operations are called: `createWebhook`. */
+  /** Used in operation ids: `createWebhook`. */
   readonly name: string
   /** `Webhooks`: `listWebhooks`. */
   readonly names: string
@@ -32,15 +32,15 @@ export interface ResourceDescription {
   readonly path: string
   /** The parameter that names one in its path; absent: `id`. */
   readonly parameter?: { readonly name: string; readonly schema: z.ZodString }
-  /** The group of operations that it belongs to, and what that is, where no other place says so. */
+  /** The group of its operations, with a description unless another place has one. */
   readonly group: string
   readonly groupDescription?: string
-  /** Those that it has. A text is the summary. */
+  /** The operations that exist. A plain text is the summary. */
   readonly operations: Readonly<Partial<Record<Verb, string | OperationWords>>>
   readonly list: z.ZodType
   readonly body: z.ZodType
   readonly create?: z.ZodType
-  /** The answer to a creation, which may hold what is shown but once; absent: `body`. */
+  /** The answer to a creation, which may hold a secret that is shown once. Absent: `body`. */
   readonly created?: z.ZodType
   readonly update?: z.ZodType
   /** The answer to a change; absent: `body`. */

@@ -31,7 +31,7 @@ export function text(length: TextLength) {
  * need none of these.
  */
 const DISGUISING_CHARACTERS = /[\t\n\r\u0080-\u009f\u2028-\u202e\u2066-\u2069]/
-/** Any that a reader sees: a name without one cannot be told from another, or from none. */
+/** A visible character. Names without one look alike, or empty. */
 const SEEN = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}]/u
 
 /** A name, which is shown in a line with others. */
@@ -45,7 +45,7 @@ export function label(length: TextLength) {
     })
 }
 
-/** @returns what a name from before these rules keeps under them; empty: nothing */
+/** @returns the valid part of a name that is older than these rules; may be empty */
 export function toLabel(name: string): string {
   const parts = name.split(DISGUISING_CHARACTERS).map((part) => part.trim())
   const plain = parts.filter((part) => part !== '').join(' ')

@@ -36,7 +36,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The fault of one field of a form, or of a member of it; undefined when there is none. */
+/** The fault of a form's field or of a member of it, if any. */
 export function problemWith(error: unknown, field: string): string | undefined {
   if (!(error instanceof ApiError)) return undefined
   const found = error.problems.find(

@@ -14,13 +14,13 @@ import { ApiError, toApiError, unreachable } from './api-error.ts'
 
 export type { AnswerOf, OperationName, PagedName, QuestionOf, RowOf }
 
-/** Called with every answer that says the session has ended. */
+/** Called with every answer that reports an ended session. */
 let onSignedOut: () => void = () => {}
 export function whenSignedOut(listener: () => void): void {
   onSignedOut = listener
 }
 
-/** Called with every question that nobody answered. */
+/** Called with every request that got no answer. */
 let onUnreachable: () => void = () => {}
 export function whenUnreachable(listener: () => void): void {
   onUnreachable = listener
@@ -38,9 +38,9 @@ export async function ask<Name extends OperationName>(
 
 export interface AskOptions {
   readonly signal?: AbortSignal
-  /** Instead of the session: for the first user, who has a key and no session yet. */
+  /** Replaces the session for the first user, who has a key and no session yet. */
   readonly apiKey?: string
-  /** The version that a change is of: of another, the gateway changes nothing (412). */
+  /** The version to change. The gateway refuses others (412). */
   readonly ifMatch?: string
 }
 
@@ -54,7 +54,7 @@ export async function askWith<Name extends OperationName>(
   return (await response.json()) as AnswerOf<Name>
 }
 
-/** With the version of the thing that it holds; undefined: the gateway is older than versions. */
+/** Answers with the version of the thing. Undefined if the gateway has no versions yet. */
 export async function askTagged<Name extends OperationName>(
   name: Name,
   options: AskOptions,

@@ -13,7 +13,7 @@ import {
 } from './ask.ts'
 
 type ChangeName = Extract<OperationName, `PATCH ${string}}`>
-/** By the same path. */
+/** The read operation at the same path. */
 type ReadOf<Change> = Change extends `PATCH ${infer Path}`
   ? Extract<OperationName, `GET ${Path}`>
   : never
@@ -21,7 +21,7 @@ type ReadOf<Change> = Change extends `PATCH ${infer Path}`
 export class ChangedMeanwhile<Thing = unknown> extends Error {
   override readonly name = 'ChangedMeanwhile'
   readonly newest: Thing
-  /** The author of the last change, and its time; undefined: nobody knows. */
+  /** Author and time of the last change, if known. */
   readonly last: { readonly by: string; readonly at: string } | undefined
 
   constructor(newest: Thing, last: ChangedMeanwhile['last']) {

@@ -97,10 +97,10 @@ type Reason = 'session' | 'connection'
 
 const reasons = new Set<Reason>()
 
-// The browser's own word for being online says nothing: the gateway may be on this machine.
+// The browser's online state is ignored, since the gateway may run on this machine.
 onlineManager.setEventListener(() => undefined)
 
-/** Holds every question to the gateway while there is a reason to, and asks again afterwards for what is shown. Asks nothing. */
+/** Pauses all queries while there is a reason. Those on the page are refetched afterwards. */
 function holdQueries(reason: Reason): void {
   reasons.add(reason)
   onlineManager.setOnline(false)
@@ -111,10 +111,9 @@ function releaseQueries(reason: Reason): void {
   onlineManager.setOnline(reasons.size === 0)
 }
 
-/** This browser had a session the last time: a user who has none now learns why. */
+/** Set while this browser has a session, so that the sign-in page can say that it ended. */
 const STORED_AS = 'gatehouse-had-session'
 
-/** That the session has ended while a page was open: known once, for all of the page. Asks nothing. */
 export function rememberSession(): void {
   localStorage.setItem(STORED_AS, '1')
 }
@@ -126,6 +125,7 @@ export function forgetSession(): boolean {
   return had
 }
 
+/** Whether the session ended while the page was open. */
 const hasEnded = createSignal()
 
 export function holdForSignIn(): void {

@@ -18,7 +18,7 @@ export function SessionEnded() {
   const goOn = async () => {
     const session = await askWith('GET /v1/session', {})
     if (session.user?.id !== before?.user?.id) {
-      // Somebody else: nothing of the user before may stay.
+      // Another user: nothing of the previous user may stay.
       location.assign('/dashboard')
       return
     }
@@ -27,9 +27,9 @@ export function SessionEnded() {
     await queryClient.invalidateQueries()
   }
   useEffect(() => {
-    // Signing in elsewhere counts too.
+    // The user may have signed in in another tab.
     const look = () => {
-      // None there either: the window stays.
+      // Still signed out: the window stays.
       if (document.visibilityState === 'visible') goOn().catch(() => undefined)
     }
     document.addEventListener('visibilitychange', look)

@@ -1,4 +1,4 @@
-/** Light or dark: the reader's choice, or the system's while there is none. */
+/** Light or dark: the reader's choice, or else the system's. */
 
 export type ThemeChoice = 'system' | 'light' | 'dark'
 

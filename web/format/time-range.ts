@@ -27,7 +27,7 @@ export interface RangeChoice {
 export interface Period {
   /** Milliseconds since the Unix epoch, at the beginning of an hour. */
   readonly fromMs: number
-  /** Not included. */
+  /** Exclusive. */
   readonly toMs: number
 }
 
@@ -56,10 +56,10 @@ export interface ComparedPeriods {
 }
 
 const DEFAULT: RangeChoice = { range: '7d' }
-/** More steps than this are thinner than can be told apart. */
+/** More steps than this are too thin to distinguish. */
 const MAX_DAY_STEPS = 100
 const LONGEST_MONTH_BY_HOUR_MS = 2 * DAY_MS
-/** Of the interface: a week in which clocks are set back has an hour more. */
+/** The API's limit. A week in which clocks are set back has one hour more. */
 const LONGEST_BY_HOUR_MS = 7 * DAY_MS + HOUR_MS
 
 /** Takes anything that an address holds; the default stands in for what is no range. */
@@ -75,7 +75,7 @@ export function parseRangeChoice(search: Readonly<Record<string, unknown>>): Ran
   return between(floorTo(HOUR_MS, begin), ceilTo(HOUR_MS, end))
 }
 
-/** Whole days, both included, of the zone or, where its days are not known, of UTC. */
+/** Whole days, both inclusive, in the zone, or in UTC if its days are unknown. */
 export function chooseDays(from: string, to: string, zone: TimeZone): RangeChoice {
   if (zone === 'utc' || zoneOfDays(from, to, zone) === 'utc') return { range: 'custom', from, to }
   return between(startOfDay(from, zone), startOfDay(to, zone, 1))

@@ -23,7 +23,7 @@ export interface UsageFigures {
     readonly usd: number
     readonly estimatedCalls: number
     readonly unknownCalls: number
-    /** Of `unknownCalls`: their model has no price. An earlier gateway does not send it. */
+    /** Part of `unknownCalls`: the model has no price. Earlier gateways do not send it. */
     readonly unpricedCalls?: number | undefined
   }
   readonly durationMs: Percentiles
@@ -32,7 +32,7 @@ export interface UsageFigures {
 
 export interface Measure {
   readonly label: string
-  /** Of its axis. */
+  /** Unit of its axis. */
   readonly unit: string
   /** Null where there was nothing to measure. */
   readonly read: (sum: UsageFigures) => number | null

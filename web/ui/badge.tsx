@@ -1,4 +1,4 @@
-/** Short states in a word, always told by the word and not by the colour alone. */
+/** A short state as a word, so that it does not depend on colour. */
 import type { ReactNode } from 'react'
 import { classNames } from './class-names.ts'
 

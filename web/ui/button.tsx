@@ -34,7 +34,7 @@ function appearance({ look = 'plain', size = 'medium' }: Appearance, className?:
 }
 
 export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement>, Appearance {
-  /** Shows that it is at work, and takes no second press. */
+  /** Shows progress and ignores further presses. */
   readonly isBusy?: boolean
   /**
    * Has nothing to do for now. Unlike `disabled`, it keeps the focus of the user who pressed it.
@@ -54,7 +54,7 @@ export function Button({
   ...rest
 }: ButtonProps) {
   const isInert = isBusy || isIdle
-  // Not disabled while it is busy: a user of the keyboard would lose the focus.
+  // A busy button is not disabled, because keyboard users would lose the focus.
   return (
     <button
       type="button"
@@ -117,5 +117,5 @@ function Anchor({ look, size, className, ...rest }: AnchorProps) {
   return <a {...rest} className={appearance({ look, size }, className)} />
 }
 
-/** Leads to a page of the dashboard; takes `to`, `params` and `search` as every link does. */
+/** Links to a page of the dashboard with `to`, `params` and `search`. */
 export const LinkButton = createLink(Anchor)

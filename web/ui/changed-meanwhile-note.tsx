@@ -105,7 +105,7 @@ export function EditNotes<Thing>({
   )
 }
 
-/** The fields whose value is another than it was first. */
+/** The fields that differ from their first values. */
 function ownEdits<Fields extends object>(first: Fields, now: Fields): Partial<Fields> {
   const entries = Object.entries(now).filter(
     ([field, value]) => !isAlike(value, first[field as keyof Fields]),
@@ -117,7 +117,7 @@ function isAlike(a: unknown, b: unknown): boolean {
   return a === b || JSON.stringify(a) === JSON.stringify(b)
 }
 
-/** What the reader typed into a form that shows the newest since. */
+/** The reader's edits, kept while the form shows the newest version. */
 export function useOwnEdits<Fields extends object>(putBack: (mine: Partial<Fields>) => void) {
   const [mine, setMine] = useState<Partial<Fields>>()
   return {

@@ -10,7 +10,7 @@ export interface Snippet {
   readonly code: string
   /** A warning to read before it is copied. */
   readonly note?: ReactNode
-  /** It cannot work here, as its note says. */
+  /** Cannot work here; its note says why. */
   readonly isOff?: boolean
 }
 

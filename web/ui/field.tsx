@@ -16,9 +16,9 @@ import {
 import { classNames } from './class-names.ts'
 
 export interface FieldProblems {
-  /** The faults that the form found, by the id of the control. */
+  /** Faults found by the form, by the id of the control. */
   readonly found: ReadonlyMap<string, string>
-  /** The gateway's refusal of a field of the interface's; until the reader changes the field. */
+  /** The gateway's refusal of a field, until the reader changes the field. */
   readonly refused: (field: string) => string | undefined
   /**
    * Says that a part of the form shows what is refused in this field.
@@ -50,11 +50,11 @@ export function useRefusal(field: string | undefined): string | undefined {
 interface FieldProps {
   readonly label: string
   readonly hint?: ReactNode
-  /** The fault; shown instead of the hint. */
+  /** The fault, shown instead of the hint. */
   readonly problem?: string | undefined
-  /** The interface's name of it, at which a form shows what was refused: `limitUsd`. */
+  /** The API's field name, used to show refusals: `limitUsd`. */
   readonly field?: string | undefined
-  /** Says after the label that it may stay empty. */
+  /** Marks the label as optional. */
   readonly isOptional?: boolean
   readonly className?: string | undefined
 }
@@ -66,7 +66,7 @@ interface ControlLinks {
   readonly 'data-field': string | undefined
 }
 
-/** For custom controls; `TextField` and its like use it. */
+/** For custom controls. `TextField` and the others use it. */
 export function Field({
   label,
   hint,
@@ -113,7 +113,7 @@ export function Field({
 export const CONTROL_CLASS =
   'w-full rounded-lg border border-line-strong bg-surface px-3 text-sm text-ink shadow-xs placeholder:text-ink-faint hover:border-ink-faint focus-visible:outline-2 focus-visible:outline-offset-0 focus-visible:outline-accent aria-invalid:border-danger disabled:bg-sunken disabled:text-ink-faint'
 
-/** Of the field around a control, and of the control itself. */
+/** Splits the props of a field from those of its control. */
 function divide<Props extends FieldProps>(props: Props) {
   const { label, hint, problem, field, isOptional, className, ...rest } = props
   return { around: { label, hint, problem, field, isOptional, className }, rest }
@@ -164,7 +164,7 @@ type SelectFieldProps = FieldProps &
     readonly options?: Readonly<Record<string, string>>
   }
 
-/** The browser's own list: it is what phones and screen readers handle best. */
+/** A native list, which phones and screen readers handle best. */
 export function SelectField({ children, options = {}, ...props }: SelectFieldProps) {
   const { around, rest } = divide(props)
   return (

@@ -17,13 +17,13 @@ import { ApiError, problemWith } from '../api/api-error.ts'
 import { type FieldProblems, FieldProblemsContext } from './field.tsx'
 import { ProblemNote } from './states.tsx'
 
-/** Those that the reader has changed since a refusal. */
+/** Fields that the reader has changed since a refusal. */
 interface ChangedFields {
   readonly since: unknown
   readonly fields: ReadonlySet<string>
 }
 
-/** Of the form as a whole. */
+/** A refusal of the form as a whole. */
 const RefusalContext = createContext<unknown>(undefined)
 
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
@@ -39,7 +39,7 @@ type FormProps = Omit<FormHTMLAttributes<HTMLFormElement>, 'onSubmit' | 'noValid
    * none does.
    */
   readonly error?: unknown
-  /** The field that another may have taken: a conflict names none. */
+  /** The field that must be unique: a conflict does not name it. */
   readonly conflictAt?: string
 }
 
@@ -119,7 +119,7 @@ function findInvalid(form: HTMLFormElement | null): Control[] {
   )
 }
 
-/** The part of an `input`, `select` or `textarea` that says it. */
+/** The validity of an `input`, `select` or `textarea`. */
 interface InvalidControl {
   readonly type: string
   readonly validationMessage: string
@@ -135,7 +135,7 @@ const WANTED: Readonly<Record<string, string>> = {
   url: 'Write the whole address, with https:// in front.',
 }
 
-/** The fault of a control of a form, in words of ours: the browser's own are in its language and look. */
+/** The fault of a control. The browser's own messages have its language and look. */
 export function describeInvalid(control: InvalidControl): string {
   const { validity } = control
   if (validity.valueMissing === true) {

@@ -5,7 +5,7 @@
  */
 import { type RefObject, useEffect } from 'react'
 
-/** Not where one types: a phone would bring its keyboard up. */
+/** Never a text field, because phones would open the keyboard. */
 const HEIRS =
   'a[href], button:not(:disabled), summary, [tabindex="0"], input[type="checkbox"], input[type="radio"]'
 

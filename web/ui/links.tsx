@@ -32,7 +32,7 @@ export function PageLink({
   )
 }
 
-/** Opens in a tab of its own, and tells the other side nothing of where it was found. */
+/** Opens in a new tab, without a referrer. */
 export function ExternalLink({
   href,
   children,

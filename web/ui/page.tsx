@@ -10,7 +10,7 @@ export function Page({
 }: {
   readonly title: string
   readonly note?: ReactNode
-  /** Buttons at the end of the heading's line. */
+  /** Buttons beside the heading. */
   readonly actions?: ReactNode
   readonly children: ReactNode
 }) {
@@ -31,7 +31,7 @@ export function Page({
   )
 }
 
-/** @param spoken where the title holds what nobody wants to hear, such as an id */
+/** @param spoken the title without parts that are useless when spoken, such as ids */
 export function useDocumentTitle(title: string, spoken = title): void {
   useEffect(() => {
     document.title = `${title} · Gatehouse`

@@ -32,7 +32,7 @@ interface ResourceProps<Name extends PagedName> {
   /** `tags`. */
   readonly many: string
   readonly icon: ReactNode
-  /** Explains the kind where there is none yet. */
+  /** Explains the kind while the list is empty. */
   readonly purpose: ReactNode
   /** The button that creates one: what it says, and the page or dialog that it opens. */
   readonly create: { readonly label: string } & (

@@ -22,16 +22,16 @@ export function SearchedRows<Row>({
   readonly rows: readonly Row[]
   /** One of the rows, in a word. */
   readonly thing: string
-  /** Of the field. */
+  /** Label of the field. */
   readonly label?: string
   /** The text of a row in which every typed word has to occur. */
   readonly textOf: (row: Row) => string
-  /** Says where it was looked, when nothing was found. */
+  /** Names what was searched, when nothing was found. */
   readonly searched: string
   readonly children: (shown: readonly Row[]) => ReactNode
 }) {
   const [search, setSearch] = useState('')
-  // The field shows a key at once, and hundreds of rows after it.
+  // The field updates at once, hundreds of rows after it.
   const shownSearch = useDeferredValue(search)
   const found = useMemo(() => findByWords(rows, shownSearch, textOf), [rows, textOf, shownSearch])
   const list = useMemo(() => <FirstRows rows={found}>{children}</FirstRows>, [found, children])

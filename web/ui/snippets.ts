@@ -4,9 +4,9 @@
  */
 
 export interface SnippetPlace {
-  /** Of the gateway, without a path: `location.origin`. */
+  /** Address of the gateway without a path: `location.origin`. */
   readonly baseUrl: string
-  /** A gate id by its rule: no character that code would have to escape. */
+  /** A valid gate id, which needs no escaping in code. */
   readonly gateId: string
 }
 
@@ -23,7 +23,7 @@ export interface CallSnippet {
   readonly endpoint: string
   /** Its name within its family: `TypeScript, Chat`. */
   readonly variant: string
-  /** The command that installs what it needs; undefined: it needs nothing. */
+  /** The command that installs its package, if it needs one. */
   readonly install?: string
 }
 

@@ -48,7 +48,7 @@ export function Th({
   readonly isNumber?: boolean | undefined
   /** Only for screen readers: for columns of buttons. */
   readonly isHidden?: boolean | undefined
-  /** Not on phones; its cells are `max-sm:hidden`. */
+  /** Hidden on phones, like its cells (`max-sm:hidden`). */
   readonly isWideOnly?: boolean | undefined
 }) {
   return (
@@ -69,18 +69,18 @@ export function Th({
 export interface Column<Row> {
   readonly title: string
   readonly cell: (row: Row) => ReactNode
-  /** Of its cells. */
+  /** Class of its cells. */
   readonly className?: string
   readonly isNumber?: boolean
   /** Its title is for screen readers only: for buttons. */
   readonly isHidden?: boolean
-  /** Not on phones. */
+  /** Hidden on phones. */
   readonly isWideOnly?: boolean
   /** A stacked cell begins with the title. */
   readonly isLabelled?: boolean
 }
 
-/** A column of moments, with `never` where there is none. */
+/** A column of moments. A missing one is shown as `never`. */
 export function timeColumn<Member extends string>(
   title: string,
   member: Member,

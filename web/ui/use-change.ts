@@ -15,11 +15,11 @@ export type Said = string | readonly [message: string, options: ToastOptions]
 
 interface Change<Answer, Given> {
   readonly send: (given: Given) => Promise<Answer>
-  /** Runs before anything is asked for again. */
+  /** Runs before stale queries are refetched. */
   readonly onAnswer?: (answer: Answer, given: Given) => unknown
   readonly makesStale?: readonly OperationName[]
   readonly done?: Said | ((answer: Answer, given: Given) => Said)
-  /** After all that. */
+  /** Runs last. */
   readonly onDone?: (answer: Answer, given: Given) => unknown
   /** For things that somebody else may have changed meanwhile. */
   readonly failureMakesStale?: readonly OperationName[]
@@ -57,7 +57,7 @@ export function useChange<Answer, Given = void>({
     onError: async (error) => {
       if (saysFailure) toast('error', describeError(error))
       await onFailure?.(error)
-      // Not waited for: where the gateway is away, lists come when it is back.
+      // Not awaited: while the gateway is unreachable, lists load when it is back.
       if (mayBeOtherwise(error)) void refresh(queryClient, ...makesStale)
       await refresh(queryClient, ...failureMakesStale)
     },
@@ -67,7 +67,7 @@ export function useChange<Answer, Given = void>({
   })
   return {
     ...mutation,
-    /** The same one is sent once at a time: two presses may come before the button is drawn busy. */
+    /** Sends the same change once at a time: two presses may precede the busy button. */
     mutate: (given: Given) => {
       const name = nameOf(given)
       if (underWay.current.has(name)) return
@@ -77,12 +77,12 @@ export function useChange<Answer, Given = void>({
   }
 }
 
-/** Nobody knows what became of it, or somebody else was quicker: it is gone, taken or another. */
+/** The outcome is unknown, or somebody else was faster: lists may be stale. */
 function mayBeOtherwise(error: unknown): boolean {
   return error instanceof ApiError && [0, 404, 409].includes(error.status)
 }
 
-/** The answer may be lost, and not the question. */
+/** The change may have been made although its answer was lost. */
 function tellUnanswered(error: unknown): never {
   if (!(error instanceof ApiError) || error.status !== 0) throw error
   const text = `${error.message} It may have been done all the same: look before you do it again.`

@@ -20,7 +20,7 @@ export class CallerNames {
     this.#accountId = accountId
   }
 
-  /** The name of an id that `find` was given; null where there is none. */
+  /** The name of an id that was given to `find`. Null if it is unknown. */
   of(id: string): string | null {
     return this.#names.get(id) ?? null
   }

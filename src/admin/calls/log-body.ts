@@ -66,7 +66,7 @@ function toExportColumns(name: keyof LogBody, column: CallColumn): readonly Expo
     place: csv,
     heading,
     read(log) {
-      // As a decimal: a spreadsheet would show 1e-7 as text.
+      // Decimal, since spreadsheets show 1e-7 as text.
       if (part === 'nanoUsd') return log.cost.usd?.toFixed(9)
       return (log[name] as Readonly<Record<string, CsvCell>> | null)?.[part]
     },

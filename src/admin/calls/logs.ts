@@ -181,7 +181,7 @@ interface Wanted {
   readonly accountId: AccountId
   readonly filter: CallFilter
   readonly names: CallerNames
-  /** @throws GatewayError (rejects) when nobody may read any more */
+  /** @throws GatewayError (rejects) when the caller may no longer read */
   readonly askAgainWho: () => Promise<unknown>
 }
 

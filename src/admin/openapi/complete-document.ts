@@ -115,7 +115,7 @@ function takeDescription({ operation }: PlacedOperation): RouteDescription {
   return example === undefined ? described : { ...described, example }
 }
 
-/** Those that are used, the ones without a place in the table last. */
+/** The tags in use. Tags missing from the table come last. */
 function toTags(operations: readonly DescribedOperation[]): NonNullable<Document['tags']> {
   const used = new Map<string, string | undefined>()
   for (const { operation, groupDescription } of operations)

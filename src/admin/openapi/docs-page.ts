@@ -45,7 +45,7 @@ const PAGE = `<!doctype html>
 
 interface Asset {
   readonly type: string
-  /** Reads it on request: nobody else pays for it. */
+  /** Read on request, so that other callers do not pay for it. */
   readonly read: () => string | Blob
 }
 

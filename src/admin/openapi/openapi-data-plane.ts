@@ -178,7 +178,7 @@ const endpoints: readonly Endpoint[] = [
   },
 ]
 
-/** Of calls: every status that one can be refused with, or fail with before its first byte. */
+/** Every status of a call that is refused, or fails before its first byte. */
 const CALL_ERRORS: Readonly<Record<string, string>> = {
   400:
     'The request is not valid, or the gate leads to a provider of another format. The message ' +

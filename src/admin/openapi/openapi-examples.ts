@@ -194,10 +194,10 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
   },
   getInvitationOffer: {
     bodies: { 'By its token': { invitation: `inv-${'0123456789abcdef'.repeat(4)}` } },
-    // Nobody has made this one.
+    // This invitation does not exist.
     expects: 404,
   },
-  // A test server has no identity provider, and shows its figures to nobody.
+  // A test server has no identity provider, and its metrics are off.
   beginOidc: { bodies: { 'Back to the front page': { returnTo: '/' } }, expects: 404 },
   endOidc: { expects: 404 },
   getMetrics: { expects: 404 },

@@ -116,7 +116,7 @@ function page(contentType: string, description: string) {
 }
 
 /** Add any other route that answers without a key of the account. */
-/** Nobody has to be known to ask, so an address may ask so often. */
+/** Public, so each address has a limit. */
 const TOO_MANY = {
   429: jsonContent(errorBody, 'Too many requests; `retry-after` says when to come back.'),
 }

@@ -27,7 +27,7 @@ export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDepe
       const { keyId, gateId, limitTokens, limitUsd, period, unpriced, alertAt } = body
       const { scope, name: nameOfScope } = toScope(dependencies, accountId, { keyId, gateId })
       const limit = toLimit({ limitTokens, limitUsd })
-      // Not reachable: the contract demands one.
+      // Unreachable: the contract requires one.
       if (limit === undefined) throw refuse([{ field: 'limitTokens', message: 'is required' }])
       const name = body.name ?? nameOfScope
       const settings = { name, scope, limit, period, unpriced, alertAt }

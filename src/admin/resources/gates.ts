@@ -90,7 +90,7 @@ function assertKnownOwnedModels(
   if (problems.length > 0) throw refuse(problems)
 }
 
-/** The hot path asks whether there are any. */
+/** Null without any, which is cheap to check on the hot path. */
 function toDefaults(defaults: z.infer<typeof defaultsBody>): GateDefaults | null {
   const given = Object.entries(defaults).filter(([, value]) => value !== undefined)
   return given.length === 0 ? null : Object.fromEntries(given)

@@ -55,7 +55,7 @@ const MOST_CALLS = 200
 
 /** A failure now and then is what a fallback is for. */
 const LEAST_SHARE = 0.05
-/** Where no failure is known: a test of the gate, too, asks each target once. */
+/** Minimum without a known failure, because a test of the gate asks each target once. */
 const LEAST_CALLS = 5
 
 /** A vendor's rate limit is passed on with its own status. */
@@ -122,7 +122,7 @@ export function bindGateFallbacks(app: ControlPlaneApp, dependencies: Dependenci
   })
 }
 
-/** Of the targets that the gate has now. */
+/** Only for the gate's current targets. */
 function countFallbacks(gate: Gate, answered: readonly Omit<AnsweredCalls, 'gateId'>[]) {
   const names = new Set(gate.targets.map(({ model }) => model))
   const counts = { answeredCalls: 0, fallbackCalls: 0 }

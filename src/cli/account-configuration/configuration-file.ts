@@ -91,7 +91,7 @@ export function toFault(path: string, faults: readonly YamlFault[]): CliError {
   )
 }
 
-/** Nothing that tells one server or one hour from another. */
+/** The same text for every server and at any time. */
 const HEADING = `# Gates and what belongs to them, for review in version control.
 # Written by \`gatehouse config pull\`, compared by \`gatehouse config diff\`, applied by \`gatehouse config push\`.
 # What is left out has its default; of a section that is left out nothing is changed. No secret belongs in this file.

@@ -25,11 +25,11 @@ export interface Change {
   readonly action: ResourceVerb
   readonly kind: Kind
   readonly name: string
-  /** Of an update; empty otherwise. */
+  /** Changed members of an update. Empty otherwise. */
   readonly fields: readonly FieldChange[]
   /** The body that is sent; empty for a deletion. */
   readonly body: JsonObject
-  /** By which the control plane addresses what is there already. */
+  /** The control plane's id of the existing thing. */
   readonly handle: string | undefined
   /** The server's own; undefined: it has none yet. */
   readonly before: JsonObject | undefined

@@ -10,7 +10,7 @@ import { KINDS, type Kind, toComplete } from './kinds.ts'
 
 export interface ServerEntry {
   readonly entry: JsonObject
-  /** By which the control plane addresses it. */
+  /** The control plane's id. */
   readonly handle: string
 }
 
@@ -136,7 +136,7 @@ interface Operations {
 
 type CollectionPath<Name = OperationName> = Name extends `POST ${infer Path}` ? Path : never
 
-/** By which operations of the interface each section of the configuration file is read and changed. */
+/** The operations that read and change each section of the configuration file. */
 export const OPERATIONS: Readonly<Record<ConfigurationSection, Operations>> = {
   ownedModels: operationsAt('/v1/owned-models', 'slug'),
   gates: operationsAt('/v1/gates'),

@@ -1,4 +1,4 @@
-/** Usage told apart: over time as a stacked chart, as a whole as a table, and as a file. */
+/** Usage by group: a stacked chart over time, a table of the range, and a file. */
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { ChartColumnStacked, Download } from 'lucide-react'
 import { useState } from 'react'
@@ -43,7 +43,7 @@ import { type NameGroup, type Sum, sortSums, toGroupNames } from './columns.ts'
 import { SumsTable } from './sums-table.tsx'
 
 const GROUPS_AT_FIRST = 50
-/** As many as the interface gives at once. */
+/** The API returns at most this many. */
 const MOST_GROUPS = 1_000
 
 export function BreakdownCard({
@@ -254,7 +254,7 @@ function useGroupPaints(
 
 const GROUPS_PER_PAGE = 1_000
 
-/** Without the sums of all others, since each is told apart. @throws ApiError */
+/** Reads every group, so there is no sum of the others. @throws ApiError */
 async function askAllGroups(
   query: Omit<QueryOf<'GET /v1/analytics'>, 'limit' | 'cursor'>,
 ): Promise<readonly UsageSumBody[]> {

@@ -55,7 +55,7 @@ export function parseChoices(search: Search): Choices {
   }
 }
 
-/** What the server ranks groups by, so that the first page of them is that of the table's order. */
+/** The server's ranking of groups, so that the first page matches the table's order. */
 export function orderOf({ by, sort, show, isAscending }: Choices): DrawnName | 'name' {
   // The server knows keys by their ids.
   if (sort === 'name') return isAscending && by !== 'key' ? 'name' : show

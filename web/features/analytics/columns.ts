@@ -39,7 +39,7 @@ export const COLUMNS: readonly Column[] = [
   column('first95', 'First token p95', (sum) => sum.firstByteMs.p95, formatDuration),
 ]
 
-/** Not a column of the table: where tokens are drawn, rows are in the order of their sum. */
+/** Orders rows by their sum while tokens are drawn. Not a column of the table. */
 const TOKENS_SORT = 'tokens'
 
 /** Rows without a figure stand last, whichever way, and all others together behind them. */

@@ -144,7 +144,7 @@ function toLengths(
   return { [`${name}FromMs`]: String(from), [`${name}ToMs`]: to === null ? undefined : String(to) }
 }
 
-/** Of the whole range: a table of every cell would tell less. */
+/** Figures of the whole range. A table of every cell would be less useful. */
 function SpreadTable({ heat, label }: { readonly heat: HeatData; readonly label: string }) {
   return (
     <Table

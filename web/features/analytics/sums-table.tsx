@@ -9,7 +9,7 @@ import { type Choices, type GroupName, toSearch } from './choices.ts'
 import { COLUMNS, type Column, type NameGroup, type Sum, sortSums } from './columns.ts'
 
 const NAME_COLUMN = 'name'
-/** It takes the room that the figures leave, and is cut where that is little. */
+/** Takes the width that the figures leave, and is cut to it. */
 const NAME_CLASS =
   'sticky left-0 w-full max-w-0 min-w-36 rail:min-w-32 bg-surface pr-3 pl-5 text-left'
 /** Under a figure: in lines of two words where the table is narrow. */

@@ -149,7 +149,7 @@ export function GateEditor({
 
 interface Saving {
   readonly body: Partial<GateSettings>
-  /** Whatever the gate is by now. */
+  /** Saves regardless of the gate's current version. */
   readonly isOverwriting?: boolean
 }
 

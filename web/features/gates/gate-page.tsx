@@ -158,7 +158,7 @@ function DeleteGateDialog({
     send: () => ask('DELETE /v1/gates/{id}', { path: { id: gate.id } }),
     onAnswer: async () => {
       onClose()
-      // Leaves first: nobody should read that the page's gate is missing.
+      // Leaves first, so that the page does not report its gate as missing.
       await navigate({ to: '/gates', ignoreBlocker: true })
     },
     makesStale: ['GET /v1/gates', 'GET /v1/targets/health'],

@@ -52,7 +52,7 @@ export function GatesPage() {
 
 function SearchedGates({ gates }: { readonly gates: readonly Gate[] }) {
   const [search, setSearch] = useState('')
-  // The field shows a key at once, and hundreds of rows after it.
+  // The field updates at once, hundreds of rows after it.
   const shownSearch = useDeferredValue(search)
   return (
     <>
@@ -88,7 +88,7 @@ const FoundGates = memo(function FoundGates({
   )
 })
 
-/** More would make one gate fill the screen. */
+/** More would let one gate fill the screen. */
 const SHOWN_TARGETS = 4
 
 /** The rows of the list of gates. */

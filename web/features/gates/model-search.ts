@@ -92,7 +92,7 @@ function rankOf({ target, isConfigured }: ModelOption, wanted: string): number {
   return match + (isConfigured ? 0 : 3)
 }
 
-/** The typed text as a target of its own; undefined while it is none. */
+/** The typed text as a target, if it is one. */
 export function toTypedTarget(text: string): string | undefined {
   const typed = text.trim()
   return /^[^\s/]+\/\S+$/.test(typed) ? typed : undefined

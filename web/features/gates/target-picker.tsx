@@ -64,7 +64,7 @@ export function TargetPicker({
       if (!isOpen) setOpen(true)
       else if (choices.length > 0) setActive(step(current, event.key, choices.length))
     } else if (event.key === 'Enter') {
-      // It must not send the form that it stands in.
+      // Must not submit the form around it.
       event.preventDefault()
       if (isOpen) add(chosen)
     } else if (event.key === 'Escape') close()

@@ -17,7 +17,7 @@ export const EXPIRY_CHOICES = [
 export interface Expiry {
   /** `keep`: as the key has it; for keys that are there already. */
   readonly choice: (typeof EXPIRY_CHOICES)[number]['choice'] | 'keep'
-  /** Of `date`: the last day on which it works, in the pages' zone, such as `2026-12-31`. */
+  /** For `date`: the last valid day in the pages' zone, such as `2026-12-31`. */
   readonly day: string
 }
 

@@ -39,17 +39,14 @@ export interface RecentUse {
 
 type Sums = AnswerOf<'GET /v1/analytics'>['data']
 
-/**
- * @returns of a key's id its use; undefined where it is not known: the answer tells only the
- * busiest apart
- */
+/** @returns the use of a key, if known: the answer lists only the busiest keys */
 export function toRecentUse(sums: Sums): (keyId: string) => RecentUse | undefined {
   const useOf = new Map(sums.filter(({ isRest }) => !isRest).map((sum) => [sum.group, sum]))
   const isWhole = !sums.some(({ isRest }) => isRest)
   return (keyId) => useOf.get(keyId) ?? (isWhole ? { calls: 0, errors: 0 } : undefined)
 }
 
-/** Of the last 24 hours, and of the hour in which they began. */
+/** The last 24 hours, rounded down to the hour. */
 export function useRecentUse(): (keyId: string) => RecentUse | undefined {
   const [from] = useState(() => new Date(Date.now() - DAY_MS).toISOString())
   const sums = useQuery(

@@ -18,7 +18,7 @@ export interface CallDetailsProps {
   /** The list's row of it. */
   readonly row: Log | undefined
   readonly onClose: () => void
-  /** Undefined where there is none in the list. */
+  /** Undefined at the end of the list. */
   readonly onNewer: (() => void) | undefined
   readonly onOlder: (() => void) | undefined
 }

@@ -112,7 +112,7 @@ function Section({
   )
 }
 
-/** It leads nowhere: the reader looks for the mistake in the id. */
+/** Not a link: the reader looks for a mistake in the id. */
 function MissingGate({ log }: { readonly log: Log }) {
   const sent = readSentGate(log)
   if (sent === undefined) return 'none that there is'

@@ -10,7 +10,7 @@ export interface TimedAttempt {
   readonly status: number | null
   readonly afterMs: number
   readonly durationMs: number
-  /** `ended`: nobody waited for its answer any more. */
+  /** `ended`: its answer was no longer needed. */
   readonly state: 'answered' | 'failed' | 'ended'
   /** Why it failed, in words; undefined: nothing is known. */
   readonly reason: string | undefined

@@ -260,7 +260,7 @@ function Moment({
         defaultValue={text}
         onChange={(event) => {
           const timeMs = parseFieldTime(event.target.value, zone)
-          // A year that is not whole yet, such as 0002, is none.
+          // An incomplete year, such as 0002, is ignored.
           const isWhole = timeMs >= 0
           send(isWhole ? toFieldTime(timeMs, zone) : '')
           onChange(isWhole ? new Date(timeMs).toISOString() : undefined)
@@ -280,7 +280,7 @@ interface TypedField {
 /** @param text empty: no value */
 function useTypedField(text: string): TypedField {
   const field = useRef<HTMLInputElement>(null)
-  /** Those that have not come back yet: keys are faster than the address of the page. */
+  /** Values on their way to the address, which is slower than typing. */
   const sent = useRef<readonly string[]>([])
   useEffect(() => {
     const place = sent.current.indexOf(text)

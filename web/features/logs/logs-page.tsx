@@ -23,7 +23,7 @@ const route = getRouteApi('/shell/logs')
 // An address as text: the page belongs to another feature.
 const QUICK_START: string = '/docs'
 
-/** Gives its place to the call where there is none for both. */
+/** Hidden beside an open call on small screens. */
 const ASIDE = 'hidden xl:flex'
 
 export function LogsPage() {

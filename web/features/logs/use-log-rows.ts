@@ -20,14 +20,14 @@ const MAX_POLLED_PAGES = 5
 export interface LogRows {
   /** Newest first. */
   readonly rows: readonly Log[]
-  /** There is nothing to show yet. */
+  /** No rows yet. */
   readonly isLoading: boolean
   /** The rows shown are of the filter before. */
   readonly isReplacing: boolean
   readonly error: unknown
   readonly hasMore: boolean
   readonly isLoadingMore: boolean
-  /** Of the page that was asked for last; `loadMore` tries again. */
+  /** The failure of the last page; `loadMore` tries again. */
   readonly moreError: unknown
   readonly isLiveBroken: boolean
   loadMore(): void

@@ -22,7 +22,7 @@ export interface FirstStepsState {
   readonly isKnown: boolean
   /** Besides the sandbox. */
   readonly hasProvider: boolean
-  /** Of providers that can be called: `Mistral, OpenAI`. */
+  /** Names of usable providers: `Mistral, OpenAI`. */
   readonly providerNames: readonly string[]
   /** The gate that the snippet names: the user's, else the demo. */
   readonly gateId: string | undefined
@@ -71,7 +71,7 @@ export function useFirstSteps(isWatching: boolean): FirstStepsState {
   }
 }
 
-/** Kept in this browser: it is the reader's wish, not the account's. */
+/** Stored in this browser, since it is the reader's choice. */
 export function useDismissal(): readonly [
   isDismissed: boolean,
   dismiss: (isDismissed: boolean) => void,
@@ -98,7 +98,7 @@ export const isMadeByStart = {
   /** The built-in sandbox, or the vendors that it plays. */
   provider: ({ id }: Pick<RowOf<'GET /v1/providers'>, 'id'>): boolean =>
     id === SANDBOX || id.startsWith(`${SANDBOX}-`),
-  /** The demo gate of the sandbox, as long as nobody has changed it. */
+  /** The unchanged demo gate of the sandbox. */
   gate: ({ id, targets, createdAt, updatedAt }: Gate): boolean =>
     id === DEMO_GATE &&
     createdAt === updatedAt &&

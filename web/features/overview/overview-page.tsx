@@ -35,7 +35,7 @@ export function OverviewPage() {
   const live = useLive(range.isOngoing)
   const isFetching = useIsFetching({ queryKey: ['GET /v1/analytics'] }) > 0
   const [isDismissed, setDismissed] = useDismissal()
-  // Once shown it stays until it is closed: a user who waits for the tick wants to see it.
+  // Stays until it is closed, so that a waiting user sees the tick.
   const [wasShown, setShown] = useState(false)
   const steps = useFirstSteps(wasShown)
   if (steps.hasCalled === false && !isDismissed && !wasShown) setShown(true)

@@ -104,7 +104,7 @@ function useComparedSums(range: ResolvedRange, everyMs: number | false) {
   }
 }
 
-/** Names the stretches that the changes compare. */
+/** Names the periods that are compared. */
 function describeCompared(
   { compared, ...range }: ResolvedRange,
   hasCalls: boolean,
@@ -126,9 +126,9 @@ const PANEL_ID = 'overview-chart'
 const tabId = (id: string) => `overview-tab-${id}`
 
 interface Compared {
-  /** Of the whole range. */
+  /** Figures of the whole range. */
   readonly now: UsageFigures | undefined
-  /** Of as much of it as is over: this is what is compared. */
+  /** Figures of the completed part, which are compared. */
   readonly over: UsageFigures | undefined
   readonly before: UsageFigures | undefined
   readonly isLoading: boolean
@@ -238,12 +238,12 @@ function Unknown({ now }: { readonly now: UsageFigures }) {
 
 const CALLS_OF = (now: UsageFigures) => formatWhole(readErrors(now).asked)
 
-/** Nothing was called: what adds up is zero, everything else is not known. */
+/** Without calls, sums are zero and everything else is unknown. */
 function empty(measure: Measure): number | null {
   return measure.isSummable ? 0 : null
 }
 
-/** Told by sign and words, coloured only where a direction is good or bad. */
+/** A change with its sign, coloured only if a direction is good or bad. */
 function Change({
   measure,
   now,

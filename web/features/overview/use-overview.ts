@@ -7,7 +7,7 @@ import { operationQuery } from '../../api/operation-query.ts'
 import type { NamedGroupBy } from '../../format/group-name.ts'
 import type { Period, ResolvedRange } from '../../format/time-range.ts'
 
-/** What groups are ranked by. */
+/** The measure that ranks groups. */
 export type Order = 'calls' | 'tokens' | 'cost' | 'errors'
 type Interval = ResolvedRange['step'] | 'all'
 

@@ -74,7 +74,7 @@ export function toCents(typed: string): number | undefined {
   return cents <= MAX_PRICE_CENTS ? cents : undefined
 }
 
-/** Of a model that fills in the middle. */
+/** Settings of a model that fills in the middle. */
 export interface FimSettings {
   readonly fimEndpoint: FimEndpoint
   readonly fimTemplate: FimTemplate

@@ -226,7 +226,7 @@ function ReachabilityCard({ model }: { readonly model: OwnedModel }) {
   )
 }
 
-/** Deletes an owned model, or says which gates have to let go of it first. */
+/** Deletes an owned model, or lists the gates that still use it. */
 function DeleteOwnedModelDialog({
   model,
   users,

@@ -63,12 +63,12 @@ const LOOKS: Readonly<Record<Status, Look>> = {
 const BACKGROUNDS = { ok: 'bg-ok-soft', warn: 'bg-warn-soft', neutral: 'bg-sunken' } as const
 const INKS = { ok: 'text-ok', warn: 'text-warn', neutral: 'text-ink' } as const
 
-/** True where more will be known of it in a moment. */
+/** True if its result is still pending. */
 export function isUnderWay(probe: Probe | null | undefined): boolean {
   return probe?.status === 'checking' || probe?.status === 'loading'
 }
 
-/** What is known last of a model, and since when. */
+/** The latest known state of a model, with its time. */
 export function StateOfModel({
   probe,
   lastCall,

@@ -11,9 +11,9 @@ import { ToolCalls } from './tool-calls.tsx'
 
 interface AnswerViewProps {
   readonly answer: Answer
-  /** Of the last answer alone. */
+  /** Only for the last answer. */
   readonly onRetry: (() => void) | undefined
-  /** Of calls that are waited for. */
+  /** For pending tool calls. */
   readonly onAnswerTools: ((results: readonly ToolResult[]) => void) | undefined
   /** Nothing can be asked at the moment. */
   readonly isLocked: boolean

@@ -42,7 +42,7 @@ export interface Answer {
   readonly callId?: string
   /** `provider/model` that answers. */
   readonly target?: string
-  /** Of what was sent, what had no effect. */
+  /** Sent settings without an effect. */
   readonly ignored?: string
   /** From sending to the first word, of reasoning too; measured here. */
   readonly firstTokenMs?: number
@@ -87,7 +87,7 @@ function entryMessages(entry: Entry): ChatMessage[] {
 
 function toAssistant({ state, content, toolCalls }: Answer): ChatMessage[] {
   if (state === 'failed' || state === 'running') return []
-  // The arguments of a call that was cut off are no JSON, and nobody can answer it.
+  // A tool call that was cut off has invalid JSON and cannot be answered.
   const calls = state === 'done' ? toolCalls : []
   if (content === '' && calls.length === 0) return []
   return [
@@ -114,7 +114,7 @@ export function untilLastQuestion(entries: readonly Entry[]): readonly Entry[] |
   return at < 0 ? undefined : entries.slice(0, at + 1)
 }
 
-/** The turns before the reader's last message, and that message; undefined when there is none. */
+/** The reader's last message and the turns before it, if any. */
 export function splitAtLastMessage(
   entries: readonly Entry[],
 ): { readonly before: readonly Entry[]; readonly text: string } | undefined {
@@ -123,7 +123,7 @@ export function splitAtLastMessage(
   return message?.type === 'user' ? { before: entries.slice(0, at), text: message.text } : undefined
 }
 
-/** For a copy that comes back later: nobody listens to what was running any more. */
+/** For a restored copy, whose running answers are lost. */
 export function settleEntries(entries: readonly Entry[]): readonly Entry[] {
   return entries.map((entry) =>
     entry.type === 'answer' && entry.state === 'running'

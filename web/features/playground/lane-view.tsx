@@ -261,7 +261,7 @@ function useStayAtEnd(
       const element = box.current
       if (element === null) return
       if (leavingFrom.current !== undefined) {
-        // Our own scrolling from before may be told only now; it is not the reader coming back.
+        // May be the late event of our own scrolling, not of the reader's.
         if (element.scrollTop >= leavingFrom.current) return
         leavingFrom.current = undefined
       }

@@ -49,7 +49,7 @@ export function readSettings(settings: Settings): ReadSettings {
   }
   if (Object.keys(problems).length > 0) return { problems }
   return {
-    // Not `instructions`: there, two braces would stand for a variable.
+    // Not `instructions`, where two braces mark a variable.
     system: settings.system.trim() === '' ? [] : [{ role: 'system', content: settings.system }],
     members: {
       ...(temperature === undefined ? {} : { temperature }),

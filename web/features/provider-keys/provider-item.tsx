@@ -22,7 +22,7 @@ export function ProviderItem({
   onDelete,
 }: {
   readonly row: ProviderRow
-  /** What was wrong with the key when it was set; empty or absent: nothing. */
+  /** The warning from when the key was set, if any. */
   readonly warning: string | undefined
   readonly onSet: () => void
   readonly onDelete: () => void

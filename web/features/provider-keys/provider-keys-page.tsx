@@ -237,7 +237,7 @@ function SetKeyForm({
           isActive
             ? `Calls that begin now use ${maskedKey === HIDDEN ? 'it' : maskedKey}.`
             : 'It is inactive, as the one before was.',
-          // What is wrong with it stays on the page.
+          // Warnings stay on the page.
           ...(warnings.length === 0 ? [probe.detail] : []),
         ].join(' '),
       },

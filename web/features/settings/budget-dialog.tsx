@@ -223,13 +223,13 @@ function SubjectField({
   onFound,
 }: {
   readonly type: BudgetScope['type']
-  /** Of the subject that the form knows. */
+  /** Id of the chosen subject. */
   readonly id: string
   /** Undefined: not loaded yet. */
   readonly subjects: readonly Subject[] | undefined
   readonly isFailed: boolean
   readonly isTried: boolean
-  /** Empty: none is meant. */
+  /** Empty: no subject. */
   readonly onFound: (id: string) => void
 }) {
   const listId = useId()
@@ -297,18 +297,18 @@ function describeMatches({
 
 interface Subject {
   readonly id: string
-  /** As the list shows it. */
+  /** Text in the list. */
   readonly label: string
 }
 
 interface FoundSubject {
-  /** Undefined: none is meant, or several may be. */
+  /** Undefined without a unique match. */
   readonly subject: Subject | undefined
-  /** How many the text may mean. */
+  /** Number of matches. */
   readonly matches: number
 }
 
-/** The whole id or label, or a part that only one of them has. */
+/** Matches a whole id or label, or a part that is unique. */
 export function findSubject(subjects: readonly Subject[], text: string): FoundSubject {
   const wanted = text.trim().toLowerCase()
   if (wanted === '') return { subject: undefined, matches: subjects.length }
@@ -345,7 +345,7 @@ const SPANS: Readonly<Record<Period, string>> = {
   total: 'in all',
 }
 
-/** What a budget dialog says beneath its fields, for the unit and the period chosen. Pure. */
+/** Notes below the fields of a budget's dialog. */
 export function describeLimit(unit: 'usd' | 'tokens', period: Period): string {
   const what = unit === 'usd' ? 'The cost of calls' : 'Input and output tokens'
   return `${what}, ${SPANS[period]}.`

@@ -1,4 +1,4 @@
-/** Invitations that nobody has used yet, and the way to withdraw one. */
+/** Open invitations, each with a button that revokes it. */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ask, type RowOf } from '../../api/ask.ts'

@@ -11,7 +11,7 @@ export interface FieldChange {
 
 type Form = Readonly<Record<string, unknown>> | null
 
-/** Changes with every other one, and tells nothing. */
+/** Changes with every save, so it is not shown. */
 const NOISE: ReadonlySet<string> = new Set(['updatedAt'])
 
 /**

@@ -12,7 +12,7 @@ export function Meter({
   reserved = 0,
   limit,
 }: {
-  /** Of what, for screen readers. */
+  /** Name for screen readers. */
   readonly label: string
   readonly used: number
   /** Set aside for calls under way: drawn paler. */

@@ -1,4 +1,4 @@
-/** One's own password, and where one is signed in. */
+/** The user's password and sessions. */
 import { useQuery } from '@tanstack/react-query'
 import { ask, type RowOf } from '../../api/ask.ts'
 import { operationQuery } from '../../api/operation-query.ts'
@@ -162,7 +162,7 @@ function SessionsCard() {
 }
 
 const BROWSERS: readonly (readonly [mark: RegExp, name: string])[] = [
-  // The others claim to be Chrome or Safari as well: they have to be asked for first.
+  // Other browsers claim to be Chrome or Safari too, so they come first.
   [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
   [/\b(?:Firefox|FxiOS)\//, 'Firefox'],
@@ -181,7 +181,7 @@ const SYSTEMS: readonly (readonly [mark: RegExp, name: string])[] = [
   [/\bLinux\b/, 'Linux'],
 ]
 
-/** `Firefox on Windows`; the beginning of the text itself where it is none of the known. */
+/** `Firefox on Windows`, or the beginning of an unknown text. */
 export function describeUserAgent(userAgent: string | null): string {
   if (userAgent === null || userAgent === '') return 'Unknown device'
   const browser = find(BROWSERS, userAgent)

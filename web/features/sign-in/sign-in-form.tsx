@@ -16,9 +16,9 @@ export function SignInForm({
   note,
   onDone,
 }: {
-  /** Of the user who was signed in before. */
+  /** Email of the user who was signed in before. */
   readonly knownEmail?: string
-  /** Shown as long as no try has failed. */
+  /** Shown until a try fails. */
   readonly note?: ReactNode
   readonly onDone: () => unknown
 }) {

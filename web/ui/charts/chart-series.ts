@@ -5,7 +5,7 @@ import type { PatternName } from './palette.ts'
 /** How what is not over is drawn, in every chart. */
 export const RUNNING_DASHES = '2 3'
 
-/** Of the series with the period before. */
+/** Key of the series for the period before. */
 export const BEFORE_KEY = 'before'
 
 export interface ChartSeries {
@@ -13,9 +13,9 @@ export interface ChartSeries {
   readonly key: string
   readonly label: string
   readonly color: string
-  /** Of `stack`: what its colour is filled with, the second signal. */
+  /** Pattern of a `stack`, in addition to its colour. */
   readonly pattern?: PatternName
-  /** Of the others: how the line is broken; undefined: not at all. */
+  /** Dashes of a line. Undefined: a solid line. */
   readonly dashes?: string | undefined
   /** `before`: a faint, broken line without a filling. */
   readonly look: 'line' | 'area' | 'stack' | 'before'

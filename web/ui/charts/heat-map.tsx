@@ -310,7 +310,7 @@ export function toHeatData(
   }
 }
 
-/** Of a cell with few calls: still to be told from an empty one. */
+/** Opacity of a cell with few calls, still visible beside empty cells. */
 const FAINTEST = 0.2
 
 /**

@@ -24,7 +24,7 @@ export interface Paint {
 /** The paint of no series: the period before. */
 export const FAINT = 'var(--chart-rest)'
 
-/** All that is not told apart. */
+/** The colour of everything else. */
 export const REST_PAINT: Paint = { color: FAINT, pattern: 'solid' }
 /** The paint of calls that belong to nothing: they asked no target. */
 export const NOTHING_PAINT: Paint = { color: FAINT, pattern: 'rising' }

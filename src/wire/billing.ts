@@ -1,6 +1,6 @@
 /**
- * Reads what vendors report of their own bill: the cost of a call, and the attempts of several
- * models. Must not know any price.
+ * Reads the costs that providers report: the cost of a call, and the attempts of several models.
+ * Must not know any price.
  */
 import {
   type BilledAttempt,
@@ -14,14 +14,13 @@ import { isRecord } from './read-json.ts'
 type Report = Readonly<Record<string, unknown>>
 
 /**
- * The most that one call can cost, in US dollars: a million tokens at the highest price of any model
- * cost less.
+ * Maximum cost of one call, in US dollars: more than a million tokens of the most expensive model.
  */
 const MAX_USD_OF_CALL = 1_000
 /** https://docs.x.ai/developers/cost-tracking */
 const TICKS_PER_USD = 1e10
 
-/** @returns undefined where the report has no cost */
+/** @returns undefined when the report has no cost */
 export function readReportedCost({
   cost,
   cost_in_usd_ticks: ticks,
@@ -41,9 +40,9 @@ export function readReportedCost({
 }
 
 /**
- * With an own key of the upstream, `cost` is the router's fee alone, and the upstream bills the rest
- * (https://openrouter.ai/docs/cookbook/administration/usage-accounting). Otherwise `cost` is
- * everything, and the upstream's is a part of it.
+ * With the account's own upstream key, `cost` is the router's fee only, and the upstream charges
+ * the rest (https://openrouter.ai/docs/cookbook/administration/usage-accounting). Otherwise `cost`
+ * is the total and includes the upstream's.
  */
 function addUpstream(
   usd: number | undefined,
@@ -64,14 +63,14 @@ function toUsd(reported: unknown): number | undefined {
 // Anthropic Messages: `usage.iterations`.
 
 /**
- * The vendor bills them, and its counts leave them out; the other iterations are within those
+ * Iterations that the provider charges but excludes from its counts; all others are included
  * (https://platform.claude.com/docs/en/build-with-claude/compaction#understanding-usage and
  * …/agents-and-tools/tool-use/advisor-tool). Advice is another model's, at its own price.
  */
 const BESIDE: ReadonlySet<unknown> = new Set(['compaction', 'advisor_message'])
 /**
- * Another model took over: each iteration is billed at its own model's price, and the counts are
- * those of the last model alone
+ * Another model took over: each iteration is charged at its own model's price, and the counts are
+ * only those of the last model
  * (https://platform.claude.com/docs/en/build-with-claude/refusals-and-fallback#billing-and-rate-limits).
  */
 const TAKEN_OVER = 'fallback_message'
@@ -90,7 +89,8 @@ export function withIterations(report: Report, readCounts: (counts: Report) => U
   const attempts = hasTakenOver ? billed : [{ model: undefined, usage: whole }, ...billed]
   const { reasoningTokens } = whole
   const usage = { ...attempts.map((attempt) => attempt.usage).reduce(addUsage), reasoningTokens }
-  // The vendor's counts are those of its last turn: fewer in all turns are no record of them.
+  // The provider's counts are those of its last turn; a smaller total over all turns is
+  // implausible.
   if (tokensOf(usage) < tokensOf(whole)) return { ...whole, billing: { isUnsure: true } }
   const isUnsure = isRepriced || (hasTakenOver && mayBillLess(billed))
   const hasOtherModels = attempts.some(({ model }) => model !== undefined)
@@ -109,7 +109,7 @@ const NO_USAGE: Usage = {
   reasoningTokens: 0,
 }
 
-/** Counts that cannot be true are no counts. */
+/** Implausible counts are ignored. */
 function toIteration(iteration: Report, readCounts: (counts: Report) => Usage): Iteration {
   const { type, model } = iteration
   return {
@@ -119,14 +119,14 @@ function toIteration(iteration: Report, readCounts: (counts: Report) => Usage): 
   }
 }
 
-/** What the model before it had in its cache is billed as if it were in this one's too. */
+/** Tokens in the previous model's cache are charged as if they were in this model's cache. */
 function isCreditRedeemed(credit: unknown): boolean {
   return isRecord(credit) && isRecord(credit.status) && credit.status.type === 'redeemed'
 }
 
 /**
- * A model that declined before it wrote anything is billed for some reasons and not for others, and
- * what the next one writes to its cache is credited.
+ * A model that declined before writing is charged for some reasons only, and the next model's cache
+ * writes are credited.
  */
 function mayBillLess(billed: readonly Iteration[]): boolean {
   return billed.some(

@@ -1,32 +1,32 @@
 /**
- * The features that a request asks for by a header, and the members that belong to them: what a
- * platform that hosts another vendor's models takes of them. Pure.
+ * Features requested by a header, and their members: decides which of them a platform that hosts
+ * another provider's models supports. Pure.
  */
 import type { JsonEdit, JsonMember, JsonObject } from './json-splice.ts'
 import { toLatin1 } from './latin1.ts'
 
-/** A platform's rules, for models of another vendor. */
+/** A platform's rules for models of another provider. */
 export interface PlatformFeatures {
-  /** The models that the rules are for. */
+  /** The models that the rules apply to. */
   readonly models: RegExp
-  /** The features that it takes, by the caller's name: its own name for each. */
+  /** The supported features, by the caller's name: the platform's name for each. */
   readonly taken: Readonly<Record<string, string>>
-  /** Top-level members of the request that it refuses. */
+  /** Top-level members of the request that the platform refuses. */
   readonly refusedMembers: readonly string[]
 }
 
 export interface BridgedFeatures {
   /** In the platform's names. */
   readonly taken: readonly string[]
-  /** In the caller's, as are `renamed`. */
+  /** In the caller's names, as are `renamed`. */
   readonly lost: readonly string[]
   readonly renamed: readonly string[]
 }
 
-/** More names than any client sends. */
+/** More features than any client sends. */
 const MAX_FEATURES = 64
 
-/** @param header the values, with commas between them; null: there are none */
+/** @param header comma-separated values; null: no header */
 export function bridgeFeatures(
   header: string | null,
   { taken }: Pick<PlatformFeatures, 'taken'>,
@@ -41,12 +41,12 @@ export function bridgeFeatures(
   }
 }
 
-/** Values that ask for what the platform does anyhow. */
+/** Values that ask for the platform's default behaviour. */
 const NEUTRAL: Readonly<Record<string, string>> = { speed: 'standard' }
 
 export interface BridgedMembers {
   readonly edits: readonly JsonEdit[]
-  /** The members that were left out and ask for something. */
+  /** Removed members that would have had an effect. */
   readonly leftOut: readonly string[]
 }
 

@@ -1,17 +1,17 @@
-/** A chat answer in the gateway's own terms, whole or as events. Knows no dialect. */
+/** A chat answer in the gateway's own terms, complete or as events. Knows no dialect. */
 import type { FINISH_REASONS } from '../core/chat-words.ts'
 import type { Usage } from '../core/usage.ts'
 import type { AssistantPart, ImagePart, JsonValue, MediaSource, Seal } from './chat-request.ts'
 
 /**
- * `content_filter` includes a provider's refusal to answer. Anything a provider calls a malformed
- * answer is a failure.
+ * `content_filter` includes a provider's refusal to answer. A malformed answer is a failure and not
+ * a reason.
  */
 export type FinishReason = (typeof FINISH_REASONS)[number]
 
 /**
- * The reason that fits what the answer holds: servers say `stop` beside calls that the caller
- * forced, and `tool_calls` without a call.
+ * The reason that fits the answer's contents: servers send `stop` with forced calls, and
+ * `tool_calls` without a call.
  */
 export function toFittingReason(reason: FinishReason, hasCalls: boolean): FinishReason {
   if (reason === 'stop' && hasCalls) return 'tool_calls'
@@ -32,22 +32,22 @@ function fit<Choice extends Pick<ChatAnswer, 'content' | 'finishReason'>>(choice
 export type AnswerPart = AssistantPart | ImagePart
 
 export interface ChatAnswer {
-  /** The upstream's own id; undefined where it gives none. */
+  /** The upstream's own id; undefined when it sends none. */
   readonly id?: string
-  /** The model as the upstream names it, which may be more exact than the requested address. */
+  /** The upstream's name of the model, which may be more exact than the requested one. */
   readonly model?: string
-  /** Seconds since the Unix epoch; undefined where the upstream does not say. */
+  /** Seconds since the Unix epoch; undefined when the upstream sends none. */
   readonly createdAt?: number
   /** In the order in which the model wrote them. */
   readonly content: readonly AnswerPart[]
   readonly finishReason: FinishReason
-  /** The stop sequence that ended it, where the upstream says. */
+  /** The stop sequence that ended it, if reported. */
   readonly stopSequence?: string
   /** Null when the upstream reported none. */
   readonly usage: Usage | null
-  /** Further answers to the same request, where the caller asked for several (OpenAI's `n`). */
+  /** Further answers to the same request, if the caller asked for several (OpenAI's `n`). */
   readonly others?: readonly ChatChoice[]
-  /** OpenAI's `choices[0].logprobs`, as it was. */
+  /** OpenAI's `choices[0].logprobs`, unchanged. */
   readonly logprobs?: JsonValue
   /** Parts of the upstream's answer that have no place here (unread.ts); absent: none. */
   readonly unread?: readonly string[]
@@ -60,10 +60,9 @@ export type ChatChoice = Pick<ChatAnswer, 'content' | 'finishReason' | 'logprobs
 export type AnswerHead = Pick<ChatAnswer, 'id' | 'model' | 'createdAt'>
 
 /**
- * One step of a streamed answer. Blocks follow each other in the order in which the model wrote
- * them, and one that begins ends the one before it: text and reasoning need no begin, but each ends
- * with an `…-end`. Several tool calls may be open at once; `index` counts them from 0 over the
- * whole answer.
+ * One step of a streamed answer. Blocks follow in the model's order, and a new one ends the
+ * previous one: text and reasoning have no begin event, but each has an `…-end`. Several tool calls
+ * may be open at once; `index` counts them from 0 over the whole answer.
  */
 export type ChatEvent =
   | {
@@ -71,7 +70,7 @@ export type ChatEvent =
       readonly id?: string
       readonly model?: string
       readonly createdAt?: number
-      /** Usage that the first piece of the answer reports. */
+      /** Usage in the first piece of the answer. */
       readonly usage?: Usage
     }
   | { readonly type: 'text-delta'; readonly text: string; readonly logprobs?: JsonValue }
@@ -87,16 +86,16 @@ export type ChatEvent =
       readonly seal?: Seal
     }
   | { readonly type: 'tool-call-delta'; readonly index: number; readonly arguments: string }
-  /** The arguments are complete; there were none at all when no delta came, which means `{}`. */
+  /** The arguments are complete; without any delta they are empty, which means `{}`. */
   | { readonly type: 'tool-call-end'; readonly index: number }
-  /** A whole image: what is open before it has ended. */
+  /** A complete image; the previous block has ended. */
   | { readonly type: 'image'; readonly source: MediaSource }
-  /** A part of the upstream's answer that has no place here; may repeat. */
+  /** A part of the upstream's answer that cannot be represented here; may repeat. */
   | { readonly type: 'unread'; readonly name: string }
-  /** A step of a further answer, where the caller asked for several; `index` from 1. */
+  /** A step of a further answer, if the caller asked for several; `index` from 1. */
   | { readonly type: 'choice'; readonly index: number; readonly event: ChatEvent }
-  /** The last report wins: usage is never summed. */
+  /** The last report replaces earlier ones; usage is never summed. */
   | { readonly type: 'usage'; readonly usage: Usage }
   | { readonly type: 'finish'; readonly reason: FinishReason; readonly stopSequence?: string }
-  /** The upstream itself reported a failure in its stream. The last event. */
+  /** The upstream reported a failure in its stream. Always the last event. */
   | { readonly type: 'error'; readonly message: string; readonly code?: string }

@@ -1,7 +1,7 @@
 /**
- * A chat request in the gateway's own terms: what a caller's dialect is decoded into and an
- * upstream's is encoded from when the two differ. Knows no dialect; holds every feature that at
- * least two of them share.
+ * A chat request in the gateway's own terms: decoded from a caller's dialect and encoded to an
+ * upstream's when the two differ. Knows no dialect; contains every feature that at least two of
+ * them share.
  */
 import type { UnnamedToolChoice } from '../core/chat-words.ts'
 
@@ -15,16 +15,15 @@ export type JsonValue =
 export type JsonRecord = { readonly [name: string]: JsonValue }
 
 /**
- * Bytes inside the request, or an address that the upstream fetches. The gateway itself never
- * fetches one.
+ * Bytes inside the request, or an address that the upstream fetches. The gateway never fetches one.
  */
 export type MediaSource =
   | { readonly type: 'data'; readonly mediaType: string; readonly base64: string }
   | { readonly type: 'url'; readonly url: string }
 
 /**
- * How long a provider may keep the prompt up to and with this part in its cache; absent: as it
- * likes.
+ * How long a provider may cache the prompt up to and including this part; undefined: the provider's
+ * choice.
  */
 export function toUrl(source: MediaSource): string {
   return source.type === 'url' ? source.url : `data:${source.mediaType};base64,${source.base64}`
@@ -64,36 +63,33 @@ export interface AudioPart {
 }
 
 /**
- * A piece of reasoning that the model wants back unchanged in the next request of a tool loop.
- * `text` is what people may read; `seal` is what the provider signed or encrypted.
+ * Reasoning that the model needs back unchanged in the next request of a tool loop. `text` is
+ * readable; `seal` is signed or encrypted by the provider.
  */
 export interface ReasoningPart {
   readonly type: 'reasoning'
   readonly text: string
   readonly seal?: Seal
   /**
-   * UTF-16 units of the turn's text that stand before the part, for carriers to dialects that keep
-   * text and reasoning apart. Absent: none.
+   * UTF-16 units of the turn's text before the part, for dialects that keep text and reasoning
+   * apart. Undefined: none.
    */
   readonly textBefore?: number
 }
 
-/**
- * The mark that a provider attached to its reasoning so that it recognises it when it comes back.
- * Opaque.
- */
+/** A provider's mark on its reasoning, by which it recognises it later. Opaque. */
 export interface Seal {
   /**
-   * `signature`: the text beside it is signed. `encrypted`: this is the reasoning itself, and
-   * `text` at most its summary.
+   * `signature`: signs the text beside it. `encrypted`: the reasoning itself; `text` is at most its
+   * summary.
    */
   readonly type: 'signature' | 'encrypted'
   readonly value: string
   /**
-   * Its origin: only a target of the same origin can read it. Absent in an answer fresh from its
-   * upstream; the inbound codec writes it into what carries the seal to the client and back
-   * (wire/seal-carrier.ts). A dialect's id stands for one that the caller had from an upstream of
-   * that dialect, byte for byte.
+   * The origin: only a target of the same origin can read it. Undefined in an answer directly from
+   * its upstream; the inbound codec writes it into the carrier that goes to the client and back
+   * (wire/seal-carrier.ts). A dialect's id stands for a seal that the caller got unchanged from an
+   * upstream of that dialect.
    */
   readonly origin?: string
 }
@@ -103,11 +99,10 @@ export interface ToolCallPart {
   readonly id: string
   readonly name: string
   /**
-   * JSON text, as the model wrote it; `{}` for none. Not parsed, so that nothing of its spelling is
-   * lost.
+   * JSON text as the model wrote it; `{}` for none. Not parsed, so that its spelling is preserved.
    */
   readonly arguments: string
-  /** Some providers seal the call instead of a reasoning part beside it. */
+  /** Some providers seal the call instead of a reasoning part. */
   readonly seal?: Seal
   readonly cache?: CacheHint
 }
@@ -131,8 +126,8 @@ export interface ToolResult {
 
 export type ChatMessage =
   /**
-   * Instructions; also in the middle of a conversation, where targets that know only leading ones
-   * hoist them.
+   * Instructions, also in the middle of a conversation; targets that only support leading ones move
+   * them to the front.
    */
   | { readonly role: 'system'; readonly content: readonly TextPart[] }
   | { readonly role: 'user'; readonly content: readonly UserPart[]; readonly name?: string }
@@ -146,7 +141,7 @@ export type ChatMessage =
 export interface Tool {
   readonly name: string
   readonly description?: string
-  /** A JSON Schema of an object; absent: the tool takes no arguments. */
+  /** A JSON Schema of an object; undefined: the tool takes no arguments. */
   readonly parameters?: JsonRecord
   readonly strict?: boolean
   readonly cache?: CacheHint
@@ -167,29 +162,29 @@ export type ResponseFormat =
     }
 
 /**
- * How much a model shall think. Dialects have either a word or a number of tokens; each codec maps
- * the other.
+ * How much a model should think. Dialects use a word or a number of tokens; each codec converts the
+ * other.
  */
 export interface ReasoningOptions {
   /**
-   * `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`: words of the field, passed on where
-   * a target knows them.
+   * `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`, or other words, passed to targets
+   * that support them.
    */
   readonly effort?: string
   readonly budgetTokens?: number
   /**
-   * `on`: the caller turned thinking on and left the effort to the model. `unsaid`: the caller gave
-   * an effort alone, which turns nothing on. Absent: an effort or a budget turns it on.
+   * `on`: the caller turned thinking on and left the effort to the model. `unsaid`: the caller set
+   * only an effort, which turns nothing on. Undefined: an effort or budget turns it on.
    */
   readonly thinking?: 'on' | 'unsaid'
   /** Readable thinking: `summarized` or `omitted`. */
   readonly display?: string
-  /** How the caller wants to read the reasoning: `auto`, `concise`, `detailed`, or `none`. */
+  /** The requested form of readable reasoning: `auto`, `concise`, `detailed`, or `none`. */
   readonly summary?: string
 }
 
-/** Every setting is optional; absent means that the caller said nothing. */
-/** The requested effort in a word, also where a budget of tokens says it. */
+/** Every setting is optional; undefined means that the caller did not set it. */
+/** The requested effort as a word, also when a token budget expresses it. */
 export function effortOf(reasoning: ReasoningOptions | undefined): string | undefined {
   const { effort, budgetTokens } = reasoning ?? {}
   if (effort !== undefined || budgetTokens === undefined) return effort
@@ -223,23 +218,23 @@ export interface ChatRequest extends ChatSettings {
   readonly messages: readonly ChatMessage[]
   readonly stream: boolean
   /**
-   * Fills `{{name}}` in a gate's instructions in; absent where the caller's dialect knows no
+   * Fills in `{{name}}` in a gate's instructions; undefined when the caller's dialect has no
    * variables. @throws GatewayError
    */
   readonly renderTemplate?: (template: string) => string
   /**
-   * Top-level members of the caller's body that this model of a request does not know, as they
-   * were. A target of the same family as the caller's dialect (`family`) takes them over unchanged;
-   * every other target ignores them by name.
+   * Unknown top-level members of the caller's body, unchanged. A target of the same family as the
+   * caller's dialect (`family`) gets them unchanged; for every other target they are reported as
+   * ignored.
    */
   readonly extra: JsonRecord
-  /** The family of dialects that `extra` is written in. */
+  /** The dialect family of `extra`. */
   readonly family: 'openai-chat' | 'anthropic-messages' | 'gatehouse-chat'
   /**
-   * The members that the caller's codec itself had to leave out, in the caller's own spelling
+   * Members that the caller's codec itself had to omit, in the caller's spelling
    * (`messages[].content[].type=server_tool_use`).
    */
   readonly ignored: readonly string[]
-  /** Members that the caller's codec changed without any loss, in the same spelling. */
+  /** Members that the caller's codec changed without loss, in the same spelling. */
   readonly adapted?: readonly string[]
 }

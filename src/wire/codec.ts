@@ -1,7 +1,6 @@
 /**
- * How a dialect is translated: an inbound codec speaks it to our clients, an upstream codec to an
- * upstream. Both are pure and synchronous; the loop that moves bytes is elsewhere. It must not know
- * providers or HTTP servers.
+ * How a dialect is translated: an inbound codec for clients, an upstream codec for upstreams. Both
+ * are pure and synchronous; bytes are moved elsewhere. Must not know providers or HTTP servers.
  */
 import type { Cost } from '../core/cost.ts'
 import type { GatewayError } from '../core/errors.ts'
@@ -15,61 +14,58 @@ export interface Step<In, Out> {
   end(): readonly Out[]
 }
 
-/** The facts that an answer to the caller states, beside the text of the upstream. */
+/** Facts for the caller's answer besides the upstream's text. */
 export interface AnswerFacts {
-  /** The call's own id (`call_…`), used where the upstream gave none. */
+  /** The call's own id (`call_…`), used when the upstream sent none. */
   readonly callId: string
   /** `provider/model`. */
   readonly target: string
-  /** The caller's text in the place of the model name. */
+  /** The caller's text in place of the model name. */
   readonly gateId: string
   /** Milliseconds since the Unix epoch. */
   readonly startedAtMs: number
-  /**
-   * The origin of these seals, for the carriers that bring them back (see chat-request.ts, `Seal`).
-   */
+  /** The origin of these seals, for their carriers (see chat-request.ts, `Seal`). */
   readonly sealOrigin: string
   /**
-   * How the call has gone until now, for dialects that tell it: asked once, at the end of the
-   * answer.
+   * The call's outcome so far, for dialects that report it: read once, at the end of the answer.
    */
   readonly outcome?: () => AnswerOutcome
   /**
-   * The cost of such an answer, for dialects that tell it: asked once, at its end. Absent: nobody
-   * knows.
+   * The cost of the answer, for dialects that report it: called once, at its end. Undefined:
+   * unknown.
    */
   readonly priceOf?: (usage: Usage, answeredBy: string | undefined) => Cost | undefined
 }
 
 export interface AnswerOutcome {
-  /** Since the request came. */
+  /** Milliseconds since the request arrived. */
   readonly latencyMs: number
-  /** Each time that an upstream was asked, in order. */
+  /** Each attempt at an upstream, in order. */
   readonly attempts: readonly {
     /** `provider/model`. */
     readonly target: string
-    /** The HTTP status that it answered with; null when none came. */
+    /** The status of its answer; null: none arrived. */
     readonly status: number | null
     readonly ms: number
   }[]
 }
 
 /**
- * The size that a request may grow to while it is read: its own size is bounded, what it asks to be
- * filled in is not.
+ * The maximum size of the decoded request: its own size is limited, but filled-in variables are
+ * not.
  */
 export interface DecodeLimits {
   readonly maxTextBytes: number
 }
 
-/** The limit where the operator's own for bodies is not at hand. */
+/** Used when the operator's limit for bodies is not available. */
 export const DECODE_LIMITS: DecodeLimits = { maxTextBytes: 64 * 1024 * 1024 }
 
-/** Speaks a dialect to our clients. */
+/** Encodes and decodes a dialect for clients. */
 export interface InboundCodec {
-  /** The header whose values, with commas between them, ask for features of the request. */
+  /** The header whose comma-separated values ask for features. */
   readonly featureHeader?: string
-  /** Its answers have a place for images; absent: images are lost, and named. */
+  /** Its answers can contain images; undefined: images are lost, and reported. */
   readonly showsImages?: true
   /**
    * @param body the parsed request
@@ -80,56 +76,55 @@ export interface InboundCodec {
   encodeAnswer(answer: ChatAnswer, facts: AnswerFacts): JsonRecord
   createEventEncoder(request: ChatRequest, facts: AnswerFacts): EventEncoder
   /**
-   * The caller's spelling of a feature that a target could not take: `reasoning.effort` →
+   * The caller's spelling of a feature that a target does not support: `reasoning.effort` →
    * `reasoning_effort`.
    */
   nameFeature(feature: Feature): string
 }
 
-/** Events in, text of server-sent events out. Nothing it writes before `end` ends the answer. */
+/**
+ * Takes events, returns text of server-sent events. Nothing written before `end` ends the answer.
+ */
 export interface EventEncoder {
   push(event: ChatEvent): string
   /**
-   * The upstream has said all, and well: the events that end the answer, which wait for the ledger.
+   * The upstream's answer is complete: returns the events that end it, which wait for the ledger.
    */
   end(): string
-  /** The events that tell the client, in its own dialect, that the stream broke. */
+  /** The events that report a broken stream in the client's own dialect. */
   encodeFailure(error: GatewayError): string
 }
 
-/**
- * Facts of the model that a codec writes to. All of it comes from the provider's data.
- */
+/** Facts about the model that a codec needs, all from the provider's data. */
 export interface ModelTraits {
   /**
-   * How the model is asked to think. `effort`: by a word; `budget`: by a number of tokens;
-   * `adaptive`: it decides itself, with a word for how much; `level`: Gemini 3's word; absent: it
-   * cannot.
+   * How the model is asked to think. `effort`: a word; `budget`: a number of tokens; `adaptive`: it
+   * decides itself, with an effort word; `level`: Gemini 3's word; undefined: it cannot think.
    */
   readonly reasoning?: 'effort' | 'budget' | 'adaptive' | 'level'
-  /** The model thinks whether asked or not, and cannot be told to stop. */
+  /** The model always thinks, and it cannot be turned off. */
   readonly alwaysReasons?: boolean
-  /** Members of the request that turn off thinking, where the model needs to be told. */
+  /** Members of the request that turn off thinking, if the model needs them. */
   readonly withoutThinking?: JsonRecord
-  /** The least word for a `level`; absent: `LOW`, which every model with levels takes. */
+  /** The lowest word for a `level`; undefined: `LOW`, which every model with levels accepts. */
   readonly lowestLevel?: string
   /** Refuses `temperature`, `top_p` and `top_k`. */
   readonly refusesSampling?: boolean
-  /** Takes `temperature` or `top_p`, and refuses the two together. */
+  /** Accepts `temperature` or `top_p`, but not both. */
   readonly takesOneSampling?: boolean
-  /** Written where the dialect requires a limit and the caller gave none. */
+  /** Written when the dialect requires a limit and the caller set none. */
   readonly defaultMaxOutputTokens?: number
-  /** False: has no tools; absent: it may have. */
+  /** False: no tool support; undefined: possible. */
   readonly tools?: boolean
-  /** The only tool-call ids it takes are nine letters and digits. */
+  /** Accepts only tool-call ids of nine letters and digits. */
   readonly shortToolIds?: boolean
-  /** Top-level members that this vendor's copy of the dialect refuses. */
+  /** Top-level members that this provider's copy of the dialect refuses. */
   readonly refuses?: readonly string[]
-  /**
-   * OpenAI's newer name of the output limit, `max_completion_tokens`, is the only one that works.
-   */
+  /** Only OpenAI's newer name of the output limit works, `max_completion_tokens`. */
   readonly maxCompletionTokens?: boolean
-  /** How it wants to be asked to fill in the middle; absent: its server knows, or it cannot. */
+  /**
+   * The form of fill-in-the-middle prompts; undefined: its server knows it, or the model cannot.
+   */
   readonly fimTemplate?: FimTemplate
 }
 
@@ -137,36 +132,36 @@ export interface ModelTraits {
 export interface FimTemplate {
   /** The part that comes first. */
   readonly order: 'prefix-first' | 'suffix-first'
-  /** The token before each part, with the space that belongs to it. */
+  /** The token before each part, with its white space. */
   readonly prefix: string
   readonly suffix: string
-  /** Before what the model writes; empty where the last part ends the prompt. */
+  /** Before the model's output; empty when the last part ends the prompt. */
   readonly middle: string
-  /** Tokens that the model writes when it is done, beside the three above. */
+  /** Tokens that the model writes at its end, besides the three above. */
   readonly stop: readonly string[]
 }
 
 export interface EncodeTarget {
   /** Features that the caller asked for by a header, in the target's names. */
   readonly askedFeatures?: readonly string[] | undefined
-  /** Its server refuses to be asked for the usage of a stream. */
+  /** Its server refuses `stream_options`. */
   readonly refusesStreamOptions?: boolean | undefined
   /** The model's name at the upstream. */
   readonly model: string
   readonly traits: ModelTraits
-  /** Only seals of this origin are sent; others are left out, and named. */
+  /** Only seals of this origin are sent; others are omitted and reported. */
   readonly sealOrigin: string
 }
 
 export interface EncodedRequest {
   readonly body: JsonRecord
-  /** The parts of the request that this target cannot take, or takes in another form. */
+  /** Parts of the request that this target does not support, or takes in another form. */
   readonly ignored: readonly Feature[]
 }
 
 /**
- * A setting of the request, or a part of it that a target could not take. Unknown top-level members
- * are named by the gateway itself.
+ * A setting or part of the request that a target does not support. Unknown top-level members are
+ * reported by the gateway itself.
  */
 export type Feature =
   | keyof ChatSettings
@@ -189,52 +184,51 @@ export type Feature =
   | 'cache'
 
 /**
- * Features that encoders name although nothing was lost: the request was changed into one that means
- * the same. Strict callers let them pass.
+ * Features that encoders report although nothing was lost, because the request was changed to an
+ * equivalent one. Allowed for strict callers.
  */
 export const ADAPTED_FEATURES: ReadonlySet<Feature> = new Set<Feature>([
-  // A conversation that its assistant begins gets an opening turn.
+  // A conversation that begins with the assistant gets an opening turn.
   'message.order',
-  // A tool that is demanded by name is the only one offered.
+  // A tool that is required by name is the only one offered.
   'tools',
 ])
 
-/** Speaks a dialect to an upstream. */
+/** Encodes and decodes a dialect for upstreams. */
 export interface UpstreamCodec {
   readonly form: 'chat'
   /** The family whose unknown members it takes over (`ChatRequest.extra`). */
   readonly family?: ChatRequest['family']
   /** Unknown members that it takes over from callers of another family. */
   readonly takes?: Partial<Record<ChatRequest['family'], readonly string[]>>
-  /** @throws GatewayError `invalid_request` when the target cannot express what was asked at all */
+  /** @throws GatewayError `invalid_request` when the target cannot express the request at all */
   encodeRequest(request: ChatRequest, target: EncodeTarget): EncodedRequest
   /**
-   * @throws UnreadableAnswerError when it is not an answer in this dialect, or one that says that
-   * it failed
+   * @throws UnreadableAnswerError when it is not an answer in this dialect, or reports a failure
    */
   decodeAnswer(body: JsonRecord): ChatAnswer
-  /** Bytes in, events out: each dialect frames its stream its own way. */
+  /** Takes bytes, returns events: each dialect has its own stream framing. */
   createEventDecoder(): StreamDecoder
-  /** How a stream of this dialect is labelled; absent: `text/event-stream`. */
+  /** The content type of its streams; undefined: `text/event-stream`. */
   readonly streamContentType?: string
 }
 
 export interface StreamDecoder extends Step<Uint8Array, ChatEvent> {
   /**
-   * The usage that the upstream has reported before the event that tells it, another object for
-   * each report; absent: not early.
+   * Usage that the upstream reported before its usage event, a new object for each report;
+   * undefined: none so far.
    */
   readonly usageSoFar?: Usage | null
   /**
-   * After `end`: whether the upstream said that its answer is complete. A stream without it was cut
+   * After `end`: whether the upstream reported its answer as complete. Otherwise the stream was cut
    * off.
    */
   isComplete(): boolean
 }
 
 /**
- * The upstream sent no answer. The message is shown to the caller: no part of a prompt or of
- * an answer in it.
+ * The upstream sent no usable answer. The message is shown to the caller and contains no part of a
+ * prompt or answer.
  */
 export class UnreadableAnswerError extends Error {
   override readonly name = 'UnreadableAnswerError'

@@ -1,6 +1,6 @@
 /**
- * A request that is too long for its model: how vendors say so, and how callers of each dialect
- * look for it. Pure.
+ * Requests that are too long for their model: how providers report it, and how callers of each
+ * dialect recognise it. Pure.
  */
 import type { Envelope } from './dialect.ts'
 import type { ErrorWords, UpstreamErrorAnswer } from './upstream-error.ts'
@@ -9,15 +9,15 @@ import type { ErrorWords, UpstreamErrorAnswer } from './upstream-error.ts'
 export const CONTEXT_FULL = 'context_length_exceeded'
 
 /**
- * Anthropic's clients look for it at the beginning of the text: an agent shortens its
- * conversation then.
+ * Anthropic's clients look for it at the beginning of the text; an agent then shortens its
+ * conversation.
  */
 const TOO_LONG = 'prompt is too long'
 
-/** And for this one, where a lower `max_tokens` helps: an agent asks for less then. */
+/** The text for cases in which a lower `max_tokens` helps; an agent then asks for less. */
 const BOTH_TOO_LONG = 'input length and `max_tokens` exceed context limit'
 
-/** Codes and types of OpenAI and those who copied it; llama.cpp's, Copilot's, Z.ai's. */
+/** Codes and types of OpenAI and compatible providers, llama.cpp, Copilot and Z.ai. */
 const CODES: ReadonlySet<unknown> = new Set([
   CONTEXT_FULL,
   'exceed_context_size_error',
@@ -25,7 +25,9 @@ const CODES: ReadonlySet<unknown> = new Set([
   'model_context_window_exceeded',
 ])
 
-/** In lower case; the vendors' own words. The test has a whole message of each, and its source. */
+/**
+ * The providers' own words, in lower case. The test has a whole message of each, and its source.
+ */
 const WORDS: readonly string[] = [
   TOO_LONG, // Anthropic, also on Vertex; Fireworks
   'exceed context limit', // Anthropic, prompt and max_tokens together
@@ -64,7 +66,7 @@ const WORDS: readonly string[] = [
   'context exceeds your deployment',
 ]
 
-/** No vendor says it behind so much text: an error may repeat what it was sent. */
+/** No provider writes it after this much text; an error may repeat its input. */
 const SEARCHED_CHARS = 2_000
 
 export function isContextFull(status: number, { code, type, message }: ErrorWords): boolean {
@@ -78,29 +80,30 @@ export function isContextCode(name: unknown): boolean {
   return CODES.has(name)
 }
 
-/** The text as callers of an envelope recognise it. @param asked of the request that was refused */
+/**
+ * The text that callers of an envelope recognise. @param asked the tokens of the refused request
+ */
 export function toContextMessage(message: string, envelope: Envelope, asked: AskedTokens): string {
   if (envelope !== 'messages' || message.startsWith(TOO_LONG)) return message
   if (message.includes('exceed context limit')) return message
   const figures = readContextFigures(message.slice(0, SEARCHED_CHARS).toLowerCase(), asked)
   if (figures === undefined) return `${TOO_LONG}: ${message}`
   const { input, output, limit } = figures
-  // The vendor's own words stay away: some of them mean the other case to the same clients.
+  // The provider's own words are dropped, because some mean the other case to the same clients.
   if (output > 0 && limit - input >= LEAST_ROOM)
     return `${BOTH_TOO_LONG}: ${input} + ${output} > ${limit}`
   const tokens = input > limit ? input : input + output
   return `${TOO_LONG}: ${tokens} tokens > ${limit} maximum (${message})`
 }
 
-/** Anthropic's clients act on either text at this status alone; others get the vendor's. */
+/** Anthropic's clients act on either text only with this status; others get the provider's. */
 export function toContextStatus(status: number, envelope: Envelope): number {
   return envelope === 'messages' ? 400 : status
 }
 
 /**
- * An upstream's own error in the caller's dialect: the bytes themselves where its client would
- * recognise them.
- * @param told what `toContextMessage` made of its message
+ * An upstream's own error in the caller's dialect: unchanged if its client would recognise it.
+ * @param told the result of `toContextMessage`
  */
 export function toContextBody(
   body: Uint8Array,
@@ -121,11 +124,11 @@ function encode(json: object): Uint8Array {
   return Buffer.from(JSON.stringify(json))
 }
 
-/** Tokens of the request that was refused. */
+/** Token counts of the refused request. */
 export interface AskedTokens {
-  /** An estimate of ours. */
+  /** The gateway's estimate. */
   readonly inputTokens: number
-  /** The cap on the output. Undefined: the request has none. */
+  /** The output limit. Undefined: none. */
   readonly outputTokens: number | undefined
 }
 
@@ -137,7 +140,7 @@ interface ContextFigures {
 }
 
 const N = String.raw`[\d,]{1,20}`
-/** Vendors' sentences are shorter. The shapes are only tried on so much of a text. */
+/** Providers' sentences are shorter; the patterns are only tried on this much text. */
 const MOST_CHARACTERS = 2_000
 
 function shape(strings: TemplateStringsArray, ...names: readonly string[]): RegExp {
@@ -148,13 +151,12 @@ function toGroup(name: string | undefined): string {
   return name === undefined ? '' : `(?<${name}>${N})`
 }
 
-/** Of input and output together, in lower case. `parts` is a list such as `3 in the messages`. */
+/** Totals of input and output, in lower case. `parts` is a list such as `3 in the messages`. */
 const SUMS: readonly RegExp[] = [
-  // vLLM since 2025: input and output are checked against each other. `least` says that it stopped
-  // counting there.
+  // vLLM since 2025 checks input and output separately. `least` means that counting stopped there.
   shape`too large: ${'output'}\. this model's maximum context length is ${'limit'} tokens and your request has ${'input'} input tokens`,
   shape`context length is ${'limit'} tokens\. however, you requested ${'output'} output tokens and your prompt contains (?:(?<least>at least )?${'input'} input tokens|\d+ characters)`,
-  // OpenAI's first wording, vLLM's, DeepSeek's; OpenRouter's has `about`.
+  // OpenAI's first wording, also vLLM's and DeepSeek's; OpenRouter's has `about`.
   shape`context length is ${'limit'} tokens[.,] however,? you requested (?:about )?${'total'} tokens(?: \((?<parts>[^)]*)\))?`,
   // SGLang.
   shape`token count exceeds the model's maximum context length of ${'limit'} tokens(?:\. you requested a total of ${'total'} tokens: ${'input'} tokens from the input messages and ${'output'} )?`,
@@ -164,7 +166,7 @@ const SUMS: readonly RegExp[] = [
   shape`exceeded model token limit ?: ?${'limit'}(?: \(requested: ${'total'}\))?`,
 ]
 
-/** Of the input alone. */
+/** Patterns for the input alone. */
 const INPUTS: readonly RegExp[] = [
   shape`context length is ${'limit'} tokens\. however, your (?:messages resulted in|request has) ${'input'} (?:input )?tokens`,
   shape`input(?: length)? \(?${'input'}(?: tokens)?\)? (?:is longer than the model's context length|exceeds (?:the )?(?:model's )?maximum (?:context|allowed input) length)(?: of)? \(?${'limit'}`,
@@ -180,12 +182,12 @@ const INPUTS: readonly RegExp[] = [
 ]
 
 /**
- * Claude Code (2.1) keeps 1,000 tokens free and asks for no less than 3,000: with less room than
- * that, only a shorter conversation helps.
+ * Claude Code (2.1) keeps 1,000 tokens free and asks for at least 3,000: with less room only a
+ * shorter conversation helps.
  */
 const LEAST_ROOM = 4_000
 
-/** @param text in lower case. @returns undefined where it has no figures of a known form */
+/** @param text in lower case. @returns undefined when it has no figures of a known form */
 function readContextFigures(text: string, asked: AskedTokens): ContextFigures | undefined {
   const read = text.slice(0, MOST_CHARACTERS)
   const ofSum = firstGroups(SUMS, read)
@@ -213,8 +215,8 @@ function readSum(groups: Groups, asked: AskedTokens): ContextFigures {
   const output = told ?? asked.outputTokens ?? 0
   const counted = groups.input === undefined ? parts?.input : toNumber(groups.input)
   if (groups.least !== undefined)
-    // The server has not counted further: what we estimate beyond that spares the client many
-    // rounds, as far as it does not tell the client to shorten its conversation.
+    // The server stopped counting. The gateway's higher estimate saves the client many rounds,
+    // unless it would make the client shorten its conversation.
     return {
       ...{ limit, output },
       input: Math.max(counted ?? 0, Math.min(asked.inputTokens, limit - LEAST_ROOM)),

@@ -1,14 +1,14 @@
 /**
- * How much text one event of a chat-like stream brings, or a whole answer. It must not know
- * dialects: they agree on the name `delta`, and on few others.
+ * Measures the text in one event of a chat-like stream, or in a complete answer. Must not know
+ * dialects: they share the name `delta` and few others.
  */
 import { CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-scan.ts'
 import { toLatin1 } from './latin1.ts'
 
 const MARK = '"delta":'
 /**
- * Members of a delta that the model did not write: what kind it is, and what only names or signs
- * something. An address may be a data URL, with all the bytes of an image.
+ * Members of a delta that the model did not write: kinds, names and signatures. An address may be a
+ * data URL with all bytes of an image.
  */
 const NOT_TEXT = ['type"', 'role"', 'id"', 'call_id"', 'signature"', 'stop_reason"', 'url"']
 
@@ -17,21 +17,21 @@ const COLON = 0x3a
 const SPACE = 0x20
 
 /**
- * That much is sealed where there was no reasoning. Of three answers of OpenAI's with 0, 18 and 128
- * tokens of reasoning it was 1,060, 1,272 and 1,572 characters: four a token, as of text.
+ * The length of a seal without reasoning. Three of OpenAI's answers with 0, 18 and 128 reasoning
+ * tokens had 1,060, 1,272 and 1,572 characters: four per token, as in text.
  */
 const EMPTY_SEAL_LENGTH = 1_060
 
-/** @param length of reasoning that a vendor has encrypted, in characters */
+/** @param length of encrypted reasoning, in characters */
 export function sealedTextBytes(length: number): number {
   return Math.max(0, length - EMPTY_SEAL_LENGTH)
 }
 
 /**
- * The bytes of all text in the event's deltas: what they say, think or call a tool with. Escapes
- * count as they are written. It reads no more than the deltas themselves, and never wrongly: within
- * a string the mark's quotes are escaped.
- * @param event as one character a byte
+ * The bytes of all text in the event's deltas: text, thinking and tool arguments. Escapes count as
+ * written. Reads only the deltas, and never misreads: inside a string the mark's quotes are
+ * escaped.
+ * @param event one character per byte
  */
 export function deltaBytes(event: string): number {
   let bytes = 0
@@ -40,7 +40,7 @@ export function deltaBytes(event: string): number {
     let at = mark + MARK.length
     let depth = 0
     let isText = true
-    // One JSON value, and never read twice: an upstream may nest as it likes.
+    // One JSON value, read once: an upstream may nest as deep as it likes.
     for (; at < event.length; at++) {
       const code = event.charCodeAt(at)
       if (code === QUOTE) {
@@ -71,7 +71,7 @@ function isName(event: string, after: number): boolean {
   return event.charCodeAt(at) === COLON
 }
 
-/** Of the string that begins at `start`; the event's end where it has none. */
+/** The end of the string that begins at `start`; the event's end if it has none. */
 function closingQuote(event: string, start: number): number {
   for (let at = event.indexOf('"', start); at >= 0; at = event.indexOf('"', at + 1)) {
     let slashes = 0
@@ -81,10 +81,10 @@ function closingQuote(event: string, start: number): number {
   return event.length
 }
 
-/** In which the dialects hold what the model wrote. */
+/** The members in which the dialects contain the model's output. */
 const WRITTEN_MEMBERS = ['choices', 'content', 'output', 'reasoning', 'tool_calls']
 
-/** The same of a whole answer. */
+/** The same for a complete answer. */
 export function answerBytes(answer: Readonly<Record<string, unknown>>): number {
   const delta = WRITTEN_MEMBERS.map((name) => answer[name])
   return deltaBytes(toLatin1(Buffer.from(JSON.stringify({ delta }))))

@@ -1,7 +1,6 @@
 /**
- * The port of a wire format: all that it offers so that clients can speak it, and that calls in it
- * are relayed byte for byte to an upstream that speaks it too. It must not know providers, HTTP
- * servers or the source of bytes.
+ * The port of a wire format: what clients need to use it, and what relaying it byte for byte to an
+ * upstream of the same format needs. Must not know providers, HTTP servers or the source of bytes.
  */
 import type { ToolUses } from '../core/cost.ts'
 import type { InboundDialectId } from '../core/dialects.ts'
@@ -19,174 +18,183 @@ import type { UpstreamErrorAnswer } from './upstream-error.ts'
 import type { VendorIds } from './vendor-ids.ts'
 
 /**
- * How errors look: `{error: {message, type, param, code}}` or `{error, message, details?}`
- * (interface-spec, Errors), or `{type: "error", error: {type, message}}` as clients of the Messages
- * interface read it. `alt` is the flat one with what Mistral's clients parse beside it.
+ * The form of errors: `{error: {message, type, param, code}}` or `{error, message, details?}`
+ * (interface-spec, Errors), or `{type: "error", error: {type, message}}` for clients of the
+ * Messages API. `alt` is the flat form plus members that Mistral's clients parse.
  */
 export type Envelope = 'nested' | 'flat' | 'alt' | 'messages'
 
 /**
- * The gateway has to know this of a request before it picks a target. The body itself stays bytes.
+ * What the gateway must know of a request before it picks a target. The body itself stays bytes.
  */
 export interface AcceptedRequest {
   readonly body: JsonObject
   readonly gateId: string
   readonly stream: boolean
-  /** Members of the body that have no effect, for `x-gatehouse-ignored`. */
+  /** Members of the body without effect, for `x-gatehouse-ignored`. */
   readonly ignored: readonly string[]
-  /** The gate's own decisions, which the body does not say: absent where a gate has no defaults. */
+  /** The gate's own decisions, which are not in the body; undefined for a gate without defaults. */
   readonly defaults?: GateDefaults
 }
 
-/** The facts about a target that decide how a request to it is edited. */
+/** The facts about a target that decide how its requests are edited. */
 export interface RelayTarget {
   /** The model's name at the upstream. */
   readonly model: string
   readonly isReasoningModel: boolean
-  /** The upstream counts a stream only when asked (`stream_options.include_usage`). */
+  /** The upstream reports a stream's usage only on request (`stream_options.include_usage`). */
   readonly countsStreamsOnRequest: boolean
-  /** Set when the path names the model: the body does not, and says this instead. */
+  /** Set when the path names the model: the body contains these members instead. */
   readonly insteadOfModel?: Readonly<Record<string, string>> | undefined
   readonly traits: ModelTraits
-  /** The model can be asked how much to think, as far as the provider's data tells. */
+  /** The model accepts an effort, as far as the provider's data says. */
   readonly takesEffort: boolean
   /**
-   * The origin of the seals that it can read (wire/chat-request.ts, `Seal`). Absent: its dialect's
-   * own only.
+   * The origin of the seals that it can read (wire/chat-request.ts, `Seal`). Undefined: its
+   * dialect's own only.
    */
   readonly sealOrigin?: string
-  /** Refuses a conversation with thinking in it that it has not signed itself. */
+  /** Refuses a conversation with thinking that it has not signed itself. */
   readonly checksSignatures?: boolean | undefined
-  /** Absent: it takes what its dialect has. */
+  /** Undefined: it supports all features of its dialect. */
   readonly features?: PlatformFeatures | undefined
 }
 
 export interface RelayRequest {
   readonly body: EditedBytes
   /**
-   * Set when the body asks for usage that the client did not ask for: the answer must be shown
+   * Set when the body asks for usage that the client did not ask for, so the answer is shown
    * without it.
    */
   readonly hidesUsage: boolean
-  /** The gate's defaults that this model cannot take, in the caller's spelling. */
+  /** The gate's defaults that this model does not support, in the caller's spelling. */
   readonly ignored?: readonly string[] | undefined
-  /** The caller's members that this target cannot take: a strict caller is refused for them. */
+  /**
+   * The caller's members that this target does not support; a strict caller is refused for them.
+   */
   readonly leftOut?: readonly string[] | undefined
 }
 
 /**
- * The result of a chunk from the upstream. Both are exact bytes for the client, one character each,
- * `held` after `now`: text is cheaper to read, to cut and to put together.
+ * The result of a chunk from the upstream: exact bytes for the client as one character each, `held`
+ * after `now`. Text is cheaper to read, cut and join.
  */
 export interface TapOutput {
   readonly now: string
-  /** The event that ends the answer, and what follows it: waits until the ledger has the call. */
+  /** The event that ends the answer, and what follows: waits until the call is in the ledger. */
   readonly held: string
 }
 
 /**
- * `open`: more has to come. `complete`: the answer's last event was seen. `failed`: the upstream
- * itself reported a failure inside its stream.
+ * `open`: more has to arrive. `complete`: the answer's last event was seen. `failed`: the upstream
+ * reported a failure in its stream.
  */
 export type TapVerdict = 'open' | 'complete' | 'failed'
 
-/**
- * Watches one stream go by: passes whole events on unchanged and remembers what accounting needs.
- */
+/** Observes one stream: passes whole events on unchanged and records what accounting needs. */
 export interface StreamTap {
   /**
-   * Takes the bytes from `from` to `to`; all of them where these are absent.
-   * @throws SseFrameTooLargeError when one event outgrows every plausible size.
+   * Processes the bytes from `from` to `to`, by default all.
+   * @throws SseFrameTooLargeError when one event exceeds the size limit
    */
   push(chunk: Uint8Array, from?: number, to?: number): TapOutput
   readonly verdict: TapVerdict
   readonly usage: Usage | null
-  /** Uses of the vendor's own tools that were seen so far; absent: the dialect tells of none. */
+  /** Seen uses of the provider's own tools; undefined: the dialect does not report them. */
   readonly toolUses?: ToolUses
-  /** The model that answers, as the upstream names it; absent: it does not. */
+  /** The model that answers, by its name at the upstream. Undefined: not reported. */
   readonly model?: string | undefined
-  /** Bytes of text that were passed on since usage was last reported, or since the beginning. */
+  /** Bytes of text passed on since the last usage report, or since the beginning. */
   readonly unreportedBytes: number
-  /** No event was seen but the one that ends the answer; absent: the dialect tells of none. */
+  /** Only the final event was seen; undefined: the dialect does not tell. */
   readonly isEmpty?: boolean
-  /** The upstream has closed cleanly: what of its bytes still has to go out. */
+  /** The upstream has closed cleanly: returns the bytes that still have to be sent. */
   end(): TapOutput
-  /** After `end`: whether the answer may count as whole although its last event was not seen. */
+  /** After `end`: whether the answer counts as complete although its last event was not seen. */
   isWholeAtEnd(): boolean
   /**
-   * The failure that the upstream reported in its very first event, while an HTTP status can still
-   * tell it.
+   * The failure that the upstream reported in its first event, while an HTTP status can still
+   * report it.
    */
   readonly reportedError: string | null
-  /** What the upstream calls it (`kindOfFailure`); absent: it does not say. */
+  /** The upstream's name of it (`kindOfFailure`); undefined: none. */
   readonly reportedKind?: string | undefined
-  /** The events that tell the client, in its own dialect, that the stream broke. */
+  /** The events that report a broken stream in the client's own dialect. */
   encodeFailure(error: GatewayError): Uint8Array
 }
 
 /**
- * The members by which a request asks the provider itself to keep or to run something; no gateway
- * can do it instead.
+ * Members by which a request asks the provider itself to store or run something, which a gateway
+ * cannot do instead.
  */
 export interface HostedMembers {
-  /** Of the top level. */
+  /** Top-level members. */
   readonly names: readonly string[]
-  /** True if the provider keeps something under it for the next call. */
+  /** True if the provider stores something under it for the next call. */
   isState(name: string): boolean
-  /** In the words that clients of the dialect act upon. */
+  /** With words that clients of the dialect react to. */
   refuse(name: string, message: string): GatewayError
 }
 
-/** A format that callers speak. */
+/** A format that callers use. */
 export interface Dialect {
   readonly id: InboundDialectId
   readonly envelope: Envelope
-  /** The headers that pass between its callers and upstreams. Absent: those of every dialect. */
+  /**
+   * Headers that are forwarded between its callers and upstreams. Undefined: those of every
+   * dialect.
+   */
   readonly headers?: HeaderLists
-  /** A header that its clients send their key in when there is none in `authorization`. */
+  /** A header in which its clients send their key instead of `authorization`. */
   readonly keyHeader?: string
-  /** Its clients look here for the call's id, beside `x-request-id`. */
+  /** Its clients look here for the call's id, besides `x-request-id`. */
   readonly requestIdHeader?: string
   /** Reads and checks the top level. @throws GatewayError `invalid_request` naming the field. */
   accept(body: JsonObject): AcceptedRequest
-  /** Absent where a gate's defaults mean nothing. */
+  /** Undefined when a gate's defaults do not apply. */
   readonly readSpoken?: ReadSpoken
-  /** Present where callers of this dialect can be served by upstreams that speak another one. */
+  /** Present when callers of this dialect can be served by upstreams of another one. */
   readonly inboundCodec?: InboundCodec
   readonly hosted?: HostedMembers
-  /** Absent: its requests name nothing in a vendor's account. */
+  /** Undefined: its requests cannot name objects in a provider's account. */
   readonly vendorIds?: VendorIds
   /**
-   * A whole stream of a call that fails before its first event. Absent where nothing is streamed.
+   * The whole stream of a call that fails before its first event. Undefined when nothing is
+   * streamed.
    */
   encodeFailedStream?(error: GatewayError): Uint8Array
   /**
-   * Set where `rewrite` itself takes out of a conversation what another provider sealed; where not,
-   * such a request is translated, even to its own dialect.
+   * Set when `rewrite` itself removes other providers' seals; otherwise such a request is
+   * translated, even to its own dialect.
    */
   readonly opensSeals?: true
-  /** The gateway's own answer when none of a gate's targets speaks this dialect. */
+  /** The gateway's own answer when none of a gate's targets supports this dialect. */
   answerLocally?(request: AcceptedRequest): JsonRecord
 }
 
-/** One that upstreams speak too, so that calls in it can pass byte for byte. */
+/** A format that upstreams use too, so that calls can be relayed byte for byte. */
 export interface RelayedDialect extends Dialect {
-  /** The bytes for an upstream of the same dialect: the caller's, but for what has to change. */
+  /** The bytes for an upstream of the same dialect: the caller's, with the necessary edits. */
   rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest
-  /** Usage from a whole (non-stream) answer; null when it reports none. */
+  /** Usage of a complete (non-stream) answer; null when unreported. */
   readUsage(answer: Readonly<Record<string, unknown>>): Usage | null
   /**
-   * Uses of the vendor's own tools, from a whole answer. Absent: the dialect tells of none.
-   * @returns undefined where these members do not tell: of an answer too large to hold there are few
+   * Uses of the provider's own tools in a complete answer. Undefined: the dialect does not report
+   * them.
+   * @returns undefined when these members do not tell; only few are known of an answer too large to
+   * buffer
    */
   readToolUses?(answer: Readonly<Record<string, unknown>>): ToolUses | undefined
-  /** True if a whole answer is one in this dialect, and no error or something else with a 200. */
+  /**
+   * True if a complete answer is one in this dialect, and not an error or something else with
+   * status 200.
+   */
   isAnswer(answer: Readonly<Record<string, unknown>>): boolean
-  /** True if a whole answer says of itself that it has failed; absent: none does. */
+  /** True if a complete answer reports its own failure; undefined: none does. */
   hasFailed?(answer: Readonly<Record<string, unknown>>): boolean
   /**
-   * True if a 400 says that sealed reasoning in the request is another upstream's, so that only
-   * that one can go on.
+   * True if a 400 says that sealed reasoning in the request belongs to another upstream, which
+   * alone can continue.
    */
   refusesReasoning?(refusal: UpstreamErrorAnswer): boolean
   createTap(relay: { readonly hidesUsage: boolean }): StreamTap
@@ -196,7 +204,7 @@ export function isRelayed(dialect: Dialect): dialect is RelayedDialect {
   return 'rewrite' in dialect
 }
 
-/** @throws Error always: asking for it is a mistake of ours */
+/** @throws Error always: calling it is a bug */
 export function noStream(): StreamTap {
   throw new Error('this dialect has no streams')
 }

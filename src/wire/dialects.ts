@@ -1,6 +1,6 @@
 /**
- * The registry of wire formats: how callers speak each to the gateway and the gateway to upstreams.
- * Other facts about them are in core/dialects.ts. It must not know providers.
+ * The registry of wire formats, with the codecs for callers and upstreams. Other facts are in
+ * core/dialects.ts. Must not know providers.
  */
 import {
   DIALECTS,
@@ -37,7 +37,7 @@ import { openaiResponses, openaiResponsesUpstreamCodec } from './openai-response
 
 type AnyUpstreamCodec = UpstreamCodec | EmbeddingsCodec | FimCodec
 
-/** Callers speak the dialects that have an endpoint, and no others. */
+/** Callers can use exactly the dialects that have an endpoint. */
 type Registry = {
   readonly [Id in DialectId]: Id extends InboundDialectId
     ? { readonly inbound: Dialect; readonly upstream?: AnyUpstreamCodec }
@@ -64,17 +64,17 @@ const REGISTRY: Registry = {
   infill: { upstream: infillUpstreamCodec },
 }
 
-/** The dialects that callers speak, by the path at which they call. */
+/** The callers' dialects by path. */
 export const CALL_ENDPOINTS: Readonly<Record<string, Dialect>> = Object.fromEntries(
   INBOUND_DIALECTS.map((id) => [DIALECTS[id].endpoint, REGISTRY[id].inbound]),
 )
 
-/** @returns undefined where calls in other dialects are not translated to this one */
+/** @returns undefined when calls are not translated to this dialect */
 export function upstreamCodecOf(id: DialectId): AnyUpstreamCodec | undefined {
   return REGISTRY[id].upstream
 }
 
-/** Calls in one dialect for an upstream that speaks another. */
+/** Calls in one dialect for an upstream of another. */
 export type Translator = { readonly dialect: DialectId } & (
   | { readonly form: 'chat'; readonly inbound: InboundCodec; readonly upstream: UpstreamCodec }
   | { readonly form: 'fim'; readonly inbound: RelayedDialect; readonly upstream: FimCodec }
@@ -82,8 +82,8 @@ export type Translator = { readonly dialect: DialectId } & (
 )
 
 /**
- * @param id that the upstream speaks
- * @returns undefined where calls in `inbound` cannot be translated to it
+ * @param id the upstream's dialect
+ * @returns undefined when calls in `inbound` cannot be translated to it
  */
 export function translatorFor(inbound: Dialect, id: DialectId): Translator | undefined {
   const upstream = upstreamCodecOf(id)

@@ -1,4 +1,4 @@
-/** Steps that the encoders of several upstreams share. Must not know one of them. */
+/** Steps that the encoders of several upstreams share. Must not know any of them. */
 
 import { type GatewayError, invalidRequest } from '../core/errors.ts'
 import {
@@ -24,9 +24,10 @@ export function takesOnly(what: string): GatewayError {
 }
 
 /**
- * The arguments of a tool call, where the upstream wants an object. Models write broken JSON at
- * times, and agents replay it with the tool's error: it goes on as text under a name that tells the
- * model (https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming).
+ * The arguments of a tool call, for upstreams that need an object. Models sometimes write broken
+ * JSON, and agents replay it with the tool's error: it is sent as text under a name that tells the
+ * model
+ * (https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming).
  */
 export function parseArguments(text: string): JsonRecord {
   return parseRecord(text) ?? (NO_ARGUMENTS.has(text.trim()) ? {} : { [INVALID_JSON]: text })
@@ -35,7 +36,7 @@ export function parseArguments(text: string): JsonRecord {
 const INVALID_JSON = 'INVALID_JSON'
 const NO_ARGUMENTS = new Set(['', 'null'])
 
-/** The tools that a history calls, for upstreams that refuse a history with calls of no tool. */
+/** The tools called in a history, for upstreams that refuse calls of unknown tools. */
 export function namesOfCalled(messages: readonly ChatMessage[]): string[] {
   const names = messages.flatMap((message) =>
     message.role === 'assistant'
@@ -45,14 +46,14 @@ export function namesOfCalled(messages: readonly ChatMessage[]): string[] {
   return [...new Set(names)]
 }
 
-/** Tools of which nothing but the name is known. */
+/** Tools of which only the name is known. */
 export function toTools(names: readonly string[]): readonly Tool[] {
   return names.map((name) => ({ name }))
 }
 
 /**
- * The turn with its first thinking in front, where it has some and begins with something else.
- * @param kinds blocks of these types, or with these members, are thinking
+ * Moves the turn's first thinking to the front if the turn begins with something else.
+ * @param kinds blocks with these types or members are thinking
  */
 export function leadWith(blocks: JsonRecord[], ...kinds: readonly string[]): JsonRecord[] {
   const isThinking = (block: JsonRecord) =>
@@ -64,23 +65,23 @@ export function leadWith(blocks: JsonRecord[], ...kinds: readonly string[]): Jso
   return [...blocks.slice(start, end), ...blocks.slice(0, start), ...blocks.slice(end)]
 }
 
-/** For upstreams to which nobody says what to cache. */
+/** For upstreams without explicit caching. */
 export function noteCaches(parts: readonly object[], ignored: Set<Feature>): void {
   if (parts.some((part) => 'cache' in part && part.cache !== undefined)) ignored.add('cache')
 }
 
-/** For upstreams that cannot be told whether thinking is to be read. */
+/** For upstreams that cannot be told whether to show thinking. */
 export function noteDisplay(reasoning: ReasoningOptions | undefined, ignored: Set<Feature>): void {
   if (reasoning?.display !== undefined && !ignored.has('reasoning'))
     ignored.add('reasoning.display')
 }
 
-/** As Chat Completions and its likes have it. */
+/** In the form of Chat Completions and similar formats. */
 export function encodeImageUrl({ source, detail }: ImagePart): JsonRecord {
   return { type: 'image_url', image_url: { url: toUrl(source), ...present({ detail }) } }
 }
 
-/** Stop texts of white space alone are refused; undefined where none is left. */
+/** Stop texts of white space alone are refused; undefined when none is left. */
 export function readableStops(
   { stop }: Pick<ChatRequest, 'stop'>,
   ignored: Set<Feature>,
@@ -91,8 +92,8 @@ export function readableStops(
 }
 
 /**
- * @throws GatewayError `invalid_request` where instructions are all that there is: these vendors
- * answer to somebody
+ * @throws GatewayError `invalid_request` when there are only instructions, because these providers
+ * need a user turn
  */
 export function assertSomebodySpeaks(turns: readonly JsonRecord[]): void {
   if (turns.some(({ role }) => role !== 'system')) return

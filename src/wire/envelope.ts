@@ -1,6 +1,4 @@
-/**
- * The error envelopes of the interface. It must not decide statuses or codes: core/errors.ts does.
- */
+/** The error envelopes of the API. Must not decide statuses or codes: core/errors.ts does. */
 import { ERROR_POLICY, type GatewayError } from '../core/errors.ts'
 import type { Envelope } from './dialect.ts'
 
@@ -11,10 +9,7 @@ export interface NestedError {
   readonly code: string | null
 }
 
-/**
- * All four members are always there: OpenAI's schema requires them, null where there is nothing to
- * say.
- */
+/** Always all four members: OpenAI's schema requires them, possibly null. */
 export function toNestedError(error: GatewayError): NestedError {
   return {
     message: error.message,
@@ -33,13 +28,13 @@ function toFlatError(error: GatewayError): Record<string, unknown> {
   }
 }
 
-/** Their parsers want all four of these, `param` and `code` as text or null. */
+/** Mistral's parsers need all four of these, `param` and `code` as text or null. */
 function toAltError(error: GatewayError): Record<string, unknown> {
   const { type, param, code } = toNestedError(error)
   return { ...toFlatError(error), object: 'error', type, param, code }
 }
 
-/** By status (wire.md §3.2); clients of the Messages interface tell errors apart by this alone. */
+/** By status (wire.md §3.2); clients of the Messages API distinguish errors by this alone. */
 const MESSAGES_TYPES: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',
   401: 'authentication_error',
@@ -55,24 +50,24 @@ const MESSAGES_TYPES: Readonly<Record<number, string>> = {
 function toMessagesError(error: GatewayError): Record<string, unknown> {
   const type =
     MESSAGES_TYPES[error.status] ?? (error.status < 500 ? 'invalid_request_error' : 'api_error')
-  // Those of an upstream's refusal hold its own words, whatever its dialect.
+  // An upstream's refusal contains its own words, whatever its dialect.
   const details = error.kind === 'invalid_request' &&
     error.details !== undefined && { details: error.details }
   return { type: 'error', error: { type, message: error.message, ...details } }
 }
 
 /**
- * The same as the data of one event: an upstream's own body may be spread over lines, which some
- * clients read one by one.
+ * The same as the data of one event: an upstream's own body may span lines, and some clients read
+ * line by line.
  */
 export function encodeErrorData(envelope: Envelope, error: GatewayError): string {
   const body = encodeError(envelope, error)
-  // A line end in JSON text can only be space between its parts.
+  // A line end in JSON text can only be white space between tokens.
   return typeof body === 'string' ? body : new TextDecoder().decode(body).replaceAll(/[\r\n]/g, ' ')
 }
 
 /**
- * The JSON text of an error answer. An upstream's own body wins where the envelopes are the same.
+ * The JSON text of an error answer. An upstream's own body is used when the envelopes are the same.
  */
 export function encodeError(envelope: Envelope, error: GatewayError): string | Uint8Array {
   if (envelope === 'flat') return JSON.stringify(toFlatError(error))

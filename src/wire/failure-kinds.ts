@@ -24,7 +24,7 @@ const FAULTS_BY_CODE: ReadonlyMap<string, TargetFault> = new Map<string, TargetF
   ['invalid_model', 'model_not_found'], // Mistral, Perplexity
 ])
 
-/** In lower case, the vendors' own words. */
+/** The providers' own words, in lower case. */
 const CREDIT_WORDS: readonly string[] = [
   'credit balance is too low', // Anthropic
   'reached your specified api usage limits', // Anthropic
@@ -67,12 +67,12 @@ const MODEL_WORDS: readonly string[] = [
   'the api deployment for this resource does not exist', // Azure
 ]
 
-/** An error may repeat what it was sent. */
+/** An error may repeat its input. */
 const SEARCHED_CHARS = 2_000
 
 /**
- * @param model of the target: what an error says of another one is about the request, which may
- * name further models
+ * @param model the target's model: an error about another one concerns the request, which may name
+ * further models
  */
 export function readTargetFault(
   status: number,
@@ -95,7 +95,7 @@ export function faultOf(name: string | undefined): TargetFault | undefined {
   return name === undefined ? undefined : FAULTS_BY_CODE.get(name.toLowerCase())
 }
 
-/** As whole words at the end: a longer name begins like a shorter one. */
+/** Matches whole words at the end, because a longer name may begin like a shorter one. */
 function isSaid(text: string, words: string): boolean {
   const at = text.indexOf(words)
   return at >= 0 && !/^[\w-]|^[.:/][\w-]/.test(text.slice(at + words.length))
@@ -108,7 +108,7 @@ function namesOther(text: string, model: string): boolean {
   return named !== undefined && named !== model && !named.endsWith(`/${model}`)
 }
 
-/** By the names that vendors give to kinds of failures, in lower case and without `_` and `-`. */
+/** By providers' names for kinds of failures, in lower case and without `_` and `-`. */
 const STATUSES: ReadonlyMap<string, number> = new Map([
   ...[
     'overloadederror', // Anthropic
@@ -142,7 +142,7 @@ const STATUSES: ReadonlyMap<string, number> = new Map([
   ['requesttoolarge', 413], // Anthropic
 ])
 
-/** As codes some are HTTP's own, which count where they say that the failure may pass. */
+/** Some codes are HTTP statuses, which count if they mean a temporary failure. */
 const PASSING: ReadonlySet<number> = new Set([408, 429, 503, 529])
 
 /** The members of an error that name its kind. */
@@ -153,8 +153,8 @@ export interface FailureNames {
 }
 
 /**
- * The name of a failure's kind: the one of its names that says most, which is rarely the type of
- * OpenAI and those who copied it.
+ * The most specific name of a failure's kind, which is rarely the `type` of OpenAI and compatible
+ * providers.
  */
 export function kindOfFailure(error: FailureNames): string | undefined {
   const names = [error.code, error.type, error.status].flatMap((name) =>
@@ -167,7 +167,7 @@ export function kindOfFailure(error: FailureNames): string | undefined {
   )
 }
 
-/** @returns undefined: nothing tells whether the caller or the upstream is at fault */
+/** @returns undefined: it does not show whether the caller or the upstream is at fault */
 export function statusOfKind(kind: string | undefined): number | undefined {
   if (kind === undefined) return undefined
   const code = Number(kind)

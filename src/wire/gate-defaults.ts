@@ -20,7 +20,7 @@ import { fit, type Setting, type Settings } from './settings.ts'
 const SETTINGS = ['temperature', 'topP', 'maxOutputTokens', 'reasoningEffort'] as const
 export type DefaultedSetting = (typeof SETTINGS)[number]
 
-/** One place where the caller says something about a setting. */
+/** One place where the caller sets something. */
 interface Spoken {
   /** The caller's own spelling: `reasoning.effort`. */
   readonly field: string
@@ -28,9 +28,9 @@ interface Spoken {
 }
 
 /**
- * The members in which a dialect's callers speak of a setting, at every place that it has for it;
- * null is nothing said.
- * @param decided the gate's value, for places that agree with it in words of their own
+ * The members in which a dialect's callers set something, in every possible place; null counts as
+ * not set.
+ * @param decided the gate's value, for places that express the same in other words
  */
 export type ReadSpoken = (
   body: JsonObject,
@@ -39,13 +39,13 @@ export type ReadSpoken = (
 ) => readonly Spoken[]
 
 interface DecidedDefaults {
-  /** The members to be written into the request. */
+  /** The defaults to write into the request. */
   readonly defaults: GateDefaults
-  /** The caller's members that have no effect. */
+  /** The caller's members without effect. */
   readonly ignored: readonly string[]
 }
 
-/** @throws GatewayError `invalid_request` naming what the gate does not let its callers say */
+/** @throws GatewayError `invalid_request` naming the member that the gate forbids */
 export function decideDefaults(
   { defaults, overrides }: Pick<Gate, 'defaults' | 'overrides'>,
   body: JsonObject,
@@ -79,7 +79,9 @@ export function overrideRejected(field: string) {
   )
 }
 
-/** For dialects whose settings are members of the top level or, after a dot, of an object there. */
+/**
+ * For dialects whose settings are top-level members or, after a dot, members of an object there.
+ */
 function spokenAt(places: Readonly<Record<DefaultedSetting, readonly string[]>>): ReadSpoken {
   return (body, setting) =>
     places[setting].flatMap((field) => {
@@ -108,12 +110,12 @@ function readAt(body: JsonObject, field: string): unknown {
   const member = presentMember(body, key)
   if (member === undefined) return undefined
   if (inner === undefined) return body.value(member)
-  // Of another type: the dialect's own check refuses it, or the upstream's.
+  // Wrong types are refused by the dialect's own check or by the upstream.
   if (body.type(member) !== 'object') return undefined
   return (body.value(member) as Readonly<Record<string, unknown>>)[inner] ?? undefined
 }
 
-/** For requests that are translated: the defaults as if the caller had said them. */
+/** For translated requests: applies the defaults as if the caller had set them. */
 export function withDefaults(request: ChatRequest, defaults: GateDefaults): ChatRequest {
   const { instructions, temperature, topP, maxOutputTokens, reasoningEffort: effort } = defaults
   const summary = request.reasoning?.summary
@@ -141,10 +143,7 @@ const FEATURES: Readonly<Record<DefaultedSetting, readonly Feature[]>> = {
   reasoningEffort: ['reasoning', 'reasoning.effort'],
 }
 
-/**
- * True where it is the gate's doing that the model cannot take it: the gate asked for it, or for
- * what excludes it.
- */
+/** True when the gate causes the conflict: it set this setting, or one that excludes it. */
 export function isDefaulted(
   feature: Feature,
   defaults: GateDefaults | undefined,
@@ -157,12 +156,12 @@ export function isDefaulted(
   )
 }
 
-/** Stands between a gate's instructions and the caller's where both are one text. */
+/** Separates a gate's instructions from the caller's when both are one text. */
 const JOINT = '\n\n'
 
 export class DefaultsEditor {
   readonly edits: JsonEdit[] = []
-  /** Fields that the model cannot take, in the caller's spelling. */
+  /** Fields that the model does not support, in the caller's spelling. */
   readonly ignored: string[] = []
   readonly #body: JsonObject
 
@@ -170,12 +169,12 @@ export class DefaultsEditor {
     this.#body = body
   }
 
-  /** True where the caller gave the member; null is not given. */
+  /** True when the caller set the member; null counts as not set. */
   has(key: string): boolean {
     return presentMember(this.#body, key) !== undefined
   }
 
-  /** Nothing happens where `value` is undefined. */
+  /** No effect when `value` is undefined. */
   set(key: string, value: unknown): void {
     if (value === undefined) return
     const member = this.#body.get(key)
@@ -186,8 +185,8 @@ export class DefaultsEditor {
   }
 
   /**
-   * Writes a setting as near as upstreams take it.
-   * @param isRefused this model does not take the setting
+   * Writes a setting as the nearest value that upstreams accept.
+   * @param isRefused this model does not support the setting
    */
   write(setting: Setting, value: number | undefined, isRefused = false): void {
     const [key = ''] = setting.names
@@ -198,7 +197,7 @@ export class DefaultsEditor {
     this.set(key, fitting)
   }
 
-  /** Sets, or with undefined removes, a member of the object that is a member of the body. */
+  /** Sets a member of an object inside the body, or removes it when undefined. */
   setInside(outer: string, key: string, value: unknown): void {
     const member = presentMember(this.#body, outer)
     if (member === undefined) {
@@ -224,8 +223,8 @@ export class DefaultsEditor {
   }
 
   /**
-   * The model does not take the setting: the gate's default is not written, and what stands there
-   * goes.
+   * The model does not support the setting: the gate's default is not written, and an existing
+   * value is removed.
    */
   leaveOut(key: string, value: unknown): void {
     if (value === undefined) return
@@ -234,8 +233,8 @@ export class DefaultsEditor {
   }
 
   /**
-   * Puts a text before a text, or an element before an array's elements; `toElement` of the array's
-   * first element.
+   * Puts a text before a text, or an element before an array's elements; `toElement` gets the
+   * array's first element.
    */
   prepend(
     key: string,
@@ -264,7 +263,7 @@ export class DefaultsEditor {
     try {
       return scanJsonObject(this.#body.bytes.subarray(start, end))
     } catch {
-      // No object, or two equal keys: the upstream's to judge.
+      // Not an object, or with duplicate keys: left to the upstream.
       return undefined
     }
   }

@@ -1,17 +1,16 @@
 /**
- * The headers of a call that pass between its caller and an upstream of the same dialect: by name,
- * as data. A header that is in no list stays here. It must not know what may never pass
- * (upstream/headers.ts).
+ * The headers forwarded between a caller and an upstream of the same dialect, by name, as data. All
+ * others are dropped. Must not know what may never be forwarded (net/headers.ts).
  */
-/** Names in lower case; one that ends in `*` is a beginning. */
+/** Names in lower case; one that ends in `*` is a prefix. */
 export interface HeaderLists {
   readonly request: readonly string[]
   readonly answer: readonly string[]
-  /** Of the account that pays: what is left of its limits there. */
+  /** Headers about the paying account, such as its remaining limits. */
   readonly ownAnswer: readonly string[]
 }
 
-/** Of every dialect: what SDKs say of themselves and of the conversation, and when to come back. */
+/** For every dialect: what SDKs send about themselves and the conversation, and when to retry. */
 const COMMON: HeaderLists = {
   request: [
     'accept',
@@ -23,7 +22,7 @@ const COMMON: HeaderLists = {
     'tracestate',
     'x-stainless-*',
     'x-client-request-id',
-    // Hints by which vendors keep a conversation on a machine that has it cached.
+    // Hints that let providers route a conversation to a machine that has it cached.
     'x-session-id',
     'x-session-affinity',
     'x-conversation-id',
@@ -39,7 +38,7 @@ const COMMON: HeaderLists = {
   ownAnswer: [],
 }
 
-/** https://github.com/openai/openai-node; Codex adds the names of its session. */
+/** https://github.com/openai/openai-node; Codex adds its session names. */
 export const OPENAI_HEADERS: HeaderLists = {
   request: [
     // provider-name-ok: a header of the dialect
@@ -84,7 +83,7 @@ export const MISTRAL_HEADERS: HeaderLists = {
 
 const NONE: HeaderLists = { request: [], answer: [], ownAnswer: [] }
 
-/** @param own of a dialect, in addition to the headers that pass in every dialect */
+/** @param own the dialect's headers, added to those of every dialect */
 export function withCommonHeaders(own: HeaderLists = NONE): HeaderLists {
   return {
     request: [...COMMON.request, ...own.request],

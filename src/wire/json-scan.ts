@@ -1,14 +1,14 @@
 /**
- * Walks over JSON text as bytes and refuses whatever JSON.parse would refuse, without building
- * values; and reads text that somebody else wrote. The walk itself is in wasm/json-walk.ts. It must
- * not know what any member means, nor edit anything.
+ * Validates JSON text as bytes, refusing everything that JSON.parse would refuse, without building
+ * values; also parses untrusted text. The scanner itself is in wasm/json-walk.ts. Must not know a
+ * member's meaning, nor edit anything.
  */
 import { PLAIN_WALK, WIDE_WALK } from './json-walk.generated.ts'
 
-/** The message says what is wrong and where, and never quotes the text: it may be a prompt. */
+/** The message says what is wrong and where, and never quotes the text, which may be a prompt. */
 export class JsonSyntaxError extends Error {
   override readonly name = 'JsonSyntaxError'
-  /** Its place, in bytes from the start of the scanned text. */
+  /** Offset in bytes from the start of the scanned text. */
   readonly offset: number
 
   constructor(problem: string, offset: number) {
@@ -33,7 +33,7 @@ const SPACE = 0x20
 export const COLON = 0x3a
 const BACKSLASH = 0x5c
 
-/** The exports of wasm/json-walk.ts, where each is described. */
+/** The exports of wasm/json-walk.ts, which describes each. */
 interface JsonWalk {
   readonly memory: WebAssembly.Memory
   readonly WANTED: WebAssembly.Global<'i32'>
@@ -60,7 +60,7 @@ interface JsonWalk {
 const [AN_OBJECT, AN_ARRAY, ANY_VALUE] = [0, 1, 2]
 const [DONE, FAILED, , FULL] = [0, 1, 2, 3]
 
-/** Processors without AVX, and runtimes on them, know no wide instructions. */
+/** Processors without AVX, and runtimes on them, lack wide instructions. */
 function compileWalk(): JsonWalk {
   const wide = Buffer.from(WIDE_WALK, 'base64')
   const code = WebAssembly.validate(wide) ? wide : Buffer.from(PLAIN_WALK, 'base64')
@@ -73,25 +73,22 @@ const MEMORY = new Uint8Array(WALK.memory.buffer)
 const WINDOW = WALK.WINDOW.value
 const WINDOW_BYTES = WALK.WINDOW_BYTES.value
 
-/** Deepest nesting of objects and arrays that is accepted; the outermost object is level 1. */
+/** Maximum nesting of objects and arrays; the outermost object is level 1. */
 export const MAX_DEPTH = WALK.MAX_DEPTH.value
-/**
- * Far more members than any request or answer has at its top level; each costs an entry of a table,
- * and a name in what is refused.
- */
+/** Far more members than any request or answer has at its top level; each needs a table entry. */
 const MAX_MEMBERS = WALK.MOST_PLACES.value
 /**
- * Of the last walk over an object, by member: where its key starts and ends and where its value
- * does, in bytes from the text's start.
+ * Of the last scan of an object, by member: the start and end of its key and the end of its value,
+ * as byte offsets.
  */
 export const PLACES = new Uint32Array(WALK.memory.buffer, WALK.PLACES.value, 4 * MAX_MEMBERS)
 
-/** Plain words, without any escape, that a walk looks for at every depth. */
+/** Words, without escapes, that a scan searches for at every depth. */
 export class Wanted {
-  /** The bytes of the walk's memory from `WANTED` on. */
+  /** The bytes of the scanner's memory from `WANTED` on. */
   readonly tables: Uint8Array
 
-  /** @param names of members @param beginnings of texts that are values */
+  /** @param names member names @param beginnings prefixes of string values */
   constructor(names: readonly string[], beginnings: readonly string[] = []) {
     const from = WALK.WANTED.value
     const [beginningsAt, firstBytesAt] = [
@@ -108,12 +105,12 @@ export class Wanted {
   }
 }
 
-/** Each word behind a byte of its length, and a 0 behind the last: the walk's own form. */
+/** The scanner's own form: each word after its length byte, and a 0 at the end. */
 function toTable(words: readonly string[]): Uint8Array {
   return Buffer.from(words.flatMap((word) => [word.length, ...Buffer.from(word)]).concat(0))
 }
 
-/** That the walk has in its memory. */
+/** The words currently in the scanner's memory. */
 let wantedNow: Wanted | undefined
 
 function begin(shape: number, wanted?: Wanted): void {
@@ -125,13 +122,13 @@ function begin(shape: number, wanted?: Wanted): void {
 }
 
 export interface WalkedObject {
-  /** How many there are in `PLACES`, until the next walk. */
+  /** The number of entries in `PLACES`, valid until the next scan. */
   readonly places: number
-  /** Those of all objects in it, and its own. */
+  /** The members of all nested objects, including its own. */
   readonly memberCount: number
   readonly mayHaveWanted: boolean
   readonly mayBeginAsWanted: boolean
-  /** No byte of it is beyond ASCII. */
+  /** All bytes are ASCII. */
   readonly isAscii: boolean
   readonly hasTilde: boolean
 }
@@ -157,9 +154,9 @@ export interface JsonSpan {
 }
 
 /**
- * The places of an array's elements, without the space around them.
- * @param bytes of an array inside an object, in which it begins at `offset`
- * @param most where these are enough: little is read behind them
+ * The positions of an array's elements, without surrounding white space.
+ * @param bytes an array inside an object, where it begins at `offset`
+ * @param most stop soon after this many
  * @throws JsonSyntaxError
  */
 export function walkArray(bytes: Uint8Array, offset: number, most: number): readonly JsonSpan[] {
@@ -169,7 +166,7 @@ export function walkArray(bytes: Uint8Array, offset: number, most: number): read
   return spans
 }
 
-/** Those of all objects in a value. @throws JsonSyntaxError */
+/** Counts the members of all objects in a value. @throws JsonSyntaxError */
 export function countWrittenMembers(bytes: Uint8Array): number {
   begin(ANY_VALUE)
   walkWindows(bytes)
@@ -182,7 +179,7 @@ interface Found {
   readonly most: number
 }
 
-/** @param found gets the places that were found */
+/** @param found receives the positions found */
 function walkWindows(bytes: Uint8Array, found?: Found): void {
   for (let from = 0; ; from += WALK.consumed()) {
     const end = Math.min(from + WINDOW_BYTES, bytes.length)
@@ -206,7 +203,7 @@ function takeSpans({ spans, offset }: Found): void {
     spans.push({ start: offset + (PLACES[at + 2] ?? 0), end: offset + (PLACES[at + 3] ?? 0) })
 }
 
-/** The names of what was wanted where something else stands, by the walk's numbers. */
+/** What the scanner expected, by its error numbers. */
 const WANTS = [
   'an object',
   'a key in double quotes',
@@ -217,7 +214,7 @@ const WANTS = [
   'a digit',
   'true, false or null',
 ]
-/** The other problems, whose numbers follow. */
+/** The other problems, with the following numbers. */
 const PROBLEMS = [
   `nesting deeper than ${MAX_DEPTH} levels`,
   `more than ${MAX_MEMBERS} members in the object`,
@@ -236,7 +233,7 @@ function toSyntaxError(bytes: Uint8Array): JsonSyntaxError {
   return new JsonSyntaxError(`unexpected ${found}, ${wanted} is wanted`, at)
 }
 
-/** @returns the offset of the first byte that is none */
+/** @returns the offset of the first byte that is not white space */
 export function skipSpace(bytes: Uint8Array, at: number): number {
   let byte = bytes[at] ?? QUOTE
   while (byte === SPACE || byte === LINE_FEED || byte === CARRIAGE_RETURN || byte === TAB)
@@ -244,13 +241,13 @@ export function skipSpace(bytes: Uint8Array, at: number): number {
   return at
 }
 
-/** So many levels cost nothing worth a look; text without more brackets cannot have more. */
+/** Up to this depth the cost is negligible; text with fewer brackets cannot be deeper. */
 const HARMLESS_LEVELS = 8_192
 
 /**
- * Reads like `JSON.parse`. Text of very many lists in lists costs a hundred times what other text
- * of its size does, and stands still for all of it.
- * @throws SyntaxError also of what is nested deeper than any request may be, where that is costly
+ * Like `JSON.parse`. Text with very many nested lists costs a hundred times as much as other text
+ * of its size, and blocks everything.
+ * @throws SyntaxError also for nesting deeper than allowed, if it is costly
  */
 export function parseJson(text: string): unknown {
   if (isTooDeep(text)) throw new SyntaxError(`nested deeper than ${MAX_DEPTH} levels`)
@@ -274,7 +271,8 @@ function isTooDeep(text: string): boolean {
 }
 
 /**
- * From one to the next, which costs little where they are few: numbers and prose have next to none.
+ * Counts brackets by searching for the next one, which is fast when they are rare: numbers and
+ * prose have almost none.
  */
 function hasManyBrackets(text: string): boolean {
   let left = HARMLESS_LEVELS

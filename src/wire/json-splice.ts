@@ -1,7 +1,6 @@
 /**
- * Edits the top-level members of a JSON object in its bytes, so that all other bytes stay as they
- * were written: unknown fields, key order, number spelling. It must not know which member means
- * what.
+ * Edits the top-level members of a JSON object in its bytes, so that all other bytes stay
+ * unchanged: unknown fields, key order, number spelling. Must not know a member's meaning.
  */
 
 import { isUtf8 } from 'node:buffer'
@@ -23,26 +22,26 @@ import {
   walkObject,
 } from './json-scan.ts'
 
-/** Thrown by `scanJsonObject`; declared with the scanner, and offered here to those who call it. */
+/** Thrown by `scanJsonObject`; declared with the scanner, re-exported for its callers. */
 export { JsonSyntaxError }
 
 type JsonType = 'string' | 'number' | 'boolean' | 'null' | 'array' | 'object'
 
-/** The place of a top-level member, in bytes from the start of the object's text. */
+/** The position of a top-level member, as byte offsets. */
 export interface JsonMember {
-  /** Decoded as JSON.parse does. */
+  /** Decoded like JSON.parse. */
   readonly key: string
-  /** Of the key's opening quote. */
+  /** The key's opening quote. */
   readonly start: number
   readonly valueStart: number
-  /** Exclusive; holds no trailing space. */
+  /** Exclusive; without trailing white space. */
   readonly valueEnd: number
 }
 
 export type JsonEdit =
   | { readonly type: 'replace'; readonly member: JsonMember; readonly json: string }
   | { readonly type: 'remove'; readonly member: JsonMember }
-  /** Behind the value's first byte: its opening quote, bracket or brace. */
+  /** After the value's first byte: its opening quote, bracket or brace. */
   | { readonly type: 'insert'; readonly member: JsonMember; readonly text: string }
   | { readonly type: 'add'; readonly key: string; readonly json: string }
 
@@ -50,29 +49,26 @@ export type JsonEdit =
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const encoder = new TextEncoder()
 
-/**
- * A JSON object whose text is known to be valid and whose top-level keys differ. Made by
- * `scanJsonObject`.
- */
+/** A JSON object with valid text and distinct top-level keys. Created by `scanJsonObject`. */
 export class JsonObject {
   #bytes: Uint8Array | undefined
-  /** Just behind the opening brace. */
+  /** After the opening brace. */
   readonly bodyStart: number
   /** In the order of the text. */
   readonly members: readonly JsonMember[]
-  /** The members of all objects in it, and its own. */
+  /** The members of all nested objects, including its own. */
   readonly memberCount: number
   /**
-   * False: none of them has one of the names that the scan looked for. True also where it looked
-   * for none, and where a name is written with escapes.
+   * False: no member has one of the searched names. Also true when nothing was searched, or a name
+   * contains escapes.
    */
   readonly mayHaveWanted: boolean
   /**
-   * False: none of its texts that are values begins, as it is written, with one of those that the
-   * scan looked for. True also where it looked for none.
+   * False: no string value begins, as written, with one of the searched prefixes. Also true when
+   * nothing was searched.
    */
   readonly mayBeginAsWanted: boolean
-  /** The byte `~` is in it, wherever that is; few texts have one. */
+  /** The text contains the byte `~`, which is rare. */
   readonly hasTilde: boolean
   readonly #byKey: ReadonlyMap<string, JsonMember>
 
@@ -93,15 +89,15 @@ export class JsonObject {
     this.#byKey = byKey
   }
 
-  /** @throws TypeError once they were let go */
+  /** @throws TypeError after they were released */
   get bytes(): Uint8Array {
     if (this.#bytes === undefined) throw new TypeError('the text of the object was let go')
     return this.#bytes
   }
 
   /**
-   * The object holds its text no longer, whoever holds the object. Safe to call again.
-   * @returns what it held until now
+   * Releases the text, even if others still hold the object. Idempotent.
+   * @returns the released bytes
    */
   letGo(): Uint8Array | undefined {
     const bytes = this.#bytes
@@ -131,7 +127,7 @@ export class JsonObject {
     }
   }
 
-  /** The parsed value: meant for small ones, since it builds the whole tree. */
+  /** The parsed value. For small values, since it builds the whole tree. */
   value(member: JsonMember): unknown {
     const { valueStart, valueEnd } = member
     switch (this.type(member)) {
@@ -153,10 +149,10 @@ export class JsonObject {
 }
 
 /**
- * Checks the whole text and finds the top-level members. Accepts what JSON.parse accepts, provided
- * that it is an object in valid UTF-8 without two equal top-level keys (RFC 8259 §4 leaves their
- * meaning open), within MAX_DEPTH and with at most MAX_MEMBERS of those keys.
- * @param wanted to be looked for at every depth, for `mayHaveWanted` and `mayBeginAsWanted`
+ * Validates the whole text and finds the top-level members. Accepts what JSON.parse accepts if it
+ * is an object in valid UTF-8 without duplicate top-level keys (RFC 8259 §4 leaves their meaning
+ * open), within MAX_DEPTH and MAX_MEMBERS.
+ * @param wanted searched for at every depth, for `mayHaveWanted` and `mayBeginAsWanted`
  * @throws JsonSyntaxError
  */
 export function scanJsonObject(bytes: Uint8Array, wanted?: Wanted): JsonObject {
@@ -175,7 +171,7 @@ export function scanJsonObject(bytes: Uint8Array, wanted?: Wanted): JsonObject {
   return new JsonObject(bytes, skipSpace(bytes, 0) + 1, members, byKey, walked)
 }
 
-/** @throws JsonSyntaxError of bytes that are no UTF-8 first, whatever else is wrong with them */
+/** @throws JsonSyntaxError, preferring invalid UTF-8 over other errors */
 function walkUtf8(bytes: Uint8Array, wanted: Wanted | undefined): WalkedObject {
   let walked: WalkedObject | undefined
   let problem: unknown
@@ -184,7 +180,7 @@ function walkUtf8(bytes: Uint8Array, wanted: Wanted | undefined): WalkedObject {
   } catch (thrown) {
     problem = thrown
   }
-  // Text of ASCII alone is UTF-8.
+  // Pure ASCII is valid UTF-8.
   if (walked?.isAscii !== true && !isUtf8(bytes))
     throw new JsonSyntaxError('invalid UTF-8', firstInvalidUtf8(bytes))
   if (walked === undefined) throw problem
@@ -192,9 +188,9 @@ function walkUtf8(bytes: Uint8Array, wanted: Wanted | undefined): WalkedObject {
 }
 
 /**
- * The places of the elements of an array member, without the space around them. One that is an
- * object can be read with `scanJsonObject(object.bytes.subarray(start, end))`.
- * @param most where these are enough: there may be more of them, and little is read behind them
+ * The positions of an array member's elements, without surrounding white space. An object can be
+ * read with `scanJsonObject(object.bytes.subarray(start, end))`.
+ * @param most stop soon after this many, even if there are more
  * @throws TypeError when the member is not an array
  */
 export function arrayElements(
@@ -207,15 +203,15 @@ export function arrayElements(
 }
 
 /**
- * The object's text with the edits made and every other byte as it was. `json` and `text` go in as
- * they are: valid JSON is the caller's duty. Added members come first in the object.
- * @throws TypeError when a member is edited twice or is not the object's, or when the result would
- * hold a key twice
+ * The object's text with the edits, all other bytes unchanged. `json` and `text` are inserted as
+ * they are, and must be valid JSON. Added members come first in the object.
+ * @throws TypeError when a member is edited twice or belongs to another object, or when the result
+ * would contain a duplicate key
  */
 export function editJson(object: JsonObject, edits: readonly JsonEdit[]): EditedBytes {
   const [only] = edits
   if (only === undefined) return new EditedBytes(object)
-  // Nearly every call: a gate's name gives way to a model's.
+  // Nearly every call: a gate's name is replaced by a model's.
   if (edits.length === 1 && only.type === 'replace' && isMember(object, only.member))
     return new EditedBytes(object, [toCut(only)])
   return makeEdits(object, edits)
@@ -249,7 +245,7 @@ function makeEdits(object: JsonObject, edits: readonly JsonEdit[]): EditedBytes 
       })
     }
   }
-  // Members removed at the end have no comma behind them: they go with the one before them.
+  // Members removed at the end have no comma after them, so the comma before them is removed.
   const last = members.at(-1)
   if (last !== undefined && edited.get(last)?.type === 'remove') {
     cuts.push({
@@ -261,7 +257,7 @@ function makeEdits(object: JsonObject, edits: readonly JsonEdit[]): EditedBytes 
   return new EditedBytes(object, cuts)
 }
 
-/** The same in one piece; without edits, the very same array. @throws as `editJson` does */
+/** The same in one piece; without edits, the same array. @throws as `editJson` does */
 export function spliceJson(object: JsonObject, edits: readonly JsonEdit[]): Uint8Array {
   return editJson(object, edits).toBytes()
 }
@@ -298,14 +294,14 @@ function checkEdits(object: JsonObject, edits: readonly JsonEdit[]) {
 }
 
 /**
- * The newest key of each place: callers of a kind send the same ones in the same order, and a text
- * made anew costs more than to compare.
+ * The last key seen at each position: callers repeat their keys in order, and comparing costs less
+ * than creating a string.
  */
 const newestKeys: string[] = []
 const MAX_NEWEST = 64
 const MAX_KEPT_CHARACTERS = 64
 
-/** @param place of the member among those of its object */
+/** @param place index of the member in its object */
 function decodeKey(bytes: Uint8Array, start: number, end: number, place: number): string {
   const likely = newestKeys[place]
   if (likely !== undefined && likely.length === end - start - 2) {
@@ -314,20 +310,20 @@ function decodeKey(bytes: Uint8Array, start: number, end: number, place: number)
     if (same === likely.length) return likely
   }
   const key = decodeString(bytes, start, end)
-  // As long as its bytes: without escapes, and of ASCII alone.
+  // As long as its bytes: no escapes, ASCII only.
   const isPlain = key.length === end - start - 2 && key.length <= MAX_KEPT_CHARACTERS
   if (isPlain && place < MAX_NEWEST) newestKeys[place] = key
   return key
 }
 
-/** @param start of the opening quote; `end` lies behind the closing one */
+/** @param start the opening quote; `end` is after the closing one */
 function decodeString(text: Uint8Array, start: number, end: number): string {
-  // Called on bytes that are no Buffer: to make one of them costs as much as all the rest.
+  // Called on bytes that are not a Buffer: creating one would cost as much as all the rest.
   const inner = Buffer.prototype.utf8Slice.call(text, start + 1, end - 1)
   return inner.includes('\\') ? (JSON.parse(`"${inner}"`) as string) : inner
 }
 
-/** Decoding puts U+FFFD where the text is invalid, so encoding again first differs there. */
+/** Decoding inserts U+FFFD at invalid bytes, so the re-encoded text first differs there. */
 function firstInvalidUtf8(bytes: Uint8Array): number {
   const repaired = encoder.encode(decoder.decode(bytes))
   const offset = bytes.findIndex((byte, index) => byte !== repaired[index])

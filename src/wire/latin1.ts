@@ -1,14 +1,14 @@
-/** Bytes as text with one character a byte: cheaper to search, to cut and to put together. */
+/** Bytes as text with one character per byte: cheaper to search, cut and join. */
 
-// The method takes any Uint8Array. Making a Buffer of it first would cost three times as much:
-// asking an array for its `buffer` moves it to the slower kind that can share its memory.
+// Works on any Uint8Array. Creating a Buffer would cost three times as much: reading an array's
+// `buffer` moves it to the slower, shareable kind.
 const { latin1Slice } = Buffer.prototype
 
 export function toLatin1(bytes: Uint8Array, from = 0, to = bytes.length): string {
   return latin1Slice.call(bytes as Buffer, from, to)
 }
 
-/** The bytes of a text in UTF-8, in the same form. */
+/** A text's UTF-8 bytes in the same form. */
 export function utf8ToLatin1(text: string): string {
   return Buffer.byteLength(text) === text.length ? text : toLatin1(Buffer.from(text))
 }

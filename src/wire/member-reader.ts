@@ -1,6 +1,6 @@
 /**
- * Reads small top-level members of a JSON object out of its bytes as they flow by, and holds
- * nothing else of it. It must not know what a member means, nor judge whether the rest is valid.
+ * Reads small top-level members of a JSON object from its bytes as they pass, and keeps nothing
+ * else. Must not know a member's meaning, nor validate the rest.
  */
 import {
   CLOSE_BRACE,
@@ -12,15 +12,15 @@ import {
   QUOTE,
 } from './json-scan.ts'
 
-/** Most bytes that are held of one member: usage reports are a hundredth of it. */
+/** Limit of bytes kept per member; usage reports are a hundredth of it. */
 const MAX_MEMBER_BYTES = 64 * 1024
-/** Most bytes that are held of a key: every wanted one is shorter. */
+/** Limit of bytes kept of a key; every wanted one is shorter. */
 const MAX_KEY_BYTES = 64
 const BACKSLASH = 0x5c
 const COLON = 0x3a
 
 /**
- * A string so long that has no space is no prose: an image or a sound, and counts as so many bytes
+ * A longer string without spaces is an image or sound and not prose, and counts as this many bytes
  * of text.
  */
 const MEDIA_STRING_BYTES = 4 * 1024
@@ -32,21 +32,18 @@ export class MemberReader {
   readonly #found = new Map<string, unknown>()
   #depth = 0
   #isInString = false
-  /** True if the string's last byte so far was a backslash that escapes the next one. */
+  /** True if the last byte of the string so far was a backslash that escapes the next one. */
   #isEscaped = false
   #stringBytes = 0
   #hasSpace = false
-  /** Of the top level: the string that was read last, until a colon says that it is a key. */
+  /** The last top-level string, until a colon shows that it is a key. */
   #key = ''
   #isKeyPossible = false
   /** The wanted member whose value is being read. */
   #member: string | undefined
   #held: Uint8Array[] = []
   #heldBytes = 0
-  /**
-   * Bytes of all strings so far, keys left out where they are the top level's; media at a flat
-   * size.
-   */
+  /** Bytes of all strings so far, without top-level keys; media count at a flat size. */
   textBytes = 0
 
   constructor(wanted: ReadonlySet<string>) {
@@ -94,12 +91,12 @@ export class MemberReader {
     if (this.#member !== undefined) this.#hold(chunk.subarray(heldFrom))
   }
 
-  /** JSON.parse reads them; what is no JSON, or implausibly long, is left out. */
+  /** Parsed with JSON.parse; invalid or too long values are omitted. */
   get members(): Record<string, unknown> {
     return Object.fromEntries(this.#found)
   }
 
-  /** @returns where to go on: behind the closing quote, or the chunk's end */
+  /** @returns where to continue: after the closing quote, or at the chunk's end */
   #skipString(chunk: Uint8Array, start: number): number {
     let at = start
     for (;;) {
@@ -120,7 +117,7 @@ export class MemberReader {
     }
   }
 
-  /** True if a run of backslashes up to `end` leaves the byte at `end` escaped. */
+  /** True if the backslashes before `end` escape the byte at `end`. */
   #endsEscaped(chunk: Uint8Array, start: number, end: number): boolean {
     let at = end
     while (at > start && chunk[at - 1] === BACKSLASH) at -= 1
@@ -130,8 +127,7 @@ export class MemberReader {
 
   #noteString(chunk: Uint8Array, start: number, end: number): void {
     this.#stringBytes += end - start
-    // Only where it could matter: a search reads on until it finds one, and must not do so for each
-    // short string.
+    // Checked only when it matters: the search would otherwise read on for each short string.
     if (!this.#hasSpace && this.#stringBytes > MEDIA_STRING_BYTES)
       this.#hasSpace = chunk.subarray(start, end).includes(SPACE)
     if (this.#depth !== 1 || !this.#isKeyPossible || this.#key.length > MAX_KEY_BYTES) return
@@ -147,8 +143,7 @@ export class MemberReader {
 
   #hold(bytes: Uint8Array): void {
     this.#heldBytes += bytes.byteLength
-    // A copy: whoever lends the chunk may write over it. Beyond the limit only its length is of
-    // interest.
+    // A copy, because the chunk may be overwritten. Beyond the limit only the length matters.
     if (this.#heldBytes <= MAX_MEMBER_BYTES) this.#held.push(new Uint8Array(bytes))
     else this.#held = []
   }
@@ -166,7 +161,7 @@ export class MemberReader {
     try {
       this.#found.set(member, parseJson(json))
     } catch {
-      // The answer is passed on as it is; there is just nothing to read in it.
+      // The answer is still passed on; this member just cannot be read.
       this.#found.delete(member)
     }
   }

@@ -1,11 +1,9 @@
-/**
- * Reads members of parsed JSON; of a caller's, naming the path of what is wrong. Knows no dialect.
- */
+/** Reads members of parsed JSON; for a caller's JSON, errors name the path. Knows no dialect. */
 import { invalidRequest } from '../core/errors.ts'
 import type { JsonRecord, JsonValue } from './chat-request.ts'
 import { parseJson } from './json-scan.ts'
 
-/** One value of the request with the path that its caller knows it by (`messages[2].content`). */
+/** One value of the request with its path for the caller (`messages[2].content`). */
 export interface At<Value = JsonValue | undefined> {
   readonly value: Value
   readonly path: string
@@ -29,7 +27,7 @@ export function recordsOf(value: unknown): readonly JsonRecord[] {
 
 const NOTHING: readonly never[] = []
 
-/** A member; undefined and null are both "not given". */
+/** A member; undefined and null both mean "not given". */
 export function member(of: At<JsonRecord>, name: string): At {
   const value = of.value[name]
   return {
@@ -67,7 +65,7 @@ export function optionalTexts(at: At): readonly string[] | undefined {
 export function optionalNumber(at: At): number | undefined {
   if (at.value === undefined) return undefined
   if (typeof at.value !== 'number') throw wrongType(at, 'a number')
-  // JSON can spell more than a number holds (1e400), and would be told on as null.
+  // JSON can spell numbers that are out of range (1e400), which would be passed on as null.
   if (!Number.isFinite(at.value)) throw invalidAt(at, 'is beyond what a number can hold.')
   return at.value
 }
@@ -82,7 +80,7 @@ export function optionalRecord(at: At): At<JsonRecord> | undefined {
   return at.value === undefined ? undefined : asRecord(at)
 }
 
-/** The members that a decoder does not read, and that are given. */
+/** The given members that a decoder does not read. */
 export function unread(body: JsonRecord, read: ReadonlySet<string>): JsonRecord {
   return Object.fromEntries(
     Object.entries(body).filter(([name, value]) => !read.has(name) && value !== null),
@@ -99,9 +97,7 @@ function wrongType(at: At, wanted: string) {
   return invalidAt(at, `must be ${wanted}.`, 'invalid_type')
 }
 
-/**
- * The members that are not undefined: absent is not the same as undefined in what a codec hands on.
- */
+/** Removes undefined members, because codecs distinguish absent from undefined. */
 export function present<T extends object>(
   members: T,
 ): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
@@ -110,14 +106,13 @@ export function present<T extends object>(
 }
 
 /**
- * Of an upstream's answer, where a wrong type is no reason to fail: undefined for anything but
- * text.
+ * For an upstream's answer, where a wrong type is not an error: undefined for anything but text.
  */
 export function textOf(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** The JSON object in an event's data; undefined when it is none. */
+/** The JSON object in an event's data; undefined when it is not one. */
 export function parseRecord(data: string | undefined): JsonRecord | undefined {
   if (data === undefined) return undefined
   try {
@@ -131,13 +126,13 @@ export function parseRecord(data: string | undefined): JsonRecord | undefined {
 const CLOSERS: Readonly<Record<string, string>> = { '{': '}', '[': ']' }
 
 /**
- * The JSON object that a text breaks off in, as far as it is whole: an open text ends where it
- * breaks off, and an unfinished number, word or name is left out. Undefined where it is none.
+ * The JSON object at the end of a cut text, as far as it is complete: an open string is closed, and
+ * an unfinished number, word or name is dropped. Undefined when it is not an object.
  */
 export function parseCutRecord(text: string): JsonRecord | undefined {
   const open: string[] = []
   let isText = false
-  /** Up to here the values are whole, with so many of `open` around them. */
+  /** The values are complete up to here, inside this many of `open`. */
   let whole = { length: 0, depth: 0 }
   for (let at = 0; at < text.length; at += 1) {
     const character = text[at] ?? ''

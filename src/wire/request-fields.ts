@@ -1,6 +1,6 @@
 /**
- * Reading and checking single members of a request's top level, shared by the dialects. Knows no
- * dialect's rules.
+ * Reads and checks single top-level members of a request, for all dialects. Knows no dialect's
+ * rules.
  */
 import { invalidRequest } from '../core/errors.ts'
 import type { JsonEdit, JsonMember, JsonObject } from './json-splice.ts'
@@ -10,10 +10,7 @@ export type JsonType = ReturnType<JsonObject['type']>
 /** Field name → the JSON types it may have. `null` is always allowed for an optional field. */
 export type FieldTypes = Readonly<Record<string, readonly JsonType[]>>
 
-/**
- * @throws GatewayError `invalid_request` naming the first field whose type is not among those
- * listed.
- */
+/** @throws GatewayError `invalid_request` naming the first field with a wrong type */
 export function checkFieldTypes(body: JsonObject, fields: FieldTypes): void {
   for (const member of body.members) {
     const allowed = Object.hasOwn(fields, member.key) ? fields[member.key] : undefined
@@ -32,7 +29,7 @@ export function checkFieldTypes(body: JsonObject, fields: FieldTypes): void {
   }
 }
 
-/** Of every dialect: what the gateway itself writes, or goes by. */
+/** For every dialect: members that the gateway itself writes or uses. */
 const OUR_FIELDS: ReadonlySet<string> = new Set([
   'model',
   'gate_id',
@@ -43,9 +40,9 @@ const OUR_FIELDS: ReadonlySet<string> = new Set([
 const SMALL_LETTERS = /^[a-z0-9_]*$/
 
 /**
- * Servers written in Go read `Model` as `model`, and of two the last: another model than the gate's
- * (https://pkg.go.dev/encoding/json#Unmarshal). They take `ſ` for an s and the sign of Kelvin for a
- * k too.
+ * Servers written in Go read `Model` as `model`, and the last of duplicates, which could select
+ * another model than the gate's (https://pkg.go.dev/encoding/json#Unmarshal). They also accept `ſ`
+ * for an s and the Kelvin sign for a k.
  */
 function refuseOtherLetters(key: string, fields: FieldTypes): void {
   if (SMALL_LETTERS.test(key)) return
@@ -84,7 +81,7 @@ export function presentMember(body: JsonObject, key: string): JsonMember | undef
   return member === undefined || body.type(member) === 'null' ? undefined : member
 }
 
-/** The member when it asks for something: neither null nor an empty list or text. */
+/** The member when it has an effect: neither null nor an empty list or text. */
 export function askingMember(body: JsonObject, key: string): JsonMember | undefined {
   const member = presentMember(body, key)
   return member === undefined || isEmpty(body.raw(member)) ? undefined : member
@@ -101,16 +98,13 @@ const SPACE = 0x20
 
 export interface GateChoice {
   readonly gateId: string
-  /** `model`, when it stood beside a `gate_id` that says something else. */
+  /** `model`, when it differs from a `gate_id` in the same request. */
   readonly ignored: readonly string[]
 }
 
 const GATE_FIELDS: FieldTypes = { gate_id: ['string'], model: ['string'] }
 
-/**
- * `gate_id` routes; without it `model` does (design §4). Both must be strings where they are
- * present.
- */
+/** `gate_id` routes; without it `model` does (design §4). Both must be strings if present. */
 export function readGate(body: JsonObject): GateChoice {
   checkFieldTypes(body, GATE_FIELDS)
   const gate = presentMember(body, 'gate_id')
@@ -129,7 +123,7 @@ export function readGate(body: JsonObject): GateChoice {
   return { gateId, ignored: isAlone ? NOTHING_IGNORED : ['model'] }
 }
 
-/** One for all calls. */
+/** Shared by all calls. */
 export const NOTHING_IGNORED: readonly never[] = []
 
 /** A string member's value. @throws GatewayError `invalid_request` when it is empty. */
@@ -140,7 +134,7 @@ export function readString(body: JsonObject, member: JsonMember): string {
   return value
 }
 
-/** The edits that put the upstream's model name where the gate was named. */
+/** The edits that replace the gate's name with the upstream's model name. */
 export function editModel(body: JsonObject, upstreamModel: string): JsonEdit[] {
   const edits = [setString(body, 'model', upstreamModel)]
   const gate = body.get('gate_id')
@@ -149,8 +143,8 @@ export function editModel(body: JsonObject, upstreamModel: string): JsonEdit[] {
 }
 
 /**
- * The edits for an upstream whose path names the model: neither gate nor model stays, and these are
- * said instead.
+ * The edits for an upstream whose path names the model: removes gate and model, and writes these
+ * members instead.
  */
 export function editAwayModel(
   body: JsonObject,

@@ -1,22 +1,20 @@
 /**
- * Carries sealed reasoning through clients that have no place for it, and back. Pure. It must not
- * know what a seal means.
- *
- * Two carriers: a seal written as text, for dialects that have a field for somebody's signature;
- * and a tool call's id, which every client echoes, for those that have none.
+ * Carries sealed reasoning through clients that have no field for it, and back. Pure. Must not know
+ * a seal's meaning.
+ * Two carriers: a seal as text, for dialects with a signature field; and a tool call's id, which
+ * every client echoes, for the others.
  */
 import type { AssistantPart, ReasoningPart, RefusalPart, Seal, TextPart } from './chat-request.ts'
 import { parseJson } from './json-scan.ts'
 import type { JsonObject } from './json-splice.ts'
 
-/** Begins every carrier of ours; nothing that a provider makes begins or contains it. */
+/** Begins every carrier of the gateway; no provider's text begins with or contains it. */
 export const MARK = 'gh1~'
 const MARK_BYTES = Buffer.from(MARK)
 
 /**
- * @param origin whose seal it is: written into the text, so that it comes back to the one that can
- * read it
- * @param textBefore as a `ReasoningPart` has it
+ * @param origin written into the text, so that the seal returns to the target that can read it
+ * @param textBefore as in `ReasoningPart`
  */
 export function writeSeal(seal: Seal, origin: string, textBefore = 0): string {
   const place = textBefore === 0 ? {} : { p: textBefore }
@@ -24,14 +22,14 @@ export function writeSeal(seal: Seal, origin: string, textBefore = 0): string {
 }
 
 /**
- * @returns undefined for text that is not of ours: a provider's own signature, which a same-dialect
- * relay passes on
+ * @returns undefined for foreign text: a provider's own signature, passed on by a same-dialect
+ * relay
  */
 export function readSeal(text: string): Seal | undefined {
   return readSealedReasoning(text)?.seal
 }
 
-/** The same, with the place in its turn that the seal was written for. */
+/** The same, with the position in its turn. */
 export function readSealedReasoning(
   text: string,
 ): (Required<Pick<ReasoningPart, 'seal'>> & Pick<ReasoningPart, 'textBefore'>) | undefined {
@@ -46,8 +44,8 @@ function placeOf(units: unknown): Pick<ReasoningPart, 'textBefore'> {
 }
 
 /**
- * Puts reasoning back where it stood between the texts of its turn. Text that its client shortened
- * ends before the reasoning.
+ * Puts reasoning back between the texts of its turn. If the client shortened the text, reasoning
+ * goes after it.
  */
 export function placeReasoning(
   reasoning: readonly ReasoningPart[],
@@ -74,35 +72,32 @@ export function placeReasoning(
   return [...parts, ...left]
 }
 
-/** True if a text is one of ours, even if a client has cut it so that nothing can be read in it. */
+/** True for the gateway's own carriers, even if a client has truncated them. */
 export function isCarrier(text: string): boolean {
   return text.startsWith(MARK)
 }
 
 /**
- * True if a target can read a seal: it made it, or its dialect's own upstream gave it to the
+ * True if a target can read a seal: it made it, or an upstream of its dialect gave it to the
  * caller.
  */
 export function isReadable(seal: Seal, dialect: string, origin: string): boolean {
   return seal.origin === origin || seal.origin === dialect
 }
 
-/** True if a request holds carriers of ours, which mean nothing to an upstream. */
+/** True if a request contains carriers of the gateway, which are meaningless to an upstream. */
 export function hasCarriers({ bytes, hasTilde }: Pick<JsonObject, 'bytes' | 'hasTilde'>): boolean {
-  // Called on the array itself: a view of it would cost more than the search.
+  // Called on the array directly: creating a view would cost more than the search.
   return hasTilde && Buffer.prototype.includes.call(bytes, MARK_BYTES)
 }
 
-/**
- * A tool call's id takes these along: the call's own seal, and the sealed reasoning that stood
- * before it.
- */
+/** What a tool call's id carries: the call's own seal, and the sealed reasoning before it. */
 export interface SealedCall {
   readonly seal?: Seal
   readonly reasoning?: readonly ReasoningPart[]
 }
 
-/** `call_1` → `call_1~gh1~…` when there is anything to take along. */
+/** `call_1` → `call_1~gh1~…` when there is anything to carry. */
 export function writeToolId(id: string, sealed: SealedCall, origin: string): string {
   const reasoning = (sealed.reasoning ?? []).filter((part) => part.seal !== undefined)
   if (sealed.seal === undefined && reasoning.length === 0) return id
@@ -123,12 +118,12 @@ export function writeToolId(id: string, sealed: SealedCall, origin: string): str
   return `${id}~${MARK}${encode(carried)}`
 }
 
-/** The same of an id that takes nothing along, so that it is found in a request by its mark. */
+/** Marks an id that carries nothing, so that it is found in a request. */
 export function markToolId(id: string): string {
   return `${id}~${MARK}${encode({})}`
 }
 
-/** The id that the provider gave, and what came with it; an id that is not of ours is itself. */
+/** The provider's id and what it carried; a foreign id is returned unchanged. */
 export function readToolId(text: string): { readonly id: string; readonly sealed: SealedCall } {
   const at = text.indexOf(`~${MARK}`)
   const carried = at < 0 ? undefined : decode(text.slice(at + MARK.length + 1))
@@ -170,7 +165,7 @@ function encode(carried: Carried): string {
   return Buffer.from(JSON.stringify(carried)).toString('base64url')
 }
 
-/** A client may have cut or changed it: then it is no carrier, and the id stays what it is. */
+/** If a client truncated or changed it, it is not a carrier, and the id stays unchanged. */
 function decode(text: string): Carried | undefined {
   try {
     const carried: unknown = parseJson(Buffer.from(text, 'base64url').toString('utf8'))

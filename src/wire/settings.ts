@@ -1,6 +1,6 @@
 /**
- * The settings of a request in one dialect as a table: names, type and bounds of each. The table
- * feeds decoding, encoding, gates' defaults and the names of what had no effect. Knows no dialect.
+ * The settings of a request in one dialect as a table: names, type and bounds of each. Used for
+ * decoding, encoding, gates' defaults and reporting ignored settings. Knows no dialect.
  */
 import type { ChatSettings, JsonRecord, JsonValue } from './chat-request.ts'
 import type { Feature } from './codec.ts'
@@ -21,7 +21,7 @@ import type { Shape } from './unread.ts'
 
 export type SettingName = keyof ChatSettings
 
-/** A new setting is an error here until it is listed. */
+/** A new setting is a type error here until it is listed. */
 const ALL: Readonly<Record<SettingName, true>> = {
   maxOutputTokens: true,
   temperature: true,
@@ -61,27 +61,27 @@ const TYPES = {
 >
 
 interface SettingOptions {
-  /** The smallest number that upstreams take. Smaller ones are raised to it. */
+  /** The smallest number that upstreams accept. Smaller ones are raised to it. */
   readonly least?: number
-  /** The largest number, or the most texts, that upstreams take. */
+  /** The largest number, or the most texts, that upstreams accept. */
   readonly most?: number
-  /** The part of the value that the decoder reads. Absent: all of it. */
+  /** The part of the value that the decoder reads. Undefined: all of it. */
   readonly shape?: Shape
-  /** Of `own` values. */
+  /** For `own` values. */
   readonly json?: readonly JsonType[]
 }
 
 export interface Setting extends SettingOptions {
   /** `own`: the dialect's codec reads and writes the value. */
   readonly type: keyof typeof TYPES | 'own'
-  /** Paths of the members that say it, as `metadata.user_id`. The first is written. */
+  /** Paths of its members, such as `metadata.user_id`. The first is written. */
   readonly names: readonly string[]
 }
 
-/** A setting that is absent has no place in the dialect. */
+/** The dialect does not support an absent setting. */
 export type Settings = Partial<Readonly<Record<SettingName, Setting>>>
 
-/** @param names one path, or several with spaces in between */
+/** @param names one path, or several separated by spaces */
 function setting(type: Setting['type']) {
   return (names = '', options: SettingOptions = {}): Setting => ({
     ...options,
@@ -99,7 +99,7 @@ export const record = setting('record')
 export const own = setting('own')
 
 /**
- * Reads all but `own` settings.
+ * Reads all except `own` settings.
  * @throws GatewayError `invalid_request` naming the member with a wrong type
  */
 export function decodeSettings(root: At<JsonRecord>, settings: Settings): ChatSettings {
@@ -125,15 +125,15 @@ function memberAt(root: At<JsonRecord>, path: string): At {
 }
 
 export interface EncodeOptions {
-  /** Gets the settings that are left out or changed. */
+  /** Collects the settings that are omitted or changed. */
   readonly ignored: Set<Feature>
-  /** Settings that the dialect has and this target does not take. */
+  /** Settings of the dialect that this target does not support. */
   readonly refused?: readonly SettingName[]
-  /** Settings that the codec writes itself, beside the `own` ones. */
+  /** Settings that the codec writes itself, besides the `own` ones. */
   readonly except?: readonly SettingName[]
 }
 
-/** Writes all but `own` settings, and names those that the dialect has no place for. */
+/** Writes all except `own` settings, and records those that the dialect does not support. */
 export function encodeSettings(
   request: ChatSettings,
   settings: Settings,
@@ -156,7 +156,7 @@ export function encodeSettings(
   return members
 }
 
-/** The nearest value that upstreams take; the value itself where they take it. */
+/** The nearest value that upstreams accept; the value itself if they accept it. */
 export function fit<Value extends JsonValue>(
   value: Value,
   { least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY }: SettingOptions,
@@ -171,7 +171,7 @@ function write(members: Record<string, JsonValue>, path: string, value: JsonValu
   else members[outer] = { ...(members[outer] as JsonRecord | undefined), [inner]: value }
 }
 
-/** The top-level members that say a setting. */
+/** The top-level members of all settings. */
 export function membersOf(settings: Settings): readonly string[] {
   const paths = Object.values(settings).flatMap(({ names }) => names)
   return [...new Set(paths.map((path) => path.split('.', 1)[0] ?? path))]
@@ -186,12 +186,12 @@ export function shapesOf(settings: Settings): Readonly<Record<string, Shape>> {
   )
 }
 
-/** Settings that are checked before a target is chosen where callers may use others freely. */
+/** Settings checked before a target is chosen, in dialects whose callers may send others freely. */
 export const CHECKED_SETTINGS: readonly SettingName[] = ['maxOutputTokens', 'tools', 'toolChoice']
 
 /**
- * The JSON types of the members that say a setting, for the check before a target is chosen.
- * @param checked absent: all settings
+ * The JSON types of the settings' members, for the check before a target is chosen.
+ * @param checked undefined: all settings
  */
 export function typesOf(settings: Settings, checked?: readonly SettingName[]): FieldTypes {
   const types: Record<string, readonly JsonType[]> = {}
@@ -208,7 +208,7 @@ export function typesOf(settings: Settings, checked?: readonly SettingName[]): F
 
 /**
  * The name of a feature for callers of the dialect.
- * @param others the names of features that are no settings, and of those with another name
+ * @param others names of features that are not settings, or are named differently
  */
 export function nameFeature(
   feature: Feature,

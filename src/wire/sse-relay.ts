@@ -1,6 +1,6 @@
 /**
- * The work that is alike in every tap: cut a stream into whole events, pass them on, hold the last.
- * Knows no dialect's events.
+ * The work shared by every tap: splits a stream into whole events, passes them on, and holds the
+ * last. Knows no dialect's events.
  */
 
 import { GatewayError } from '../core/errors.ts'
@@ -11,7 +11,7 @@ import { SECOND_ANSWER } from './sse-decoder.ts'
 
 /** A dialect's judgement of one event. */
 export interface SeenFrame {
-  /** Replaces the event's own, one character a byte; empty: the event is not shown. */
+  /** Replaces the event's own text, one character per byte; empty: the event is hidden. */
   readonly text: string
   readonly isTerminal: boolean
 }
@@ -28,7 +28,7 @@ export abstract class SseRelay {
   reportedError: string | null = null
   reportedKind: string | undefined
 
-  /** Looks at one event that is not yet past the end of the answer. */
+  /** Examines one event before the end of the answer. */
   protected abstract see(frame: SseText): SeenFrame
 
   /** The events that tell the client, in its own dialect, that the stream broke. */
@@ -38,7 +38,7 @@ export abstract class SseRelay {
     if (!this.#framer.isBetweenFrames || to - from > LARGEST_TEXT)
       return this.#pushBytes(chunk.subarray(from, to))
     const text = toLatin1(chunk, from, to)
-    // Nearly always a chunk is just whole events, most often one, with plain line ends.
+    // Nearly always a chunk is whole events, most often one, with plain line ends.
     if (!text.endsWith(BLANK_LINE) || text.includes('\r'))
       return this.#pushBytes(chunk.subarray(from, to))
     for (let at = 0; at < text.length; ) {
@@ -50,12 +50,12 @@ export abstract class SseRelay {
   }
 
   /**
-   * A last event without its blank line was cut off, and stays back; a client could take it for
-   * whole.
+   * A last event without its blank line was cut off and is not sent, because a client could take it
+   * as complete.
    */
   end(): TapOutput {
     for (const { raw } of this.#framer.end()) this.#relay(toLatin1(raw))
-    // But for the one that says nothing but that this is the end: some servers forget its line end.
+    // Except the bare end marker, whose line end some servers omit.
     return toLatin1(this.#framer.pending).trim() === 'data: [DONE]'
       ? this.#pushBytes(TWO_LINE_ENDS)
       : this.#take()
@@ -67,7 +67,7 @@ export abstract class SseRelay {
   }
 
   #relay(text: string): void {
-    // Bytes that follow the last event belong after it, and so wait with it.
+    // Bytes after the last event belong after it, so they wait with it.
     if (this.#held !== '' || this.verdict === 'complete') {
       this.#held += text
       return
@@ -104,7 +104,7 @@ export abstract class SseRelay {
   }
 }
 
-/** Of a larger chunk the framer is to see that no event is too large. */
+/** Larger chunks go through the framer, which checks the size of events. */
 const LARGEST_TEXT = 1024 * 1024
 const BLANK_LINE = '\n\n'
 const TWO_LINE_ENDS = Buffer.from(BLANK_LINE)

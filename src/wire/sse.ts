@@ -1,24 +1,20 @@
 /**
- * Server-sent events on the wire (WHATWG HTML §9.2): cuts a byte stream into events and writes
- * events as bytes. Pure and synchronous. It must not know what an event's data means.
+ * Server-sent events (WHATWG HTML §9.2): splits a byte stream into events and writes events as
+ * bytes. Pure and synchronous. Must not know the data's meaning.
  */
 import { fromLatin1 } from './latin1.ts'
 
 export interface SseFrame {
-  /** The event's exact bytes, its blank line included. */
+  /** The event's exact bytes, including its blank line. */
   readonly raw: Uint8Array
-  /**
-   * The last `event` field; undefined when there is none or it is empty, which both mean "message".
-   */
+  /** The last `event` field; undefined when missing or empty, which both mean "message". */
   readonly event: string | undefined
-  /**
-   * The `data` lines joined by a line feed; undefined when the frame has none, such as a comment.
-   */
+  /** The `data` lines joined by line feeds; undefined when there are none, as in a comment. */
   readonly data: string | undefined
 }
 
 export interface SseFramerOptions {
-  /** Longest frame accepted, so that a stream without blank lines cannot fill the memory. */
+  /** Maximum frame size, so that a stream without blank lines cannot fill the memory. */
   readonly maxFrameBytes?: number
 }
 
@@ -34,19 +30,16 @@ const DEFAULT_MAX_FRAME_BYTES = 16 * 1024 * 1024
 const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
 
-/**
- * The framer's place in the text. After a CR it cannot yet tell whether an LF belongs to the same
- * line end.
- */
+/** The framer's state. After a CR it cannot know yet whether an LF belongs to the same line end. */
 const LINE_START = 0
 const IN_LINE = 1
 const AFTER_CR = 2
 const AFTER_BLANK_LINE_CR = 3
 
 /**
- * Cuts a stream into frames. The frames' raw bytes and `pending`, in order, are the bytes pushed,
- * whatever the chunks. Frames may be views of the chunk they came in, so a chunk must not be
- * overwritten while they are in use.
+ * Splits a stream into frames. The frames' raw bytes and `pending`, in order, are exactly the bytes
+ * pushed, however they were chunked. Frames may be views of their chunk, so it must not be
+ * overwritten while they are used.
  */
 export class SseFramer {
   readonly #maxFrameBytes: number
@@ -58,20 +51,20 @@ export class SseFramer {
     this.#maxFrameBytes = options.maxFrameBytes ?? DEFAULT_MAX_FRAME_BYTES
   }
 
-  /** All that was pushed has come out in frames. */
+  /** Everything pushed was returned in frames. */
   get isBetweenFrames(): boolean {
     return this.#state === LINE_START && this.#unfinished.length === 0
   }
 
-  /** The bytes of a frame whose end has not come yet. Valid until the next call. */
+  /** The bytes of an incomplete frame. Valid until the next call. */
   get pending(): Uint8Array {
     return this.#unfinished.bytes
   }
 
   /**
-   * The frames that end in this chunk. One whose blank line ends in a CR at the very end of the
-   * chunk waits for the next byte, since an LF there belongs to it.
-   * @throws SseFrameTooLargeError and is of no use after it
+   * The frames that end in this chunk. If a blank line ends in a CR at the chunk's end, its frame
+   * waits for the next byte, because an LF there belongs to it.
+   * @throws SseFrameTooLargeError, after which it must not be used
    */
   push(chunk: Uint8Array): readonly SseFrame[] {
     const frames: SseFrame[] = []
@@ -88,7 +81,7 @@ export class SseFramer {
       }
       if (byte === LINE_FEED) {
         if (state === LINE_START) {
-          // Nearly always a chunk is just one frame, and needs no view of itself.
+          // Nearly always a chunk is exactly one frame, and needs no view.
           const isWhole = frameStart === 0 && at + 1 === chunk.length
           frames.push(this.#finish(isWhole ? chunk : chunk.subarray(frameStart, at + 1)))
           frameStart = at + 1
@@ -106,8 +99,8 @@ export class SseFramer {
   }
 
   /**
-   * The stream is over: a frame that was waiting for the LF behind its CR comes out; an unfinished
-   * one stays pending.
+   * The stream is over: returns a frame that waited for an LF after its CR; an unfinished one stays
+   * pending.
    */
   end(): readonly SseFrame[] {
     if (this.#state !== AFTER_BLANK_LINE_CR) return []
@@ -135,12 +128,11 @@ export class SseFramer {
   }
 }
 
-/** Bytes; holds most events cut by a chunk's border, so that those are copied once. */
+/** Bytes; enough for most events cut by a chunk border, so that they are copied once. */
 const SMALLEST_ROOM = 1024
 
 /**
- * Bytes that arrive in pieces. Doubles its room, so that many small pieces cost no more than one
- * copy each.
+ * A growing buffer that doubles its capacity, so that many small pieces cost only one copy each.
  */
 class ByteQueue {
   #room = new Uint8Array(0)
@@ -161,7 +153,7 @@ class ByteQueue {
     this.length = length
   }
 
-  /** Hands the bytes over and starts anew. */
+  /** Returns the bytes and resets. */
   take(): Uint8Array {
     const { bytes } = this
     this.#room = new Uint8Array(0)
@@ -173,7 +165,7 @@ class ByteQueue {
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const encoder = new TextEncoder()
 
-/** Reads its fields only when asked: most frames are only passed on. */
+/** Reads its fields lazily, because most frames are only passed on. */
 class Frame implements SseFrame {
   readonly raw: Uint8Array
   readonly #isFirst: boolean
@@ -195,7 +187,7 @@ class Frame implements SseFrame {
   }
 }
 
-/** A frame whose bytes are there as text. */
+/** A frame whose bytes are available as text. */
 export class SseText implements Omit<SseFrame, 'raw'> {
   /** Its exact bytes, one character each. */
   readonly text: string
@@ -229,7 +221,7 @@ function parseText(text: string, isFirst: boolean): SseFields {
   return { event: undefined, data: decoder.decode(fromLatin1(text.slice(DATA.length, -2))) }
 }
 
-/** A byte order mark is skipped at the start of the stream only, as the standard says. */
+/** A byte order mark is skipped only at the start of the stream, as the standard says. */
 function parseFields(raw: Uint8Array, isFirst: boolean): SseFields {
   let text = decoder.decode(raw)
   if (isFirst && text.startsWith('\ufeff')) text = text.slice(1)
@@ -248,16 +240,16 @@ function parseFields(raw: Uint8Array, isFirst: boolean): SseFields {
   return { event, data }
 }
 
-/** The text after the colon and the one space that may stand behind it. */
+/** The text after the colon and one optional space. */
 function fieldValue(line: string, colon: number): string {
   if (colon < 0) return ''
   return line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1)
 }
 
 /**
- * One event as bytes. Every line end in `data` starts a new `data` line, so it is read back as a
- * line feed.
- * @throws TypeError when `event` holds a line end: it would let its text forge fields
+ * One event as bytes. Every line end in `data` starts a new `data` line and is read back as a line
+ * feed.
+ * @throws TypeError when `event` contains a line end, which could forge fields
  */
 export function encodeSseFrame(frame: {
   readonly event?: string | undefined

@@ -1,6 +1,6 @@
 /**
- * Uses of tools that vendors run themselves, from each dialect's names to ours. Must not know what
- * a use costs, nor who asked for it.
+ * Uses of tools that providers run themselves, mapped from each dialect's names. Must not know a
+ * use's cost, nor the caller.
  */
 import {
   COUNTED_TOOLS,
@@ -19,10 +19,10 @@ const KINDS_BY_NAME: Readonly<Record<string, CountedTool>> = {
   image_generation: 'imageGeneration',
 }
 
-/** A date. Anything else behind the name is another tool, and may cost more. */
+/** A date. Any other suffix is another tool, which may cost more. */
 const VERSION = /^\d[\d_]*$/
 
-/** @param type of a tool in a request: `web_search`, `web_search_20250305` */
+/** @param type a request's tool type: `web_search`, `web_search_20250305` */
 export function kindOfTool(type: string): CountedTool | undefined {
   for (const [name, kind] of Object.entries(KINDS_BY_NAME)) {
     if (!type.startsWith(name)) continue
@@ -41,11 +41,11 @@ function ofName(name: string): CountedTool | undefined {
 const CALL = '_call'
 
 /**
- * The greater of what a response's items show and what its vendor reports: several searches may be
- * within one item, and a report leaves out those at a discount
- * (https://github.com/openai/openai-node, `Response.tool_usage`).
- * @param seen instead of its items, where it repeats none
- * @returns undefined where neither is there
+ * The greater of a response's items and its provider's report: several searches may be in one item,
+ * and a report omits discounted ones (https://github.com/openai/openai-node,
+ * `Response.tool_usage`).
+ * @param seen used when the response repeats no items
+ * @returns undefined when neither is present
  */
 export function readResponseUses(
   { output, tool_usage }: Readonly<Record<string, unknown>>,
@@ -62,7 +62,7 @@ export function readResponseUses(
   return webSearch === 0 ? (uses ?? NO_USES) : { ...uses, webSearch }
 }
 
-/** @param output of a whole response */
+/** @param output of a complete response */
 export function countItems(output: unknown): ToolUses {
   if (!Array.isArray(output)) return NO_USES
   const counter = new ItemCounter()
@@ -71,13 +71,13 @@ export function countItems(output: unknown): ToolUses {
 }
 
 /**
- * Counts the items of a stream. An item is announced and later done: each counts once, and those
- * that were announced count, for a search that has begun is paid for.
+ * Counts the items of a stream. An item is announced and later done, but counts once; announced
+ * ones count too, because a started search is charged.
  */
 export class ItemCounter {
   readonly #announced = new Map<CountedTool, number>()
   readonly #done = new Map<CountedTool, number>()
-  /** Of those announced. */
+  /** Among those announced. */
   #pagesOpened = 0
 
   announce(item: unknown): void {
@@ -85,7 +85,10 @@ export class ItemCounter {
     if (kind !== undefined) addOne(this.#announced, kind)
   }
 
-  /** Of a stream whose servers announce nothing, and of a whole answer, this is all there is. */
+  /**
+   * For streams of servers that announce nothing, and for complete answers, this is the only
+   * source.
+   */
   note(item: unknown): void {
     const kind = kindOfItem(item)
     if (kind === undefined) return
@@ -119,7 +122,7 @@ function kindOfItem(item: unknown): CountedTool | undefined {
 }
 
 /**
- * A page that is opened, or looked through, is no search and costs nothing
+ * Opening or searching a page is not a search and costs nothing
  * (https://developers.openai.com/api/docs/guides/tools-web-search).
  */
 function isOpenedPage(item: unknown): boolean {
@@ -127,9 +130,9 @@ function isOpenedPage(item: unknown): boolean {
   return action === 'open_page' || action === 'find_in_page'
 }
 
-// Anthropic Messages: usage says how many searches were paid for; until then blocks show them.
+// Anthropic Messages: usage says how many searches were charged; until then blocks show them.
 
-/** @returns undefined where there is no report, or one that cannot be true */
+/** @returns undefined without a report, or for an implausible one */
 export function readServerToolUse(usage: unknown): ToolUses | undefined {
   const reported = isRecord(usage) ? usage.server_tool_use : undefined
   const searches = readSearches(reported, 'web_search_requests')

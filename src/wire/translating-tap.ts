@@ -1,7 +1,6 @@
 /**
- * A stream that is translated on its way: the upstream's bytes in, events of the caller's dialect
- * out. Owns the order of the end: what ends the answer waits for the ledger. It must not know which
- * two dialects.
+ * Translates a stream: takes the upstream's bytes, returns events of the caller's dialect. Holds
+ * the end of the answer back for the ledger. Must not know the two dialects.
  */
 import { GatewayError } from '../core/errors.ts'
 import type { Usage } from '../core/usage.ts'
@@ -20,7 +19,7 @@ export class TranslatingTap implements StreamTap {
   readonly #blocks = new BlockSerialiser()
   readonly #lost: LostComments
   verdict: TapVerdict = 'open'
-  /** Told by an event. */
+  /** Usage from an event. */
   #told: Usage | null = null
   #soFar: Usage | null = null
   unreportedBytes = 0
@@ -30,7 +29,7 @@ export class TranslatingTap implements StreamTap {
   model: string | undefined
   #hasShown = false
 
-  /** @param showsImages the caller's dialect has a place for images in answers */
+  /** @param showsImages the caller's dialect can contain images in answers */
   constructor(decoder: StreamDecoder, encoder: EventEncoder, showsImages = false) {
     this.#decoder = decoder
     this.#encoder = encoder
@@ -51,8 +50,8 @@ export class TranslatingTap implements StreamTap {
   }
 
   /**
-   * The end of the answer is held back until the upstream says that it is complete: without that,
-   * the answer was cut off.
+   * The end of the answer is held back until the upstream reports completion; otherwise it was cut
+   * off.
    */
   isWholeAtEnd(): boolean {
     return false
@@ -69,7 +68,7 @@ export class TranslatingTap implements StreamTap {
       if (this.verdict !== 'open') break
       const lost = this.#lost.read(event)
       if (lost !== undefined) {
-        // Nothing of a lost part reaches the client, but an image is an answer all the same.
+        // A lost part does not reach the client, but an image still counts as an answer.
         if (event.type === 'image') this.isEmpty = false
         comments += lost
         continue
@@ -78,7 +77,7 @@ export class TranslatingTap implements StreamTap {
       if (event.type === 'start') this.model ??= event.model
       if (event.type === 'usage') {
         this.#told = event.usage
-        // The report that was seen before says nothing of the text since then.
+        // An unchanged report does not cover the text since then.
         if (event.usage !== this.#soFar) this.unreportedBytes = 0
       } else this.unreportedBytes += textBytesOf(event)
       text += event.type === 'error' ? this.#fail(event) : this.#encode(event)
@@ -102,10 +101,7 @@ export class TranslatingTap implements StreamTap {
     return text
   }
 
-  /**
-   * Before anything was shown an HTTP status can still tell it; after that, the stream itself has
-   * to.
-   */
+  /** Before anything was sent an HTTP status can report it; afterwards the stream has to. */
   #fail({ message, code }: Extract<ChatEvent, { type: 'error' }>): string {
     this.verdict = 'failed'
     if (!this.#hasShown) {
@@ -117,7 +113,7 @@ export class TranslatingTap implements StreamTap {
   }
 }
 
-/** The text that the model wrote in it. */
+/** The model's text in an event. */
 function textBytesOf(event: ChatEvent): number {
   switch (event.type) {
     case 'text-delta':
@@ -138,9 +134,9 @@ function textBytesOf(event: ChatEvent): number {
 type CallEvent = Extract<ChatEvent, { readonly type: `tool-call-${string}` }>
 
 interface Block {
-  /** The number of a call; undefined: a run of text and reasoning. */
+  /** The number of a call; undefined: text and reasoning. */
   readonly call: number | undefined
-  /** Not yet passed on. */
+  /** Not passed on yet. */
   waiting: ChatEvent[]
   /** The upstream ended it. */
   hasEnded: boolean
@@ -148,11 +144,11 @@ interface Block {
 }
 
 export class BlockSerialiser implements Step<ChatEvent, ChatEvent> {
-  /** The first one is being passed on; the others wait. */
+  /** The first block is being passed on; the others wait. */
   readonly #queue: Block[] = []
   #hasCalls = false
   #hasCutCall = false
-  /** Of further choices, by their index. */
+  /** Serialisers of further choices, by index. */
   readonly #choices = new Map<number, BlockSerialiser>()
 
   push(event: ChatEvent): readonly ChatEvent[] {
@@ -172,20 +168,20 @@ export class BlockSerialiser implements Step<ChatEvent, ChatEvent> {
         this.#add(event)
         return this.#advance()
       default:
-        // Nearly every event ends here: it belongs to the text that is being passed on.
+        // Nearly every event returns here: it belongs to the text that is being passed on.
         if (this.#queue.length === 0) return [event]
         this.#textBlock().waiting.push(event)
         return this.#advance()
     }
   }
 
-  /** Ends what is open and passes on what waits. */
+  /** Ends open blocks and passes on waiting ones. */
   end(): readonly ChatEvent[] {
     for (const block of this.#queue) block.hasEnded = true
     return this.#advance()
   }
 
-  /** An answer that breaks off within a call, and not at its token limit, is not whole. */
+  /** An answer that breaks off within a call, without reaching its token limit, is incomplete. */
   #finish(event: Extract<ChatEvent, { readonly type: 'finish' }>): readonly ChatEvent[] {
     const rest = this.end()
     if (this.#hasCutCall && (event.reason === 'stop' || event.reason === 'tool_calls'))
@@ -209,7 +205,7 @@ export class BlockSerialiser implements Step<ChatEvent, ChatEvent> {
       return
     }
     const block = this.#queue.find(({ call }) => call === event.index)
-    // A call that was complete says no more.
+    // The call was complete already.
     if (block === undefined) return
     if (event.type === 'tool-call-end') block.hasEnded = true
     else {
@@ -235,7 +231,7 @@ export class BlockSerialiser implements Step<ChatEvent, ChatEvent> {
       block.waiting = []
       const isLast = this.#queue.length === 1
       if (block.call === undefined) {
-        // Text that is the last block passes without a block of its own from now on.
+        // Text in the last block needs no queue entry from now on.
         this.#queue.shift()
         continue
       }
@@ -251,14 +247,14 @@ function createBlock(call: number | undefined, ...waiting: ChatEvent[]): Block {
   return { call, waiting, hasEnded: false, json: new JsonProgress() }
 }
 
-/** Whether the pieces of a JSON object are all there: its last brace has come. */
+/** Whether all pieces of a JSON object have arrived, up to its last brace. */
 class JsonProgress {
   #depth = 0
   #isText = false
   #isEscaped = false
   isComplete = false
 
-  /** Something is open that more pieces would close. */
+  /** An open string, list or object is incomplete. */
   get isCut(): boolean {
     return this.#depth > 0 || this.#isText
   }

@@ -13,15 +13,16 @@ const MAX_NAME_LENGTH = 96
 export class NameList {
   readonly #names = new Set<string>()
 
-  /** True after the last name that is shown: nothing that is added later is kept. */
+  /** True once enough names are collected; later ones are dropped. */
   get isFull(): boolean {
-    // One more than is shown says that there are more.
+    // One more than is shown indicates that there are more.
     return this.#names.size > MAX_NAMES
   }
 
   /**
-   * @param path of a member; of lists, all elements share one: `messages[2].content` is `messages[].content`
-   * @returns true where the name is new
+   * @param path of a member; elements of a list share one: `messages[2].content` is
+   * `messages[].content`
+   * @returns true when the name is new
    */
   add(path: string): boolean {
     if (this.isFull || this.#names.has(path)) return false
@@ -30,7 +31,7 @@ export class NameList {
     return this.#names.size > size
   }
 
-  /** Adds an object that its dialect tells by its type: `tools[].type=web_search`. */
+  /** Adds an object that its dialect identifies by type: `tools[].type=web_search`. */
   addKind(path: string, type: string): void {
     this.add(`${path}.type=${type}`)
   }
@@ -42,14 +43,14 @@ export class NameList {
 
 const INDEX = /\[\d+\]/g
 
-/** A copy: a part of a long text would keep the whole of it in memory. */
+/** Copied, because a slice of a long text would keep all of it in memory. */
 function shorten(name: string): string {
   return name.length <= MAX_NAME_LENGTH
     ? name
     : Buffer.from(name.slice(0, MAX_NAME_LENGTH)).toString()
 }
 
-/** Names as the caller reads them, with `and-more` where there are too many. */
+/** Names for the caller, with `and-more` when there are too many. */
 export function showNames(
   names: readonly string[],
   { maxLength, toText }: { readonly maxLength: number; readonly toText: (name: string) => string },
@@ -69,28 +70,31 @@ const MORE = ', and-more'
 /** Any other character would break a header or a list of names. */
 const PLAIN = /^[\x21-\x2b\x2d-\x7e]*$/
 
-/** Percent-encoded where a header could not hold it. */
+/** Percent-encoded when not valid in a header. */
 export function encodeName(text: string): string {
   if (PLAIN.test(text)) return text
   return text.toWellFormed().replace(/[^\x21-\x2b\x2d-\x7e]/gu, encodeURIComponent)
 }
 
-/** What a decoder reads of a value. */
+/** The parts of a value that a decoder reads. */
 export type Shape =
   /** All of it. */
   | 'all'
   | { readonly type: 'object'; readonly members: Readonly<Record<string, Shape>> }
   | { readonly type: 'list'; readonly of: Shape }
-  /** An object whose kind a member tells. Unknown kinds are for the decoder to name or to refuse. */
+  /**
+   * An object whose kind is given by a member. Unknown kinds are reported or refused by the
+   * decoder.
+   */
   | {
       readonly type: 'choice'
       readonly by: string
       readonly shapes: Readonly<Record<string, Shape>>
-      /** Of objects that do not tell their kind. */
+      /** For objects without a kind. */
       readonly untold: Shape
     }
 
-/** @param names members that are read whole; `more`: those of which it matters what is in them */
+/** @param names members that are read whole; `more`: members with their own shapes */
 export function object(
   names: readonly string[],
   more: Readonly<Record<string, Shape>> = {},
@@ -111,7 +115,7 @@ export function choice(
   return { type: 'choice', by, shapes, untold }
 }
 
-/** @param shapes of top-level members; other top-level members are named elsewhere */
+/** @param shapes of top-level members; other top-level members are reported elsewhere */
 export function nameUnread(
   body: JsonRecord,
   shapes: Readonly<Record<string, Shape>>,
@@ -120,7 +124,7 @@ export function nameUnread(
   for (const name in shapes) visit(body[name], shapes[name] ?? 'all', name, names)
 }
 
-/** @param path with which its caller knows the value */
+/** @param path the value's path for the caller */
 function visit(value: JsonValue | undefined, shape: Shape, path: string, names: NameList): void {
   if (shape === 'all' || names.isFull) return
   if (shape.type === 'list') {
@@ -138,7 +142,7 @@ function visit(value: JsonValue | undefined, shape: Shape, path: string, names: 
     return
   }
   const { members } = shape
-  // Not by `Object.entries`: an object may have a million members.
+  // Not `Object.entries`: an object may have a million members.
   for (const name in value) {
     const member = value[name]
     if (Object.hasOwn(members, name)) {
@@ -149,7 +153,7 @@ function visit(value: JsonValue | undefined, shape: Shape, path: string, names: 
   }
 }
 
-/** Defaults of members that clients send with every call, or send back as they got them. */
+/** Default values that clients send with every call, or send back unchanged. */
 const DEFAULTS: Readonly<Record<string, string>> = {
   allowed_callers: '["direct"]',
   caller: '{"type":"direct"}',
@@ -171,7 +175,7 @@ function isEmpty(record: JsonRecord): boolean {
   return true
 }
 
-/** Large values are no default, and are not written out to see that. */
+/** Large values are never defaults, so they are not serialised for the check. */
 function isSmall(value: JsonValue): boolean {
   if (Array.isArray(value)) return value.length === 1 && typeof value[0] !== 'object'
   if (!isRecord(value)) return true
@@ -183,11 +187,11 @@ function isSmall(value: JsonValue): boolean {
   return true
 }
 
-/** An answer has few members; the names of more than this are not looked at. */
+/** An answer has few members; further names are not examined. */
 const MAX_MEMBERS = 64
 
 /**
- * The members of a record that its decoder does not read and that hold something.
+ * The non-empty members of a record that its decoder does not read.
  * @param path of the record in the answer
  */
 export function unreadIn(record: JsonRecord, read: ReadonlySet<string>, path: string): string[] {
@@ -201,12 +205,12 @@ export function unreadIn(record: JsonRecord, read: ReadonlySet<string>, path: st
   return names
 }
 
-/** Of the members named, those that are there and hold something. */
+/** The given members that are present and not empty. */
 export function presentIn(record: JsonRecord, members: readonly string[], path: string): string[] {
   return members.filter((name) => !isNothing(record[name])).map((name) => `answer.${path}${name}`)
 }
 
-/** The member of an answer, absent where there are none. */
+/** The member of an answer, absent when empty. */
 export function withUnread(names: readonly string[]): Pick<ChatAnswer, 'unread'> {
   return names.length === 0 ? {} : { unread: names }
 }
@@ -215,7 +219,7 @@ export function toUnread(names: readonly string[]): readonly ChatEvent[] {
   return names.map((name) => ({ type: 'unread', name }))
 }
 
-/** Vendors write members that say nothing into every answer. */
+/** Providers write empty members into every answer. */
 function isNothing(value: JsonValue | undefined): boolean {
   if (value === null || value === undefined || value === '' || value === false) return true
   if (Array.isArray(value)) return value.length === 0
@@ -225,10 +229,10 @@ function isNothing(value: JsonValue | undefined): boolean {
 }
 
 const IMAGES = 'answer.images'
-/** Of reasoning: it came when no part of the stream could carry it any more. */
+/** A signature that arrived when no part of the stream could carry it any more. */
 export const LATE_SIGNATURE = 'answer.signature'
 
-/** @param showsImages the caller's dialect has a place for images in answers */
+/** @param showsImages the caller's dialect can contain images in answers */
 export function lostOf(
   { content, others = [], unread = [] }: ChatAnswer,
   showsImages: boolean,
@@ -241,7 +245,7 @@ export function lostOf(
   return names.toArray()
 }
 
-/** Names lost parts of a stream in comments, each once: its headers have gone out by then. */
+/** Reports lost parts of a stream in comments, each once, because its headers were sent already. */
 export class LostComments {
   readonly #names = new NameList()
   readonly #showsImages: boolean
@@ -250,7 +254,7 @@ export class LostComments {
     this.#showsImages = showsImages
   }
 
-  /** @returns undefined for an event that is for the caller */
+  /** @returns undefined for an event that the caller gets */
   read(event: ChatEvent): string | undefined {
     const { type } = event
     if (type === 'choice') return this.read(event.event)
@@ -264,7 +268,7 @@ export class LostComments {
   }
 }
 
-/** The header's line as a comment of an event stream, which clients pass over. */
+/** The header's line as an event stream comment, which clients ignore. */
 export function commentOf(name: string): string {
   return `: x-gatehouse-ignored: ${encodeName(name.slice(0, 96))}\n\n`
 }

@@ -1,39 +1,36 @@
 /**
- * Reads an upstream's error answer, whatever its shape, so that callers of any envelope can be
- * told. Pure.
+ * Reads an upstream's error answer in any form, so that it can be reported in any envelope. Pure.
  */
 import { parseJson } from './json-scan.ts'
 
 export interface UpstreamErrorAnswer {
-  /** The vendor's own words; undefined when there are none to be found. */
+  /** The provider's own words; undefined when there are none. */
   readonly message: string | undefined
-  /** The vendor's code for it, where it has one. */
+  /** The provider's code, if any. */
   readonly code?: string | undefined
-  /** The vendor's name of its kind. */
+  /** The provider's name of its kind. */
   readonly type?: string | undefined
-  /** Seconds until it may be asked again, where the body says so. */
+  /** Seconds until a retry, if the body says so. */
   readonly retryAfterS?: number | undefined
-  /** The answer as JSON; undefined when it is none. */
+  /** The answer as JSON; undefined when it is not JSON. */
   readonly json: unknown
-  /**
-   * True where it has OpenAI's shape, `{error: {…}}`, and so can be passed on where that shape is
-   * expected.
-   */
+  /** True for OpenAI's form, `{error: {…}}`, which can be forwarded to callers of that form. */
   readonly isNested: boolean
   /**
-   * True where all of it stands in an array of one (wire.md §3.3): `json` is then what is in there.
+   * True when the error is the only element of an array (wire.md §3.3); `json` is then that
+   * element.
    */
   readonly isWrapped: boolean
 }
 
-/** True of what stands as `error` where something has failed; some servers say it in a mere text. */
+/** True if `error` reports a failure; some servers send a plain text. */
 export function isReportedError(error: unknown): error is object | string {
   return typeof error === 'string' ? error !== '' : typeof error === 'object' && error !== null
 }
 
 /**
- * Shapes seen: `{error: {message}}`, `{message}`, `{message: {detail: […]}}`, `{detail}`,
- * `{error: "…"}` (wire.md §1.1).
+ * Known forms: `{error: {message}}`, `{message}`, `{message: {detail: […]}}`, `{detail}`, `{error:
+ * "…"}` (wire.md §1.1).
  */
 export function readUpstreamError(body: Uint8Array): UpstreamErrorAnswer {
   let json: unknown
@@ -65,8 +62,8 @@ export function readUpstreamError(body: Uint8Array): UpstreamErrorAnswer {
 type Cause = Pick<UpstreamErrorAnswer, 'message' | 'code'>
 
 /**
- * OpenRouter's own message says that its provider returned an error, and `metadata.raw` has the
- * provider's, as text.
+ * OpenRouter's own message only says that its provider failed; `metadata.raw` contains the
+ * provider's error as text.
  */
 function readCause(metadata: unknown): Cause | undefined {
   const raw = isObject(metadata) ? metadata.raw : undefined
@@ -92,8 +89,7 @@ function join(message: string | undefined, cause: string): string {
 }
 
 /**
- * Google says it among the details: `{"@type": "….RetryInfo", "retryDelay": "34.4s"}` (wire.md
- * §3.3).
+ * Google sends it in the details: `{"@type": "….RetryInfo", "retryDelay": "34.4s"}` (wire.md §3.3).
  */
 function readRetryDelay(details: unknown): number | undefined {
   const delays = Array.isArray(details)
@@ -107,7 +103,7 @@ function readRetryDelay(details: unknown): number | undefined {
 
 const MAX_DELAY_LENGTH = 24
 
-/** The value of a member that the upstream left out. */
+/** Values for members that the upstream omitted. */
 export interface AbsentMembers {
   readonly message: string
   readonly type: string
@@ -115,10 +111,10 @@ export interface AbsentMembers {
 }
 
 /**
- * An upstream's nested error as the nested envelope has it, with `message`, `type` and `code`
- * (interface-spec, Errors): the bytes themselves where nothing is missing, else all that was said
- * and what was not. Some leave out the type, some the code.
- * @param body what `said` was read from
+ * An upstream's nested error in the nested envelope, with `message`, `type` and `code`
+ * (interface-spec, Errors): unchanged if complete, else with the missing members added. Some omit
+ * the type, some the code.
+ * @param body the source of `said`
  */
 export function toNestedBody(
   body: Uint8Array,
@@ -138,8 +134,8 @@ export function toNestedBody(
 }
 
 /**
- * True where all of it is an error as clients of the Messages interface read one (wire.md §3.2). A
- * type in another spelling (`NotFoundError`, as vLLM puts it there) is none that they know.
+ * True when it is an error in the Messages API's form (wire.md §3.2). Clients do not know a type in
+ * another spelling (`NotFoundError`, as in vLLM).
  */
 export function isMessagesError({ json, isWrapped }: UpstreamErrorAnswer): boolean {
   if (isWrapped || !isObject(json) || json.type !== 'error' || !isObject(json.error)) return false
@@ -147,7 +143,7 @@ export function isMessagesError({ json, isWrapped }: UpstreamErrorAnswer): boole
   return typeof type === 'string' && /^[a-z_]{1,64}$/.test(type) && typeof message === 'string'
 }
 
-/** A message may be an object (Mistral's 422): its JSON is more use than `[object Object]`. */
+/** A message may be an object (Mistral's 422): its JSON is more useful than `[object Object]`. */
 function toText(said: unknown): string {
   return typeof said === 'string' ? said : JSON.stringify(said)
 }
@@ -156,5 +152,5 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The parts of an error that tell its cause. */
+/** The parts of an error that show its cause. */
 export type ErrorWords = Pick<UpstreamErrorAnswer, 'code' | 'message' | 'type'>

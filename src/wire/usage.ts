@@ -7,13 +7,13 @@ import { toTrueUsage, type Usage } from '../core/usage.ts'
 import { readReportedCost } from './billing.ts'
 import { isRecord } from './read-json.ts'
 
-/** A dialect's usage arithmetic, from its own names to ours. */
+/** A dialect's usage arithmetic, from its own names to the gateway's. */
 export type UsageReader = (reported: Record<string, unknown>) => Usage
 
 /**
- * @returns null unless the provider sent an object whose sums are counts: a missing report is not a
- * report of zero, and neither is one that cannot be true. No call reads and writes nothing.
- * @param tier of the dialects that name the tier beside the usage
+ * @returns null unless the provider sent an object with valid counts: a missing or implausible
+ * report is not a report of zero. No call reads and writes nothing.
+ * @param tier for dialects that report the tier besides the usage
  */
 export function readUsage(read: UsageReader, reported: unknown, tier?: unknown): Usage | null {
   if (typeof reported !== 'object' || reported === null || Array.isArray(reported)) return null
@@ -31,24 +31,24 @@ export function served(...as: Parameters<typeof servedAs>): Pick<Usage, 'served'
   return told === undefined ? NOT_SERVED : { served: told }
 }
 
-/** The model that answered, as the upstream names it. */
+/** The model that answered, by its name at the upstream. */
 export function modelOf(answer: { readonly model?: unknown } | undefined): string | undefined {
   const model = answer?.model
   return typeof model === 'string' && model !== '' ? model : undefined
 }
 
-/** A few vendors add it to the counts of any dialect. */
+/** A few providers add it to the counts of any dialect. */
 export function withReportedCost(usage: Usage, report: Readonly<Record<string, unknown>>): Usage {
   const cost = readReportedCost(report)
   return cost === undefined ? usage : { ...usage, billing: { ...usage.billing, cost } }
 }
 
-/** Absent is not zero: what was written to a cache has a price of its own. */
+/** Absent is not zero: cache writes have their own price. */
 export function cacheWrites(reported: unknown): Pick<Usage, 'cacheWriteTokens'> {
   return typeof reported === 'number' ? { cacheWriteTokens: partOf(reported) } : {}
 }
 
-/** Some servers report the parts by their length of life, and not their sum. */
+/** Some servers report the parts by lifetime, and not their sum. */
 export function writtenOf(reported: unknown, parts: number): unknown {
   return parts > partOf(reported) ? parts : reported
 }
@@ -73,13 +73,13 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
 }
 
-/** A count as reported, 0 where there is none, and NaN for what is no whole number. */
+/** A reported count, 0 when missing, and NaN when it is not a whole number. */
 export function countOf(value: unknown): number {
   if (value === undefined || value === null) return 0
   return isWholeNumber(value) ? value : Number.NaN
 }
 
-/** Of what is within another count, or beside it at a price of its own: 0 where it is no count. */
+/** For a part of another count, or a separately priced one: 0 when it is not a count. */
 export function partOf(value: unknown): number {
   return isWholeNumber(value) ? value : 0
 }
@@ -88,23 +88,23 @@ function isWholeNumber(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }
 
-/** The usual tier's names: of the vendors, and of the values that requests ask for. */
+/** Names of the usual tier, in answers and in requests. */
 export const USUAL_TIERS: ReadonlySet<string> = new Set([
   'default',
   'standard',
   'standard_only',
   'on_demand',
 ])
-/** Repeats what was asked for and does not say which tier it was. */
+/** These repeat the request and do not say which tier was used. */
 const NO_TIERS: ReadonlySet<string> = new Set([
   '',
   'auto',
   'unspecified',
   'traffic_type_unspecified',
 ])
-/** Models that cannot be asked for a region report `not_available`. */
+/** Models without a choice of region report `not_available`. */
 const USUAL_REGIONS: ReadonlySet<string> = new Set(['global', 'not_available'])
-/** Tiers stand in a cost's source, so they are names. */
+/** Tiers are part of a cost's source, so they must be names. */
 const NAME = /^[a-z][a-z0-9_.-]{0,31}$/
 
 export function readTier(word: unknown): string | undefined {
@@ -126,7 +126,7 @@ export function readRegion(word: unknown): string | undefined {
   return USUAL_REGIONS.has(said) ? USUAL.region : toName(said)
 }
 
-/** @returns undefined where nothing was reported */
+/** @returns undefined when nothing was reported */
 function servedAs(
   tier: string | undefined,
   speed?: string | undefined,
@@ -144,12 +144,12 @@ function lowerCase(word: unknown): string | undefined {
   return typeof word === 'string' ? word.toLowerCase() : undefined
 }
 
-/** A word that is no name is reported all the same: the price is not the list's. */
+/** An invalid name is still reported, because the price is not the list price. */
 function toName(said: string): string {
   return NAME.test(said) ? said : 'other'
 }
 
-/** The part of an answer that one of its items is. `result`: the vendor's own, of a program. */
+/** Who wrote an item of an answer. `result`: the provider's own, of a program. */
 type Authorship = 'program' | 'result' | 'model'
 
 /**
@@ -190,7 +190,7 @@ interface ProgramReport {
   readonly items: unknown
 }
 
-/** As `readUsage`, and 0 + 0 is a report if a program wrote the answer. */
+/** Like `readUsage`, but 0 + 0 is a report if a program wrote the answer. */
 export function readUsageOfTurn(
   read: UsageReader,
   { reported, tier, items }: ProgramReport,
@@ -199,7 +199,7 @@ export function readUsageOfTurn(
   return usage ?? (reportsNothing(reported) && isProgramTurn(items) ? NOTHING_USED : null)
 }
 
-/** @param reported as both dialects name the counts */
+/** @param reported with the names of counts in both dialects */
 export function reportsNothing(reported: unknown): boolean {
   if (!isRecord(reported)) return false
   const { input_tokens, output_tokens } = reported
@@ -212,7 +212,7 @@ export function reportsNothing(reported: unknown): boolean {
   )
 }
 
-/** The same for the blocks of a streamed message, which come one by one. */
+/** The same for the blocks of a streamed message, which arrive one by one. */
 export class ProgramBlocks {
   #hasProgram = false
   #hasModel = false

@@ -1,30 +1,30 @@
 /**
- * Where a dialect's requests name things in a vendor's account: files, vector stores, containers.
- * Must not know who may name them.
+ * Where a dialect's requests name objects in a provider's account: files, vector stores,
+ * containers. Must not know who may name them.
  */
 
 /**
- * Each path is the names of members with dots between them. A list is passed through: `tools.name`
- * is the member `name` of each of the tools.
+ * Each path is member names separated by dots. Lists are traversed: `tools.name` is the member
+ * `name` of each tool.
  */
 export interface IdPaths {
-  /** The vendor finds something in its account by these. */
+  /** The provider looks up an object in its account by these. */
   readonly vendor: readonly (string | PathWithException)[]
-  /** These end like an id and open nothing: they name parts of the request, or tell of the past. */
+  /** These end like an id but open nothing: they name parts of the request, or past events. */
   readonly free: readonly string[]
-  /** Another rule refuses these on every credential that accounts share. Absent: none. */
+  /** Refused by another rule on every credential that accounts share. Undefined: none. */
   readonly refused?: readonly string[]
 }
 
 interface PathWithException {
   readonly path: string
-  /** In an object of this `type` the id is not of an account: everybody may use it. */
+  /** In an object of this `type` the id is public, not an account's. */
   readonly exceptType: string
 }
 
 export class VendorIds {
   readonly paths: IdPaths
-  /** Names of members: a body without all of these has no id. */
+  /** Member names: a body without all of these contains no id. */
   readonly names: readonly string[]
   readonly #root = new Step()
 
@@ -37,7 +37,7 @@ export class VendorIds {
 
   /**
    * @param body a parsed request, nested no deeper than json-scan.ts allows
-   * @returns the place of the first id, as in `tools[0].container`; undefined: it has none
+   * @returns the location of the first id, such as `tools[0].container`; undefined: none
    */
   find(body: unknown): string | undefined {
     return findId(body, this.#root)?.slice(1)
@@ -61,13 +61,13 @@ class Step {
   }
 }
 
-/** Many members are called `id`, so the name around it is looked for. */
+/** Many members are called `id`, so the name around it is searched for. */
 function rarestName(path: string): string {
   const [last = '', before = ''] = path.split('.').toReversed()
   return last === 'id' ? before : last
 }
 
-/** @returns the steps that lead there from `value` */
+/** @returns the path from `value` to it */
 function findId(value: unknown, step: Step): string | undefined {
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) {
@@ -89,7 +89,7 @@ function findId(value: unknown, step: Step): string | undefined {
   return undefined
 }
 
-/** A container may be asked for anew by an object (`{"type": "auto"}`), which is no id. */
+/** A new container may be requested by an object (`{"type": "auto"}`), which is not an id. */
 function holdsText(value: unknown): boolean {
   return Array.isArray(value) ? value.some(holdsText) : typeof value === 'string' && value !== ''
 }

@@ -45,8 +45,8 @@ export function encodeAnthropicAnswer(answer: ChatAnswer, facts: AnswerFacts): J
 }
 
 /**
- * The parts with their last text at the end: clients take the text of the last block for the
- * result. A seal without words behind the text goes in front of it, and says so.
+ * Reorders the parts so that the last text is at the end, because clients take the text of the last
+ * block as the result. A seal without text that follows it is moved before it, and records that.
  */
 function endWithText(parts: readonly AnswerPart[]): readonly AnswerPart[] {
   const end = parts.findLastIndex((part) => !isSealAlone(part)) + 1
@@ -64,7 +64,7 @@ function isSealAlone(part: AnswerPart): boolean {
   return part.type === 'reasoning' && part.text === '' && part.seal !== undefined
 }
 
-/** The members that a message, and the event that opens it, begin with. */
+/** The members at the beginning of a message, and of the event that opens it. */
 export function encodeHead(
   answer: Pick<ChatAnswer, 'id' | 'model'>,
   facts: AnswerFacts,
@@ -85,8 +85,8 @@ export function toStopReason(reason: FinishReason, stopSequence: string | undefi
 }
 
 /**
- * Input tokens leave out what came from the cache and what was put into it. The SDK's types require
- * every member: nothing reported is 0.
+ * Input tokens exclude those read from and written to the cache. The SDK's types require every
+ * member: unreported is 0.
  */
 export function encodeUsage(usage: Usage | null): JsonRecord {
   const cached = usage?.cachedInputTokens ?? 0
@@ -121,13 +121,13 @@ function encodePart(part: AnswerPart, origin: string, isCut: boolean): JsonRecor
           input: parseInput(part.arguments, isCut),
         },
       ]
-    // The format has no such block for an assistant: the image is named.
+    // The format has no such block for an assistant, so the image is reported as lost.
     case 'image':
       return []
   }
 }
 
-/** Sealed reasoning without words is redacted to those who read it. */
+/** Sealed reasoning without text appears as redacted. */
 export function encodeReasoning(
   { text, seal, textBefore }: Omit<ReasoningPart, 'type'>,
   origin: string,
@@ -138,7 +138,7 @@ export function encodeReasoning(
     : { type: 'thinking', thinking: text, signature: carried }
 }
 
-/** @param isCut the answer ended at its token limit: arguments that broke off are read so far */
+/** @param isCut the answer ended at its token limit, so arguments are read as far as they go */
 function parseInput(text: string, isCut: boolean): JsonRecord {
   const input = parseRecord(text) ?? (isCut ? parseCutRecord(text) : undefined)
   if (input === undefined)
@@ -147,8 +147,8 @@ function parseInput(text: string, isCut: boolean): JsonRecord {
 }
 
 /**
- * `pause_turn`: the model would go on if asked again. A refusal is a stop by a filter (wire.md
- * §3.2).
+ * `pause_turn`: the model would continue if asked again. A refusal counts as a stop by a filter
+ * (wire.md §3.2).
  */
 const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
   end_turn: 'stop',
@@ -160,7 +160,7 @@ const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
   refusal: 'content_filter',
 }
 
-/** A reason of a later version is an ordinary end rather than a failure. */
+/** An unknown reason of a later version counts as a normal end, not a failure. */
 export function toFinishReason(stopReason: JsonValue | undefined): FinishReason {
   return (typeof stopReason === 'string' ? FINISH_REASONS[stopReason] : undefined) ?? 'stop'
 }
@@ -214,13 +214,13 @@ function decodeBlock(block: JsonRecord): AssistantPart[] {
         },
       ]
     default:
-      return [] // A server's own tools: not asked for by any request that is translated.
+      return [] // A server's own tools: translated requests never ask for them.
   }
 }
 
 const KINDS = new Set(['text', 'thinking', 'redacted_thinking', 'tool_use'])
 
-/** Names of what is not read of a block. */
+/** Names of the unread parts of a block. */
 export function unreadOf(block: JsonRecord): string[] {
   const type = textOf(block.type) ?? ''
   if (KINDS.has(type)) return presentIn(block, ['citations'], 'content[].')
@@ -232,7 +232,7 @@ export const readMessagesCounts: UsageReader = (reported) => ({
   ...servedMessage(reported),
 })
 
-/** `input_tokens` leaves out what was read from and written to the cache (wire.md §3.2). */
+/** `input_tokens` excludes tokens read from and written to the cache (wire.md §3.2). */
 function ofMessages(reported: Readonly<Record<string, unknown>>): Usage {
   const hours = partOf(detailOf(reported.cache_creation, 'ephemeral_1h_input_tokens'))
   const minutes = partOf(detailOf(reported.cache_creation, 'ephemeral_5m_input_tokens'))
@@ -259,17 +259,17 @@ function servedMessage({
 }
 
 /**
- * Only letters, digits, `_` and `-` are taken; other providers' ids hold more. Call and result are
- * changed alike.
+ * Only letters, digits, `_` and `-` are accepted; other providers' ids contain more. Call and
+ * result are changed in the same way.
  */
 export function encodeToolId(id: string): string {
   return id.replace(/[^a-zA-Z0-9_-]/g, '_')
 }
 
 /**
- * The id for the caller. One that the format would refuse is marked even where it carries nothing,
- * so that it is found when the conversation goes on at an upstream of this format, and comes back
- * as it was to the one that made it.
+ * The id for the caller. An id that the format would refuse is marked even without a seal, so that
+ * it is found when the conversation continues at an upstream of this format, and restored for its
+ * origin.
  */
 export function writeCallId(id: string, seal: Seal | undefined, origin: string): string {
   const written = writeToolId(id, present({ seal }), origin)

@@ -1,6 +1,6 @@
 /**
- * Anthropic's token counting: relayed where the target has it, estimated where it has not. It must
- * not know providers.
+ * Anthropic's token counting: relayed if the target supports it, otherwise estimated. Must not know
+ * providers.
  */
 
 import type { JsonRecord, UserPart } from '../chat-request.ts'
@@ -47,17 +47,17 @@ function accept(body: JsonObject): AcceptedRequest {
 const decoder = new TextDecoder()
 
 /**
- * English text and JSON are about four bytes a token with today's tokenizers; too many is better
- * than too few.
+ * English text and JSON are about four bytes per token with current tokenizers; a high estimate is
+ * safer than a low one.
  */
 const BYTES_PER_TOKEN = 3.5
 const TOKENS_PER_MESSAGE = 4
-/** Of a picture of about a megapixel. */
+/** For a picture of about a megapixel. */
 const TOKENS_PER_IMAGE = 1_600
-/** Of a document of a few pages. */
+/** For a document of a few pages. */
 const TOKENS_PER_FILE = 6_000
 
-/** @throws GatewayError `invalid_request` naming the path of what cannot be read */
+/** @throws GatewayError `invalid_request` naming the path of the unreadable part */
 export function estimateInputTokens(body: JsonRecord): number {
   const { messages, tools } = decodeAnthropicRequest(body)
   let bytes = tools === undefined ? 0 : Buffer.byteLength(JSON.stringify(tools))

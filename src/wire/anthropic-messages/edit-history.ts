@@ -1,7 +1,7 @@
 /**
- * Takes out of a conversation, before it is relayed, what only another provider can read: seals of
- * ours in the ids of tool calls, and thinking that somebody else sealed or nobody signed. It must
- * not touch any other byte of a block that stays.
+ * Before a conversation is relayed, removes what only another provider can read: the gateway's
+ * seals in ids of tool calls, and thinking that is sealed by another provider or unsigned. Must not
+ * change any other byte of a block that stays.
  */
 import { invalidRequest } from '../../core/errors.ts'
 import type { Seal } from '../chat-request.ts'
@@ -21,7 +21,7 @@ import { encodeToolId } from './answer.ts'
 
 export interface HistoryEdits {
   readonly edits: readonly JsonEdit[]
-  /** The members that were left out, in the caller's spelling. */
+  /** Removed members, in the caller's spelling. */
   readonly leftOut: readonly string[]
 }
 
@@ -30,18 +30,18 @@ type Reader = Pick<RelayTarget, 'sealOrigin' | 'checksSignatures'>
 const NO_EDITS: HistoryEdits = { edits: [], leftOut: [] }
 
 /**
- * A turn that has to be looked into: it holds one of our carriers, or thinking whose signature is
- * empty, as clients write that in JSON with or without a space.
+ * A turn needs inspection if it contains one of the gateway's carriers, or thinking with an empty
+ * signature, which clients write in JSON with or without a space.
  */
 const CARRIER = Buffer.from(MARK)
 const UNSIGNED = [Buffer.from('"signature":""'), Buffer.from('"signature": ""')]
 
-/** More than any conversation has; each costs as much as a thousand bytes that are passed on. */
+/** More than any conversation has; each costs as much as a thousand relayed bytes. */
 const MAX_MARKED = 10_000
 
 /**
- * @param edited members that somebody else edits already
- * @throws GatewayError `invalid_request` for more marks than a conversation can have come by
+ * @param edited members that another step edits already
+ * @throws GatewayError `invalid_request` for more marks than a real conversation can have
  */
 export function editHistory(
   body: JsonObject,
@@ -76,7 +76,7 @@ interface Editing {
   marked: number
 }
 
-/** Goes from mark to mark: each search begins where the one before it ended. */
+/** Iterates over the marks; each search begins where the previous one ended. */
 class MarkCursor {
   readonly #bytes: Uint8Array
   readonly #marks: readonly Buffer[]
@@ -89,12 +89,12 @@ class MarkCursor {
     this.#places = marks.map(() => -1)
   }
 
-  /** The beginning of the first mark from `at` on; infinity: there is none. */
+  /** The position of the first mark from `at` on; infinity: none. */
   next(at: number): number {
     if (this.#first >= at) return this.#first
     for (const [index, mark] of this.#marks.entries()) {
       if ((this.#places[index] ?? -1) >= at) continue
-      // Called on the array itself: a view of it would cost more than the search.
+      // Called on the array directly: creating a view would cost more than the search.
       const place = Buffer.prototype.indexOf.call(this.#bytes, mark, at)
       this.#places[index] = place < 0 ? Number.POSITIVE_INFINITY : place
     }
@@ -106,9 +106,8 @@ class MarkCursor {
 type EditElement = (element: JsonObject, editing: Editing) => Uint8Array | undefined
 
 /**
- * The array's text with each marked element as `edit` wants it: the same bytes, other bytes, or not
- * at all.
- * @returns undefined when all of them stay as they are
+ * The array's text with each marked element processed by `edit`: unchanged, replaced, or removed.
+ * @returns undefined when all elements are unchanged
  */
 function editElements(
   object: JsonObject,
@@ -119,7 +118,7 @@ function editElements(
   const { bytes } = object
   const cursor = new MarkCursor(bytes, editing.marks)
   const pieces: string[] = []
-  /** The part that stays since the last change, with the commas and the space in it. */
+  /** The unchanged bytes since the last edit, with commas and spaces. */
   let run: { readonly start: number; end: number } | undefined
   const endRun = () => {
     if (run !== undefined) pieces.push(decoder.decode(bytes.subarray(run.start, run.end)))
@@ -162,7 +161,7 @@ function editMarked(
 // A leading U+FEFF inside a slice is text, not a byte order mark.
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** The upstream judges an entry that is no object, or has two equal keys. */
+/** Entries that are not objects, or have duplicate keys, are left to the upstream. */
 function scan(bytes: Uint8Array): JsonObject | undefined {
   try {
     return scanJsonObject(bytes)
@@ -176,7 +175,7 @@ function editMessage(message: JsonObject, editing: Editing): Uint8Array | undefi
   if (content === undefined || message.type(content) !== 'array') return message.bytes
   const blocks = editElements(message, content, editing, editBlock)
   if (blocks === undefined) return message.bytes
-  // A turn of nothing is refused.
+  // An empty turn is refused.
   return blocks === '[]'
     ? undefined
     : spliceJson(message, [{ type: 'replace', member: content, json: blocks }])
@@ -198,8 +197,8 @@ function editBlock(block: JsonObject, { reader, leftOut }: Editing): Uint8Array 
 }
 
 /**
- * One of ours is opened for who sealed it; anything that is not ours came from an upstream of this
- * format.
+ * The gateway's own seals are opened for the target that made them; other seals came from an
+ * upstream of this format.
  */
 function editThinking(
   block: JsonObject,
@@ -253,14 +252,16 @@ function textOf(object: JsonObject, key: string): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** Only thinking with a budget demands that each turn of a tool loop begins with it (README.md). */
+/**
+ * Only thinking with a budget requires that each turn of a tool loop begins with it (README.md).
+ */
 function isThinkingOnDemand(body: JsonObject): boolean {
   const member = presentMember(body, 'thinking')
   const thinking = member === undefined ? undefined : body.value(member)
   return isRecord(thinking) && thinking.type === 'enabled'
 }
 
-/** True where the turn that goes on called tools without thinking in front of them. */
+/** True when the turn being continued called tools without thinking before them. */
 function lacksThinking(messages: readonly unknown[]): boolean {
   const blocksOf = (message: unknown): readonly unknown[] =>
     isRecord(message) && Array.isArray(message.content) ? message.content : []
@@ -283,7 +284,7 @@ function stopThinking(body: JsonObject): MemberEdit | undefined {
   return member && { type: 'remove', member }
 }
 
-/** The vendor refuses a rule for kept thinking where the request asks for no thinking. */
+/** The provider refuses a rule for clearing thinking when the request does not ask for thinking. */
 function stopClearingThinking(body: JsonObject): MemberEdit | undefined {
   const member = presentMember(body, 'context_management')
   const value = member === undefined ? undefined : body.value(member)

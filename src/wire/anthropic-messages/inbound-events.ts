@@ -1,6 +1,6 @@
 /**
- * Our events as a stream of Messages events, in Anthropic's own order. It must not know which
- * upstream wrote them.
+ * Encodes the gateway's events as a stream of Messages events, in Anthropic's order. Must not know
+ * which upstream wrote them.
  */
 import type { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
@@ -16,12 +16,12 @@ export class MessagesEventEncoder implements EventEncoder {
   readonly #facts: AnswerFacts
   #hasStarted = false
   #blocks = 0
-  /** The open block of text or reasoning; tools have theirs in `#tools`. */
+  /** The open block of text or reasoning; tools have separate blocks in `#tools`. */
   #open: { readonly type: 'text' | 'reasoning'; readonly index: number } | undefined
   readonly #tools = new Map<number, number>()
   /**
-   * Seals without words behind a text: they are sent before the next block. A message does not end
-   * with them, because clients take the text of the last block for the result.
+   * Seals without text that came after a text: they are sent before the next block. A message never
+   * ends with them, because clients take the text of the last block as the result.
    */
   #waiting: Seal[] = []
   #hasText = false
@@ -66,7 +66,7 @@ export class MessagesEventEncoder implements EventEncoder {
           sequence: event.stopSequence ?? null,
         }
         return this.#closeBlock()
-      // Its callers cannot ask for several.
+      // Callers of this dialect cannot ask for several answers.
       case 'choice':
       case 'image':
       case 'unread':
@@ -101,7 +101,7 @@ export class MessagesEventEncoder implements EventEncoder {
     return write('message_start', { message })
   }
 
-  /** An upstream that never said `start` is no reason to send blocks of no message. */
+  /** Opens the message even if the upstream never sent `start`. */
   #begun(): string {
     return this.#hasStarted ? '' : this.#start({})
   }

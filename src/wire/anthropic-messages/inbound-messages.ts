@@ -1,4 +1,4 @@
-/** The turns of a Messages request, in the gateway's own terms. It must not know any target. */
+/** Decodes the turns of a Messages request to the gateway's own terms. Must not know any target. */
 
 import type {
   AssistantPart,
@@ -26,7 +26,7 @@ import {
 import { readSeal, readSealedReasoning, readToolId } from '../seal-carrier.ts'
 import type { NameList } from '../unread.ts'
 
-/** @throws GatewayError `invalid_request` naming the path of what is wrong */
+/** @throws GatewayError `invalid_request` naming the path of the error */
 export function decodeTurns(messages: At, ignored: NameList): ChatMessage[] {
   return asList(messages).flatMap((entry): ChatMessage[] => {
     const message = asRecord(entry)
@@ -59,9 +59,7 @@ export function blocksOf(content: At): At<JsonRecord>[] {
   return asList(content).map(asRecord)
 }
 
-/**
- * Results of tools are messages of their own here, and come before what the user says beside them.
- */
+/** Tool results are separate messages here, before the user's own text. */
 function decodeUserTurn(content: At, ignored: NameList): ChatMessage[] {
   const results: ChatMessage[] = []
   const parts: UserPart[] = []
@@ -85,7 +83,10 @@ function decodeResult(block: At<JsonRecord>, ignored: NameList): ChatMessage {
   }
 }
 
-/** A result of which nothing is left would tell the model that its tool found nothing. */
+/**
+ * A result whose parts are all lost would tell the model that its tool found nothing, so it is
+ * refused.
+ */
 function decodeResultParts(
   blocks: readonly At<JsonRecord>[],
   ignored: NameList,
@@ -128,7 +129,7 @@ function decodeUserBlock(
       return decodeDocument(block, ignored)
     case 'search_result':
       return [decodeSearchResult(block)]
-    // The tool is among those of the request, where a translation defers none.
+    // The tool is among the request's, because translations defer no tools.
     case 'tool_reference':
       return [{ type: 'text', text: asText(member(block, 'tool_name')), ...decodeCacheHint(block) }]
     case 'browser_state':
@@ -162,14 +163,14 @@ function decodeDocument(
   ]
 }
 
-/** A result of a search as text: where it was found, and what. */
+/** A search result as text: source and content. */
 function decodeSearchResult(block: At<JsonRecord>): TextPart {
   const texts = blocksOf(member(block, 'content')).map((part) => decodeText(part).text)
   const lines = [asText(member(block, 'title')), asText(member(block, 'source')), ...texts]
   return { type: 'text', text: lines.join('\n'), ...decodeCacheHint(block) }
 }
 
-/** The vendor writes a text of it for the model, and others read JSON. */
+/** The provider writes it as text for the model; other providers get JSON. */
 function writeBrowserState(block: At<JsonRecord>): string {
   const { tabs, state_changes: changes } = block.value
   return JSON.stringify(present({ tabs, state_changes: changes ?? undefined }))
@@ -196,8 +197,8 @@ function decodeSource(at: At): MediaSource {
 }
 
 /**
- * Other addresses mean something to vendors: of a bucket, what the account that pays for the call
- * may read
+ * Other addresses have a meaning at providers: a bucket's, for example, is read with the rights of
+ * the paying account
  * (https://docs.cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference#filedata).
  */
 function asHttpAddress(at: At): string {
@@ -206,7 +207,7 @@ function asHttpAddress(at: At): string {
   return text
 }
 
-/** Reasoning that was sent in front of the text that it follows goes behind it again. */
+/** Moves reasoning that was sent before the text it follows back to its place. */
 function toOwnOrder(parts: readonly AssistantPart[]): AssistantPart[] {
   const ordered: AssistantPart[] = []
   let moved: AssistantPart[] = []
@@ -255,7 +256,7 @@ function decodeAssistantBlock(block: At<JsonRecord>, ignored: NameList): Assista
 }
 
 /**
- * One of ours says whose it is; any other came byte for byte from an upstream that speaks this
+ * The gateway's own seal names its origin; any other came unchanged from an upstream of this
  * dialect.
  */
 function toSeal(text: string | undefined, type: Seal['type']): Seal | undefined {

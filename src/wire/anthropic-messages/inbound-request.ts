@@ -1,4 +1,4 @@
-/** A Messages request in the gateway's own terms. It must not know any target. */
+/** Decodes a Messages request to the gateway's own terms. Must not know any target. */
 
 import type {
   ChatRequest,
@@ -30,13 +30,16 @@ import { NameList, nameUnread } from '../unread.ts'
 import { blocksOf, decodeText, decodeTurns } from './inbound-messages.ts'
 import { MESSAGES_SETTINGS, MESSAGES_SHAPES } from './settings.ts'
 
-/** Everything read below, and what only routes: all else is unknown here and kept in `extra`. */
+/**
+ * The members read below, and those that only route; all others are unknown here and kept in
+ * `extra`.
+ */
 const READ = new Set([
   ...['gate_id', 'model', 'messages', 'system', 'stream', 'thinking'],
   ...membersOf(MESSAGES_SETTINGS),
 ])
 
-/** @throws GatewayError `invalid_request` naming the path of what is wrong */
+/** @throws GatewayError `invalid_request` naming the path of the error */
 export function decodeAnthropicRequest(body: JsonRecord): ChatRequest {
   const root: At<JsonRecord> = { value: body, path: '' }
   const at = (name: string) => member(root, name)
@@ -75,13 +78,13 @@ export function decodeAnthropicRequest(body: JsonRecord): ChatRequest {
 const ATTRIBUTION = 'x-anthropic-billing-header:'
 
 /**
- * Claude Code's first block tells its vendor which build asks, and its vendor takes it out before
- * the model reads it. Another with every request, it would keep every other vendor's prompt cache
- * from ever being hit. What follows its one line stays.
+ * Claude Code's first block tells its provider which build is calling, and the provider removes it
+ * before the model reads it. Because it differs in every request, it would defeat other providers'
+ * prompt caches. Text after its one line stays.
  */
 function splitAttribution(system: TextPart[]): {
   readonly system: readonly TextPart[]
-  /** The path of the block, where there is one. */
+  /** The path of the block, if present. */
   readonly attribution: readonly string[]
 } {
   const [first, ...others] = system
@@ -103,7 +106,7 @@ function decodeTools(tools: At, ignored: NameList): Tool[] | undefined {
   const decoded = asList(tools).flatMap((entry): Tool[] => {
     const tool = asRecord(entry)
     const type = optionalText(member(tool, 'type'))
-    // A server's own tools (`web_search_…`) are the provider's and nobody else's.
+    // Server-side tools (`web_search_…`) belong to the provider.
     if (type !== undefined && type !== 'custom') {
       ignored.addKind(tool.path, type)
       return []
@@ -152,7 +155,7 @@ function decodeThinking(
     }
     case 'adaptive':
       return { thinking: 'on', ...present({ effort, display }) }
-    // One model thinks between its calls only, instead of not at all.
+    // One model then thinks only between its calls, instead of not at all.
     case 'between_tools':
     case 'disabled':
       return { effort: 'none' }

@@ -1,6 +1,6 @@
 /**
- * Anthropic Messages as the gateway serves it, relays it and translates it. Its traps are in
- * README.md. It must not know which providers speak it.
+ * Anthropic Messages as the gateway serves, relays and translates it. Pitfalls are in README.md.
+ * Must not know which providers use it.
  */
 
 import { HOSTED_MEMBERS } from '../../core/chat-words.ts'
@@ -51,7 +51,7 @@ export const anthropicInboundCodec: InboundCodec = {
   nameFeature: (feature) => nameFeature(feature, MESSAGES_SETTINGS, NAMES),
 }
 
-/** Names of features that are no settings, or that the caller wrote by another name. */
+/** Names of features that are not settings, or that the caller spelled differently. */
 const NAMES: Partial<Record<Feature, string>> = {
   reasoning: 'thinking',
   'reasoning.effort': 'output_config.effort',
@@ -76,14 +76,14 @@ export const anthropicUpstreamCodec: UpstreamCodec = {
   createEventDecoder: () => new AnthropicStreamDecoder(),
 }
 
-// Members of a Messages request that ask the provider itself to keep or to run something.
+// Members of a Messages request that make the provider store or run something.
 
 const hostedMembers: HostedMembers = {
   names: HOSTED_MEMBERS,
   isState: (name) => name === 'thread',
   refuse(name, message) {
     if (name !== 'thread') return invalidRequest(message, name, 'unsupported_parameter')
-    // On these the published SDKs send the whole conversation by themselves
+    // On this error the official SDKs send the whole conversation themselves
     // (https://github.com/anthropics/anthropic-sdk-typescript,
     // lib/internal/threads/ThreadState.ts).
     const details = { error_code: 'thread_unsupported_request', unsupported: [name] }

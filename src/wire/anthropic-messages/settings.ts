@@ -1,4 +1,4 @@
-/** The settings of a Messages request, and how a gate's defaults are written into one. */
+/** The settings of a Messages request, and how a gate's defaults are written into it. */
 
 import type { GateDefaults } from '../../core/gate.ts'
 import type { RelayTarget } from '../dialect.ts'
@@ -10,7 +10,7 @@ import { list, number, own, type Settings, shapesOf, text } from '../settings.ts
 import { choice, listOf, object, type Shape } from '../unread.ts'
 import { VendorIds } from '../vendor-ids.ts'
 
-/** Our words as `output_config.effort`. */
+/** The gateway's effort words as `output_config.effort`. */
 export const EFFORTS: Readonly<Record<string, string>> = {
   minimal: 'low',
   low: 'low',
@@ -40,7 +40,7 @@ const DOCUMENT_SOURCE = choice('type', {
 const USER_BLOCKS = {
   text: TEXT,
   image: IMAGE,
-  // The title of a document that becomes text is named by the decoder.
+  // The title of a document that becomes text is reported by the decoder.
   document: object(['type', 'title'], { source: DOCUMENT_SOURCE, ...CACHED }),
   search_result: object(['type', 'title', 'source'], { content: listOf(TEXT), ...CACHED }),
   tool_reference: object(['type', 'tool_name'], CACHED),
@@ -51,14 +51,14 @@ const TOOL = object(['type', 'name', 'description', 'input_schema', 'strict'], C
 
 export const MESSAGES_SETTINGS = {
   maxOutputTokens: number('max_tokens'),
-  // The scale ends there.
+  // The maximum of the scale.
   temperature: number('temperature', { most: 1 }),
   topP: number('top_p'),
   topK: number('top_k'),
   stop: list('stop_sequences'),
   tools: own('tools', {
     json: ['array'],
-    // A tool with another type is named by the decoder.
+    // A tool of another type is reported by the decoder.
     shape: listOf(choice('type', { custom: TOOL }, TOOL)),
   }),
   toolChoice: own('tool_choice', {
@@ -110,8 +110,7 @@ export const MESSAGES_SHAPES: Readonly<Record<string, Shape>> = {
 const readMembers = spokenIn(MESSAGES_SETTINGS)
 
 /**
- * A rule for thinking and its budget speaks of the effort too; adaptive thinking leaves open
- * how much.
+ * A thinking rule with a budget also counts as an effort; adaptive thinking leaves the effort open.
  */
 export const readMessagesSpoken: ReadSpoken = (body, setting, decided) => {
   const spoken = readMembers(body, setting, decided)
@@ -131,7 +130,7 @@ export function editMessagesDefaults(
   const editor = new DefaultsEditor(body)
   const { instructions, temperature, topP, maxOutputTokens, reasoningEffort } = defaults
   const isThinking = reasoningEffort === undefined && isOn(thinkingOf(body))
-  // A model that thinks takes no sampling settings either.
+  // A thinking model accepts no sampling settings either.
   const isRefused = target.traits.refusesSampling === true || isThinking
   editor.write(MESSAGES_SETTINGS.temperature, temperature, isRefused)
   if (!isRefused && clashes(body, defaults, target)) editor.leaveOut('top_p', true)
@@ -143,7 +142,7 @@ export function editMessagesDefaults(
 }
 
 /**
- * True where the gate would write something beside a member with which the model refuses it;
+ * True when the gate would write a member that the model refuses together with an existing one;
  * `temperature` stays.
  */
 function clashes(
@@ -158,9 +157,7 @@ function clashes(
   return isSaid(temperature, 'temperature') && isSaid(topP, 'top_p')
 }
 
-/**
- * Only a model that decides itself how much to think is asked by a word; `none` is to say nothing.
- */
+/** Only adaptive models take the effort as a word; `none` is expressed by omitting it. */
 function editEffort(
   editor: DefaultsEditor,
   body: JsonObject,
@@ -185,7 +182,7 @@ function isOn(thinking: unknown): boolean {
   return isRecord(thinking) && thinking.type !== 'disabled'
 }
 
-/** A document holds a file, or a content with pictures that do. */
+/** A document contains a file, or content with pictures that do. */
 const OF_DOCUMENTS = ['source.file_id', 'source.content.source.file_id']
 
 export const MESSAGES_IDS = new VendorIds({
@@ -206,10 +203,10 @@ export const MESSAGES_IDS = new VendorIds({
     'messages.content.id',
     'messages.content.tool_use_id',
     'messages.content.caller.tool_id',
-    // What code wrote: the vendor's own words, which clients send back.
+    // Code output: the provider's own words, which clients send back.
     'messages.content.content.content.file_id',
     'messages.content.content.tool_references',
-    // Of the caller's own browser.
+    // From the caller's own browser.
     'messages.content.content.state_changes.download_id',
     'messages.content.content.state_changes.tab_id',
     'messages.content.content.tabs.tab_id',

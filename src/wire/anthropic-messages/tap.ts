@@ -1,7 +1,4 @@
-/**
- * Watches a stream of Messages events go by: its end, its usage, its failures. It must not change
- * anything.
- */
+/** Observes a relayed stream of Messages events: end, usage, failures. Must not change anything. */
 
 import { NO_USES, type ToolUses } from '../../core/cost.ts'
 import { GatewayError } from '../../core/errors.ts'
@@ -24,7 +21,7 @@ const MESSAGE_START = 'message_start'
 const BLOCK_START = 'content_block_start'
 
 export class MessagesTap extends SseRelay implements StreamTap {
-  /** A model that takes over later is named by the last usage. */
+  /** The last usage names the model, because another one may have taken over. */
   model: string | undefined
   #hasBegun = false
   /** Undefined until the message has started. */
@@ -32,10 +29,10 @@ export class MessagesTap extends SseRelay implements StreamTap {
   #hasContent = false
   /** The last value of each count: input comes at the start, output at the end. */
   readonly #reported: Record<string, JsonValue> = {}
-  /** Set where the message may be a turn of a program. */
+  /** Set when the message may be a program's turn. */
   #blocks: ProgramBlocks | undefined
   #reportedSearches = 0
-  /** Blocks that began since then: of what a client leaves there is no report. */
+  /** Blocks since the last report: if the client leaves now, they are unreported. */
   #newSearches = 0
 
   get toolUses(): ToolUses {
@@ -69,7 +66,7 @@ export class MessagesTap extends SseRelay implements StreamTap {
     return { text: shown, isTerminal }
   }
 
-  /** Every stream of this dialect ends with `message_stop`; without it one was cut. */
+  /** Every stream of this dialect ends with `message_stop`; without it, it was cut. */
   isWholeAtEnd(): boolean {
     return false
   }
@@ -79,7 +76,7 @@ export class MessagesTap extends SseRelay implements StreamTap {
     return encodeSseFrame({ event: 'error', data: encodeErrorData('messages', error) })
   }
 
-  /** The same start may come twice before anything else. */
+  /** The same start may be repeated before any other event. */
   #isSecondStart(frame: SseText): boolean {
     const event = parseRecord(frame.data)
     if (event?.type !== MESSAGE_START) return false
@@ -110,7 +107,7 @@ export class MessagesTap extends SseRelay implements StreamTap {
     if (isSearchBlock(parseRecord(frame.data)?.content_block)) this.#newSearches += 1
   }
 
-  /** @returns the event as the client is to see it */
+  /** @returns the event to send to the client */
   #noteError(frame: SseText): string {
     const event = parseRecord(frame.data)
     if (event?.type === 'error') {
@@ -118,7 +115,7 @@ export class MessagesTap extends SseRelay implements StreamTap {
       this.#noteFailure(textOf(error.message), kindOfFailure(error))
       return frame.text
     }
-    // Servers that offer several formats put one form of error into all of their streams.
+    // Servers with several formats use one error form in all of their streams.
     const isForeign =
       frame.event === 'error' || (event?.type === undefined && isRecord(event?.error))
     if (!isForeign) return frame.text

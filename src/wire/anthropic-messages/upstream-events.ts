@@ -1,4 +1,4 @@
-/** Anthropic's stream in the gateway's own events. It must not know callers. */
+/** Decodes Anthropic's stream to the gateway's events. Must not know callers. */
 
 import type { Usage } from '../../core/usage.ts'
 import type { ChatEvent } from '../chat-answer.ts'
@@ -15,22 +15,22 @@ type Block =
   | {
       readonly type: 'tool-call'
       readonly index: number
-      /** Brought by the block's start: it counts where no piece follows. */
+      /** From the block's start; used if no piece follows. */
       input: JsonValue | undefined
     }
 
 export class AnthropicStreamDecoder extends SseDecoder {
   readonly #blocks = new Map<number, Block>()
-  /** The upstream counts blocks of all kinds; tools are counted by themselves. */
+  /** Counts tool calls, because the upstream numbers blocks of all kinds. */
   #tools = 0
   #hasStarted = false
   #id: string | undefined
   #hasContent = false
-  /** Told by the start of the message, and not by an event of its own since. */
+  /** From the start of the message; a later event replaces it. */
   #stop: JsonRecord | undefined
   /**
-   * The last value of each count: input comes at the start, output at the end, and some repeat
-   * both.
+   * The last value of each count: input comes at the start, output at the end, and some servers
+   * repeat both.
    */
   #reported: Record<string, JsonValue> = {}
   usageSoFar: Usage | null = null
@@ -64,11 +64,11 @@ export class AnthropicStreamDecoder extends SseDecoder {
         return this.fail(textOf(message) ?? 'no message', textOf(type))
       }
       default:
-        return [] // `ping`, and whatever a later version adds.
+        return [] // `ping`, and unknown events of later versions.
     }
   }
 
-  /** The same start may come twice before anything else: the first one counts. */
+  /** The same start may be repeated before any other event; the first one counts. */
   #start(message: JsonRecord): readonly ChatEvent[] {
     const id = textOf(message.id)
     if (this.#hasStarted && (this.#hasContent || id !== this.#id)) return this.fail(SECOND_ANSWER)
@@ -172,7 +172,7 @@ export class AnthropicStreamDecoder extends SseDecoder {
     }
   }
 
-  /** Some servers end a message without the ends of its blocks. */
+  /** Some servers end a message without ending its blocks. */
   #stopBlocks(): readonly ChatEvent[] {
     return [...this.#blocks.keys()].flatMap((index) => this.#stopBlock(index))
   }
@@ -197,8 +197,8 @@ function toFinish({ stop_reason, stop_sequence }: JsonRecord): ChatEvent {
 }
 
 /**
- * Nothing for an empty object, which most write before the pieces, and which no piece means as
- * well.
+ * Empty for an empty object, which most servers send before the pieces, and which also means that
+ * no piece follows.
  */
 function wholeInput({ index, input }: Extract<Block, { type: 'tool-call' }>): readonly ChatEvent[] {
   const text = isRecord(input) ? JSON.stringify(input) : (textOf(input) ?? '')

@@ -1,6 +1,6 @@
 /**
- * Our messages as Anthropic's turns of blocks: user and assistant alternate, results come first.
- * Pure.
+ * Converts messages to Anthropic's turns of blocks: user and assistant alternate, results come
+ * first. Pure.
  */
 import { IMAGE_TYPES } from '../../core/chat-words.ts'
 import type {
@@ -23,19 +23,19 @@ import { encodeToolId } from './answer.ts'
 
 interface MessageRules {
   readonly sealOrigin: string
-  /** Thinking blocks go back only to a model that thinks. */
+  /** Thinking blocks are sent back only to a thinking model. */
   readonly sendsThinking: boolean
-  /** Models with a budget for thinking refuse a turn with thinking that begins with something else. */
+  /** Models with a thinking budget refuse a turn whose thinking is not first. */
   readonly thinkingLeads: boolean
   readonly ignored: Set<Feature>
 }
 
-/** True for a piece of reasoning that is this target's own. */
+/** True for reasoning that this target made itself. */
 export function isSendable(part: ReasoningPart, origin: string): boolean {
   return part.seal !== undefined && isReadable(part.seal, 'anthropic-messages', origin)
 }
 
-/** Instructions are hoisted to the front, wherever they stood: the format knows them only there. */
+/** Instructions are moved to the front, because the format accepts them only there. */
 export function encodeMessages(
   messages: readonly ChatMessage[],
   rules: MessageRules,

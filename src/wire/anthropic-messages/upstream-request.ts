@@ -26,18 +26,18 @@ import { EFFORTS, MESSAGES_SETTINGS } from './settings.ts'
 import { encodeMessages, isSendable } from './upstream-messages.ts'
 
 /**
- * `max_tokens` is required; where neither caller nor provider data say, this is what every current
- * model can write.
+ * `max_tokens` is required; when neither caller nor provider data set it, this is what every
+ * current model supports.
  */
 const DEFAULT_MAX_TOKENS = 4096
 
-/** @throws GatewayError `invalid_request` for what cannot be said in this format at all */
+/** @throws GatewayError `invalid_request` for requests that the format cannot express at all */
 export function encodeAnthropicRequest(request: ChatRequest, target: EncodeTarget): EncodedRequest {
   const ignored = new Set<Feature>()
   const thinking = planThinking(request, target, ignored)
   const settings = encodeSettings(request, MESSAGES_SETTINGS, {
     ignored,
-    // Tiers are each vendor's own words.
+    // Tiers differ between providers.
     refused: ['serviceTier', ...refusedSampling(request, target.traits, thinking.isOn)],
     except: ['maxOutputTokens', 'stop'],
   })
@@ -51,7 +51,8 @@ export function encodeAnthropicRequest(request: ChatRequest, target: EncodeTarge
     ignored,
   })
   assertSomebodySpeaks(messages)
-  // A history with calls is refused without tools: those that it names are offered and forbidden.
+  // A history with calls is refused without tools, so the called ones are offered with
+  // `tool_choice: none`.
   const isWithout = request.tools === undefined || request.tools.length === 0
   const called = isWithout ? toTools(namesOfCalled(request.messages)) : []
   const outputConfig = { ...thinking.outputConfig, ...encodeFormat(request, ignored) }
@@ -78,8 +79,8 @@ export function encodeAnthropicRequest(request: ChatRequest, target: EncodeTarge
 }
 
 /**
- * The sampling settings that this model refuses. Newer models refuse all, and no model takes them
- * while it thinks; some refuse `topP` beside `temperature`.
+ * The sampling settings that this model refuses. Newer models refuse all, no model accepts them
+ * while it thinks, and some refuse `topP` together with `temperature`.
  */
 export function refusedSampling(
   { temperature, topP }: ChatRequest,
@@ -128,7 +129,7 @@ function encodeFormat({ responseFormat }: ChatRequest, ignored: Set<Feature>): J
   if (responseFormat === undefined || responseFormat.type === 'text') return {}
   if (responseFormat.type === 'json-schema')
     return { format: { type: 'json_schema', schema: responseFormat.schema } }
-  // There is no mode for JSON without a schema.
+  // There is no JSON mode without a schema.
   ignored.add('responseFormat')
   return {}
 }
@@ -136,18 +137,18 @@ function encodeFormat({ responseFormat }: ChatRequest, ignored: Set<Feature>): J
 interface ThinkingPlan {
   readonly isOn: boolean
   /**
-   * The target's own thinking goes back: one that decides itself thinks in the middle of a loop
-   * even where this request does not ask for it.
+   * The target's own thinking is sent back: an adaptive model thinks in the middle of a loop even
+   * if this request does not ask for it.
    */
   readonly sendsThinking: boolean
-  /** The body's `thinking`; undefined: the model's own default. */
+  /** The body's `thinking`; undefined: the model's default. */
   readonly member: JsonRecord | undefined
   readonly outputConfig: JsonRecord
   /** The part of `max_tokens` that thinking may use. */
   readonly budgetTokens: number | undefined
 }
 
-/** The least that the interface takes. */
+/** The minimum that the API accepts. */
 const SMALLEST_BUDGET = 1024
 const BUDGETS: Readonly<Record<string, number>> = {
   minimal: SMALLEST_BUDGET,
@@ -196,8 +197,8 @@ export function planThinking(
       outputConfig,
     }
   }
-  // In the middle of a tool loop the thinking that led to it must come back; without it the request
-  // would be refused. A demanded tool and a budget exclude each other.
+  // In the middle of a tool loop the earlier thinking must be sent back, or the request is refused.
+  // A required tool and a budget exclude each other.
   if (thinking === 'unsaid' || demandsTool(request.toolChoice)) return giveUp()
   if (lacksThinking(request.messages, target.sealOrigin)) return giveUp()
   const wanted = reasoning.budgetTokens ?? BUDGETS[effort ?? 'medium']
@@ -222,7 +223,7 @@ function turnOff({ traits }: EncodeTarget, ignored: Set<Feature>): JsonRecord | 
 }
 
 /**
- * True where the turn that is being continued called tools without thinking that this target would
+ * True when the turn being continued called tools without thinking that this target would
  * recognise.
  */
 function lacksThinking(messages: readonly ChatMessage[], origin: string): boolean {

@@ -1,4 +1,4 @@
-/** A whole Converse answer in the gateway's own terms. It must not know callers. */
+/** Decodes a complete Converse answer to the gateway's own terms. Must not know callers. */
 
 import type { ChatAnswer, FinishReason } from '../chat-answer.ts'
 import type { AssistantPart, JsonRecord, JsonValue, Seal } from '../chat-request.ts'
@@ -27,8 +27,8 @@ const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
 }
 
 /**
- * @throws UnreadableAnswerError for every other reason (`malformed_tool_use` …): the text of such an
- * answer would look like an ordinary end
+ * @throws UnreadableAnswerError for every other reason (`malformed_tool_use` …), because the text
+ * of such an answer would look complete
  */
 export function toFinishReason(stopReason: JsonValue | undefined): FinishReason {
   if (typeof stopReason !== 'string') return 'stop'
@@ -37,7 +37,7 @@ export function toFinishReason(stopReason: JsonValue | undefined): FinishReason 
   return reason
 }
 
-/** The model's own fields: whole, or as they came in a stream's last event. */
+/** The model's own fields, from a complete answer or a stream's last event. */
 export function stopSequenceOf(fields: JsonValue | undefined): string | undefined {
   if (!isRecord(fields)) return undefined
   const { delta } = fields
@@ -50,7 +50,7 @@ export function signatureSeal(value: string | undefined): Seal | undefined {
 
 /**
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ServiceTier.html
- * @param body a whole answer, or a stream's event with its usage
+ * @param body a complete answer, or a stream's event with its usage
  */
 export function tierOf({ serviceTier }: JsonRecord): JsonValue | undefined {
   return isRecord(serviceTier) ? serviceTier.type : undefined
@@ -75,7 +75,8 @@ export function decodeBedrockAnswer(body: JsonRecord): ChatAnswer {
 function decodeBlock(block: JsonRecord): AssistantPart[] {
   if (typeof block.text === 'string') return [{ type: 'text', text: block.text }]
   if (isRecord(block.reasoningContent)) return decodeReasoning(block.reasoningContent)
-  // Images, audio, citations: not asked for by any request that is translated, and named.
+  // Images, audio, citations: translated requests do not ask for them, so they are reported as
+  // unread.
   if (!isRecord(block.toolUse)) return []
   const { toolUseId, name, input } = block.toolUse
   return [
@@ -90,7 +91,7 @@ function decodeBlock(block: JsonRecord): AssistantPart[] {
 
 const READ = new Set(['text', 'reasoningContent', 'toolUse'])
 
-/** Names of what is not read of a block, or of a piece of one. */
+/** Names of the unread parts of a block, or of a piece of one. */
 export function unreadOf(block: JsonRecord): string[] {
   return unreadIn(block, READ, 'content[]')
 }
@@ -103,7 +104,7 @@ function decodeReasoning({ reasoningText, redactedContent }: JsonRecord): Assist
   return [{ type: 'reasoning', text: textOf(reasoningText.text) ?? '', ...present({ seal }) }]
 }
 
-/** `inputTokens` leaves out what was read from and written to the cache (wire.md §3.4). */
+/** `inputTokens` excludes tokens read from and written to the cache (wire.md §3.4). */
 export const readBedrockCounts: UsageReader = (reported) => {
   const written = writtenOf(reported.cacheWriteInputTokens, sumDetails(reported.cacheDetails))
   return {

@@ -1,37 +1,37 @@
 /**
- * AWS's binary event stream: cuts bytes into frames, and reads a frame
+ * AWS's binary event stream: splits bytes into frames, and decodes a frame
  * (https://docs.aws.amazon.com/transcribe/latest/dg/streaming-setting-up.html#streaming-event-stream).
- * It must not know what an event means.
+ * Must not know an event's meaning.
  */
 import type { EventStreamCodec, Message } from '@smithy/eventstream-codec'
 import type { JsonRecord } from '../chat-request.ts'
 import { parseRecord, present, textOf } from '../read-json.ts'
 
-/** The bytes are no stream of this kind, or not whole. The message is shown to the caller. */
+/** The bytes are not a complete stream of this kind. The message is shown to the caller. */
 export class DamagedStreamError extends Error {
   override readonly name = 'DamagedStreamError'
 }
 
 const MAX_FRAME_BYTES = 16 * 1024 * 1024
-/** Two lengths and two checksums: what a frame without headers and body has. */
+/** The size of a frame without headers and body: two lengths and two checksums. */
 const MIN_FRAME_BYTES = 16
 /** A frame begins with its own length. */
 const LENGTH_BYTES = 4
 
 export class FrameCutter {
-  /** Room for a frame's length, then for the whole frame. */
+  /** A buffer for a frame's length, then for the whole frame. */
   #room = new Uint8Array(LENGTH_BYTES)
   #filledBytes = 0
 
-  /** True where a frame has begun and not ended. */
+  /** True when a frame has begun and not ended. */
   get hasUnfinished(): boolean {
     return this.#filledBytes > 0
   }
 
   /**
-   * The frames that end in this chunk; views of it where they lie in it as a whole, which is nearly
+   * The frames that end in this chunk; views of it if they are entirely inside it, which is nearly
    * always.
-   * @throws DamagedStreamError once those before the damage were handed over
+   * @throws DamagedStreamError after yielding the frames before the damage
    */
   *cut(chunk: Uint8Array): Generator<Uint8Array> {
     let at = 0
@@ -74,7 +74,7 @@ export type StreamMessage =
   | { readonly type: 'event'; readonly name: string; readonly body: JsonRecord }
   | { readonly type: 'failure'; readonly message: string; readonly code?: string }
 
-/** @throws DamagedStreamError when a checksum is wrong, or the frame is none */
+/** @throws DamagedStreamError when a checksum is wrong, or the frame is invalid */
 export function readFrame(frame: Uint8Array): StreamMessage {
   let message: Message
   try {

@@ -1,4 +1,4 @@
-/** Bedrock's event stream in the gateway's own events. It must not know callers. */
+/** Decodes Bedrock's event stream to the gateway's events. Must not know callers. */
 
 import type { ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord, JsonValue, Seal } from '../chat-request.ts'
@@ -24,13 +24,13 @@ type Block =
 export class BedrockStreamDecoder implements StreamDecoder {
   readonly #cutter = new FrameCutter()
   readonly #blocks = new Map<number, Block>()
-  /** The upstream counts blocks of all kinds; tools are counted by themselves. */
+  /** Counts tool calls, because the upstream numbers blocks of all kinds. */
   #tools = 0
   #hasStarted = false
   #hasUsage = false
   #hasFailed = false
   #isComplete = false
-  /** Told once the usage is, which comes after it. */
+  /** Emitted after the usage, which comes later. */
   #finish: Extract<ChatEvent, { type: 'finish' }> | undefined
 
   push(chunk: Uint8Array): readonly ChatEvent[] {
@@ -50,7 +50,7 @@ export class BedrockStreamDecoder implements StreamDecoder {
   }
 
   /**
-   * An upstream that reports no usage ends with the end of the stream, unless that comes in the
+   * An upstream that reports no usage finishes with the end of the stream, unless that is in the
    * middle of an event.
    */
   end(): readonly ChatEvent[] {
@@ -81,11 +81,11 @@ export class BedrockStreamDecoder implements StreamDecoder {
         return [...started, { type: 'usage', usage }, ...this.#complete()]
       }
       default:
-        return started // `messageStart`, and whatever a later version adds.
+        return started // `messageStart`, and unknown events of later versions.
     }
   }
 
-  /** Neither id nor model is sent, and some leave out `messageStart`. */
+  /** Neither id nor model is sent, and some models omit `messageStart`. */
   #start(): readonly ChatEvent[] {
     if (this.#hasStarted) return []
     this.#hasStarted = true
@@ -175,7 +175,7 @@ export class BedrockStreamDecoder implements StreamDecoder {
   }
 }
 
-/** Base64 in pieces is base64 of the pieces' bytes. */
+/** Base64 pieces concatenate as decoded bytes. */
 function encryptedSeal(pieces: readonly string[]): Seal | undefined {
   const [only] = pieces
   if (only === undefined) return undefined

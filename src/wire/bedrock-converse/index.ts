@@ -1,6 +1,5 @@
 /**
- * Amazon Bedrock's Converse as it is spoken to an upstream. Its traps, with their causes, are in
- * README.md.
+ * Amazon Bedrock's Converse, as used with upstreams. Pitfalls, with their causes, are in README.md.
  */
 
 import type { UpstreamCodec } from '../codec.ts'

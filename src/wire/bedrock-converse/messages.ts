@@ -1,6 +1,6 @@
 /**
- * Our messages as Converse's turns of blocks: user and assistant alternate, results come first.
- * Pure.
+ * Converts messages to Converse's turns of blocks: user and assistant alternate, results come
+ * first. Pure.
  */
 import { createHash } from 'node:crypto'
 import { isSendable } from '../anthropic-messages/upstream-messages.ts'
@@ -22,7 +22,7 @@ import { AlternatingTurns, leadWith, parseArguments, takesOnly } from '../encode
 
 export interface MessageRules {
   readonly target: EncodeTarget
-  /** Reasoning goes back only to a model that reasons. */
+  /** Reasoning is sent back only to a reasoning model. */
   readonly sendsReasoning: boolean
   readonly ignored: Set<Feature>
 }
@@ -31,7 +31,7 @@ interface Writing extends MessageRules {
   readonly names: DocumentNames
 }
 
-/** Instructions are hoisted to the front, wherever they stood: the format knows them only there. */
+/** Instructions are moved to the front, because the format accepts them only there. */
 export function encodeMessages(
   messages: readonly ChatMessage[],
   rules: MessageRules,
@@ -62,7 +62,7 @@ export function encodeMessages(
   return { system, messages: turns.encode() }
 }
 
-/** A document without a text beside it is refused, and so is blank text. */
+/** A document without text is refused, and so is blank text. */
 function withText(blocks: JsonRecord[]): JsonRecord[] {
   const hasDocument = blocks.some((block) => 'document' in block)
   return hasDocument && !blocks.some((block) => 'text' in block)
@@ -70,7 +70,7 @@ function withText(blocks: JsonRecord[]): JsonRecord[] {
     : blocks
 }
 
-/** A cache's border is a block of its own, behind what it keeps. */
+/** A cache point is a separate block after the cached content. */
 export function encodeCachePoint(
   cache: CacheHint | undefined,
   { target, ignored }: MessageRules,
@@ -149,7 +149,7 @@ function encodeReasoning({ text, seal }: ReasoningPart): JsonRecord {
 }
 
 function encodeResult(result: ToolResult, writing: Writing): JsonRecord[] {
-  // Inside a result there is no place for a cache's border.
+  // A cache point cannot be inside a result.
   const hint = result.cache ?? result.content.findLast((part) => part.cache !== undefined)?.cache
   const toolResult = {
     toolUseId: encodeToolId(result.callId, writing.target),
@@ -162,8 +162,8 @@ function encodeResult(result: ToolResult, writing: Writing): JsonRecord[] {
 const MAX_TOOL_ID_LENGTH = 64
 
 /**
- * Only letters, digits, `_` and `-` are taken, and 64 of them; some models take nine letters and
- * digits. Call and result are changed alike.
+ * Only letters, digits, `_` and `-` are accepted, at most 64; some models accept nine letters and
+ * digits. Call and result are changed in the same way.
  */
 function encodeToolId(id: string, { traits }: EncodeTarget): string {
   if (traits.shortToolIds === true) return /^[a-zA-Z0-9]{9}$/.test(id) ? id : digest(id).slice(0, 9)
@@ -242,7 +242,7 @@ function encodeSource(
 
 const MAX_NAME_LENGTH = 200
 
-/** Names documents in the interface's alphabet, each once: two of the same name are refused. */
+/** Names documents in the API's alphabet, without duplicates, which are refused. */
 class DocumentNames {
   readonly #taken = new Set<string>()
 

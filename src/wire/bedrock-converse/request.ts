@@ -1,6 +1,6 @@
 /**
- * Our requests as Bedrock's Converse. The format's traps, with their causes, are in README.md. It
- * must not know callers.
+ * Encodes requests as Bedrock's Converse. Pitfalls, with their causes, are in README.md. Must not
+ * know callers.
  */
 import { planThinking, refusedSampling } from '../anthropic-messages/upstream-request.ts'
 import {
@@ -25,10 +25,10 @@ import { encodeSettings } from '../settings.ts'
 import { encodeCachePoint, encodeMessages, type MessageRules } from './messages.ts'
 import { BEDROCK_SETTINGS } from './settings.ts'
 
-/** Room for the answer beside what thinking may use, where neither caller nor provider data say. */
+/** Output tokens besides thinking, when neither caller nor provider data set a limit. */
 const DEFAULT_MAX_TOKENS = 4096
 
-/** @throws GatewayError `invalid_request` for what cannot be said in this format at all */
+/** @throws GatewayError `invalid_request` for requests that the format cannot express at all */
 export function encodeBedrockRequest(request: ChatRequest, target: EncodeTarget): EncodedRequest {
   const ignored = new Set<Feature>()
   if (request.parallelToolCalls === false) ignored.add('parallelToolCalls')
@@ -55,10 +55,10 @@ export function encodeBedrockRequest(request: ChatRequest, target: EncodeTarget)
   }
 }
 
-/** Stands where a conversation lacks its first question: blank text is refused. */
+/** Inserted when a conversation lacks its first question; blank text is refused. */
 const OPENING: JsonRecord = { role: 'user', content: [{ text: '.' }] }
 
-/** A conversation that its assistant begins is refused. */
+/** A conversation that begins with the assistant is refused. */
 function beginWithUser(
   messages: readonly JsonRecord[],
   ignored: Set<Feature>,
@@ -71,7 +71,7 @@ function beginWithUser(
 interface ReasoningPlan {
   readonly isOn: boolean
   readonly sendsThinking: boolean
-  /** The model's own members of the request: Converse has none for reasoning. */
+  /** Model-specific members of the request, because Converse has none for reasoning. */
   readonly fields: JsonRecord
   /** The part of the limit that reasoning may use. */
   readonly budgetTokens: number | undefined
@@ -86,9 +86,7 @@ const EFFORTS: Readonly<Record<string, string>> = {
   max: 'high',
 }
 
-/**
- * Models that know a budget, or decide themselves, take the same members as at their own vendor.
- */
+/** Models with a budget, and adaptive ones, take the same members as at their own provider. */
 function planReasoning(
   request: ChatRequest,
   target: EncodeTarget,
@@ -135,7 +133,7 @@ function encodeInference(
   }
 }
 
-/** Required as soon as the history has calls; offering nothing is the only way to say `none`. */
+/** Required when the history has calls; `none` can only be expressed by offering no tools. */
 function encodeTools(
   { tools = [], toolChoice, messages }: ChatRequest,
   rules: MessageRules,
@@ -183,7 +181,7 @@ function encodeToolChoice(choice: ChatRequest['toolChoice']): JsonRecord {
   }
 }
 
-/** A schema is sent as text; there is no mode for JSON without one. */
+/** A schema is sent as text; there is no JSON mode without one. */
 function encodeFormat(
   format: ResponseFormat | undefined,
   target: EncodeTarget,
@@ -202,7 +200,7 @@ function encodeFormat(
   return { textFormat: { type: 'json_schema', structure: { jsonSchema } } }
 }
 
-/** Answers by a schema and strict tools are one feature, which many models lack. */
+/** Structured output and strict tools are one feature, which many models lack. */
 function refusesSchemas({ traits }: EncodeTarget): boolean {
   return traits.refuses?.includes('outputConfig') === true
 }

@@ -1,6 +1,6 @@
 /**
- * A whole Cohere answer in the gateway's own terms, and what streams share with it. It must not
- * know callers.
+ * Decodes a complete Cohere answer to the gateway's own terms, with the parts that streams share.
+ * Must not know callers.
  */
 
 import type { Usage } from '../../core/usage.ts'
@@ -57,7 +57,7 @@ function decodeCall(call: JsonRecord): AssistantPart {
   return { type: 'tool-call', id, name, arguments: isEmpty ? '{}' : argumentsText }
 }
 
-/** Some models write this for a tool that takes no arguments. */
+/** Some models write this for a tool without arguments. */
 export const NO_ARGUMENTS = 'null'
 
 export function readCall(call: JsonRecord): {
@@ -67,16 +67,14 @@ export function readCall(call: JsonRecord): {
 } {
   const made = recordOf(call.function)
   return {
-    // Clients answer by it.
+    // Clients refer to the call by it.
     id: textOf(call.id) || `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`,
     name: textOf(made.name) ?? '',
     argumentsText: textOf(made.arguments) ?? '',
   }
 }
 
-/**
- * The reasons that mean that there is no answer: shown as one, it would look like an ordinary end.
- */
+/** Reasons that mean that there is no answer; otherwise it would look like a normal end. */
 export function isFailure(reason: string): boolean {
   return reason === 'ERROR' || reason === 'TIMEOUT'
 }
@@ -88,7 +86,7 @@ export function toFinishReason(reason: string, hasCalls: boolean): FinishReason 
 }
 
 /**
- * The same as OpenAI's. An item may stand for several tokens: the probability of its text is then
+ * The same as OpenAI's. An item may contain several tokens; the probability of its text is then
  * their product.
  */
 export function toLogprobs(items: JsonValue | undefined): JsonValue | undefined {
@@ -103,10 +101,7 @@ export function toLogprobs(items: JsonValue | undefined): JsonValue | undefined 
   return { content, refusal: null }
 }
 
-/**
- * `thinking`: an item of the content; `tool_plan`: what the model means to do with the calls beside
- * it.
- */
+/** `thinking`: an item of the content; `tool_plan`: the model's plan for the calls beside it. */
 export type ReasoningPlace = 'thinking' | 'tool_plan'
 
 export function sealPlace(place: ReasoningPlace): Seal {
@@ -119,7 +114,7 @@ export interface ReturnRules {
   readonly ignored: Set<Feature>
 }
 
-/** @returns undefined, and notes so, for reasoning that has no place in this turn */
+/** @returns undefined, and records the loss, for reasoning that cannot be placed in this turn */
 export function placeOf(
   { seal }: ReasoningPart,
   hasCalls: boolean,
@@ -137,8 +132,8 @@ export function placeOf(
 }
 
 /**
- * `billed_units` are the tokens that are paid for. `tokens` and the cached ones among them include
- * what the vendor puts before the prompt, which is what a cache holds first
+ * `billed_units` are the charged tokens. `tokens` and the cached ones among them include the
+ * provider's own prefix, which is cached first
  * (https://docs.cohere.com/v2/docs/how-does-cohere-pricing-work).
  */
 export const readCohereCounts: UsageReader = (reported) => {

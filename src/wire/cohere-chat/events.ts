@@ -1,4 +1,4 @@
-/** Cohere's stream in the gateway's own events. It must not know callers. */
+/** Decodes Cohere's stream to the gateway's events. Must not know callers. */
 
 import type { ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord, JsonValue } from '../chat-request.ts'
@@ -19,9 +19,7 @@ import {
 
 interface Call {
   readonly index: number
-  /**
-   * Arguments that may still turn out to be `null`, which means none; undefined once they cannot.
-   */
+  /** Arguments that may still become `null`, which means none; undefined once they cannot. */
   held: string | undefined
   isOpen: boolean
 }
@@ -60,7 +58,7 @@ export class CohereStreamDecoder extends SseDecoder {
       case 'citation-start':
         return toUnread(['answer.message.citations'])
       default:
-        return [] // Whatever a later version adds.
+        return [] // Unknown events of later versions.
     }
   }
 
@@ -89,7 +87,7 @@ export class CohereStreamDecoder extends SseDecoder {
     return events
   }
 
-  /** A plan has no end of its own: whatever follows it ends it. */
+  /** A plan has no end event; the next event ends it. */
   #close(): readonly ChatEvent[] {
     const open = this.#open
     this.#open = undefined
@@ -162,7 +160,7 @@ function indexOf(event: JsonRecord): number {
   return typeof event.index === 'number' ? event.index : 0
 }
 
-/** The one call that an event is about. */
+/** The single call in an event. */
 function recordIn(calls: JsonValue | undefined): JsonRecord {
   const call = Array.isArray(calls) ? calls[0] : calls
   return recordOf(call)

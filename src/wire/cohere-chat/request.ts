@@ -1,6 +1,6 @@
 /**
- * Our requests as Cohere's chat. The format's traps, with their causes, are in README.md. It must
- * not know callers.
+ * Encodes requests as Cohere's chat. Pitfalls, with their causes, are in README.md. Must not know
+ * callers.
  */
 import { invalidRequest } from '../../core/errors.ts'
 import type {
@@ -32,7 +32,7 @@ import { encodeSettings } from '../settings.ts'
 import { placeOf, type ReturnRules } from './answer.ts'
 import { COHERE_SETTINGS } from './settings.ts'
 
-/** @throws GatewayError `invalid_request` for what cannot be said in this format at all */
+/** @throws GatewayError `invalid_request` for requests that the format cannot express at all */
 export function encodeCohereRequest(request: ChatRequest, target: EncodeTarget): EncodedRequest {
   const ignored = new Set<Feature>()
   const settings = encodeSettings(request, COHERE_SETTINGS, { ignored })
@@ -48,14 +48,14 @@ export function encodeCohereRequest(request: ChatRequest, target: EncodeTarget):
         thinking: encodeThinking(request, target, ignored),
       }),
       ...encodeTools(request, ignored),
-      // Left out, the answer is whole: `false` is its default.
+      // Omitted when false, which is its default.
       ...(request.stream ? { stream: true } : {}),
     } as JsonRecord,
     ignored: [...ignored],
   }
 }
 
-/** A format beside tools is refused. */
+/** A response format together with tools is refused. */
 function encodeFormat(
   { responseFormat, tools }: ChatRequest,
   ignored: Set<Feature>,
@@ -71,7 +71,7 @@ function encodeFormat(
   }
 }
 
-/** Words that mean a limit; the greater ones mean none. */
+/** Effort words that mean a budget; higher ones mean no limit. */
 const BUDGETS: Readonly<Record<string, number | undefined>> = {
   minimal: 512,
   low: 1024,
@@ -81,7 +81,7 @@ const BUDGETS: Readonly<Record<string, number | undefined>> = {
   max: undefined,
 }
 
-/** A model that can think does so unless told otherwise, and always shows it. */
+/** A thinking model thinks unless told otherwise, and always shows it. */
 function encodeThinking(
   { reasoning }: ChatRequest,
   { traits }: EncodeTarget,
@@ -103,7 +103,7 @@ function encodeThinking(
   return { type: 'enabled', ...present({ token_budget: BUDGETS[effort] }) } as JsonRecord
 }
 
-/** A tool can be demanded, but not by its name: then it is the only one that is offered. */
+/** A tool can be required but not by name, so it is the only one offered. */
 function encodeTools(request: ChatRequest, ignored: Set<Feature>): JsonRecord {
   const { toolChoice, tools } = request
   const isDemanded = demandsTool(toolChoice)
@@ -117,7 +117,7 @@ function encodeTools(request: ChatRequest, ignored: Set<Feature>): JsonRecord {
   if (offered.length < tools.length) ignored.add('tools')
   if (request.parallelToolCalls === false) ignored.add('parallelToolCalls')
   if (offered.some((tool) => tool.cache !== undefined)) ignored.add('cache')
-  // All of the tools are strict or none is.
+  // Either all tools are strict or none.
   const isStrict = offered.every((tool) => tool.strict === true)
   if (!isStrict && offered.some((tool) => tool.strict === true)) ignored.add('tool.strict')
   return {
@@ -139,10 +139,12 @@ function encodeTool(tool: Tool): JsonRecord {
   }
 }
 
-/** @throws GatewayError `invalid_request` for content that the format has no place for */
+/** @throws GatewayError `invalid_request` for content that the format cannot contain */
 function encodeMessages(messages: readonly ChatMessage[], rules: ReturnRules): JsonRecord[] {
   const encoded: JsonRecord[] = []
-  /** Results hold text only: their images follow as the user's, after all results of the turn. */
+  /**
+   * Results contain text only; their images follow in a user message after all results of the turn.
+   */
   let images: ImagePart[] = []
   const flush = (): void => {
     if (images.length > 0) encoded.push({ role: 'user', content: images.map(encodeImageUrl) })
@@ -184,7 +186,7 @@ function encodeUserPart(part: UserPart): JsonRecord {
   }
 }
 
-/** A turn with nothing in it is refused, so it is left out. */
+/** An empty turn is refused, so it is omitted. */
 function encodeAssistant(parts: readonly AssistantPart[], rules: ReturnRules): JsonRecord[] {
   const hasCalls = parts.some((part) => part.type === 'tool-call')
   const content: JsonRecord[] = []
@@ -228,7 +230,7 @@ function shorten(content: readonly JsonRecord[]): string | readonly JsonRecord[]
 function encodeResult(result: ToolResult, rules: ReturnRules): JsonRecord {
   const encoded = encodeTextResult(result, rules.ignored)
   if (result.content.some((part) => part.type === 'file')) {
-    // Nothing would be left of a result.
+    // The result would be empty.
     if (result.content.every((part) => part.type !== 'text' || part.text === ''))
       throw takesOnly('no documents as results of tools')
     rules.ignored.add('files')

@@ -1,5 +1,5 @@
 /**
- * The settings of Cohere's chat. Numbers outside their ranges are refused; OpenAI's scales are
+ * The settings of Cohere's chat. Numbers outside their ranges are refused; OpenAI's ranges are
  * wider. Source: https://docs.cohere.com/reference/chat
  */
 import { flag, number, own, type Settings, texts } from '../settings.ts'

@@ -18,37 +18,37 @@ import {
 
 export interface EmbeddingsRequest {
   readonly inputs: readonly string[]
-  /** How many numbers a vector shall have; undefined: as many as the model likes. */
+  /** The requested vector length; undefined: the model's default. */
   readonly dimensions: number | undefined
   readonly encoding: 'float' | 'base64'
   readonly user: string | undefined
-  /** Members that OpenAI's form does not have, as they were: each target takes those it knows. */
+  /** Members that OpenAI's form does not have, unchanged: each target takes those it knows. */
   readonly extra: JsonRecord
 }
 
 interface EncodedEmbeddings {
   readonly body: JsonRecord
-  /** Members of the caller's body that this target cannot take. */
+  /** Members of the caller's body that this target does not support. */
   readonly ignored: readonly string[]
 }
 
 interface EmbeddingsAnswer {
-  /** One for each input, in their order. */
+  /** One for each input, in order. */
   readonly vectors: readonly (readonly number[])[]
-  /** Null when the upstream does not say. */
+  /** Null when unreported. */
   readonly inputTokens: number | null
 }
 
 export interface EmbeddingsCodec {
   readonly form: 'embeddings'
-  /** The most inputs that the upstream takes in one call; absent: it limits their tokens alone. */
+  /** The maximum number of inputs per call; undefined: the upstream limits only tokens. */
   readonly maxInputs?: number
   encodeRequest(request: EmbeddingsRequest, model: string): EncodedEmbeddings
   /** @throws UnreadableAnswerError */
   decodeAnswer(answer: JsonRecord): EmbeddingsAnswer
 }
 
-/** @throws UnreadableAnswerError when it is no list of numbers */
+/** @throws UnreadableAnswerError when it is not a list of numbers */
 function readVector(value: JsonValue | undefined): readonly number[] {
   if (
     !Array.isArray(value) ||
@@ -71,7 +71,7 @@ function readCount(value: JsonValue | undefined): number | null {
 
 const READ = new Set(['gate_id', 'model', 'input', 'dimensions', 'encoding_format', 'user'])
 
-/** @throws GatewayError `invalid_request` naming the path of what is wrong */
+/** @throws GatewayError `invalid_request` naming the path of the error */
 export function decodeEmbeddingsRequest(body: JsonRecord): EmbeddingsRequest {
   const root: At<JsonRecord> = { value: body, path: '' }
   const format = member(root, 'encoding_format')
@@ -88,7 +88,7 @@ export function decodeEmbeddingsRequest(body: JsonRecord): EmbeddingsRequest {
   }
 }
 
-/** Tokens are one vendor's own numbers: only text means the same everywhere. */
+/** Tokens are specific to a provider: only text has the same meaning everywhere. */
 function decodeInputs(input: At): string[] {
   if (typeof input.value === 'string') return [input.value]
   const entries = asList(input)
@@ -113,7 +113,7 @@ export function encodeEmbeddingsAnswer(
     throw new UnreadableAnswerError(
       `sent ${answer.vectors.length} embeddings for ${request.inputs.length} inputs`,
     )
-  // Clients read the member without asking: an upstream that reports none counts as 0.
+  // Clients read the member without a check, so unreported counts as 0.
   const inputTokens = answer.inputTokens ?? 0
   return {
     object: 'list',
@@ -127,9 +127,7 @@ export function encodeEmbeddingsAnswer(
   }
 }
 
-/**
- * OpenAI's base64 is of 32-bit floats, least byte first; its SDKs ask for it unless told otherwise.
- */
+/** OpenAI's base64 contains little-endian 32-bit floats; its SDKs request it by default. */
 function encodeVector(vector: readonly number[], encoding: 'float' | 'base64'): JsonValue {
   if (encoding === 'float') return vector
   const bytes = Buffer.alloc(vector.length * 4)
@@ -145,8 +143,8 @@ export const cohereEmbeddingsUpstreamCodec: EmbeddingsCodec = {
   maxInputs: 96,
 
   encodeRequest({ inputs, dimensions, user, extra }, model) {
-    // The purpose of the vectors is required there and unknown to OpenAI's form: what is stored
-    // outnumbers what is asked.
+    // The vectors' purpose is required here and unknown in OpenAI's form; documents are more
+    // frequent than queries.
     const { input_type: inputType = 'search_document', truncate, ...unknown } = extra
     return {
       body: {
@@ -209,7 +207,7 @@ export const mistralEmbeddingsUpstreamCodec: EmbeddingsCodec = {
   encodeRequest({ inputs, dimensions, user, extra }, model) {
     return {
       body: { model, input: inputs, ...present({ output_dimension: dimensions }) },
-      // It refuses members that it does not know.
+      // Unknown members are refused.
       ignored: [...(user === undefined ? [] : ['user']), ...Object.keys(extra)],
     }
   },

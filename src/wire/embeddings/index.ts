@@ -1,6 +1,5 @@
 /**
- * OpenAI's embeddings endpoint: what calls in it are, for relay and translation. It must not know
- * which providers speak it.
+ * OpenAI's embeddings endpoint, for relay and translation. Must not know which providers use it.
  */
 import type { Usage } from '../../core/usage.ts'
 import { type AcceptedRequest, noStream, type RelayedDialect } from '../dialect.ts'
@@ -38,7 +37,7 @@ function accept(body: JsonObject): AcceptedRequest {
   return { body, gateId: gate.gateId, stream: false, ignored: gate.ignored }
 }
 
-/** Some report only `total_tokens`: nothing but input is ever used. */
+/** Some report only `total_tokens`; embeddings use only input. */
 function readEmbeddingsUsage(reported: unknown): Usage | null {
   if (!isRecord(reported)) return null
   const inputTokens = reported.prompt_tokens ?? reported.total_tokens

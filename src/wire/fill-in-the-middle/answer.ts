@@ -1,6 +1,6 @@
 /**
- * Our answers as Mistral's completions in the middle: whole, and as a stream. It must not know
- * which upstream wrote them.
+ * Encodes answers as Mistral's fill-in-the-middle completions, complete and as a stream. Must not
+ * know which upstream wrote them.
  */
 import type { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
@@ -17,7 +17,7 @@ const NO_USAGE: Usage = {
   reasoningTokens: 0,
 }
 
-/** Its SDK refuses an answer without usage: nothing reported is 0 there. */
+/** Its SDK refuses an answer without usage, so unreported usage is 0. */
 export function encodeFimAnswer(answer: ChatAnswer, facts: HeadFacts): JsonRecord {
   const content = answer.content.map((part) => (part.type === 'text' ? part.text : '')).join('')
   return {
@@ -62,7 +62,7 @@ export class FimEventEncoder implements EventEncoder {
     }
   }
 
-  /** The last chunk has the usage, which its SDK refuses as null. */
+  /** The last chunk contains the usage, which its SDK refuses as null. */
   end(): string {
     const usage = this.#usage === undefined ? {} : { usage: encodeUsage(this.#usage) }
     return `${this.#chunk({ content: '' }, toReason(this.#reason), usage)}data: [DONE]\n\n`
@@ -72,7 +72,7 @@ export class FimEventEncoder implements EventEncoder {
     return `data: ${JSON.stringify({ error: flatFailure(error) })}\n\n`
   }
 
-  /** `finish_reason` is in every chunk: its SDK refuses one without it. */
+  /** Every chunk contains `finish_reason`, because its SDK refuses one without it. */
   #chunk(delta: JsonRecord, reason: string | null = null, more: JsonRecord = {}): string {
     const choices = [{ index: 0, delta, finish_reason: reason }]
     return `data: ${JSON.stringify({ ...this.#head, choices, ...more })}\n\n`

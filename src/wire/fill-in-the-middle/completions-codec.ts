@@ -1,6 +1,6 @@
 /**
- * Fill-in-the-middle by OpenAI's older completions: with a member for the suffix, or with the
- * model's own tokens in the prompt. Its traps are in README.md.
+ * Fill-in-the-middle by OpenAI's older completions: with a suffix member, or with the model's own
+ * tokens in the prompt. Pitfalls are in README.md.
  */
 import { GatewayError, invalidRequest } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
@@ -19,9 +19,9 @@ interface Gap {
 }
 
 /**
- * The servers read such a prompt as tokens wherever they find them, so that text which holds one
- * would end its own part: the model would be asked something else, and nobody would notice.
- * @throws GatewayError `invalid_request` naming the member that holds one
+ * Servers interpret such tokens anywhere in the prompt, so a text that contains one would silently
+ * change the request.
+ * @throws GatewayError `invalid_request` naming the member that contains one
  */
 export function writeFimPrompt(template: FimTemplate, gap: Gap): string {
   const markers = markersOf(template)
@@ -54,8 +54,7 @@ function holdsMarker(member: keyof Gap, marker: string) {
 export const completionsSuffixUpstreamCodec: FimCodec = {
   form: 'fim',
   encodeRequest: (request, { model }) => ({
-    // An empty suffix is none to some servers, which then answer the prompt as they would answer a
-    // person.
+    // Some servers treat an empty suffix as none and then answer the prompt like a chat message.
     body: encode(
       request,
       { model, prompt: request.prompt, suffix: request.suffix || '\n' },
@@ -78,7 +77,7 @@ export const completionsTemplateUpstreamCodec: FimCodec = {
       )
     const stop = [...new Set([...request.stop, ...stopsOf(fimTemplate)])]
     const prompt = writeFimPrompt(fimTemplate, request)
-    // Nothing stops at such tokens where they are taken out of the text.
+    // Stop tokens have no effect when special tokens are removed from the text.
     const body = encode(request, { model, prompt, skip_special_tokens: false }, stop)
     return { body, ignored: request.unplaced }
   },
@@ -139,7 +138,8 @@ class CompletionsDecoder extends FimStream {
   }
 
   /**
-   * Some close without `[DONE]`; a finish reason says that nothing is missing. Usage may follow it.
+   * Some servers close without `[DONE]`; a finish reason shows that nothing is missing. Usage may
+   * follow it.
    */
   protected close(isDone: boolean): readonly ChatEvent[] | undefined {
     if (!isDone && this.#finishReason === undefined) return undefined

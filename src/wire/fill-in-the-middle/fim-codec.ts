@@ -13,13 +13,13 @@ import { SseDecoder } from '../sse-decoder.ts'
 
 interface EncodedFim {
   readonly body: JsonRecord
-  /** Members of the caller's body that this target cannot take. */
+  /** Members of the caller's body that this target does not support. */
   readonly ignored: readonly string[]
 }
 
 export interface FimCodec {
   readonly form: 'fim'
-  /** @throws GatewayError `invalid_request` when the target cannot express what was asked at all */
+  /** @throws GatewayError `invalid_request` when the target cannot express the request at all */
   encodeRequest(request: FimRequest, target: Pick<EncodeTarget, 'model' | 'traits'>): EncodedFim
   /** @throws UnreadableAnswerError */
   decodeAnswer(answer: JsonRecord): ChatAnswer
@@ -29,7 +29,7 @@ export interface FimCodec {
 export interface FimRequest {
   /** The code before the cursor. */
   readonly prompt: string
-  /** The code after it; empty where there is none. */
+  /** The code after it; may be empty. */
   readonly suffix: string
   readonly stream: boolean
   readonly stop: readonly string[]
@@ -37,21 +37,21 @@ export interface FimRequest {
   readonly temperature?: number
   readonly topP?: number
   readonly seed?: number
-  /** Members that no other form has a place for, as the caller spells them. */
+  /** Members that no other form supports, in the caller's spelling. */
   readonly unplaced: readonly string[]
 }
 
 const UNPLACED = ['metadata', 'prompt_cache_key']
 
 /**
- * Written where the caller sets no limit, in tokens: of the servers one writes 16 then, and others
- * until their context is full.
+ * Tokens when the caller sets no limit: without it one server writes 16, and others fill their
+ * context.
  */
 export const DEFAULT_MAX_TOKENS = 512
 
 /**
- * @param body what would be sent to an upstream of the caller's own dialect
- * @throws GatewayError `invalid_request` naming the path of what is wrong
+ * @param body the body for an upstream of the caller's own dialect
+ * @throws GatewayError `invalid_request` naming the path of the error
  */
 export function decodeFimRequest(body: JsonRecord): FimRequest {
   const root: At<JsonRecord> = { value: body, path: '' }
@@ -73,8 +73,8 @@ export abstract class FimStream extends SseDecoder {
 
   protected abstract read(chunk: JsonRecord): readonly ChatEvent[]
   /**
-   * @param isDone the upstream has said so
-   * @returns the last events, or undefined when the answer is not whole
+   * @param isDone the upstream has sent its end marker
+   * @returns the last events, or undefined when the answer is incomplete
    */
   protected abstract close(isDone: boolean): readonly ChatEvent[] | undefined
 
@@ -83,7 +83,7 @@ export abstract class FimStream extends SseDecoder {
     return this.state === 'open' ? [...events, ...this.finish(false)] : events
   }
 
-  /** Once, before the first event of the answer itself. */
+  /** Called once, before the first event of the answer itself. */
   protected begin(
     head: Omit<Extract<ChatEvent, { readonly type: 'start' }>, 'type'>,
   ): readonly ChatEvent[] {

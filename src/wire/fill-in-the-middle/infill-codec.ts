@@ -1,6 +1,6 @@
 /**
- * Fill-in-the-middle by llama.cpp's `/infill`, whose server writes the model's tokens itself. Its
- * traps are in README.md.
+ * Fill-in-the-middle by llama.cpp's `/infill`, whose server writes the model's tokens itself.
+ * Pitfalls are in README.md.
  */
 import type { Usage } from '../../core/usage.ts'
 import type { ChatAnswer, ChatEvent, FinishReason } from '../chat-answer.ts'
@@ -25,7 +25,7 @@ export const infillUpstreamCodec: FimCodec = {
     const settings = { temperature, top_p: topP, seed, stop: stop.length === 0 ? undefined : stop }
     return {
       body: {
-        // For one that serves several models; any other takes no notice.
+        // For a server with several models; others ignore it.
         model,
         input_prefix: prompt,
         input_suffix: suffix,
@@ -66,7 +66,7 @@ class InfillDecoder extends FimStream {
     return [...events, ...this.finish(true)]
   }
 
-  /** Only the event that says so ends it. */
+  /** Only an explicit final event ends it. */
   protected close(): readonly ChatEvent[] | undefined {
     if (this.#last === undefined) return undefined
     const usage = readInfillUsage(this.#last)
@@ -77,12 +77,12 @@ class InfillDecoder extends FimStream {
   }
 }
 
-/** Its older versions have a flag for each reason. */
+/** Older versions have a flag for each reason. */
 function toFinishReason({ stop_type, stopped_limit, truncated }: JsonRecord): FinishReason {
   return stop_type === 'limit' || stopped_limit === true || truncated === true ? 'length' : 'stop'
 }
 
-/** `tokens_evaluated` is the whole prompt; `timings` tells what of it was not read again. */
+/** `tokens_evaluated` is the whole prompt; `timings` shows how much was cached. */
 function readInfillUsage({
   tokens_evaluated,
   tokens_predicted,

@@ -1,6 +1,6 @@
 /**
- * Our answers in the gateway's own chat format: whole, and the parts that streams share. It must
- * not know which upstream wrote them.
+ * Encodes answers in the gateway's own chat format, complete, with the parts that streams share.
+ * Must not know which upstream wrote them.
  */
 import type { Cost } from '../../core/cost.ts'
 import { toUsd } from '../../core/money.ts'
@@ -18,7 +18,7 @@ export interface WrittenCall {
   arguments: string
 }
 
-/** The parts of an answer in this format, whether it came whole or in events. */
+/** The parts of an answer in this format, complete or streamed. */
 interface WrittenAnswer {
   readonly content: string
   readonly reasoning: string
@@ -26,7 +26,7 @@ interface WrittenAnswer {
   readonly hasRefusal: boolean
   readonly finishReason: FinishReason
   readonly usage: Usage | null
-  /** The model that answered, as the upstream names it; undefined: it does not. */
+  /** The model that answered, by its name at the upstream; undefined: not reported. */
   readonly model: string | undefined
 }
 
@@ -34,7 +34,7 @@ export function encodeGatehouseAnswer(answer: ChatAnswer, facts: AnswerFacts): J
   const toolCalls: WrittenCall[] = []
   let content = ''
   let reasoning = ''
-  /** Rides in the id of the call that it led to. */
+  /** Carried in the id of the call that follows it. */
   let sealed: ReasoningPart[] = []
   for (const part of answer.content) {
     switch (part.type) {
@@ -53,7 +53,7 @@ export function encodeGatehouseAnswer(answer: ChatAnswer, facts: AnswerFacts): J
         toolCalls.push({ id, name: part.name, arguments: part.arguments })
         break
       }
-      // The format has no place for it: the image is named.
+      // The format cannot contain it, so the image is reported as lost.
       case 'image':
     }
   }
@@ -66,8 +66,8 @@ export function encodeGatehouseAnswer(answer: ChatAnswer, facts: AnswerFacts): J
 }
 
 /**
- * The members that an answer, and the event that opens it, begin with. The call's own id: it is its
- * log row's.
+ * The members at the beginning of an answer, and of the event that opens it. The id is the call's
+ * own, as in the log.
  */
 export function encodeHead(facts: AnswerFacts): JsonRecord {
   return {
@@ -95,7 +95,7 @@ export function encodeWhole(written: WrittenAnswer, facts: AnswerFacts): JsonRec
   }
 }
 
-/** Without a report or a price: a guess would be worse than none. */
+/** Empty without a report or price, because a guess would be worse than nothing. */
 function encodeCost(cost: Cost | undefined): JsonRecord {
   const nanoUsd = cost?.nanoUsd ?? null
   return { usd: nanoUsd === null ? null : toUsd(nanoUsd), status: cost?.status ?? 'unknown' }

@@ -1,6 +1,6 @@
 /**
- * Our events as a `/v3/chat` stream: what is new in each delta, and at the end the whole answer. It
- * must not know which upstream wrote them.
+ * Encodes events as a `/v3/chat` stream: each delta's new text, and at the end the whole answer.
+ * Must not know which upstream wrote them.
  */
 import type { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
@@ -18,9 +18,9 @@ export class GatehouseEventEncoder implements EventEncoder {
   #hasStarted = false
   #content = ''
   #reasoning = ''
-  /** The beginning, in all of it, of the reasoning part that is being written. */
+  /** Where the current reasoning part begins in the whole reasoning text. */
   #partStart = 0
-  /** Reasoning that rides in the id of the next call. */
+  /** Reasoning carried in the id of the next call. */
   #sealed: ReasoningPart[] = []
   readonly #calls = new Map<number, WrittenCall>()
   #hasRefusal = false
@@ -71,7 +71,7 @@ export class GatehouseEventEncoder implements EventEncoder {
         this.#finishReason = event.reason
         return ''
       case 'text-end':
-      // Its callers cannot ask for several.
+      // Callers of this dialect cannot ask for several answers.
       case 'choice':
       case 'image':
       case 'unread':
@@ -93,7 +93,7 @@ export class GatehouseEventEncoder implements EventEncoder {
       },
       this.#facts,
     )
-    // No id carries what came after the last call.
+    // No id can carry reasoning after the last call.
     const isLate = this.#calls.size > 0 && this.#sealed.length > 0
     const lost = isLate ? commentOf(LATE_SIGNATURE) : ''
     return this.#begun() + lost + write('chat.completed', whole)

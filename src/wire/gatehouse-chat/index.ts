@@ -1,7 +1,6 @@
 /**
- * The gateway's own chat format (design §4, `/v3/chat`). No upstream speaks it: every answer is
- * translated. Strict: a member that is not known is refused by its name. It must not know any
- * target.
+ * The gateway's own chat format (design §4, `/v3/chat`). No upstream uses it, so every answer is
+ * translated. Strict: unknown members are refused by name. Must not know any target.
  */
 
 import { invalidRequest } from '../../core/errors.ts'
@@ -31,7 +30,7 @@ export const gatehouseChatInboundCodec: InboundCodec = {
   nameFeature: (feature) => nameFeature(feature, OWN_SETTINGS, NAMES),
 }
 
-/** Names of features that are no settings, or that the caller wrote by another name. */
+/** Names of features that are not settings, or that the caller spelled differently. */
 const NAMES: Partial<Record<Feature, string>> = {
   reasoning: 'reasoning',
   reasoningParts: 'messages.tool_calls.id',
@@ -88,18 +87,18 @@ function unknownMember(key: string) {
   return invalidRequest(`'${key}' is not known here: ${known} are.`, key, 'unknown_parameter')
 }
 
-/** A target would refuse it by its own name of this member, which the caller did not write. */
+/** Checked here, because a target would refuse it by a name that the caller did not write. */
 function checkOutputCap(body: JsonObject): void {
   const name = 'max_output_tokens'
   const member = presentMember(body, name)
   if (member === undefined) return
   const cap = Number(body.value(member))
-  // A later check refuses what no number can hold, here as in any other member.
+  // Numbers out of range are refused by a later check, as for any member.
   if (!Number.isFinite(cap) || (Number.isInteger(cap) && cap >= 1)) return
   throw invalidRequest(`'${name}' must be a whole number of at least 1.`, name, 'invalid_value')
 }
 
-/** A member that has two spellings: one of them must be there, and not both. */
+/** A member with two spellings: exactly one of them must be present. */
 function oneOf(body: JsonObject, name: string, alias: string): JsonMember {
   const other = presentMember(body, alias)
   if (other === undefined) return requireField(body, name)

@@ -1,6 +1,6 @@
 /**
- * Fills the variables of a caller's instructions in. Pure: no code in them, and what is filled in
- * is not looked at again.
+ * Fills in the variables of a caller's instructions. Pure: variables contain no code, and their
+ * values are not expanded again.
  */
 import { GatewayError, invalidRequest } from '../../core/errors.ts'
 
@@ -9,14 +9,13 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/
 /** `{{`, a name of at most 64 characters with some space around it, `}}`. */
 const LONGEST_NAME = 80
 
-/** More than anybody means to fill in: each costs memory of its own before the whole is built. */
+/** More than anyone intends to fill in; each costs memory before the result is built. */
 const MAX_PLACES = 10_000
 
 /**
- * Replaces each `{{name}}`; braces around anything that is no name stay as they are. The filling is
- * as long as the caller likes, and as often as it likes: the length is added up before anything is
- * built.
- * @param maxBytes of the whole, filled in
+ * Replaces each `{{name}}`; other text in braces is unchanged. Variables may be long and used
+ * often, so the resulting length is computed first.
+ * @param maxBytes limit of the result
  * @throws GatewayError `invalid_request` naming `vars.<name>` when it is not among `vars`;
  * `payload_too_large`
  */
@@ -30,7 +29,7 @@ export function renderTemplate(
     Object.entries(vars).map(([name, value]) => [name, Buffer.byteLength(value)]),
   )
   let bytes = Buffer.byteLength(text)
-  // Names are Latin letters: as many bytes as characters.
+  // Names are ASCII letters: as many bytes as characters.
   for (const { start, end, name } of places) bytes += (sizes.get(name) ?? 0) - (end - start)
   if (bytes > maxBytes)
     throw new GatewayError(
@@ -52,7 +51,7 @@ interface Place {
   readonly start: number
   /** Exclusive. */
   readonly end: number
-  /** It is among the variables. */
+  /** The name is among the variables. */
   readonly name: string
 }
 

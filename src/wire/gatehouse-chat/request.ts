@@ -1,4 +1,4 @@
-/** A `/v3/chat` request in the gateway's own terms. It must not know any target. */
+/** Decodes a `/v3/chat` request to the gateway's own terms. Must not know any target. */
 import { FUNCTION_MEMBERS } from '../../core/chat-words.ts'
 import type {
   AssistantPart,
@@ -33,7 +33,7 @@ import { decodeSettings } from '../settings.ts'
 import { renderTemplate } from './render-template.ts'
 import { OWN_SETTINGS } from './settings.ts'
 
-/** @throws GatewayError `invalid_request` naming the path of what is wrong */
+/** @throws GatewayError `invalid_request` naming the path of the error */
 export function decodeGatehouseRequest(
   body: JsonRecord,
   limits: DecodeLimits = DECODE_LIMITS,
@@ -138,7 +138,7 @@ function decodeReasoning(reasoning: At<JsonRecord> | undefined): ReasoningOption
   return effort === undefined ? undefined : { effort }
 }
 
-/** @throws GatewayError `invalid_request` naming the first member that is not among those known */
+/** @throws GatewayError `invalid_request` naming the first unknown member */
 function refuseUnknown(at: At<JsonRecord>, known: readonly string[]): void {
   const unknown = Object.keys(at.value).find((name) => !known.includes(name))
   if (unknown === undefined) return
@@ -146,7 +146,7 @@ function refuseUnknown(at: At<JsonRecord>, known: readonly string[]): void {
   throw invalidAt({ path }, `is not known here: ${known.join(', ')} are.`, 'unknown_parameter')
 }
 
-/** @throws GatewayError `invalid_request` naming the path of what is wrong */
+/** @throws GatewayError `invalid_request` naming the path of the error */
 function decodeMessages(messages: At): ChatMessage[] {
   return asList(messages).map((entry) => decodeMessage(asRecord(entry)))
 }
@@ -211,7 +211,7 @@ function decodePart(part: At<JsonRecord>): TextPart | ImagePart | FilePart {
   }
 }
 
-/** Either an address or the bytes with their type. */
+/** Either an address, or bytes with their type. */
 function decodeSource(part: At<JsonRecord>): MediaSource {
   const url = member(part, 'url')
   const data = member(part, 'data')
@@ -231,8 +231,8 @@ function decodeSource(part: At<JsonRecord>): MediaSource {
 }
 
 /**
- * A call's id carries the sealed reasoning that led to it (seal-carrier.ts); of the first call,
- * what stood before the text.
+ * A call's id carries the sealed reasoning before it (seal-carrier.ts); the first call's id also
+ * reasoning before the text.
  */
 function decodeAssistant(content: At, calls: At): AssistantPart[] {
   const texts =

@@ -1,4 +1,4 @@
-/** Gemini's answers in the gateway's own terms, and what its stream's chunks share with them. */
+/** Decodes Gemini's answers to the gateway's own terms, with the parts that stream chunks share. */
 
 import type { Usage } from '../../core/usage.ts'
 import type { AnswerPart, ChatAnswer, FinishReason } from '../chat-answer.ts'
@@ -17,7 +17,7 @@ import {
   type UsageReader,
 } from '../usage.ts'
 
-/** Puts a whole answer into the gateway's own terms. @throws UnreadableAnswerError */
+/** Decodes a complete answer. @throws UnreadableAnswerError */
 export function decodeGeminiAnswer(body: JsonRecord): ChatAnswer {
   const { parts, finishReason, unread } = readCandidate(body)
   if (finishReason === undefined) throw new UnreadableAnswerError('sent an answer without an end')
@@ -65,27 +65,27 @@ const FILTERED = new Set([
   'LANGUAGE',
 ])
 /**
- * @throws UnreadableAnswerError for every other reason (`MALFORMED_FUNCTION_CALL`, `OTHER` …): the
- * text of such an answer would look like an ordinary end
+ * @throws UnreadableAnswerError for every other reason (`MALFORMED_FUNCTION_CALL`, `OTHER` …),
+ * because the text of such an answer would look complete
  */
 export function toFinishReason(reason: string, hasCalls: boolean): FinishReason {
   if (FILTERED.has(reason) || reason.startsWith('IMAGE_')) return 'content_filter'
   if (reason === 'MAX_TOKENS') return 'length'
   if (reason !== 'STOP') throw new UnreadableAnswerError(`ended its answer with ${reason}`)
-  // It says STOP for function calls too.
+  // Gemini sends STOP for function calls too.
   return hasCalls ? 'tool_calls' : 'stop'
 }
 
 interface Candidate {
   readonly parts: readonly JsonRecord[]
   readonly finishReason: string | undefined
-  /** Names of what beside the parts is not read. */
+  /** Names of unread members besides the parts. */
   readonly unread: readonly string[]
 }
 
 const BESIDE_PARTS = ['citationMetadata', 'groundingMetadata', 'urlContextMetadata']
 
-/** The first candidate; a prompt that was refused has none, and a reason for that. */
+/** The first candidate; a refused prompt has none, and a reason. */
 export function readCandidate(body: JsonRecord): Candidate {
   const [first] = Array.isArray(body.candidates) ? body.candidates : []
   const candidate = recordOf(first)
@@ -99,7 +99,7 @@ export function readCandidate(body: JsonRecord): Candidate {
   }
 }
 
-/** The image in a part; undefined where it holds none, or one of the model's thoughts. */
+/** The image in a part; undefined when there is none, or it belongs to a thought. */
 export function imageOf({ inlineData, thought }: JsonRecord): MediaSource | undefined {
   if (!isRecord(inlineData) || thought === true) return undefined
   const mediaType = textOf(inlineData.mimeType) ?? ''
@@ -111,7 +111,7 @@ export function imageOf({ inlineData, thought }: JsonRecord): MediaSource | unde
 const READ = new Set(['text', 'thought', 'thoughtSignature', 'functionCall'])
 const READ_WITH_IMAGE = new Set([...READ, 'inlineData'])
 
-/** Names of what is not read of a part: code that ran, sound, images of thoughts. */
+/** Names of the unread members of a part: executed code, sound, images of thoughts. */
 export function unreadOf(part: JsonRecord): string[] {
   return unreadIn(part, imageOf(part) === undefined ? READ : READ_WITH_IMAGE, 'parts[]')
 }
@@ -123,7 +123,7 @@ export function sealOf(part: JsonRecord): Seal | undefined {
     : undefined
 }
 
-/** Several calls may have the same name and none an id: each gets one of its own. */
+/** Several calls may have the same name and no id, so each gets one. */
 export function callIdOf(call: JsonRecord): string {
   return typeof call.id === 'string' && call.id !== ''
     ? call.id
@@ -134,10 +134,7 @@ export function usageOf(body: JsonRecord): Usage | null {
   return readUsage(readGeminiCounts, body.usageMetadata)
 }
 
-/**
- * `candidatesTokenCount` leaves out the thoughts; counts of a stream are cumulative (wire.md
- * §3.3).
- */
+/** `candidatesTokenCount` excludes thoughts; counts in a stream are cumulative (wire.md §3.3). */
 export const readGeminiCounts: UsageReader = (reported) => ({
   inputTokens: countOf(reported.promptTokenCount) + countOf(reported.toolUsePromptTokenCount),
   outputTokens: countOf(reported.candidatesTokenCount) + countOf(reported.thoughtsTokenCount),
@@ -152,7 +149,7 @@ export const readGeminiCounts: UsageReader = (reported) => ({
   ...served(readTier(reported.trafficType) ?? readTier(reported.serviceTier)),
 })
 
-/** @param details tokens by their modality */
+/** @param details tokens by modality */
 function audioIn(details: unknown): number {
   if (!Array.isArray(details)) return 0
   return details

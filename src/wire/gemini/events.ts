@@ -1,5 +1,5 @@
 /**
- * Gemini's stream in the gateway's own events: every piece is a whole answer of its own. It must
+ * Decodes Gemini's stream to the gateway's events: every piece is a complete answer object. Must
  * not know callers.
  */
 
@@ -23,12 +23,10 @@ import {
 export class GeminiStreamDecoder extends SseDecoder {
   #hasStarted = false
   #open: 'text' | 'reasoning' | undefined
-  /**
-   * Counted over the whole stream: parallel calls come in pieces of their own, without an index.
-   */
+  /** Counted over the whole stream: parallel calls come in separate pieces, without an index. */
   #calls = 0
   #finishReason: string | undefined
-  /** Of the piece that ended the answer. */
+  /** The id of the piece that ended the answer. */
   #endedId: string | undefined
   #usage: Usage | null = null
 
@@ -36,7 +34,7 @@ export class GeminiStreamDecoder extends SseDecoder {
     return this.#usage
   }
 
-  /** There is no closing event: the end of the stream is it, once a reason was given. */
+  /** There is no closing event: the end of the stream is the end, once a reason was sent. */
   override end(): readonly ChatEvent[] {
     const events = [...super.end()]
     if (this.#finishReason === undefined || this.state === 'failed') return events

@@ -1,6 +1,5 @@
 /**
- * Gemini's generateContent as it is spoken to an upstream. Its traps, with their causes, are in
- * README.md.
+ * Gemini's generateContent, as used with upstreams. Pitfalls, with their causes, are in README.md.
  */
 import type { UpstreamCodec } from '../codec.ts'
 import { decodeGeminiAnswer } from './answer.ts'

@@ -1,5 +1,5 @@
 /**
- * Our messages as Gemini's contents: roles user and model, results by the name of their tool. Pure.
+ * Converts messages to Gemini's contents: roles user and model, results by their tool's name. Pure.
  */
 import { invalidRequest } from '../../core/errors.ts'
 import type {
@@ -29,8 +29,8 @@ interface Content {
 }
 
 /**
- * Stands in for a signature in a history that another model wrote: Gemini 3 refuses function calls
- * without one (https://ai.google.dev/gemini-api/docs/thought-signatures).
+ * Replaces a signature in a history of another model: Gemini 3 refuses function calls without one
+ * (https://ai.google.dev/gemini-api/docs/thought-signatures).
  */
 const NO_SIGNATURE = 'skip_thought_signature_validator'
 
@@ -135,7 +135,7 @@ function encodeAssistantParts(parts: readonly AssistantPart[], rules: ContentRul
   return encoded
 }
 
-/** The signature when it is this target's own. */
+/** The signature if this target made it. */
 function readSignature(
   seal: Seal | undefined,
   { target, ignored }: ContentRules,
@@ -148,8 +148,8 @@ function readSignature(
 }
 
 /**
- * Gemini 3 takes media within a result; earlier models, and addresses, beside it
- * (https://ai.google.dev/gemini-api/docs/function-calling#multimodal).
+ * Gemini 3 accepts media within a result; for earlier models, and for addresses, they follow beside
+ * it (https://ai.google.dev/gemini-api/docs/function-calling#multimodal).
  */
 function encodeResult(
   result: ToolResult,
@@ -176,7 +176,7 @@ function encodeResult(
   ]
 }
 
-/** A result must be an object: one that is none is wrapped. */
+/** A result must be an object; other values are wrapped. */
 function toObject(text: string): JsonRecord {
   return parseRecord(text) ?? { result: text }
 }

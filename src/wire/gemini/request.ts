@@ -1,6 +1,6 @@
 /**
- * Our requests as Gemini's generateContent. The format's traps, with their causes, are in
- * README.md. It must not know callers.
+ * Encodes requests as Gemini's generateContent. Pitfalls, with their causes, are in README.md. Must
+ * not know callers.
  */
 import {
   type ChatRequest,
@@ -15,7 +15,7 @@ import { encodeSettings } from '../settings.ts'
 import { encodeContents } from './messages.ts'
 import { GEMINI_SETTINGS } from './settings.ts'
 
-/** @throws GatewayError `invalid_request` for what cannot be said in this format at all */
+/** @throws GatewayError `invalid_request` for requests that the format cannot express at all */
 export function encodeGeminiRequest(request: ChatRequest, target: EncodeTarget): EncodedRequest {
   const ignored = new Set<Feature>()
   const settings = encodeSettings(request, GEMINI_SETTINGS, { ignored })
@@ -48,7 +48,7 @@ function encodeFormat(format: ResponseFormat | undefined): JsonRecord {
   }
 }
 
-/** Gemini 3 knows words, 2.5 a number of tokens. */
+/** Gemini 3 takes words, 2.5 a number of tokens. */
 const LEVELS: Readonly<Record<string, string>> = {
   low: 'LOW',
   medium: 'MEDIUM',
@@ -67,7 +67,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
 
 /** The model decides itself how much to think. */
 const MODELS_CHOICE = -1
-/** The least for models whose thinking cannot be turned off. */
+/** The minimum for models whose thinking cannot be turned off. */
 const SMALLEST_BUDGET = 128
 
 function encodeThinking(
@@ -93,7 +93,7 @@ function encodeThinking(
   return undefined
 }
 
-/** A model that cannot but think is asked for as little as it can, and that is named. */
+/** A model that always thinks is asked for its minimum, and that is reported. */
 function encodeLeast(traits: ModelTraits, ignored: Set<Feature>): JsonRecord | undefined {
   if (traits.alwaysReasons === true) ignored.add('reasoning')
   if (traits.reasoning === 'level') return { thinkingLevel: lowestLevel(traits) }

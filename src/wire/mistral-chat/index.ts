@@ -22,7 +22,10 @@ import { encodeMistralRequest, TAKEN } from './request.ts'
 import { editMistralChatDefaults, MISTRAL_SETTINGS } from './settings.ts'
 
 export function mistralShaped(options: {
-  /** Names of the fields that go upstream; every other one is left out and named to the caller. */
+  /**
+   * Names of the fields that are sent upstream; every other one is omitted and reported to the
+   * caller.
+   */
   readonly forwarded: ReadonlySet<string>
   /** Writes a gate's defaults. */
   readonly editDefaults: (
@@ -53,7 +56,7 @@ export function mistralShaped(options: {
       if (written !== undefined) edits.unshift(...written.edits)
       for (const member of body.members) {
         const isLeftOut = member.key !== 'gate_id' && !forwarded.has(member.key)
-        // Null is no flag, and refused.
+        // Null is not a flag, and is refused.
         const isNoFlag = member.key === 'stream' && body.type(member) === 'null'
         if (isLeftOut || isNoFlag) edits.push({ type: 'remove', member })
       }
@@ -106,7 +109,7 @@ export const mistralChatUpstreamCodec: UpstreamCodec = {
   createEventDecoder: () => new UpstreamChatDecoder(SEALS),
 }
 
-/** Most thinking is not signed, and the model wants it back all the same. */
+/** Most thinking is unsigned, but the model still needs it back. */
 const SEALS: ReasoningSeals = {
   sealThinking: (signature = UNSIGNED) => ({ type: 'signature', value: signature }),
 }

@@ -1,5 +1,5 @@
 /**
- * Our messages as Mistral's: an order of roles, content lists that hold thinking, short ids. Pure.
+ * Converts messages to Mistral's form: role order, content lists with thinking, short ids. Pure.
  */
 import { createHash } from 'node:crypto'
 import {
@@ -22,7 +22,7 @@ import {
 } from '../encoder-parts.ts'
 import { present } from '../read-json.ts'
 
-/** Stands where a signature would, in the seal of thinking that has none. */
+/** Replaces a missing signature in the seal of thinking. */
 export const UNSIGNED = 'unsigned'
 
 interface MessageRules {
@@ -31,7 +31,7 @@ interface MessageRules {
 }
 
 /**
- * A user may not speak right after a result: an assistant who says nothing stands between (error
+ * A user message may not directly follow a result, so an empty assistant message is inserted (error
  * 3230).
  */
 const BRIDGE: JsonRecord = { role: 'assistant', content: ' ' }
@@ -40,7 +40,7 @@ export function encodeMessages(
   messages: readonly ChatMessage[],
   rules: MessageRules,
 ): JsonRecord[] {
-  // Instructions are refused behind an answer or a result.
+  // Instructions are refused after an answer or a result.
   const system = messages.flatMap((message) => (message.role === 'system' ? message.content : []))
   const encoded = system.length === 0 ? [] : [encodeInstructions(system, rules.ignored)]
   for (const message of messages) {
@@ -62,7 +62,7 @@ export function encodeMessages(
   return markPrefix(encoded)
 }
 
-/** An answer may only stand last when it is to be continued. */
+/** An answer may only be last when it is to be continued. */
 function markPrefix(encoded: readonly JsonRecord[]): JsonRecord[] {
   const last = encoded.at(-1)
   if (last === undefined || last.role !== 'assistant' || last.tool_calls !== undefined)
@@ -96,7 +96,9 @@ function encodeFile({ source, filename }: FilePart): JsonRecord {
   }
 }
 
-/** The parts keep their order. Mistral refuses a turn with neither content nor calls: it is left out. */
+/**
+ * Parts keep their order. Mistral refuses a turn with neither content nor calls, so it is omitted.
+ */
 function encodeAssistant(parts: readonly AssistantPart[], rules: MessageRules): JsonRecord[] {
   const content: JsonRecord[] = []
   const calls: JsonRecord[] = []
@@ -137,7 +139,7 @@ function encodeAssistant(parts: readonly AssistantPart[], rules: MessageRules): 
   ]
 }
 
-/** Only models that think know what thinking is. */
+/** Only thinking models accept thinking. */
 function encodeThinking(
   { text, seal }: ReasoningPart,
   { target, ignored }: MessageRules,
@@ -157,7 +159,7 @@ function encodeThinking(
   return [{ type: 'thinking', thinking, ...present({ signature }) }]
 }
 
-/** Results may hold what a user's message may. */
+/** Results may contain the same parts as a user's message. */
 function encodeResult(result: ToolResult, rules: MessageRules): JsonRecord {
   if (result.isError === true) rules.ignored.add('toolResult.isError')
   noteCaches([result], rules.ignored)
@@ -165,15 +167,12 @@ function encodeResult(result: ToolResult, rules: MessageRules): JsonRecord {
   return { role: 'tool', tool_call_id: toShortToolId(result.callId), content }
 }
 
-// Tool-call ids of exactly nine letters and digits: the only ones that some models take. Pure.
+// Tool-call ids of exactly nine letters and digits, the only ones that some models accept. Pure.
 
 const SHORT = /^[a-zA-Z0-9]{9}$/
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
-/**
- * The same for the same id, so that a result still answers its call; an id that fits stays as it
- * is.
- */
+/** Deterministic, so that a result still matches its call; a fitting id is unchanged. */
 export function toShortToolId(id: string): string {
   if (SHORT.test(id)) return id
   let short = ''

@@ -1,6 +1,6 @@
 /**
- * Our requests as Mistral's chat: a whitelist, since one unknown member is refused (wire.md §3.5).
- * It must not know callers.
+ * Encodes requests as Mistral's chat, with a whitelist because unknown members are refused (wire.md
+ * §3.5). Must not know callers.
  */
 import type {
   ChatRequest,
@@ -17,7 +17,7 @@ import { encodeSettings } from '../settings.ts'
 import { encodeMessages } from './messages.ts'
 import { EFFORTS, MISTRAL_SETTINGS } from './settings.ts'
 
-/** @throws GatewayError `invalid_request` when a tool is demanded and there is none */
+/** @throws GatewayError `invalid_request` when a tool is required and there is none */
 export function encodeMistralRequest(request: ChatRequest, target: EncodeTarget): EncodedRequest {
   const ignored = new Set<Feature>()
   const settings = encodeSettings(request, MISTRAL_SETTINGS, { ignored })
@@ -46,10 +46,10 @@ export function encodeMistralRequest(request: ChatRequest, target: EncodeTarget)
   }
 }
 
-/** Members of OpenAI's that the format has too, one by one. */
+/** Members of OpenAI's that the format supports too. */
 export const TAKEN = ['n', 'prediction'] as const
 
-/** OpenAI's content may be a list of texts, Mistral's is one. */
+/** OpenAI's content may be a list of texts, Mistral's is a single text. */
 function encodePrediction({ family, extra }: ChatRequest): JsonRecord {
   const { prediction } = extra
   if (family !== 'openai-chat' || !isRecord(prediction)) return {}
@@ -60,7 +60,7 @@ function encodePrediction({ family, extra }: ChatRequest): JsonRecord {
   return { prediction: { ...prediction, ...present({ content: text }) } as JsonRecord }
 }
 
-/** Only whole numbers from zero on are taken. */
+/** Only whole numbers from zero are accepted. */
 function encodeSeed({ seed }: ChatRequest, ignored: Set<Feature>): number | undefined {
   if (seed === undefined || (Number.isSafeInteger(seed) && seed >= 0)) return seed
   ignored.add('seed')
@@ -113,7 +113,7 @@ function encodeEffort(
   return undefined
 }
 
-/** A word is the only way to turn it on. */
+/** Only an effort word turns it on. */
 function wordFor(thinking: ReasoningOptions['thinking']): string | undefined {
   return thinking === 'on' ? 'medium' : undefined
 }

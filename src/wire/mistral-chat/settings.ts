@@ -28,7 +28,7 @@ export const MISTRAL_SETTINGS = {
   promptCacheKey: text('prompt_cache_key'),
 } satisfies Settings
 
-/** The words that the format has. */
+/** The effort words of the format. */
 export const EFFORTS: Readonly<Record<string, string>> = {
   none: 'none',
   minimal: 'minimal',
@@ -52,14 +52,11 @@ export function editMistralChatDefaults(
   return editor
 }
 
-/**
- * A completion has no place for instructions, and nothing that completes code is asked how much to
- * think.
- */
+/** Completions have no instructions, and code completion models take no effort. */
 export function editMistralFimDefaults(body: JsonObject, defaults: GateDefaults): DefaultsEditor {
   const editor = editMistralSampling(body, defaults)
   if (defaults.instructions !== undefined) editor.ignored.push('instructions')
-  // The caller's own is not forwarded either, and named already.
+  // The caller's own is not forwarded either, and is reported already.
   if (defaults.reasoningEffort !== undefined && !editor.has('reasoning_effort'))
     editor.ignored.push('reasoning_effort')
   return editor

@@ -1,6 +1,6 @@
 /**
- * Mistral's fill-in-the-middle completion as the gateway serves it and relays it.
- * Mistral refuses fields it does not know, so what goes upstream is a whitelist (wire.md §1.1).
+ * Mistral's fill-in-the-middle completion as the gateway serves and relays it. Mistral refuses
+ * unknown fields, so a whitelist is sent upstream (wire.md §1.1).
  */
 import { invalidRequest } from '../../core/errors.ts'
 import type { AcceptedRequest, RelayedDialect } from '../dialect.ts'
@@ -11,8 +11,8 @@ import { checkFieldTypes, type FieldTypes } from '../request-fields.ts'
 import { membersOf, typesOf } from '../settings.ts'
 
 /**
- * The fields of Mistral's contract that are forwarded. `min_tokens` is one of theirs, but not
- * forwarded (interface-spec).
+ * The forwarded fields of Mistral's contract. `min_tokens` is in the contract but not forwarded
+ * (interface-spec).
  */
 const FORWARDED = new Set([...['model', 'prompt', 'suffix', 'stream'], ...membersOf(FIM_SETTINGS)])
 
@@ -38,7 +38,7 @@ export const mistralFim: RelayedDialect = {
 function accept(body: JsonObject): AcceptedRequest {
   checkFieldTypes(body, FIELD_TYPES)
   const prompt = body.get('prompt')
-  // An empty prompt is legal (completing at the top of a file); a missing or null one is not.
+  // An empty prompt is valid (completing at the top of a file); a missing or null one is not.
   if (prompt === undefined || body.type(prompt) === 'null') {
     throw invalidRequest(
       "'prompt' is required: the code before the cursor.",

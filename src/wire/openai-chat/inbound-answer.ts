@@ -1,6 +1,6 @@
 /**
- * Our answers as Chat Completions: whole, and the parts that streams share. It must not know which
- * upstream wrote them.
+ * Encodes answers as Chat Completions, complete, with the parts that streams share. Must not know
+ * which upstream wrote them.
  */
 import type { Usage } from '../../core/usage.ts'
 import type { AnswerHead, AnswerPart, ChatAnswer, ChatChoice } from '../chat-answer.ts'
@@ -53,7 +53,7 @@ function encodeChoice(choice: ChatChoice, index: number, facts: AnswerFacts): Js
   }
 }
 
-/** Each part of the reasoning with the text that stands before it, in a format without order. */
+/** Each part of the reasoning with the text before it, because the format has no order. */
 function locateReasoning(content: readonly AnswerPart[]): ReasoningPart[] {
   let textBefore = 0
   return content.flatMap((part) => {
@@ -64,8 +64,8 @@ function locateReasoning(content: readonly AnswerPart[]): ReasoningPart[] {
 }
 
 /**
- * In the form in which routers of this format tell it. The index lets accumulators of streams, which
- * join lists by it, keep several.
+ * In the form that routers of this format use. The index lets stream accumulators, which join lists
+ * by it, keep several.
  */
 export function encodeAnswerImage(source: MediaSource, index: number): JsonRecord {
   return { index, type: 'image_url', image_url: { url: toUrl(source) } }
@@ -73,7 +73,7 @@ export function encodeAnswerImage(source: MediaSource, index: number): JsonRecor
 
 export type HeadFacts = Pick<AnswerFacts, 'callId' | 'startedAtMs' | 'target'>
 
-/** The members that an answer and each of its chunks begin with. */
+/** The members at the beginning of an answer and of each of its chunks. */
 export function encodeHead(
   object: 'chat.completion' | 'chat.completion.chunk',
   answer: AnswerHead,
@@ -87,7 +87,7 @@ export function encodeHead(
   }
 }
 
-/** Inclusive counts, as OpenAI has them (wire.md §3.1). */
+/** Inclusive counts, as OpenAI reports them (wire.md §3.1). */
 export function encodeUsage(usage: Usage): JsonRecord {
   return {
     prompt_tokens: usage.inputTokens,
@@ -101,7 +101,7 @@ export function encodeUsage(usage: Usage): JsonRecord {
   }
 }
 
-/** OpenRouter's shape of sealed reasoning, for clients that send a message back as they got it. */
+/** OpenRouter's form of sealed reasoning, for clients that send a message back unchanged. */
 export function encodeReasoningDetails(
   reasoning: readonly ReasoningPart[],
   origin: string,
@@ -117,7 +117,10 @@ export function encodeReasoningDetails(
   })
 }
 
-/** The turn's sealed reasoning rides in the first call's id, for clients that keep nothing else. */
+/**
+ * The turn's sealed reasoning is carried in the first call's id, for clients that keep nothing
+ * else.
+ */
 function encodeToolCalls(
   calls: readonly ToolCallPart[],
   reasoning: readonly ReasoningPart[],

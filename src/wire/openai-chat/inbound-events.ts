@@ -1,5 +1,5 @@
 /**
- * Our events as a stream of Chat Completions chunks, in OpenAI's own order. It must not know which
+ * Encodes events as a stream of Chat Completions chunks, in OpenAI's order. Must not know which
  * upstream wrote them.
  */
 import type { GatewayError } from '../../core/errors.ts'
@@ -22,7 +22,7 @@ const DONE = 'data: [DONE]\n\n'
 export class ChatEventEncoder implements EventEncoder {
   readonly #facts: AnswerFacts
   readonly #showsUsage: boolean
-  /** The JSON of every chunk up to its choices: it is the same for all. */
+  /** The JSON of every chunk up to its choices, which is always the same. */
   #head = ''
   #usage: Usage | undefined
   #reasoningText = ''
@@ -31,13 +31,13 @@ export class ChatEventEncoder implements EventEncoder {
   #sealed: ReasoningPart[] = []
   #hasSentDetails = false
   #isFirstCall = true
-  /** Calls of which no argument has come: they take none, and clients parse `{}`. */
+  /** Calls without any arguments so far: they take none, and clients parse `{}`. */
   readonly #withoutArguments = new Set<number>()
 
   readonly #index: number
-  /** Of further choices, by their index. */
+  /** Encoders of further choices, by index. */
   readonly #others = new Map<number, ChatEventEncoder>()
-  /** The request's `stream_options`. The request itself is let go while its answer goes on. */
+  /** The request's `stream_options`. The request itself is released during the answer. */
   readonly #options: unknown
 
   /** @param options the request's `stream_options` */
@@ -119,7 +119,10 @@ export class ChatEventEncoder implements EventEncoder {
     }
   }
 
-  /** The last chunks, once the upstream has said all: usage often follows the end of the text. */
+  /**
+   * The last chunks, after the upstream's answer is complete: usage often follows the end of the
+   * text.
+   */
   end(): string {
     const usage =
       this.#showsUsage && this.#usage !== undefined
@@ -132,10 +135,7 @@ export class ChatEventEncoder implements EventEncoder {
     return `data: ${String(encodeError('nested', error))}\n\n${DONE}`
   }
 
-  /**
-   * In one piece and once: the SDK's accumulator keeps only the last value of a member that it does
-   * not know.
-   */
+  /** Sent once as a whole: the SDK's accumulator keeps only the last value of an unknown member. */
   #takeDetails(): string {
     if (this.#hasSentDetails || this.#sealed.length === 0) return ''
     this.#hasSentDetails = true
@@ -157,7 +157,7 @@ export class ChatEventEncoder implements EventEncoder {
     return `data: ${this.#start()},"choices":[${choice}]${this.#showsUsage ? ',"usage":null' : ''}}\n\n`
   }
 
-  /** An upstream that never said `start` is no reason to send chunks without an id. */
+  /** Starts the answer even if the upstream never sent `start`, so that chunks have an id. */
   #start(): string {
     if (this.#head === '')
       this.#head = JSON.stringify(encodeHead('chat.completion.chunk', {}, this.#facts)).slice(0, -1)

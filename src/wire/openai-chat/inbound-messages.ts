@@ -1,5 +1,5 @@
 /**
- * The messages of a Chat Completions request, in the gateway's own terms. It must not know any
+ * Decodes the messages of a Chat Completions request to the gateway's own terms. Must not know any
  * target.
  */
 
@@ -31,7 +31,7 @@ import {
 import { placeReasoning, readSealedReasoning, readToolId } from '../seal-carrier.ts'
 import type { NameList } from '../unread.ts'
 
-/** @throws GatewayError `invalid_request` naming the path of what is wrong */
+/** @throws GatewayError `invalid_request` naming the path of the error */
 export function decodeMessages(messages: At, ignored: NameList): ChatMessage[] {
   return asList(messages).map((entry) => decodeMessage(asRecord(entry), ignored))
 }
@@ -160,7 +160,7 @@ function decodeToolParts(content: At, ignored: NameList): (TextPart | ImagePart 
     ignored.addKind(`${content.path}[${index}]`, 'input_audio')
     return false
   })
-  // A result of which nothing is left would tell the model that its tool found nothing.
+  // A result whose parts are all lost would tell the model that its tool found nothing.
   if (parts.length > 0 && kept.length === 0)
     throw invalidAt(content, 'holds sound alone, which no target of this gate takes as a result.')
   return kept
@@ -186,7 +186,7 @@ function decodeAssistantParts(message: At<JsonRecord>, ignored: NameList): Assis
   const refusal = optionalText(member(message, 'refusal'))
   if (refusal !== undefined) texts.push({ type: 'refusal', text: refusal })
   const reasoning = returned.length > 0 ? returned : carried
-  // Reasoning for people to read is the same again, but where nothing sealed came with it.
+  // Readable reasoning repeats the sealed one, so it counts only when nothing sealed came with it.
   if (reasoning.length === 0 && calls.every(({ call }) => call.seal === undefined))
     for (const name of ['reasoning_content', 'reasoning'] as const) {
       const { value, path } = member(message, name)
@@ -196,8 +196,8 @@ function decodeAssistantParts(message: At<JsonRecord>, ignored: NameList): Assis
 }
 
 /**
- * Reads the `reasoning_details` that we sent and got back; entries that others made are no seals of
- * ours.
+ * Reads `reasoning_details` that the gateway sent earlier; entries made by others are not its
+ * seals.
  */
 function decodeReasoningDetails({ value, path }: At, ignored: NameList): ReasoningPart[] {
   if (!Array.isArray(value)) return []
@@ -244,8 +244,8 @@ function decodeToolCalls(calls: At, ignored: NameList): DecodedCall[] {
 }
 
 /**
- * The place in which Gemini's own OpenAI-shaped endpoint puts its signature: histories made there
- * may be continued here.
+ * The member in which Gemini's OpenAI-compatible endpoint puts its signature, for histories that
+ * began there.
  */
 function readCompatSignature(call: JsonRecord) {
   const { extra_content: extra } = call

@@ -1,6 +1,6 @@
 /**
- * OpenAI Chat Completions as the gateway serves it, relays it and translates it. Its traps are in
- * README.md. It must not know which providers speak it.
+ * OpenAI Chat Completions as the gateway serves, relays and translates it. Pitfalls are in
+ * README.md. Must not know which providers use it.
  */
 
 import { invalidRequest } from '../../core/errors.ts'
@@ -44,7 +44,7 @@ export const openaiChatInboundCodec: InboundCodec = {
   nameFeature: (feature) => nameFeature(feature, CHAT_SETTINGS, NAMES),
 }
 
-/** Names of features that are no settings, or that the caller wrote by another name. */
+/** Names of features that are not settings, or that the caller spelled differently. */
 const NAMES: Partial<Record<Feature, string>> = {
   user: 'user',
   'reasoning.effort': 'reasoning_effort',
@@ -70,9 +70,7 @@ export const openaiChatUpstreamCodec: UpstreamCodec = {
   createEventDecoder: () => new UpstreamChatDecoder(SEALS),
 }
 
-/**
- * The seal holds the members that go back to the upstream, and by its origin whose they are.
- */
+/** A seal contains the members that go back to the upstream, and its origin. */
 const SEALS: ReasoningSeals = { hasReturned: true }
 
 export const openaiChat: RelayedDialect = {
@@ -120,7 +118,7 @@ function rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest {
   }
 }
 
-/** A stream has to be counted even when its client did not ask for usage (design §4, Chat). */
+/** A stream must be counted even when its client did not ask for usage (design §4, Chat). */
 function askForUsage(body: JsonObject): JsonEdit | undefined {
   const member = body.get('stream_options')
   if (member === undefined)
@@ -128,7 +126,7 @@ function askForUsage(body: JsonObject): JsonEdit | undefined {
   if (body.type(member) === 'null')
     return { type: 'replace', member, json: '{"include_usage":true}' }
   const options = scanStreamOptions(body.raw(member))
-  // A server that reads it so would not count, whatever stands beside it.
+  // A case-insensitive server would use that one and not report usage.
   refuseFieldInOtherLetters(options, 'include_usage')
   const include = options.get('include_usage')
   if (include !== undefined && options.value(include) === true) return undefined
@@ -152,8 +150,8 @@ function scanStreamOptions(bytes: Uint8Array): JsonObject {
 }
 
 /**
- * True if a whole answer is a chat completion, also in other dialects shaped like this one: some
- * routers put an error beside an empty list.
+ * True if a complete answer is a chat completion, also in dialects with the same form: some routers
+ * send an error beside an empty list.
  */
 export function isChatAnswer({ choices, error }: Readonly<Record<string, unknown>>): boolean {
   return Array.isArray(choices) && (choices.length > 0 || !isReportedError(error))

@@ -1,4 +1,4 @@
-/** Chat Completions requests to and from the gateway's own terms. */
+/** Converts Chat Completions requests to and from the gateway's own terms. */
 import {
   type ChatRequest,
   type ChatSettings,
@@ -29,10 +29,13 @@ import { decodeMessages } from './inbound-messages.ts'
 import { CHAT_SETTINGS, CHAT_SHAPES } from './settings.ts'
 import { encodeUpstreamMessages } from './upstream-messages.ts'
 
-/** Everything read below, and what only routes: all else is unknown here and kept in `extra`. */
+/**
+ * The members read below, and those that only route; all others are unknown here and kept in
+ * `extra`.
+ */
 const READ = new Set(['gate_id', 'model', 'messages', 'stream', ...membersOf(CHAT_SETTINGS)])
 
-/** @throws GatewayError `invalid_request` naming the path of what is wrong */
+/** @throws GatewayError `invalid_request` naming the path of the error */
 export function decodeChatRequest(body: JsonRecord): ChatRequest {
   const root: At<JsonRecord> = { value: body, path: '' }
   const at = (name: string) => member(root, name)
@@ -122,7 +125,7 @@ export function encodeUpstreamRequest(request: ChatRequest, target: EncodeTarget
       ignored,
       refused: [
         ...(traits.refusesSampling === true ? SAMPLING : []),
-        // Tiers are each vendor's own words.
+        // Tiers differ between providers.
         ...(isOfFamily ? [] : OF_FAMILY),
       ],
       except: ['maxOutputTokens', 'parallelToolCalls', 'user'],

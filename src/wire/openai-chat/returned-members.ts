@@ -1,26 +1,26 @@
 /**
- * Members beside an upstream's chat answer that it wants back in the next request: carried in a seal
- * as JSON, and written into the member that they came in. Knows no vendor.
+ * Members of an upstream's chat answer that it needs back in the next request: carried in a seal as
+ * JSON, and written into the member that they came in. Knows no provider.
  */
 import type { JsonRecord, JsonValue, Seal } from '../chat-request.ts'
 import { isRecord, parseRecord, present, recordsOf } from '../read-json.ts'
 
-/** The names that vendors have for visible reasoning (wire.md §3.1). */
+/** Providers' names for visible reasoning (wire.md §3.1). */
 export const REASONING_MEMBERS = ['reasoning_content', 'reasoning'] as const
 export type ReasoningMember = (typeof REASONING_MEMBERS)[number]
 
 export interface ReturnedReasoning {
-  /** The member in which its text came, if it has some. */
+  /** The member of its text, if it has text. */
   readonly member: ReasoningMember | undefined
   /** Entries of `reasoning_details`: https://openrouter.ai/docs/use-cases/reasoning-tokens */
   readonly details: readonly JsonRecord[]
   /** `extra_content` of the message. */
   readonly extra?: JsonRecord | undefined
-  /** `extra_content` of calls, by their ids, where it came later than the call. */
+  /** `extra_content` of calls by id, if it came later than the call. */
   readonly ofCalls?: JsonRecord | undefined
 }
 
-/** Reasoning with nothing beside it is sealed by the name of its member alone. */
+/** Reasoning without other data is sealed with the name of its member only. */
 export function sealReasoning(returned: ReturnedReasoning): Seal | undefined {
   const { member, details, extra, ofCalls } = returned
   if (details.length === 0 && extra === undefined && ofCalls === undefined)
@@ -29,7 +29,7 @@ export function sealReasoning(returned: ReturnedReasoning): Seal | undefined {
   return { type: 'signature', value: JSON.stringify(carried) }
 }
 
-/** @returns undefined for a seal that is not of ours: a client may have changed it */
+/** @returns undefined for a foreign seal, or one that a client changed */
 export function openReasoning({ value }: Seal): ReturnedReasoning | undefined {
   const plain = REASONING_MEMBERS.find((name) => name === value)
   if (plain !== undefined) return { member: plain, details: [] }
@@ -53,12 +53,12 @@ export function sealCall(call: JsonRecord): Seal | undefined {
     : { type: 'signature', value: JSON.stringify({ extra_content: extra }) }
 }
 
-/** Of a message or of a call. */
+/** From a message or a call. */
 export function extraOf({ extra_content: extra }: JsonRecord): JsonRecord | undefined {
   return isRecord(extra) ? extra : undefined
 }
 
-/** Of pieces, the later members count. */
+/** For pieces: later members replace earlier ones. */
 export function joinExtra(earlier: JsonRecord | undefined, later: JsonRecord): JsonRecord
 export function joinExtra(
   earlier: JsonRecord | undefined,

@@ -1,4 +1,4 @@
-/** The settings of a Chat Completions request, and how a gate's defaults are written into one. */
+/** The settings of a Chat Completions request, and how a gate's defaults are written into it. */
 
 import { FUNCTION_MEMBERS } from '../../core/chat-words.ts'
 import type { GateDefaults } from '../../core/gate.ts'
@@ -17,7 +17,7 @@ const USER_PARTS = listOf(
     text: TEXT,
     image_url: object(['type'], { image_url: object(['url', 'detail']), ...CACHED }),
     input_audio: object(['type'], { input_audio: object(['data', 'format']) }),
-    // `file_id` is named by the decoder.
+    // `file_id` is reported by the decoder.
     file: object(['type'], { file: object(['file_data', 'filename', 'file_id']), ...CACHED }),
   }),
 )
@@ -25,7 +25,7 @@ const USER_PARTS = listOf(
 const INSTRUCTIONS = object(['role'], { content: listOf(TEXT) })
 
 const CALL = object(
-  // The index stands in a stream's pieces, and stays where a client puts these together.
+  // The index belongs to a stream's pieces, and some clients keep it when they join them.
   ['type', 'id', 'index'],
   {
     function: object(['name', 'arguments']),
@@ -34,12 +34,12 @@ const CALL = object(
 )
 
 const ASSISTANT = object(
-  // Reasoning that no target can read is named by the decoder.
+  // Reasoning that no target can read is reported by the decoder.
   ['role', 'name', 'refusal', 'reasoning', 'reasoning_content', 'reasoning_details'],
   {
     content: listOf(choice('type', { text: TEXT, refusal: object(['type', 'refusal']) })),
     tool_calls: listOf(
-      // Without a type it is a function. Others are named by the decoder.
+      // Without a type it is a function. Others are reported by the decoder.
       choice('type', { function: CALL }, CALL),
     ),
   },
@@ -49,7 +49,7 @@ export const CHAT_SETTINGS = {
   maxOutputTokens: number('max_completion_tokens max_tokens'),
   temperature: number('temperature'),
   topP: number('top_p'),
-  // Not OpenAI's, but widely taken.
+  // Not OpenAI's, but widely supported.
   topK: number('top_k'),
   stop: texts('stop'),
   seed: number('seed'),
@@ -96,7 +96,7 @@ export const CHAT_SHAPES: Readonly<Record<string, Shape>> = {
       developer: INSTRUCTIONS,
       user: object(['role', 'name'], { content: USER_PARTS }),
       assistant: ASSISTANT,
-      // The name of the tool stands in its call too.
+      // The tool's name is also in its call.
       tool: object(['role', 'tool_call_id', 'name'], { content: USER_PARTS }),
     }),
   ),
@@ -118,7 +118,7 @@ export function editChatDefaults(
   editor.write(CHAT_SETTINGS.temperature, temperature, isRefused)
   editor.write(CHAT_SETTINGS.topP, topP, isRefused)
   if (maxOutputTokens !== undefined) {
-    // The caller's own name for it, but where only the newer one works.
+    // The caller's own name for it, except when only the newer one works.
     const spoken = LIMITS.find((name) => editor.has(name)) ?? 'max_tokens'
     const name = traits.maxCompletionTokens === true ? 'max_completion_tokens' : spoken
     editor.set(name, maxOutputTokens)
@@ -133,7 +133,7 @@ export function editChatDefaults(
 }
 
 /**
- * OpenAI does not take both names of the role in one request
+ * OpenAI refuses both names of the role in one request
  * (https://platform.openai.com/docs/guides/reasoning).
  */
 function roleBefore(first: JsonObject | undefined): string {
@@ -147,7 +147,7 @@ export const CHAT_IDS = new VendorIds({
   vendor: [
     'messages.content.file.file_id',
     'messages.content.file_id',
-    // An earlier answer in speech.
+    // An earlier spoken answer.
     'messages.audio.id',
     'audio.voice.id',
     'tools.connector_id',
@@ -156,7 +156,7 @@ export const CHAT_IDS = new VendorIds({
   free: [
     'messages.tool_call_id',
     'messages.tool_calls.id',
-    // Numbers of sources, which the request itself brings.
+    // Numbers of sources that are in the request itself.
     'messages.content.reference_ids',
     'messages.content.thinking.reference_ids',
   ],

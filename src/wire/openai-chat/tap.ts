@@ -1,6 +1,6 @@
 /**
- * Watches a stream of chat completion chunks go by: its end and its usage. Serves every dialect
- * shaped like it. It must not change anything but usage that the client did not ask for.
+ * Observes a stream of chat completion chunks: end and usage. Serves every dialect with this form.
+ * Must not change anything except usage that the client did not ask for.
  */
 
 import type { GatewayError } from '../../core/errors.ts'
@@ -22,11 +22,9 @@ const NOTHING = new Uint8Array(0)
 const REASON = /"finish_reason": ?"/
 
 interface ChatTapOptions {
-  /**
-   * The gateway asked for usage on its own account: the client sees the stream as if it had not.
-   */
+  /** The gateway added the request for usage, so it is hidden from the client. */
   readonly hidesUsage: boolean
-  /** How this dialect spells an error inside a stream. */
+  /** The form of an error in this dialect's streams. */
   readonly envelope: Envelope
 }
 
@@ -36,7 +34,7 @@ export class ChatTap extends SseRelay implements StreamTap {
   #sawChunk = false
   readonly #ended = new ChatEnd()
   #lastWithReason: SseText | undefined
-  /** Every chunk names the model; the first ones of some vendors name none. */
+  /** Every chunk names the model, but some providers' first ones do not. */
   #lastChunk: SseText | undefined
 
   constructor(options: ChatTapOptions) {
@@ -58,10 +56,10 @@ export class ChatTap extends SseRelay implements StreamTap {
       if (this.verdict === 'open') this.verdict = 'complete'
       return { text, isTerminal: true }
     }
-    // Read only should the stream end without its last event: reading every one would cost more
-    // than relaying it.
+    // Read only if the stream ends without its last event: reading every one would cost more than
+    // relaying it.
     if (text.includes('finish_reason')) this.#lastWithReason = frame
-    // Read once an answer has ended, and not before.
+    // Checked only after an answer has ended.
     if (
       (this.#ended.hasEnded || REASON.test(text)) &&
       this.#ended.isPassedBy(parseRecord(frame.data) ?? {})
@@ -75,7 +73,7 @@ export class ChatTap extends SseRelay implements StreamTap {
     return { text: shown, isTerminal: false }
   }
 
-  /** Some providers close without `[DONE]`; a finish reason says that nothing is missing. */
+  /** Some providers close without `[DONE]`; a finish reason shows that nothing is missing. */
   isWholeAtEnd(): boolean {
     const last = this.#lastWithReason
     return (
@@ -84,7 +82,7 @@ export class ChatTap extends SseRelay implements StreamTap {
   }
 
   encodeFailure(error: GatewayError): Uint8Array {
-    // The upstream reported its own failure already: a second report helps nobody.
+    // The upstream has reported its failure already; a second report does not help.
     if (this.verdict === 'failed') return NOTHING
     if (this.#options.envelope === 'flat') {
       return encodeSseFrame({ data: JSON.stringify({ error: flatFailure(error) }) })
@@ -93,7 +91,7 @@ export class ChatTap extends SseRelay implements StreamTap {
     return Buffer.concat([encodeSseFrame({ data }), encodeSseFrame({ data: '[DONE]' })])
   }
 
-  /** Usage may come in any chunk, with choices or without (lessons.md); the last report counts. */
+  /** Usage may be in any chunk, with or without choices (lessons.md); the last report counts. */
   #seeUsage(frame: SseText): string {
     const { text } = frame
     if (!text.includes(USAGE_NULL) || text.includes(USAGE_OBJECT)) {
@@ -135,13 +133,13 @@ function hasFinishReason(frame: SseText): boolean {
   )
 }
 
-/** `[DONE]` without decoding the frame when it is spelled the usual way. */
+/** Recognises `[DONE]` in its usual spelling without decoding the frame. */
 function isDone(frame: SseText): boolean {
   const { text } = frame
   return text.length < 32 && text.includes('[DONE]') && frame.data?.trim() === '[DONE]'
 }
 
-/** The event without its `usage` member, every other byte of its JSON unchanged. */
+/** The event without its `usage` member, all other bytes unchanged. */
 function withoutUsage(frame: SseText): string {
   const { text } = frame
   if (text.endsWith(USAGE_AT_END)) return `${text.slice(0, -USAGE_AT_END.length)}}\n\n`
@@ -149,15 +147,14 @@ function withoutUsage(frame: SseText): string {
   const after = at + USAGE_NULL_MEMBER.length
   if (at > 0 && AFTER_LAST_USAGE.test(text.slice(after)))
     return text.slice(0, at) + text.slice(after)
-  // Nearly every event is one line, `data: {…}`, and is edited where it lies; others are put
-  // together anew.
+  // Nearly every event is one line, `data: {…}`, and is edited in place; others are rebuilt.
   const isOneLine = text.startsWith(PREFIX) && text.indexOf('\n') === text.length - 2
   const json = isOneLine ? fromLatin1(text.slice(PREFIX.length, -2)) : Buffer.from(frame.data ?? '')
   let chunk: JsonObject
   try {
     chunk = scanJsonObject(json)
   } catch {
-    return text // Not JSON after all: there is no member to take out.
+    return text // Not JSON, so there is no member to remove.
   }
   const member = chunk.get('usage')
   if (member === undefined) return text
@@ -169,19 +166,18 @@ function withoutUsage(frame: SseText): string {
 }
 
 const PREFIX = 'data: '
-/** How every chunk but the last says that there is nothing to count yet. */
+/** Every chunk except the last contains this. */
 const USAGE_NULL = '"usage":null'
 const USAGE_NULL_MEMBER = `,${USAGE_NULL}`
 const USAGE_AT_END = `${USAGE_NULL_MEMBER}}\n\n`
 /**
- * Only this may stand behind it, so that it is certain to be a member of the chunk itself, found
- * without reading the JSON: plain text members such as OpenAI's `obfuscation`, the brace that ends
- * the chunk, the end of the event.
+ * What may follow it, so that it is certainly a member of the chunk itself without parsing the
+ * JSON: plain text members such as OpenAI's `obfuscation`, the closing brace, the end of the event.
  */
 const AFTER_LAST_USAGE = /^(?:,"\w+":"\w*")*\}\n\n$/
 const USAGE_OBJECT = '"usage":{'
 
-/** The form in which the flat envelopes tell a failure inside a stream. */
+/** A failure inside a stream, in the flat envelope's form. */
 export function flatFailure(error: GatewayError): Record<string, unknown> {
   return { type: error.kind, code: error.code, message: error.message }
 }
@@ -195,7 +191,7 @@ export class ChatEnd {
     return this.#ids.size > 0
   }
 
-  /** Notes the ends in a chunk; true for one that writes on where its choice ended under another id. */
+  /** Records the ends in a chunk; true if a choice continues after its end under another id. */
   isPassedBy({ id, choices }: Readonly<Record<string, unknown>>): boolean {
     if (!Array.isArray(choices)) return false
     for (const choice of choices) {

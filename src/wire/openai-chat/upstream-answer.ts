@@ -1,6 +1,6 @@
 /**
- * A whole chat completion of an upstream in the gateway's own terms, with the members that vendors
- * add.
+ * Decodes an upstream's complete chat completion to the gateway's own terms, with providers' extra
+ * members.
  */
 
 import type { AnswerPart, ChatAnswer, FinishReason } from '../chat-answer.ts'
@@ -34,7 +34,7 @@ export function toFinishReason(reason: string): FinishReason {
 
 interface ReadReasoning {
   readonly text: string
-  /** Undefined: there is none. */
+  /** Undefined: none. */
   readonly member: ReasoningMember | undefined
 }
 
@@ -43,9 +43,11 @@ export function reasoningOf(message: JsonRecord): ReadReasoning {
   return { text: member === undefined ? '' : (textOf(message[member]) ?? ''), member }
 }
 
-/** The mark that lets reasoning come back to its model, by its place; absent: it is only shown. */
+/**
+ * The seal that lets reasoning return to its model, by its location; undefined: it is only shown.
+ */
 export interface ReasoningSeals {
-  /** In a list of the content; `signature` where the vendor gave one. */
+  /** In a content list; `signature` if the provider sent one. */
   readonly sealThinking?: (signature: string | undefined) => Seal
   /** In members of the message, and of its calls. */
   readonly hasReturned?: true
@@ -54,16 +56,16 @@ export interface ReasoningSeals {
 interface ReadContent {
   readonly text: string
   readonly thinking: string
-  /** The last one, of a list's thinking. */
+  /** The last signature in a list's thinking. */
   readonly signature: string | undefined
   readonly images: readonly ImagePart[]
-  /** Names of what is not read. */
+  /** Names of unread parts. */
   readonly unread: readonly string[]
 }
 
 const NOTHING: readonly never[] = []
 
-/** Content as text or as a list, in which some vendors put what the model thought. */
+/** Content as text or as a list, in which some providers put thinking. */
 export function contentOf(content: JsonValue | undefined): ReadContent {
   if (!Array.isArray(content))
     return {
@@ -90,7 +92,7 @@ export function contentOf(content: JsonValue | undefined): ReadContent {
   return { text, thinking, signature, images, unread }
 }
 
-/** Passed on as its address, which a data URL is too: it may be megabytes. */
+/** Passed on as its address, which may be a data URL of megabytes. */
 function imageOf({ type, image_url: image }: JsonRecord): ImagePart | undefined {
   const url = isRecord(image) ? textOf(image.url) : textOf(image)
   return type === 'image_url' && url !== undefined && url !== ''
@@ -112,8 +114,8 @@ const READ_OF_CALL = new Set(['id', 'index', 'type', 'function'])
 const READ_AND_RETURNED_OF_CALL = new Set([...READ_OF_CALL, 'extra_content'])
 
 /**
- * Names of what is not read of a message, or of a piece of one: vendors put there what a next turn
- * may need.
+ * Names of the unread parts of a message, or of a piece of one: providers put data there that a
+ * next turn may need.
  */
 export function unreadOf(message: JsonRecord, hasReturned: true | undefined): string[] {
   const names = unreadIn(message, hasReturned === true ? READ_AND_RETURNED : READ, 'message')
@@ -132,7 +134,7 @@ export function unreadOf(message: JsonRecord, hasReturned: true | undefined): st
   return names
 }
 
-/** Members beside the choices that hold a part of the answer. */
+/** Members besides the choices that contain a part of the answer. */
 const BESIDE_CHOICES = ['citations', 'search_results', 'images', 'related_questions']
 
 export function unreadBesideChoices(body: JsonRecord): string[] {
@@ -207,7 +209,7 @@ function decodeChoice(
   }
 }
 
-/** Texts and thinking of a list, in the order of the list. Neighbours of one kind are joined. */
+/** Texts and thinking of a list, in order. Neighbours of one kind are joined. */
 function inOrder(
   content: readonly JsonValue[],
   sealThinking: NonNullable<ReasoningSeals['sealThinking']>,
@@ -244,12 +246,12 @@ function decodeCall(call: JsonRecord, hasReturned: true | undefined): AnswerPart
   }
 }
 
-/** Some vendors write an object where others write its JSON. */
+/** Some providers send an object instead of its JSON text. */
 export function argumentsOf(made: JsonRecord): string {
   return isRecord(made.arguments) ? JSON.stringify(made.arguments) : (textOf(made.arguments) ?? '')
 }
 
-/** For upstreams that give their calls no id: clients answer by it. */
+/** For upstreams whose calls have no id, because clients refer to it. */
 export function makeCallId(): string {
   return `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`
 }

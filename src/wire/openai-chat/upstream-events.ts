@@ -36,27 +36,25 @@ import {
 import { readChatCounts } from './usage.ts'
 
 class ChoiceDecoder {
-  /** The upstream's word; undefined until it comes. */
+  /** The upstream's word; undefined until it arrives. */
   finishReason: string | undefined
   #open: 'text' | 'reasoning' | undefined
   /** The upstream's index of the call that began last. */
   #call: number | undefined
-  /** By the upstream's index: the call that it means now. */
+  /** By the upstream's index: the call that it currently refers to. */
   readonly #calls = new Map<number, { readonly index: number; readonly id: string }>()
   #callCount = 0
   readonly #seals: ReasoningSeals
-  /**
-   * True where the reasoning that is being written came as thinking in a list, and is to be sealed.
-   */
+  /** True when the current reasoning came as thinking in a list, and is to be sealed. */
   #hasThinking = false
   #signature: string | undefined
-  /** The member in which the reasoning that is being written began, if it did in one. */
+  /** The member in which the current reasoning began, if any. */
   #member: ReasoningMember | undefined
-  /** Of `reasoning_details`, since the reasoning that was sealed last. */
+  /** Entries of `reasoning_details` since the last seal. */
   #details: JsonRecord[] = []
-  /** `extra_content` of the message, since then. */
+  /** `extra_content` of the message since the last seal. */
   #extra: JsonRecord | undefined
-  /** The same of calls, by their ids, where it came after their beginning. */
+  /** The same of calls by id, if it came after their beginning. */
   #ofCalls = new Map<string, JsonRecord>()
 
   constructor(seals: ReasoningSeals) {
@@ -90,14 +88,14 @@ class ChoiceDecoder {
     if (text === '') return
     const isNew = this.#open !== kind
     if (isNew) events.push(...this.close())
-    // Some mark every piece of a text: that does not cut it up.
+    // Some providers attach these to every piece of a text, which must not split it.
     if (kind === 'text' && (isNew || this.#details.length > 0)) events.push(...this.#sealDetails())
     this.#open = kind
     events.push({ type: `${kind}-delta`, text })
   }
 
   /**
-   * Id and name come with the first piece. Some vendors repeat them, some leave the index out, and
+   * Id and name come with the first piece. Some providers repeat them, some omit the index, and
    * some give every call the index 0: a new id with a name begins a new call.
    */
   #decodeCall(call: JsonRecord, events: ChatEvent[]): void {
@@ -131,7 +129,7 @@ class ChoiceDecoder {
       events.push({ type: 'tool-call-delta', index: known.index, arguments: written })
   }
 
-  /** Ends the text or the reasoning that is open. */
+  /** Ends the open text or reasoning. */
   close(): readonly ChatEvent[] {
     const open = this.#open
     this.#open = undefined
@@ -150,7 +148,7 @@ class ChoiceDecoder {
     ]
   }
 
-  /** A signature may follow its thinking, or stand for some that is not shown. */
+  /** A signature may follow its thinking, or stand for thinking that is not shown. */
   #sign(signature: string, events: ChatEvent[]): void {
     this.#signature = signature
     this.#hasThinking = true
@@ -158,7 +156,7 @@ class ChoiceDecoder {
     events.push(...this.close(), { type: 'reasoning-end', ...this.#takeSeal() })
   }
 
-  /** Details that came without text, or after it. */
+  /** Details without text, or after it. */
   #sealDetails(): readonly ChatEvent[] {
     const hasNone =
       this.#details.length === 0 && this.#extra === undefined && this.#ofCalls.size === 0
@@ -187,7 +185,7 @@ class ChoiceDecoder {
 
 export class UpstreamChatDecoder extends SseDecoder {
   #hasStarted = false
-  /** By the upstream's index; more than one only where the caller asked for that (`n`). */
+  /** By the upstream's index; more than one only if the caller asked for several (`n`). */
   readonly #choices = new Map<number, ChoiceDecoder>()
   #finishReason: string | undefined
   #usage: Usage | null = null
@@ -203,7 +201,7 @@ export class UpstreamChatDecoder extends SseDecoder {
     return this.#usage
   }
 
-  /** Some close without `[DONE]`; a finish reason says that nothing is missing. */
+  /** Some servers close without `[DONE]`; a finish reason shows that nothing is missing. */
   override end(): readonly ChatEvent[] {
     const events = super.end()
     return this.#finishReason === undefined || this.state === 'failed'
@@ -223,7 +221,7 @@ export class UpstreamChatDecoder extends SseDecoder {
     if (this.#ended.isPassedBy(chunk)) return this.fail(SECOND_ANSWER)
     this.#usage = readUsage(readChatCounts, chunk.usage, chunk.service_tier) ?? this.#usage
     const choices = recordsOf(chunk.choices)
-    // Azure's first chunk holds the result of its filter alone, and its id and model are ''.
+    // Azure's first chunk contains only the result of its filter, and its id and model are ''.
     if (choices.length === 0 && chunk.id === '') return []
     const events: ChatEvent[] = this.#hasStarted ? [] : [this.#start(chunk)]
     for (const choice of choices) {
@@ -286,7 +284,7 @@ function endOf(decoder: ChoiceDecoder): readonly ChatEvent[] {
   ]
 }
 
-/** Some say it in an object. */
+/** Some send it inside an object. */
 function messageOf({ message }: JsonRecord): string {
   return textOf(message) ?? (isRecord(message) ? JSON.stringify(message) : 'no message')
 }

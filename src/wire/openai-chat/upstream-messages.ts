@@ -1,4 +1,4 @@
-/** Our messages as Chat Completions messages for an upstream. It must not know callers. */
+/** Encodes messages as Chat Completions messages for an upstream. Must not know callers. */
 
 import {
   type ChatMessage,
@@ -37,7 +37,9 @@ export function encodeUpstreamMessages(
   ignored: Set<Feature>,
 ): JsonRecord[] {
   const encoded: JsonRecord[] = []
-  /** Results hold text only: the rest follows as the user's, after all results of the turn. */
+  /**
+   * Results contain text only; the rest follows in a user message after all results of the turn.
+   */
   let media: (ImagePart | FilePart)[] = []
   const flush = (): void => {
     if (media.length > 0) encoded.push({ role: 'user', content: media.map(encodeUserPart) })
@@ -90,9 +92,7 @@ function toDataUrl(source: MediaSource): string {
   throw takesOnly('documents only inside the request, not by their address')
 }
 
-/**
- * Another provider's seals mean nothing here; reasoning that came from here goes back as it came.
- */
+/** Other providers' seals are useless here; the target's own reasoning is sent back unchanged. */
 function encodeAssistant(
   { content: parts, name }: Extract<ChatMessage, { readonly role: 'assistant' }>,
   target: Pick<EncodeTarget, 'sealOrigin'>,
@@ -139,13 +139,13 @@ function encodeAssistant(
   }
 }
 
-/** What came for a call after its beginning had been passed on. */
+/** Adds data of a call that arrived after its beginning was passed on. */
 function withLate(call: JsonRecord, ofCalls: ReadonlyMap<string, JsonRecord>): JsonRecord {
   const late = typeof call.id === 'string' ? ofCalls.get(call.id) : undefined
   return late === undefined ? call : { ...call, extra_content: joinExtra(extraOf(call), late) }
 }
 
-/** The seal, if the target itself gave what it seals. */
+/** The seal, if the target itself made it. */
 function ownSeal(
   { seal }: ReasoningPart | ToolCallPart,
   { sealOrigin }: Pick<EncodeTarget, 'sealOrigin'>,

@@ -10,8 +10,8 @@ import {
 } from '../usage.ts'
 
 /**
- * Chat and the dialects shaped like it: the same inclusion under other names (wire.md §3.1). Some
- * report the cached ones beside the details (https://platform.moonshot.ai/docs/api/chat,
+ * Chat and similar dialects: the same inclusion under other names (wire.md §3.1). Some report
+ * cached tokens outside the details (https://platform.moonshot.ai/docs/api/chat,
  * https://api-docs.deepseek.com/guides/kv_cache).
  */
 export const readChatCounts: UsageReader = (reported) => {
@@ -35,7 +35,7 @@ export const readChatCounts: UsageReader = (reported) => {
 }
 
 /**
- * Some count reasoning beside what they call completion, and bill it alike: their total tells
+ * Some count reasoning outside of completion tokens but charge it the same, as their total shows
  * (https://docs.x.ai/docs/key-information/consumption-and-rate-limits).
  */
 function besideOutput(reported: Record<string, unknown>, reasoningTokens: number): number {

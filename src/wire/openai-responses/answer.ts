@@ -1,4 +1,7 @@
-/** A whole Responses answer of an upstream in the gateway's own terms. It must not know callers. */
+/**
+ * Decodes an upstream's complete Responses answer to the gateway's own terms. Must not know
+ * callers.
+ */
 
 import type { Usage } from '../../core/usage.ts'
 import type { AnswerHead, AnswerPart, ChatAnswer, ChatEvent, FinishReason } from '../chat-answer.ts'
@@ -45,7 +48,7 @@ export function decodeResponse(body: JsonRecord): ChatAnswer {
   }
 }
 
-/** The members that the response object has at its start already. */
+/** The members that the response object has from its start. */
 export function startOf(response: JsonRecord): AnswerHead {
   const createdAt = typeof response.created_at === 'number' ? response.created_at : undefined
   return present({ id: textOf(response.id), model: textOf(response.model), createdAt })
@@ -57,7 +60,9 @@ export function finishReasonOf(response: JsonRecord, hasCalls: boolean): FinishR
   return details.reason === 'content_filter' ? 'content_filter' : 'length'
 }
 
-/** Items of other kinds come from tools that only a Responses caller can ask for: they are named. */
+/**
+ * Items of other kinds come from tools that only a Responses caller can ask for; they are reported.
+ */
 export function decodeItem(item: JsonRecord): AnswerPart[] {
   switch (item.type) {
     case 'message':
@@ -85,7 +90,7 @@ export function decodeItem(item: JsonRecord): AnswerPart[] {
 
 const KINDS = new Set(['message', 'reasoning', 'function_call', 'image_generation_call'])
 
-/** Names of what is not read of an item. */
+/** Names of the unread parts of an item. */
 export function unreadOf(item: JsonRecord): string[] {
   const type = textOf(item.type) ?? ''
   if (!KINDS.has(type)) return type === '' ? [] : [`answer.output[].type=${type}`]
@@ -95,7 +100,7 @@ export function unreadOf(item: JsonRecord): string[] {
   )
 }
 
-/** The item's own id is not what results answer to. */
+/** Results refer to the call's id, not to the item's own. */
 export function callOf(item: JsonRecord): { readonly id: string; readonly name: string } {
   return { id: textOf(item.call_id) ?? textOf(item.id) ?? '', name: textOf(item.name) ?? '' }
 }
@@ -105,10 +110,10 @@ export function sealOf(item: JsonRecord) {
   return value === undefined || value === '' ? undefined : { type: 'encrypted' as const, value }
 }
 
-/** Between the parts of a summary, which are paragraphs of their own. */
+/** Separates the parts of a summary, which are paragraphs. */
 export const PART_BREAK = '\n\n'
 
-/** The reasoning itself where a model shows it, else its summary. */
+/** The reasoning itself if the model shows it, else its summary. */
 function reasoningTextOf(item: JsonRecord): string {
   const shown = recordsOf(item.content)
   const parts = shown.length > 0 ? shown : recordsOf(item.summary)
@@ -122,7 +127,7 @@ function decodeContent(part: JsonRecord): AnswerPart[] {
   return part.type === 'refusal' && refusal !== '' ? [{ type: 'refusal', text: refusal }] : []
 }
 
-/** In the form that chat answers have them; each token's entry is the same in both. */
+/** In the form of chat answers; each token's entry is the same in both. */
 export function toChatLogprobs(entries: readonly JsonValue[]): JsonRecord {
   return { content: entries, refusal: null }
 }
@@ -154,8 +159,8 @@ export class ToldAnswer {
   }
 
   /**
-   * True where nothing is missing. Some servers repeat nothing, some trim what they repeat, some
-   * spell its JSON otherwise.
+   * True when nothing is missing. Some servers repeat nothing, some trim the repetition, some spell
+   * its JSON differently.
    */
   matches(repeated: readonly AnswerPart[]): boolean {
     const text = repeated.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')
@@ -202,7 +207,7 @@ export function readResponseUsage({
 
 /**
  * `input_tokens` includes cached ones and those written to a cache, `output_tokens` includes
- * reasoning ones (wire.md §2.2; https://github.com/openai/openai-node, `ResponseUsage`).
+ * reasoning (wire.md §2.2; https://github.com/openai/openai-node, `ResponseUsage`).
  */
 export const readResponsesCounts: UsageReader = (reported) => ({
   inputTokens: countOf(reported.input_tokens),

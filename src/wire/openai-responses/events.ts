@@ -1,4 +1,4 @@
-/** An upstream's Responses stream in the gateway's own events. It must not know callers. */
+/** Decodes an upstream's Responses stream to the gateway's events. Must not know callers. */
 
 import type { AnswerPart, ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord } from '../chat-request.ts'
@@ -22,8 +22,8 @@ import {
 } from './answer.ts'
 
 /**
- * The events that are read. All others (`….in_progress`, `….done` of what came in deltas, unknown
- * ones) only have to be readable.
+ * The events that are read. All others (`….in_progress`, `….done` after deltas, unknown ones) must
+ * only be valid.
  */
 const READ = new Set([
   'response.created',
@@ -41,7 +41,7 @@ const READ = new Set([
 ])
 
 /**
- * `response.created` comes before anything is done: only these say that the model has begun, and so
+ * `response.created` comes before any work is done; only these show that the model has begun, so
  * that a target answers.
  */
 const BEGUN = new Set(
@@ -50,15 +50,15 @@ const BEGUN = new Set(
 
 const LOST = 'The upstream repeated an answer at its end that is not the one it had streamed.'
 
-/** Known of an output item whose end has not come. */
+/** What is known of an output item before its end. */
 interface OpenItem {
-  /** Of a function call: its number among the calls. */
+  /** For a function call: its number among the calls. */
   readonly call: number | undefined
-  /** True where a delta of it came: without any, its end tells all of it. */
+  /** True when a delta arrived; without any, the item's end contains all of it. */
   hasDeltas: boolean
-  /** The kind of visible reasoning that came first: only that one is shown. */
+  /** The kind of visible reasoning that came first; only that one is shown. */
   reasoning: 'text' | 'summary' | undefined
-  /** The part of the summary, or of the text, that is being written. */
+  /** The current part of the summary or text. */
   part: unknown
 }
 
@@ -71,7 +71,7 @@ export class ResponsesStreamDecoder extends SseDecoder {
   #calls = 0
   #isTextOpen = false
   #isReasoningOpen = false
-  /** Everything sent of the answer, to be compared with what its last event repeats. */
+  /** Everything passed on, to be compared with what the last event repeats. */
   readonly #told = new ToldAnswer()
 
   protected decode(parsed: JsonRecord, frame: SseFrame): readonly ChatEvent[] {
@@ -91,7 +91,7 @@ export class ResponsesStreamDecoder extends SseDecoder {
   #decodeTyped(event: JsonRecord): readonly ChatEvent[] {
     if (event.type === 'response.created') {
       const { id } = responseOf(event)
-      // The same one may come twice before anything else.
+      // The same one may be repeated before any other event.
       if (this.#created !== undefined && (this.#hasBegun || id !== this.#created.id))
         return this.fail(SECOND_ANSWER)
       this.#created = { id }
@@ -184,7 +184,7 @@ export class ResponsesStreamDecoder extends SseDecoder {
     return [{ type: 'tool-call-delta', index: call, arguments: written }]
   }
 
-  /** The end of an item repeats all of it, and only here is encrypted reasoning whole. */
+  /** The end of an item repeats all of it, and only here is encrypted reasoning complete. */
   #endItem(event: JsonRecord): readonly ChatEvent[] {
     const item = recordOf(event.item)
     const begun = this.#items.has(event.output_index) ? [] : this.#beginItem(event)
@@ -227,7 +227,7 @@ export class ResponsesStreamDecoder extends SseDecoder {
     this.state = 'complete'
     const usage = readResponseUsage(response)
     return [
-      // Some tell all of it in their last event alone.
+      // Some send everything in their last event only.
       ...(isTold
         ? []
         : items.flatMap((item, output_index) => this.#endItem({ item, output_index }))),
@@ -274,7 +274,7 @@ function newItem(call: number | undefined): OpenItem {
   return { call, hasDeltas: false, reasoning: undefined, part: undefined }
 }
 
-/** Some servers name their events in the data alone, some beside it alone. */
+/** Some servers put the event's name only in the data, some only outside of it. */
 function withType(event: JsonRecord, name: string | undefined): JsonRecord {
   return name === undefined || typeof event.type === 'string' ? event : { ...event, type: name }
 }

@@ -1,7 +1,7 @@
 /**
  * OpenAI Responses as the gateway serves it: stateless, with encrypted reasoning carried by the
- * client. For callers of other dialects it is spoken to upstreams. Its traps are in README.md. It
- * must not know which providers speak it.
+ * client. Also used with upstreams for callers of other dialects. Pitfalls are in README.md. Must
+ * not know which providers use it.
  */
 import { invalidRequest } from '../../core/errors.ts'
 import type { UpstreamCodec } from '../codec.ts'
@@ -58,7 +58,7 @@ const ENCRYPTED_REASONING = 'reasoning.encrypted_content'
 const CURE = "This gateway keeps no state: send whole items in 'input' on every request."
 
 /**
- * Fields that only work where conversations are stored, each with what to do instead (design §4,
+ * Fields that only work with stored conversations, each with the alternative (design §4,
  * Responses).
  */
 const STATEFUL_FIELDS: Readonly<Record<string, string>> = {
@@ -89,7 +89,7 @@ function accept(body: JsonObject): AcceptedRequest {
       'unsupported_parameter',
     )
   }
-  // Refused whenever it is supplied (interface, Responses, rule 2), so also when empty.
+  // Refused whenever it is supplied (interface, Responses, rule 2), even when empty.
   const previous = body.get(PREVIOUS)
   if (previous !== undefined && body.type(previous) !== 'null')
     throw invalidRequest(
@@ -113,8 +113,8 @@ function accept(body: JsonObject): AcceptedRequest {
 }
 
 /**
- * A reference points at an item the upstream stored, and nothing is stored. Dropping it in silence
- * would lose the assistant's own words (wire.md §2.3), so it is refused with the cure.
+ * A reference points to an item that the upstream stored, and nothing is stored. Ignoring it would
+ * lose the assistant's own words (wire.md §2.3), so it is refused with the remedy.
  */
 function refuseItemReferences(body: JsonObject, input: JsonMember): void {
   if (body.type(input) !== 'array' || !mayHoldItemReference(body.raw(input))) return
@@ -136,9 +136,9 @@ function refuseItemReferences(body: JsonObject, input: JsonMember): void {
 }
 
 /**
- * A cheap look before the items are read one by one: the word itself, an escape that could spell
- * it, or a reference without the word, whose `type` may be null or missing. Agents replay items
- * with ids by the hundred, so an `id` alone is no reason to read them all.
+ * A cheap check before the items are read one by one: the word itself, an escape that could spell
+ * it, or a reference whose `type` is null or missing. Agents replay hundreds of items with ids, so
+ * an `id` alone is no reason to read them all.
  */
 function mayHoldItemReference(input: Uint8Array): boolean {
   const bytes = Buffer.from(input.buffer, input.byteOffset, input.byteLength)
@@ -150,7 +150,7 @@ function mayHoldItemReference(input: Uint8Array): boolean {
   )
 }
 
-// Bytes: a search for text turns it into bytes each time, hundreds of times for one body.
+// Bytes: a search for text would convert it each time, hundreds of times per body.
 const ITEM_REFERENCE = Buffer.from('item_reference')
 const ESCAPE = Buffer.from('\\u00')
 const NULL = Buffer.from('null')
@@ -167,7 +167,7 @@ function hasNullType(bytes: Buffer): boolean {
   return false
 }
 
-/** @returns where the last byte before `at` stands that is no space */
+/** @returns the index of the last byte before `at` that is not white space */
 function skipSpaceBack(bytes: Buffer, at: number): number {
   do at -= 1
   while (at > 0 && (bytes[at] ?? 0) <= SPACE)
@@ -176,7 +176,7 @@ function skipSpaceBack(bytes: Buffer, at: number): number {
 
 const SPACE = 0x20
 
-/** An object that says its `id` last, as one does that says nothing else. */
+/** An object whose last member is `id`, as in one without other members. */
 function hasObjectOfIdAtEnd(bytes: Buffer): boolean {
   for (let at = bytes.indexOf(ID); at !== -1; at = bytes.indexOf(ID, at + 4)) {
     const colon = skipSpace(bytes, at + 4)
@@ -187,7 +187,7 @@ function hasObjectOfIdAtEnd(bytes: Buffer): boolean {
   return false
 }
 
-/** @throws GatewayError where it can be read in two ways: one of them may be a reference */
+/** @throws GatewayError when it is ambiguous, because one reading may be a reference */
 function readItem(item: Uint8Array, index: number): JsonObject {
   try {
     return scanJsonObject(item)
@@ -200,7 +200,7 @@ function readItem(item: Uint8Array, index: number): JsonObject {
   }
 }
 
-/** OpenAI's schema leaves `type` to be missing or null, as it does for messages: these have a role. */
+/** OpenAI's schema allows a missing or null `type`, as for messages, which have a role. */
 function isItemReference(item: JsonObject): boolean {
   const type = presentMember(item, 'type')
   if (type !== undefined) return item.value(type) === 'item_reference'
@@ -215,7 +215,7 @@ function rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest {
   ]
   if (written !== undefined) edits.unshift(...written.edits)
   const store = body.get('store')
-  // The upstream's default is true, so absence is not enough.
+  // The upstream's default is true, so an absent member is not enough.
   if (store === undefined) edits.push({ type: 'add', key: 'store', json: 'false' })
   else if (body.type(store) === 'null')
     edits.push({ type: 'replace', member: store, json: 'false' })
@@ -227,9 +227,7 @@ function rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest {
   }
 }
 
-/**
- * The union of what the client asked for and the encrypted reasoning it needs for the next turn.
- */
+/** What the client asked for, plus the encrypted reasoning that it needs for the next turn. */
 function includeEncryptedReasoning(body: JsonObject): JsonEdit[] {
   const wanted = JSON.stringify(ENCRYPTED_REASONING)
   const include = body.get('include')

@@ -1,6 +1,6 @@
 /**
- * Our requests as Responses for an upstream. The format's traps, with their causes, are in
- * README.md. It must not know callers.
+ * Encodes requests as Responses for an upstream. Pitfalls, with their causes, are in README.md.
+ * Must not know callers.
  */
 import {
   type AssistantPart,
@@ -28,7 +28,7 @@ import { RESPONSES_SETTINGS, toShortId } from './settings.ts'
 /** Models that refuse sampling settings refuse these here. */
 const SAMPLING = ['temperature', 'topP', 'logprobs', 'topLogprobs'] as const
 
-/** @throws GatewayError `invalid_request` for what cannot be said in this format at all */
+/** @throws GatewayError `invalid_request` for requests that the format cannot express at all */
 export function encodeResponsesRequest(request: ChatRequest, target: EncodeTarget): EncodedRequest {
   const ignored = new Set<Feature>()
   const isRefused = target.traits.refusesSampling === true
@@ -62,7 +62,7 @@ function countLogprobs({ topLogprobs, logprobs }: ChatRequest): number | undefin
   return topLogprobs ?? (logprobs === true ? 0 : undefined)
 }
 
-/** Asks only models that reason for encrypted reasoning: OpenAI refuses it of others. */
+/** Asks only reasoning models for encrypted reasoning, because OpenAI refuses it for others. */
 function encodeInclude(
   { traits }: EncodeTarget,
   logprobs: number | undefined,
@@ -74,7 +74,7 @@ function encodeInclude(
   return include.length === 0 ? undefined : include
 }
 
-/** A tool without arguments needs this to be accepted, strict or not. */
+/** A tool without arguments is only accepted with this, strict or not. */
 const NO_PARAMETERS: JsonRecord = {
   type: 'object',
   properties: {},
@@ -82,7 +82,7 @@ const NO_PARAMETERS: JsonRecord = {
   additionalProperties: false,
 }
 
-/** Absent, `strict` means true here, and elsewhere false: it is always said. */
+/** A missing `strict` means true here, and false elsewhere, so it is always written. */
 function encodeTool({ name, description, parameters, strict }: Tool): JsonRecord {
   return {
     type: 'function',
@@ -125,9 +125,9 @@ function encodeReasoning(
     if (asked !== 'none') ignored.add('reasoning')
     return undefined
   }
-  // Without being asked for a summary it shows nothing.
+  // Without a requested summary it shows nothing.
   if (reasoning.display !== 'omitted') noteDisplay(reasoning, ignored)
-  // A model that cannot but think refuses to be told not to.
+  // A model that always thinks refuses to be told not to.
   const isRefused = asked === 'none' && traits.alwaysReasons === true
   if (isRefused) ignored.add('reasoning.effort')
   const effort = isRefused ? undefined : asked === 'max' ? 'xhigh' : asked
@@ -135,7 +135,7 @@ function encodeReasoning(
   return effort === undefined && summary === undefined ? undefined : present({ effort, summary })
 }
 
-/** The tiers are each vendor's own words. */
+/** Tiers differ between providers. */
 function encodeServiceTier(
   { serviceTier, family }: ChatRequest,
   ignored: Set<Feature>,
@@ -199,8 +199,8 @@ function encodeFile({ source, filename }: FilePart): JsonRecord {
 }
 
 /**
- * Each part an item, in their order; reasoning must stand directly before what it led to, or the
- * request is refused.
+ * Each part is an item, in order; reasoning must directly precede what it led to, or the request is
+ * refused.
  */
 function encodeAssistant(parts: readonly AssistantPart[], rules: InputRules): JsonRecord[] {
   const items: JsonRecord[] = []
@@ -239,16 +239,12 @@ function encodeAssistant(parts: readonly AssistantPart[], rules: InputRules): Js
       arguments: part.arguments,
     })
   }
-  // An answer that was cut short while the model thought: nothing follows that it could stand
-  // before.
+  // The answer was cut while the model thought, so nothing follows the reasoning.
   if (reasoning.length > 0) rules.ignored.add('reasoningParts')
   return items
 }
 
-/**
- * Only what this very origin encrypted can be read again; what was never sealed is for people to
- * read.
- */
+/** Only this origin can read what it encrypted; unsealed reasoning is only for people. */
 function encodeReasoningItem(
   { text, seal }: ReasoningPart,
   { target, ignored }: InputRules,

@@ -1,4 +1,4 @@
-/** The settings of a Responses request, and how a gate's defaults are written into one. */
+/** The settings of a Responses request, and how a gate's defaults are written into it. */
 
 import { createHash } from 'node:crypto'
 import type { GateDefaults } from '../../core/gate.ts'
@@ -47,7 +47,7 @@ export function editResponsesDefaults(
   return editor
 }
 
-/** https://developers.openai.com/api/docs/guides/tools: what tools may be given. */
+/** https://developers.openai.com/api/docs/guides/tools: the objects that tools may name. */
 const OF_TOOLS = [
   'container',
   'container.file_ids',
@@ -65,7 +65,7 @@ export const RESPONSES_IDS = new VendorIds({
     // Outputs of functions, and screenshots.
     'input.output.file_id',
     ...OF_TOOLS.map((path) => `tools.${path}`),
-    // Of `additional_tools` and `tool_search_output`.
+    // In `additional_tools` and `tool_search_output`.
     ...OF_TOOLS.map((path) => `input.tools.${path}`),
     'prompt_cache_options.comparison_response_id',
   ],
@@ -77,25 +77,23 @@ export const RESPONSES_IDS = new VendorIds({
     'input.approval_request_id',
     'input.acknowledged_safety_checks.id',
     'input.pending_safety_checks.id',
-    // Sources of a text, and where a call ran: a vendor's own words, which clients send back.
+    // Sources of a text, and where a call ran: the provider's own words, which clients send back.
     'input.content.annotations.container_id',
     'input.content.annotations.file_id',
     'input.results.file_id',
     'input.container_id',
     'input.environment.container_id',
-    // The vendor's own connectors, which everybody opens with a token of theirs.
+    // The provider's own connectors, which callers open with their own token.
     'tools.connector_id',
     'input.tools.connector_id',
   ],
   refused: ['previous_response_id', 'conversation.id', 'prompt.id', 'prompt.variables.*.file_id'],
 })
 
-/**
- * Longer ones of a call, of a user and of a prompt's cache are refused (`string_above_max_length`).
- */
+/** Longer ids of calls, users and prompt caches are refused (`string_above_max_length`). */
 const MAX_LENGTH = 64
 
-/** The id itself, or, where it is too long, a digest of it that is just as opaque. */
+/** The id itself or, if too long, an equally opaque digest of it. */
 export function toShortId(id: string): string {
   return id.length <= MAX_LENGTH ? id : createHash('sha256').update(id).digest('hex')
 }

@@ -1,6 +1,6 @@
 /**
- * Watches a Responses stream go by unchanged: its end, its usage, and what a failure event would
- * have to repeat.
+ * Observes a Responses stream without changing it: end, usage, and what a failure event has to
+ * repeat.
  */
 import { NO_USES, type ToolUses } from '../../core/cost.ts'
 import type { GatewayError } from '../../core/errors.ts'
@@ -20,7 +20,7 @@ import { readResponseUsage } from './answer.ts'
 const CREATED = 'response.created'
 const ITEM_ADDED = 'response.output_item.added'
 const ITEM_DONE = 'response.output_item.done'
-/** Only where this is in an item's event may the item be a use of a tool. */
+/** Only an event that contains this may be a use of a tool. */
 const HOSTED_CALL = /"(?:web_search|file_search|code_interpreter|image_generation)_call"/
 const TERMINAL_EVENTS = new Set(['response.completed', 'response.failed', 'response.incomplete'])
 
@@ -41,7 +41,7 @@ export class ResponsesTap extends SseRelay implements StreamTap {
   #items: ItemCounter | undefined
   #created: SseText | undefined
   #hasItems = false
-  /** As the last event tells them, which repeats all items. */
+  /** From the last event, which repeats all items. */
   #finalUses: ToolUses | undefined
 
   get toolUses(): ToolUses {
@@ -77,7 +77,7 @@ export class ResponsesTap extends SseRelay implements StreamTap {
     return { text, isTerminal }
   }
 
-  /** The same response may be created twice before anything else. */
+  /** The same response may be created twice before any other event. */
   #isSecond(frame: SseText): boolean {
     const before = this.#created
     this.#created ??= frame
@@ -86,7 +86,7 @@ export class ResponsesTap extends SseRelay implements StreamTap {
   }
 
   isWholeAtEnd(): boolean {
-    return false // Every Responses stream ends with one of its terminal events; without one it was cut.
+    return false // Every Responses stream ends with a terminal event; without one it was cut.
   }
 
   #noteItem(event: string, frame: SseText): void {
@@ -107,8 +107,8 @@ export class ResponsesTap extends SseRelay implements StreamTap {
 
   /**
    * `error` with both the flat and the nested spelling, then `response.failed` with a whole
-   * response, then `[DONE]`: the one sequence that every client tried reports as a failure (wire.md
-   * §2.1, §2.4.7).
+   * response, then `[DONE]`: the only sequence that every tested client reports as a failure
+   * (wire.md §2.1, §2.4.7).
    */
   encodeFailure(error: GatewayError): Uint8Array {
     const nested = toNestedError(error)
@@ -145,7 +145,7 @@ export class ResponsesTap extends SseRelay implements StreamTap {
   }
 }
 
-/** By which agents decide whether to wait, to shorten the conversation or to give up. */
+/** The code by which agents decide whether to wait, shorten the conversation or give up. */
 function failureCodeOf({ status, code }: GatewayError): string {
   if (code === CONTEXT_FULL) return CONTEXT_FULL
   return status === 429 ? 'rate_limit_exceeded' : 'server_error'
@@ -153,8 +153,8 @@ function failureCodeOf({ status, code }: GatewayError): string {
 
 const SEAL = '"encrypted_content":"'
 /**
- * The reasoning that came sealed, in bytes of text.
- * @param event the end of an item, which alone has all of it
+ * Sealed reasoning in bytes of text.
+ * @param event the end of an item, the only event with all of it
  */
 function sealedBytes(event: string): number {
   const at = event.indexOf(SEAL)
@@ -163,7 +163,7 @@ function sealedBytes(event: string): number {
   return sealedTextBytes(event.indexOf('"', from) - from)
 }
 
-/** Some servers write no `event:` lines, so that only the data says what an event is. */
+/** Some servers write no `event:` lines, so only the data identifies an event. */
 function typeOf(frame: SseText): string | undefined {
   const { type } = readEvent(frame)
   return typeof type === 'string' && (type === 'error' || type.startsWith('response.'))
@@ -177,8 +177,7 @@ function readEvent({ data }: SseText): ResponseEvent {
 }
 
 /**
- * Every member that a response object must have, for a stream that broke before the upstream sent
- * one.
+ * Every required member of a response object, for a stream that broke before the upstream sent one.
  */
 const EMPTY_RESPONSE = {
   id: 'resp_unknown',

@@ -1,6 +1,6 @@
 /**
- * Moves what one database holds into another, of either kind. Both are opened by the caller; it
- * knows no file and no address.
+ * Copies one database into another, of either kind. The caller opens both; knows no file and no
+ * address.
  */
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { isSqlite, takeTurn } from './database/sql-differences.ts'
@@ -14,12 +14,12 @@ export interface CopiedTable {
   readonly rows: number
 }
 
-/** Something is in the database that was to be filled; nothing was changed. */
+/** The target database is not empty; nothing was changed. */
 export class StoreNotEmptyError extends Error {
   override readonly name = 'StoreNotEmptyError'
 }
 
-/** All tables, each after those that it refers to. */
+/** All tables, each after the tables that it refers to. */
 export const TABLES: readonly (keyof Schema)[] = [
   'accounts',
   'api_keys',
@@ -47,20 +47,21 @@ export const TABLES: readonly (keyof Schema)[] = [
   'audit_log',
 ]
 
-/** Far below the parameters that a database takes at once: 65,535 and 24 columns at most. */
+/** Far below the parameter limit of databases: 65,535, with at most 24 columns. */
 const ROWS_PER_STATEMENT = 500
 
 export interface CopyOptions {
-  /** Called with how many rows of a table are copied so far, several times for a large one. */
+  /** Called with the number of copied rows of a table, several times for a large one. */
   readonly onProgress?: ((progress: CopiedTable) => void) | undefined
-  /** Nothing is copied where it fails, and nothing but the commit follows it. */
+  /** If it fails, nothing is copied. Only the commit follows it. */
   readonly beforeCommit?: () => Promise<void>
 }
 
 /**
- * All of it is copied or nothing. The tables of both have to be up to date, and nobody may write to
- * `from` meanwhile.
- * @throws StoreNotEmptyError when `to` holds more than the account that every database begins with
+ * Copies everything or nothing. Both must have the current schema, and nothing may write to `from`
+ * meanwhile.
+ * @throws StoreNotEmptyError when `to` contains more than the account that every database begins
+ * with
  */
 export async function copyStore(
   from: Pick<Store, 'database' | 'installation'>,
@@ -70,7 +71,7 @@ export async function copyStore(
   return await to.database.transaction().execute(async (transaction) => {
     await takeTurn(transaction, 'copy')
     await assertEmpty(transaction)
-    // It comes with the others.
+    // The account is copied with the others.
     await transaction.deleteFrom('accounts').execute()
     const copied: CopiedTable[] = []
     await reading(from.database, async (source) => {
@@ -84,7 +85,7 @@ export async function copyStore(
   })
 }
 
-/** All tables of one moment; and a cursor of Postgres lives as long as its transaction. */
+/** Reads all tables as of one moment; a Postgres cursor also needs its transaction. */
 async function reading(
   from: Kysely<Schema>,
   read: (source: Kysely<Schema>) => Promise<void>,
@@ -93,7 +94,7 @@ async function reading(
   else await from.transaction().setIsolationLevel('repeatable read').execute(read)
 }
 
-/** It is the same installation, and no node has seen it at a change that the copy is not at yet. */
+/** Keeps the installation's id, with a change number that no node is ahead of. */
 async function copyInstallation(
   { installation: source }: Pick<Store, 'installation'>,
   to: Transaction<Schema>,
@@ -108,8 +109,8 @@ async function copyInstallation(
 }
 
 /**
- * Postgres makes statistics of a filled table a minute later, or never. Until then a page of an
- * account's log reads and sorts all of its calls that are older.
+ * Postgres analyses a filled table a minute later, or never. Until then a page of an account's log
+ * would read and sort all its older calls.
  */
 async function analyzeTables(database: Transaction<Schema>): Promise<void> {
   if (isSqlite(database)) return
@@ -143,7 +144,7 @@ async function copyTable(
 ): Promise<number> {
   let rows = 0
   for await (const batch of readBatches(from, table)) {
-    // Each row goes into the table that it comes from, which the types of Kysely cannot tell.
+    // Each row goes into the same table, which Kysely's types cannot express.
     await to
       .insertInto(table as 'accounts')
       .values(batch as never)
@@ -154,7 +155,7 @@ async function copyTable(
   return rows
 }
 
-/** Never an empty one. */
+/** Never yields an empty batch. */
 async function* readBatches(
   from: Kysely<Schema>,
   table: keyof Schema,

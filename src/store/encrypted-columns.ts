@@ -1,6 +1,6 @@
 /**
- * Every column that the vault has sealed: a rotation of the master key goes through them. A table
- * that gets such a column is added here, or its rows are lost with the old key. Knows no key.
+ * Every column that the vault encrypts: a rotation of the master key updates them. A new encrypted
+ * column must be added here, or its rows are lost with the old key. Knows no key.
  */
 import type { AccountId } from '../core/ids.ts'
 import { ownedModelBinding } from '../core/owned-model.ts'
@@ -10,9 +10,9 @@ import type { Schema } from './schema.ts'
 
 export interface EncryptedColumn {
   readonly table: keyof Schema
-  /** Null where there is nothing to seal. */
+  /** Null when there is nothing to encrypt. */
   readonly column: string
-  /** Names a row: the table's primary key, and the account where the binding needs it. */
+  /** Identifies a row: the table's primary key, and the account if the binding needs it. */
   readonly key: readonly string[]
   /** The context that a row is bound to, from its key's values. */
   readonly bindingOf: (values: readonly string[]) => string

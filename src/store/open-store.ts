@@ -1,6 +1,4 @@
-/**
- * Opens the store: one object with one part per aggregate. Knows nothing of who asks or of HTTP.
- */
+/** Opens the store: one object with one part per aggregate. Knows nothing of callers or of HTTP. */
 import { type Kysely, sql } from 'kysely'
 import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../core/plan.ts'
 import { CallTableStore } from './calls/calls.ts'
@@ -47,7 +45,7 @@ export interface Store {
   readonly invitations: InvitationTableStore
   readonly users: UserTableStore
   readonly signInTries: SignInTriesStore
-  /** For better-auth's adapter alone, which brings queries of its own for the tables of users. */
+  /** Only for better-auth's adapter, which has its own queries for the tables of users. */
   readonly database: Kysely<Schema>
   readonly usageSums: UsageSums
   readonly budgets: BudgetTableStore
@@ -57,43 +55,40 @@ export interface Store {
   readonly usage: UsageStore
   readonly installation: InstallationTableStore
   /**
-   * Steps of later versions that the database has been through and that this build can live with:
-   * it knows nothing of what they added.
+   * Steps of later versions in the database that are compatible with this build, which ignores what
+   * they added.
    */
   readonly newerSteps: readonly string[]
   /**
-   * Resolves when everything committed so far would outlive a loss of power. A commit alone
-   * outlives the process: SQLite's write-ahead log is synced at checkpoints only
+   * Resolves when everything committed so far survives a power loss. A commit alone survives the
+   * process only: SQLite syncs its write-ahead log at checkpoints
    * (https://sqlite.org/pragma.html#pragma_synchronous, NORMAL).
    */
   sync(): Promise<void>
-  /** Of deleted rows, to the disk. */
+  /** Returns the space of deleted rows to the disk. */
   giveBackSpace(options: Parameters<typeof giveBackSpace>[1]): Promise<number>
-  /** @throws StoreFileGoneError when a file is not the one any more that was opened */
+  /** @throws StoreFileGoneError when the file was replaced or deleted since it was opened */
   assertThere(): void
   close(): Promise<void>
 }
 
 export interface OpenStoreOptions {
-  /**
-   * `refuse`: a schema that is not up to date is an error, because a server may be using it.
-   * Default `run`.
-   */
+  /** `refuse`: an outdated schema is an error, because a server may be using it. Default `run`. */
   readonly migrate?: 'run' | 'refuse'
-  /** Nothing that is there already is removed, however much it is. */
+  /** Existing rows above a cap are kept. */
   readonly caps?: AccountCaps
 }
 
 /**
- * Opens the database and brings its schema up to date.
- * @throws NewerDatabaseError, MigrationFailedError, DatabaseUnreachableError,
- * SharedSessionsError: refuse to serve.
+ * Opens the database and migrates its schema.
+ * @throws NewerDatabaseError, MigrationFailedError, DatabaseUnreachableError, SharedSessionsError:
+ * refuse to serve.
  */
 export async function openStore(
   location: StoreLocation,
   { migrate = 'run', caps = DEFAULT_ACCOUNT_CAPS }: OpenStoreOptions = {},
 ): Promise<Store> {
-  // Before anything is made in it.
+  // Before anything is created in it.
   if (migrate === 'run' && !('path' in location)) await assertSessions(location)
   const database = await openDatabase(location)
   let newerSteps: readonly string[]
@@ -116,7 +111,7 @@ export async function openStore(
       : undefined
   const relieve = async (rows: number) => checkpoints?.relieve(rows)
   const sync = async (): Promise<void> => {
-    // Postgres has written a commit to its disk when it answers.
+    // Postgres has written a commit to disk when it answers.
     if (checkpoints !== undefined) await checkpoints.sync()
     else if (isSqlite(database)) await sql`PRAGMA wal_checkpoint(PASSIVE)`.execute(database)
   }
@@ -152,15 +147,12 @@ export async function openStore(
 }
 
 async function assertSessions({ postgres }: PostgresLocation): Promise<void> {
-  // A store in a file needs no client for Postgres.
+  // A store in a file does not load the Postgres client.
   const { assertOwnSessions } = await import('./database/session-pooling.ts')
   await assertOwnSessions(postgres)
 }
 
-/**
- * Steps may take longer than any statement otherwise may, and wait for another node that is at
- * them.
- */
+/** Steps may exceed the usual statement timeout, and wait for another node that is migrating. */
 async function migrateAt(location: StoreLocation, database: Kysely<Schema>): Promise<void> {
   if ('path' in location) {
     if (!(await createTables(database))) await migrateToLatest(database)

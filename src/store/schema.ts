@@ -1,6 +1,7 @@
 /**
- * The tables as Kysely sees them. Only what SQLite and Postgres share: integers for time (ms since
- * the epoch) and truth values (0, 1), text for JSON. Every table carries the account.
+ * The tables for Kysely. Only types that SQLite and Postgres share: integers for times
+ * (milliseconds since the Unix epoch) and booleans (0, 1), text for JSON. Every table has an
+ * account column.
  */
 import type { Generated } from 'kysely'
 import type { CallCredential } from '../core/call.ts'
@@ -38,7 +39,7 @@ export interface Schema extends UserSchema {
 export interface InstallationTable {
   place: number
   id: string
-  /** Of SQLite; Postgres has its counter. */
+  /** SQLite only; Postgres has its counter. */
   change_number: number
   master_key_id: string | null
   moved_to: string | null
@@ -49,7 +50,7 @@ export interface AccountTable {
   id: AccountId
   name: string
   created_at: number
-  /** The name of its plan, one of the operator's; null: the one for new accounts. */
+  /** The plan's name, defined by the operator; null: the plan for new accounts. */
   plan: Generated<string | null>
 }
 
@@ -61,26 +62,24 @@ export interface ApiKeyTable {
   masked_prefix: string
   created_at: number
   last_used_at: number | null
-  /** The id of a user or a key, or `operator`; null: an older version made it. */
+  /** The id of a user or a key, or `operator`; null: created by an older version. */
   created_by: Generated<string | null>
   expires_at: Generated<number | null>
-  /**
-   * This and the two below are null together: it was never rotated, or nothing of that is in force.
-   */
+  /** This and the two below are null together: never rotated, or the previous text has expired. */
   previous_sha256: Generated<string | null>
   previous_masked_prefix: Generated<string | null>
   previous_ends_at: Generated<number | null>
 }
 
-/** The hash of a key that is in force no more and never again; written by the database itself. */
+/** The hash of a deleted or replaced key; written by a trigger. */
 export interface DeletedKeyTable {
   sha256: string
   account_id: AccountId
   key_id: KeyId
   deleted_at: number
   /**
-   * The key's name, for the calls and the usage that it left; null: only its text was replaced, or
-   * an older version deleted it.
+   * The key's name, for its calls and usage; null: only its text was replaced, or an older version
+   * deleted it.
    */
   name: Generated<string | null>
 }
@@ -90,7 +89,7 @@ export interface GateTable {
   id: GateId
   display_name: string
   description: string
-  /** JSON: `[{"model": "provider/model", "weight": 1}]`, the weight only where one was given. */
+  /** JSON: `[{"model": "provider/model", "weight": 1}]`, the weight only if set. */
   targets: string
   strategy: Strategy
   hedge_after_ms: number | null
@@ -115,43 +114,40 @@ export interface OwnedModelTable {
   pricing_output: number
   pricing_cached_input: number
   /**
-   * Encrypted under the master key, bound to account and slug (core/vault.ts). An empty text where
-   * there is none.
+   * Encrypted under the master key, bound to account and slug (core/vault.ts). Empty text for a
+   * missing credential.
    */
   sealed_credential: string
   credential_set_at: number
   created_at: number
   updated_at: number
   credential_header: Generated<CredentialHeader>
-  /** JSON; null: it was never asked anything. */
+  /** JSON; null: never probed. */
   probe: Generated<string | null>
   fim_endpoint: Generated<OwnedModel['fimEndpoint']>
   fim_template: Generated<OwnedModel['fimTemplate']>
   /**
-   * Equal to `credential_set_at`: since then there is none. Builds that do not know it set another
-   * with a new time beside.
+   * Equal to `credential_set_at` when the credential was removed at that time. Builds without this
+   * column update only the other one.
    */
   no_credential_since: Generated<number | null>
 }
 
 /**
- * One key's use of one target through one gate in one hour or one day, by class of status. Every
- * call is in one row of `usage_hours` and in one of `usage_days`.
+ * One key's use of one target through one gate in one hour or one day, by status class. Every call
+ * is in one row of `usage_hours` and in one of `usage_days`.
  */
 export interface UsageTable {
   account_id: AccountId
-  /** The beginning of the hour or the day (UTC): ms since the epoch. */
+  /** The beginning of the hour or the day (UTC): milliseconds since the Unix epoch. */
   starts_at: number
   gate_id: GateId
-  /** Empty where no upstream was asked. */
+  /** Empty when no upstream was asked. */
   target: string
   key_id: KeyId
   /** 2 for 200 to 299, and so on. */
   status_class: number
-  /**
-   * The owner of the credential that the target was asked with; empty where none was, or where that
-   * is not known.
-   */
+  /** The owner of the credential used for the target; empty when none was asked, or unknown. */
   credential: CallCredential | ''
   calls: number
   failed: number
@@ -164,10 +160,10 @@ export interface UsageTable {
   reasoning_tokens: number
   cache_write_tokens: number
   cost_nano_usd: number
-  /** How many calls' costs are estimated, and how many unknown; those of the others are exact. */
+  /** How many calls' costs are estimated, and how many unknown; the others are exact. */
   cost_estimated: number
   cost_unknown: number
-  /** Histograms as text, of the calls' durations and of the times to their first bytes. */
+  /** Histograms as text, of the calls' durations and their times to first byte. */
   durations: string
   first_bytes: string
 }
@@ -175,19 +171,19 @@ export interface UsageTable {
 /** How many calls of one key, for one gate, were refused in one hour for one reason. */
 export interface RefusedTable {
   account_id: AccountId
-  /** The beginning of the hour (UTC): ms since the epoch. */
+  /** The beginning of the hour (UTC): milliseconds since the Unix epoch. */
   starts_at: number
   gate_id: GateId
   key_id: KeyId
   status: number
-  /** Empty where there was none. */
+  /** Empty: none. */
   error_kind: string
   calls: number
 }
 
 /**
- * Times that upkeep of the store has reached. `usage_hours: deleted before`: usage is known by the
- * day only before it.
+ * Progress times of store maintenance. `usage_hours: deleted before`: earlier usage is known by day
+ * only.
  */
 export interface UpkeepTable {
   name: string
@@ -197,7 +193,7 @@ export interface UpkeepTable {
 export interface ProviderKeyTable {
   account_id: AccountId
   provider: string
-  /** By the vault, bound to the account and the provider; see encrypted-columns.ts. */
+  /** Encrypted by the vault, bound to the account and the provider; see encrypted-columns.ts. */
   sealed_key: string
   masked_key: string
   active: number
@@ -206,7 +202,7 @@ export interface ProviderKeyTable {
   last_used_at: number | null
 }
 
-/** Of `key_id` and `gate_id` one is set, and so of the two limits. */
+/** Exactly one of `key_id` and `gate_id` is set, and one of the two limits. */
 export interface BudgetTable {
   id: string
   account_id: AccountId
@@ -218,11 +214,11 @@ export interface BudgetTable {
   period: Period
   /** JSON: `[0.5, 0.8, 1]`. */
   alert_at: string
-  /** `refuse` or `allow`; null, of budgets made before there was a choice: `allow`. */
+  /** `refuse` or `allow`; null for budgets from before this choice: `allow`. */
   unpriced: Generated<string | null>
   /**
-   * This and the two below: what it used up to the end of the hour of its creation, and what was in
-   * the hours of the rest of that day when those were deleted; null while those calls are kept.
+   * This and the two below: usage up to the end of the hour of its creation, plus later hours of
+   * that day that were deleted; null while those calls are retained.
    */
   first_tokens: Generated<number | null>
   first_nano_usd: Generated<number | null>
@@ -243,7 +239,7 @@ export interface WebhookTable {
   id: string
   account_id: AccountId
   url: string
-  /** By the vault, bound to the webhook; see encrypted-columns.ts. */
+  /** Encrypted by the vault, bound to the webhook; see encrypted-columns.ts. */
   sealed_secret: string
   /** JSON: `["budget.exhausted"]`. */
   events: string
@@ -265,7 +261,7 @@ export interface WebhookDeliveryTable {
   account_id: AccountId
   webhook_id: string
   event: string
-  /** The text that is sent, to the byte. */
+  /** The exact text that is sent. */
   body: string
   attempts: number
   next_attempt_at: number

@@ -1,7 +1,7 @@
 /**
- * Everything sealed in the database, to be counted and to be sealed anew under another master key,
- * also while a server works on the same database. Takes no lock, migrates nothing, and knows no
- * column by name.
+ * Counts everything encrypted in the database, and re-encrypts it under another master key, even
+ * while a server uses the same database. Takes no lock, migrates nothing, and knows no column by
+ * name.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
@@ -15,13 +15,13 @@ import type { Schema } from './schema.ts'
 
 export interface SealedTally {
   readonly table: string
-  /** Under the current master key, and it opens them. */
+  /** Decryptable with the current master key. */
   readonly current: number
-  /** Under an older one, and it opens them. */
+  /** Decryptable with an older one. */
   readonly previous: number
-  /** Damaged, of another row, or under a master key that is not here. */
+  /** Damaged, from another row, or under a missing master key. */
   readonly unopened: number
-  /** The ids of the master keys that its texts name. */
+  /** The ids of the master keys in its texts. */
   readonly keyIds: ReadonlySet<string>
 }
 
@@ -53,10 +53,10 @@ export class SealedRows {
     }
   }
 
-  /** On a connection that the caller has already, and closes. */
+  /** Uses a connection that the caller owns and closes. */
   static async over(database: Kysely<Schema>): Promise<SealedRows> {
     const columns: EncryptedColumn[] = []
-    // An older version's database has not all of them.
+    // An older version's database lacks some of them.
     for (const column of ENCRYPTED_COLUMNS)
       if (await hasTable(database, column.table)) columns.push(column)
     return new SealedRows(database, columns)
@@ -66,12 +66,12 @@ export class SealedRows {
     return this.#database.destroy()
   }
 
-  /** Steps that only later versions know: they may have sealed what is not known here. */
+  /** Steps that only later versions know, and that may have encrypted columns unknown here. */
   async listNewerSteps(): Promise<readonly string[]> {
     return (await listApplied(this.#database)).filter((name) => !Object.hasOwn(migrations, name))
   }
 
-  /** @param vault undefined: there is no master key, and nothing opens */
+  /** @param vault undefined: there is no master key, so nothing can be decrypted */
   async tally(vault: Vault | undefined): Promise<SealedTally[]> {
     const tallies: SealedTally[] = []
     for (const column of this.#columns) {
@@ -88,8 +88,8 @@ export class SealedRows {
   }
 
   /**
-   * Tries one sealed text of each kind.
-   * @param vault undefined: there is no master key, and nothing opens
+   * Tries one encrypted text of each kind.
+   * @param vault undefined: there is no master key, so nothing can be decrypted
    */
   async tryOneOfEach(
     vault: Vault | undefined,
@@ -112,8 +112,8 @@ export class SealedRows {
   }
 
   /**
-   * Seals what is under an older key under the current one, row by row, so that others may write
-   * between; what does not open stays as it is. Stopped half-way, it can be begun anew.
+   * Re-encrypts texts under an older key with the current one, row by row, so that others may write
+   * in between; texts that cannot be decrypted stay unchanged. Can be interrupted and repeated.
    * @returns how many rows were changed
    */
   async reseal(vault: Vault, onRow: () => unknown = () => {}): Promise<number> {
@@ -123,7 +123,7 @@ export class SealedRows {
         const binding = column.bindingOf(values)
         if (stateOf(vault, sealed, binding) !== 'previous') continue
         const anew = vault.encrypt(vault.decrypt(sealed, binding), binding)
-        // One that was replaced meanwhile is not put back.
+        // A row that was replaced meanwhile is not overwritten.
         const result = await sql`
           update ${sql.table(column.table)} set ${sql.ref(column.column)} = ${anew}
           where ${matches(column, values)} and ${sql.ref(column.column)} = ${sealed}

@@ -1,7 +1,7 @@
 /**
- * Pages of the log under any filter, newest first, looked for in the order of time, some calls a
- * turn of the event loop. The calls that a page looks at bound its cost, whatever the filter: where
- * few of them pass, a page comes short, with the place to go on from.
+ * Pages of the log under any filter, newest first, searched in the order of time, a few calls per
+ * turn of the event loop. The number of calls examined bounds a page's cost: when few match, the
+ * page is short and says where to continue.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely'
@@ -11,30 +11,32 @@ import { isSqlite, rowsAsJson } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 import { CALL_COLUMN_NAMES, type CallValues, toRecord, toTableRow } from './call-rows.ts'
 
-/** Calls looked at for one page: some fifty milliseconds of SQLite, a step at a time. */
+/** Calls examined for one page: about fifty milliseconds of SQLite, in steps. */
 const MAX_ROWS = 100_000
 /**
- * The index knows keys and gates. A question for nothing else reads only the rows that pass: some
- * 150 milliseconds.
+ * The index contains keys and gates, so a filter on these reads only matching rows: about 150
+ * milliseconds.
  */
 const MAX_ENTRIES = 1_000_000
-/** It reads them twice, and rows too where it has not cleaned up lately: up to half a microsecond. */
+/**
+ * Postgres reads index entries twice, and rows too before a vacuum: up to half a microsecond each.
+ */
 const MAX_ENTRIES_OF_POSTGRES = 300_000
-/** Looked at in one turn of the event loop: a millisecond of it, two where each row is read. */
+/** Examined in one turn of the event loop: a millisecond, or two when each row is read. */
 const STEP_OF_SQLITE = 4_000
-/** A server's work holds up nobody here. The second step is twice as long, and so on. */
+/** Server work does not block this loop. Each step is twice as long as the one before. */
 const FIRST_STEP_OF_POSTGRES = 10_000
 
 const PAGE_AS_JSON = rowsAsJson('page', CALL_COLUMN_NAMES).as('rows')
 
 const ANY_CODE = 'any'
-/** Of `LIKE`, with the character that escapes them. */
+/** Characters that `LIKE` would interpret, and its escape character. */
 const WILDCARDS = /[%_!]/g
 
 export interface CallFilter {
-  /** Milliseconds since the Unix epoch; this one included. */
+  /** Milliseconds since the Unix epoch, inclusive. */
   readonly fromMs?: number
-  /** This one left out. */
+  /** Exclusive. */
   readonly toMs?: number
   readonly gateId?: string
   readonly keyId?: string
@@ -49,15 +51,15 @@ export interface CallFilter {
   /** The code of the gateway's own refusals; `any`: all of them. */
   readonly refused?: string
   readonly stream?: boolean
-  /** So long or longer. */
+  /** Inclusive. */
   readonly durationFromMs?: number
-  /** Shorter than that. */
+  /** Exclusive. */
   readonly durationToMs?: number
   readonly firstByteFromMs?: number
   readonly firstByteToMs?: number
 }
 
-/** The end of the last page: the place of its last row in the order newest first. */
+/** The end of the last page: the position of its last row, newest first. */
 export interface CallPosition {
   /** Milliseconds since the Unix epoch. */
   readonly startedAt: number
@@ -66,13 +68,13 @@ export interface CallPosition {
 
 export interface CallPage {
   readonly limit: number
-  /** Only what comes after this place. */
+  /** Only calls after this position. */
   readonly before?: CallPosition
 }
 
 export interface CallPageResult {
   readonly calls: readonly CallRecord[]
-  /** The place to go on from, of a page that came short before all older calls were looked at. */
+  /** Where to continue when a page is short because not all older calls were examined. */
   readonly goOnBefore?: CallPosition
 }
 
@@ -81,7 +83,7 @@ type Condition = (eb: ExpressionBuilder<Schema, 'calls'>) => Expression<SqlBool>
 interface Search {
   readonly filter: CallFilter
   readonly page: CallPage
-  /** Calls looked at at most, and in the first step; for tests. */
+  /** Limits of calls examined per page, and in the first step; for tests. */
   readonly maxCandidates?: number
   readonly step?: number
 }
@@ -109,7 +111,7 @@ export async function findCallPage(
       .select(PAGE_AS_JSON)
       .executeTakeFirstOrThrow()
     if (rows === null) return []
-    // The driver has had its turn with them.
+    // The driver has worked on these rows; now others get their turn.
     await nextTurn()
     return (JSON.parse(rows) as CallValues[]).map((values) => toRecord(toTableRow(values)))
   }
@@ -122,7 +124,7 @@ export async function findCallPage(
   let { before } = page
   for (;;) {
     step = Math.min(step, left)
-    // Without the id, this is answered by the index alone.
+    // Without the id, the index alone answers this.
     const last = await database
       .selectFrom('calls')
       .select('started_at')
@@ -137,7 +139,7 @@ export async function findCallPage(
     const asked = before === undefined ? { limit: wanted } : { limit: wanted, before }
     calls.push(...(await find(asked, last?.started_at)))
     if (last === undefined || calls.length === page.limit) return { calls }
-    // Everything of its own millisecond has been looked at; no id is before the empty one.
+    // Every call of that millisecond was examined; no id sorts before the empty one.
     before = { startedAt: last.started_at, id: '' }
     left -= step
     if (left <= 0) return { calls, goOnBefore: before }
@@ -156,7 +158,7 @@ function withinTimes(times: {
   if (fromMs !== undefined) conditions.push((eb) => eb('started_at', '>=', fromMs))
   if (toMs !== undefined) conditions.push((eb) => eb('started_at', '<', toMs))
   if (before !== undefined) {
-    // It follows from the next one, of which Postgres does not know how few rows pass it.
+    // Implied by the next condition, for which Postgres cannot estimate how few rows match.
     conditions.push((eb) => eb('started_at', '<=', before.startedAt))
     conditions.push(({ eb, refTuple, tuple }) =>
       eb(refTuple('started_at', 'id'), '<', tuple(before.startedAt, before.id as CallId)),
@@ -166,8 +168,8 @@ function withinTimes(times: {
 }
 
 /**
- * The last millisecond that has calls of this page; where the place before has no id, all of its
- * own have been seen.
+ * The last millisecond with calls of this page. A position without an id means that its whole
+ * millisecond was examined.
  */
 function latestMs(filter: CallFilter, before: CallPosition | undefined): number {
   const toMs = (filter.toMs ?? Number.MAX_SAFE_INTEGER) - 1
@@ -176,10 +178,10 @@ function latestMs(filter: CallFilter, before: CallPosition | undefined): number 
 }
 
 interface SplitConditions {
-  /** It has an index of its own. */
+  /** It has its own index. */
   readonly leading: readonly Condition[]
   readonly others: readonly Condition[]
-  /** The index of all calls has what the others ask for. */
+  /** The index of all calls contains the columns of the other conditions. */
   readonly isOfIndex: boolean
 }
 
@@ -193,7 +195,7 @@ function splitConditions(filter: CallFilter): SplitConditions {
     (outcome !== undefined && outcome !== 'succeeded') ||
     (status ?? 0) >= 400 ||
     (statusClass ?? 0) >= 4
-  // Word for word as in the index, or it is not used.
+  // Must match the index's condition literally, or Postgres does not use it.
   if (isAboutTrouble) leading.push(() => sql<SqlBool>`(outcome <> 'succeeded' OR status >= 400)`)
   const columns = [
     ['key_id', keyId],
@@ -201,7 +203,7 @@ function splitConditions(filter: CallFilter): SplitConditions {
   ] as const
   for (const [column, value] of columns) {
     if (value === undefined) continue
-    // Among the few that went wrong no other index is to be chosen for it.
+    // Prevents another index from being used for the few failed calls.
     const known = isAboutTrouble ? sql`coalesce(${sql.ref(column)}, '')` : sql.ref(column)
     others.push(() => sql<SqlBool>`${known} = ${value}`)
   }

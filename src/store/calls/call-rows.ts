@@ -1,5 +1,5 @@
 /**
- * A call as a row of its table, and back: a table made from the list of a call's columns
+ * Converts a call to its table row and back, by a table made from the list of a call's columns
  * (core/call-columns.ts). Runs no query.
  */
 import type { Selectable } from 'kysely'
@@ -12,7 +12,7 @@ import type { Usage } from '../../core/usage.ts'
 
 type Columns = typeof CALL_COLUMNS
 
-/** A record's value in a row: truth values are 0 and 1, attempts are JSON. */
+/** A record's value in a row: booleans are 0 and 1, attempts are JSON. */
 type Cell<Value> = Value extends undefined
   ? null
   : Value extends boolean
@@ -33,7 +33,7 @@ type PartCell<Part> = Part extends { readonly values: readonly (infer Value)[] }
     ? string | null
     : number | null
 
-/** The cells of a column that the table holds in several. */
+/** The cells of a column that the table stores in several. */
 type PartCells<Parts extends Readonly<Record<string, ColumnPart>>> = {
   [Name in keyof Parts as Parts[Name]['column']]: PartCell<Parts[Name]>
 }
@@ -48,18 +48,18 @@ type CellValue = string | number | null
 interface CellColumn {
   readonly column: keyof CallTable
   readonly name: keyof CallRecord
-  /** The member of the value, of a column that the table holds in several. */
+  /** The member of the value, for a column that the table stores in several. */
   readonly part?: string
   readonly type: CallColumn['type']
   /** The cell of a call without this value. */
   readonly absent: CellValue
 }
 
-// The list gives the record and the table their types, so its names are theirs.
+// The list defines the record and the table, so the names match.
 const LIST = Object.entries(CALL_COLUMNS) as readonly (readonly [keyof CallRecord, CallColumn])[]
 const CELLS: readonly CellColumn[] = LIST.flatMap(([name, column]) => toCells(name, column))
 
-/** In the order of the values of `toRowValues`. */
+/** In the order of `toRowValues`. */
 export const CALL_COLUMN_NAMES: readonly (keyof CallTable)[] = CELLS.map(({ column }) => column)
 
 function toCells(name: keyof CallRecord, listed: CallColumn): readonly CellColumn[] {
@@ -136,7 +136,7 @@ function toUsage(row: Selectable<CallTable>): Usage | null {
   }
 }
 
-/** Null where nothing is known of it. */
+/** Null when nothing is known of it. */
 function toCost(row: Selectable<CallTable>): Cost | null {
   if (row.cost_status === 'unknown' && row.price_source === null) return null
   return { nanoUsd: row.cost_nano_usd, status: row.cost_status, source: row.price_source }

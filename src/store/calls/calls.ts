@@ -21,10 +21,10 @@ import { sortByAccount, sortById } from './commit-order.ts'
 import { CommitSize } from './commit-size.ts'
 import { type DeletedStep, deleteCallsBefore, findBounds } from './old-calls.ts'
 
-/** Rows of which it is asked which are new. */
+/** Rows per query for which of them are new. */
 const ROWS_PER_STATEMENT = 64
 
-/** More save little of what a commit costs. */
+/** More rows per commit save little. */
 const ROWS_OF_A_SERVER = 4_096
 
 export class CallTableStore {
@@ -35,11 +35,11 @@ export class CallTableStore {
     toValues: toRowValues,
   })
   readonly #commitSize = new CommitSize()
-  /** To delete a call costs several times what it costs to store one. */
+  /** Deleting a call costs several times as much as storing one. */
   readonly #deletionSize = new CommitSize(32)
   readonly #relieve: (rows: number) => Promise<void>
 
-  /** @param relieve awaited after so many rows */
+  /** @param relieve awaited after this many rows */
   constructor(
     database: Kysely<Schema>,
     relieve: (rows: number) => Promise<void> = () => Promise.resolve(),
@@ -49,10 +49,10 @@ export class CallTableStore {
   }
 
   /**
-   * All of them are in the store and in the sums of their hours and days when this resolves; when it
-   * rejects, none or some, and those in all three. Idempotent by call id: a call that is there
-   * already stays as it is and is not added again, so a batch may be sent again after a crash or a
-   * failure. Streams go on between its statements.
+   * When this resolves, all calls are in the store and in the sums of their hours and days; when it
+   * rejects, none or some, and those in all three. Idempotent by call id: an existing call is
+   * unchanged and not counted again, so a batch may be sent again after a crash or failure. Calls
+   * are served between its statements.
    * @param between awaited between statements
    */
   async insertMany(
@@ -68,8 +68,8 @@ export class CallTableStore {
       const ofCommit = places.slice(start, start + this.#commitRows())
       const sorted = isSqlite(this.#database) ? ofCommit : await sortById(batch, ofCommit, between)
       const some = new BatchPart(batch, sorted)
-      // Nearly always all of them are new. To ask which ones costs SQLite as much as an index, and to
-      // leave out those that are not costs Postgres a quarter of the whole.
+      // Nearly always all of them are new. Asking which ones costs SQLite as much as an index, and
+      // skipping duplicates costs Postgres a quarter of the total.
       const sums =
         (await this.#insertNew(some, between)) ?? (await this.#insertMissing(some, between))
       start += some.length
@@ -78,14 +78,14 @@ export class CallTableStore {
     }
   }
 
-  /** A server's commit holds up nobody here, and waits for its disk each time. */
+  /** A server's commit does not block this loop, but waits for its disk each time. */
   #commitRows(): number {
     return isSqlite(this.#database) ? this.#commitSize.rows : ROWS_OF_A_SERVER
   }
 
   /**
-   * @returns how many rows of sums were written; undefined, with nothing inserted, when a call is
-   * there already or comes twice
+   * @returns how many rows of sums were written; undefined, with nothing inserted, when a call
+   * exists already or occurs twice
    */
   async #insertNew(
     records: Items<CallRecord>,
@@ -128,18 +128,12 @@ export class CallTableStore {
     })
   }
 
-  /**
-   * Newest first; calls of the same millisecond in the order of their ids, so that no page repeats
-   * or skips one.
-   */
+  /** Newest first; calls of the same millisecond by id, so that no page repeats or skips one. */
   async list(accountId: AccountId, page: CallPage): Promise<CallRecord[]> {
     return [...(await this.findPage(accountId, {}, page)).calls]
   }
 
-  /**
-   * Like `list`, of the calls that pass the filter. Looks at a bounded number of rows, so a page
-   * may be short.
-   */
+  /** Like `list`, with a filter. Examines a bounded number of rows, so a page may be short. */
   findPage(accountId: AccountId, filter: CallFilter, page: CallPage): Promise<CallPageResult> {
     return findCallPage(this.#database, accountId, { filter, page })
   }
@@ -155,8 +149,8 @@ export class CallTableStore {
   }
 
   /**
-   * Replaces what the calls cost, in their rows and in the sums of their hours and days.
-   * @returns how many were still there
+   * Replaces the costs of calls, in their rows and in the sums of their hours and days.
+   * @returns how many still existed
    */
   async correctCosts(accountId: AccountId, corrected: readonly CallRecord[]): Promise<number> {
     return await this.#database.transaction().execute(async (transaction) => {
@@ -190,9 +184,7 @@ export class CallTableStore {
     return findBounds(this.#database)
   }
 
-  /**
-   * One step of deleting what began before this time, of `limit` calls at most; sums stay.
-   */
+  /** One step of deleting calls that began before this time, at most `limit`; sums stay. */
   async deleteBefore(timeMs: number, limit: number, place?: AccountId): Promise<DeletedStep> {
     const step = await deleteCallsBefore(this.#database, {
       timeMs,
@@ -212,8 +204,8 @@ function toInsert(database: Kysely<Schema>, records: readonly CallRecord[]) {
     .onConflict((conflict) => conflict.column('id').doNothing())
 }
 
-// A batch of calls adds to the sums in the transaction that stores it: to hours, days and the counts
-// of refused calls.
+// A batch of calls adds to the sums in the transaction that stores it: hours, days and counts of
+// refused calls.
 
 class BatchSums {
   readonly #used = new CallSums()
@@ -225,8 +217,8 @@ class BatchSums {
   }
 
   /**
-   * @param transaction the one that stores the calls; best last, for other nodes wait for its rows
-   * from then on
+   * @param transaction the one that stores the calls; preferably as its last step, since other
+   * nodes wait for these rows
    * @param between awaited between the statements
    * @returns how many rows were written
    */

@@ -2,14 +2,14 @@
 import type { CallBatch } from '../../core/call-batch.ts'
 import type { AccountId } from '../../core/ids.ts'
 
-/** Looked at before others get their turn: a tenth of a millisecond. */
+/** Examined between two yields: a tenth of a millisecond. */
 const CALLS_PER_TURN = 2_048
-/** Each is looked for in its line: as long. */
+/** Each id is searched for in its line: takes as long. */
 const IDS_PER_TURN = 512
 
 /**
- * For a file: account after account, each one's calls as they came, because neighbours share pages of
- * the index, which begins with the account, and of the sums.
+ * For a file: sorted by account, because an account's calls share pages of the index and of the
+ * sums. Calls of one account keep their order.
  * @param between awaited between two steps
  * @returns indexes of the batch
  */
@@ -33,7 +33,7 @@ export async function sortByAccount(
 
 /**
  * For a server: two nodes that store the same calls in one order wait for each other; in two orders
- * neither would ever go on.
+ * they would deadlock.
  * @param places of one commit, indexes of the batch
  * @returns the same, in the order of their calls' ids
  */
@@ -49,16 +49,16 @@ export async function sortById(
   }
   await between()
   const idAt = (index: number) => ids[index] ?? ''
-  // Nearly sorted, for ids begin with the time.
+  // Nearly sorted already, because ids begin with the time.
   const order = Array.from(ids.keys()).sort((one, other) => (idAt(one) < idAt(other) ? -1 : 1))
   return order.map((index) => places[index] ?? 0)
 }
 
-// Sorts texts a part at a time: ten thousand at once hold the event loop for milliseconds.
+// Sorts texts in parts: ten thousand at once block the event loop for milliseconds.
 
 const TEXTS_PER_PART = 512
 
-/** By code units. @param between awaited after each part and each joining of two */
+/** By code units. @param between awaited after each part and each merge */
 export async function sortInTurns<Text extends string>(
   texts: readonly Text[],
   between: () => Promise<unknown>,

@@ -1,15 +1,15 @@
 /**
- * How many rows share a commit, by what commits took: one writes every page that its rows touched,
- * and the event loop waits. Rows of one account share pages, rows of thousands have several each.
- * Must not know a table.
+ * Decides how many rows share a commit, from earlier commits' duration: a commit writes every page
+ * that its rows touched, and the event loop waits. Rows of one account share pages, rows of
+ * thousands have several each. Must not know a table.
  */
 
-/** They share what a commit costs by itself; more make it no cheaper. */
+/** Above this, a commit's fixed cost hardly matters. */
 export const MOST_ROWS = 1_024
 const LEAST_ROWS = 32
 /**
- * Of the event loop: half as many rows follow a commit that took longer, twice as many one that was
- * quick.
+ * Milliseconds of the event loop: after a longer commit the number of rows is halved, after a quick
+ * one doubled.
  */
 const LONG_MS = 1
 const QUICK_MS = 0.4
@@ -17,7 +17,7 @@ const QUICK_MS = 0.4
 export class CommitSize {
   #rows: number
 
-  /** @param rows a first guess: 1,024 that touch pages of their own would be 16 ms of a commit */
+  /** @param rows the first guess: 1,024 rows on pages of their own would take 16 ms */
   constructor(rows = 128) {
     this.#rows = rows
   }
@@ -26,11 +26,11 @@ export class CommitSize {
     return this.#rows
   }
 
-  /** @param rows of the commit that took so long */
+  /** @param rows of the commit @param tookMs its duration */
   note(rows: number, tookMs: number): void {
     if (tookMs > LONG_MS)
       this.#rows = Math.max(LEAST_ROWS, Math.floor(Math.min(rows, this.#rows) / 2))
-    // One that was smaller than it might have been says nothing of a larger one.
+    // A commit smaller than allowed does not show how long a larger one takes.
     else if (tookMs < QUICK_MS && rows >= this.#rows)
       this.#rows = Math.min(MOST_ROWS, this.#rows * 2)
   }

@@ -1,7 +1,6 @@
 /**
- * The calls that are old enough to go: when all of them began, and their deletion, account by
- * account and step by step, so that no step grows with the accounts or the calls. Must not know how
- * long calls are kept.
+ * Expired calls: the range of all calls' times, and their deletion by account in steps, so that no
+ * step grows with the number of accounts or calls. Must not know the retention period.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
@@ -11,12 +10,12 @@ import { isSqlite } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 import type { CommitSize } from './commit-size.ts'
 
-/** Three seeks each: together less than a millisecond of the event loop. */
+/** Three index seeks each: together less than a millisecond of the event loop. */
 const ACCOUNTS_PER_STEP = 100
 
 export interface DeletedStep {
   readonly deleted: number
-  /** The beginning of the next step; undefined: nothing is left. */
+  /** Where the next step begins; undefined: nothing is left. */
   readonly next: AccountId | undefined
 }
 
@@ -39,17 +38,17 @@ export async function findBounds(database: Kysely<Schema>): Promise<KeptRows | u
 
 export interface Deletion {
   readonly timeMs: number
-  /** Of calls that go at most. */
+  /** The maximum number of calls to delete. */
   readonly limit: number
-  /** The beginning that the step before named; absent: the first account. */
+  /** Where the previous step ended; undefined: the first account. */
   readonly place?: AccountId | undefined
-  /** How many of them one statement takes of a file, by what those before it took. */
+  /** How many rows one statement deletes from a file, adapted to earlier statements. */
   readonly size: Pick<CommitSize, 'rows' | 'note'>
 }
 
 /**
- * One step of deleting calls that began before this time. Others have their turn between its
- * statements; the hours' sums stay.
+ * One step of deleting calls that began before this time. Yields between its statements; hourly
+ * sums stay.
  */
 export async function deleteCallsBefore(
   database: Kysely<Schema>,
@@ -88,7 +87,7 @@ async function deleteSome(
         .select('id')
         .where('account_id', 'in', accounts)
         .where('started_at', '<', timeMs)
-        // The order of the index, which has to be the way to them in a table of many millions.
+        // The index's order, so that it is used in a table of many millions.
         .orderBy('account_id')
         .orderBy('started_at')
         .limit(limit),
@@ -106,7 +105,8 @@ interface AccountBounds {
 }
 
 /**
- * From one account's first row to the next account's: a table of a million rows is not read for it.
+ * Skips from one account's first row to the next account's, instead of reading a table of a million
+ * rows.
  */
 async function listAccounts(
   database: Kysely<Schema>,

@@ -1,6 +1,6 @@
 /**
  * The audit log in the database: one row for each change, written in the change's own transaction.
- * Knows no secret.
+ * Contains no secret.
  */
 import type { Kysely, Selectable, Transaction } from 'kysely'
 import { type AuditRecord, type Change, type PublicForm, resourceOf } from '../../core/audit.ts'
@@ -14,17 +14,17 @@ import { currentOrigin } from './change-origin.ts'
 import { noteChangeOf } from './changes-made.ts'
 import { assertPrecondition } from './precondition.ts'
 
-/** A proxy's header may hold anything; an address is shorter. */
+/** A proxy's header may contain anything; a real address is shorter. */
 const MOST_ADDRESS_CHARACTERS = 100
-/** A millisecond or two of the event loop. */
+/** One or two milliseconds of the event loop. */
 const ROWS_PER_BATCH = 50
 const PAUSE_MS = 10
 
 /**
- * Writes a change down in the transaction that makes it, so that neither can be there without the
- * other; call it only when something has changed.
- * @throws Error when nobody can be named for it, GatewayError `precondition_failed` when its author
- * has seen another version: the change is rolled back then
+ * Records a change in its own transaction, so that both exist or neither; call it only when
+ * something has changed.
+ * @throws Error when the actor is unknown, GatewayError `precondition_failed` when the actor
+ * expected another version: the change is then rolled back
  */
 export async function recordChange(
   transaction: Transaction<Schema>,
@@ -37,7 +37,7 @@ export async function recordChange(
   await transaction.insertInto('audit_log').values(row).execute()
 }
 
-/** @throws Error when nobody can be named who made it */
+/** @throws Error when the actor is unknown */
 export function toAuditRow(change: Change) {
   const origin = currentOrigin()
   const actor = change.actor ?? origin.actor
@@ -59,20 +59,20 @@ export function toAuditRow(change: Change) {
   }
 }
 
-/** A member that is absent filters nothing. */
+/** An absent member does not filter. */
 export interface AuditFilter {
   readonly actor?: string | undefined
   readonly action?: AuditRecord['action'] | undefined
   readonly resourceType?: string | undefined
   readonly resourceId?: string | undefined
-  /** Milliseconds since the Unix epoch: then or later, and before. */
+  /** Milliseconds since the Unix epoch: `from` is inclusive, `to` exclusive. */
   readonly from?: number | undefined
   readonly to?: number | undefined
 }
 
 export interface AuditPage {
   readonly limit: number
-  /** Only what comes after this place in the order newest first. */
+  /** Only changes after this position, newest first. */
   readonly before?: { readonly at: number; readonly id: string } | undefined
 }
 
@@ -106,7 +106,7 @@ export class AuditLogTableStore {
     return rows.map(toRecord)
   }
 
-  /** When the first and the last of all accounts' rows were made; undefined: there are none. */
+  /** The times of the first and the last of all accounts' rows; undefined: there are none. */
   async findBounds(): Promise<KeptRows | undefined> {
     const at = this.#database.selectFrom('audit_log').select('at').limit(1)
     const oldest = await at.orderBy('at').executeTakeFirst()
@@ -115,7 +115,7 @@ export class AuditLogTableStore {
   }
 
   /**
-   * Deletes the oldest rows from before this time (ms since the Unix epoch), of every account.
+   * Deletes the oldest rows before this time (milliseconds since the Unix epoch), of every account.
    * @returns how many, up to `limit`
    */
   async deleteBefore(timeMs: number, limit: number): Promise<number> {
@@ -159,14 +159,13 @@ function toRecord(row: Selectable<AuditLogTable>): AuditRecord {
 }
 
 interface AuditRetentionOptions extends HourlyOptions {
-  /** How far a pass may go. */
+  /** Limits how far a pass may delete. */
   readonly horizon: Pick<RetentionHorizon, 'cut'>
   readonly auditLog: Pick<AuditLogTableStore, 'findBounds' | 'deleteBefore'>
 }
 
 /**
- * Keeps the log from growing for ever: deletes what is older than it may become, an hour apart and
- * a little at a time. Never waited for by anybody.
+ * Bounds the log's size: deletes expired rows, once an hour in small batches. Nothing waits for it.
  */
 export class AuditRetention extends HourlyWork {
   readonly #options: AuditRetentionOptions
@@ -176,7 +175,7 @@ export class AuditRetention extends HourlyWork {
     this.#options = options
   }
 
-  /** One pass. @returns how many rows were deleted @throws what the store threw */
+  /** One pass. @returns how many rows were deleted @throws the store's errors */
   override async run(): Promise<number> {
     const { auditLog, horizon } = this.#options
     const bounds = await auditLog.findBounds()

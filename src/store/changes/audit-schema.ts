@@ -13,9 +13,9 @@ export interface AuditLogTable {
   action: AuditedAction
   resource_type: string
   resource_id: string
-  /** JSON of what the interface showed; null: it was not there. */
+  /** JSON of what the API returned; null: it did not exist. */
   before_json: string | null
-  /** The same afterwards; null: it is gone. */
+  /** The same after the change; null: it was deleted. */
   after_json: string | null
   request_id: string | null
   client_address: string | null

@@ -1,4 +1,4 @@
-/** How anything of an account is changed: in a transaction, one after the other. Knows no table. */
+/** Serialises changes of an account in transactions. Knows no table. */
 import type { Kysely, Transaction } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
 import { takeTurn } from '../database/sql-differences.ts'
@@ -6,8 +6,9 @@ import type { Schema } from '../schema.ts'
 import { assertMayStillAct } from './change-origin.ts'
 
 /**
- * Nobody else changes the account's own things, as `work` reads them, before it has ended.
- * @throws GatewayError `unauthorized` where whoever asked has lost the right meanwhile
+ * No other transaction changes the account's own resources, as `work` reads them, before it has
+ * ended.
+ * @throws GatewayError `unauthorized` when the caller has lost its rights meanwhile
  */
 export async function changeAccount<Result>(
   database: Kysely<Schema>,
@@ -21,7 +22,7 @@ export async function changeAccount<Result>(
   })
 }
 
-/** For a transaction that learns late which account it is about. */
+/** For a transaction that only learns later which account it is about. */
 export async function takeTurnAtAccount(
   transaction: Transaction<Schema>,
   accountId: AccountId,

@@ -1,7 +1,7 @@
 /**
- * Nodes tell each other through Postgres which changes there were, in the order of their
- * commits, how far each node has followed them, and until when it may serve without having done so.
- * All times are the database's own. Knows no resource.
+ * Nodes exchange through Postgres which changes there were, in commit order, how far each node has
+ * followed them, and until when it may serve without following. All times are the database's. Knows
+ * no resource.
  */
 import type { AccountId } from '../../core/ids.ts'
 import type { PostgresSession } from '../database/postgres-session.ts'
@@ -9,42 +9,42 @@ import type { PostgresSession } from '../database/postgres-session.ts'
 export const CHANGES_CHANNEL = 'gatehouse_changes'
 
 export interface FollowedChange {
-  /** One more than that of the commit before. */
+  /** One more than that of the previous commit. */
   readonly seq: number
   readonly accountId: AccountId
-  /** `key`, `gate`, …: an older or newer version may follow others. */
+  /** `key`, `gate`, …; other versions may follow other types. */
   readonly resourceType: string
   readonly resourceId: string
   readonly operation: 'insert' | 'update' | 'delete'
 }
 
 export interface NodeRow {
-  /** The same after a restart, which takes the row over. */
+  /** The same after a restart, which takes over the row. */
   readonly id: string
-  /** Another for each start. */
+  /** Different at each start. */
   readonly incarnation: string
   readonly host: string
   readonly version: string
   readonly leaseMs: number
-  /** How long it may serve after its last renewal without one; at least the lease counts. */
+  /** How long it may serve after its last renewal; at least the lease. */
   readonly graceMs: number
-  /** Within the grace it serves only what Redis vouches for. */
+  /** Within the grace period it serves only accounts that Redis confirms to be unchanged. */
   readonly needsRedis: boolean
-  /** Those that all nodes have to share, without secrets. */
+  /** The settings that all nodes must share, without secrets. */
   readonly settings: SettingsByName
 }
 
-/** By their names, as people read them. */
+/** By name, as shown to people. */
 export type SettingsByName = Readonly<Record<string, string>>
 
-/** Another node, by what it says of its settings. */
+/** Another node, with the settings that it reported. */
 export interface NodeWithSettings {
   readonly id: string
   readonly host: string
   readonly settings: SettingsByName
 }
 
-/** The database is another installation's now: what it holds is not what this node serves. */
+/** The database belongs to another installation now, so its contents are not this node's. */
 class OtherInstallationError extends Error {
   override readonly name = 'OtherInstallationError'
 }
@@ -52,7 +52,7 @@ class OtherInstallationError extends Error {
 /** A node that may serve without knowing a change. */
 export interface Laggard {
   readonly id: string
-  /** Milliseconds left, by the database's clock; below zero: over. */
+  /** Milliseconds left by the database's clock; negative: over. */
   readonly leaseMs: number
   readonly graceMs: number
   readonly needsRedis: boolean
@@ -67,7 +67,7 @@ const NOW_MS = '(extract(epoch FROM now()) * 1000)::bigint'
 const CLOCK_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 const HOUR_MS = 3_600_000
 
-/** A node says that it is there several times in a lease, which is some seconds. */
+/** A node reports itself several times per lease, which is some seconds. */
 export const SEEN_MS = 60_000
 
 export interface SettingsRow {
@@ -77,7 +77,7 @@ export interface SettingsRow {
   readonly settings: string | null
 }
 
-/** The settings of the processes that have the rows now, as they told them. */
+/** The settings of the processes that own the rows now, as they reported them. */
 export function settingsOfRows(rows: readonly SettingsRow[]): NodeWithSettings[] {
   return rows.flatMap(({ id, incarnation, host, settings: text }) => {
     if (text === null) return []
@@ -93,7 +93,7 @@ export class ChangeFeed {
   #id: string
   #isRegistered = false
 
-  /** @param installationId whose the database has to be; undefined: any */
+  /** @param installationId the database's expected installation; undefined: any */
   constructor(session: Pick<PostgresSession, 'query'>, node: NodeRow, installationId?: string) {
     this.#installationId = installationId
     this.#session = session
@@ -105,7 +105,7 @@ export class ChangeFeed {
     return this.#id
   }
 
-  /** Of the last change that was committed. @throws OtherInstallationError */
+  /** The number of the last committed change. @throws OtherInstallationError */
   async counter(): Promise<number> {
     const [row] = await this.#session.query<Counted>(
       'SELECT value, (SELECT id FROM installation) AS installation FROM change_counter',
@@ -123,9 +123,9 @@ export class ChangeFeed {
   }
 
   /**
-   * Says how far this node has come. The lease is extended only where nothing was committed beyond
-   * that: the share of the counter's row makes this and a commit come one after the other, so that
-   * who commits sees the lease, or is seen.
+   * Reports how far this node has come. The lease is extended only if nothing was committed beyond
+   * that: the share lock on the counter's row orders this before or after each commit, so that a
+   * committing transaction sees the lease, or this node sees the commit.
    * @returns the counter; undefined when the row is gone or another process has taken it
    * @throws OtherInstallationError
    */
@@ -143,10 +143,10 @@ export class ChangeFeed {
     return row === undefined ? undefined : this.#own(row).value
   }
 
-  /** Makes this node's row, or takes over the one of the process before it. It gives no lease. */
+  /** Creates this node's row, or takes over its predecessor's. Grants no lease. */
   async register(appliedSeq: number): Promise<void> {
     const { incarnation, host, version, needsRedis, settings } = this.#node
-    // A copy of the data folder serves elsewhere: two must not answer for each other.
+    // A copy of the data folder serves elsewhere; the two must not confirm changes for each other.
     if (this.#isRegistered && (await this.#isTaken())) this.#id = `${this.#node.id}-${incarnation}`
     await this.#session.query(
       `INSERT INTO nodes (id, incarnation, host, version, started_at, last_seen, applied_seq, lease_until, grace_until, needs_redis, settings)
@@ -156,7 +156,7 @@ export class ChangeFeed {
          needs_redis = excluded.needs_redis, settings = excluded.settings`,
       [
         ...[this.#id, incarnation, host, version, appliedSeq, needsRedis ? 1 : 0],
-        // An older version that takes the row over leaves the column as it is.
+        // An older version that takes over the row leaves the column unchanged.
         JSON.stringify({ incarnation, settings }),
       ],
     )
@@ -171,7 +171,7 @@ export class ChangeFeed {
     return rows.length > 0
   }
 
-  /** In order; none of those that are over an hour old. */
+  /** In order, without changes older than an hour. */
   async since(seq: number, limit: number): Promise<FollowedChange[]> {
     return await this.#session.query<FollowedChange>(
       `SELECT seq, account_id AS "accountId", resource_type AS "resourceType", resource_id AS "resourceId", operation
@@ -180,7 +180,7 @@ export class ChangeFeed {
     )
   }
 
-  /** The other nodes that have not said that they know the change, and whose time is not over. */
+  /** The other active nodes that have not confirmed the change. */
   async laggards(seq: number): Promise<Laggard[]> {
     const rows = await this.#session.query<Omit<Laggard, 'needsRedis'> & { needsRedis: number }>(
       `SELECT id, lease_until - ${CLOCK_MS} AS "leaseMs", grace_until - ${CLOCK_MS} AS "graceMs", needs_redis AS "needsRedis"
@@ -190,7 +190,7 @@ export class ChangeFeed {
     return rows.map((row) => ({ ...row, needsRedis: row.needsRedis === 1 }))
   }
 
-  /** The other nodes that are there, but for those of versions that say nothing of it. */
+  /** The other active nodes, without those of versions that do not report settings. */
   async settingsOfOthers(): Promise<NodeWithSettings[]> {
     const rows = await this.#session.query<SettingsRow>(
       `SELECT id, incarnation, host, settings FROM nodes
@@ -207,7 +207,7 @@ export class ChangeFeed {
     return Number(row.at)
   }
 
-  /** Nobody waits for this node any more: it must not serve after this. */
+  /** From now on no change waits for this node, so it must not serve after this. */
   async leave(): Promise<void> {
     const { incarnation } = this.#node
     await this.#session.query('DELETE FROM nodes WHERE id = $1 AND incarnation = $2', [
@@ -216,9 +216,7 @@ export class ChangeFeed {
     ])
   }
 
-  /**
-   * Deletes what nobody needs: changes of over an hour ago, nodes whose time was over an hour ago.
-   */
+  /** Deletes changes, and nodes, that ended more than an hour ago. */
   async sweep(): Promise<void> {
     await this.#session.query(
       'DELETE FROM changes WHERE seq <= (SELECT max(seq) FROM changes WHERE at ' +

@@ -1,14 +1,13 @@
 /**
- * Carries the actor along with the work itself: the audit log names the actor of a change wherever
- * in the house it happens, and nothing on the way has to hand it on. Must not know any table, nor
- * HTTP.
+ * Passes the actor along with the asynchronous work, so that the audit log can name it for every
+ * change without passing it through every function. Must not know any table, nor HTTP.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Transaction } from 'kysely'
 import type { ChangeOrigin } from '../../core/audit.ts'
 import type { Schema } from '../schema.ts'
 
-/** A process on the gateway's own machine that no request has asked. */
+/** A process on the gateway's own machine, without a request. */
 export const operatorOrigin: ChangeOrigin = {
   actor: { type: 'operator', id: 'local', name: null },
   requestId: null,
@@ -16,23 +15,22 @@ export const operatorOrigin: ChangeOrigin = {
 }
 
 /**
- * Asked within the transaction of each change, once nobody else can change the account.
- * @throws GatewayError `unauthorized` where the key was deleted or the session ended meanwhile
+ * Called within each change's transaction, when no other transaction can change the account.
+ * @throws GatewayError `unauthorized` when the key was deleted or the session ended meanwhile
  */
 export type AssertMayStillAct = (transaction: Transaction<Schema>) => Promise<void>
 
 interface Work {
   readonly origin: ChangeOrigin
-  /** Absent: nobody can take the right away meanwhile. */
+  /** Undefined: the right cannot be lost meanwhile. */
   readonly assertMayStillAct: AssertMayStillAct | undefined
 }
 
 const works = new AsyncLocalStorage<Work>()
 
 /**
- * All that `work` changes, however deep inside, comes from `origin`. Within work of the operator's
- * the operator stays the actor: the command line asks its own gateway with a key that it has made
- * for the moment.
+ * All changes that `work` makes, at any depth, come from `origin`. Within the operator's work the
+ * operator stays the actor: the command line calls its own gateway with a temporary key.
  */
 export function withOrigin<Result>(
   origin: ChangeOrigin,
@@ -44,14 +42,14 @@ export function withOrigin<Result>(
   return works.run({ origin: whole, assertMayStillAct }, work)
 }
 
-/** The operator's, where there is no request. */
+/** The operator's when there is no request. */
 export function currentOrigin(): ChangeOrigin {
   return works.getStore()?.origin ?? operatorOrigin
 }
 
 /**
- * For a change that has had to wait for others: one of them may have deleted its author's key, or
- * removed its author, who must not leave access behind.
+ * For a change that had to wait: meanwhile its author's key may have been deleted, or the author
+ * removed, who must not leave access behind.
  * @throws GatewayError `unauthorized`
  */
 export async function assertMayStillAct(transaction: Transaction<Schema>): Promise<void> {

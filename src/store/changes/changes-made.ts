@@ -1,11 +1,11 @@
 /**
- * Notes whether a piece of work has changed anything that other nodes hold in memory. Must not know
- * what, nor who the nodes are.
+ * Detects whether some work has changed anything that other nodes hold in memory. Must not know
+ * what, nor the nodes.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { RESOURCE_ENTRIES } from '../../core/resource-table.ts'
 
-/** The resources that nodes hold in memory, as `resourceOf` an audited action names it. */
+/** The resources that nodes hold in memory, named as by `resourceOf`. */
 const FOLLOWED: ReadonlySet<string> = new Set(
   RESOURCE_ENTRIES.flatMap(([word, { follow }]) => (follow === undefined ? [] : [word])),
 )
@@ -13,8 +13,8 @@ const FOLLOWED: ReadonlySet<string> = new Set(
 const works = new AsyncLocalStorage<{ hasChanged: boolean }>()
 
 /**
- * @returns what `work` gave, and whether anything that others follow was changed within it, however
- * deep inside
+ * @returns the result of `work`, and whether anything that others follow was changed within it, at
+ * any depth
  */
 export async function watchChanges<Result>(
   work: () => Promise<Result>,
@@ -24,7 +24,7 @@ export async function watchChanges<Result>(
   return { result, hasChanged: seen.hasChanged }
 }
 
-/** Also of a change that is rolled back after all: its readers then ask once too often. */
+/** Also called for a change that is rolled back later; readers then refresh once too often. */
 export function noteChangeOf(resource: string): void {
   const seen = works.getStore()
   if (seen !== undefined && FOLLOWED.has(resource)) seen.hasChanged = true

@@ -1,7 +1,7 @@
 /**
- * Lets a change happen only where its thing is still the version that its author has seen. The
- * condition goes along with the work itself, as the author does, and is looked at in the
- * transaction that makes the change. Must not know any table of things, nor HTTP.
+ * Makes a change only if its resource still has the version that the author has seen. Like the
+ * author, the condition is passed along with the asynchronous work; it is checked in the
+ * transaction of the change. Must not know any resource's table, nor HTTP.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Transaction } from 'kysely'
@@ -14,15 +14,15 @@ import type { Schema } from '../schema.ts'
 export interface Precondition {
   readonly word: ResourceWord
   readonly id: string
-  /** Any version, as long as there is one; or one of these. */
+  /** Any version of an existing resource, or one of these. */
   readonly versions: 'any' | readonly string[]
 }
 
 const conditions = new AsyncLocalStorage<{ readonly of: Precondition; wasLookedAt: boolean }>()
 
 /**
- * Changes of the condition's thing within `work` are made only where it holds.
- * @returns what `work` gave, and whether there was such a change
+ * Changes of the condition's resource within `work` are made only if it holds.
+ * @returns the result of `work`, and whether there was such a change
  * @throws GatewayError `precondition_failed`
  */
 export async function withPrecondition<Result>(
@@ -34,14 +34,14 @@ export async function withPrecondition<Result>(
   return { result, wasLookedAt: condition.wasLookedAt }
 }
 
-/** @param tag of the thing as it is; undefined: there is none */
+/** @param tag the current version; undefined: it does not exist */
 export function isMet({ versions }: Precondition, tag: string | undefined): boolean {
   return tag !== undefined && (versions === 'any' || versions.includes(tag))
 }
 
 /**
- * Called in the transaction of the change, in which nobody else changes the thing.
- * @throws GatewayError `precondition_failed`: the change is rolled back then
+ * Called in the change's transaction, in which no other one can change the resource.
+ * @throws GatewayError `precondition_failed`: the change is then rolled back
  */
 export async function assertPrecondition(
   transaction: Transaction<Schema>,
@@ -80,7 +80,7 @@ async function findLastChange(
     .executeTakeFirst()
 }
 
-/** @param last undefined: nobody knows, or it was too long ago */
+/** @param last undefined: unknown, or too long ago */
 export function changedMeanwhile(word: ResourceWord, last?: LastChange): GatewayError {
   const thing = word.replaceAll('-', ' ')
   const how =

@@ -1,7 +1,4 @@
-/**
- * Inserts many rows a step at a time, each step short enough for the event loop. Must not know a
- * table.
- */
+/** Inserts many rows in steps that are short enough for the event loop. Must not know a table. */
 import { type CompiledQuery, type Kysely, sql } from 'kysely'
 import { callsUnderWay } from '../../core/calls-under-way.ts'
 import type { Schema } from '../schema.ts'
@@ -12,20 +9,20 @@ type Value = string | number | null
 export interface BulkInsertOptions<Item> {
   readonly table: keyof Schema
   readonly columns: readonly string[]
-  /** Of a row, in the order of the columns: an array of its own. */
+  /** The values of a row in column order, as a new array. */
   readonly toValues: (item: Item) => Value[]
 }
 
-/** An array is one; others make their items as they are asked for. */
+/** An array qualifies; other sources create their items on demand. */
 export interface Items<Item> {
   readonly length: number
-  /** @param end may lie beyond the last of them */
+  /** @param end may exceed the length */
   slice(start: number, end: number): readonly Item[]
 }
 
 export class BulkInsert<Item> {
   readonly #options: BulkInsertOptions<Item>
-  /** To make it costs Kysely several times what it costs to run. */
+  /** Cached, because building it costs Kysely several times what running it costs. */
   #query: CompiledQuery | undefined
 
   constructor(options: BulkInsertOptions<Item>) {
@@ -33,12 +30,12 @@ export class BulkInsert<Item> {
   }
 
   /**
-   * SQLite runs a statement of one row for each of them: one of many rows it reads and binds for
-   * twice as long a row (7.3 and 3.7 µs, of calls). To Postgres rows are copied, which costs it two
-   * thirds of what an INSERT of arrays does, and takes each part while the next one is made.
-   * @param between awaited after each step, with what is in it: with all of them when this resolves
-   * @throws the database's error, where a row is there already too (`isDuplicate`); to be taken back
-   * by a transaction
+   * SQLite gets one statement per row: a statement of many rows takes twice as long per row (7.3
+   * against 3.7 µs, for calls). Postgres gets COPY, which costs two thirds of an INSERT from
+   * arrays, and accepts each part while the next one is built.
+   * @param between awaited after each step, with the number of inserted rows
+   * @throws the database's error, also for a duplicate row (`isDuplicate`); the caller's
+   * transaction then rolls back
    */
   async run(
     database: Kysely<Schema>,
@@ -106,19 +103,19 @@ interface Inserting<Item> {
 }
 
 /**
- * An eighth of a millisecond of the event loop on a quiet machine, several times that where rows
+ * An eighth of a millisecond of the event loop on a quiet machine, several times that when rows
  * touch pages of their own.
  */
 const ROWS_OF_SQLITE = 32
-/** The server's limit of time is for each of them. */
+/** The server's statement timeout applies to each COPY. */
 const ROWS_OF_A_COPY = 1_024
-/** Rows whose text is made and sent in one turn of the event loop. */
+/** Rows encoded and sent in one turn of the event loop. */
 const PART_ALONE = 128
 const PART_BESIDE_CALLS = 32
 
 /**
- * Rows in the text format of https://www.postgresql.org/docs/current/sql-copy.html. Their values
- * are changed in place: a copy of each row was a third of the garbage.
+ * Rows in the text format of https://www.postgresql.org/docs/current/sql-copy.html. Modifies their
+ * values: copies would be a third of the garbage.
  */
 function toCopyText(rows: readonly Value[][]): string {
   const lines: string[] = []

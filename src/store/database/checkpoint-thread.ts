@@ -1,33 +1,33 @@
 /**
- * Brings SQLite's write-ahead log into its file from a thread of its own: that waits for the disk,
- * and on the event loop every call would wait with it. Must not know a table.
+ * Checkpoints SQLite's write-ahead log in a separate thread: a checkpoint waits for the disk, and
+ * on the event loop every call would wait too. Must not know a table.
  */
 import type { Database } from 'bun:sqlite'
 import { type Kysely, sql } from 'kysely'
 import type { Schema } from '../schema.ts'
 
 /**
- * Pages of the log, 32 MB. Calls of thousands of accounts write the same pages again and again, and
- * a checkpoint writes each of them once: with SQLite's own 1,000 pages a call writes 3.7 pages and not
- * 2.7, and costs a fifth more.
+ * Pages of the log, 32 MB. Calls of thousands of accounts write the same pages repeatedly, and a
+ * checkpoint writes each once: with SQLite's default of 1,000 pages a call writes 3.7 pages instead
+ * of 2.7, and costs a fifth more.
  */
 const DUE_PAGES = 8_000
-/** SQLite's own default, 4 MB: so many are written on the event loop where no thread runs yet. */
+/** SQLite's default, 4 MB: so many are written on the event loop before the thread runs. */
 const FEW_PAGES = 1_000
 /**
- * To look how long the log is costs 40 µs, which few rows should not pay; so many write some 800
- * pages at worst.
+ * Checking the log's length costs 40 µs, which should be shared by many rows; these rows write some
+ * 800 pages at worst.
  */
 const ROWS_BETWEEN_LOOKS = 256
 
-/** All messages to the thread and from it. */
+/** All messages between the thread and the main process. */
 type Order = { readonly type: 'checkpoint' | 'close'; readonly path: string }
 type Reply = { readonly failure?: string }
 
 /**
- * A checkpoint from another connection holds up no writer
- * (https://sqlite.org/c3ref/wal_checkpoint_v2.html, PASSIVE). A writer of many rows waits for its
- * end, with the event loop free: a log that is always written to would never begin anew.
+ * A checkpoint on another connection does not block writers
+ * (https://sqlite.org/c3ref/wal_checkpoint_v2.html, PASSIVE). A bulk writer waits for its end, with
+ * the event loop free; otherwise the log would grow without end.
  */
 export class CheckpointThread {
   readonly #database: Kysely<Schema>
@@ -36,10 +36,10 @@ export class CheckpointThread {
   #rows = 0
   #isBroken = false
   #underWay: Promise<void> | undefined
-  /** The last checkpoint that was asked for: one that begins during another does nothing. */
+  /** The last requested checkpoint; one that begins during another does nothing. */
   #last: Promise<void> = Promise.resolve()
 
-  /** @param path of the database's file */
+  /** @param path the database's file */
   constructor(database: Kysely<Schema>, path: string) {
     this.#database = database
     this.#path = path
@@ -47,7 +47,7 @@ export class CheckpointThread {
 
   /**
    * Resolves when the log is short enough.
-   * @param rows how many were written since it was last asked
+   * @param rows how many were written since the last call
    */
   async relieve(rows: number): Promise<void> {
     this.#rows += rows
@@ -59,12 +59,12 @@ export class CheckpointThread {
     await this.#underWay
   }
 
-  /** Resolves when all that was committed before this call is on the disk. */
+  /** Resolves when everything committed before this call is on the disk. */
   sync(): Promise<void> {
     return this.#inTurn(() => this.#syncNow())
   }
 
-  /** The thread's connection is closed then: the last one of a database removes its log. */
+  /** Closes the thread's connection first: the last connection of a database deletes its log. */
   async close(): Promise<void> {
     await this.#last.catch(() => {})
     if (this.#worker !== undefined) await this.#ask('close')
@@ -91,10 +91,10 @@ export class CheckpointThread {
     if (!isElsewhere) await sql`PRAGMA wal_checkpoint(PASSIVE)`.execute(this.#database)
   }
 
-  /** Those of the log that are not in the file yet. */
+  /** Pages of the log that are not in the file yet. */
   async #pagesToWrite(): Promise<number> {
-    // An SQLite older than 3.51, as macOS may have it, does a checkpoint here and now instead of
-    // telling.
+    // SQLite before 3.51, as on some macOS versions, checkpoints here instead of reporting the
+    // length.
     const { rows } = await sql<{
       log: number
       checkpointed: number
@@ -107,7 +107,7 @@ export class CheckpointThread {
   async #checkpointElsewhere(): Promise<boolean> {
     const { failure } = await this.#ask('checkpoint')
     if (failure === undefined) return true
-    // Then the connection that writes does it, as SQLite has it by default.
+    // Then the writing connection does it, as in SQLite's default.
     this.#isBroken = true
     this.#worker?.terminate()
     this.#worker = undefined
@@ -121,25 +121,21 @@ export class CheckpointThread {
     const { promise, resolve } = Promise.withResolvers<Reply>()
     worker.onmessage = ({ data }: MessageEvent<Reply>) => resolve(data)
     worker.onerror = ({ message }) => resolve({ failure: message })
-    // The process must not end before who waits for it has heard of it, and may end at any other
-    // time.
+    // The process must stay alive until the waiter is notified, but not longer.
     worker.ref()
     worker.postMessage({ type, path: this.#path } satisfies Order)
     return promise.finally(() => worker.unref())
   }
 }
 
-/**
- * From its own text: a file of its own would have to be an entry of its own in programs that are
- * one file.
- */
+/** Started from source text: a separate file would need its own entry in single-file programs. */
 function startWorker(): Worker {
   const script = new Blob([`(${work.toString()})()`], { type: 'application/javascript' })
   const address = URL.createObjectURL(script)
   return new Worker(address, { smol: true })
 }
 
-/** Runs in the thread, and so must name nothing outside its body. */
+/** Runs in the thread, so it must not refer to anything outside its body. */
 function work(): void {
   const thread = globalThis as unknown as {
     onmessage: (event: { readonly data: Order }) => void

@@ -1,6 +1,6 @@
 /**
- * Decides whether a database may be asked for one more connection: while it is away one attempt at
- * a time, after pauses that grow, so that nodes do not fall over it together when it comes back.
+ * Decides whether to open one more database connection. While the database is unavailable, one
+ * attempt is made at a time, with growing pauses, so that nodes do not overload it when it returns.
  * Must not know which database it is.
  */
 import { backoffMs } from '../../core/retry-delay.ts'
@@ -8,14 +8,14 @@ import { backoffMs } from '../../core/retry-delay.ts'
 const PAUSES = { firstMs: 100, longestMs: 1_000 }
 
 export interface ConnectionGateOptions {
-  /** More than that wait for a connection: what comes then is refused at once. */
+  /** Maximum number of waiting callers; further ones are refused immediately. */
   readonly maxWaiting: number
   /**
-   * The meaning of an error of the attempt: the database is away, or only all connections are in
-   * use.
+   * Whether an attempt's error means that the database is unavailable, and not only that all
+   * connections are in use.
    */
   readonly isAway: (error: unknown) => boolean
-  /** Milliseconds, steady. */
+  /** Milliseconds of a monotonic clock. */
   readonly now?: () => number
   /** Uniform in [0, 1). */
   readonly random?: () => number
@@ -43,9 +43,9 @@ export class ConnectionGate {
   }
 
   /**
-   * @param hasIdle one that is open is there: it needs no new one
-   * @throws what the attempt threw; without an attempt TooManyWaitingError, or what the last
-   * attempt threw
+   * @param hasIdle an idle connection exists, so no new one is needed
+   * @throws the attempt's error; without an attempt TooManyWaitingError, or the last attempt's
+   * error
    */
   async pass<Connection>(
     connect: () => Promise<Connection>,
@@ -65,7 +65,7 @@ export class ConnectionGate {
       this.#away = undefined
       return connection
     } catch (error) {
-      // Those that set out together fail together, and count as one.
+      // Attempts that started together fail together, and count as one.
       if (this.#options.isAway(error) && (isTrial || this.#away === undefined)) this.#fail(error)
       throw error
     } finally {

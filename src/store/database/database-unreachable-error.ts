@@ -1,10 +1,10 @@
 /**
- * That the database cannot be asked at the moment, and why. Knows no driver: who has a file loads
+ * Error for an unavailable database, with the reason. Knows no driver, because a SQLite store loads
  * none.
  */
 
 /**
- * It did not take the connection, or broke it. The message holds no password; `code` is the
+ * The database refused or broke the connection. The message contains no password; `code` is the
  * system's or Postgres' own.
  */
 export class DatabaseUnreachableError extends Error {

@@ -1,29 +1,29 @@
 /**
- * A lock between processes that ends with the one that has it, however that ends. Knows nothing of
- * what it guards.
+ * A lock between processes that ends with its holder, however that ends. Knows nothing of what it
+ * guards.
  */
 import { Database } from 'bun:sqlite'
 import { createPrivateFile } from './sqlite-driver.ts'
 
 export interface FileLock {
-  /** More than once does nothing. */
+  /** Idempotent. */
   release(): void
 }
 
-/** A handle that the garbage collector closed would let the lock go. */
+/** Strong references: a handle closed by the garbage collector would release its lock. */
 const held = new Set<Database>()
 
 /**
- * The lock is the operating system's own, taken by SQLite on a file of its own: nothing is left to
- * clean up after SIGKILL.
- * @returns undefined when another process, or this one, has it
+ * An operating system lock, taken by SQLite on a separate file, so nothing needs cleaning up after
+ * SIGKILL.
+ * @returns undefined when another process, or this one, holds it
  */
 export function lockFile(path: string): FileLock | undefined {
   createPrivateFile(path)
   const database = new Database(path, { readwrite: true, create: true })
   try {
     database.run('PRAGMA busy_timeout = 0')
-    // Nothing is ever written, so there is nothing to roll back: spares a side file.
+    // Nothing is ever written, so no rollback journal file is needed.
     database.run('PRAGMA journal_mode = MEMORY')
     database.run('BEGIN EXCLUSIVE')
   } catch (error) {

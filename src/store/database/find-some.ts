@@ -1,18 +1,15 @@
-/**
- * Reads rows by the account and the id that name them, many with one statement. Must not know what
- * they are of.
- */
+/** Reads rows by account and id, many with one statement. Must not know what they are. */
 import { type Kysely, sql } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
 import type { Schema } from '../schema.ts'
 
-/** A thing of an account, by its table's word for its id. */
+/** A resource of an account, by its table's name for its id. */
 export interface NamedThing {
   readonly accountId: AccountId
   readonly id: string
 }
 
-/** @returns one for each thing, in the same order; undefined where there is none */
+/** @returns one entry per resource, in the same order; undefined when it does not exist */
 export async function findSome<Row extends object, Stored>(
   database: Kysely<Schema>,
   {
@@ -22,7 +19,7 @@ export async function findSome<Row extends object, Stored>(
   }: {
     readonly table: keyof Schema
     readonly idColumn: string
-    /** Takes the table's rows. */
+    /** Converts the table's rows. */
     readonly toStored: (row: Row) => Stored
   },
   things: readonly NamedThing[],

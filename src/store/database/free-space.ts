@@ -1,28 +1,26 @@
 /**
- * Gives the space of deleted rows back to the disk, a few pages at a time: SQLite keeps it in its
- * file for new rows. Postgres does so by itself. Must not know what was deleted.
+ * Returns the space of deleted rows to the disk, a few pages at a time: SQLite keeps it in its
+ * file. Postgres does so itself. Must not know what was deleted.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import type { Schema } from '../schema.ts'
 import { isSqlite } from './sql-differences.ts'
 
-/**
- * A millisecond of the event loop: each page that is at the end of the file moves to the place of a
- * free one.
- */
+/** A millisecond of the event loop: each page from the end of the file moves to a free one. */
 const PAGES_PER_STEP = 16
 /**
- * Such a share of the file stays for new rows, so that nothing moves while as much comes as goes.
+ * This share of the file stays free for new rows, so that no pages move while inserts and deletes
+ * balance.
  */
 const KEPT_SHARE = 0.1
 /** https://sqlite.org/pragma.html#pragma_auto_vacuum */
 const INCREMENTAL = 2
 
 /**
- * Files that a version before this one made have no room for the book-keeping, and stay as they
- * are: see docs/operations/sizing.md.
- * @returns how many pages the file is smaller by
+ * Files created by older versions lack the needed bookkeeping and are left alone: see
+ * docs/operations/sizing.md.
+ * @returns by how many pages the file shrank
  */
 export async function giveBackSpace(
   database: Kysely<Schema>,

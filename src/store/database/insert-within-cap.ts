@@ -1,5 +1,5 @@
 /**
- * Adds something to an account that may have only so many of it, however many nodes add at once.
+ * Adds a resource to an account with a cap, exactly, even with concurrent adds on several nodes.
  * Knows no cap's size.
  */
 import { type Kysely, type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely'
@@ -16,15 +16,15 @@ export interface CappedInsert {
 }
 
 /**
- * @param insert returns false where it added nothing: then nothing is counted
- * @throws GatewayError `conflict` when there is one too many; nothing is added then
+ * @param insert returns false when it added nothing, and then nothing is counted
+ * @throws GatewayError `conflict` when the cap is reached; nothing is added
  */
 export async function insertWithinCap(
   database: Kysely<Schema>,
   capped: CappedInsert,
   insert: (transaction: Transaction<Schema>) => Promise<boolean>,
 ): Promise<boolean> {
-  // One after the other: what is counted here, nobody else adds to before this has ended.
+  // Serialised: nothing can be added to the counted rows before this has ended.
   return await changeAccount(database, capped.accountId, async (transaction) => {
     if (!(await insert(transaction))) return false
     await assertWithinCap(transaction, capped)
@@ -33,7 +33,7 @@ export async function insertWithinCap(
 }
 
 /**
- * After the insert, within its transaction, which has its turn at the account.
+ * Called after the insert in its transaction, which holds the account's lock.
  * @throws GatewayError `conflict`
  */
 export async function assertWithinCap(
@@ -54,7 +54,7 @@ export async function assertWithinCap(
   if (count > cap) throw capReached(thing, { cap, count: count - 1 })
 }
 
-/** The condition under which one counts, where not all do. */
+/** Conditions for kinds of which not all count. */
 const CONDITIONS: Partial<Record<CappedThing, () => RawBuilder<SqlBool>>> = {
   invitations: () => sql`accepted_at is null and expires_at > ${systemClock.now()}`,
 }

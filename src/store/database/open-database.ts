@@ -1,4 +1,4 @@
-/** Finds the store and opens its database: a file, or a Postgres. Knows no table. */
+/** Locates the store and opens its database: a file or a Postgres. Knows no table. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Kysely } from 'kysely'
@@ -8,8 +8,7 @@ import { BunSqliteDialect } from './sqlite-driver.ts'
 
 export interface SqliteLocation {
   /**
-   * The SQLite file; created, with mode 0600, when missing. `:memory:` keeps everything in the
-   * process.
+   * The SQLite file, created with mode 0600 if missing. `:memory:` keeps everything in the process.
    */
   readonly path: string
 }
@@ -20,7 +19,7 @@ export interface PostgresLocation {
 
 export type StoreLocation = SqliteLocation | PostgresLocation
 
-/** Its place by the operator's settings. */
+/** The store's location by the operator's settings. */
 export function locateStore(settings: {
   readonly dataFolder: string
   readonly database: PostgresSettings | undefined
@@ -34,12 +33,12 @@ export function locateStore(settings: {
 export async function openDatabase(location: StoreLocation): Promise<Kysely<Schema>> {
   if ('path' in location)
     return new Kysely<Schema>({ dialect: new BunSqliteDialect(location.path) })
-  // A store in a file needs no client for Postgres.
+  // A store in a file does not load the Postgres client.
   const { GatehousePostgresDialect } = await import('./postgres-driver.ts')
   return new Kysely<Schema>({ dialect: new GatehousePostgresDialect(location.postgres) })
 }
 
-/** Like `openDatabase`, where a file need not be there. @returns undefined when it is not */
+/** Like `openDatabase`, but creates no file. @returns undefined when it does not exist */
 export async function openExistingDatabase(
   location: StoreLocation,
 ): Promise<Kysely<Schema> | undefined> {
@@ -55,7 +54,7 @@ export function describeStore(location: StoreLocation): string {
   return `Postgres, ${describeAddress(location.postgres.url)}`
 }
 
-/** For what may take longer than any statement of a server may: schema steps, a copy. */
+/** For work without a time limit: migrations and copies. */
 export function withoutStatementLimit(location: StoreLocation): StoreLocation {
   return 'path' in location
     ? location

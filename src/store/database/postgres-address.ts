@@ -1,4 +1,4 @@
-/** The address of a Postgres database, and what it says of encryption. Opens no connection. */
+/** The address of a Postgres database and its TLS parameters. Opens no connection. */
 import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
 import type { Secret } from '../../core/secret.ts'
@@ -7,22 +7,22 @@ import { POSTGRES_TLS_PARAMETERS } from '../../core/shared-stores.ts'
 export interface PostgresSettings {
   /** `postgres://user:password@host:port/database?sslmode=…` */
   readonly url: Secret
-  /** How many connections one process opens at most. */
+  /** The maximum number of connections of one process. */
   readonly poolSize: number
-  /** For a new connection, or until one becomes free. */
+  /** Time limit for a new connection, or for waiting until one becomes free. */
   readonly connectTimeoutMs: number
-  /** For one statement; 0: as long as it takes. */
+  /** Time limit of one statement; 0: none. */
   readonly statementTimeoutMs: number
 }
 
-/** node-postgres would take `require` for `verify-full`, and say so at every start. */
+/** node-postgres would treat `require` as `verify-full`, and warn about it at every start. */
 export function withoutTls(url: Secret): string {
   const bare = new URL(url.reveal())
   for (const name of POSTGRES_TLS_PARAMETERS) bare.searchParams.delete(name)
   return bare.href
 }
 
-/** The meaning that libpq gives them: https://www.postgresql.org/docs/current/libpq-ssl.html */
+/** With libpq's meaning: https://www.postgresql.org/docs/current/libpq-ssl.html */
 export function toTlsOptions(url: Secret): ConnectionOptions | false {
   const { searchParams, hostname } = new URL(url.reveal())
   const mode = searchParams.get('sslmode') ?? 'disable'

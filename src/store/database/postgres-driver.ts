@@ -1,6 +1,6 @@
 /**
- * Lets Kysely's Postgres dialect behave as SQLite does: the same values come back, text is compared
- * alike. Knows no table.
+ * Makes Kysely's Postgres dialect behave like SQLite: the same value types, and the same text
+ * comparison. Knows no table.
  */
 import { pipeline } from 'node:stream/promises'
 import {
@@ -28,18 +28,15 @@ import {
   withoutTls,
 } from './postgres-address.ts'
 
-/**
- * A node that is stopped inside a transaction must not keep the others from their turn for longer.
- */
+/** A node that is paused inside a transaction must not block the others for longer. */
 const IDLE_IN_TRANSACTION_MS = 60_000
 const IDLE_CONNECTION_MS = 30_000
 /**
- * The server ends a statement that takes too long itself; only a server that is not heard of any
- * more is given up.
+ * The server itself ends slow statements; a connection is given up only when the server is silent.
  */
 const SILENCE_MS = 5_000
 
-/** Kysely's dialect over one database. */
+/** Kysely's dialect for one database. */
 export class GatehousePostgresDialect extends PostgresDialect {
   readonly #config: PostgresDialectConfig
 
@@ -60,8 +57,8 @@ export class GatehousePostgresDialect extends PostgresDialect {
 
 class CauseKeepingDriver extends PostgresDriver {
   /**
-   * A rollback that fails must not hide why there had to be one. Nothing is left undone by it: its
-   * connection is given up (`Connection`), and Postgres rolls back whatever loses its connection.
+   * A failed rollback must not hide its reason. Nothing stays uncommitted: the connection is given
+   * up (`Connection`), and Postgres rolls back when it closes.
    */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     await super.rollbackTransaction(connection).catch(() => {})
@@ -69,8 +66,8 @@ class CauseKeepingDriver extends PostgresDriver {
 }
 
 /**
- * Text is in the order of its bytes, as in SQLite, whatever the locale of the database: no page of
- * a list depends on it, and no index is damaged when a new system orders words in another way.
+ * Text is ordered by its bytes, as in SQLite, whatever the database's locale: so list pages do not
+ * depend on it, and no index is damaged when a new system sorts words differently.
  */
 class BytewiseQueryCompiler extends PostgresQueryCompiler {
   protected override visitDataType(node: DataTypeNode): void {
@@ -80,7 +77,7 @@ class BytewiseQueryCompiler extends PostgresQueryCompiler {
   }
 }
 
-/** @throws DatabaseUnreachableError when a file that the address names cannot be read */
+/** @throws DatabaseUnreachableError when a file named in the address cannot be read */
 function openPool(settings: PostgresSettings): PostgresPool {
   try {
     return new ConnectionPool(settings)
@@ -89,21 +86,21 @@ function openPool(settings: PostgresSettings): PostgresPool {
   }
 }
 
-/** Their answers would come after they have been given up. */
+/** Later callers would time out before their turn. */
 const MAX_WAITING = 500
-/** pg-pool's message where all connections are in use. */
+/** pg-pool's message when all connections are in use. */
 const NONE_FREE = 'timeout exceeded when trying to connect'
 
 /**
- * All statements are written for this level, at which they wait for one another. At a stricter
- * one, which may be an operator's default, Postgres refuses all but one of several changes at once.
+ * All statements are written for this level, in which they wait for each other. At a stricter one,
+ * possibly the operator's default, Postgres refuses all but one of several concurrent changes.
  */
 const READ_COMMITTED = 'SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED'
 
 /**
- * The statements that a connection begins with. Poolers such as PgBouncer refuse a connection that
- * asks for settings at its start.
- * @param statementTimeoutMs 0: as the server has it
+ * The first statements of a connection. Sent separately, because poolers such as PgBouncer refuse
+ * startup parameters.
+ * @param statementTimeoutMs 0: the server's own
  */
 export function beginSession(statementTimeoutMs: number): string {
   const bounds =
@@ -140,10 +137,10 @@ class ConnectionPool implements PostgresPool {
       ...(statementTimeoutMs > 0 && { query_timeout: statementTimeoutMs + SILENCE_MS }),
       types: { getTypeParser },
     })
-    // A connection that breaks while nobody uses it is replaced by the next one that is needed.
+    // An idle connection that breaks is replaced when the next one is needed.
     this.#pool.on('error', () => {})
-    // The pool listens only to those that nobody uses, and an event that nobody listens to ends the
-    // process. A user of one learns of it with its next question.
+    // The pool only listens on idle connections, and an unhandled error event ends the process. A
+    // connection in use reports the error with its next query.
     this.#pool.on('connect', (client) => client.on('error', () => {}))
   }
 
@@ -201,7 +198,7 @@ class Connection implements PostgresPoolClient {
       return await this.#client.query(text, [...parameters])
     } catch (error) {
       const isEnded = isLast(error)
-      // One that is still within its transaction is nobody else's.
+      // A connection still inside a transaction must not be reused.
       this.#isLost = isEnded || text === ROLLBACK
       throw isEnded ? new DatabaseUnreachableError(this.#where, error) : error
     }
@@ -214,13 +211,12 @@ class Connection implements PostgresPoolClient {
   }
 
   release(): void {
-    // A question may still be answered, to the next asker; or the server's end of it is on
-    // its way.
+    // A pending answer could reach the next user, or the server is closing the connection.
     this.#client.release(this.#isLost)
   }
 }
 
-/** A statement that copies rows from this process has their source in place of parameters. */
+/** A COPY statement has the source of its rows in place of parameters. */
 function isRowTexts(parameter: unknown): parameter is AsyncIterable<string> {
   return typeof parameter === 'object' && parameter !== null && Symbol.asyncIterator in parameter
 }
@@ -229,8 +225,8 @@ function isRowTexts(parameter: unknown): parameter is AsyncIterable<string> {
 const ROLLBACK = 'rollback'
 
 /**
- * Of a connection: it broke, nobody was heard of in time, or the server or a pooler said that it
- * ends it (connection exceptions, admin_shutdown, crash_shutdown, timeouts).
+ * Whether an error ends the connection: broken, silent, or closed by the server or a pooler
+ * (connection exceptions, admin_shutdown, crash_shutdown, timeouts).
  */
 function isLast(error: unknown): boolean {
   if (!(error instanceof Error)) return false
@@ -245,8 +241,8 @@ const BROKEN =
   /^(?:Query read timeout|Connection terminated|Client has encountered a connection error)/
 
 /**
- * Types that are numbers and text in SQLite: https://github.com/brianc/node-pg-types, by the ids of
- * Postgres' types.
+ * Types that are numbers and text in SQLite, by Postgres' type ids:
+ * https://github.com/brianc/node-pg-types.
  */
 const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map<
   number,
@@ -259,7 +255,7 @@ const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map<
   [pg.types.builtins.TIMESTAMPTZ, (text) => new Date(text).toISOString()],
 ])
 
-/** For all questions to Postgres: numbers and truth values come back as SQLite's. */
+/** For all Postgres queries: numbers and booleans are returned as in SQLite. */
 export function getTypeParser(id: number, format?: 'text' | 'binary') {
   return (format !== 'binary' && PARSERS.get(id)) || pg.types.getTypeParser(id, format)
 }

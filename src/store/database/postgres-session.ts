@@ -1,6 +1,6 @@
 /**
- * One connection to Postgres that is always there when Postgres is, beside the pool: it hears what
- * other nodes announce, and what it is asked never waits behind the pool's queries. Knows no table.
+ * One permanent Postgres connection besides the pool: it receives notifications from other nodes,
+ * and its queries never wait behind the pool's. Knows no table.
  */
 import pg from 'pg'
 import { retryDelayMs } from '../../core/retry-delay.ts'
@@ -15,20 +15,17 @@ import { beginSession, getTypeParser } from './postgres-driver.ts'
 
 export interface PostgresSessionOptions {
   readonly settings: PostgresSettings
-  /**
-   * For one question, and for the connection itself. Without an answer by then the connection is
-   * given up.
-   */
+  /** Time limit for one query, and for connecting. After it the connection is given up. */
   readonly timeoutMs: number
-  /** The channels that it listens to. */
+  /** The channel to listen on. */
   readonly channel: string
   readonly onNotice: () => void
   readonly onUp: () => void
-  /** Called once for each loss, with why. */
+  /** Called once per loss, with the reason. */
   readonly onDown: (error: unknown) => void
 }
 
-/** More at once are a sign that the answers have stopped. */
+/** More at once indicate that answers have stopped. */
 const MAX_UNDER_WAY = 200
 
 export class PostgresSession {
@@ -36,7 +33,7 @@ export class PostgresSession {
   #client: pg.Client | undefined
   #isClosed = false
   #underWay = 0
-  /** The end of the question that was asked last: node-postgres warns of two at once. */
+  /** The end of the last query: node-postgres warns of concurrent ones. */
   #turn: Promise<unknown> = Promise.resolve()
   #attempts = 0
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -45,14 +42,14 @@ export class PostgresSession {
     this.#options = options
   }
 
-  /** @throws DatabaseUnreachableError, and does not try again by itself then */
+  /** @throws DatabaseUnreachableError, and does not retry then */
   async open(): Promise<void> {
     await this.#connect()
   }
 
   /**
-   * @throws Error when there is no connection, none any more, or no answer in time: it was done
-   * then, or it was not
+   * @throws Error when there is no connection or no answer in time; the statement may have been
+   * executed
    */
   async query<Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
     const client = this.#client
@@ -64,7 +61,7 @@ export class PostgresSession {
     try {
       return (await answer).rows
     } catch (error) {
-      // The question may still be answered, to the one who asks next.
+      // The pending answer could reach the next query.
       if (isSilence(error)) this.#drop(client, error)
       throw error
     } finally {

@@ -1,6 +1,6 @@
 /**
- * Finds out whether a pooler between this process and Postgres gives each transaction another
- * session. Settings of a session and LISTEN would then belong to whoever comes next. Knows no table.
+ * Detects whether a pooler between this process and Postgres gives each transaction another
+ * session. Session settings and LISTEN would then affect other clients. Knows no table.
  */
 import pg from 'pg'
 import { DatabaseUnreachableError } from './database-unreachable-error.ts'
@@ -11,14 +11,14 @@ import {
   withoutTls,
 } from './postgres-address.ts'
 
-/** The database is reached through a pooler in a mode that no node can work with. */
+/** The database is reached through a pooler in an unsupported mode. */
 export class SharedSessionsError extends Error {
   override readonly name = 'SharedSessionsError'
 }
 
 /**
- * Looks by the ids of Postgres' processes: a client that has a session of its own has one process,
- * and no other client has the same meanwhile.
+ * Compares Postgres' process ids: a client with its own session keeps one process, which no other
+ * client has meanwhile.
  * @throws SharedSessionsError and DatabaseUnreachableError
  */
 export async function assertOwnSessions(settings: PostgresSettings): Promise<void> {
@@ -32,7 +32,7 @@ export async function assertOwnSessions(settings: PostgresSettings): Promise<voi
       connectionTimeoutMillis: settings.connectTimeoutMs,
       query_timeout: settings.connectTimeoutMs,
     })
-    // An event that nobody listens to ends the process.
+    // An unhandled error event ends the process.
     client.on('error', () => {})
     clients.push(client)
     await client.connect()
@@ -50,7 +50,7 @@ export async function assertOwnSessions(settings: PostgresSettings): Promise<voi
       throw new SharedSessionsError(describe(where, 'transaction'))
   } catch (error) {
     if (error instanceof SharedSessionsError) throw error
-    // PgBouncer's own words for BEGIN.
+    // PgBouncer's own message for BEGIN.
     if (error instanceof Error && /statement pooling mode/.test(error.message))
       throw new SharedSessionsError(describe(where, 'statement'))
     throw new DatabaseUnreachableError(where, error)

@@ -1,6 +1,6 @@
 /**
- * All that the SQL of the two databases does not share, beside their drivers. Must not know any
- * table: the queries say what they want, and this has the words for each database.
+ * All SQL differences between the two databases, besides their drivers. Must not know any table:
+ * queries ask for what they need, and this file has the SQL for each database.
  */
 import {
   type CreateTableBuilder,
@@ -15,13 +15,13 @@ export function isSqlite<Tables>(database: Kysely<Tables>): boolean {
   return database.getExecutor().adapter instanceof SqliteAdapter
 }
 
-/** The sign for a parameter in the text of a statement. @param number from one on */
+/** The parameter placeholder in a statement's text. @param number starting at 1 */
 export function placeholder<Tables>(database: Kysely<Tables>, number: number): string {
   return isSqlite(database) ? '?' : `$${number}`
 }
 
 /**
- * The sum of a column, whatever it comes to: SQLite's SUM fails beyond 63 bits
+ * The sum of a column without overflow: SQLite's SUM fails beyond 63 bits
  * (https://sqlite.org/lang_aggfunc.html#sumunc).
  */
 export function sumOf<Tables>(database: Kysely<Tables>, column: string): RawBuilder<number | null> {
@@ -29,18 +29,18 @@ export function sumOf<Tables>(database: Kysely<Tables>, column: string): RawBuil
 }
 
 /**
- * Rows of a server as one JSON text, which is read at once and in a turn of its reader's own: its
- * driver makes a text of each value, numbers too, and these are most of the garbage of a long list.
- * They stay in the order of a sorted subquery
- * (https://www.postgresql.org/docs/current/functions-aggregate.html). Null: there are none.
- * @param columns of `table`, their values in this order
+ * A server's rows as one JSON text, parsed at once and in a separate turn: the driver makes a
+ * string of each value, even numbers, which would be most of the garbage of a long list. Keeps the
+ * order of a sorted subquery (https://www.postgresql.org/docs/current/functions-aggregate.html).
+ * Null: no rows.
+ * @param columns of `table`, in the order of the values
  */
 export function rowsAsJson(table: string, columns: readonly string[]): RawBuilder<string | null> {
   const values = columns.map((column) => `"${table}"."${column}"`).join(', ')
   return sql.raw(`json_agg(json_build_array(${values}))::text`)
 }
 
-/** Of a statement: a row of this key is there already, and nothing was changed. */
+/** A row with this key exists already, and the statement changed nothing. */
 export function isDuplicate(error: unknown): boolean {
   return error instanceof Error && 'code' in error && DUPLICATE.test(String(error.code))
 }
@@ -49,7 +49,7 @@ export function isDuplicate(error: unknown): boolean {
 const DUPLICATE = /^(?:SQLITE_CONSTRAINT_(?:PRIMARYKEY|UNIQUE)|23505)$/
 
 /**
- * Stored in the order of its key, where the database can: a range of the key is then read in one go
+ * Stored in key order if the database supports it, so that a key range is read sequentially
  * (https://sqlite.org/withoutrowid.html).
  */
 export function storedByKey<Tables, Name extends string, Columns extends string>(
@@ -59,7 +59,7 @@ export function storedByKey<Tables, Name extends string, Columns extends string>
   return isSqlite(database) ? table.modifyEnd(sql`WITHOUT ROWID`) : table
 }
 
-/** True where this database (of Postgres: the schema in use) has such a table. */
+/** True when this database (in Postgres: the current schema) has such a table. */
 export async function hasTable<Tables>(database: Kysely<Tables>, name: string): Promise<boolean> {
   const found = isSqlite(database)
     ? sql`SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ${name}`
@@ -68,7 +68,7 @@ export async function hasTable<Tables>(database: Kysely<Tables>, name: string): 
   return rows.length > 0
 }
 
-/** The schema that new tables come to, where there is such a thing. */
+/** The schema of new tables, if the database has schemas. */
 export async function currentSchema<Tables>(database: Kysely<Tables>): Promise<string | undefined> {
   if (isSqlite(database)) return undefined
   const { rows } = await sql<{ name: string | null }>`SELECT current_schema() AS name`.execute(
@@ -78,16 +78,15 @@ export async function currentSchema<Tables>(database: Kysely<Tables>): Promise<s
 }
 
 /**
- * Waits until no other transaction has its turn at the same thing, on any node, and has it until
- * the transaction ends. Begin with this before reading something in order to write it anew. SQLite
- * has one writer at a time in any case.
- * @param what names it among all things of the database, such as `account acct_…`
+ * Locks a name until the transaction ends, across all nodes. Call this before reading something in
+ * order to update it. SQLite has only one writer at a time anyway.
+ * @param what a unique name within the database, such as `account acct_…`
  */
 export async function takeTurn<Tables>(
   transaction: Transaction<Tables>,
   what: string,
 ): Promise<void> {
   if (isSqlite(transaction)) return
-  // Two things whose names give the same number wait for each other, and nothing worse.
+  // Two names with the same hash wait for each other, which is harmless.
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${what}, 0))`.execute(transaction)
 }

@@ -1,4 +1,4 @@
-/** Lets Kysely's SQLite dialect drive Bun's own SQLite. It must not know any table. */
+/** Connects Kysely's SQLite dialect to Bun's own SQLite. Must not know any table. */
 import { Database, type SQLQueryBindings } from 'bun:sqlite'
 import { closeSync, openSync, statSync } from 'node:fs'
 import {
@@ -17,27 +17,25 @@ import {
 import { StoreFileGoneError } from './store-file-gone-error.ts'
 
 /**
- * How long a statement waits for another process (a backup, a shell); the event loop waits with it,
- * so not long.
+ * How long a statement waits for another process (a backup, a shell). Short, because the event loop
+ * waits with it.
  */
 const BUSY_TIMEOUT_MS = 1_000
 
 /**
- * With calls of thousands of accounts each row goes to other pages of the indexes: with SQLite's
- * own 2,000 an insert costs 20 µs, with this 11. It takes no more than the file has.
+ * With calls of thousands of accounts each row touches other index pages: with SQLite's default of
+ * 2,000 an insert costs 20 µs, with this 11. Never exceeds the file's size.
  */
 const CACHE_KIB = 8_000
 
 /**
- * After so many pages (64 MB) a commit brings the log into the file itself, which takes tens of
- * milliseconds: who writes much has it done earlier and elsewhere, by `CheckpointThread`. One batch
- * of calls of thousands of accounts writes 6,000.
+ * At this many pages (64 MB) a commit checkpoints the log itself, which takes tens of milliseconds;
+ * bulk writers checkpoint earlier through `CheckpointThread`. One batch of calls of thousands of
+ * accounts writes 6,000.
  */
 const CHECKPOINT_PAGES = 16_000
 
-/**
- * SQLite's data definition is transactional: a migration that fails half-way leaves nothing behind.
- */
+/** SQLite's data definition is transactional: a failed migration leaves nothing behind. */
 class TransactionalSqliteAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true
@@ -45,9 +43,9 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
 }
 
 /**
- * A transaction may write from its first statement on, but for one that asks for a repeatable read. One that begins by reading could not go on
- * to write when another process has written meanwhile, and would fail at once instead of waiting
- * (https://sqlite.org/lang_transaction.html).
+ * Transactions are writing ones from their first statement, except for repeatable reads. A
+ * transaction that begins by reading could not write after another process has written, and would
+ * fail immediately instead of waiting (https://sqlite.org/lang_transaction.html).
  */
 class WritingSqliteDriver extends SqliteDriver {
   readonly #isInTransaction: () => boolean
@@ -61,24 +59,23 @@ class WritingSqliteDriver extends SqliteDriver {
     connection: DatabaseConnection,
     { isolationLevel }: TransactionSettings = {},
   ): Promise<void> {
-    // One that could not be rolled back, because the disk failed at that too.
+    // Ends a transaction whose rollback failed because of the disk.
     if (this.#isInTransaction()) await super.rollbackTransaction(connection)
-    // Such a reader reads as of one moment, and other processes may write meanwhile.
+    // Such a reader sees one moment, and other processes may write meanwhile.
     const isReading = isolationLevel === 'repeatable read'
     await connection.executeQuery(CompiledQuery.raw(isReading ? 'begin' : 'begin immediate'))
   }
 
   /**
    * A full disk or an I/O error has rolled back already (https://sqlite.org/lang_transaction.html,
-   * section 3): doing it once more would fail, and its failure would stand in the log instead of
-   * the cause.
+   * section 3). A second rollback would fail and hide the cause.
    */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     if (this.#isInTransaction()) await super.rollbackTransaction(connection)
   }
 }
 
-/** Kysely's dialect over one file, in write-ahead mode; `:memory:` works too. */
+/** Kysely's dialect for one file, in write-ahead mode; `:memory:` works too. */
 export class BunSqliteDialect extends SqliteDialect {
   readonly #config: SqliteDialectConfig
   readonly #opened: { database?: Database }
@@ -112,7 +109,7 @@ function openSqliteFile(path: string): Database {
   createPrivateFile(path)
   const database = new Database(path, { create: true, readwrite: true })
   database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
-  // Before the first page is written, or it takes effect with the next `VACUUM` only
+  // Must be set before the first page is written; otherwise it takes effect only after a `VACUUM`
   // (free-space.ts).
   database.run('PRAGMA auto_vacuum = INCREMENTAL')
   database.run('PRAGMA journal_mode = WAL')
@@ -124,8 +121,8 @@ function openSqliteFile(path: string): Database {
 }
 
 /**
- * Creates the file readable by its owner only; SQLite gives its side files the same mode. A file
- * that exists is not touched: closing any handle on it would drop the locks that this process holds
+ * Creates the file readable by its owner only; SQLite gives its side files the same mode. An
+ * existing file is not opened: closing any handle on it would drop this process's locks
  * (https://sqlite.org/howtocorrupt.html §2.2).
  */
 export function createPrivateFile(path: string): void {
@@ -138,8 +135,8 @@ export function createPrivateFile(path: string): void {
 }
 
 /**
- * A file that was deleted or replaced goes on taking writes, which nobody will ever find.
- * @returns what throws StoreFileGoneError then; 2 µs
+ * Detects a deleted or replaced file, which would still accept writes that are lost.
+ * @returns a function that then throws StoreFileGoneError; takes 2 µs
  */
 export function watchFile(path: string): () => void {
   if (path === ':memory:') return () => {}
@@ -150,10 +147,7 @@ export function watchFile(path: string): () => void {
   }
 }
 
-/**
- * How many statements are kept ready: more than there are in the code, but for bulk inserts of odd
- * lengths.
- */
+/** Number of cached statements: more than the code has, except bulk inserts of odd lengths. */
 const KEPT_STATEMENTS = 64
 
 type KeptStatement = ReturnType<typeof prepare>
@@ -163,14 +157,13 @@ function prepare(database: Database, sql: string) {
 }
 
 /**
- * Statements are kept by their text: reading a bulk insert's costs SQLite twice what running it
- * does.
+ * Caches statements by their text: parsing a bulk insert costs SQLite twice as much as running it.
  */
 function toKyselyDatabase(database: Database, assertThere: () => void): SqliteDatabase {
   const kept = new Map<string, KeptStatement>()
   const find = (sql: string): KeptStatement => {
     const statement = kept.get(sql) ?? prepare(database, sql)
-    // Taken out and put in again, so that the first one is always the one used least lately.
+    // Reinserted, so that the first entry is always the least recently used.
     kept.delete(sql)
     kept.set(sql, statement)
     const [oldest] = kept
@@ -188,14 +181,13 @@ function toKyselyDatabase(database: Database, assertThere: () => void): SqliteDa
     close: () => {
       for (const statement of kept.values()) statement.finalize()
       kept.clear()
-      // `true`: a statement that is still open is a mistake of ours and would keep the file locked
-      // unseen.
+      // `true`: an open statement is a bug and would silently keep the file locked.
       database.close(true)
     },
   }
 }
 
-/** A change by itself, or the begin of several, of which after that their commit alone is looked at. */
+/** A single change, or the begin of several, after which only the commit is checked. */
 const CHANGE = /^\s*(?:begin|insert|update|delete|create|alter|drop)\b/i
 const COMMIT = /^\s*commit\b/i
 
@@ -211,7 +203,7 @@ function toKyselyStatement(
       isRows(parameters)
         ? runEach(statement, parameters)
         : statement.run(...toBindings(parameters)),
-    // One of its own: others may use the kept one while this is read row by row.
+    // A separate statement, because the cached one may be used while rows are read.
     *iterate(parameters) {
       const own = prepare(database, sql)
       try {
@@ -223,19 +215,16 @@ function toKyselyStatement(
   }
 }
 
-/**
- * Parameters of one row after the other in place of parameters: no value of SQLite is an array. See
- * `BulkInsert`.
- */
+/** Rows of parameters instead of parameters: no SQLite value is an array. See `BulkInsert`. */
 function isRows(parameters: readonly unknown[]): parameters is readonly (readonly unknown[])[] {
   return Array.isArray(parameters[0])
 }
 
-/** Without a turn in between, to the first one at which nothing changes. */
+/** Runs without yielding, up to the first row that changes nothing. */
 function runEach(statement: KeptStatement, rows: readonly (readonly unknown[])[]) {
   let changes = 0
   for (const row of rows) {
-    // The array itself: to spread it costs half a kilobyte a row, and a fifth of the time.
+    // Passes the array itself: spreading it costs half a kilobyte per row, and a fifth of the time.
     const changed = statement.run(row as unknown as SQLQueryBindings).changes
     if (changed === 0) break
     changes += changed

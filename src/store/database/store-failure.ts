@@ -1,24 +1,24 @@
 /**
- * Tells what keeps a database from working at the moment from mistakes of ours, by the databases'
- * own codes. Knows no table.
+ * Distinguishes operational failures of a database from bugs, by the databases' own codes. Knows no
+ * table.
  */
 import { DatabaseUnreachableError } from './database-unreachable-error.ts'
 import { StoreFileGoneError } from './store-file-gone-error.ts'
 
 /**
- * `away`: it cannot be asked. `read-only`: it takes no change, as a Postgres that another has taken
- * over from. `gone`: its file is not there. `denied`: its role lacks a right.
+ * `away`: unavailable. `read-only`: it accepts no changes, such as a demoted Postgres. `gone`: its
+ * file is missing. `denied`: its role lacks a right.
  */
 export type StoreFailure = 'away' | 'full' | 'read-only' | 'busy' | 'disk' | 'gone' | 'denied'
 
 /**
- * By the beginning of the code: https://sqlite.org/rescode.html,
+ * By the prefix of the code: https://sqlite.org/rescode.html,
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 const FAILURES: readonly (readonly [codes: readonly string[], failure: StoreFailure])[] = [
   [['SQLITE_FULL', '53100'], 'full'],
   [['SQLITE_READONLY', '25006'], 'read-only'],
-  // Locks, statements that took too long, and turns that two transactions took from each other.
+  // Locks, slow statements, and deadlocks.
   [
     ['SQLITE_BUSY', 'SQLITE_LOCKED', '55P03', '57014', '40001', '40P01', '53200', '53300', '53400'],
     'busy',
@@ -29,8 +29,8 @@ const FAILURES: readonly (readonly [codes: readonly string[], failure: StoreFail
 ]
 
 /**
- * Also of an error whose cause, or whose cause's, is one.
- * @returns undefined: nothing of the kind
+ * Also checks the chain of causes.
+ * @returns undefined: not a database failure
  */
 export function storeFailureOf(thrown: unknown): StoreFailure | undefined {
   for (
@@ -42,8 +42,7 @@ export function storeFailureOf(thrown: unknown): StoreFailure | undefined {
     if (error instanceof StoreFileGoneError) return 'gone'
     const { code } = error as { readonly code?: unknown }
     if (typeof code !== 'string') continue
-    // Codes of Postgres have five characters: those of the system, such as `ECONNRESET`, begin
-    // otherwise.
+    // Postgres' codes have five characters; system codes such as `ECONNRESET` have more.
     const found = FAILURES.find(([codes]) => codes.some((known) => code.startsWith(known)))
     if (found !== undefined) return found[1]
   }

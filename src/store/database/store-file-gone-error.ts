@@ -1,9 +1,9 @@
 /**
- * That the database's file is not in its place any more, while this process still has it open.
- * Knows no driver.
+ * Error for a database file that is no longer at its path while this process has it open. Knows no
+ * driver.
  */
 
-/** Anything written to it now would be gone with the process. */
+/** Anything written to the file now would be lost with the process. */
 export class StoreFileGoneError extends Error {
   override readonly name = 'StoreFileGoneError'
 

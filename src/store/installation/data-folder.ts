@@ -1,6 +1,6 @@
 /**
- * Keeps a data folder to one process at a time, and says which. It must not know what is in the
- * database.
+ * Locks a data folder to one process at a time, and identifies that process. Must not know the
+ * database's contents.
  */
 import { randomBytes } from 'node:crypto'
 import {
@@ -29,14 +29,14 @@ export interface ServerInfo {
 }
 
 export interface DataFolderLock {
-  /** Gives the folder back; more than once does nothing. */
+  /** Releases the folder. Idempotent. */
   release(): void
 }
 
 export class DataFolderInUseError extends Error {
   override readonly name = 'DataFolderInUseError'
   readonly folder: string
-  /** The process that has it, when it said so. */
+  /** The process that holds it, if it reported itself. */
   readonly holder: ServerInfo | undefined
 
   constructor(folder: string, holder: ServerInfo | undefined) {
@@ -52,25 +52,25 @@ export class DataFolderInUseError extends Error {
   }
 }
 
-/** A file of the folder, or the folder itself, is another user's: most likely it was restored. */
+/** A file in the folder, or the folder, belongs to another user, usually after a restore. */
 export class DataFolderAccessError extends Error {
   override readonly name = 'DataFolderAccessError'
 }
 
-/** Everything that a start opens. Others may lie in the folder, such as `lost+found`. */
+/** Everything that a start opens. The folder may contain other files, such as `lost+found`. */
 const WRITTEN = [
   ...['', LOCK_FILE, 'gatehouse.db', 'gatehouse.db-wal', 'gatehouse.db-shm'],
   ...['journal', 'workers'],
 ]
-/** Replaced as a whole, or given by the operator, who may have mounted them for reading only. */
+/** Replaced as a whole, or provided by the operator, possibly mounted read-only. */
 const READ = [
   ...[SERVER_FILE, NODE_FILE, 'installation.json', 'configuration.json'],
   ...['master.key', 'gatehouse.yaml'],
 ]
 
 /**
- * Before anything is opened: SQLite and others say no more than that they cannot.
- * @throws DataFolderAccessError naming the first that this process may not use, and whose it is
+ * Called before anything is opened, because SQLite's own errors give no reason.
+ * @throws DataFolderAccessError naming the first unusable file and its owner
  */
 export function assertUsable(folder: string): void {
   const segments = namesIn(join(folder, 'journal')).map((name) => join('journal', name))
@@ -110,16 +110,16 @@ function namesIn(folder: string): readonly string[] {
 }
 
 /**
- * Takes the folder (created with mode 0700 when missing) for this process until `release` or the
+ * Locks the folder (created with mode 0700 if missing) for this process until `release` or the
  * process's end.
- * @throws DataFolderInUseError when another process, or this one, has it; DataFolderAccessError
+ * @throws DataFolderInUseError when another process, or this one, holds it; DataFolderAccessError
  */
 export function lockDataFolder(folder: string): DataFolderLock {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   assertUsable(folder)
   const lock = lockFile(join(folder, LOCK_FILE))
   if (lock === undefined) throw new DataFolderInUseError(folder, readServerInfo(folder))
-  // A killed process left it: nobody serves from here now.
+  // Left by a killed process: no server runs here now.
   removeServerInfo(folder)
   let isHeld = true
   return {
@@ -132,18 +132,18 @@ export function lockDataFolder(folder: string): DataFolderLock {
   }
 }
 
-/** Tells others who serves from this folder; only the holder of its lock may call this. */
+/** Publishes which server uses this folder; only the lock's holder may call this. */
 export function writeServerInfo(folder: string, info: ServerInfo): void {
   const path = join(folder, SERVER_FILE)
   const draft = `${path}.new`
   writeFileSync(draft, `${JSON.stringify({ pid: info.pid, url: info.url })}\n`, { mode: 0o600 })
-  // Renamed, so that a reader never sees half of it.
+  // Renamed, so that readers never see a partial file.
   renameSync(draft, path)
 }
 
 /**
- * The server of this folder, in its own words; undefined when there is none. Only the lock proves
- * that it still does.
+ * The server of this folder, as it reported itself; undefined: none. Only the lock proves that it
+ * still runs.
  */
 export function readServerInfo(folder: string): ServerInfo | undefined {
   try {
@@ -157,10 +157,7 @@ export function readServerInfo(folder: string): ServerInfo | undefined {
   }
 }
 
-/**
- * Names the server of this folder among other nodes, the same after every start; made at the
- * first.
- */
+/** The id of this folder's server among other nodes; created once, then stable. */
 export function readNodeId(folder: string): string {
   const path = join(folder, NODE_FILE)
   try {

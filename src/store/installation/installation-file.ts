@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 export interface RememberedInstallation {
   readonly id: string
-  /** The store has come as far as this, and would have after a power cut: it may be further. */
+  /** The store has durably reached this change; it may be further. */
   readonly change: number
   readonly masterKeyId: string | null
 }
@@ -16,7 +16,7 @@ export class InstallationFileError extends Error {
 }
 
 /**
- * @returns undefined when the folder has served no store yet
+ * @returns undefined when the folder has not been used with a store
  * @throws InstallationFileError when it cannot be read
  */
 export function readInstallationFile(folder: string): RememberedInstallation | undefined {
@@ -48,7 +48,7 @@ function parse(text: string): RememberedInstallation | undefined {
   }
 }
 
-/** All of it or nothing, also at a power cut. */
+/** Atomic, even across a power cut. */
 export function writeInstallationFile(
   folder: string,
   { id, change, masterKeyId }: RememberedInstallation,

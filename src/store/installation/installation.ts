@@ -1,6 +1,6 @@
 /**
- * The facts of an installation that its database keeps: its id, the number of its last change, the
- * master key under which it seals. Must not know the data folder.
+ * The installation data in the database: its id, the number of its last change, the id of its
+ * master key. Must not know the data folder.
  */
 import { randomBytes } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
@@ -9,11 +9,11 @@ import type { Schema } from '../schema.ts'
 
 export interface Installation {
   readonly id: string
-  /** It only grows: one more, or a few, for each change. */
+  /** Increases with each change, by one or more. */
   readonly change: number
-  /** Names the master key that credentials are sealed under; null while there is none. */
+  /** The id of the master key that encrypts credentials; null while there is none. */
   readonly masterKeyId: string | null
-  /** The store to which `store copy` took everything; null: none. */
+  /** The store to which `store copy` copied everything; null: none. */
   readonly movedTo: string | null
 }
 
@@ -31,7 +31,7 @@ export class InstallationTableStore {
     this.#database = database
   }
 
-  /** @returns undefined: no gateway has ever started on it */
+  /** @returns undefined: no gateway has started on it yet */
   async read(): Promise<Installation | undefined> {
     const row = await this.#database.selectFrom('installation').selectAll().executeTakeFirst()
     if (row === undefined) return undefined
@@ -40,7 +40,7 @@ export class InstallationTableStore {
     return { id, change, masterKeyId: master_key_id, movedTo: moved_to }
   }
 
-  /** Of several nodes that start at once one does. */
+  /** If several nodes start at once, one succeeds. */
   async create(id: string): Promise<void> {
     await this.#database
       .insertInto('installation')
@@ -60,12 +60,12 @@ export class InstallationTableStore {
     await this.#database.updateTable('installation').set({ master_key_id: masterKeyId }).execute()
   }
 
-  /** Everything is elsewhere now; null: it is not. */
+  /** Records that everything was copied elsewhere; null: it was not. */
   async noteMove(movedTo: string | null): Promise<void> {
     await this.#database.updateTable('installation').set({ moved_to: movedTo }).execute()
   }
 
-  /** From now on no number below this one is given. */
+  /** From now on no number below this one is assigned. */
   async raiseChange(least: number): Promise<void> {
     if (isSqlite(this.#database))
       await this.#database
@@ -90,9 +90,9 @@ export class InstallationTableStore {
   }
 }
 
-/** The change itself counts where one process has the file; on Postgres triggers do. */
+/** For a file the change itself counts; on Postgres triggers do. */
 export async function countChange(transaction: Kysely<Schema>): Promise<void> {
-  // A command that works beside a server of an older version migrates nothing.
+  // A command beside a server of an older version does not migrate.
   if (!isSqlite(transaction) || !(await hasTable(transaction, 'installation'))) return
   await transaction
     .updateTable('installation')

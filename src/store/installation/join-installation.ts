@@ -1,6 +1,6 @@
 /**
- * Finds out whether a data folder, a store and a master key belong together, before anything is
- * served from them or written to them (docs/decisions/0030). Knows no HTTP and no settings.
+ * Checks whether a data folder, a store and a master key belong together, before anything is served
+ * from them or written to them (docs/decisions/0030). Knows no HTTP and no settings.
  */
 import {
   createInstallationId,
@@ -15,8 +15,8 @@ import {
 } from './installation-file.ts'
 
 /**
- * They do not belong together: the caller must not serve. The message says what was found and
- * expected, and what says that it is meant.
+ * They do not belong together: the caller must not serve. The message says what was found, what was
+ * expected, and how to accept it.
  */
 export class InstallationMismatchError extends Error {
   override readonly name = 'InstallationMismatchError'
@@ -24,7 +24,7 @@ export class InstallationMismatchError extends Error {
 
 export const ACCEPT_COMMAND = 'gatehouse store accept'
 
-/** @param sentences what was found and expected, one for each thing */
+/** @param sentences what was found and expected, one for each mismatch */
 export function mismatch(sentences: readonly string[]): InstallationMismatchError {
   return new InstallationMismatchError(
     `${sentences.join(' ')} Nothing was changed. Should this be meant, say so with the same ` +
@@ -39,14 +39,10 @@ export interface InstallationParts {
   readonly where: string
   readonly installation: InstallationTableStore
   /**
-   * The ids of the master keys that are here, the current one first; none: there is no master key
-   * yet.
+   * The ids of the available master keys, the current one first; empty: there is no master key yet.
    */
   readonly masterKeyIds: readonly string[]
-  /**
-   * A sealed text of each kind: the id of the master key that it names, and whether it could be
-   * opened.
-   */
+  /** One encrypted text of each kind: its master key's id, and whether it could be decrypted. */
   readonly tried: () => Promise<readonly TriedRow[]>
   readonly sync: () => Promise<void>
 }
@@ -57,8 +53,8 @@ export interface TriedRow {
 }
 
 /**
- * Finds out what does not fit, and writes nothing.
- * @returns a sentence for each thing that does not; none: all belongs together
+ * Finds mismatches, and writes nothing.
+ * @returns a sentence for each; empty: everything belongs together
  */
 export async function findMismatches(parts: InstallationParts): Promise<readonly string[]> {
   const remembered = recall(parts.folder)
@@ -113,7 +109,7 @@ async function compareKeys(
   found: Installation | undefined,
 ): Promise<string[]> {
   const here = masterKeyIds.length === 0 ? 'none' : masterKeyIds.join(', ')
-  // A store that says nothing has not sealed anything since it was asked, or was never asked.
+  // A store without a recorded key has encrypted nothing since recording began.
   const expected = found?.masterKeyId ?? remembered?.masterKeyId ?? null
   if (expected !== null)
     return masterKeyIds.includes(expected) ? [] : [describeKeys(here, expected, 'is recorded')]
@@ -132,8 +128,8 @@ function describeKeys(here: string, expected: string, how: string): string {
 }
 
 /**
- * Lets a process work with the store: both know each other from now on.
- * @throws InstallationMismatchError; nothing was changed then
+ * Connects a process with the store: each remembers the other from now on.
+ * @throws InstallationMismatchError; nothing was changed
  */
 export async function joinInstallation(parts: InstallationParts): Promise<Installation> {
   const mismatches = await findMismatches(parts)
@@ -142,9 +138,8 @@ export async function joinInstallation(parts: InstallationParts): Promise<Instal
 }
 
 /**
- * Takes what is there for what is meant: the folder, the store and the master key belong together
- * from now on.
- * @returns what did not fit
+ * Accepts the current folder, store and master key as belonging together.
+ * @returns the mismatches
  */
 export async function acceptInstallation(parts: InstallationParts): Promise<readonly string[]> {
   const mismatches = await findMismatches(parts)
@@ -157,7 +152,8 @@ export async function acceptInstallation(parts: InstallationParts): Promise<read
   const found = await installation.read()
   await installation.noteMove(null)
   await installation.noteMasterKey(masterKeyIds[0] ?? null)
-  // Ahead of what any node has seen of the same past, so that one that says so is enough for all.
+  // Raised above what any node of the same history has seen, so that accepting on one node is
+  // enough for all.
   if (known !== undefined && found?.id === known.id && found.change <= known.change)
     await installation.raiseChange(known.change + 1)
   const accepted = await installation.read()
@@ -179,7 +175,7 @@ async function settle(
     await installation.noteMasterKey(current)
   const joined = await installation.read()
   if (joined === undefined) throw new Error('the row of the installation is gone')
-  // Before the folder says how far the store has come, a power cut must not be able to undo it.
+  // The store must be durable before the folder records how far it is.
   await sync()
   writeInstallationFile(folder, joined)
   return joined

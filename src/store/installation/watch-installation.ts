@@ -1,6 +1,6 @@
 /**
- * Looks at times whether the store is still the one that this process began with, and no older;
- * what it has come to is remembered in the data folder. Must not know what is done about it.
+ * Checks periodically that the store is still the one that this process started with, and not
+ * older; the data folder remembers its latest change. Must not know the consequences.
  */
 import { systemClock } from '../../core/clock.ts'
 import { StoreFileGoneError } from '../database/store-file-gone-error.ts'
@@ -13,10 +13,10 @@ import {
 
 const LOOK_EVERY_MS = 2_000
 
-/** `other`: another installation's, or nobody's. `gone`: its file was removed or replaced. */
+/** `other`: another installation's, or none's. `gone`: its file was removed or replaced. */
 export type StoreStanding = 'ok' | 'other' | 'gone'
 
-/** Changes by their numbers: the store was at the first, and is at the second. */
+/** Change numbers: the store was at the first, and is now at the second. */
 export interface SetBack {
   readonly from: number
   readonly to: number
@@ -27,12 +27,12 @@ export interface SetBack {
 export interface WatchInstallationOptions {
   readonly folder: string
   readonly installation: Pick<InstallationTableStore, 'read'>
-  /** The installation as it was joined. */
+  /** The installation at the start. */
   readonly joined: RememberedInstallation
   /** @throws StoreFileGoneError */
   readonly assertThere: () => void
   readonly sync: () => Promise<void>
-  /** Called with each change of the standing. */
+  /** Called whenever the standing changes. */
   readonly onStanding: (standing: StoreStanding) => void
   readonly onSetBack: (setBack: SetBack) => void
 }
@@ -58,17 +58,17 @@ export class InstallationWatch {
     return this.#standing
   }
 
-  /** How often, so far. */
+  /** The number of set-backs so far. */
   get setBacks(): number {
     return this.#setBacks
   }
 
-  /** The last that was noticed. */
+  /** The last one. */
   get setBack(): SetBack | undefined {
     return this.#setBack
   }
 
-  /** Never rejects: a store that cannot be asked is somebody else's to tell. */
+  /** Never rejects: an unavailable store is reported elsewhere. */
   look(): Promise<void> {
     this.#looking = this.#looking.then(() => this.#look()).catch(() => {})
     return this.#looking
@@ -80,12 +80,12 @@ export class InstallationWatch {
     this.#setBacks += 1
     this.#setBack = { from, to, noticedAt: Date.now() }
     this.#lowest = to
-    // A start on it is stopped too, also where this was never looked at in between.
+    // Remembered, so that a start on this store is stopped too.
     if (from > this.#remembered.change) this.#remember({ ...this.#remembered, change: from })
     this.#options.onSetBack(this.#setBack)
   }
 
-  /** The state of the store is remembered, if it can be asked. */
+  /** Remembers the store's state, if it is available. */
   async close(): Promise<void> {
     this.#endLooking()
     await this.look()
@@ -106,9 +106,9 @@ export class InstallationWatch {
     this.#lowest = found.change
     const { change, masterKeyId } = this.#remembered
     if (found.change <= change && found.masterKeyId === masterKeyId) return
-    // Before the folder says how far the store has come, a power cut must not be able to undo it.
+    // The store must be durable before the folder records how far it is.
     await sync()
-    // Another worker may have come further.
+    // Another worker may be further.
     const other = readInstallationFile(folder)?.change ?? 0
     this.#remember({ ...found, change: Math.max(change, found.change, other) })
   }

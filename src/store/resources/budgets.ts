@@ -1,4 +1,4 @@
-/** Budgets in the database. Trusts what it is given: the contract has checked it. */
+/** Budgets in the database. Input was validated by the contract. */
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import { type Budget, ceilingOf, toPublicBudget } from '../../core/budget.ts'
 import type { AccountCaps } from '../../core/plan.ts'
@@ -24,7 +24,7 @@ const budgetKind: StoredKind<'budget', Budget, Budget> = {
   toChanges: toMutableColumns,
   createReader: () => toBudget,
   toPublic: toPublicBudget,
-  // Under another limit, or with other shares, all alerts are due again.
+  // With another limit or other shares, all alerts are due again.
   async changeBelongings(transaction, changed, previous) {
     if (alertsOf(changed) !== alertsOf(previous)) await forgetAlerts(transaction, changed)
   },

@@ -1,4 +1,4 @@
-/** Gates in the database. Trusts what it is given: the contract has checked it. */
+/** Gates in the database. Input was validated by the contract. */
 import type { Kysely, Selectable } from 'kysely'
 import { type Gate, type GateDefaults, toPublicGate } from '../../core/gate.ts'
 import type { AccountCaps } from '../../core/plan.ts'
@@ -46,14 +46,14 @@ function toMutableColumns(gate: Gate): Omit<GateTable, 'account_id' | 'id' | 'cr
   }
 }
 
-/** @param share for texts that many gates have in common */
+/** @param share deduplicates texts that many gates have in common */
 function toGate(row: Selectable<GateTable>, share: TextSharing): Gate {
   const targets = JSON.parse(row.targets) as { model: string; weight?: number }[]
   for (const target of targets) target.model = share(target.model)
   return {
     accountId: share(row.account_id),
     id: row.id,
-    // One text for both, as long as nobody has named it.
+    // One string for both, unless a display name was set.
     displayName: row.display_name === row.id ? row.id : row.display_name,
     description: share(row.description),
     targets,

@@ -1,4 +1,4 @@
-/** API keys in the database: hash and masked prefix only. The key itself never comes this far. */
+/** API keys in the database: only hash and masked prefix, never the key itself. */
 import type { Insertable, Kysely, Selectable, Transaction } from 'kysely'
 import { type ApiKey, type PreviousKey, toPublicKey } from '../../core/api-key.ts'
 import type { AccountId, KeyId } from '../../core/ids.ts'
@@ -15,7 +15,7 @@ const ROWS_AT_ONCE = 2_000
 /** Parameters of one statement. */
 const IDS_AT_ONCE = 500
 
-/** The key was deleted once: nothing brings it back. Nothing was changed. */
+/** The key was deleted before, which is final. Nothing was changed. */
 export class DeletedKeyError extends Error {
   override readonly name = 'DeletedKeyError'
 }
@@ -27,7 +27,7 @@ export class KeyTableStore {
   readonly #relieve: (rows: number) => Promise<void>
   readonly #uses: UsedThings = { table: 'api_keys', key: ['id'], statements: new Map() }
 
-  /** @param relieve awaited after so many rows were written at once */
+  /** @param relieve awaited after this many written rows */
   constructor(
     database: Kysely<Schema>,
     sync: () => Promise<void>,
@@ -41,8 +41,8 @@ export class KeyTableStore {
   }
 
   /**
-   * Every key of every account, for the snapshot at start: some at a time, so that there is never
-   * much of it twice. Keys that change meanwhile may be in it as before or as after.
+   * Every key of every account, for the snapshot at start; read in parts to limit memory. A key
+   * that changes meanwhile may be in either state.
    */
   async loadAll(): Promise<ApiKey[]> {
     const keys: ApiKey[] = []
@@ -66,7 +66,7 @@ export class KeyTableStore {
     }
   }
 
-  /** One for each thing; undefined where there is none. */
+  /** One entry per resource; undefined when it does not exist. */
   findSome(things: readonly NamedThing[]): Promise<readonly (ApiKey | undefined)[]> {
     return findSome(
       this.#database,
@@ -76,10 +76,9 @@ export class KeyTableStore {
   }
 
   /**
-   * @param spellings the hashes under which the same key may have been deleted; absent: it was made
-   * just now
-   * @returns false when a key with this hash (or id) exists already, whichever account it belongs
-   * to.
+   * @param spellings the hashes under which the same key may have been deleted; undefined: newly
+   * generated
+   * @returns false when a key with this hash (or id) exists already, in any account
    * @throws DeletedKeyError; GatewayError `conflict` when the account has too many
    */
   async insert(
@@ -94,9 +93,9 @@ export class KeyTableStore {
   }
 
   /**
-   * Like `insert`, but for one only of several nodes that ask at once.
-   * @returns the account's keys as they are now: this one, or those that it has already; none where
-   * the key is another account's
+   * Like `insert`, but only one of several concurrent nodes succeeds.
+   * @returns the account's current keys: this one, or the existing ones; empty when the key belongs
+   * to another account
    */
   async insertFirst(
     key: ApiKey,
@@ -115,10 +114,10 @@ export class KeyTableStore {
   }
 
   /**
-   * Changes a key to what `change` makes of it; nobody else changes it meanwhile. An error that
-   * `change` throws leaves it as it was. Durable when this resolves: a text that is replaced is in
-   * force no more, even if the power fails.
-   * @returns the key as it is now; undefined when the account has none with this id
+   * Updates a key to the result of `change`; no other transaction changes it meanwhile. An error of
+   * `change` leaves it unchanged. Durable when this resolves: a replaced text is never accepted
+   * again, even after a power failure.
+   * @returns the updated key; undefined when the account has no key with this id
    */
   async change(
     accountId: AccountId,
@@ -158,9 +157,7 @@ export class KeyTableStore {
     return changed
   }
 
-  /**
-   * Gone for good when this resolves, even if the power fails: a revoked key must not come back.
-   */
+  /** Durable when this resolves, even across a power failure: a revoked key must not return. */
   async delete(accountId: AccountId, keyId: KeyId): Promise<boolean> {
     const wasThere = await this.#database.transaction().execute(async (transaction) => {
       const row = await transaction
@@ -170,7 +167,7 @@ export class KeyTableStore {
         .returningAll()
         .executeTakeFirst()
       if (row === undefined) return false
-      // The database has written the row down by itself, without the name.
+      // A trigger has recorded the row, without the name.
       await transaction
         .updateTable('deleted_keys')
         .set({ name: row.name })
@@ -193,8 +190,8 @@ export class KeyTableStore {
   }
 
   /**
-   * The last names of deleted keys, for as long as their usage is there to be read. Keys that an
-   * older version deleted have none.
+   * The last names of deleted keys, while their usage can be read. Keys deleted by an older version
+   * have none.
    */
   async findDeletedNames(
     accountId: AccountId,
@@ -215,8 +212,8 @@ export class KeyTableStore {
   }
 
   /**
-   * Writes last-used times (ms since the epoch). Unknown keys are passed over, and so are those
-   * that another node saw later.
+   * Writes last-used times (milliseconds since the Unix epoch). Skips unknown keys, and later uses
+   * seen by another node.
    */
   async saveLastUsed(lastUsed: ReadonlyMap<KeyId, number>): Promise<void> {
     const uses = Array.from(lastUsed, ([id, at]) => ({ key: [id], at }))
@@ -227,7 +224,7 @@ export class KeyTableStore {
 
 export interface KeyChange {
   readonly action: 'key.update' | 'key.rotate'
-  /** Pure. */
+  /** Must be pure. */
   readonly change: (key: ApiKey) => ApiKey
 }
 
@@ -245,7 +242,7 @@ async function insert(
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst()
   if (Number(result.numInsertedOrUpdatedRows ?? 0) !== 1) return false
-  // Only now: the insert has waited for a deletion of the same key at this moment.
+  // Checked after the insert, which waits for a concurrent deletion of the same key.
   if (await isDeleted(transaction, spellings)) throw new DeletedKeyError('The key was deleted.')
   const { accountId, id: resourceId } = key
   await recordChange(transaction, {

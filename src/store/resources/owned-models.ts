@@ -1,7 +1,4 @@
-/**
- * Owned models in the database, each with its credential as the vault closed it. Trusts what it is
- * given.
- */
+/** Owned models in the database, each with its encrypted credential. Input is trusted. */
 import type { Insertable, Kysely, Selectable } from 'kysely'
 import {
   isSameQuestion,
@@ -20,8 +17,8 @@ export interface StoredOwnedModel {
 }
 
 /**
- * Only a new credential is written: a rotation of the master key may have sealed the present one
- * anew.
+ * Only a new credential is written, because a rotation of the master key may have re-encrypted the
+ * current one.
  */
 export interface ChangedOwnedModel {
   readonly model: OwnedModel
@@ -43,7 +40,7 @@ const ownedModelKind: StoredKind<'owned-model', ChangedOwnedModel, StoredOwnedMo
     probe: toText(model.probe),
     ...toMutableColumns(model),
   }),
-  // The last probe's result is replaced where it says nothing any more.
+  // The last probe's result is replaced when it no longer applies.
   toChanges: ({ model, sealedCredential }, previous) => ({
     ...toMutableColumns(model),
     ...(sealedCredential === undefined ? {} : { sealed_credential: sealedCredential }),
@@ -63,8 +60,8 @@ export class OwnedModelTableStore extends ResourceStore<
   }
 
   /**
-   * Writes what a probe has found: nobody has set it, so the audit log leaves it out.
-   * @returns false when there is no such model, or it is not the one any more that was asked
+   * Stores a probe's result. Not audited, because no one changed anything.
+   * @returns false when the model does not exist, or has changed since the probe began
    */
   async saveProbe(model: OwnedModel): Promise<boolean> {
     const result = await this.database

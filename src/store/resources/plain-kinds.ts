@@ -1,7 +1,7 @@
 /**
- * The plain kinds: what a customer says of a thing, kept as it was said, with no secret, no
- * counting and no part in calls. Such a kind needs no store, no registry and no routes of its own;
- * one that needs more is written out. Knows no HTTP.
+ * Plain kinds: resources stored as the customer sent them, without secrets, counting, or a role in
+ * calls. They need no store, registry or routes of their own; other kinds have their own files.
+ * Knows no HTTP.
  */
 import type { Kysely } from 'kysely'
 import type { PublicForm } from '../../core/audit.ts'
@@ -19,15 +19,15 @@ export interface PlainThing {
   readonly createdAt: number
 }
 
-/** The store of a plain kind, whatever its columns are. */
+/** The store of a plain kind, independent of its columns. */
 export interface PlainStore<Thing extends PlainThing> {
   loadAll(): Promise<readonly Thing[]>
   findSome(things: readonly NamedThing[]): Promise<readonly (Thing | undefined)[]>
-  /** @throws GatewayError `conflict` when there are too many, or one of this name */
+  /** @throws GatewayError `conflict` when there are too many, or one with this name */
   insert(thing: Thing): Promise<boolean>
   /**
-   * @returns undefined when there is none
-   * @throws GatewayError `conflict` when there is another of this name
+   * @returns undefined when it does not exist
+   * @throws GatewayError `conflict` when another one has this name
    */
   change(
     name: NamedThing,
@@ -39,7 +39,7 @@ export interface PlainStore<Thing extends PlainThing> {
 export interface PlainKind<Thing extends PlainThing> {
   readonly word: StoredWord
   readonly table: keyof Schema
-  /** Of its ids: `tag` for `tag_…`. */
+  /** The prefix of its ids: `tag` for `tag_…`. */
   readonly idPrefix: string
   toPublic(thing: Thing): PublicForm
   openStore(database: Kysely<Schema>, caps: AccountCaps): PlainStore<Thing>

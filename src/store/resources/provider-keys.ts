@@ -1,4 +1,4 @@
-/** Provider keys in the database: sealed and masked only. The key itself never comes this far. */
+/** Provider keys in the database: only encrypted and masked, never the key itself. */
 import type { Kysely, Selectable } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
 import { type ProviderKey, toPublicProviderKey } from '../../core/provider-key.ts'
@@ -10,7 +10,7 @@ import { saveLastUses, type UsedThings } from './save-last-used.ts'
 
 export interface SealedProviderKey {
   readonly key: ProviderKey
-  /** By the vault, bound to the account and the provider. */
+  /** Encrypted by the vault, bound to the account and the provider. */
   readonly sealed: string
 }
 
@@ -31,7 +31,7 @@ export class ProviderKeyTableStore {
     statements: new Map(),
   }
 
-  /** @param relieve awaited after so many rows were written at once */
+  /** @param relieve awaited after this many written rows */
   constructor(
     database: Kysely<Schema>,
     sync: () => Promise<void>,
@@ -48,7 +48,7 @@ export class ProviderKeyTableStore {
     return rows.map(toSealedProviderKey)
   }
 
-  /** One for each thing; undefined where there is none. */
+  /** One entry per resource; undefined when it does not exist. */
   findSome(things: readonly NamedThing[]): Promise<readonly (SealedProviderKey | undefined)[]> {
     return findSome(
       this.#database,
@@ -57,7 +57,7 @@ export class ProviderKeyTableStore {
     )
   }
 
-  /** Makes the row, or replaces all of it. */
+  /** Inserts the row, or replaces it. */
   async save({ key, sealed }: SealedProviderKey): Promise<void> {
     const columns = {
       sealed_key: sealed,
@@ -85,8 +85,8 @@ export class ProviderKeyTableStore {
   }
 
   /**
-   * Leaves the sealed key alone: another process may be sealing it anew.
-   * @returns false when there is none
+   * Does not touch the encrypted key, which another process may be re-encrypting.
+   * @returns false when it does not exist
    */
   async saveActive(key: ProviderKey): Promise<boolean> {
     return await changeAccount(this.#database, key.accountId, async (transaction) => {
@@ -109,9 +109,7 @@ export class ProviderKeyTableStore {
     })
   }
 
-  /**
-   * Gone for good when this resolves, even if the power fails: a deleted key must not come back.
-   */
+  /** Durable when this resolves, even across a power failure: a deleted key must not return. */
   async delete(accountId: AccountId, providerId: string): Promise<boolean> {
     const wasThere = await changeAccount(this.#database, accountId, async (transaction) => {
       const row = await transaction
@@ -134,7 +132,7 @@ export class ProviderKeyTableStore {
     return wasThere
   }
 
-  /** Keys that are gone are passed over, and so are those that another node used later. */
+  /** Skips deleted keys, and later uses seen by another node. */
   async saveLastUsed(uses: readonly ProviderKeyUse[]): Promise<void> {
     const rows = uses.map(({ accountId, providerId, lastUsedAt: at }) => ({
       key: [accountId, providerId],

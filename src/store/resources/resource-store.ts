@@ -1,7 +1,6 @@
 /**
- * Things of one kind in the database, each change of them with its line in the audit log and within
- * the account's cap. A kind describes its rows in a file of its own. Trusts what it is given: the
- * contract has checked it.
+ * Resources of one kind in the database; each change has an audit log row and respects the
+ * account's cap. Each kind describes its rows in its own file. Input was validated by the contract.
  */
 import type { Insertable, Kysely, Selectable, Transaction, Updateable } from 'kysely'
 import type { PublicForm } from '../../core/audit.ts'
@@ -36,38 +35,36 @@ export type StoredWord = {
 type RowOf<Word extends StoredWord> = Schema[Table[Word]['cap']['table']]
 
 /**
- * @template Changed the members of a change: fewer than a stored one has, where a part need not be
- * written again
+ * @template Changed the members of a change; fewer than stored when a part need not be rewritten
  */
 export interface StoredKind<Word extends StoredWord, Changed, Stored extends Changed> {
   readonly word: Word
   readonly idColumn: keyof RowOf<Word> & string
   /**
-   * The account may have one of the same name already: the result says so, and it is no failure.
+   * An account may have one with the same name already, which is reported in the result and not
+   * thrown.
    */
   readonly mayClash: boolean
-  /** The customer's name for one, where no other of the account may be called so. It may change. */
+  /** The customer's name, which must be unique in the account. It may change. */
   readonly uniqueColumn?: keyof RowOf<Word> & string
   nameOf(thing: Changed): NamedThing
   toRow(stored: Stored): Insertable<RowOf<Word>>
-  /** Only what may change. */
+  /** Only the mutable columns. */
   toChanges(changed: Changed, previous: Stored): Updateable<RowOf<Word>>
-  /** Reads many rows: it may share among them what they have in common. */
+  /** Reads many rows, and may share equal values between them. */
   createReader(): (row: Selectable<RowOf<Word>>) => Stored
   toPublic(thing: Changed): PublicForm
-  /** Brings what belongs to it up to date with a change of it. */
+  /** Updates dependent rows after a change. */
   changeBelongings?(
     transaction: Transaction<Schema>,
     changed: Changed,
     previous: Stored,
   ): Promise<void>
-  /** Deletes what cannot be without it. */
+  /** Deletes dependent rows. */
   deleteBelongings?(transaction: Transaction<Schema>, name: NamedThing): Promise<void>
 }
 
-/**
- * The tables where it does not matter which one it is: the kind's types hold its rows to its own.
- */
+/** Untyped tables, for code that is the same for all; the kind's types check its rows. */
 type AnyTables = Record<string, Record<string, unknown>>
 
 export class ResourceStore<Word extends StoredWord, Changed, Stored extends Changed = Changed> {
@@ -96,7 +93,7 @@ export class ResourceStore<Word extends StoredWord, Changed, Stored extends Chan
     return rows.map((row) => read(row as Selectable<RowOf<Word>>))
   }
 
-  /** One for each thing; undefined where there is none. */
+  /** One entry per resource; undefined when it does not exist. */
   findSome(things: readonly NamedThing[]): Promise<readonly (Stored | undefined)[]> {
     const { word, idColumn, createReader } = this.#kind
     const { table } = RESOURCE_TABLE[word].cap
@@ -104,8 +101,8 @@ export class ResourceStore<Word extends StoredWord, Changed, Stored extends Chan
   }
 
   /**
-   * @returns false when the account has one of this name already, where the kind has names
-   * @throws GatewayError `conflict` when it has too many, or another in its unique column
+   * @returns false when the account has one with this name already, for kinds with names
+   * @throws GatewayError `conflict` when it has too many, or a duplicate in its unique column
    */
   async insert(stored: Stored): Promise<boolean> {
     const { nameOf, toRow, toPublic, mayClash, word } = this.#kind
@@ -136,11 +133,11 @@ export class ResourceStore<Word extends StoredWord, Changed, Stored extends Chan
   }
 
   /**
-   * Changes one to what `change` makes of it as it is stored, which may be newer than what this
-   * node holds; nobody else changes it meanwhile. An error that `change` throws leaves it as it was.
-   * @param change pure
-   * @returns undefined when there is none
-   * @throws GatewayError `conflict` when another has the same in its unique column
+   * Updates one to the result of `change`, from its stored form, which may be newer than this
+   * node's; no other transaction changes it meanwhile. An error of `change` leaves it unchanged.
+   * @param change must be pure
+   * @returns undefined when it does not exist
+   * @throws GatewayError `conflict` for a duplicate in its unique column
    */
   async change(
     { accountId, id }: NamedThing,
@@ -167,7 +164,7 @@ export class ResourceStore<Word extends StoredWord, Changed, Stored extends Chan
     })
   }
 
-  /** With what cannot be without it. @returns false when there is none */
+  /** Also deletes dependent rows. @returns false when it does not exist */
   async delete(accountId: AccountId, id: string): Promise<boolean> {
     const name = { accountId, id }
     return await changeAccount(this.database, accountId, async (transaction) => {
@@ -195,7 +192,7 @@ export class ResourceStore<Word extends StoredWord, Changed, Stored extends Chan
     return row === undefined ? undefined : this.#kind.createReader()(row as Selectable<RowOf<Word>>)
   }
 
-  /** Nobody else writes to the account meanwhile. */
+  /** No other transaction writes to the account meanwhile. */
   async #assertUnique(
     transaction: Transaction<Schema>,
     { accountId, id }: NamedThing,
@@ -227,7 +224,7 @@ export class ResourceStore<Word extends StoredWord, Changed, Stored extends Chan
     },
   ): Promise<void> {
     const { verb, before, after } = change
-    // The types of the table hold every stored kind to these three.
+    // The table's types guarantee these actions for every stored kind.
     const action = `${this.#kind.word}.${verb}` as AuditedAction
     await recordChange(transaction, { accountId, action, resourceId, before, after })
   }

@@ -1,20 +1,20 @@
 /**
- * Writes when things were last used: one statement for many rows. Must not know what they are, nor
- * who used them.
+ * Writes last-used times: one statement for many rows. Must not know the resources, nor their
+ * users.
  */
 import { CompiledQuery, type Kysely } from 'kysely'
 import { MOST_AHEAD_MS } from '../../core/api-key.ts'
 import { placeholder } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 
-/** Some two tenths of a millisecond of SQLite. */
+/** About two tenths of a millisecond of SQLite. */
 export const USES_PER_STATEMENT = 64
 
 export interface UsedThings {
   readonly table: 'api_keys' | 'provider_keys'
-  /** The columns that name a row, in the order in which its values are given. */
+  /** The columns that identify a row, in the order of its values. */
   readonly key: readonly string[]
-  /** The statement by its number of rows: making its text costs more than running it. */
+  /** Statements by number of rows, because building the text costs more than running it. */
   readonly statements: Map<number, CompiledQuery>
 }
 
@@ -25,16 +25,14 @@ export interface LastUse {
 }
 
 /**
- * Rows that are gone are passed over, and so are those that another node saw used later, unless its
- * clock must have been wrong.
+ * Skips deleted rows, and later uses seen by another node unless its clock must have been wrong.
  */
 export async function saveLastUses(
   database: Kysely<Schema>,
   things: UsedThings,
   uses: readonly LastUse[],
 ): Promise<void> {
-  // Nodes that write the same rows at once take them in the same order, and none waits for the
-  // other in a circle.
+  // Sorted, so that nodes that write the same rows cannot deadlock.
   const sorted = uses.toSorted((a, b) => (a.key.join(' ') < b.key.join(' ') ? -1 : 1))
   for (let start = 0; start < sorted.length; start += USES_PER_STATEMENT) {
     const some = sorted.slice(start, start + USES_PER_STATEMENT)
@@ -48,8 +46,8 @@ export async function saveLastUses(
 }
 
 /**
- * Written as text: to put as much together, Kysely takes 2 ms of the event loop when it is first
- * asked to, and half of one afterwards.
+ * Written as text: building a statement this large takes Kysely 2 ms of the event loop the first
+ * time, and 0.5 ms afterwards.
  */
 function compile(
   database: Kysely<Schema>,
@@ -61,7 +59,7 @@ function compile(
     const mark = (column: number) => placeholder(database, row * width + column)
     return `(${[...key.map((_name, index) => mark(index + 1)), `cast(${mark(width)} as bigint)`]})`
   })
-  // Both databases name the columns of such a list column1, column2 and so on.
+  // Both databases name such columns column1, column2 and so on.
   const matches = key.map((name, index) => `${table}.${name} = used.column${index + 1}`)
   const at = `used.column${width}`
   return CompiledQuery.raw(`

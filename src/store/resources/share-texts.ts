@@ -1,10 +1,9 @@
-/** Texts that many rows have in common, kept once: a database gives each row texts of its own. */
+/** Deduplicates texts of many rows: a database returns a separate string for each row. */
 
 export type TextSharing = <Text extends string | null>(text: Text) => Text
 
 /**
- * @returns the first text that was equal; for the time in which many rows are read, since it
- * forgets none
+ * @returns the first equal text. Use it only while many rows are read, since it never forgets one
  */
 export function createTextSharing(): TextSharing {
   const known = new Map<string, string>()

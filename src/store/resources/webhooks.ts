@@ -1,4 +1,4 @@
-/** Webhooks and what is on its way to them, in the database. Secrets come encrypted and stay so. */
+/** Webhooks and their queued deliveries in the database. Secrets are always encrypted here. */
 import type { Kysely, Selectable, Transaction } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
 import type { AccountCaps } from '../../core/plan.ts'
@@ -13,21 +13,21 @@ import type { Schema, WebhookDeliveryTable, WebhookTable } from '../schema.ts'
 import { ResourceStore, type StoredKind } from './resource-store.ts'
 
 /**
- * A share of a budget's limit that was reached: stored, so that its event goes out once a period,
- * and again after a change of the limit.
+ * A reached share of a budget's limit: stored, so that its event is sent once per period, and again
+ * after a change of the limit.
  */
 export interface AlertMark {
   readonly accountId: AccountId
   readonly budgetId: string
   readonly periodStartsAtMs: number
   readonly threshold: number
-  /** Of the budget whose limit was compared: an alert of an older one is stale. */
+  /** The version of the budget that was compared: an alert of an older one is stale. */
   readonly budgetUpdatedAtMs: number
 }
 
 /**
- * Only a new secret is written: what is stored may have been sealed anew under another master key
- * meanwhile.
+ * Only a new secret is written, because a rotation of the master key may have re-encrypted the
+ * stored one.
  */
 type ChangedWebhook = Omit<Webhook, 'sealedSecret'> & { readonly sealedSecret?: string | undefined }
 
@@ -58,22 +58,22 @@ const webhookKind: StoredKind<'webhook', ChangedWebhook, Webhook> = {
   },
 }
 
-/** A webhook is deleted with everything that is on its way to it. */
+/** Deleting a webhook deletes its queued deliveries. */
 export class WebhookTableStore extends ResourceStore<'webhook', ChangedWebhook, Webhook> {
   constructor(database: Kysely<Schema>, caps?: AccountCaps) {
     super(database, webhookKind, caps)
   }
 
   /**
-   * Puts deliveries into the queue, all or none.
-   * @param mark when it is there already, nothing is put: the event went out before; nor when the
-   * budget was changed since, which makes its alerts due anew
-   * @returns whether they were put
+   * Queues deliveries, all or none.
+   * @param mark if it exists already, nothing is queued, because the event was sent before; nor if
+   * the budget has changed since, which makes its alerts due again
+   * @returns whether they were queued
    */
   async enqueue(deliveries: readonly WebhookDelivery[], mark?: AlertMark): Promise<boolean> {
     return await this.database.transaction().execute(async (transaction) => {
       if (mark !== undefined) {
-        // A change of the budget deletes its marks: it either finds this one, or is found here.
+        // A change of the budget deletes its marks: it either finds this one, or is detected here.
         await takeTurnAtAccount(transaction, mark.accountId)
         if (await isStale(transaction, mark)) return false
         const result = await transaction
@@ -108,8 +108,7 @@ export class WebhookTableStore extends ResourceStore<'webhook', ChangedWebhook, 
   }
 
   /**
-   * The next to be sent of all accounts but those, the one that is due first in front, whether due
-   * or not yet.
+   * The next deliveries of all accounts except those given, earliest due time first, due or not.
    */
   async listNext(limit: number, except: readonly AccountId[] = []): Promise<WebhookDelivery[]> {
     const rows = await this.database
@@ -124,12 +123,11 @@ export class WebhookTableStore extends ResourceStore<'webhook', ChangedWebhook, 
   }
 
   /**
-   * Takes a delivery out of the others' sight for a while, so that of several nodes that see it due
-   * one sends it. A process that ends before it is sent or rescheduled leaves it to all of them
-   * after that time.
-   * @param delivery as `listNext` gave it
+   * Hides a delivery from other nodes for a while, so that one of them sends it. If the process
+   * ends before that, it becomes visible again afterwards.
+   * @param delivery as returned by `listNext`
    * @param untilMs since the Unix epoch
-   * @returns false when somebody else has taken it, put it off or removed it meanwhile
+   * @returns false when another node has claimed, rescheduled or removed it meanwhile
    */
   async claim(delivery: WebhookDelivery, untilMs: number): Promise<boolean> {
     const result = await this.database

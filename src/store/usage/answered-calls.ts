@@ -1,5 +1,6 @@
 /**
- * How many calls each target of each gate answered in the newest hours. Must not read single calls.
+ * Counts the calls that each target of each gate answered in the newest hours. Must not read single
+ * calls.
  */
 import { type Kysely, sql } from 'kysely'
 import type { AccountId, GateId } from '../../core/ids.ts'
@@ -9,7 +10,7 @@ import type { Schema } from '../schema.ts'
 export interface AnsweredCalls {
   readonly gateId: GateId
   readonly target: string
-  /** Those that their caller left among them. */
+  /** Includes calls whose client left. */
   readonly calls: number
 }
 

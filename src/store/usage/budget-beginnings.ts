@@ -1,8 +1,8 @@
 /**
- * The usage of each budget between its creation and the end of that hour, kept when the calls are
- * deleted: usage is summed by whole hours. The rest of that day is added when those hours are
- * deleted. So a reader adds three things, whatever was deleted meanwhile: the usage kept here, the
- * hours up to the end of the day, and the days after it. Must not know who counts.
+ * The usage of each budget between its creation and the end of that hour, stored before the calls
+ * are deleted, because usage is summed by whole hours. The rest of that day is added when those
+ * hours are deleted. A reader therefore adds three parts: the usage stored here, the hours up to
+ * the end of the day, and the days after it. Must not know the counters.
  */
 import type { Kysely, Selectable, Transaction } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
@@ -20,7 +20,7 @@ export class BudgetBeginnings {
     this.#database = database
   }
 
-  /** By budget id: those that were kept. */
+  /** By budget id: those that were stored. */
   async load(): Promise<ReadonlyMap<string, UsedAmounts>> {
     const rows = await this.#database
       .selectFrom('budgets')
@@ -31,8 +31,8 @@ export class BudgetBeginnings {
   }
 
   /**
-   * To be called before calls that began before this time are deleted. Each is kept once: later
-   * some of them are gone.
+   * Call before calls that began before this time are deleted. Stored once per budget, because
+   * later some of the calls are missing.
    */
   async keep(beforeMs: number): Promise<void> {
     const budgets = await this.#database
@@ -61,14 +61,14 @@ async function keepBeginning(database: Kysely<Schema>, budget: BudgetPlace): Pro
     .set(toColumns(beginning))
     .where('account_id', '=', budget.account_id)
     .where('id', '=', budget.id)
-    // Another node may have kept it meanwhile, and deleted some of what was added up here.
+    // Another node may have stored it meanwhile and deleted some of these calls.
     .where('first_tokens', 'is', null)
     .execute()
 }
 
 /**
- * Adds hours that are deleted to the budgets that were created earlier on the same day.
- * @param transaction the one that deletes them; it has the turn at the account's usage
+ * Adds hours that are being deleted to the budgets that were created earlier on the same day.
+ * @param transaction the deleting one, which holds the lock on the account's usage
  */
 export async function addToBeginnings(
   transaction: Transaction<Schema>,
@@ -96,7 +96,7 @@ export async function addToBeginnings(
     })),
   )
   for (const row of deleted) sums.add(row)
-  // The usage that is kept now.
+  // The usage stored so far.
   const kept = await ofDays
     .select(['id', 'first_tokens', 'first_nano_usd', 'first_unpriced'])
     .execute()

@@ -1,6 +1,6 @@
 /**
- * Ranks the groups of a range by what they used, and picks those of one page. Must not know how
- * rows are read, nor how a page is asked for.
+ * Ranks the groups of a range by their usage, and picks those of one page. Must not know how rows
+ * are read, nor how a page is requested.
  */
 import type { LoopTurns } from '../../core/loop-turns.ts'
 import type { GroupOrder } from '../../core/usage.ts'
@@ -9,23 +9,23 @@ import type { RankedRow, ReadRows, UsageQuery } from './usage-rows.ts'
 
 export interface GroupPage {
   readonly order: GroupOrder
-  /** Groups that are told apart. */
+  /** The number of separate groups. */
   readonly limit: number
-  /** The last group of the page before; absent: the first page. */
+  /** The last group of the previous page; undefined: the first page. */
   readonly after?: GroupPlace | undefined
 }
 
-/** A group's place among the others. */
+/** A group's position among the others. */
 export interface GroupPlace {
-  /** Its measure, as a whole number; 0 in the order of names. */
+  /** Its measure, as a whole number; 0 when ordered by name. */
   readonly value: number
   readonly group: string | null
 }
 
-/** As far as a page of groups, in the order of their ranks. */
+/** A page of groups, in the order of their ranks. */
 export interface RankedPage extends PageGroups {
   readonly places: readonly GroupPlace[]
-  /** The last of `places` where more groups follow. */
+  /** The last of `places` if more groups follow. */
   readonly next: GroupPlace | undefined
 }
 
@@ -43,7 +43,7 @@ export async function rankGroups(
   return toPage(values, page)
 }
 
-/** Of sums that are all there are. */
+/** For sums that are complete. */
 export function rankSums(sums: readonly UsageSum[], page: GroupPage): RankedPage {
   const values = new Map<string | null, number>()
   for (const sum of sums)
@@ -55,8 +55,8 @@ export function rankSums(sums: readonly UsageSum[], page: GroupPage): RankedPage
 const SUMS_PER_TURN = 500
 
 /**
- * In the order of time, then of the ranks, the rest last. Calls go on in between.
- * @param sums in the order of time
+ * Ordered by time, then by rank, the rest last. Yields in between.
+ * @param sums ordered by time
  */
 export async function sortByRank(
   sums: readonly UsageSum[],

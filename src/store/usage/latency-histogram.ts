@@ -1,20 +1,18 @@
 /**
- * Times counted in fixed buckets on a logarithmic scale, so that percentiles of any range come from
- * sums of what was counted in its parts. Must not know whose times they are.
- *
- * Each bucket is 4 % wider than the one before, and its middle stands for what is in it: a
- * percentile is within 2 % of the exact one (nearest rank), and within half a millisecond more, for
- * the answer is a whole number. A histogram as text is `bucket:count,bucket:count`; the same bucket
- * may come twice, so that texts joined by a comma are their sum. Or, a third as long, `~` and for
- * each bucket in use how far it is from the one before and its count, as numbers of digits to the
- * base 32: each digit a character, of which the first 32 say that another digit follows, the lowest
- * digit first.
+ * Counts durations in fixed buckets on a logarithmic scale, so that percentiles of any range can be
+ * computed by adding its parts. Must not know what is measured.
+ * Each bucket is 4 % wider than the one before and represented by its middle: a percentile is
+ * within 2 % of the exact one (nearest rank), plus half a millisecond of rounding. The text form is
+ * `bucket:count,bucket:count`; a bucket may occur twice, so texts joined by a comma are their sum.
+ * The short form, a third as long, is `~` and for each used bucket its distance from the previous
+ * one and its count, as base-32 numbers: one character per digit, lowest first, where the first 32
+ * characters mean that another digit follows.
  */
 
 const RELATIVE_ERROR = 0.02
 const GROWTH = (1 + RELATIVE_ERROR) / (1 - RELATIVE_ERROR)
 const LOG_GROWTH = Math.log(GROWTH)
-/** The last one ends at eleven days; what is longer counts as that. */
+/** The last bucket ends at eleven days and includes everything longer. */
 const BUCKETS = 520
 
 const COLON = 58
@@ -23,14 +21,14 @@ const ZERO = 48
 const TILDE = 126
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 const BASE = 32
-/** By character code: the digit, and 32 more where it is a number's last one. */
+/** By character code: the digit, plus 32 for a number's last digit. */
 const DIGIT_OF = new Uint8Array(128)
 for (let index = 0; index < DIGITS.length; index += 1) DIGIT_OF[DIGITS.charCodeAt(index)] = index
 
 export class LatencyHistogram {
   readonly #counts = new Float64Array(BUCKETS)
   #total = 0
-  /** No bucket outside of these two has been counted. */
+  /** No bucket outside of these two has a count. */
   #lowest = BUCKETS
   #highest = -1
 
@@ -38,14 +36,13 @@ export class LatencyHistogram {
     return this.#total
   }
 
-  /** @param timeMs anything below one, and what is no number, counts as 0 */
+  /** @param timeMs anything below one, or not a number, counts as 0 */
   add(timeMs: number): void {
     this.#count(toBucket(timeMs), 1)
   }
 
   /**
-   * Adds what `encode` or `encodeShort` made, or several of them joined by commas. Text that is
-   * none is passed over.
+   * Adds texts of `encode` or `encodeShort`, or several joined by commas. Invalid text is ignored.
    */
   addEncoded(text: string): void {
     let bucket = 0
@@ -54,7 +51,7 @@ export class LatencyHistogram {
       const code = text.charCodeAt(index)
       if (code === TILDE) {
         index = this.#addShort(text, index + 1)
-        // The comma that may follow ends nothing else.
+        // The comma that may follow is only a separator.
         if (index >= text.length) return
       } else if (code === COLON) {
         bucket = value
@@ -67,7 +64,7 @@ export class LatencyHistogram {
     if (text.length > 0) this.#count(bucket, value)
   }
 
-  /** @param start behind the tilde @returns where it ends: at a comma, or behind the text */
+  /** @param start after the tilde @returns its end: a comma, or the end of the text */
   #addShort(text: string, start: number): number {
     let bucket = -1
     let isCount = false
@@ -93,7 +90,7 @@ export class LatencyHistogram {
     return index
   }
 
-  /** A third as long as `encode`, of no form that versions before it read. */
+  /** A third as long as `encode`; older versions cannot read it. */
   encodeShort(): string {
     const counts: (readonly [bucket: number, count: number])[] = []
     for (let bucket = this.#lowest; bucket <= this.#highest; bucket += 1) {
@@ -115,7 +112,7 @@ export class LatencyHistogram {
 
   /**
    * The value that this share (0 to 1) of the times does not exceed, in milliseconds; null when
-   * there are none.
+   * empty.
    */
   percentile(share: number): number | null {
     if (this.#total === 0) return null
@@ -129,16 +126,16 @@ export class LatencyHistogram {
   }
 
   /**
-   * How many times lie below the first edge, from each edge to the next, and from the last one on.
-   * A time is taken for the middle of its bucket, so one within 2 % of an edge may be counted
-   * beyond it.
-   * @param edgesMs rising
+   * How many times are below the first edge, between each edge and the next, and above the last. A
+   * time counts as the middle of its bucket, so one within 2 % of an edge may be counted on the
+   * other side.
+   * @param edgesMs ascending
    */
   countBelow(edgesMs: readonly number[]): number[] {
     const counts = new Array<number>(edgesMs.length + 1).fill(0)
     let range = 0
     for (let bucket = this.#lowest; bucket <= this.#highest; bucket += 1) {
-      // Whole milliseconds, as percentiles are: below 25 ms they are exact.
+      // Whole milliseconds, as for percentiles: below 25 ms they are exact.
       const timeMs = Math.round(toTime(bucket))
       while (range < edgesMs.length && timeMs >= (edgesMs[range] ?? 0)) range += 1
       counts[range] = (counts[range] ?? 0) + (this.#counts[bucket] ?? 0)
@@ -163,13 +160,13 @@ export class LatencyHistogram {
 }
 
 /**
- * Times counted by bucket where only a few buckets are in use: a hundredth of a histogram's memory.
- * With thousands of accounts most hold a single time, which takes no map.
+ * Counts by bucket when few buckets are used: a hundredth of a histogram's memory. With thousands
+ * of accounts most hold a single time, which needs no map.
  */
 export class TimeCounts {
   #bucket = -1
   #count = 0
-  /** Of the other buckets. */
+  /** The counts of the other buckets. */
   #counts: Map<number, number> | undefined
 
   /** @param timeMs as for `LatencyHistogram.add` */
@@ -193,7 +190,7 @@ export class TimeCounts {
   }
 }
 
-/** Both as one text, in which the same bucket may come twice. */
+/** Both as one text, in which a bucket may occur twice. */
 export function joinEncoded(left: string, right: string): string {
   return left === '' || right === '' ? left + right : `${left},${right}`
 }
@@ -202,7 +199,7 @@ const scratch = new LatencyHistogram()
 
 /** The same histogram with each bucket once. */
 export function shortenEncoded(text: string): string {
-  // One bucket: so are most where there are thousands of accounts.
+  // A single bucket, the usual case with thousands of accounts.
   if (!text.includes(',') && !text.startsWith('~')) return text
   scratch.clear()
   scratch.addEncoded(text)
@@ -216,7 +213,7 @@ export function toShortForm(text: string): string {
   return scratch.encodeShort()
 }
 
-/** @param counts in the order of the buckets */
+/** @param counts ordered by bucket */
 function toShortText(counts: readonly (readonly [bucket: number, count: number])[]): string {
   let text = '~'
   let last = -1
@@ -238,7 +235,7 @@ function toDigits(number: number): string {
 }
 
 /**
- * Bucket 0 is for less than a millisecond, bucket n for what lies above GROWTH^(n-2) and up to
+ * Bucket 0 is for less than a millisecond, bucket n for times above GROWTH^(n-2) up to
  * GROWTH^(n-1).
  */
 function toBucket(timeMs: number): number {

@@ -1,7 +1,4 @@
-/**
- * Deletes usage by the hour once it is old. Usage by the day stays. Must not know how long hours
- * are kept.
- */
+/** Deletes expired hourly usage. Daily usage stays. Must not know the retention period. */
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
 import type { KeptRows } from '../../core/retention-horizon.ts'
@@ -14,7 +11,7 @@ import { AMOUNT_COLUMNS, DAY_MS, DIMENSION_COLUMNS, type UsageRow } from './usag
 /** The name in `upkeep` of the time before which hours are deleted. */
 const DELETED_BEFORE = 'usage_hours: deleted before'
 
-/** Two seeks each: half a millisecond of the event loop. */
+/** Two index seeks each: half a millisecond of the event loop. */
 const ACCOUNTS_PER_STEP = 100
 /** Half a millisecond of the event loop on SQLite. */
 const ROWS_PER_STEP = 250
@@ -26,8 +23,8 @@ export interface Pacing {
 }
 
 /**
- * The time before which usage is known by the day only: the beginning of a day, in milliseconds
- * since the Unix epoch. 0 where no hour was deleted.
+ * The time before which usage is known by day only: the beginning of a day, in milliseconds since
+ * the Unix epoch. 0 when no hour was deleted.
  */
 export async function findHoursDeletedBefore(database: Kysely<Schema>): Promise<number> {
   const row = await database
@@ -39,14 +36,14 @@ export async function findHoursDeletedBefore(database: Kysely<Schema>): Promise<
 }
 
 /**
- * The oldest and the newest hour of all accounts. Undefined where every hour is deleted. The oldest
- * is the last moment of its day, because hours are deleted by whole days.
+ * The oldest and the newest hour of all accounts; undefined when all are deleted. The oldest is
+ * given as the last moment of its day, because hours are deleted by whole days.
  */
 export async function findHourBounds(
   database: Kysely<Schema>,
   { signal, between }: Pacing,
 ): Promise<KeptRows | undefined> {
-  // A late call may have added an hour before it. The next deletion takes that too.
+  // A late call may have added an hour before it, which the next deletion removes.
   const deletedBefore = await findHoursDeletedBefore(database)
   let [oldest, newest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for await (const some of listHours(database, deletedBefore)) {
@@ -71,7 +68,7 @@ export async function deleteHoursBefore(
   { signal, between }: Pacing,
 ): Promise<number> {
   const beforeMs = timeMs - (timeMs % DAY_MS)
-  // First, so that a reader never takes a deleted hour for an hour without calls.
+  // Recorded first, so that a reader never takes a deleted hour for an empty one.
   await noteDeletedBefore(database, beforeMs)
   let deleted = 0
   for await (const some of listHours(database, 0)) {
@@ -91,12 +88,12 @@ export async function deleteHoursBefore(
 
 interface AccountHours {
   readonly accountId: AccountId
-  /** Null where all of its hours began before the time that was asked for. */
+  /** Null when all of its hours began before the requested time. */
   readonly oldestMs: number | null
   readonly newestMs: number
 }
 
-/** Of every account that has hours, a hundred at a time. */
+/** Of every account with hours, a hundred at a time. */
 async function* listHours(
   database: Kysely<Schema>,
   fromMs: number,
@@ -149,10 +146,10 @@ async function deleteRows(
   accountId: AccountId,
   beforeMs: number,
 ): Promise<readonly UsageRow[]> {
-  // A row that a node writes at the moment is left to the next pass, so that neither waits for the
-  // other.
+  // A row that a node is writing is left to the next pass, so that neither waits for the other.
   const unlocked = isSqlite(transaction) ? sql`` : sql`FOR UPDATE SKIP LOCKED`
-  // Materialized: Postgres may read a subquery again and again, and skip other rows each time.
+  // Materialized, because Postgres may evaluate a subquery repeatedly and skip other rows each
+  // time.
   const { rows } = await sql<UsageRow>`
     WITH oldest AS MATERIALIZED (
       SELECT ${DIMENSION_COLUMNS} FROM usage_hours

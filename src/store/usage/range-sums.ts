@@ -1,6 +1,6 @@
 /**
- * Adds rows of usage up for several stretches of time at once, each of one key or one gate. Must
- * not know where the rows come from.
+ * Sums rows of usage for several time ranges at once, each of one key or one gate. Must not know
+ * where the rows come from.
  */
 import type { ScopedRange, UsedAmounts } from './sum-call-rows.ts'
 import type { UsageRow } from './usage-columns.ts'
@@ -38,7 +38,7 @@ export class RangeSums {
     this.#ranges = ranges
   }
 
-  /** The time that the ranges cover, without a moment twice. */
+  /** The time that the ranges cover, without overlaps. */
   stretches(): readonly { readonly fromMs: number; readonly untilMs: number }[] {
     const stretches: { readonly fromMs: number; untilMs: number }[] = []
     for (const { fromMs, untilMs } of this.#ranges.toSorted(

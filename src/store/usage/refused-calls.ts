@@ -1,7 +1,7 @@
 /**
- * How many calls were refused before any upstream was asked, by hour and reason: those that were
- * turned away before they were admitted, which are in no other sum, and those that were refused
- * afterwards. Must not be given a call twice.
+ * Counts calls that were refused before any upstream was asked, by hour and reason: those refused
+ * before admission, which are in no other sum, and those refused afterwards. Must not be given a
+ * call twice.
  */
 import { type Kysely, sql } from 'kysely'
 import type { CallRecord } from '../../core/call.ts'
@@ -12,10 +12,10 @@ import type { Pacing } from './old-hours.ts'
 import { HOUR_MS } from './usage-columns.ts'
 import { readInSlices, toStart, type UsageQuery } from './usage-rows.ts'
 
-/** Some two tenths of a millisecond of the event loop. */
+/** About two tenths of a millisecond of the event loop. */
 const ROWS_PER_STATEMENT = 32
 
-/** A refused call has no target, so nobody can ask for it by target. */
+/** Without `target`, because a refused call has none. */
 export type RefusedQuery = Omit<UsageQuery, 'groupBy' | 'target'>
 
 export interface RefusedSum {
@@ -32,10 +32,7 @@ export class RefusedSums {
     for (const call of calls) if (isRefused(call)) this.#add(call)
   }
 
-  /**
-   * In the order of their places, as every node writes them: two that wait for each other's rows
-   * would never end.
-   */
+  /** In the order of their keys, which is the same on every node, so that nodes cannot deadlock. */
   toRows(): readonly RefusedTable[] {
     return [...this.#rows].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, row]) => row)
   }
@@ -56,15 +53,15 @@ export class RefusedSums {
   }
 }
 
-/** By the caller's own fault or a limit: what the gateway itself fails at is an error. */
+/** Refused by the caller's own mistake or by a limit; failures of the gateway are errors. */
 function isRefused({ refusals, outcome, target, status }: CallRecord): boolean {
   if (refusals !== undefined) return true
   return outcome === 'failed' && target === null && status >= 400 && status < 500
 }
 
 /**
- * @param transaction the one that stores the calls; best last, for other nodes wait for its rows
- * from then on
+ * @param transaction the one that stores the calls; preferably as its last step, since other nodes
+ * wait for these rows
  * @param between awaited between the statements
  */
 export async function addRefused(
@@ -86,7 +83,7 @@ export async function addRefused(
   }
 }
 
-/** In the order of time, then the most first; steps without refused calls are left out. */
+/** Ordered by time, then by count, descending; steps without refused calls are omitted. */
 export async function readRefused(
   database: Kysely<Schema>,
   accountId: AccountId,
@@ -150,7 +147,7 @@ async function readSpan(
   return await summed.select('starts_at').groupBy(['starts_at', 'status', 'error_kind']).execute()
 }
 
-/** Deletes the counts of hours before this time, an account's hour at a time. */
+/** Deletes the counts of hours before this time, one account's hour at a time. */
 export async function deleteRefusedBefore(
   database: Kysely<Schema>,
   beforeMs: number,

@@ -1,7 +1,7 @@
 /**
- * Adds rows of usage up to the sums of an answer, one step of time after the other: what a step was
- * made of is let go of as soon as the step is over, because texts of histograms that live for long
- * make the collector look through the whole heap. Reads no database.
+ * Adds rows of usage to the sums of an answer, one time step after the other. A finished step's
+ * rows are released immediately, because long-lived histogram texts make the garbage collector scan
+ * the whole heap. Reads no database.
  */
 import type { LoopTurns } from '../../core/loop-turns.ts'
 import type { UsageGroup } from '../../core/usage.ts'
@@ -10,25 +10,25 @@ import { SummingTurns } from './usage-latencies.ts'
 import { SUMMED, type SummedRow, toStart, type UsageQuery } from './usage-rows.ts'
 
 export interface LatencyPercentiles {
-  /** Milliseconds, within 2 % of the exact ones; null where there was nothing to measure. */
+  /** Milliseconds, within 2 % of the exact value; null when there was nothing to measure. */
   readonly p50: number | null
   readonly p95: number | null
   readonly p99: number | null
 }
 
 export interface UsageSum {
-  /** The beginning of the hour, day or month (UTC); the range's own beginning under `all`. */
+  /** The beginning of the hour, day or month (UTC); under `all` the beginning of the range. */
   readonly startsAt: number
   /**
-   * The gate, target, key, class of status (`2xx`) or credential; null where nothing is grouped, or
-   * no upstream was asked.
+   * The gate, target, key, status class (`2xx`) or credential; null without grouping, or when no
+   * upstream was asked.
    */
   readonly group: string | null
-  /** It stands for all groups that rank behind those of this page. */
+  /** It stands for all groups that rank after those of this page. */
   readonly isRest: boolean
   readonly calls: number
   readonly failed: number
-  /** Of `failed`: with a 4xx, before any upstream was asked. */
+  /** Part of `failed`: with a 4xx, before any upstream was asked. */
   readonly refused: number
   readonly cancelled: number
   readonly unreported: number
@@ -39,9 +39,9 @@ export interface UsageSum {
   readonly cacheWriteTokens: number
   readonly costNanoUsd: number
   readonly costEstimated: number
-  /** Failed calls without usage are not among them. */
+  /** Excludes failed calls without usage. */
   readonly costUnknown: number
-  /** Of `costUnknown`: their usage is known, and has no price. */
+  /** Part of `costUnknown`: usage is known but has no price. */
   readonly unpriced: number
   readonly duration: LatencyPercentiles
   readonly firstByte: LatencyPercentiles
@@ -58,9 +58,9 @@ const ROWS_PER_TURN = 500
 
 /** The groups of one page of an answer. */
 export interface PageGroups {
-  /** Summed up one by one. */
+  /** Summed individually. */
   readonly shown: ReadonlySet<string | null>
-  /** Left out: they are on earlier pages. The others are summed up together. */
+  /** Omitted, because they are on earlier pages. All other groups are summed together. */
   readonly before: ReadonlySet<string | null>
 }
 
@@ -70,12 +70,12 @@ export class StepSums {
   readonly #turns: LoopTurns
   readonly #summing: SummingTurns
   readonly #seen = new Set<string | null>()
-  /** By where their step begins. */
+  /** By the beginning of their step. */
   readonly #open = new Map<number, PlacedRow[]>()
   readonly #sums: UsageSum[] = []
   readonly #current = new UsageAccumulator()
 
-  /** @param groups of the page; a number: all groups, while there are no more than that */
+  /** @param groups of the page; a number: all groups, if there are no more than that */
   constructor(
     query: Pick<UsageQuery, 'interval' | 'fromMs' | 'groupBy'>,
     turns: LoopTurns,
@@ -87,14 +87,14 @@ export class StepSums {
     this.#groups = groups
   }
 
-  /** True where there are more groups than a page has: they have to be ranked first. */
+  /** True when there are more groups than a page has, so they have to be ranked first. */
   get hasTooMany(): boolean {
     return typeof this.#groups === 'number' && this.#seen.size > this.#groups
   }
 
   /**
-   * Calls go on in between.
-   * @param reachedMs all rows that begin before it have been given
+   * Yields in between.
+   * @param reachedMs all rows that begin before it were given
    */
   async add(rows: readonly SummedRow[], reachedMs: number): Promise<void> {
     for (let index = 0; index < rows.length; index += ROWS_PER_TURN) {
@@ -108,8 +108,8 @@ export class StepSums {
   }
 
   /**
-   * Of all that was added, in the order of time, then of the groups' names, the rest last; steps
-   * and groups without calls are left out.
+   * Everything added, ordered by time, then by group name, the rest last; steps and groups without
+   * calls are omitted.
    */
   async finish(): Promise<UsageSum[]> {
     await this.#close([...this.#open])
@@ -132,7 +132,7 @@ export class StepSums {
   async #close(steps: [startsAt: number, rows: PlacedRow[]][]): Promise<void> {
     for (const [startsAt, rows] of steps.sort(([left], [right]) => left - right)) {
       this.#open.delete(startsAt)
-      // Rows that belong together lie together, so that one pair of histograms is enough.
+      // Rows of one group are adjacent, so one pair of histograms is enough.
       for (const placed of rows.sort(compareGroups)) {
         if (!this.#current.takes(placed)) {
           this.#finishGroup()
@@ -182,7 +182,7 @@ class UsageAccumulator {
     this.#firstBytes.addEncoded(row.first_bytes ?? '')
   }
 
-  /** Nothing where nothing was begun. */
+  /** Undefined when nothing was started. */
   finish(): UsageSum | undefined {
     const place = this.#place
     if (place === undefined) return undefined

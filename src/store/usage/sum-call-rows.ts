@@ -1,6 +1,6 @@
 /**
- * The usage of some of an account's calls, from their own rows: those that retention has left, of a
- * part of an hour. A bounded number of rows at a time. Must not read the roll-ups.
+ * The usage of a part of an hour, from the rows of calls that retention has left. A bounded number
+ * of rows at a time. Must not read the sums.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, type SqlBool, sql } from 'kysely'
@@ -11,13 +11,13 @@ import type { Schema } from '../schema.ts'
 export interface UsedAmounts {
   /** Input and output together. */
   readonly tokens: number
-  /** Billionths of a US dollar, of the calls whose cost is known. */
+  /** Billionths of a US dollar, for calls with a known cost. */
   readonly nanoUsd: number
-  /** Calls that reported what they used and whose cost is not known. */
+  /** Calls with reported usage and unknown cost. */
   readonly unpricedCalls: number
 }
 
-/** A stretch of time of one key or one gate: of each, one is given. */
+/** A time range of exactly one key or one gate. */
 export interface ScopedRange {
   readonly fromMs: number
   /** Exclusive. */
@@ -32,7 +32,7 @@ export interface CallRange extends ScopedRange {
 
 /** A millisecond of the event loop. */
 const CALLS_PER_STEP = 500
-/** Of which those of one key or gate are read, and the others looked at in an index. */
+/** When a key or gate filters: matching rows are read, others only looked up in an index. */
 const SCOPED_CALLS_PER_STEP = 2_000
 
 const isUnpriced = sql<SqlBool>`cost_nano_usd IS NULL AND input_tokens IS NOT NULL`
@@ -53,8 +53,8 @@ export async function sumOfCalls(database: Kysely<Schema>, range: CallRange): Pr
 }
 
 /**
- * Calls of the same millisecond stay together. A step is so many calls of the account, for an index
- * in the order of time leads to those of a key or a gate.
+ * Keeps calls of the same millisecond together. Counts all calls of the account, because the index
+ * by time leads to those of a key or gate.
  */
 async function findStepEnd(
   database: Kysely<Schema>,

@@ -1,6 +1,6 @@
 /**
- * Calls summed up to rows of usage: some thousand a second, so one costs a few comparisons where it
- * follows another of the same dimensions. Must not know tables.
+ * Sums calls to rows of usage: thousands per second, so a call costs only a few comparisons when
+ * the previous one has the same dimensions. Must not know tables.
  */
 import type { CallRecord } from '../../core/call.ts'
 import { NOTHING_SENT } from '../../core/cost.ts'
@@ -10,8 +10,8 @@ import { TimeCounts } from './latency-histogram.ts'
 import { COUNTERS, type Dimensions, HOUR_MS } from './usage-columns.ts'
 
 /**
- * Sums calls up by everything that tells rows of usage apart; those that were turned away used
- * nothing, and are none of them.
+ * Sums calls by all dimensions of usage rows. Calls refused before admission used nothing and are
+ * skipped.
  */
 export function sumCalls(calls: readonly CallRecord[]): UsageTable[] {
   const sums = new CallSums()
@@ -19,10 +19,10 @@ export function sumCalls(calls: readonly CallRecord[]): UsageTable[] {
   return sums.toRows()
 }
 
-/** Like `sumCalls`, some at a time. */
+/** Like `sumCalls`, incrementally. */
 export class CallSums {
   /**
-   * By key and gate, few sums each: a text for each sum would be half a call's garbage.
+   * By key and gate, with few sums each: a text key for each sum would be half a call's garbage.
    */
   readonly #sums = new Map<KeyId, Map<GateId | null, DimensionSum[]>>()
   #last: DimensionSum | undefined
@@ -86,7 +86,7 @@ class DimensionSum {
     if (call.firstByteMs !== null) this.#firstBytes.add(Math.round(call.firstByteMs))
   }
 
-  /** The row itself, no copy: as it is after the last call. */
+  /** The row itself, not a copy: it changes with further calls. */
   toRow(): UsageTable {
     this.#row.durations = this.#durations.encode()
     this.#row.first_bytes = this.#firstBytes.encode()
@@ -95,8 +95,8 @@ class DimensionSum {
 }
 
 /**
- * The change by corrected costs, given the calls as they were and as they are: to be added to the
- * hours like calls.
+ * The difference made by corrected costs, from the calls before and after, to be added to the hours
+ * like calls.
  */
 export function sumCorrections(
   corrections: readonly { readonly before: CallRecord; readonly after: CallRecord }[],
@@ -154,7 +154,7 @@ function addCall(row: UsageTable, { usage, cost, outcome }: CallRecord): void {
   row.calls += 1
   if (outcome === 'failed') row.failed += 1
   if (outcome === 'cancelled') row.cancelled += 1
-  // Failed calls have a count of their own, and a call that sent nothing has nothing to report.
+  // Failed calls have a separate count, and a call that sent nothing has nothing to report.
   const isFailedEmpty = outcome === 'failed' && usage === null
   if (usage === null && !isFailedEmpty && cost?.source !== NOTHING_SENT.source) row.unreported += 1
   row.input_tokens += usage?.inputTokens ?? 0

@@ -1,11 +1,11 @@
-/** The columns of `usage_hours` and `usage_days`, and the largest numbers that they hold. */
+/** The columns of `usage_hours` and `usage_days`, and the largest numbers that they store. */
 import { sql } from 'kysely'
 import type { UsageTable } from '../schema.ts'
 
 export const HOUR_MS = 3_600_000
 export const DAY_MS = 24 * HOUR_MS
 
-/** Everything of a row but its key and its histograms: these columns are added up. */
+/** Every column except the key and the histograms: these are added up. */
 export const COUNTERS = [
   'calls',
   'failed',
@@ -21,7 +21,7 @@ export const COUNTERS = [
   'cost_unknown',
 ] as const satisfies readonly (keyof UsageTable)[]
 
-/** The columns that tell an account's rows apart, in the order of the tables' primary key. */
+/** The columns that distinguish an account's rows, in the order of the tables' primary key. */
 export const DIMENSIONS = [
   'starts_at',
   'gate_id',
@@ -33,7 +33,7 @@ export const DIMENSIONS = [
 
 export type Dimensions = Pick<UsageTable, 'account_id' | (typeof DIMENSIONS)[number]>
 
-/** `DIMENSIONS` in a statement, to select them or to sort by them. */
+/** `DIMENSIONS` in a statement, for selecting or sorting. */
 export const DIMENSION_COLUMNS = sql.join(DIMENSIONS.map((name) => sql.ref(name)))
 
 export type UsageTableName = 'usage_hours' | 'usage_days'
@@ -43,13 +43,13 @@ export interface UsageRow extends Readonly<Omit<Dimensions, 'account_id'>> {
   /** Input and output together. */
   readonly tokens: number
   readonly cost_nano_usd: number
-  /** Calls that reported what they used and whose cost is not known. */
+  /** Calls with reported usage and unknown cost. */
   readonly unpriced: number
 }
 
 /**
- * What limits count, for each row by itself: calls to one target that report no usage are either
- * free or of unknown cost.
+ * The amounts that limits count, computed per row: calls to one target without reported usage are
+ * either free or of unknown cost.
  */
 export const AMOUNT_COLUMNS = sql`1.0 * input_tokens + output_tokens AS tokens, cost_nano_usd,
   CASE WHEN cost_unknown > unreported THEN cost_unknown - unreported ELSE 0 END AS unpriced`

@@ -1,12 +1,12 @@
-/** Adds up how often calls took how long, step by step. Reads no database. */
+/** Sums histograms of call durations, step by step. Reads no database. */
 
 import type { LoopTurns } from '../../core/loop-turns.ts'
 import { LatencyHistogram } from './latency-histogram.ts'
 import { type ReadRows, type SummedRow, toStart, type UsageQuery } from './usage-rows.ts'
 
 /**
- * The ends of the ranges that times are counted in, in milliseconds: few enough to be looked at,
- * and round. Each begins where the one before ends; the last one has no end.
+ * The ends of the ranges in which times are counted, in milliseconds: few and round. Each range
+ * begins where the one before ends; the last one has no end.
  */
 export const LATENCY_EDGES_MS = [
   1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1_000, 1_500, 2_000, 3_000,
@@ -14,7 +14,7 @@ export const LATENCY_EDGES_MS = [
 ] as const
 
 export interface LatencyStep {
-  /** The beginning of the hour, day or month (UTC); the range's own beginning under `all`. */
+  /** The beginning of the hour, day or month (UTC); under `all` the beginning of the range. */
   readonly startsAt: number
   readonly calls: number
   /** Counts by range: one more than there are edges. */
@@ -22,12 +22,12 @@ export interface LatencyStep {
   readonly firstByte: readonly number[]
 }
 
-/** The cost of a row beside its histograms, as much as so many characters of them. */
+/** The cost of a row besides its histograms, in characters of them. */
 const ROW_IN_CHARACTERS = 500
-/** Characters of histograms between two turns of the event loop: a quarter of a millisecond. */
+/** Characters of histograms between two yields: a quarter of a millisecond. */
 const CHARACTERS_PER_TURN = 50_000
 
-/** Lets calls go on while histograms are added up, by how much text that was. */
+/** Yields while histograms are summed, by the amount of text. */
 export class SummingTurns {
   readonly #turns: LoopTurns
   #characters = 0
@@ -47,7 +47,7 @@ export class SummingTurns {
   }
 }
 
-/** In the order of time. */
+/** Ordered by time. */
 export async function sumLatencies(
   read: AsyncIterable<ReadRows<SummedRow>>,
   query: Pick<UsageQuery, 'interval' | 'fromMs'>,

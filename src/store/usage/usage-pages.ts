@@ -1,6 +1,6 @@
 /**
- * Reads what one account used, a bounded number of rows at a time: whole days from `usage_days`, the
- * hours before and after them from `usage_hours`. Must not know what the rows are added up for.
+ * Reads one account's usage, a bounded number of rows at a time: whole days from `usage_days`, the
+ * hours before and after them from `usage_hours`. Must not know the purpose of the sums.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, type RawBuilder, sql } from 'kysely'
@@ -20,15 +20,15 @@ export interface UsageRange {
   readonly accountId: AccountId
   /** Both at the beginning of an hour, in milliseconds since the Unix epoch. */
   readonly fromMs: number
-  /** Exclusive; infinite: however late they began, on whatever clock. */
+  /** Exclusive; infinite: no limit, even for calls in the future of a wrong clock. */
   readonly untilMs: number
 }
 
-/** A millisecond of the event loop. What a server sends is text, and parsed in one turn. */
+/** A millisecond of the event loop. A server's rows arrive as text and are parsed in one turn. */
 const ROWS_OF_SQLITE = 400
 const ROWS_OF_POSTGRES = 200
 
-/** Others get their turn after each page. @throws the signal's reason (rejects) */
+/** Yields after each page. @throws the signal's reason (rejects) */
 export async function* readPages(
   database: Kysely<Schema>,
   range: UsageRange,

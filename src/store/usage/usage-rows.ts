@@ -1,6 +1,6 @@
 /**
- * The rows that answer a question: whole days are read from `usage_days`, everything else from
- * `usage_hours`. Must not read single calls, nor add rows up.
+ * The rows that answer a usage query: whole days are read from `usage_days`, everything else from
+ * `usage_hours`. Must not read single calls, nor sum rows.
  */
 import { type CompiledQuery, type Kysely, sql } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
@@ -13,9 +13,9 @@ import { findHoursDeletedBefore } from './old-hours.ts'
 import { COUNTERS, DAY_MS, HOUR_MS, type UsageTableName } from './usage-columns.ts'
 
 export interface UsageQuery {
-  /** Milliseconds since the Unix epoch, at the beginning of an hour; this hour included. */
+  /** Milliseconds since the Unix epoch, at the beginning of an hour; inclusive. */
   readonly fromMs: number
-  /** At the beginning of an hour, which is left out. */
+  /** At the beginning of an hour; exclusive. */
   readonly toMs: number
   readonly interval: UsageInterval
   readonly groupBy: UsageGroup | null
@@ -34,13 +34,13 @@ export interface UsageReading {
   readonly accountId: AccountId
   readonly query: UsageQuery
   readonly turns: LoopTurns
-  /** Only the measures that groups are ranked by are asked for, and no histogram is read. */
+  /** Only the measures for ranking are read, and no histograms. */
   readonly isOfRanks?: true
 }
 
 /**
- * The sum of rows of usage: their counters, how many of `failed` were refused before any upstream
- * was asked, and how many calls reported usage that has no price.
+ * The sum of usage rows: their counters, how many of `failed` were refused before any upstream was
+ * asked, and how many calls reported usage without a price.
  */
 export const SUMMED = [...COUNTERS, 'refused', 'unpriced'] as const
 
@@ -53,7 +53,7 @@ export type SummedRow = Readonly<Record<(typeof SUMMED)[number], number>> & {
 
 const RANKED = ['calls', 'failed', 'input_tokens', 'output_tokens', 'cost_nano_usd'] as const
 
-/** The part of a row that its group is ranked by. */
+/** The parts of a row that decide its group's rank. */
 export type RankedRow = Pick<SummedRow, 'group' | 'refused' | (typeof RANKED)[number]>
 
 const GROUP_COLUMNS = {
@@ -64,7 +64,7 @@ const GROUP_COLUMNS = {
   credential: 'credential',
 } as const
 
-/** Hours were asked for one by one, and hours before this time are deleted. */
+/** Single hours were requested, and hours before this time are deleted. */
 export class HoursDeletedError extends Error {
   override readonly name = 'HoursDeletedError'
   /** Milliseconds since the Unix epoch, at the beginning of a day. */
@@ -76,16 +76,15 @@ export class HoursDeletedError extends Error {
   }
 }
 
-/** Rows of usage, and up to where all that there is has been read. */
+/** Rows of usage, and the time up to which everything was read. */
 export interface ReadRows<Row> {
   readonly rows: readonly Row[]
   readonly reachedMs: number
 }
 
 /**
- * One account's rows, some at a time, in the order of time. Several rows may be of the same step
- * and group.
- * @param transaction of repeatable reads: hours may be deleted meanwhile
+ * One account's rows, in parts ordered by time. Several rows may belong to the same step and group.
+ * @param transaction with repeatable reads, because hours may be deleted meanwhile
  */
 export async function* readUsageRows(
   transaction: Kysely<Schema>,
@@ -103,7 +102,7 @@ export async function* readUsageRows(
 }
 
 /**
- * The question with the range that can be answered: whole days where hours are deleted.
+ * The query with a range that can be answered: widened to whole days where hours are deleted.
  * @param transaction the one that reads the rows
  * @throws HoursDeletedError
  */
@@ -123,17 +122,17 @@ export async function toAnswerable<Query extends UsageQuery>(
 }
 
 /**
- * Of the event loop: a slice that takes more is followed by one of half the days, one that takes
- * less than a third of it by one of twice as many.
+ * Milliseconds of the event loop: after a slower slice the number of days is halved, after one that
+ * took less than a third of this it is doubled.
  */
 const SLICE_MS = 0.6
 /**
- * A server's time holds nobody up here, what it answers does: half a millisecond to read so many
- * characters, of which a row counts for some.
+ * A server's time does not block this loop, but parsing its answer does: half a millisecond for
+ * this many characters, with a fixed number per row.
  */
 const SLICE_CHARACTERS = 120_000
 const ROW_IN_CHARACTERS = 400
-/** A quiet year may lie before a busy day. */
+/** A busy day may follow a quiet year. */
 const LONGEST_SLICE_MS = 64 * DAY_MS
 
 const STEP_MS = { usage_hours: HOUR_MS, usage_days: DAY_MS } as const
@@ -144,12 +143,12 @@ interface Slice {
 }
 
 interface Sliced extends Slice {
-  /** The rows that are read are sums of this: no slice is shorter. */
+  /** The duration that one row covers; no slice is shorter. */
   readonly leastMs: number
   readonly turns: LoopTurns
 }
 
-/** Calls go on between the slices. */
+/** Yields between the slices. */
 export async function* readInSlices<Row extends object>(
   database: Kysely<Schema>,
   { fromMs, toMs, leastMs, turns }: Sliced,
@@ -167,7 +166,7 @@ export async function* readInSlices<Row extends object>(
     if (share > 1) sliceMs = Math.max(leastMs, sliceMs / 2)
     else if (share < 1 / 3) sliceMs = Math.min(LONGEST_SLICE_MS, sliceMs * 2)
     startMs = endMs
-    // Others had their turn while the server was asked.
+    // With a server, others had their turn during the query.
     if (isFile) await turns.next()
     else turns.begin()
     yield { rows, reachedMs: endMs }
@@ -197,7 +196,7 @@ export function toStart(
   }
 }
 
-/** The parts of a range, one after the other: hours, whole days, hours. */
+/** The parts of a range in order: hours, whole days, hours. */
 export function planSpans({
   fromMs,
   toMs,
@@ -216,8 +215,8 @@ export function planSpans({
 }
 
 /**
- * Histograms come joined as one text for each group: a row for each hour would cost more to hand
- * over than to read. Made once for all slices, for Kysely takes a twentieth of a millisecond.
+ * Histograms arrive joined as one text per group: a row per hour would cost more to transfer than
+ * to read. Compiled once for all slices, because it takes Kysely a twentieth of a millisecond.
  */
 function compileSpan(
   database: Kysely<Schema>,
@@ -226,7 +225,7 @@ function compileSpan(
 ): CompiledQuery<SummedRow> {
   const { gateId, target, keyId, groupBy, interval } = query
   const group = groupBy === null ? sql`NULL` : sql.ref(GROUP_COLUMNS[groupBy])
-  // Days and hours are separate rows only where the answer keeps them apart.
+  // Days and hours are separate rows only if the answer separates them.
   const startsAt = interval === 'all' ? sql`MIN(starts_at)` : sql.ref('starts_at')
   const counters = [
     ...(isOfRanks === true ? RANKED : COUNTERS).map(
@@ -235,7 +234,7 @@ function compileSpan(
     sql`SUM(CASE WHEN target = '' AND status_class = 4 THEN failed ELSE 0 END) AS refused`,
   ]
   const details = [
-    // For each row by itself, like `AMOUNT_COLUMNS`.
+    // Computed per row, like `AMOUNT_COLUMNS`.
     sql`SUM(CASE WHEN cost_unknown > unreported THEN cost_unknown - unreported ELSE 0 END) AS unpriced`,
     joined('durations'),
     joined('first_bytes'),

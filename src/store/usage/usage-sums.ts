@@ -1,7 +1,7 @@
 /**
- * Usage added up: whole days and hours from their sums, which outlive the calls, and a part of an
- * hour from the calls. For the start of the process: never asked on the hot path. Its memory grows
- * with accounts, keys, gates and targets, and neither with time nor with calls.
+ * Sums usage: whole days and hours from their rows, which outlive the calls, and a part of an hour
+ * from the calls. For the start of the process; never used on the hot path. Memory grows with
+ * accounts, keys, gates and targets, but not with time or calls.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
@@ -14,12 +14,12 @@ import { type CallRange, type ScopedRange, sumOfCalls, type UsedAmounts } from '
 import { DAY_MS, HOUR_MS, type UsageRow } from './usage-columns.ts'
 import { readPages } from './usage-pages.ts'
 
-/** Of all calls of one key through one gate to one target with one credential. */
+/** All calls of one key through one gate to one target with one credential. */
 export interface UsageSum extends UsedAmounts {
   readonly accountId: AccountId
   /**
-   * This and the gate are empty where sums of every account were asked for, which do not tell them
-   * apart.
+   * This and the gate are empty when sums of every account were requested, which do not distinguish
+   * them.
    */
   readonly keyId: KeyId
   readonly gateId: GateId
@@ -28,22 +28,19 @@ export interface UsageSum extends UsedAmounts {
 }
 
 export interface SummedRange {
-  /**
-   * At the beginning of an hour: of calls that began then or later. Milliseconds since the Unix
-   * epoch.
-   */
+  /** At the beginning of an hour, inclusive, in milliseconds since the Unix epoch. */
   readonly fromMs: number
-  /** Absent: every account. */
+  /** Undefined: every account. */
   readonly accountId?: AccountId | undefined
   /**
-   * At the beginning of an hour, which is left out; absent: however late they began, on whatever
-   * clock.
+   * At the beginning of an hour, exclusive; undefined: no limit, even for calls in the future of a
+   * wrong clock.
    */
   readonly untilMs?: number | undefined
 }
 
 const IDS_PER_STATEMENT = 500
-/** A seek each: a millisecond of the event loop. */
+/** An index seek each: a millisecond of the event loop. */
 const ACCOUNTS_PER_STEP = 500
 
 export class UsageSums {
@@ -74,10 +71,10 @@ export class UsageSums {
   }
 
   /**
-   * The usage in each of these stretches of time, which begin and end with an hour. The whole days
-   * of all of them together are one pass over what the account used; the database adds up the hours
-   * before and after those for each by itself. Hours may be deleted before or after: the budgets'
-   * beginnings tell.
+   * The usage in each of these ranges, which begin and end with an hour. The whole days of all of
+   * them are read in one pass over the account's usage; the database sums the hours before and
+   * after them for each range. Hours may be deleted before or meanwhile; the budgets' beginnings
+   * cover them.
    * @throws the signal's reason (rejects)
    */
   async ofRanges(
@@ -98,13 +95,16 @@ export class UsageSums {
     return sums.amounts
   }
 
-  /** Other nodes add usage meanwhile. A file belongs to one process, which others wait for. */
+  /**
+   * One snapshot, because other nodes add usage meanwhile. A file belongs to one process, so it
+   * needs none.
+   */
   async #asOfOneMoment(read: (database: Kysely<Schema>) => Promise<void>): Promise<void> {
     if (isSqlite(this.#database)) await read(this.#database)
     else await this.#database.transaction().setIsolationLevel('repeatable read').execute(read)
   }
 
-  /** Of calls that began within a part of an hour. @param range its end is exclusive */
+  /** Usage of calls that began within a part of an hour. @param range its end is exclusive */
   async within(range: CallRange): Promise<UsedAmounts> {
     return await sumOfCalls(this.#database, range)
   }
@@ -125,8 +125,8 @@ export class UsageSums {
   }
 
   /**
-   * The accounts with usage since then: most may have none, and several questions for each of ten
-   * thousand take a second of a start.
+   * The accounts with usage since then: most may have none, and several queries for each of ten
+   * thousand would take a second of a start.
    */
   async #listUsing(fromMs: number): Promise<readonly AccountId[]> {
     const firstDayMs = fromMs - (fromMs % DAY_MS)
@@ -148,13 +148,13 @@ export class UsageSums {
   }
 }
 
-/** The whole days of a range, which may be none, and the hours before and after them. */
+/** The whole days of a range, possibly none, and the hours before and after them. */
 function divideByDays(range: ScopedRange): {
   readonly days: ScopedRange
   readonly hours: readonly ScopedRange[]
 } {
   const firstMs = Math.ceil(range.fromMs / DAY_MS) * DAY_MS
-  // It may be infinite.
+  // The end may be infinite.
   const lastMs = range.untilMs - (Number.isFinite(range.untilMs) ? range.untilMs % DAY_MS : 0)
   const days = { ...range, fromMs: firstMs, untilMs: lastMs }
   if (lastMs < firstMs) return { days: { ...days, untilMs: firstMs }, hours: [range] }
@@ -166,7 +166,7 @@ function divideByDays(range: ScopedRange): {
 }
 
 /**
- * A file is read on the event loop: the rows of all keys and gates of so many hours, a tenth of a
+ * A file is read on the event loop: the rows of all keys and gates of this many hours, a tenth of a
  * microsecond each.
  */
 const HOURS_OF_SQLITE = 2
@@ -184,7 +184,7 @@ async function sumOfHours(
   const sum = (column: string) => sumOf(database, column)
   for (let startMs = fromMs; startMs < untilMs; startMs += stepMs) {
     signal?.throwIfAborted()
-    // For each row by itself, like `AMOUNT_COLUMNS`.
+    // Computed per row, like `AMOUNT_COLUMNS`.
     const { rows } = await sql<{ [Name in keyof UsedAmounts]: number | null }>`
       SELECT ${sum('input_tokens')} + ${sum('output_tokens')} AS tokens, ${sum('cost_nano_usd')} AS "nanoUsd",
         SUM(CASE WHEN cost_unknown > unreported THEN cost_unknown - unreported ELSE 0 END) AS "unpricedCalls"
@@ -200,7 +200,7 @@ async function sumOfHours(
   return used
 }
 
-/** One account's sums, told apart by everything that says what they count for. */
+/** One account's sums, by all dimensions that decide what they count for. */
 class TargetSums {
   readonly #accountId: AccountId
   readonly #tellsKeysApart: boolean

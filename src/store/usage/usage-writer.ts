@@ -1,6 +1,6 @@
 /**
- * Adds the usage of calls to their hours and days. Rows are written in the order of their keys, so
- * that two nodes never wait for each other's rows. Must not be given a call twice.
+ * Adds the usage of calls to their hours and days. Rows are written in key order, so that two nodes
+ * cannot deadlock. Must not be given a call twice.
  */
 import { type CompiledQuery, type DialectAdapter, type Kysely, type RawBuilder, sql } from 'kysely'
 import { MAX_STORED_NANO_USD } from '../../core/money.ts'
@@ -9,13 +9,13 @@ import type { Schema, UsageTable } from '../schema.ts'
 import { joinEncoded, toShortForm } from './latency-histogram.ts'
 import { COUNTERS, DAY_MS, DIMENSIONS, HOUR_MS, type UsageTableName } from './usage-columns.ts'
 
-/** Rows of one statement, some tenths of a millisecond of the event loop. */
+/** Rows per statement: some tenths of a millisecond of the event loop. */
 const ROWS_OF_SQLITE = 16
 const ROWS_OF_POSTGRES = 256
 
 /**
- * Characters of a row's two histograms. Longer ones are rewritten in the short form: a row of
- * SQLite above 1,000 bytes needs a page of its own.
+ * Characters of a row's two histograms. Longer ones are rewritten in the short form: a SQLite row
+ * above 1,000 bytes needs its own page.
  */
 const LONG_HISTOGRAMS = 700
 
@@ -25,9 +25,10 @@ const COLUMNS = [...KEY, ...COUNTERS, 'durations', 'first_bytes'] as const
 type Between = () => Promise<unknown>
 
 /**
- * @param transaction the one that inserts the calls. Best last in it: other nodes wait for its rows.
+ * @param transaction the one that inserts the calls. Preferably its last step, since other nodes
+ * wait for these rows.
  * @param rows by the hour
- * @param between awaited before each statement, so that calls go on
+ * @param between awaited before each statement, so that calls are served
  * @returns how many rows were written
  */
 export async function addUsage(
@@ -42,7 +43,7 @@ export async function addUsage(
 const STEP_MS = { usage_hours: HOUR_MS, usage_days: DAY_MS } as const
 
 /**
- * Adds rows to one of the tables alone. For migrations.
+ * Adds rows to one table only. For migrations.
  * @param rows by the hour, or by the table's own step
  */
 export async function addToTable(
@@ -61,7 +62,7 @@ export async function addToTable(
   return sorted.length
 }
 
-/** On SQLite a power of two each, so that few statements have to be compiled. */
+/** On SQLite in powers of two, so that few statements have to be compiled. */
 function* toStatements<Row>(
   database: Kysely<Schema>,
   rows: readonly Row[],
@@ -77,8 +78,8 @@ function* toStatements<Row>(
 }
 
 /**
- * One row for each key, in the order of the keys. A row that is added to no other stays as it is,
- * because with thousands of accounts there is one for nearly every call.
+ * One row per key, in key order. A row that is merged with no other is returned unchanged, because
+ * with thousands of accounts nearly every call has its own.
  */
 function mergeRows(rows: readonly UsageTable[], stepMs: number): readonly UsageTable[] {
   const merged = new Map<string, UsageTable>()
@@ -100,7 +101,7 @@ function joinRows(one: UsageTable, other: UsageTable): UsageTable {
   return joined
 }
 
-/** The same order on every node. The lengths tell keys apart whatever their ids contain. */
+/** The same order on every node. Lengths make keys unambiguous whatever the ids contain. */
 function toSortKey(row: UsageTable, stepMs: number): string {
   const { account_id, gate_id, target, key_id, status_class, credential } = row
   const time = String(startOf(row, stepMs)).padStart(15, '0')
@@ -114,7 +115,7 @@ function startOf({ starts_at }: UsageTable, stepMs: number): number {
   return starts_at - (starts_at % stepMs)
 }
 
-/** @returns the rows whose histograms have become long */
+/** @returns the rows whose histograms became long */
 async function upsert(
   transaction: Kysely<Schema>,
   table: UsageTableName,
@@ -128,10 +129,10 @@ async function upsert(
   return written.rows.filter(({ account_id }) => account_id !== null)
 }
 
-/** Numbers above this are no longer counted one by one. A provider may report anything. */
+/** Sums above this are no longer exact. A provider may report anything. */
 const GREATEST_SUM = Number.MAX_SAFE_INTEGER
 
-/** @returns the row itself where no sum is too large, which is nearly always */
+/** @returns the row itself when no sum is too large, which is nearly always */
 function boundSums(row: UsageTable): UsageTable {
   if (COUNTERS.every((name) => row[name] <= greatestOf(name))) return row
   const bounded = { ...row }
@@ -151,7 +152,10 @@ function greatestOf(name: (typeof COUNTERS)[number]): number {
   return name === 'cost_nano_usd' ? MAX_STORED_NANO_USD : GREATEST_SUM
 }
 
-/** In the order of `COLUMNS`. Written out: with thousands of accounts this runs for every call. */
+/**
+ * In the order of `COLUMNS`. Written out, because with thousands of accounts it runs for every
+ * call.
+ */
 function toValues(row: UsageTable, stepMs: number): unknown[] {
   return [
     row.account_id,
@@ -178,7 +182,7 @@ function toValues(row: UsageTable, stepMs: number): unknown[] {
   ]
 }
 
-/** Kysely takes longer to compile a statement than SQLite to run it. */
+/** Cached, because Kysely takes longer to compile a statement than SQLite to run it. */
 const compiled = new WeakMap<DialectAdapter, Map<string, CompiledQuery>>()
 
 function compiledOnce(
@@ -195,7 +199,7 @@ function compiledOnce(
   return query
 }
 
-/** The key and the histograms of a row whose histograms have become long; null for others. */
+/** The key and the histograms of a row whose histograms became long; null for others. */
 type LongRow = Pick<UsageTable, (typeof LONG_COLUMNS)[number]>
 
 const HISTOGRAMS = ['durations', 'first_bytes'] as const
@@ -219,7 +223,7 @@ function compileUpsert(
   return sql`${update} RETURNING ${sql.join(returned)}`.compile(database)
 }
 
-/** The insert of rows, up to the conflict with rows that are there. */
+/** The insert of rows, up to the conflict clause. */
 function insertInto(
   database: Kysely<Schema>,
   table: UsageTableName,
@@ -227,8 +231,8 @@ function insertInto(
 ): RawBuilder<unknown> {
   const list = (names: readonly string[]) => sql.join(names.map((name) => sql.ref(name)))
   const row = sql`(${sql.join(COLUMNS.map(() => sql`${''}`))})`
-  // Postgres takes rows as JSON: its driver makes a text of each parameter, at several times the
-  // cost.
+  // Postgres gets rows as JSON, because its driver converts each parameter to a string at several
+  // times the cost.
   const values = COLUMNS.map((name, index) => {
     const value = sql`(one.row ->> ${sql.lit(index)})`
     return TEXTS.has(name) ? value : sql`${value}::bigint`
@@ -258,7 +262,7 @@ function toParameters(
   return isSqlite(database) ? values.flat() : [JSON.stringify(values)]
 }
 
-/** Postgres refuses a statement whose sum does not fit into 63 bits. */
+/** Postgres refuses a statement whose sum exceeds 63 bits. */
 function sumOf(table: UsageTableName, name: (typeof COUNTERS)[number]): RawBuilder<number> {
   const stored = sql.ref(`${table}.${name}`)
   const sum = sql`${stored} + ${sql.ref(`excluded.${name}`)}`
@@ -272,7 +276,7 @@ function joinOf(table: UsageTableName, name: 'durations' | 'first_bytes'): RawBu
     ELSE ${before} || ',' || ${more} END`
 }
 
-/** Rewrites histograms of rows that this transaction has just written, and so has locked. */
+/** Rewrites histograms of rows that this transaction has just written and therefore locked. */
 async function shorten(
   transaction: Kysely<Schema>,
   table: UsageTableName,
@@ -295,7 +299,7 @@ async function shorten(
   })
 }
 
-/** Inserted by no statement: the rows are there. */
+/** Never inserted, because the rows exist. */
 const NO_USAGE = Object.fromEntries(COUNTERS.map((name) => [name, 0])) as Pick<
   UsageTable,
   (typeof COUNTERS)[number]

@@ -1,5 +1,5 @@
 /**
- * An account's calls, tokens, costs and percentiles over time, from the sums by hour and day. Must
+ * An account's calls, tokens, costs and percentiles over time, from the hourly and daily sums. Must
  * not read single calls.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -30,11 +30,11 @@ import {
 export interface UsagePage {
   readonly query: UsageQuery
   readonly sums: UsageSum[]
-  /** The last group that is told apart, where more follow. */
+  /** The last separate group, if more follow. */
   readonly next: GroupPlace | undefined
 }
 
-/** The groups that an answer tells apart where nothing else is asked for. */
+/** The groups of an answer by default. */
 const FIRST_GROUPS: GroupPage = { order: 'calls', limit: 50 }
 
 /** Most account hours have fewer rows. */
@@ -43,7 +43,7 @@ const ROWS_OF_A_STEP = 32
 export interface UpkeepOptions {
   /** Ends the work after the current step. */
   readonly signal?: AbortSignal
-  /** Between two steps. Default 0: calls go on, and nothing more. */
+  /** Pause between two steps. Default 0: only yield. */
   readonly pauseMs?: number
 }
 
@@ -51,7 +51,7 @@ export class UsageStore {
   readonly #database: Kysely<Schema>
   readonly #relieve: (rows: number) => Promise<void>
 
-  /** @param relieve awaited after so many rows were written at once */
+  /** @param relieve awaited after this many written rows */
   constructor(
     database: Kysely<Schema>,
     relieve: (rows: number) => Promise<void> = () => Promise.resolve(),
@@ -61,9 +61,9 @@ export class UsageStore {
   }
 
   /**
-   * In the order of time, then of the groups' ranks, the rest last; steps and groups without calls
-   * are left out. A range whose hours are deleted is widened to whole days: the query says which.
-   * @throws HoursDeletedError where deleted hours are asked for one by one
+   * Ordered by time, then by rank, the rest last; steps and groups without calls are omitted. A
+   * range whose hours are deleted is widened to whole days, and the returned query says so.
+   * @throws HoursDeletedError when deleted hours were requested one by one
    */
   async readRange(
     accountId: AccountId,
@@ -91,8 +91,8 @@ export class UsageStore {
   }
 
   /**
-   * How often calls took how long, step by step, in the order of time, and for which range, as in
-   * `readRange`. Steps without calls are left out; `groupBy` is not looked at.
+   * Histograms of call durations by step, ordered by time, and the range that was used, as in
+   * `readRange`. Steps without calls are omitted; `groupBy` is ignored.
    * @throws HoursDeletedError as `readRange`
    */
   async readLatencies(
@@ -108,43 +108,40 @@ export class UsageStore {
   }
 
   /**
-   * How many calls each target of each gate answered since then.
+   * How many calls each target of each gate has answered since then.
    * @param fromMs the beginning of an hour that is not deleted
    */
   async readAnswered(accountId: AccountId, fromMs: number): Promise<readonly AnsweredCalls[]> {
     return await readAnswered(this.#database, accountId, fromMs)
   }
 
-  /** Other nodes add usage and delete hours meanwhile. */
+  /** One snapshot, because other nodes add usage and delete hours meanwhile. */
   #atOneMoment<Result>(read: (moment: Kysely<Schema>) => Promise<Result>): Promise<Result> {
     return this.#database.transaction().setIsolationLevel('repeatable read').execute(read)
   }
 
-  /**
-   * How many calls were refused, and why; those that were turned away before they were admitted are
-   * in none of the other sums.
-   */
+  /** How many calls were refused, and why. Those refused before admission are in no other sum. */
   async readRefused(accountId: AccountId, query: RefusedQuery): Promise<readonly RefusedSum[]> {
     return await readRefused(this.#database, accountId, query)
   }
 
   /**
-   * The end of the oldest day whose hours are kept and the newest hour, of all accounts, in
-   * milliseconds since the Unix epoch. Undefined where there are none.
+   * The end of the oldest day with hours, and the newest hour, of all accounts, in milliseconds
+   * since the Unix epoch. Undefined: there are none.
    */
   async findHourBounds(options: UpkeepOptions = {}): Promise<KeptRows | undefined> {
     return await findHourBounds(this.#database, this.#pacingOf(options))
   }
 
   /**
-   * Deletes the hours of every day that ended before this time. Sums by the day stay.
+   * Deletes the hours of every day that ended before this time. Daily sums stay.
    * @returns how many rows
    */
   async deleteHoursBefore(timeMs: number, options: UpkeepOptions = {}): Promise<number> {
     return await deleteHoursBefore(this.#database, timeMs, this.#pacingOf(options))
   }
 
-  /** Deletes the counts of refused calls of the hours before this time. */
+  /** Deletes the counts of refused calls in hours before this time. */
   async deleteRefusedBefore(timeMs: number, options: UpkeepOptions = {}): Promise<void> {
     await deleteRefusedBefore(this.#database, timeMs, this.#pacingOf(options))
   }
@@ -158,7 +155,7 @@ export class UsageStore {
   }
 }
 
-/** @returns nothing where more groups were told apart than an answer may have */
+/** @returns undefined when there are more groups than an answer may have */
 async function sumSteps(
   read: AsyncIterable<ReadRows<SummedRow>>,
   sums: StepSums,

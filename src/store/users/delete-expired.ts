@@ -1,29 +1,28 @@
 /**
- * Deletes rows that have run out, some at a time: a hundred thousand at once, which anybody can make
- * by signing in wrongly, held the event loop of a node on SQLite for half a second. Must not know
- * what the rows are.
+ * Deletes expired rows in batches: a hundred thousand at once, which anyone can create with failed
+ * sign-ins, blocked a SQLite node's event loop for half a second. Must not know what the rows are.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import type { Schema } from '../schema.ts'
 
-/** Looked at in one turn of the event loop: a tenth of a millisecond. */
+/** Examined in one turn of the event loop: a tenth of a millisecond. */
 const ROWS_PER_LOOK = 256
-/** Deleted in one: each touches pages of its own. */
+/** Deleted in one statement: each touches pages of its own. */
 export const ROWS_PER_DELETION = 32
 
 interface ExpiringRows {
   readonly table: 'user_sessions' | 'user_verifications' | 'sign_in_tries'
-  /** A text that is never empty. */
+  /** Never an empty text. */
   readonly primaryKey: 'id' | 'name'
   readonly column: 'expires_at' | 'forget_at'
-  /** Those of this time and before are deleted. */
+  /** Rows of this time and before are deleted. */
   readonly until: number | string
 }
 
 /**
- * Goes through all rows in the order of their keys, and so needs no index of times.
- * @param relieve awaited after so many rows
+ * Scans all rows in key order, so it needs no index on times.
+ * @param relieve awaited after this many rows
  */
 export async function deleteExpired(
   database: Kysely<Schema>,

@@ -1,6 +1,5 @@
 /**
- * Invitations in the database: by the hash of their token only. The token itself never comes this
- * far.
+ * Invitations in the database, stored by the hash of their token. The token itself never gets here.
  */
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import { GatewayError } from '../../core/errors.ts'
@@ -31,7 +30,7 @@ export interface InvitationOffer {
   readonly email: string
   /** Milliseconds since the Unix epoch. */
   readonly expiresAt: number
-  /** The name that a person knows; null: a key that is gone, or the operator's command line. */
+  /** A name for people; null: a deleted key, or the operator's command line. */
   readonly invitedBy: string | null
 }
 
@@ -45,8 +44,8 @@ export class InvitationTableStore {
   }
 
   /**
-   * Of those that nobody can accept any more, as many as may be open are kept, the newest.
-   * @throws GatewayError `conflict` when the account has too many that are open
+   * Keeps the newest of the invitations that can no longer be accepted, as many as may be open.
+   * @throws GatewayError `conflict` when the account has too many open ones
    */
   async insert(invitation: Invitation, tokenSha256: string): Promise<void> {
     const { accountId } = invitation
@@ -91,9 +90,9 @@ export class InvitationTableStore {
   }
 
   /**
-   * The facts that the holder of a token needs in order to say yes: which account it is, and who
-   * invited.
-   * @returns undefined when it was used, withdrawn, or has run out (`now`: ms since the Unix epoch)
+   * What the holder of a token needs to decide: the account, and who invited.
+   * @returns undefined when it was used, withdrawn, or has expired (`now`: milliseconds since the
+   * Unix epoch)
    */
   async findOffer(tokenSha256: string, now: number): Promise<InvitationOffer | undefined> {
     const row = await this.#database
@@ -145,8 +144,8 @@ export class InvitationTableStore {
   }
 
   /**
-   * @returns false when there is none
-   * @throws GatewayError `conflict` where somebody has accepted it: whoever withdraws it has to know
+   * @returns false when it does not exist
+   * @throws GatewayError `conflict` when it was accepted, so that the caller knows
    */
   async delete(accountId: AccountId, id: string): Promise<boolean> {
     return await this.#database.transaction().execute(async (transaction) => {
@@ -232,8 +231,8 @@ function toInviter({ user_name, user_email, key_name }: InviterRow): string | nu
 }
 
 /**
- * The invitation as it may be read at a time (milliseconds since the Unix epoch), field by field:
- * its token is in none of them.
+ * The public form of an invitation at a time (milliseconds since the Unix epoch), listed field by
+ * field, without its token.
  */
 export function toPublicInvitation(invitation: Invitation, now: number) {
   const { id, email, invitedBy, createdAt, expiresAt, acceptedAt } = invitation

@@ -1,4 +1,4 @@
-/** How a user comes to belong to an account: steps of a transaction. Knows nothing of passwords. */
+/** How a user joins an account: steps of a transaction. Knows nothing of passwords. */
 import type { Kysely, Transaction } from 'kysely'
 import { type AccountId, createAccountId, type UserId } from '../../core/ids.ts'
 import type { AccountCaps } from '../../core/plan.ts'
@@ -9,13 +9,13 @@ import type { Schema } from '../schema.ts'
 import { findMember, hasMembers, toPublicMember } from './members.ts'
 import type { Role } from './user-schema.ts'
 
-/** How a new user comes to an account. */
+/** How a new user joins an account. */
 export type Joining =
-  /** Becomes the owner of an account that nobody belongs to. */
+  /** Becomes the owner of an account without members. */
   | { readonly type: 'first'; readonly accountId: AccountId }
-  /** By the token of an invitation to the user's address, which is used up. */
+  /** With the token of an invitation to the user's address, which is then used up. */
   | { readonly type: 'invitation'; readonly tokenSha256: string }
-  /** Gets an account. */
+  /** Gets a new account. */
   | { readonly type: 'own'; readonly accountName: string }
 
 export type JoiningRefusal = 'email-taken' | 'not-first' | 'not-invited'
@@ -53,8 +53,8 @@ export async function joinAccount(
     .values({ user_id: user.id, account_id: accountId, role, created_at: now })
     .onConflict((conflict) => conflict.column('user_id').doNothing())
     .executeTakeFirst()
-  // A user who accepts two invitations at once belongs to one account, and the other invitation
-  // stays open.
+  // A user who accepts two invitations at once joins one account, and the other invitation stays
+  // open.
   if (Number(joined.numInsertedOrUpdatedRows ?? 0) !== 1) throw new Refused('not-invited')
   await assertWithinCap(transaction, { thing: 'members', accountId, caps })
   const member = await findMember(transaction, user.id)
@@ -97,7 +97,7 @@ async function findAccount(
 }
 
 /**
- * The address alone finds none: anybody may invite it, and the person alone decides whose account
+ * The address alone is not enough: anyone may invite it, and only the person decides which account
  * to join.
  */
 export async function findOpenInvitation(

@@ -1,4 +1,4 @@
-/** The members of an account, in the database. Knows neither passwords nor cookies. */
+/** The members of an account in the database. Knows neither passwords nor cookies. */
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { AccountId, UserId } from '../../core/ids.ts'
 import { recordChange } from '../changes/audit-log.ts'
@@ -18,7 +18,7 @@ export interface Member {
 
 export interface ListPage {
   readonly limit: number
-  /** Only what comes after this place in the order newest first. */
+  /** Only members after this position, newest first. */
   readonly before?: { readonly at: number; readonly id: string }
 }
 
@@ -31,7 +31,7 @@ export class MemberTableStore {
     this.#sync = sync
   }
 
-  /** The one account that a user belongs to. */
+  /** The one account of a user. */
   async findByUser(userId: UserId): Promise<Member | undefined> {
     return await findMember(this.#database, userId)
   }
@@ -74,8 +74,8 @@ export class MemberTableStore {
   }
 
   /**
-   * Removes the user, who belongs to no other account, with sessions, logins and the invitations
-   * left open. The owner is not removed. Gone for good when this resolves, even if the power fails.
+   * Removes the user, who belongs to no other account, with sessions, logins and open invitations.
+   * The owner is not removed. Durable when this resolves, even across a power failure.
    * @returns false when there is no such member, or it is the owner
    */
   async remove(accountId: AccountId, userId: UserId): Promise<boolean> {
@@ -89,7 +89,7 @@ export class MemberTableStore {
         .executeTakeFirst()
       if (member === undefined || Number(result.numDeletedRows) !== 1) return false
       await transaction.deleteFrom('users').where('id', '=', userId).execute()
-      // Else a removed member comes back through a door they left open.
+      // Otherwise a removed member could return through an invitation that they created.
       await transaction
         .deleteFrom('invitations')
         .where('account_id', '=', accountId)
@@ -111,8 +111,8 @@ export class MemberTableStore {
   }
 
   /**
-   * Makes a member the owner and the owner a member.
-   * @returns false when `from` is not the owner or `to` no member
+   * Makes a member the owner, and the owner a member.
+   * @returns false when `from` is not the owner or `to` not a member
    */
   async transferOwnership(
     accountId: AccountId,

@@ -1,6 +1,6 @@
 /**
- * Counts tries to sign in, by name, the same for all nodes. Knows neither what a name
- * stands for nor any rule.
+ * Counts sign-in attempts by name, shared by all nodes. Knows neither what a name stands for nor
+ * any rule.
  */
 import type { Kysely } from 'kysely'
 import { takeTurn } from '../database/sql-differences.ts'
@@ -8,13 +8,13 @@ import type { Schema } from '../schema.ts'
 import { deleteExpired } from './delete-expired.ts'
 
 export interface SignInTries {
-  /** How many there were since the last one that was right. */
+  /** The number of failures since the last success. */
   readonly wrong: number
-  /** Milliseconds since the Unix epoch, as is the one below: no try may come before. */
+  /** Milliseconds since the Unix epoch, as is the one below: no attempt is allowed earlier. */
   readonly waitsUntil: number
-  /** One was right before. */
+  /** There was a success before. */
   readonly isProven: boolean
-  /** From then on nothing is known of the name. */
+  /** The record of the name is forgotten at this time. */
   readonly forgetAt: number
 }
 
@@ -22,7 +22,7 @@ export class SignInTriesStore {
   readonly #database: Kysely<Schema>
   readonly #relieve: (rows: number) => Promise<void>
 
-  /** @param relieve awaited after so many rows were deleted */
+  /** @param relieve awaited after this many deleted rows */
   constructor(
     database: Kysely<Schema>,
     relieve: (rows: number) => Promise<void> = () => Promise.resolve(),
@@ -32,8 +32,8 @@ export class SignInTriesStore {
   }
 
   /**
-   * Changes what is known of a name; of several nodes that ask at once, one after the other does.
-   * @param decide is given undefined where nothing is known; what it throws leaves all as it was
+   * Updates the record of a name; concurrent nodes are serialised.
+   * @param decide gets undefined for an unknown name; its error leaves everything unchanged
    * @param now milliseconds since the Unix epoch
    */
   async change(

@@ -1,7 +1,7 @@
 /**
- * The tables of users as Kysely sees them. Four of them are better-auth's own under our names
- * (`src/identity/`): it writes times as text on SQLite and as timestamps on Postgres, and the truth
- * as the database does. The others are ours.
+ * The tables of users for Kysely. Four of them are better-auth's, under our names
+ * (`src/identity/`): it writes times as text on SQLite and as timestamps on Postgres, and booleans
+ * as the database does.
  */
 import type { AccountId, InvitationId, SessionId, UserId } from '../../core/ids.ts'
 
@@ -31,7 +31,7 @@ export interface UserTable {
 export interface UserSessionTable {
   id: SessionId
   user_id: UserId
-  /** SHA-256 of what the cookie carries. */
+  /** SHA-256 of the cookie's token. */
   token: string
   ip_address: string | null
   user_agent: string | null
@@ -47,9 +47,9 @@ export interface UserLoginTable {
   issuer: string
   subject: string
   provider_id: string
-  /** Its scrypt hash, as better-auth writes it. */
+  /** Its scrypt hash, in better-auth's form. */
   password: string | null
-  /** Never written: nothing is asked of the identity provider later. */
+  /** Never written, because the identity provider is not called later. */
   access_token: string | null
   refresh_token: string | null
   id_token: string | null
@@ -60,7 +60,7 @@ export interface UserLoginTable {
   updated_at: string
 }
 
-/** The facts that a sign-in by OpenID Connect has to remember while the browser is away. */
+/** The state of a sign-in by OpenID Connect while the browser is at the provider. */
 export interface UserVerificationTable {
   id: string
   identifier: string
@@ -91,7 +91,7 @@ export interface InvitationTable {
   accepted_at: number | null
 }
 
-/** Tries to sign in, of one person at one place. */
+/** Sign-in attempts of one person from one address. */
 export interface SignInTryTable {
   /** The hash of both. */
   name: string

@@ -1,6 +1,6 @@
 /**
- * Users, their sessions and how they come to belong to an account, in the database. Knows hashes,
- * never a password or a cookie.
+ * Users, their sessions and how they join an account, in the database. Knows hashes, never a
+ * password or a cookie.
  */
 import type { Kysely, Transaction } from 'kysely'
 import { GatewayError } from '../../core/errors.ts'
@@ -23,14 +23,11 @@ export interface NewUser {
   readonly name: string
   /** Lower case. */
   readonly email: string
-  /** better-auth's own form. */
+  /** In better-auth's form. */
   readonly passwordHash: string
 }
 
-/**
- * better-auth's own names for a login by password (`createLocalAccountIssuer` of
- * @better-auth/core).
- */
+/** better-auth's names for a password login (`createLocalAccountIssuer` of @better-auth/core). */
 export const PASSWORD_LOGIN = { providerId: 'credential', issuer: 'local:credential' }
 
 export interface UserSession {
@@ -47,7 +44,7 @@ export class UserTableStore {
   readonly #caps: AccountCaps
   readonly #relieve: (rows: number) => Promise<void>
 
-  /** @param relieve awaited after so many rows were deleted */
+  /** @param relieve awaited after this many deleted rows */
   constructor(
     database: Kysely<Schema>,
     sync: () => Promise<void>,
@@ -61,7 +58,7 @@ export class UserTableStore {
   }
 
   /**
-   * All of it or nothing. `now`: milliseconds since the Unix epoch.
+   * All or nothing. `now`: milliseconds since the Unix epoch.
    * @returns why it was refused, or undefined
    */
   async create(user: NewUser, joining: Joining, now: number): Promise<JoiningRefusal | undefined> {
@@ -84,8 +81,8 @@ export class UserTableStore {
   }
 
   /**
-   * The refusal that `create` would give to a user of this address for how it joins, before a
-   * password is hashed for nothing.
+   * The refusal that `create` would give for this address and way of joining; checked before the
+   * password is hashed.
    */
   async refusalToJoin(
     email: string,
@@ -100,7 +97,7 @@ export class UserTableStore {
     return (await hasMembers(this.#database, joining.accountId)) ? 'not-first' : undefined
   }
 
-  /** For a user whom better-auth has made. @returns why it was refused, or undefined */
+  /** For a user created by better-auth. @returns why it was refused, or undefined */
   async join(
     user: { readonly id: UserId; readonly email: string },
     joining: Joining,
@@ -111,14 +108,14 @@ export class UserTableStore {
     )
   }
 
-  /** The user's address where an identity provider has vouched for it. */
+  /** The user's address if an identity provider has verified it. */
   async findVerifiedEmail(userId: UserId): Promise<string | undefined> {
     const row = await this.#database
       .selectFrom('users')
       .select(['email', 'email_verified'])
       .where('id', '=', userId)
       .executeTakeFirst()
-    // SQLite has 1 for it, Postgres true.
+    // SQLite stores 1, Postgres true.
     return row !== undefined && Number(row.email_verified) === 1 ? row.email : undefined
   }
 
@@ -153,8 +150,8 @@ export class UserTableStore {
   }
 
   /**
-   * For a password that better-auth has changed by itself, outside of any transaction of ours:
-   * killed in between, the change has no row.
+   * For a password that better-auth has changed outside of our transactions; if killed in between,
+   * the change has no audit row.
    */
   async recordPasswordChange(userId: UserId): Promise<void> {
     await this.#database
@@ -162,7 +159,7 @@ export class UserTableStore {
       .execute((transaction) => recordPasswordChange(transaction, userId))
   }
 
-  /** Those that have not run out, newest first. */
+  /** Sessions that have not expired, newest first. */
   async listSessions(userId: UserId, now: number): Promise<UserSession[]> {
     const rows = await this.#database
       .selectFrom('user_sessions')
@@ -181,7 +178,7 @@ export class UserTableStore {
     }))
   }
 
-  /** @returns those of them that nobody has ended, whether or not they have run out */
+  /** @returns the sessions that were not ended, expired or not */
   async findSessions(ids: readonly SessionId[]): Promise<ReadonlySet<string>> {
     const rows = await this.#database
       .selectFrom('user_sessions')
@@ -192,7 +189,7 @@ export class UserTableStore {
   }
 
   /**
-   * Gone for good when this resolves, even if the power fails.
+   * Durable when this resolves, even across a power failure.
    * @returns false when the user has no such session
    */
   async deleteSession(userId: UserId, sessionId: string): Promise<boolean> {
@@ -205,10 +202,7 @@ export class UserTableStore {
     return Number(result.numDeletedRows) === 1
   }
 
-  /**
-   * Sessions and unfinished sign-ins that have run out, for the sweep. `now`: ms since the Unix
-   * epoch.
-   */
+  /** Deletes expired sessions and unfinished sign-ins. `now`: milliseconds since the Unix epoch. */
   async deleteExpired(now: number): Promise<void> {
     const expired = { primaryKey: 'id', column: 'expires_at' } as const
     const until = new Date(now).toISOString()
@@ -230,8 +224,8 @@ export class UserTableStore {
 }
 
 /**
- * A session ends with its user's membership, when the user signs out, and when they change their
- * password: somebody else may have had either.
+ * A session ends with its user's membership, at sign-out, and when the password changes, because
+ * someone else may have had either.
  * @throws GatewayError `unauthorized`
  */
 export async function assertSessionStays(
@@ -247,7 +241,7 @@ export async function assertSessionStays(
     throw new GatewayError('unauthorized', 'The session ended before this was done: sign in again.')
 }
 
-/** Nothing that is shown has changed. One who belongs to no account has no log to be written to. */
+/** Nothing visible has changed. A user without an account has no audit log. */
 async function recordPasswordChange(
   transaction: Transaction<Schema>,
   userId: UserId,
@@ -259,7 +253,7 @@ async function recordPasswordChange(
   await recordChange(transaction, { ...change, action: 'user.set-password' })
 }
 
-/** @param at as an ISO time */
+/** @param at an ISO time */
 function toPasswordLogin(userId: UserId, passwordHash: string, at: string) {
   return {
     id: `login_${userId}`,

@@ -1,4 +1,4 @@
-/** The budgets that this node counts, with the store behind them. Knows nothing of HTTP. */
+/** The budgets that this node counts, backed by the store. Knows nothing of HTTP. */
 import { type Budget, createBudgetId } from '../core/budget.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import type { AccountId } from '../core/ids.ts'
@@ -7,10 +7,10 @@ import type { BudgetTableStore } from '../store/resources/budgets.ts'
 import type { UsageWindow } from './usage-counter.ts'
 import type { UsageLimits } from './usage-limits.ts'
 
-/** Clocks that are kept right differ by less. */
+/** Synchronised clocks differ by less. */
 const MAY_DIFFER_MS = 1_000
 
-/** A timer may be a little early. */
+/** A timer may fire slightly early. */
 const PAST_THIS_MILLISECOND_MS = 2
 
 export interface BudgetRegistryOptions {
@@ -19,14 +19,14 @@ export interface BudgetRegistryOptions {
     'sharedNowMs' | 'loadAll' | 'findSome' | 'insert' | 'change' | 'delete'
   >
   readonly usage: UsageLimits
-  /** The one that calls begin by. */
+  /** The clock that dates calls. */
   readonly clock?: Clock
 }
 
 export type NewBudget = SettingsOf<Budget>
 export type BudgetChanges = ChangesOf<Pick<Budget, 'name' | 'limit' | 'unpriced' | 'alertAt'>>
 
-/** A budget keeps its count when another node changes it. */
+/** Keeps a budget's counts when another node changes it. */
 export class BudgetRegistry extends Registry<Budget> {
   readonly #store: BudgetRegistryOptions['budgets']
   readonly #usage: UsageLimits
@@ -40,8 +40,8 @@ export class BudgetRegistry extends Registry<Budget> {
   }
 
   /**
-   * Reads every budget from the store, and counts from nothing: `UsageLimits.addPastBudgetUsage`
-   * adds what was.
+   * Reads every budget from the store, with counts at zero: `UsageLimits.addPastBudgetUsage` adds
+   * past usage.
    */
   static async load(options: BudgetRegistryOptions): Promise<BudgetRegistry> {
     const registry = new BudgetRegistry(options)
@@ -49,12 +49,12 @@ export class BudgetRegistry extends Registry<Budget> {
     return registry
   }
 
-  /** Of every account. */
+  /** The budgets of all accounts. */
   all(): readonly Budget[] {
     return this.heldByAll()
   }
 
-  /** Its use in its current period. */
+  /** Its usage in the current period. */
   windowOf(budget: Budget): UsageWindow | undefined {
     return this.#usage.budgetWindow(budget.id, this.#clock.now())
   }
@@ -62,11 +62,11 @@ export class BudgetRegistry extends Registry<Budget> {
   /** @throws GatewayError `conflict` when the account has too many */
   create(accountId: AccountId, settings: NewBudget): Promise<Budget> {
     return this.inTurn(async () => {
-      // It counts from the next millisecond on, in memory from now: no call that its period holds
-      // can have been missed, as those would be that begin while the store is written.
+      // Counts from the next millisecond on, in memory from now, so that no call of its period is
+      // missed while the store is written.
       const sharedNowMs = (await this.#store.sharedNowMs()) ?? Number.POSITIVE_INFINITY
       const ownNowMs = this.#clock.now() + 1
-      // The calls of others would seem to have begun before it if this node's clock is ahead.
+      // If this node's clock is ahead, other nodes' calls would seem to be older than the budget.
       const now = ownNowMs - sharedNowMs > MAY_DIFFER_MS ? sharedNowMs : ownNowMs
       const budget: Budget = {
         ...settings,
@@ -83,7 +83,7 @@ export class BudgetRegistry extends Registry<Budget> {
         throw error
       }
       this.hold(budget, budget)
-      // The caller learns that it is there, may call at once, and expects that to count.
+      // The caller may make a call immediately after this, and expects it to count.
       await Bun.sleep(PAST_THIS_MILLISECOND_MS)
       return budget
     })

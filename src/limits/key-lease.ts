@@ -1,7 +1,7 @@
 /**
- * The limits of one key, or of all keys of an account, as this node sees them: what it holds of the
- * shared buckets and places, and the questions to the store, one at a time however many calls wait.
- * Must not know quotas, tickets or HTTP.
+ * The limits of one key, or of all keys of an account, on this node: its leased parts of the shared
+ * buckets and slots, and the requests to the store, one at a time however many calls wait. Must not
+ * know quotas, tickets or HTTP.
  */
 
 import type { SharedStore } from '../cluster/shared-store.ts'
@@ -9,25 +9,25 @@ import type { RateLimits } from '../gateway/ports.ts'
 import { KEY_SCRIPT, type KeyDemand, readKeyGrant, toKeyArguments } from './key-script.ts'
 import { FRESH_MS, type LeaseAnswer, LeasedBucket } from './leased-bucket.ts'
 
-/** How long the places of a node that is gone stay taken. */
+/** How long the slots of a dead node stay taken. */
 const PLACES_LEASE_MS = 15_000
 /**
- * A node that has not renewed them for this long asks before it uses one: others may have them by
- * now.
+ * A node that has not renewed its slots for this long asks before it uses one, because others may
+ * have them by now.
  */
 const PLACES_TRUSTED_MS = 10_000
 const RENEW_MS = 5_000
-/** A node holds at most this part of all places beyond the calls that run. */
+/** Maximum share of all slots that a node holds in addition to running calls. */
 const LARGEST_SPARE = 1 / 16
-/** Held tokens that stay unused for this long go back. */
+/** Leased tokens that stay unused for this long are returned. */
 const UNUSED_MS = 400
-/** A call is refused after this many grants of nothing. */
+/** A call is refused after this many empty grants. */
 const MAX_ROUNDS = 3
 
 export type LimitName = 'requests' | 'concurrent' | 'tokens'
-/** The limit that refuses the call; `unavailable`: nobody can tell. */
+/** The limit that refuses the call; `unavailable`: this cannot be determined. */
 export type LeaseRefusal = 'unavailable' | LimitName
-/** The tokens that were taken for the call, or why it is refused. */
+/** The tokens taken for the call, or the reason of its refusal. */
 export type LeaseOutcome = number | LeaseRefusal
 
 interface Waiter {
@@ -40,9 +40,9 @@ export interface KeyLeaseOptions {
   readonly id: string
   readonly limits: RateLimits
   readonly store: SharedStore
-  /** The key's place in the store. */
+  /** The key of its hash in the store. */
   readonly storeKey: string
-  /** Milliseconds; for how long things take on this node. */
+  /** Milliseconds of this node's clock, for durations. */
   readonly now: () => number
   /** The time that all nodes share; 0: the store's own. */
   readonly sharedNow: () => number
@@ -55,18 +55,18 @@ export class KeyLease {
   readonly #options: KeyLeaseOptions
   #limits: RateLimits
   #running = 0
-  /** Calls whose bodies are still to come. */
+  /** Calls whose bodies have not arrived yet. */
   #slots = 0
   #places = 0
   #placesAskedAtMs = Number.NEGATIVE_INFINITY
   #birth = ''
-  /** When it was last seen. */
+  /** The number of nodes when last seen. */
   #nodes = 1
   #isAlone = false
   #waiting: Waiter[] = []
   #asking: Promise<void> | undefined
   #hasNews = false
-  /** The store had fewer places than were wanted. */
+  /** The store had fewer slots than requested. */
   #werePlacesFull = false
   #lastUsedMs: number
 
@@ -85,7 +85,7 @@ export class KeyLease {
     return this.#running
   }
 
-  /** True where a new one would say as much. */
+  /** True when a new object would have the same state. */
   get isIdle(): boolean {
     const isQuiet =
       this.#running + this.#slots === 0 && this.#places === 0 && this.#asking === undefined
@@ -96,14 +96,14 @@ export class KeyLease {
     return this.#lastUsedMs
   }
 
-  /** Resolves when no question is under way; for tests, and for the end. */
+  /** Resolves when no request is in progress; for tests and shutdown. */
   async settled(): Promise<void> {
     while (this.#asking !== undefined) await this.#asking
   }
 
   /**
-   * For a call that is not admitted yet: acquires a slot of this node alone, and asks nobody.
-   * `releaseSlot` gives it back. @returns undefined where there is one
+   * For a call before admission: acquires a slot from this node's own knowledge, without a request.
+   * Released by `releaseSlot`. @returns undefined when acquired
    */
   acquireSlot(limits: RateLimits): LeaseRefusal | undefined {
     this.#limits = limits
@@ -124,7 +124,7 @@ export class KeyLease {
     this.#slots -= 1
   }
 
-  /** @param tokens no more than a full bucket holds */
+  /** @param tokens at most the capacity of a full bucket */
   take(limits: RateLimits, tokens: number): LeaseOutcome | Promise<LeaseOutcome> {
     this.#limits = limits
     const nowMs = this.#options.now()
@@ -141,14 +141,14 @@ export class KeyLease {
     })
   }
 
-  /** A call that was taken does not go after all: as if it had never come. */
+  /** An admitted call does not start after all: reverts `take`. */
   undo(tokens: number): void {
     this.#bringUpToDate(this.#options.now())
     this.requests.charge(-1)
     this.giveBack(-tokens)
   }
 
-  /** A call has ended. @param extraTokens used beyond what was taken; negative: less */
+  /** A call has ended. @param extraTokens used beyond the taken ones; negative: fewer */
   giveBack(extraTokens: number): void {
     const nowMs = this.#options.now()
     this.#running -= 1
@@ -160,14 +160,14 @@ export class KeyLease {
     if (this.#options.store.mode !== 'shared') return
     const hasSpare = this.#places - this.#running > 2 * this.#spare
     if (!(hasSpare && this.#isWaitedFor) && !this.tokens.isOff) return
-    // The answer to a question under way shows the state before this.
+    // A pending answer shows the state before this.
     this.#hasNews = true
     this.#ask()
   }
 
   /**
-   * A timer calls it: gives back unused units, renews those in use, reports debts.
-   * @returns whether that was a question to the store
+   * Called by a timer: returns unused units, renews used ones, reports debts.
+   * @returns whether it sent a request to the store
    */
   tend(nowMs: number): boolean {
     if (this.#options.store.mode !== 'shared' || this.#asking !== undefined) return false
@@ -189,7 +189,7 @@ export class KeyLease {
       this.#isAlone = false
       this.requests.rejoin(requestsPerMinute, nowMs)
       this.tokens.rejoin(tokensPerMinute, nowMs)
-      // The store may have forgotten this node's places.
+      // The store may have lost this node's slots.
       this.#placesAskedAtMs = Number.NEGATIVE_INFINITY
     } else if (mode !== 'shared' && !this.#isAlone) {
       this.#isAlone = true
@@ -230,18 +230,21 @@ export class KeyLease {
     return ageMs < FRESH_MS && this.#werePlacesFull ? 'no' : 'ask'
   }
 
-  /** Whether other nodes have to know how many calls run here: while in debt, one runs at a time. */
+  /**
+   * Whether other nodes need this node's number of running calls: in debt, only one call runs at a
+   * time.
+   */
   get #countsCalls(): boolean {
     const { concurrentCalls, tokensPerMinute } = this.#limits
     return Number.isFinite(concurrentCalls) || Number.isFinite(tokensPerMinute)
   }
 
-  /** Whether other nodes may be waiting for a call of this one to end. */
+  /** Whether other nodes may be waiting for a call of this node to end. */
   get #isWaitedFor(): boolean {
     return Number.isFinite(this.#limits.concurrentCalls) || this.tokens.view.parts < 0
   }
 
-  /** Places that it holds in advance. */
+  /** Slots held in advance. */
   get #spare(): number {
     const { concurrentCalls } = this.#limits
     if (!Number.isFinite(concurrentCalls)) return 0
@@ -258,7 +261,7 @@ export class KeyLease {
     if (this.#asking !== undefined) return
     this.#asking = this.#exchange().finally(() => {
       this.#asking = undefined
-      // Those who came while the question was under way.
+      // Calls that arrived during the request.
       if (this.#waiting.length > 0 || this.#hasNews) this.#ask()
     })
   }
@@ -270,27 +273,27 @@ export class KeyLease {
     this.#bringUpToDate(nowMs)
     if (store.mode === 'shared') {
       const demand = this.#demand(nowMs, sharedNow())
-      // Calls go on taking places while the question is under way: no more than it asks for.
+      // Calls continue to take slots during the request, but no more than it asks for.
       this.#places = Math.min(this.#places, demand.places.wanted)
       try {
         const grant = readKeyGrant(await store.run(KEY_SCRIPT, storeKey, toKeyArguments(demand)))
         this.#bringUpToDate(now())
         this.#birth = grant.birth
         this.#nodes = store.nodes
-        // The answer is of the time of the question: units that came back since may count twice,
-        // which admits nobody.
+        // The answer reflects the time of the request. Units returned since may count twice, which
+        // admits no call.
         this.requests.accept(grant.requests, demand.requests, nowMs)
         this.tokens.accept(grant.tokens, demand.tokens, nowMs)
         this.#places = grant.places
         this.#placesAskedAtMs = nowMs
         this.#werePlacesFull = grant.places < demand.places.wanted
         this.#serveWaiting()
-        // A call that another limit refused gives its grant back at once.
+        // A call that another limit refused returns its grant immediately.
         if (this.#waiting.length === 0)
           this.#hasNews = this.requests.isOff || this.tokens.isOff || this.#hasNews
         return
       } catch {
-        // The store has noted it, and is away from now on.
+        // The store has recorded the failure and is unavailable from now on.
         this.requests.fail(demand.requests)
         this.tokens.fail(demand.tokens)
       }
@@ -326,7 +329,7 @@ export class KeyLease {
     }
   }
 
-  /** First come, first served. A call that got nothing asks again, a few times. */
+  /** First come, first served. A call without a grant asks again, a few times. */
   #serveWaiting(): void {
     const waiting = this.#waiting
     this.#waiting = []

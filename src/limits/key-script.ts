@@ -1,22 +1,23 @@
 /**
- * The step that a node takes with the limits of one key in the shared store, and how its question
- * and answer are written. Decides what is granted, and nothing else. Everything of a key is in one
- * hash, so that a cluster has it in one place.
+ * The script for one key's limits in the shared store, and its arguments and answer. Decides only
+ * what is granted. One hash holds all data of a key, so that a cluster stores it in one slot.
  */
 import type { SharedScript } from '../cluster/shared-store.ts'
 
-/** Of a bucket: whole units. */
+/** For a bucket: whole units. */
 export interface BucketDemand {
-  /** Per minute; infinite: the bucket is not asked for. */
+  /** Per minute; infinite: the bucket is not requested. */
   readonly limit: number
-  /** Units used beyond what was granted; negative: granted ones that come back. */
+  /** Units used beyond the grants; negative: returned grants. */
   readonly charge: number
-  /** The part that this node's share lacks, where the store has lost what it knew. */
+  /** The debt of this node's share, when the store has lost its data. */
   readonly missing: number
   readonly wanted: number
-  /** Fewer are of no use. */
+  /** Fewer units are useless. */
   readonly atLeast: number
-  /** Units that a call needs which may be lent to, because no other runs on this node; 0: none. */
+  /**
+   * Units that a call needs and that may be lent, because no other call runs on this node; 0: none.
+   */
   readonly lendTo: number
   /** Units that this node holds. */
   readonly held: number
@@ -29,16 +30,16 @@ export interface KeyDemand {
    */
   readonly nowMs: number
   readonly leaseMs: number
-  /** The life of the hash that this node knows; empty: none. */
+  /** The hash's creation id that this node knows; empty: none. */
   readonly birth: string
-  /** Among how many the limits were shared when it was last seen. */
+  /** The number of nodes that shared the limits when last seen. */
   readonly nodes: number
   readonly requests: BucketDemand
   readonly tokens: BucketDemand
   readonly places: {
     readonly limit: number
     readonly wanted: number
-    /** Taken already; the node keeps them even when there are too many. */
+    /** Already taken; the node keeps them even above the limit. */
     readonly running: number
   }
 }
@@ -47,7 +48,7 @@ export interface BucketGrant {
   readonly granted: number
   /** The rest in the shared bucket, in parts (token-bucket.ts); negative: a debt. */
   readonly parts: number
-  /** The bucket is in debt, and lends to the one call that waits and runs alone. */
+  /** The bucket is in debt and lends to the one waiting call that runs alone. */
   readonly isLent: boolean
 }
 
@@ -59,8 +60,8 @@ export interface KeyGrant {
 }
 
 /**
- * Both scripts begin with it, when they have `node` and `now`: the time, all fields of the hash,
- * and its birth. Numbers are written with %.0f, because Lua would round what has more than 14
+ * The beginning of both scripts, which set `node` and `now`: the time, all fields of the hash, and
+ * its creation id. Numbers are written with %.0f, because Lua would round those with more than 14
  * digits.
  */
 export const READ_HASH = `if now == 0 then
@@ -80,14 +81,11 @@ if not birth then
 end`
 
 /**
- * A store that was killed comes back without what it knew. The first node that asks then answers
- * for all: as much is missing of every node's share as of its own. Each of the others corrects that
- * once, for itself.
- *
- * Places are `count:until` in a field for each node: those of a node that is gone end with its
- * lease. Without a limit on concurrent calls they count the calls that run.
- *
- * A bucket of tokens in debt lends to a call beside which none of the key's runs anywhere
+ * A store that was killed returns without its data. The first node to ask estimates for all: every
+ * node's share lacks as much as its own. Each other node then corrects that once for itself.
+ * Slots are stored as `count:until`, one field per node, and end with a dead node's lease. Without
+ * a limit on concurrent calls they count running calls.
+ * A token bucket in debt lends to a call if no other call of the key runs on any node
  * (TokenBucket.lends).
  */
 export const KEY_SCRIPT: SharedScript = {
@@ -194,7 +192,7 @@ function toBucketArguments({
   return [orNone(limit), charge, missing, wanted, atLeast]
 }
 
-/** A limit in the scripts' form: -1 is none. */
+/** A limit as a script argument: -1 for none. */
 export function orNone(limit: number): number {
   return Number.isFinite(limit) ? limit : -1
 }
@@ -211,7 +209,7 @@ export function readKeyGrant(answer: readonly unknown[]): KeyGrant {
   }
 }
 
-/** @throws when a script's answer is not a birth and so many numbers */
+/** @throws when the answer is not a creation id and this many numbers */
 export function readAnswer(answer: readonly unknown[], count: number) {
   const [birth, ...rest] = answer
   const numbers = rest.map(Number)

@@ -1,51 +1,50 @@
 /**
- * A node's part of a bucket that all nodes share: units that were granted to it, and what it knows
- * of the rest. Must not know how the store is asked, nor what the units are.
- *
- * The shared bucket has already paid for what a node holds. So all nodes together never take more
- * than the bucket gave, and what was given to a node that is gone is refilled with time.
+ * A node's leased part of a shared bucket, with what it knows of the rest. Must not know how the
+ * store is reached, nor what the units are.
+ * The shared bucket has already paid for leased units, so all nodes together never take more than
+ * it gave; units leased by a dead node are refilled over time.
  */
 import type { BucketDemand, BucketGrant } from './key-script.ts'
 import { PARTS_PER_UNIT, TokenBucket } from './token-bucket.ts'
 
 /**
- * A node holds at most this part of a minute's limit, or of a quota, beyond what its calls need
+ * Maximum share of a minute's limit, or of a quota, that a node holds beyond its calls' needs
  * (docs/decisions/0018).
  */
 export const LARGEST_LEASE = 1 / 64
-/** It holds what it used in so long, as long as that is a whole unit. */
+/** A node holds what it used in this time, if that is at least one unit. */
 export const LEASE_MS = 100
-/** A node cannot tell from less time than this how much is used. */
+/** Shorter times are too short to measure the usage rate. */
 export const SHORTEST_LOOK_MS = 20
 /**
- * A node does not ask the store again within this time: a flood of refused calls costs one
- * question.
+ * A node does not ask the store again within this time, so that a flood of refused calls costs one
+ * request.
  */
 export const FRESH_MS = 50
 
-/** `ask`: only the shared store knows. */
+/** `ask`: only the shared store can tell. */
 export type LeaseAnswer = 'yes' | 'no' | 'ask'
 
 export class LeasedBucket {
   /**
-   * The content of the shared bucket, with the part that this node holds; while the store is away,
-   * this node's share alone.
+   * The content of the shared bucket including this node's part; while the store is unavailable,
+   * only this node's share.
    */
   readonly view: TokenBucket
-  /** Units granted and not used; negative: used and not granted. */
+  /** Units granted and not used; negative: used without a grant. */
   #held = 0
-  /** Units that it holds in advance. */
+  /** Units held in advance. */
   #ahead = 0
   #usedSinceAsked = 0
   #usedPerMs = 0
   #askedAtMs: number
   #toldAtMs = Number.NEGATIVE_INFINITY
-  /** The store has lent to the call that runs alone next. */
+  /** The store has lent to the next call, which runs alone. */
   #isLent = false
   #notLentAtMs = Number.NEGATIVE_INFINITY
-  /** The debt of this node's share when it came back to the store. */
+  /** The debt of this node's share when it returned to the store. */
   #lostPart: number | undefined
-  /** Undefined: the store answers. */
+  /** Undefined: the store is available. */
   #alone: { readonly nodes: number; used: number } | undefined
 
   constructor(perMinute: number, nowMs: number) {
@@ -53,7 +52,7 @@ export class LeasedBucket {
     this.#askedAtMs = nowMs
   }
 
-  /** Units used in the time that a lease is for. */
+  /** Units used in the duration of a lease. */
   get pace(): number {
     return Math.floor(this.#usedPerMs * LEASE_MS)
   }
@@ -64,22 +63,22 @@ export class LeasedBucket {
   }
 
   /**
-   * `yes`: there are so many here; `no`: there are not, here or elsewhere; `ask`: the store knows.
-   * @param isAlone for a call beside which no other runs here: it may be lent to
+   * `yes`: enough units here; `no`: not enough anywhere; `ask`: only the store can tell.
+   * @param isAlone no other call runs here, so it may be lent to
    */
   has(units: number, nowMs: number, isAlone = false): LeaseAnswer {
     if (this.view.perMinute === Number.POSITIVE_INFINITY) return 'yes'
     const mayLend = isAlone && this.view.lends(units)
     if (this.#alone !== undefined) return mayLend || this.view.holds(units) ? 'yes' : 'no'
     if (isAlone && this.#isLent) return 'yes'
-    // In debt, what is held is for a call that runs alone.
+    // In debt, held units are for a call that runs alone.
     if (this.#held >= units && this.view.parts >= 0) return 'yes'
     if (mayLend && !isWithin(FRESH_MS, this.#notLentAtMs, nowMs)) return 'ask'
     if (!isWithin(FRESH_MS, this.#toldAtMs, nowMs)) return 'ask'
     return this.view.holds(units) ? 'ask' : 'no'
   }
 
-  /** Takes units for a call, in debt no more than there is room for. @returns how many */
+  /** Takes units for a call; in debt at most as many as allowed. @returns how many */
   take(units: number): number {
     const taken = this.view.takable(units)
     this.#isLent = false
@@ -87,7 +86,7 @@ export class LeasedBucket {
     return taken
   }
 
-  /** Takes units whether they are there or not; a negative number gives back. */
+  /** Takes units whether available or not; negative: returns units. */
   charge(units: number): void {
     this.view.charge(units)
     this.#usedSinceAsked += units
@@ -95,28 +94,28 @@ export class LeasedBucket {
     else if (Number.isFinite(this.view.perMinute)) this.#held -= units
   }
 
-  /** True where it is time to ask ahead of the next call, so that it need not wait. */
+  /** True when it is time to request units before the next call needs them. */
   get isLow(): boolean {
     if (this.#alone !== undefined || !Number.isFinite(this.view.perMinute)) return false
     return this.#ahead > 0 && this.#held < this.#ahead / 2
   }
 
-  /** True where it holds much more than it needs, or owes much: others should know soon. */
+  /** True when it holds much more than needed, or owes much, so that others should know soon. */
   get isOff(): boolean {
     if (this.#alone !== undefined || !Number.isFinite(this.view.perMinute)) return false
     const off = Math.max(1, this.view.perMinute * LARGEST_LEASE)
     return this.#held - this.#ahead >= off || this.#held <= -off
   }
 
-  /** True where there is anything to tell the store. */
+  /** True when there is nothing to report to the store. */
   get isSettled(): boolean {
     return this.#held === 0
   }
 
   /**
-   * The next question to the store. From now on, units that the node gave back or owes count as
-   * reported.
-   * @param needed units that calls wait for, all together and the first alone
+   * The next request to the store. Units that the node returned or owes count as reported from now
+   * on.
+   * @param needed units that calls wait for, in total and for the first call
    */
   demand(
     needed: { readonly all: number; readonly first: number; readonly isAlone?: boolean },
@@ -141,13 +140,13 @@ export class LeasedBucket {
     }
   }
 
-  /** Takes over the store's answer. */
+  /** Applies the store's answer. */
   accept(
     { granted, parts, isLent }: BucketGrant,
     { lendTo }: Pick<BucketDemand, 'lendTo'>,
     nowMs: number,
   ): void {
-    // An answer that comes after the store was given up is ignored: it may be old.
+    // An answer that arrives after the store was given up may be outdated, and is ignored.
     if (this.#alone !== undefined || !Number.isFinite(this.view.perMinute)) return
     this.#held += granted
     this.#isLent = isLent
@@ -158,16 +157,14 @@ export class LeasedBucket {
     if (!isLent && lendTo > 0 && this.view.lends(lendTo)) this.#notLentAtMs = nowMs
   }
 
-  /**
-   * There was no answer. Debts remain; what was given back may have arrived, and is not used again.
-   */
+  /** No answer. Debts remain; returned units may have arrived, and are not used again. */
   fail({ charge }: BucketDemand): void {
     if (charge <= 0) return
     if (this.#alone === undefined) this.#held -= charge
     else this.#alone.used += charge
   }
 
-  /** Goes on without the store, on its share of what is left. */
+  /** Continues without the store, with its share of the rest. */
   leave(nodes: number, nowMs: number): void {
     const { perMinute } = this.view
     this.#alone = { nodes, used: 0 }
@@ -180,7 +177,7 @@ export class LeasedBucket {
     this.view.assume(parts, nowMs)
   }
 
-  /** Back to the store: what was used meanwhile is owed, as far as it is not refilled by now. */
+  /** Back to the store: owes what was used meanwhile, minus what has been refilled. */
   rejoin(perMinute: number, nowMs: number): void {
     const alone = this.#alone
     this.#alone = undefined
@@ -208,12 +205,12 @@ export class LeasedBucket {
 
 const NOTHING = { charge: 0, missing: 0, wanted: 0, atLeast: 0, lendTo: 0, held: 0 }
 
-/** False where the clock was set back since. */
+/** False if the clock was set back since. */
 function isWithin(ms: number, sinceMs: number, nowMs: number): boolean {
   return nowMs >= sinceMs && nowMs - sinceMs < ms
 }
 
-/** At least 1, where the limit is not 0: else the last of a small limit could be used nowhere. */
+/** At least 1 unless the limit is 0; otherwise no node could use the last unit of a small limit. */
 function shareOf(perMinute: number, nodes: number): number {
   return perMinute <= 0 ? 0 : Math.max(1, Math.floor(perMinute / nodes))
 }

@@ -1,4 +1,4 @@
-/** How limits refuse: in which words, with which headers. Decides nothing. */
+/** The messages and headers of refusals by limits. Decides nothing. */
 import { type Budget, ceilingOf } from '../core/budget.ts'
 import { GatewayError } from '../core/errors.ts'
 import { toUsdText } from '../core/money.ts'
@@ -6,7 +6,7 @@ import { type CallBuckets, type RateBuckets, toHeaders } from './token-bucket.ts
 import type { Shortage, UsageWindow } from './usage-counter.ts'
 
 const CONCURRENCY_RETRY_MS = 1000
-/** Reserved amounts come back when calls end; nobody knows when. */
+/** Reserved amounts are released at an unknown time, when calls end. */
 const RESERVED_RETRY_MS = 1000
 
 type Holder = keyof CallBuckets
@@ -45,7 +45,7 @@ export function tooManyConcurrent(
 }
 
 /**
- * A key alone has such a limit.
+ * Only keys have this limit.
  * @param isAlone no other call of the key runs on this node
  */
 export function tooManyTokens(
@@ -54,7 +54,7 @@ export function tooManyTokens(
   isAlone: boolean,
 ): GatewayError {
   const { tokens } = buckets.key
-  // In debt the calls of other nodes may be what stands in the way.
+  // In debt, calls on other nodes may be the obstacle.
   const othersMs = isAlone && !tokens.lends(wanted) ? 0 : CONCURRENCY_RETRY_MS
   const waitMs = tokens.waitMsForCall(wanted, othersMs)
   const why =
@@ -94,20 +94,20 @@ export function budgetRefusal(
   return shortage === 'reserved' ? allReserved(used) : exhausted(used, window, nowMs)
 }
 
-/** The nodes cannot agree at the moment, and the operator wants no call then. */
+/** The nodes cannot share limits at the moment, and the operator chose to refuse calls then. */
 export function limitsUnavailable(): GatewayError {
   return new GatewayError('unavailable', 'Limits cannot be checked at the moment. Try again soon.')
 }
 
-/** The rest is promised to calls on other nodes. */
+/** The rest is reserved for calls on other nodes. */
 export function reservedElsewhere(): GatewayError {
   return allReserved({ name: 'a quota or budget of this account' })
 }
 
 interface UsedLimit {
-  /** In the words of a sentence. */
+  /** Its name within a sentence. */
   readonly name: string
-  /** Absent: this node does not know which. */
+  /** Undefined: this node does not know which one. */
   readonly limit?: string
 }
 
@@ -121,7 +121,7 @@ function exhausted({ name, ...used }: UsedLimit, window: UsageWindow, nowMs: num
   })
 }
 
-/** Unlike a quota that is used up this passes, so clients may come back. */
+/** Unlike a used-up quota this is temporary, so clients may retry. */
 function allReserved({ name, ...used }: UsedLimit): GatewayError {
   return rateLimited(
     `What is left of ${name} is reserved for calls that are under way. Please try again when ` +

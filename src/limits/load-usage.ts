@@ -1,9 +1,8 @@
 /**
- * Brings the counters up to what the ledger holds, while the process serves already. Must not know
+ * Adds past usage from the ledger to the counters while the process already serves. Must not know
  * tables or files.
- *
- * Nothing may be added to the ledger's sums meanwhile: what this process records is counted as it
- * ends, and would be counted twice.
+ * Nothing may be shipped to the ledger meanwhile: this process counts its calls when they end, so
+ * they would count twice.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Budget } from '../core/budget.ts'
@@ -18,9 +17,9 @@ import type { PastUsage, UsageLimits } from './usage-limits.ts'
 
 export interface LedgerSums {
   /**
-   * Of all calls that began at `fromMs` or later, and before `untilMs`: a clock may have been far
-   * ahead. Both are beginnings of hours.
-   * @param accountId undefined: of every account
+   * Usage of all calls that began at `fromMs` or later and before `untilMs`, which excludes calls
+   * dated by a clock far ahead. Both are beginnings of hours.
+   * @param accountId undefined: every account
    */
   since(
     fromMs: number,
@@ -36,7 +35,7 @@ export interface LedgerSums {
     })[]
   >
   /**
-   * Of each of these stretches of time, in their order; all of one account are asked for together.
+   * The usage of each time range, in order; all ranges of one account are queried together.
    * @param ranges each of one key or one gate; they end at the beginning of an hour, or never
    */
   ofRanges(
@@ -49,8 +48,8 @@ export interface LedgerSums {
     }[],
   ): Promise<readonly UsedSoFar[]>
   /**
-   * By budget id: what it used up to the end of the hour of its creation, where those calls are
-   * deleted, and in hours of the rest of that day that are gone as well.
+   * By budget id: usage up to the end of the hour of its creation if those calls are deleted, plus
+   * deleted later hours of that day.
    */
   budgetBeginnings(): Promise<ReadonlyMap<string, UsedSoFar>>
 }
@@ -59,11 +58,11 @@ export interface LoadedLedger {
   readonly sums: LedgerSums
   readonly nowMs: number
   readonly beforeCounting?: () => Promise<void>
-  /** The sums may hold what was counted here since. */
+  /** The sums may include calls that were counted here. */
   readonly isAgain?: boolean
 }
 
-/** Quotas, then budgets. */
+/** Quotas first, then budgets. */
 export async function loadUsage(
   usage: UsageLimits,
   budgets: Pick<BudgetRegistry, 'all'>,
@@ -73,7 +72,7 @@ export async function loadUsage(
   await loadBudgets(usage, budgets, ledger)
 }
 
-/** All or nothing, so that it can be tried again. */
+/** All or nothing, so that it can be retried. */
 export async function loadQuotas(
   usage: UsageLimits,
   { sums, nowMs, beforeCounting, isAgain }: LoadedLedger,
@@ -85,8 +84,8 @@ export async function loadQuotas(
 }
 
 /**
- * All or nothing, so that it can be tried again. Alerts that are due, because the process ended
- * before it could send them, go out now.
+ * All or nothing, so that it can be retried. Alerts that the previous process could not send any
+ * more are sent now.
  */
 export async function loadBudgets(
   usage: UsageLimits,
@@ -101,7 +100,7 @@ export async function loadBudgets(
   }
 }
 
-/** Shows what the ledger holds of one account's month and of some of its budgets to who looks. */
+/** Updates displayed usage of one account's month and some of its budgets from the ledger. */
 export async function showUsage(
   usage: UsageLimits,
   shown: { readonly accountId: AccountId; readonly budgets: readonly Budget[] },
@@ -129,8 +128,8 @@ async function readBudgets(
   for (let beginnings = await sums.budgetBeginnings(); ; ) {
     const ofBudgets = await readSince(beginnings, { usage, budgets, sums, nowMs })
     const now = await sums.budgetBeginnings()
-    // A beginning that grew meanwhile, or was only then kept, holds hours that may have been read
-    // too, or not at all.
+    // A stored beginning that changed meanwhile may overlap with the hours that were read, or leave
+    // a gap.
     if (budgets.every(({ id }) => isSame(beginnings.get(id), now.get(id)))) return ofBudgets
     beginnings = now
   }
@@ -186,7 +185,7 @@ function toPast(sum: Awaited<ReturnType<LedgerSums['since']>>[number]): PastUsag
   return { ...sum, countsForQuota: countsForQuota(sum.target, sum.credential) }
 }
 
-/** A stand-in for usage within the budget, and of nothing else. */
+/** Represents usage that counts only for this budget. */
 function toPastOf({ accountId, scope }: Budget, amounts: UsedSoFar): PastUsage {
   const place =
     scope.type === 'key'
@@ -199,22 +198,19 @@ const RETRY_MS = 5_000
 
 export interface LoadingOptions {
   readonly usage: UsageLimits
-  /**
-   * Each is all or nothing. Budgets are asked for once quotas are there, whose calls do not wait
-   * for them.
-   */
+  /** Each is all or nothing. Budgets are queried after quotas, whose calls do not wait for them. */
   readonly loadQuotas: () => Promise<void>
   readonly loadBudgets: () => Promise<void>
-  /** The call no longer needs a connection. */
+  /** Loading is no longer needed. */
   readonly signal: AbortSignal
   readonly onFailure: (error: unknown) => void
   readonly retryMs?: number
 }
 
 /**
- * Loads until it has worked; meanwhile `usage` holds back the calls that past usage could stop. The
- * first attempt has begun when this returns.
- * @returns false when it was aborted first; it never rejects
+ * Retries until loading succeeds; meanwhile `usage` holds back calls that past usage could refuse.
+ * The first attempt has begun when this returns.
+ * @returns false when it was aborted first; never rejects
  */
 export async function keepLoading(options: LoadingOptions): Promise<boolean> {
   const { usage, signal, onFailure, retryMs = RETRY_MS } = options

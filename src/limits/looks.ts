@@ -1,12 +1,12 @@
 /**
- * Looks each name up at most once within a time: those who ask meanwhile share the look. Must not
- * know what is looked up.
+ * Refreshes each name at most once within a time; concurrent callers share the refresh. Must not
+ * know what is refreshed.
  */
 
 export interface LooksOptions {
-  /** A look is repeated when it is older than this. */
+  /** A refresh older than this is repeated. */
   readonly maxAgeMs: number
-  /** Milliseconds on a scale that never jumps. */
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number
 }
 
@@ -25,9 +25,9 @@ export class Looks {
   }
 
   /**
-   * Resolves when each of these was looked at, not too long ago.
-   * @param look is given those that have to be looked at now
-   * @throws what a look has thrown (rejects)
+   * Resolves when each name was refreshed recently enough.
+   * @param look called with the names to refresh now
+   * @throws the refresh's error (rejects)
    */
   async refresh(
     names: readonly string[],

@@ -1,7 +1,7 @@
 /**
  * Limits in this process's memory: requests and tokens per minute and concurrent calls of each key,
- * the same of an account where its plan says so, and behind them the quotas and budgets of
- * usage-limits.ts. Must not know HTTP, where plans come from, or other nodes.
+ * the same per account if its plan has them, then the quotas and budgets of usage-limits.ts. Must
+ * not know HTTP, where plans come from, or other nodes.
  */
 import { type Stopwatch, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -23,26 +23,26 @@ import { type Reservation, sizeOf } from './usage-counter.ts'
 import { UsageLimits } from './usage-limits.ts'
 
 /**
- * Each admission looks at two states for each that it may have added: idle ones go faster than new
- * ones come.
+ * Each admission examines two states for each that it may have added, so that idle ones are removed
+ * faster than new ones appear.
  */
 const SWEPT_FOR_EACH = 2
 
-/** Of a key, or of all keys of an account. */
+/** For a key, or for all keys of an account. */
 interface RateState {
   readonly id: string
   readonly requests: TokenBucket
   readonly tokens: TokenBucket
   running: number
-  /** Calls whose bodies are still to come. */
+  /** Calls whose bodies have not arrived yet. */
   slots: number
 }
 
 /**
- * Token buckets as OpenAI's users know them (token-bucket.ts). A refused request takes nothing.
- * Tokens are taken at the estimate, though never more than a full bucket holds, and corrected when
- * it is known what the call used. A key that used more than it had is in debt: until that is paid
- * its calls run one at a time (decision 0100).
+ * Token buckets as in OpenAI's API (token-bucket.ts). A refused request takes nothing. Tokens are
+ * taken by estimate, at most a full bucket, and corrected when the call's usage is known. A key
+ * that used more than it had is in debt: until that is paid, its calls run one at a time (decision
+ * 0100).
  */
 export class MemoryLimits implements Limits {
   readonly #clock: Stopwatch
@@ -59,8 +59,8 @@ export class MemoryLimits implements Limits {
   }
 
   /**
-   * How many keys (and accounts with limits of their own) are in memory: those with a running call
-   * or a bucket that is not full, and a few not swept yet.
+   * The number of keys (and limited accounts) in memory: those with a running call or a bucket that
+   * is not full, and a few idle ones.
    */
   get trackedKeys(): number {
     return this.#states.size
@@ -95,7 +95,7 @@ export class MemoryLimits implements Limits {
 
   /**
    * @throws GatewayError `rate_limited`, with `retry-after`, `retry-after-ms` and the
-   * `x-ratelimit-*` headers, or `quota_exceeded` that names the budget
+   * `x-ratelimit-*` headers, or `quota_exceeded` naming the budget
    */
   admit(caller: Caller, call: CallAhead): Ticket {
     const nowMs = this.#clock.elapsed()
@@ -109,8 +109,7 @@ export class MemoryLimits implements Limits {
     if (!key.requests.holds(1)) throw tooManyRequests('key', { key, account })
     if (key.running >= limits.concurrentCalls)
       throw tooManyConcurrent('key', { key, account }, limits.concurrentCalls)
-    // A call that needs more than a whole minute's tokens could never go: it waits for a full
-    // bucket.
+    // A call that needs more than a minute's tokens could never run, so it waits for a full bucket.
     const size = Math.min(sizeOf(call), limits.tokensPerMinute)
     const isAlone = key.running === 0
     const needed = Math.max(1, size)
@@ -146,10 +145,7 @@ export class MemoryLimits implements Limits {
     return state
   }
 
-  /**
-   * A state that says nothing more than a new one would is dropped, a few at a time: no timer, no
-   * long pause.
-   */
+  /** Drops states equal to new ones, a few at a time, which avoids a timer and long pauses. */
   #sweepIdle(nowMs: number, most: number): void {
     for (let looked = 0; looked < most; looked += 1) {
       const { value: state, done } = this.#sweep.next()
@@ -186,9 +182,9 @@ class MemorySlot implements Slot {
 
 interface Admitted {
   readonly key: RateState
-  /** Undefined: the account has no limits of its own. */
+  /** Undefined: the account has no own limits. */
   readonly account: RateState | undefined
-  /** The part that was taken of the tokens per minute. */
+  /** The taken part of the tokens per minute. */
   readonly tokens: number
   readonly caller: Caller
   readonly call: CallAhead
@@ -200,7 +196,7 @@ class MemoryTicket implements Ticket {
   readonly #account: RateState | undefined
   readonly #tokens: number
   readonly #caller: Caller
-  /** Undefined once its part of the quota was set aside. */
+  /** Undefined once its part of the quota is reserved. */
   #ahead: CallAhead | undefined
   readonly #budgets: ReturnType<UsageLimits['reserveBudgets']>
   #quota: Reservation | undefined
@@ -235,8 +231,8 @@ class MemoryTicket implements Ticket {
     const key = this.#key
     key.running -= 1
     if (this.#account !== undefined) this.#account.running -= 1
-    // An answer that nobody counted keeps what was taken for it: a client that leaves early would
-    // call for free otherwise.
+    // Unknown usage keeps the reservation; otherwise a client that leaves early would call for
+    // free.
     if (spent.tokens !== null && spent.tokens !== this.#tokens) {
       key.tokens.refill(key.tokens.perMinute, spent.endedAtMs)
       key.tokens.charge(spent.tokens - this.#tokens)

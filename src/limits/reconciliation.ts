@@ -1,22 +1,18 @@
 /**
- * When to read the ledger anew, where several nodes count together: what a node that was killed had
- * told nobody, or what the store has lost, is known from the ledger alone. Must not know how it is
+ * Decides when to count the ledger again if several nodes share counters: only the ledger knows
+ * usage that a killed node had not reported, or that the store has lost. Must not know how it is
  * read.
- *
- * Under load the ledger is behind the counters by what is not shipped yet, and may say nothing new;
- * so it is asked again.
+ * Under load the ledger is behind the counters by unshipped calls and may show nothing new, so it
+ * is read several times.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * Soon after something happened, when every node has the store again and has told it what it had to
- * tell, and the journal of the node that it happened to is shipped; then more and more seldom.
+ * Soon after an event, when every node has the store again and has reported, and the affected
+ * node's journal is shipped; then less and less often.
  */
 const DELAYS_MS = [6_000, 12_000, 60_000, 300_000]
-/**
- * When nothing happens, at most this part of the time is spent on it, however much there is to
- * read.
- */
+/** Without events, at most this share of the time is spent on it, however much there is to read. */
 const LARGEST_SHARE = 0.01
 
 export interface ReconciliationOptions {
@@ -38,9 +34,12 @@ export class Reconciliation {
     this.#delaysMs = options.delaysMs ?? DELAYS_MS
   }
 
-  /** Something happened: not all nodes in the same moment, and from then on again and again. */
+  /**
+   * An event occurred: starts after a random delay so that not all nodes read at once, then
+   * repeats.
+   */
   begin(): void {
-    // A steady run of events must not put it off.
+    // A steady series of events must not delay it forever.
     if (this.#isFirst) {
       this.#beginsAgain = true
       return

@@ -1,7 +1,7 @@
 /**
- * Limits that all nodes keep together: what a key, or all keys of an account, may use is leased
- * from the shared store in small parts (key-lease.ts), what an account and a budget have used is
- * counted there. Must not know HTTP or which store it is.
+ * Limits that all nodes share: what a key, or all keys of an account, may use is leased from the
+ * shared store in small parts (key-lease.ts); the usage of accounts and budgets is counted there.
+ * Must not know HTTP or which store it is.
  */
 
 import type { SharedStore } from '../cluster/shared-store.ts'
@@ -33,23 +33,20 @@ import { type Reservation, sizeOf } from './usage-counter.ts'
 import type { BudgetReservations, UsageLimits } from './usage-limits.ts'
 
 const TEND_MS = 250
-/** Another node shows what was used here a second later, however many accounts are at work. */
+/** Another node shows this node's usage a second later, however many accounts are active. */
 const TOLD_WITHIN_ROUNDS = 4
-/** An answer of the store is good for so long to who looks. */
+/** How long an answer of the store is fresh enough for display. */
 const LOOKED_AT_MS = 500
-/**
- * Spread over several rounds, so that nodes that all find the store again do not ask it for
- * everything at once.
- */
+/** Spread over several rounds, so that nodes that reconnect together do not overload the store. */
 const MAX_QUESTIONS_PER_ROUND = 200
 
 export interface SharedLimitsOptions {
   readonly store: SharedStore
-  /** In front of every key of the store. */
+  /** Prefix of every key in the store. */
   readonly prefix: string
   readonly usage: UsageLimits
   readonly clock?: Clock & Stopwatch
-  /** For tests; without it, the store's own clock, which is the same for all nodes. */
+  /** For tests; otherwise the store's own clock, which all nodes share. */
   readonly sharedClock?: Clock
 }
 
@@ -82,7 +79,7 @@ export class SharedLimits implements Limits {
     })
   }
 
-  /** Keys with a call that runs, something held, or something owed, and a few not swept yet. */
+  /** Keys with a running call, a lease or a debt, and a few idle ones. */
   get trackedKeys(): number {
     return this.#leases.size
   }
@@ -91,7 +88,7 @@ export class SharedLimits implements Limits {
     this.#endTending ??= systemClock.every(TEND_MS, () => this.tend())
   }
 
-  /** Gives back what this node holds. */
+  /** Returns this node's leases. */
   async close(): Promise<void> {
     this.#endTending?.()
     const laterMs = this.#clock.elapsed() + 60_000
@@ -100,21 +97,21 @@ export class SharedLimits implements Limits {
     await this.settled()
   }
 
-  /** Resolves when the store knows what calls that have ended used, or is away. Never rejects. */
+  /** Resolves when the store knows the usage of ended calls, or is unavailable. Never rejects. */
   tell(): Promise<void> {
     return this.#shared.tell()
   }
 
   /**
-   * Resolves when what all nodes have used of the account's quota and of these budgets is known
-   * here, or the store is away. Never rejects.
+   * Resolves when all nodes' usage of the account's quota and these budgets is known here, or the
+   * store is unavailable. Never rejects.
    */
   async refresh(accountId: AccountId, budgetIds: readonly string[]): Promise<void> {
     const windows = this.#usage.windowsAt(accountId, budgetIds, this.#clock.now())
     await this.#shared.refresh(windows, LOOKED_AT_MS)
   }
 
-  /** Decides by this node's own knowledge: the call's admission asks what others have taken. */
+  /** Decides by this node's own knowledge; the call's admission includes other nodes. */
   acquireSlot(caller: Caller): Slot {
     const { limits } = caller
     const key = this.#keyLeaseOf(caller)
@@ -145,11 +142,11 @@ export class SharedLimits implements Limits {
   }
 
   /**
-   * At once where this node holds what the call needs; else a promise, for as long as the store
-   * takes to answer.
+   * Immediate when this node holds what the call needs; otherwise a promise until the store
+   * answers.
    * @throws GatewayError (or rejects with it) `rate_limited`, with `retry-after`, `retry-after-ms`
-   * and the `x-ratelimit-*` headers; `quota_exceeded` that names the budget; `unavailable` while
-   * the store is away and the operator wants it so
+   * and the `x-ratelimit-*` headers; `quota_exceeded` naming the budget; `unavailable` when the
+   * store is unavailable and the operator chose to refuse calls then
    */
   admit(caller: Caller, call: CallAhead): Ticket | Promise<Ticket> {
     const budgets = this.#shared.reserveBudgets(caller, call)
@@ -167,12 +164,13 @@ export class SharedLimits implements Limits {
     const key = this.#keyLeaseOf(caller)
     const account = this.#accountLeaseOf(caller)
     const admitted = { usage, shared: this.#shared, budgets, key, account, tokens, caller, call }
-    // The key first: a flood that its own limits stop takes nothing from the account's other keys.
+    // The key first, so that a flood refused by its own limits takes nothing from the account's
+    // other keys.
     const outcome = key === undefined ? tokens : key.take(limits, tokens)
     return continueWith(outcome, (known) => admitAccount(admitted, known))
   }
 
-  /** A round of upkeep; a timer calls it. */
+  /** A round of upkeep, called by a timer. */
   tend(): void {
     const nowMs = this.#clock.elapsed()
     let questions = this.#shared.tend(nowMs, MAX_QUESTIONS_PER_ROUND / 2, TOLD_WITHIN_ROUNDS)
@@ -185,7 +183,7 @@ export class SharedLimits implements Limits {
     }
   }
 
-  /** Resolves when no question to the store is under way. */
+  /** Resolves when no request to the store is in progress. */
   async settled(): Promise<void> {
     await Promise.all([...this.#leases.values()].map((lease) => lease.settled()))
     await this.#shared.settled()
@@ -225,7 +223,7 @@ function hasLimits({ requestsPerMinute, tokensPerMinute, concurrentCalls }: Rate
   )
 }
 
-/** The key has let the call go, or has not. */
+/** Continues after the key's own limits have decided. */
 function admitAccount(asked: Admitted, ofKey: LeaseOutcome): Ticket | Promise<Ticket> {
   if (typeof ofKey !== 'number') return refuse(asked, ofKey, 'key')
   const admitted = ofKey === asked.tokens ? asked : { ...asked, tokens: ofKey }
@@ -295,9 +293,9 @@ interface Admitted {
   readonly budgets: BudgetReservations
   /** Undefined: the key has no limit. */
   readonly key: KeyLease | undefined
-  /** Likewise. */
+  /** Undefined: the account has no own limit. */
   readonly account: KeyLease | undefined
-  /** The part that was taken of the tokens per minute. */
+  /** The taken part of the tokens per minute. */
   readonly tokens: number
   readonly caller: Caller
   readonly call: CallAhead
@@ -334,8 +332,8 @@ class SharedTicket implements Ticket {
     if (this.#admitted === undefined) return
     const { key, account, tokens: taken, usage, budgets } = this.#admitted
     this.#admitted = undefined
-    // An answer that nobody counted keeps what was taken for it: a client that leaves early would
-    // call for free otherwise.
+    // Unknown usage keeps the reservation; otherwise a client that leaves early would call for
+    // free.
     key?.giveBack(spent.tokens === null ? 0 : spent.tokens - taken)
     account?.giveBack(0)
     const { nanoUsd } = spent.cost

@@ -1,7 +1,6 @@
 /**
- * Quotas and budgets that all nodes count together: UsageLimits decides, once the store has let
- * this node set aside what the call may use. Must not know HTTP, rates per minute, or which store
- * it is.
+ * Quotas and budgets that all nodes count together: UsageLimits decides after the store has let
+ * this node reserve the call's amounts. Must not know HTTP, rates per minute, or which store it is.
  */
 
 import type { SharedStore } from '../cluster/shared-store.ts'
@@ -19,27 +18,24 @@ import {
 import { UsageLease } from './usage-lease.ts'
 import type { BudgetReservations, LimitedWindow, UsageLimits } from './usage-limits.ts'
 
-/** A call is refused after this many answers that all is reserved. */
+/** A call is refused after this many answers that everything is reserved. */
 const SHORT_ROUNDS = 3
 /**
- * Calls that end meanwhile may use more than was thought, out of what was granted to those who
- * wait: they ask again.
+ * Ending calls may use more than estimated, out of the grants of waiting calls, which then ask
+ * again.
  */
 const MAX_ROUNDS = 30
 
-/**
- * Several nodes that find the store again at once, with much to tell, must not keep it from
- * answering in time.
- */
+/** Several nodes that reconnect at once with many reports must not overload the store. */
 const MAX_QUESTIONS_FOR_ALL = 500
 
 export interface SharedUsageOptions {
   readonly store: SharedStore
   readonly prefix: string
   readonly usage: UsageLimits
-  /** Milliseconds; for how long things take on this node. */
+  /** Milliseconds of this node's clock, for durations. */
   readonly now: () => number
-  /** Milliseconds since the Unix epoch; for which periods are over. */
+  /** Milliseconds since the Unix epoch, for the ends of periods. */
   readonly wallNow: () => number
   readonly sharedNow: () => number
 }
@@ -100,9 +96,9 @@ export class SharedUsage {
   }
 
   /**
-   * Tells the store what was used, and gives back what is not; all of it within so many rounds, up
-   * to some thousand windows.
-   * @returns how many questions that took
+   * Reports usage to the store and returns unused reservations; everything within this many rounds,
+   * up to some thousand windows.
+   * @returns how many requests that took
    */
   tend(nowMs: number, usualQuestions: number, rounds = 1): number {
     const forAll = Math.min(MAX_QUESTIONS_FOR_ALL, Math.ceil(this.#leases.size / rounds))
@@ -117,16 +113,14 @@ export class SharedUsage {
     return questions
   }
 
-  /**
-   * Resolves when the store knows what was used before this was called, or is away. Never rejects.
-   */
+  /** Resolves when the store knows all usage before this call, or is unavailable. Never rejects. */
   async tell(): Promise<void> {
     await Promise.all([...this.#leases.values()].map((lease) => lease.tell()))
   }
 
   /**
-   * Resolves when what the store knows of these is known here, no older than that, or the store is
-   * away. Never rejects.
+   * Resolves when the store's figures for these are known here and recent enough, or the store is
+   * unavailable. Never rejects.
    */
   async refresh(windows: readonly LimitedWindow[], maxAgeMs: number): Promise<void> {
     await Promise.all(windows.map((window) => this.#leaseOf(window).refresh(maxAgeMs)))
@@ -137,8 +131,8 @@ export class SharedUsage {
   }
 
   /**
-   * The usual case of a busy account: this node holds enough and asks nobody. Undefined: `#reserve`
-   * decides.
+   * The usual case of a busy account: this node holds enough and sends no request. Undefined:
+   * `#reserve` decides.
    */
   #reserveQuotaHere(caller: Caller, call: CallAhead): Reservation | undefined {
     const window = this.#usage.quotaAt(caller.accountId, call.startedAtMs)
@@ -154,8 +148,7 @@ export class SharedUsage {
   }
 
   /**
-   * The same for budgets: whether all that the call needs is held here, and then it is noted as
-   * taken.
+   * The same for budgets: checks that everything the call needs is held here, and then takes it.
    */
   #isHere(windows: readonly LimitedWindow[], call: CallAhead): boolean {
     if (this.#options.store.mode !== 'shared') return false
@@ -188,8 +181,7 @@ export class SharedUsage {
       const wanted = windows.map(({ window }) => wantedOf(window, call))
       const uncovered = leases.flatMap((lease, index) => {
         const pair = wanted[index]
-        // The grant belongs to this call, also when calls that ended meanwhile used more than was
-        // thought.
+        // The grant belongs to this call, even when ended calls used more than estimated.
         const isCovered = mode === 'open' || granted.has(lease) || lease.covers(pair ?? NONE, nowMs)
         return pair === undefined || isCovered ? [] : [{ lease, pair }]
       })
@@ -201,8 +193,7 @@ export class SharedUsage {
             lease.noteTaken(wanted[index] ?? NONE, nowMs)
           return { reserved }
         }
-        // A used-up window stays so, and one that was all reserved a moment ago need not be asked
-        // again.
+        // A used-up window stays so, and a recently fully reserved one need not be asked again.
         for (const [index, { window, shortage }] of windows.entries()) {
           const lacking = shortage(window)
           const isSure =
@@ -240,10 +231,10 @@ export class SharedUsage {
     const known = this.#leases.get(window)
     if (known !== undefined) return known
     const { store, prefix, now, wallNow, sharedNow } = this.#options
-    // The braces: in a cluster, what is between them says where the key is. Keys named `used` are
-    // of earlier versions and count millionths of a US dollar.
+    // In a cluster the text in braces decides where the key is stored. Keys named `used` are of
+    // earlier versions and count millionths of a US dollar.
     const storeKey = `${prefix}:used-nano:{${id}}:${window.startsAtMs}`
-    // All nodes together may have reached a share that no call of this one reached.
+    // All nodes together may have reached a share that no call on this node reached.
     const onSums = () => this.#usage.alertBudget(id, window.startsAtMs)
     const options = { window, store, storeKey, limit, onSums, now, wallNow, sharedNow }
     const lease = new UsageLease(options, this.#floors.get(window))
@@ -252,8 +243,8 @@ export class SharedUsage {
   }
 
   /**
-   * A clock that is set back brings its period again: the usage was reported by then, and the lease
-   * asks for what it sets aside.
+   * A clock that is set back returns to an old period: its usage was reported by then, and the
+   * lease requests its reservations again.
    */
   #forget({ window }: UsageLease): void {
     const { tokens, nanoUsd, unpricedCalls } = window
@@ -266,7 +257,7 @@ export class SharedUsage {
   #countPast(window: UsageWindow, past: UsedSoFar, isAgain: boolean): void {
     const lease = this.#leases.get(window)
     if (lease !== undefined) {
-      // Before it is read for the first time, nothing is shipped.
+      // Before its first read nothing is shipped, so nothing counts twice.
       lease.raiseFloor(past, isAgain || this.#usage.whenCounted() === undefined)
       return
     }

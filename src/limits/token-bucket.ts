@@ -1,23 +1,21 @@
 /**
- * A bucket that refills all the time, in whole numbers, and the `x-ratelimit-*` headers that show
- * how full those of a call are. Must not know what it holds, nor who is refused.
+ * A continuously refilled bucket in whole numbers, and the `x-ratelimit-*` headers of a call's
+ * buckets. Must not know the units, nor who is refused.
  */
 
 /**
- * The parts of one unit. A limit of n per minute refills n of these parts each millisecond, so no
- * fraction is ever lost.
+ * Parts per unit. A limit of n per minute refills n parts each millisecond, so no fraction is lost.
  */
 export const PARTS_PER_UNIT = 60_000
-/** No two calls that are heard of one after the other are farther apart. */
+/** Calls are processed at most this much out of order. */
 const OVERTAKEN_MS = 60_000
-/** With no limit to wait for, the longest that makes sense to wait. */
+/** The retry time when there is no limit to wait for. */
 const NEVER_RETRY_MS = 60_000
 
 /**
- * Holds one minute's units, so an idle caller may take the whole minute at once, and over any
- * stretch of time takes at most limit + rate × time. A limit that is not finite is no limit, one of
- * 0 holds nothing. `charge` may leave a debt of at most one minute's units; use beyond that is
- * forgiven.
+ * Holds one minute's units, so an idle caller may use the whole minute at once; over any period at
+ * most limit + rate × time. An infinite limit is none; a limit of 0 holds nothing. `charge` may
+ * leave a debt of at most one minute's units; use beyond that is forgiven.
  */
 export class TokenBucket {
   perMinute: number
@@ -30,25 +28,25 @@ export class TokenBucket {
     this.#asOfMs = Math.floor(nowMs)
   }
 
-  /** Brings it up to date; the rate may have changed since. */
+  /** Refills up to now; the rate may have changed since. */
   refill(perMinute: number, nowMs: number): void {
     this.perMinute = perMinute
     const wholeMs = Math.floor(nowMs)
     const elapsedMs = wholeMs - this.#asOfMs
-    // Without a limit, no time at all times infinity would not be a number.
+    // Without a limit, zero times infinity would be NaN.
     const gained = elapsedMs > 0 ? elapsedMs * perMinute : 0
     this.#parts = this.#bounded(this.#parts + gained)
-    // A call that others have overtaken comes with a moment that has passed: the time since was
-    // given. Farther back, a clock was set back, and nobody is to wait until it has caught up.
+    // A call that others have overtaken has an earlier time, whose refill was already given. If it
+    // is much earlier, the clock was set back, and refilling must not wait until it catches up.
     if (elapsedMs > 0 || elapsedMs < -OVERTAKEN_MS) this.#asOfMs = wholeMs
   }
 
-  /** Its content, in parts; negative: a debt. */
+  /** Its content in parts; negative: a debt. */
   get parts(): number {
     return this.#parts
   }
 
-  /** Takes over what is known of it from elsewhere, as of that moment. */
+  /** Sets its content as known from elsewhere, at this time. */
   assume(parts: number, nowMs: number): void {
     this.#parts = this.#bounded(parts)
     this.#asOfMs = Math.floor(nowMs)
@@ -62,10 +60,7 @@ export class TokenBucket {
     return this.#parts >= this.perMinute * PARTS_PER_UNIT
   }
 
-  /**
-   * Takes units whether they are there or not; a negative number gives back, though never more than
-   * it can hold.
-   */
+  /** Takes units whether available or not; negative: returns units, up to the capacity. */
   charge(units: number): void {
     this.#parts = this.#bounded(this.#parts - units * PARTS_PER_UNIT)
   }
@@ -75,14 +70,14 @@ export class TokenBucket {
     return Math.max(-full, Math.min(full, parts))
   }
 
-  /** Units that are missing before the bucket is empty; 0: no debt. */
+  /** Units missing to an empty bucket; 0: no debt. */
   get debt(): number {
     return Math.max(0, Math.ceil(-this.#parts / PARTS_PER_UNIT))
   }
 
   /**
-   * Whether a bucket in debt has room for one more call: the debt stays within one minute. A large
-   * call needs half a minute of room, so it waits no longer than that.
+   * Whether a bucket in debt allows one more call: the debt must stay within one minute. A large
+   * call counts as half a minute at most, so it waits no longer than that.
    */
   lends(units: number): boolean {
     return this.#parts < 0 && this.#partsShortOfLoan(units) <= 0
@@ -93,25 +88,25 @@ export class TokenBucket {
     return Math.min(units, this.perMinute / 2) * PARTS_PER_UNIT - room
   }
 
-  /** The part of so many units that a call takes: in debt no more than there is room for. */
+  /** How many of the units a call takes: in debt at most as many as allowed. */
   takable(units: number): number {
     if (this.#parts >= 0) return units
     return Math.min(units, Math.floor(this.#parts / PARTS_PER_UNIT) + this.perMinute)
   }
 
-  /** Whole units that could be taken now, in debt 0. */
+  /** Whole units available now; in debt 0. */
   get remaining(): number {
     return Math.max(0, Math.floor(this.#parts / PARTS_PER_UNIT))
   }
 
-  /** Milliseconds until so many units are there. */
+  /** Milliseconds until this many units are available. */
   waitMsFor(units: number): number {
     if (this.perMinute <= 0) return NEVER_RETRY_MS
     return Math.max(0, Math.ceil((units * PARTS_PER_UNIT - this.#parts) / this.perMinute))
   }
 
   /**
-   * Milliseconds until a call may take so many units.
+   * Milliseconds until a call may take this many units.
    * @param othersMs how long the key's other calls probably run; 0: there are none
    */
   waitMsForCall(units: number, othersMs: number): number {
@@ -127,7 +122,7 @@ export class TokenBucket {
   }
 }
 
-/** The source of the headers of a key, or of an account. */
+/** The buckets behind the headers of a key or an account. */
 export interface RateBuckets {
   readonly requests: TokenBucket
   readonly tokens: TokenBucket
@@ -140,8 +135,7 @@ export interface CallBuckets {
 }
 
 /**
- * The headers of OpenAI's API; reset is the time until the bucket is full again. None where there
- * is no limit.
+ * The headers of OpenAI's API; reset is the time until the bucket is full. None without a limit.
  */
 export function toHeaders({ key, account }: CallBuckets): Record<string, string> {
   const headers: Record<string, string> = {}
@@ -153,7 +147,7 @@ export function toHeaders({ key, account }: CallBuckets): Record<string, string>
   return headers
 }
 
-/** Put together once: for each call they would cost more than their values. */
+/** Built once: building them per call would cost more than their values. */
 function toNames(of: string) {
   return {
     limit: `x-ratelimit-limit-${of}`,
@@ -177,7 +171,7 @@ function addHeaders(
   headers[reset] = formatDuration(bucket.resetMs)
 }
 
-/** Writes durations like OpenAI: `120ms`, `1s`, `7.66s`, `6m0s`, `1h0m0s`. */
+/** Formats durations like OpenAI: `120ms`, `1s`, `7.66s`, `6m0s`, `1h0m0s`. */
 export function formatDuration(durationMs: number): string {
   if (durationMs < 1000) return durationMs === 0 ? '0s' : `${durationMs}ms`
   const seconds = `${(durationMs % 60_000) / 1000}s`

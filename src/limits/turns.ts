@@ -1,6 +1,5 @@
 /**
- * Picks the next of many, round and round, so that nobody has to wait for those before it. Must not
- * know what is done in a turn.
+ * Round robin: picks the next of many, so that none starves. Must not know what is done with it.
  */
 
 export class Turns<Value> {
@@ -13,7 +12,7 @@ export class Turns<Value> {
     this.#round = values.values()
   }
 
-  /** Undefined: there is none. */
+  /** Undefined: there are none. */
   next(): Value | undefined {
     const { value, done } = this.#round.next()
     if (done !== true) return value

@@ -1,9 +1,8 @@
 /**
- * Counts use and reservations by period: of a quota, and of each budget with its alerts. Must not
- * know where budgets are kept, nor who counts or hears of them.
- *
- * A call belongs to the period in which it began, as its row in the ledger does, whenever it ends:
- * so the sums are those of the ledger to the token.
+ * Counts usage and reservations by period, for a quota and for budgets with alerts. Must not know
+ * where budgets are stored, nor who counts or is notified.
+ * A call belongs to the period in which it began, like its row in the ledger, so the counters equal
+ * the ledger's sums exactly.
  */
 
 import { amountOf, type Budget, type BudgetScope, ceilingOf } from '../core/budget.ts'
@@ -17,22 +16,22 @@ export interface Amounts {
   readonly nanoUsd: number
 }
 
-/** Calls have used so much so far. */
+/** The usage of calls so far. */
 export interface UsedSoFar extends Amounts {
-  /** Calls that used something and whose cost is not known. */
+  /** Calls with usage but unknown cost. */
   readonly unpricedCalls: number
 }
 
-/** As far as it can be told before. */
+/** Estimated size of a call. */
 type CallSize = Pick<CallAhead, 'estimatedTokens' | 'usualTokens' | 'leastNanoUsd'>
 
 export function sizeOf({ estimatedTokens, usualTokens = 0 }: CallSize): number {
   return estimatedTokens + usualTokens
 }
 
-/** The use of a finished call. */
+/** The usage of a completed call. */
 export interface UsedAmounts extends Amounts {
-  /** False: what it cost is not known, and it is not counted as spend. */
+  /** False: the cost is unknown and does not count as spend. */
   readonly isPriced: boolean
 }
 
@@ -41,13 +40,11 @@ export class UsageWindow implements Span {
   readonly endsAtMs: number
   tokens = 0
   nanoUsd = 0
-  /** Calls that used something and whose cost is not known. */
+  /** Calls with usage but unknown cost. */
   unpricedCalls = 0
   reservedTokens = 0
   reservedNanoUsd = 0
-  /**
-   * The sums of all nodes in the ledger, when somebody looked: for who looks, and for no decision.
-   */
+  /** Ledger totals across nodes at the last read. For display only. */
   #seen: UsedSoFar = { tokens: 0, nanoUsd: 0, unpricedCalls: 0 }
 
   constructor({ startsAtMs, endsAtMs }: Span) {
@@ -56,8 +53,8 @@ export class UsageWindow implements Span {
   }
 
   /**
-   * The cost of a call's tokens at the average of this period so far, in which fees of tools are,
-   * and no less than what it may cost by its own targets' prices.
+   * The cost of a call's tokens at this period's average, which includes tool fees, but at least
+   * its maximum by its own targets' prices.
    */
   estimateNanoUsd(call: CallSize): number {
     const { leastNanoUsd = 0 } = call
@@ -69,7 +66,7 @@ export class UsageWindow implements Span {
     this.#seen = ledger
   }
 
-  /** For who looks: all that is known, also of nodes with which this one shares no counters. */
+  /** For display: everything known, including nodes that share no counters with this one. */
   get shown(): UsedSoFar {
     return {
       tokens: Math.max(this.tokens, this.#seen.tokens),
@@ -85,7 +82,7 @@ export class UsageWindow implements Span {
   }
 }
 
-/** Amounts set aside for one call until it is known what it used. */
+/** Amounts reserved for one call until its usage is known. */
 export class Reservation {
   readonly window: UsageWindow
   readonly #tokens: number
@@ -100,8 +97,8 @@ export class Reservation {
   }
 
   /**
-   * Gives it back, and counts what was really used; undefined: nothing that counts here. Call it
-   * once.
+   * Releases the reservation and counts the real usage; undefined: nothing that counts here. Call
+   * it once.
    */
   settle(used: UsedAmounts | undefined): void {
     this.window.reservedTokens -= this.#tokens
@@ -110,32 +107,31 @@ export class Reservation {
   }
 }
 
-/**
- * Used up, or all of the rest set aside for calls that are under way, which may give some of it
- * back.
- */
+/** Used up, or the rest is reserved for running calls, which may release some of it. */
 export type Shortage = 'exhausted' | 'reserved'
 
-/** Of one quota or budget: this period, the last one, and where clocks jump a few more. */
+/**
+ * Windows kept per quota or budget: this period, the last one, and a few more for clocks that jump.
+ */
 const KEPT_WINDOWS = 4
 
 export class UsageCounter {
   readonly #period: Period
   readonly #originMs: number
   #window: UsageWindow | undefined
-  /** Those of other periods, the one that was asked for last at the end. */
+  /** Other periods, the most recently used last. */
   #others: readonly UsageWindow[] = []
 
-  /** @param originMs what began before in the same period is not asked for */
+  /** @param originMs earlier usage in the same period does not count */
   constructor(period: Period, originMs = 0) {
     this.#period = period
     this.#originMs = originMs
   }
 
   /**
-   * The period that holds a moment. A clock that is set back finds what its period has counted, and
-   * no second one. The period of the origin begins with it, and takes a moment before it too: on
-   * another node's clock that moment is later.
+   * The period that contains a time. After a clock is set back, the period's existing counts are
+   * found again. The period of the origin begins with it and also takes earlier times, which are
+   * later on another node's clock.
    */
   at(momentMs: number): UsageWindow {
     const window = this.#window
@@ -162,9 +158,9 @@ export class UsageCounter {
 /** A share of a budget was reached. */
 export interface BudgetAlert {
   readonly budget: Budget
-  /** The share, 1 for all of it. */
+  /** The share; 1 for the whole budget. */
   readonly threshold: number
-  /** Names the period: milliseconds since the Unix epoch. */
+  /** Identifies the period: milliseconds since the Unix epoch. */
   readonly periodStartsAtMs: number
   readonly periodEndsAtMs: number
   /** In the limit's own unit: tokens, or billionths of a US dollar. */
@@ -175,7 +171,7 @@ export class BudgetCounter {
   readonly #onAlert: (alert: BudgetAlert) => void
   #budget: Budget
   readonly #counter: UsageCounter
-  /** The period whose alerts were sent so far; a new one begins anew. */
+  /** The period whose alerts were sent; a new period starts again. */
   #alerted: UsageWindow | undefined
   #alertsSent = 0
 
@@ -189,7 +185,7 @@ export class BudgetCounter {
     return this.#budget
   }
 
-  /** Its limit, and none on what it does not limit. */
+  /** Its limit; infinite for what it does not limit. */
   get ceilings(): Amounts {
     const { limit } = this.#budget
     const none = Number.POSITIVE_INFINITY
@@ -199,10 +195,10 @@ export class BudgetCounter {
       : { tokens: none, nanoUsd: ceiling }
   }
 
-  /** Takes over a changed budget of the same scope and period; what was counted stays. */
+  /** Applies a changed budget of the same scope and period; counts stay. */
   update(budget: Budget): void {
     this.#budget = budget
-    // The listener knows which alerts it has had already.
+    // The listener knows which alerts it has received already.
     this.#alerted = undefined
   }
 
@@ -210,7 +206,7 @@ export class BudgetCounter {
     return this.#counter.at(atMs)
   }
 
-  /** Why a call that begins now has to be refused; undefined: it has not. */
+  /** Why a call that begins now has to be refused; undefined: it need not be. */
   shortageAt(window: UsageWindow): Shortage | undefined {
     const { limit } = this.#budget
     const used = amountOf(limit, window)
@@ -229,7 +225,7 @@ export class BudgetCounter {
     this.alert(reservation.window)
   }
 
-  /** Reports every share that is reached and was not reported yet. */
+  /** Reports every reached share that was not reported yet. */
   alert(window: UsageWindow): void {
     if (window !== this.#alerted) {
       this.#alerted = window
@@ -250,7 +246,7 @@ export class BudgetCounter {
 
 const NONE: readonly BudgetCounter[] = []
 
-/** The counters of budgets, found by id and by the key or gate that each limits. */
+/** The counters of budgets, by id and by the limited key or gate. */
 export class BudgetsByScope {
   readonly #onAlert: (alert: BudgetAlert) => void
   readonly #byId = new Map<string, BudgetCounter>()
@@ -264,7 +260,7 @@ export class BudgetsByScope {
     return this.#byId.get(id)
   }
 
-  /** Those that a call counts for. */
+  /** The budgets that a call counts for. */
   findFor({ accountId, keyId }: Caller, { gateId }: Pick<CallAhead, 'gateId'>) {
     if (this.#byScope.size === 0) return NONE
     const ofKey = this.#byScope.get(scopeKey(accountId, 'key', keyId))

@@ -1,27 +1,26 @@
 /**
- * One quota or budget in one period: the use of all nodes, seen from this one, and the part that it
- * may set aside without asking. Must not know calls, refusals or whose it is.
- *
- * The window of usage-counter.ts holds the sums of all nodes as they were last told, and with them
- * what this node has added since; so its readers need not know that it is shared.
+ * One quota or budget in one period: all nodes' usage as seen from this node, and the part that it
+ * may reserve without asking. Must not know calls, refusals or the owner.
+ * The window of usage-counter.ts holds all nodes' sums as last reported, plus what this node has
+ * added since, so its readers need not know that it is shared.
  */
 import type { SharedStore } from '../cluster/shared-store.ts'
 import { FRESH_MS, LARGEST_LEASE, LEASE_MS, SHORTEST_LOOK_MS } from './leased-bucket.ts'
 import type { Amounts, UsageWindow, UsedSoFar } from './usage-counter.ts'
 import { readUsageGrant, toUsageArguments, USAGE_SCRIPT, type UsageGrant } from './usage-script.ts'
 
-/** How long what a node that is gone has set aside is missing. */
+/** How long a dead node's reservations stay taken. */
 const RESERVED_LEASE_MS = 15_000
 const TRUSTED_MS = 10_000
 const RENEW_MS = 5_000
-/** Usage of the last minute is kept up to date, for those who look at it. */
+/** Windows used in the last minute are refreshed, for display. */
 const USED_MS = 60_000
 /**
- * The sums are kept for a while after their period, for calls that end late; those without an end
- * for so long altogether.
+ * Sums are kept this long after their period, for calls that end late; those without a period, this
+ * long in total.
  */
 const KEPT_AFTER_MS = 7 * 86_400_000
-/** A call's usage ships after a second, and others read it some seconds later. */
+/** A call's usage is shipped after a second, and other nodes read it some seconds later. */
 const IN_LEDGER_MS = 3_000
 const KEPT_ENDLESS_MS = 400 * 86_400_000
 
@@ -31,9 +30,9 @@ export interface UsageLeaseOptions {
   readonly window: UsageWindow
   readonly store: SharedStore
   readonly storeKey: string
-  /** Infinite: no limit. It may change. */
+  /** Infinite: no limit. May change. */
   readonly limit: () => Amounts
-  /** Called when the sums of all nodes are known anew. */
+  /** Called when new sums of all nodes are known. */
   readonly onSums: () => void
   readonly now: () => number
   /** Milliseconds since the Unix epoch. */
@@ -44,54 +43,51 @@ export interface UsageLeaseOptions {
 export class UsageLease {
   readonly window: UsageWindow
   readonly #options: UsageLeaseOptions
-  /** Of the window: what the store knows. */
+  /** The part of the window that the store knows. */
   #told: UsedSoFar
   #awaySinceMs: number | undefined
-  /**
-   * The store was away for long, and what could not be told then is not turned into a part of the
-   * least yet.
-   */
+  /** The store was unavailable for long, and unreported usage was not yet turned into a minimum. */
   #isInLedger = false
   /** The ledger has more than the store knows. */
   #knowsMore = false
-  /** Of the window: what others have set aside. */
+  /** The part of the window that other nodes have reserved. */
   #others: Amounts = NOTHING
   #allowed: Amounts = NOTHING
   #nodes = 1
   #askedAtMs = Number.NEGATIVE_INFINITY
   #birth = ''
   #sequence = 0
-  /** Sent, and not answered: it may have arrived. */
+  /** Sent without an answer: it may have arrived. */
   #doubtful: { readonly sequence: number; readonly added: UsedSoFar } | undefined
   #needs: Amounts[] = []
-  /** Of what it may set aside: for calls whose question was just answered. */
+  /** The part of the allowance kept for calls whose request was just answered. */
   #kept: Amounts = NOTHING
   #asking: Promise<boolean> | undefined
   #takenAtMs = Number.NEGATIVE_INFINITY
   #takenSinceAsked = { tokens: 0, nanoUsd: 0 }
 
-  /** @param floor what the window holds from before */
+  /** @param floor the window's earlier contents */
   constructor(options: UsageLeaseOptions, floor: UsedSoFar = NOTHING) {
     this.window = options.window
     this.#options = options
     this.#told = floor
   }
 
-  /** True where the store said how it is a moment ago. */
+  /** True when the store answered recently. */
   isFresh(nowMs: number): boolean {
     const ageMs = nowMs - this.#askedAtMs
     return ageMs >= 0 && ageMs < FRESH_MS
   }
 
   /**
-   * True where so much may be set aside now without asking; while the store is away, where it is
-   * within this node's share.
+   * True when this much may be reserved without asking; while the store is unavailable, within this
+   * node's share.
    */
   covers(wanted: Amounts, nowMs: number): boolean {
     const { store, limit } = this.#options
     const limits = limit()
     const isShared = store.mode === 'shared'
-    // Each call comes through here: nothing is allocated.
+    // Called for each call, so it allocates nothing.
     if (!Number.isFinite(limits.tokens) && !Number.isFinite(limits.nanoUsd)) return true
     if (isShared && (nowMs - this.#askedAtMs >= TRUSTED_MS || nowMs < this.#askedAtMs)) return false
     return (
@@ -104,16 +100,16 @@ export class UsageLease {
     const { store } = this.#options
     const { window } = this
     const reserved = field === 'tokens' ? window.reservedTokens : window.reservedNanoUsd
-    // Not sent yet, and set aside by this node.
+    // Not sent yet, and reserved by this node.
     const own = window[field] - this.#told[field] + reserved - this.#others[field]
     if (store.mode === 'shared')
       return own + this.#kept[field] + wanted[field] <= this.#allowed[field]
     const rest = limits[field] - this.#told[field] - this.#others[field] - this.#allowed[field]
-    // The last call may go beyond it, like in memory.
+    // The last call may exceed it, as in memory.
     return own < this.#allowed[field] + Math.max(0, rest) / Math.max(this.#nodes, store.nodes)
   }
 
-  /** Notes that so much was set aside, for what to have in advance. */
+  /** Records a reservation, to estimate how much to hold in advance. */
   noteTaken(taken: Amounts, nowMs: number): void {
     this.#takenAtMs = nowMs
     this.#takenSinceAsked.tokens += taken.tokens
@@ -121,17 +117,17 @@ export class UsageLease {
   }
 
   /**
-   * Asks the store, for this and for all who ask meanwhile. Never rejects: who asked looks again.
-   * @returns whether it had enough for them: then that is kept for who asked until `release`
+   * Asks the store, for this caller and all concurrent ones. Never rejects: callers check again.
+   * @returns whether it had enough for them, which is then kept for them until `release`
    */
   async ask(needed: Amounts): Promise<boolean> {
     this.#needs.push(needed)
-    // The question that is under way does not hold it.
+    // The request in progress does not include it.
     if (this.#asking !== undefined) await this.#asking
     return await this.#askOnce()
   }
 
-  /** A call takes now what it was granted, or does not need it. */
+  /** A call takes its grant now, or does not need it. */
   release(granted: Amounts): void {
     this.#kept = {
       tokens: this.#kept.tokens - granted.tokens,
@@ -139,7 +135,7 @@ export class UsageLease {
     }
   }
 
-  /** @returns whether it asked the store: because there is something to tell, or to renew */
+  /** @returns whether it sent a request, because there is something to report or renew */
   tend(nowMs: number): boolean {
     this.#noteMode(nowMs)
     if (this.#options.store.mode !== 'shared' || this.#asking !== undefined) return false
@@ -154,17 +150,16 @@ export class UsageLease {
     return true
   }
 
-  /**
-   * Resolves when the store knows what was used before this was called, or is away. Never rejects.
-   */
+  /** Resolves when the store knows all usage before this call, or is unavailable. Never rejects. */
   async tell(): Promise<void> {
-    // The question that is under way does not hold all of it.
+    // The request in progress does not include all of it.
     if (this.#asking !== undefined) await this.#asking
     if (this.#doubtful !== undefined || !isNothing(this.#unsent)) await this.#askOnce()
   }
 
   /**
-   * Resolves when what the store said is no older than that, or the store is away. Never rejects.
+   * Resolves when the store's answer is no older than this, or the store is unavailable. Never
+   * rejects.
    */
   async refresh(maxAgeMs: number): Promise<void> {
     if (this.#asking !== undefined) await this.#asking
@@ -172,7 +167,7 @@ export class UsageLease {
     if (ageMs >= maxAgeMs || ageMs < 0) await this.#askOnce()
   }
 
-  /** Nothing is missing when it is dropped. @param nowMs milliseconds since the Unix epoch */
+  /** True when dropping it loses nothing. @param nowMs milliseconds since the Unix epoch */
   isOver(nowMs: number): boolean {
     const isQuiet =
       this.#asking === undefined && this.#doubtful === undefined && isNothing(this.#unsent)
@@ -188,9 +183,9 @@ export class UsageLease {
   }
 
   /**
-   * The ledger says that at least so much was used, by any node.
-   * @param hasOwn it may hold use that this node has not reported yet, which would count twice if
-   * it were added
+   * The ledger shows at least this much usage, by all nodes.
+   * @param hasOwn it may include this node's unreported usage, which would count twice if it were
+   * added
    */
   raiseFloor(floor: UsedSoFar, hasOwn: boolean): void {
     const own = hasOwn ? this.#unsent : NOTHING
@@ -206,8 +201,8 @@ export class UsageLease {
   }
 
   /**
-   * Use that the node could not report for long is in the ledger by now, and others may have read
-   * it there: the node reports it as a part of the least that was used, and does not add it.
+   * Usage that could not be reported for long is in the ledger by now, where other nodes may have
+   * read it: so it is reported as a minimum and not added.
    */
   #noteMode(nowMs: number): void {
     if (this.#options.store.mode !== 'shared') {
@@ -217,8 +212,7 @@ export class UsageLease {
     if (this.#awaySinceMs !== undefined && nowMs - this.#awaySinceMs >= IN_LEDGER_MS)
       this.#isInLedger = true
     this.#awaySinceMs = undefined
-    // An answer that is still to come takes off what its question told: that has to be on top until
-    // then.
+    // A pending answer subtracts what its request reported, so that must stay included until then.
     if (!this.#isInLedger || this.#asking !== undefined) return
     this.#isInLedger = false
     const { tokens, nanoUsd, unpricedCalls } = this.window
@@ -241,7 +235,7 @@ export class UsageLease {
     }
   }
 
-  /** Set aside by this node. */
+  /** Reserved by this node. */
   get #reserved(): Amounts {
     const { window } = this
     return {
@@ -250,7 +244,7 @@ export class UsageLease {
     }
   }
 
-  /** The store knows this now; what was added here since stays on top of it. */
+  /** The store knows this now; usage added here since is counted in addition. */
   #accept(told: UsedSoFar, added: UsedSoFar = NOTHING): void {
     const { window } = this
     window.tokens += told.tokens - this.#told.tokens - added.tokens
@@ -259,7 +253,7 @@ export class UsageLease {
     this.#told = told
   }
 
-  /** @returns whether the store had enough for all who asked */
+  /** @returns whether the store had enough for all callers */
   #askOnce(): Promise<boolean> {
     this.#asking ??= this.#exchange().finally(() => {
       this.#asking = undefined
@@ -282,12 +276,12 @@ export class UsageLease {
     const ahead = this.#ahead(limits, nowMs)
     const unsent = this.#unsent
     const own = toAmounts((field) => this.#reserved[field] + this.#kept[field] + unsent[field])
-    // Calls go on taking from what was allowed while the question is under way. So it tells the
-    // store what they may take until then, and they take no more.
+    // Calls continue to take from the allowance during the request. So the request includes what
+    // they may take until then, and they take no more.
     const left = toAmounts((field) =>
       Math.max(0, Math.min(ahead[field], this.#allowed[field] - own[field])),
     )
-    // With what is not sent yet, because a repeated question holds only what the first one held.
+    // Includes unsent usage, because a repeated request contains only what the first one did.
     const reserved = toAmounts((field) => own[field] + left[field] - sent.added[field])
     const spare = toAmounts((field) => ahead[field] - left[field])
     this.#allowed = toAmounts((field) => Math.min(this.#allowed[field], own[field] + left[field]))
@@ -318,7 +312,8 @@ export class UsageLease {
       if (isGranted) this.#kept = sum([this.#kept, needed])
       return isGranted
     } catch {
-      // The store has noted it, and is away from now on; what was sent is sent again.
+      // The store has recorded the failure and is unavailable from now on; unanswered data is sent
+      // again.
       return false
     }
   }
@@ -326,7 +321,7 @@ export class UsageLease {
   #take({ birth, used, others, allowed }: UsageGrant, added: UsedSoFar, nowMs: number): void {
     this.#doubtful = undefined
     this.#birth = birth
-    // The ledger may have been read while the question was under way.
+    // The ledger may have been read during the request.
     const known = greater(this.#told, used)
     this.#knowsMore = exceeds(known, used)
     this.#accept(known, added)

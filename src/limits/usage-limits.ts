@@ -1,11 +1,9 @@
 /**
- * The account's monthly quota and the budgets of keys and gates, in this process's memory, with what
- * earlier processes used of them. Must not know HTTP, tables, or rates per minute, nor where the
- * past is read.
- *
- * A call is admitted while what is used and what is reserved are below the limit, so a limit is
- * passed by no more than what the calls under way use beyond what was reserved for them, and the
- * last of them altogether.
+ * The account's monthly quota and the budgets of keys and gates, in this process's memory,
+ * including usage of earlier processes. Must not know HTTP, tables, or rates per minute, nor where
+ * past usage is read.
+ * A call is admitted while used plus reserved amounts are below the limit. So a limit is exceeded
+ * at most by what running calls use beyond their reservations, plus the last call.
  */
 import type { Budget } from '../core/budget.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -37,9 +35,9 @@ export interface QuotaState {
   readonly window: UsageWindow
 }
 
-/** A quota or a budget in the period of a call, for who counts it together with other nodes. */
+/** A quota or budget in a call's period, for counting it together with other nodes. */
 export interface LimitedWindow {
-  /** The same on all nodes, and no other's. */
+  /** Unique, and the same on all nodes. */
   readonly id: string
   readonly window: UsageWindow
   /** Tokens and billionths of a US dollar; infinite: no limit. */
@@ -47,10 +45,7 @@ export interface LimitedWindow {
   readonly shortage: (window: UsageWindow) => Shortage | undefined
 }
 
-/**
- * A counter that is shared with other nodes gets what was used before, and adds it where it
- * belongs.
- */
+/** Passes past usage to a counter shared with other nodes, which adds it in the right place. */
 interface UsageSharing {
   countPast(window: UsageWindow, past: UsedSoFar, isAgain: boolean): void
 }
@@ -76,7 +71,7 @@ export class UsageLimits {
     this.#budgets = new BudgetsByScope(onAlert ?? (() => {}))
   }
 
-  /** From now on; before anything is counted. */
+  /** Shares from now on; call before anything is counted. */
   shareWith(sharing: UsageSharing): void {
     this.#sharing = sharing
   }
@@ -88,10 +83,7 @@ export class UsageLimits {
     return counters.map((counter) => toLimitedWindow(counter, call.startedAtMs))
   }
 
-  /**
-   * The account's quota and some of its budgets in the periods of a moment, whether they limit
-   * anything or not.
-   */
+  /** The account's quota and some of its budgets in the periods of a time, limited or not. */
   windowsAt(
     accountId: AccountId,
     budgetIds: readonly string[],
@@ -105,12 +97,12 @@ export class UsageLimits {
     return [quota, ...ofBudgets]
   }
 
-  /** The month of a moment. */
+  /** The month that contains a time. */
   quotaAt(accountId: AccountId, momentMs: number): UsageWindow {
     return this.#quotaOf(accountId).at(momentMs)
   }
 
-  /** The account's quota, also where it has no limit. */
+  /** The account's quota, even if unlimited. */
   quotaWindowFor({ accountId }: Caller, call: CallAhead): LimitedWindow {
     return this.#limitedQuota(accountId, call.startedAtMs)
   }
@@ -128,14 +120,14 @@ export class UsageLimits {
     return { id: accountId, window, limit, shortage }
   }
 
-  /** Until the reading resolves, what earlier processes used is not counted. */
+  /** Until the reading resolves, past usage is not counted. */
   awaitPast(reading: PastReading): void {
     this.#past.await(reading)
   }
 
   /**
-   * `reading`: calls with a quota or budget wait. `failing`: the last attempt has failed, and they
-   * are refused.
+   * `reading`: calls with a quota or budget wait. `failing`: the last attempt failed, and they are
+   * refused.
    */
   pastState(): 'ok' | 'reading' | 'failing' {
     return this.#past.state()
@@ -149,7 +141,7 @@ export class UsageLimits {
     return this.#past.budgets
   }
 
-  /** The same for one call, of what could stop it. */
+  /** The same for one call: only what could refuse it. */
   whenCountedFor(caller: Caller, gateId: string): Promise<void> | undefined {
     const past = this.#past.budgets
     if (past === undefined) return undefined
@@ -215,15 +207,12 @@ export class UsageLimits {
     return new Reservation(window, call)
   }
 
-  /** The account's plan and what it has used of it this month. */
+  /** The account's plan and its usage this month. */
   quotaOf(accountId: AccountId, nowMs: number): QuotaState {
     return { plan: this.#plans.of(accountId), window: this.quotaAt(accountId, nowMs) }
   }
 
-  /**
-   * Adds a budget, or takes over a changed one of the same scope and period; what was counted
-   * stays.
-   */
+  /** Adds a budget, or applies a changed one of the same scope and period; counts stay. */
   putBudget(budget: Budget): void {
     this.#budgets.put(budget)
   }
@@ -232,24 +221,21 @@ export class UsageLimits {
     this.#budgets.remove(id)
   }
 
-  /** The use of a budget in the period of a moment; undefined when there is none. */
+  /** The usage of a budget in the period of a time; undefined when it does not exist. */
   budgetWindow(id: string, momentMs: number): UsageWindow | undefined {
     return this.#budgets.find(id)?.windowAt(momentMs)
   }
 
-  /**
-   * Tells of the alerts of a budget that are due, as after what it has used was loaded or its limit
-   * changed.
-   */
+  /** Sends due alerts of a budget, for example after its usage was loaded or its limit changed. */
   alertBudget(id: string, nowMs: number): void {
     const counter = this.#budgets.find(id)
     counter?.alert(counter.windowAt(nowMs))
   }
 
   /**
-   * Counts what the ledger holds of the month of a moment.
-   * @param isAgain the ledger may hold what was counted here, which is not added to it: the greater
-   * one is right
+   * Counts past usage from the ledger for the month of a time.
+   * @param isAgain the ledger may include calls counted here, so the greater value is used and not
+   * the sum
    */
   addPastQuotaUsage(momentMs: number, past: readonly PastUsage[], isAgain = false): void {
     const byAccount = new Map<AccountId, PastUsage[]>()
@@ -263,7 +249,10 @@ export class UsageLimits {
       this.#countPast(this.quotaAt(accountId, momentMs), ofAccount, isAgain)
   }
 
-  /** Counts what the ledger holds of a budget's period. @param past of other keys and gates too */
+  /**
+   * Counts past usage from the ledger for a budget's period. @param past may include other keys and
+   * gates
+   */
   addPastBudgetUsage(
     id: string,
     momentMs: number,
@@ -277,8 +266,8 @@ export class UsageLimits {
   }
 
   /**
-   * Shows what the ledger holds of an account's month, and of a budget's period, to who looks.
-   * Counts nothing.
+   * Updates displayed usage of an account's month or a budget's period from the ledger. Counts
+   * nothing.
    */
   seePastQuotaUsage(accountId: AccountId, momentMs: number, past: readonly PastUsage[]): void {
     const ofQuota = past.filter((usage) => usage.accountId === accountId && usage.countsForQuota)
@@ -335,7 +324,7 @@ function toLimitedWindow(counter: BudgetCounter, momentMs: number): LimitedWindo
   return { id: counter.budget.id, window, limit, shortage: (of) => counter.shortageAt(of) }
 }
 
-/** Usage of earlier calls that belongs together. */
+/** Usage of earlier calls with the same dimensions. */
 export interface PastUsage extends UsedSoFar {
   readonly accountId: AccountId
   readonly keyId: KeyId
@@ -367,15 +356,15 @@ function raiseTo(sums: PastSums, past: Readonly<PastSums>): void {
   sums.unpricedCalls = Math.max(sums.unpricedCalls, past.unpricedCalls)
 }
 
-/** Reading that is under way; it rejects when it could not be read. That of budgets ends last. */
+/** A read in progress; rejects when it failed. Budgets end last. */
 interface PastReading {
   readonly quotas: Promise<void>
   readonly budgets: Promise<void>
 }
 
-/** The wait until the use of earlier processes is counted. */
+/** Waiting for past usage to be counted. */
 class AwaitedPast {
-  /** Each is undefined once it is counted, and rejects with a GatewayError `unavailable`. */
+  /** Each is undefined once counted, and rejects with a GatewayError `unavailable`. */
   #quotas: Promise<void> | undefined
   #budgets: Promise<void> | undefined
   #isUnreadable = false
@@ -412,7 +401,7 @@ class AwaitedPast {
         cause,
       })
     })
-    // Nobody may be waiting.
+    // There may be no waiting call, and an unhandled rejection would end the process.
     past.catch(() => {})
     return past
   }

@@ -1,9 +1,8 @@
 /**
- * The step that a node takes with what was used of a quota or a budget in one period, and how
- * question and answer are written. Decides whether more may be set aside, and nothing else.
- *
- * The used amount only grows. So the greater of two sums is nearer to the truth, from any node,
- * and telling it twice is harmless; what is added is numbered by each node, and added once.
+ * The script for a quota's or budget's usage in one period, and its arguments and answer. Decides
+ * only whether more may be reserved.
+ * Used amounts only grow, so the greater of two sums is right whichever node reports it, and
+ * reporting twice is harmless; additions are numbered per node and applied once.
  */
 import type { SharedScript } from '../cluster/shared-store.ts'
 import { orNone, READ_HASH, readAnswer } from './key-script.ts'
@@ -14,34 +13,35 @@ export interface UsageDemand {
   /** Milliseconds since the Unix epoch; 0: the store's own clock. */
   readonly nowMs: number
   readonly leaseMs: number
-  /** For how long the store has to remember. */
+  /** How long the store must keep it. */
   readonly keepMs: number
-  /** The life of the hash that this node knows; empty: none. */
+  /** The hash's creation id that this node knows; empty: none. */
   readonly birth: string
   /**
-   * Of what is added: greater than the last one, or the same as the last, which may have arrived.
+   * Number of the addition: greater than the last one, or equal to repeat it if it may not have
+   * arrived.
    */
   readonly sequence: number
   readonly isRepeated: boolean
   readonly added: UsedSoFar
-  /** The least use that this node knows of, from before or from the ledger. */
+  /** The minimum usage that this node knows of, from before or from the ledger. */
   readonly floor: UsedSoFar
   /** Infinite: no limit. */
   readonly limit: Amounts
-  /** Set aside for calls that run. */
+  /** Reserved for running calls. */
   readonly reserved: Amounts
   /** The amounts that calls wait for. */
   readonly needed: Amounts
-  /** To have in advance. */
+  /** To hold in advance. */
   readonly spare: Amounts
 }
 
 export interface UsageGrant {
   readonly birth: string
   readonly used: UsedSoFar
-  /** Set aside by other nodes. */
+  /** Reserved by other nodes. */
   readonly others: Amounts
-  /** Set aside by this one, with what it may set aside without asking. */
+  /** Reserved by this node, including what it may reserve without asking. */
   readonly allowed: Amounts
 }
 

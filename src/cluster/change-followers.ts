@@ -1,6 +1,6 @@
 /**
- * The parts of this process that hold what others may have changed, and how each hears of it. Knows
- * no store and no resource's content.
+ * The parts of this process that hold data which other nodes may change, and how each is updated.
+ * Knows no store and no resource's content.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { AccountId } from '../core/ids.ts'
@@ -10,13 +10,14 @@ import type { NamedThing } from '../store/database/find-some.ts'
 
 export interface Follower {
   /**
-   * Takes over what the store holds of some things: new, changed or gone. A failure leaves all as
-   * it is.
+   * Applies the stored state of some resources: new, changed or deleted. A failure leaves
+   * everything unchanged.
    */
   follow(things: readonly NamedThing[]): Promise<void>
   /**
-   * The same for all there are.
-   * @param isOlder the store has been set back: what is missing need not have been deleted
+   * The same for all resources.
+   * @param isOlder the store was restored from a backup, so a missing resource need not have been
+   * deleted
    */
   followAll(isOlder?: boolean): Promise<void>
 }
@@ -25,14 +26,14 @@ export type Followers = Readonly<Record<FollowedResource, Follower>> & {
   readonly key: { forget(accountId: AccountId, keyId: string): void }
 }
 
-/** They decide neither who may call nor whom a call goes to. */
+/** These decide neither who may call nor whom a call goes to. */
 const INERT: ReadonlySet<string> = new Set(
   RESOURCE_ENTRIES.flatMap(([word, { follow }]) => (follow?.decidesCalls === false ? [word] : [])),
 )
 
-/** One statement reads this many, and one turn of the event loop takes them over. */
+/** Read by one statement, and applied in one turn of the event loop. */
 const THINGS_PER_STEP = 100
-/** Told apart by their names: less than a millisecond of the event loop. */
+/** Deduplicated by name: less than a millisecond of the event loop. */
 const CHANGES_PER_TURN = 1_000
 
 export class ChangeFollowers {
@@ -42,10 +43,7 @@ export class ChangeFollowers {
     this.#followers = followers
   }
 
-  /**
-   * Resolves when this process works with what the store held when it was called, or something
-   * newer.
-   */
+  /** Resolves when this process uses the store's state at the time of the call, or a newer one. */
   async follow(changes: readonly FollowedChange[]): Promise<void> {
     const changed = new Map<string, Map<string, NamedThing>>()
     for (const [index, { resourceType, accountId, resourceId: id }] of changes.entries()) {
@@ -67,9 +65,8 @@ export class ChangeFollowers {
   }
 
   /**
-   * Follows a change as far as that can be done without the store.
-   * @returns false when this process holds something now that is not so any more, or lacks what is
-   * there
+   * Applies a change as far as possible without the store.
+   * @returns false when this process now holds outdated data, or lacks something
    */
   followBlindly({ resourceType, operation, accountId, resourceId }: FollowedChange): boolean {
     if (resourceType === 'key' && operation === 'delete') {
@@ -80,7 +77,7 @@ export class ChangeFollowers {
   }
 
   #of(resourceType: string): Follower | undefined {
-    // A newer version may follow what this one does not hold.
+    // A newer version may follow types that this one does not hold.
     return Object.hasOwn(this.#followers, resourceType)
       ? this.#followers[resourceType as FollowedResource]
       : undefined

@@ -1,6 +1,6 @@
 /**
- * Waits until a change is in force everywhere: every other node has said that it knows it, or may
- * not serve any more without knowing it. Must not know what changed, nor HTTP.
+ * Waits until a change is in effect everywhere: every other node has confirmed it, or may no longer
+ * serve without knowing it. Must not know the change, nor HTTP.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GatewayError } from '../core/errors.ts'
@@ -9,21 +9,21 @@ import type { FallbackFeed, FallbackNodes } from './fallback-feed.ts'
 
 const FIRST_LOOK_MS = 4
 const LONGEST_LOOK_MS = 100
-/** It repeats what it wrote before, should it have been lost. */
+/** Also repeats earlier changes, in case they were lost. */
 const TOLD_AGAIN = 100
-/** A change waits this long for a lost connection to come back. */
+/** How long a change waits for a lost connection to return. */
 const PATIENCE_MS = 3_000
 
 export interface ConfirmChangesOptions {
   readonly feed: Pick<ChangeFeed, 'counter' | 'laggards' | 'since'>
-  /** Resolves when this node itself works with what is committed. */
+  /** Resolves when this node itself uses everything committed. */
   readonly catchUp: () => Promise<void>
   readonly fallback?: Pick<FallbackFeed, 'publish'> | undefined
-  /** Waits for so many milliseconds. */
+  /** Waits for this many milliseconds. */
   readonly pause?: (delayMs: number) => Promise<unknown>
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly steadyMs?: () => number
-  /** Called with each wait. */
+  /** Called for each wait. */
   readonly onConfirmed?: (durationMs: number) => void
 }
 
@@ -35,10 +35,10 @@ export class ChangeConfirmation {
   }
 
   /**
-   * Of whatever was committed before this is called. A database that answers nothing for a moment
-   * is asked again.
-   * @throws GatewayError `unavailable` when the database stays away: then the change is stored, and
-   * may not be known everywhere
+   * Confirms everything committed before this call. A database that does not answer for a moment is
+   * asked again.
+   * @throws GatewayError `unavailable` when the database stays unavailable: the change is then
+   * stored, but may not be known everywhere
    */
   async confirm(): Promise<void> {
     const { pause = sleep, steadyMs = () => performance.now(), onConfirmed } = this.#options
@@ -58,7 +58,7 @@ export class ChangeConfirmation {
     onConfirmed?.(steadyMs() - startedAtMs)
   }
 
-  /** @returns the newest change, once this node works with it */
+  /** @returns the newest change, once this node has applied it */
   async #knownHere(): Promise<number> {
     const seq = await this.#options.feed.counter()
     await this.#options.catchUp()
@@ -74,7 +74,7 @@ export class ChangeConfirmation {
       return true
     }
     const told = await this.#tell(seq)
-    // Nobody can say what they were vouched for: their grace has to end.
+    // Redis has lost its record of their leases, so their grace period has to end.
     if (told === undefined || told.forgottenMs > 0) return true
     return laggards.some(({ id }) => {
       const node = told.byId.get(id)

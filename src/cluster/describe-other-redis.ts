@@ -1,5 +1,5 @@
 /**
- * Names another installation's Redis in messages. Must not load a client: a start without a Redis
+ * Describes another installation's Redis in messages. Must not load a client: a start without Redis
  * needs none.
  */
 import type { RedisSettings } from '../config/redis-settings.ts'

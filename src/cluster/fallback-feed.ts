@@ -1,13 +1,13 @@
 /**
- * The nodes' second way to hear of changes: a shared store that knows the last changes, and gives a
- * lease to a node that knows them all. For nodes that are cut off from the database. Must not know
- * what changes mean.
+ * A second channel for changes, for nodes that are cut off from the database: a shared store that
+ * knows the latest changes, and grants a lease to a node that knows all of them. Must not know what
+ * changes mean.
  */
 import type { AccountId } from '../core/ids.ts'
 import type { FollowedChange } from '../store/changes/change-feed.ts'
 import type { SharedScript, SharedStore } from './shared-store.ts'
 
-/** Further back than this nobody catches up without the database. */
+/** A node that is further behind cannot catch up without the database. */
 const KEPT_CHANGES = 1_000
 const KEPT_MS = 7 * 86_400_000
 
@@ -17,7 +17,7 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
 /**
  * Adds changes, each once. ARGV: the newest number, then number and text of each.
- * @returns now, born, and node, lease, ack of each
+ * @returns now, the creation time, and node, lease, ack of each
  */
 const PUBLISH: SharedScript = {
   name: 'tellChanges',
@@ -48,8 +48,8 @@ return answer`,
 }
 
 /**
- * ARGV: node, what it knows, lease in ms.
- * @returns granted {1}, refused {0}, or {2, number, text, …} of what it lacks
+ * ARGV: node, its known number, lease in ms.
+ * @returns granted {1}, refused {0}, or {2, number, text, …} of the missing changes
  */
 const RENEW: SharedScript = {
   name: 'vouchFor',
@@ -72,7 +72,7 @@ end
 return answer`,
 }
 
-/** Anything known beyond that number never happened. ARGV: the number */
+/** Deletes changes above a number, which were undone. ARGV: the number */
 const FORGET: SharedScript = {
   name: 'forgetChanges',
   lua: `local seq = tonumber(redis.call('HGET', KEYS[1], 'seq') or '-1')
@@ -82,14 +82,14 @@ return {seq}`,
 
 export type FallbackAnswer =
   | { readonly type: 'granted' }
-  /** It knows less than who asks, or not enough to tell what is lacking. */
+  /** It knows less than the caller, or not enough to list what is missing. */
   | { readonly type: 'refused' }
   | { readonly type: 'behind'; readonly changes: readonly FollowedChange[] }
 
 export interface FallbackNodes {
   /**
-   * Milliseconds that every lease may still have that this store may have forgotten; 0: it has
-   * forgotten none.
+   * Longest remaining time of leases that this store may have lost; 0: it has lost none.
+   * Milliseconds.
    */
   readonly forgottenMs: number
   readonly byId: ReadonlyMap<string, { readonly leaseMs: number; readonly knownSeq: number }>
@@ -98,12 +98,13 @@ export interface FallbackNodes {
 export interface FallbackFeedOptions {
   readonly store: Pick<SharedStore, 'run'>
   /**
-   * For how long this node has had its connection: milliseconds; another server may answer since.
+   * How long this node has been connected, in milliseconds; a different server may have answered
+   * before.
    */
   readonly connectedForMs: () => number
   readonly prefix: string
   readonly nodeId: () => string
-  /** The longest lease that any node asks for. */
+  /** The longest lease that any node requests. */
   readonly leaseMs: number
 }
 
@@ -119,11 +120,11 @@ export class FallbackFeed {
     return this.#options.connectedForMs()
   }
 
-  /** @param knownSeq up to which this node knows every change @throws when there is no answer */
+  /** @param knownSeq this node knows every change up to here @throws without an answer */
   async renew(knownSeq: number, leaseMs: number): Promise<FallbackAnswer> {
     const { store, nodeId, connectedForMs } = this.#options
-    // Another server may have taken over, and lost the latest: those who know it have to tell it
-    // first.
+    // A different server may have taken over without the latest changes, so those who know them
+    // have to repeat them first.
     if (connectedForMs() < this.#options.leaseMs) return { type: 'refused' }
     const [outcome, ...parts] = await store.run(RENEW, this.#key, [nodeId(), knownSeq, leaseMs])
     if (outcome === 1) return { type: 'granted' }
@@ -135,8 +136,8 @@ export class FallbackFeed {
   }
 
   /**
-   * When it resolves, no lease is given to a node that does not know everything up to `seq`.
-   * @param changes some that were committed, in any case those that nobody may have told before
+   * When this resolves, no node gets a lease without knowing everything up to `seq`.
+   * @param changes committed changes, at least those that may not have been published before
    */
   async publish(seq: number, changes: readonly FollowedChange[]): Promise<FallbackNodes> {
     const { store, leaseMs, connectedForMs } = this.#options
@@ -153,8 +154,8 @@ export class FallbackFeed {
   }
 
   /**
-   * The database was set back: what it does not hold any more must not be told, and its numbers
-   * will be given anew.
+   * The database was restored from a backup: changes that it no longer contains must not be
+   * published, and their numbers will be reused.
    */
   async forget(seq: number): Promise<void> {
     await this.#options.store.run(FORGET, this.#key, [seq])

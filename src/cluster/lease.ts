@@ -1,6 +1,6 @@
-/** A right that ends by itself. It must not know who grants it, nor for what. */
+/** A right that expires by itself. Must not know who grants it, nor for what. */
 
-/** A moment by two clocks: one that no one sets, and one that goes on while the machine sleeps. */
+/** A moment on two clocks: one that is never set, and one that runs while the machine sleeps. */
 export interface Moment {
   readonly steadyMs: number
   readonly wallMs: number
@@ -17,12 +17,12 @@ export function momentOf({ steady, wall }: Clocks): Moment {
   return { steadyMs: steady(), wallMs: wall() }
 }
 
-/** Clocks of two machines do not run alike. */
+/** Clocks of two machines run at slightly different speeds. */
 const SAFE_PART = 0.95
 
 /**
- * Runs from the moment *before* it was asked for, and a little shorter than was granted, so that it
- * is over before its granter thinks so. It is over as soon as either clock says so.
+ * Starts *before* it was requested, and is slightly shorter than granted, so that it ends before
+ * its granter thinks so. It ends as soon as either clock says so.
  */
 export class Lease {
   readonly #clocks: Clocks
@@ -37,13 +37,13 @@ export class Lease {
     return this.#clocks.steady() < this.#endsAtSteadyMs && this.#clocks.wall() < this.#endsAtWallMs
   }
 
-  /** Milliseconds; 0: over. */
+  /** Milliseconds; 0: expired. */
   get leftMs(): number {
     const { steady, wall } = this.#clocks
     return Math.max(0, Math.min(this.#endsAtSteadyMs - steady(), this.#endsAtWallMs - wall()))
   }
 
-  /** Milliseconds since it ended; 0: it has not. */
+  /** Milliseconds since it expired; 0: it has not. */
   get endedMs(): number {
     const { steady, wall } = this.#clocks
     return Math.max(0, steady() - this.#endsAtSteadyMs, wall() - this.#endsAtWallMs)

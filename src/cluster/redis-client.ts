@@ -1,5 +1,5 @@
 /**
- * A connection to Redis or Valkey as the settings say: one server, behind sentinels, or a cluster.
+ * A connection to Redis or Valkey by the settings: one server, behind sentinels, or a cluster.
  * Knows no key and no script.
  */
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
@@ -11,9 +11,9 @@ export type RedisClient = Redis | Cluster
 const CONNECT_TIMEOUT_MS = 2_000
 
 /**
- * Nothing waits in it: a command without a connection fails at once, one that a connection took
- * along fails with it. It connects when `connect` is called, and again for as long as it is not
- * closed. The maker listens to its `error`.
+ * Nothing is queued: a command without a connection fails immediately, and a lost connection fails
+ * its commands. Connects when `connect` is called, and reconnects until it is closed. The creator
+ * listens to its `error` event.
  */
 export function createRedisClient(
   settings: RedisSettings,
@@ -61,7 +61,7 @@ function createCluster(settings: RedisSettings): Cluster {
     retryDelayOnClusterDown: 50,
     slotsRefreshTimeout: CONNECT_TIMEOUT_MS,
     redisOptions,
-    // Certificates hold names: an address that was looked up would not match one.
+    // Certificates contain names, so a resolved address would not match one.
     ...(settings.hasTls ? { dnsLookup: (address, callback) => callback(null, address) } : {}),
   }
   return new Cluster([...settings.nodes], options)

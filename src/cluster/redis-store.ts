@@ -1,6 +1,6 @@
 /**
- * Redis as the store that nodes share: whether it answers, how many nodes there are, and what
- * counts while it does not answer. Must not know limits.
+ * Redis as the store that nodes share: whether it answers, how many nodes there are, and which
+ * limits apply while it does not answer. Must not know limits.
  */
 import { randomBytes } from 'node:crypto'
 import { Cluster, type Redis } from 'ioredis'
@@ -11,20 +11,20 @@ import { createRedisClient, type RedisClient } from './redis-client.ts'
 import type { SharedScript, SharedStore } from './shared-store.ts'
 
 const BEAT_MS = 2_000
-/** A node that was not heard of for so long is not counted any more. */
+/** A node that was silent for this long is not counted any more. */
 const NODE_LEASE_MS = 10_000
 const OTHERS = "Redis is another installation's"
-/** Messages name whatever stands where an id should be. */
+/** Messages contain the text found in place of an id, up to this length. */
 const LONGEST_ID = 64
-/** One that is left sooner after it was back is asked again later each time. */
+/** If the connection fails sooner after a return, the next attempt is delayed further. */
 const SETTLED_MS = 10_000
-/** More questions than that at once are a sign that the answers have stopped. */
+/** More concurrent requests than this mean that answers have stopped. */
 const MAX_UNDER_WAY = 5_000
 
 /**
- * Says that a node is alive. It begins with what a Redis without memory refuses: once a script has
- * written anything, all else of it is let through, and none of the others' would be.
- * @returns those that are alive
+ * Reports that a node is alive. Begins with a command that a Redis without memory refuses: once a
+ * script has written anything, all its further writes are allowed, unlike other scripts' writes.
+ * @returns the ids of alive nodes
  */
 const BEAT: SharedScript = {
   name: 'beat',
@@ -42,9 +42,8 @@ return redis.call('ZRANGE', KEYS[1], 0, -1)`,
 }
 
 /**
- * Says whose it is, where nothing there says so: it is empty, or nodes of an earlier version filled
- * it.
- * @returns whose it is
+ * Claims a Redis without an owner: an empty one, or one filled by nodes of an earlier version.
+ * @returns the owner's id
  */
 const CLAIM: SharedScript = {
   name: 'claim',
@@ -55,7 +54,7 @@ redis.call('SET', KEYS[1], ARGV[1])
 return {ARGV[1]}`,
 }
 
-/** Under which key a Redis says whose installation's it is. */
+/** The key under which a Redis stores its owner's id. */
 export function installationKey(prefix: string): string {
   return `${prefix}:installation`
 }
@@ -63,15 +62,15 @@ export function installationKey(prefix: string): string {
 export interface RedisStoreState {
   readonly isReady: boolean
   /**
-   * The id of another installation, whose it is: it is left alone, as if it were away. Undefined:
-   * it is this one's, or nobody can say.
+   * The id of another installation that owns it: it is not used, as if it were unavailable.
+   * Undefined: it is this installation's, or unknown.
    */
   readonly other: string | undefined
   readonly mode: SharingMode
   readonly nodes: number
-  /** Of the present state: milliseconds. */
+  /** How long the present state has lasted, in milliseconds. */
   readonly sinceMs: number
-  /** Questions so far that had no answer. */
+  /** Requests without an answer so far. */
   readonly failures: number
   readonly questions: number
   readonly underWay: number
@@ -80,13 +79,13 @@ export interface RedisStoreState {
 export interface RedisStoreOptions {
   readonly settings: RedisSettings
   /**
-   * The installation that it has to belong to; absent: each node has an id of its own, and nothing
-   * is compared.
+   * The installation that must own it; undefined: each node has its own id, and nothing is
+   * compared.
    */
   readonly installationId?: string | undefined
-  /** Called once for each change; the error is why it is away. */
+  /** Called once for each change; the error is the reason for unavailability. */
   readonly onChange?: (state: RedisStoreState, error?: unknown) => void
-  /** Another node has come since this one looked last. */
+  /** Another node has appeared since the last check. */
   readonly onNewNode?: () => void
   /** For tests. */
   readonly createClient?: typeof createRedisClient
@@ -112,7 +111,7 @@ export class RedisStore implements SharedStore {
   #hasToldOfStart = false
   #other: string | undefined
   #failedBeats = 0
-  /** How often in a row it was back, and failed at its first questions. */
+  /** How often in a row it returned and failed at its first requests. */
   #relapses = 0
   #timer: ReturnType<typeof setTimeout> | undefined
 
@@ -130,7 +129,7 @@ export class RedisStore implements SharedStore {
     this.#onChange = onChange ?? (() => {})
     this.#client = createClient(settings, (error) => {
       this.#lastError = error
-      // Behind sentinels that do not answer `connect` goes on, and says nothing.
+      // Behind silent sentinels `connect` retries without an error.
       this.#tellOfStart()
     })
     this.#client.on('ready', () => this.#beatIn(Math.random() * 50))
@@ -162,13 +161,13 @@ export class RedisStore implements SharedStore {
     }
   }
 
-  /** Resolves when it is known whether it answers; it goes on trying in any case. Never rejects. */
+  /** Resolves when it is known whether Redis answers; retries in any case. Never rejects. */
   async open(): Promise<void> {
     try {
       await this.#client.connect()
       await this.#beat()
     } catch (error) {
-      // The client says that the connection is closed, and why before that.
+      // The client reports that the connection is closed after the reason.
       this.#lastError ??= error
       this.#tellOfStart()
       this.#beatIn(retryDelayMs(1))
@@ -185,7 +184,7 @@ export class RedisStore implements SharedStore {
     return await this.#ask(script, key, args)
   }
 
-  /** Says farewell, so that the others need not wait for this node's lease to end. */
+  /** Announces the shutdown, so that other nodes need not wait for this node's lease to end. */
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#timer)
@@ -203,7 +202,7 @@ export class RedisStore implements SharedStore {
       this.#client.defineCommand(script.name, { numberOfKeys: 1, lua: script.lua })
       this.#defined.add(script.name)
     }
-    // The client gets a method for each script.
+    // The client has a method for each script.
     const commands = this.#client as unknown as Record<
       string,
       (...parts: unknown[]) => Promise<unknown>
@@ -223,15 +222,18 @@ export class RedisStore implements SharedStore {
     }
   }
 
-  /** That it was away from the beginning, once, and with the first reason. */
+  /** Reports once, with the first reason, that it was unavailable from the beginning. */
   #tellOfStart(): void {
     if (this.#hasToldOfStart || this.#isReady || this.#isClosed) return
     this.#hasToldOfStart = true
-    // Of another installation's it has told already.
+    // Another installation's Redis was reported already.
     if (this.#other === undefined) this.#onChange(this.state(), this.#lastError)
   }
 
-  /** It answers to the beat, and not to others: without a pause it would come and go all the time. */
+  /**
+   * It answers the beat but not other commands; without a pause it would switch states
+   * continuously.
+   */
   #relapse(error: unknown): void {
     if (!this.#isReady) return
     const isEarly = performance.now() - this.#changedAtMs < SETTLED_MS
@@ -239,7 +241,7 @@ export class RedisStore implements SharedStore {
     this.#leave(error, this.#relapses)
   }
 
-  /** One failure is enough: those who come next must not wait for an answer too. */
+  /** One failure is enough, so that following calls do not wait for an answer too. */
   #leave(error: unknown, relapses = 0): void {
     if (this.#isClosed) return
     this.#lastError = error
@@ -258,8 +260,8 @@ export class RedisStore implements SharedStore {
   }
 
   /**
-   * Before anything else is asked of a connection, and again and again: another server may answer
-   * at the same address.
+   * Runs first on each connection and then repeatedly, because a different server may answer at the
+   * same address.
    */
   async #claim(): Promise<void> {
     const own = this.#installationId
@@ -283,7 +285,7 @@ export class RedisStore implements SharedStore {
       await this.#claim()
       const nodes = await this.#ask(BEAT, this.#nodesKey, [this.nodeId, NODE_LEASE_MS])
       if (this.#isClosed) return
-      // Shortly after an outage the others may not have been heard of yet.
+      // Shortly after an outage other nodes may not be known yet.
       const isNewlyReady = !this.#isReady || performance.now() - this.#changedAtMs < NODE_LEASE_MS
       this.#nodes = Math.max(isNewlyReady ? this.#nodes : 1, nodes.length)
       this.#failedBeats = 0
@@ -302,15 +304,15 @@ export class RedisStore implements SharedStore {
   }
 }
 
-/** Of what nodes keep there, in front of which the prefix stands. */
+/** The keys of nodes there, without the prefix. */
 const OWN_KEYS = ['nodes', 'changes', 'key:*', 'used:*']
 const KEYS_AT_ONCE = 500
 const WITHIN_MS = 10_000
 
 /**
- * Takes a Redis for this installation's. If it was another's, it forgets what nodes have counted
- * there: it is filled again from the database.
- * @returns whose it was; undefined: nobody's, or this one's
+ * Takes over a Redis for this installation. Another installation's counts are deleted; they are
+ * filled again from the database.
+ * @returns the previous owner; undefined: none, or this one
  * @throws when it does not answer
  */
 export async function takeRedis(
@@ -326,7 +328,7 @@ export async function takeRedis(
   try {
     return await Promise.race([take(client, settings.prefix, installationId), late.promise])
   } catch (error) {
-    // The connection's own error says more than that a command had none.
+    // The connection's own error says more than the command's.
     throw failure ?? error
   } finally {
     clearTimeout(timer)
@@ -358,7 +360,7 @@ async function forgetMatching(server: Redis, pattern: string): Promise<void> {
   let cursor = '0'
   do {
     const [next, keys] = await server.scan(cursor, 'MATCH', pattern, 'COUNT', KEYS_AT_ONCE)
-    // One by one: in a cluster, keys of several places are not taken in one command.
+    // One by one, because a cluster refuses a command with keys in several slots.
     await Promise.all(keys.map((key) => server.unlink(key)))
     cursor = next
   } while (cursor !== '0')

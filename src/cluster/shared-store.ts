@@ -1,7 +1,7 @@
 /** The port of the limits to a store that all nodes share. Must not know which one it is. */
 import type { SharingMode } from '../core/shared-stores.ts'
 
-/** A step that happens as a whole or not at all. All that it touches is in the one key. */
+/** An atomic step. Touches only one key. */
 export interface SharedScript {
   /** Letters only. */
   readonly name: string
@@ -10,13 +10,13 @@ export interface SharedScript {
 
 export interface SharedStore {
   readonly mode: SharingMode
-  /** The id of this process: never the same for two, not even for two starts of one node. */
+  /** The id of this process: unique, and different at each start of a node. */
   readonly nodeId: string
-  /** Nodes that were alive when last asked, this one included. */
+  /** Nodes that were alive at the last check, including this one. */
   readonly nodes: number
   /**
    * @returns the script's answer, a flat list
-   * @throws when there was none: then the step was taken, or it was not
+   * @throws without an answer; the step may have been executed
    */
   run(
     script: SharedScript,

@@ -1,7 +1,4 @@
-/**
- * Work that many wait for at once, of which none is content with a run that began before it asked.
- * Knows no work.
- */
+/** Runs shared work: each caller needs a run that begins after its call. Knows no work. */
 
 export class SingleFlight {
   readonly #work: () => Promise<void>
@@ -13,8 +10,7 @@ export class SingleFlight {
   }
 
   /**
-   * Resolves, or rejects, with a run that begins after this is called: one for all who call before
-   * it begins.
+   * Resolves, or rejects, with a run that begins after this call; callers share it until it begins.
    */
   run(): Promise<void> {
     if (this.#next === undefined && this.#running === undefined) return this.#start()

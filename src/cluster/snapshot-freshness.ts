@@ -1,8 +1,7 @@
 /**
- * Says whether this node may still use what it holds in memory. It follows the others' changes and
- * holds a lease for as long as it knows them all; without one, each request waits until it has
- * caught up, and while that cannot be done the operator's policy decides. Must not know what is
- * held, HTTP, or SQL.
+ * Decides whether this node may still use its in-memory data. Follows other nodes' changes and
+ * holds a lease while it knows all of them; without a lease each request waits until the node has
+ * caught up, and if that fails the operator's policy decides. Must not know the data, HTTP, or SQL.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GatewayError } from '../core/errors.ts'
@@ -16,20 +15,20 @@ import type { FallbackFeed } from './fallback-feed.ts'
 import { type Clocks, Lease, momentOf, systemClocks } from './lease.ts'
 import { SingleFlight } from './single-flight.ts'
 
-/** This many are read, taken over and reported at a time. */
+/** Read, applied and reported at a time. */
 const CHANGES_PER_PAGE = 500
-/** Reading everything anew would be sooner done, and a node that lags serves nobody. */
+/** Beyond this, reading everything again is faster. */
 export const MOST_FOLLOWED = 5_000
-/** A request does not wait longer for this node to catch up. */
+/** The longest time that a request waits for this node to catch up. */
 const PATIENCE_MS = 5_000
 /**
- * For so long after a lease has ended a request waits for the next one; after that it is refused at
- * once.
+ * How long after a lease's end a request waits for the next one; later requests are refused
+ * immediately.
  */
 const BRIEFLY_MS = 3_000
 const LOOK_AGAIN_MS = 50
 const SWEEP_EVERY_MS = 600_000
-/** It repeats what it wrote before, should it have been lost. */
+/** Also repeats earlier changes, in case they were lost. */
 const TELL_EVERY_MS = 10_000
 
 export interface SnapshotFreshnessOptions {
@@ -37,31 +36,31 @@ export interface SnapshotFreshnessOptions {
   readonly followers: Pick<ChangeFollowers, 'follow' | 'followAll' | 'followBlindly'>
   readonly policy: StoreOutagePolicy
   readonly leaseMs: number
-  /** Of the last change before what is in memory was read. */
+  /** The last change before the in-memory data was read. */
   readonly appliedSeq: number
-  /** Vouches for this node while the database cannot. */
+  /** Grants leases to this node while the database is unavailable. */
   readonly fallback?:
     | Pick<FallbackFeed, 'renew' | 'publish' | 'forget' | 'connectedForMs'>
     | undefined
   readonly clocks?: Clocks
-  /** Waits for so many milliseconds, by the same clocks. */
+  /** Waits for this many milliseconds, on the same clocks. */
   readonly pause?: (delayMs: number) => Promise<unknown>
-  /** Called when the database is at an earlier change than this node, which follows it there. */
+  /** Called when the database is at an earlier change than this node, which then follows it. */
   readonly onSetBack?: (from: number, to: number) => void
-  /** Called when the database is lost, with why, and when it is back. */
+  /** Called when the database is lost, with the reason, and when it is back. */
   readonly onChange?: (state: FreshnessState, error?: unknown) => void
 }
 
 export interface FreshnessState {
   /**
-   * `ok`: every change is known. `grace`: the database is away, and calls are served. `away`: it
-   * is, and they are not.
+   * `ok`: every change is known. `grace`: the database is unavailable, and calls are served.
+   * `away`: it is unavailable, and calls are refused.
    */
   readonly status: FreshnessStatus
-  /** Left of the lease, and of the time that may be bridged: milliseconds. */
+  /** Remaining time of the lease, and of the grace period, in milliseconds. */
   readonly leaseMs: number
   readonly graceMs: number
-  /** Since this node last knew every change: milliseconds. */
+  /** Time since this node last knew every change, in milliseconds. */
   readonly contactAgeMs: number
   readonly appliedSeq: number
   /** Changes that it knows of and has not read. */
@@ -82,7 +81,7 @@ export class SnapshotFreshness implements Freshness {
   /** Known from the fallback feed: as far as the database, or further. */
   #known: number
   #seen: number
-  /** Accounts of which something has changed that this node could not read. */
+  /** Accounts with changes that this node could not read. */
   readonly #stale = new Set<AccountId>()
   #lacksKeys = false
   #contactAtMs: number
@@ -112,7 +111,7 @@ export class SnapshotFreshness implements Freshness {
   }
 
   /**
-   * Resolves when this node is known to the others and holds a lease.
+   * Resolves when other nodes know this node and it holds a lease.
    * @throws when the database does not answer
    */
   async start(): Promise<void> {
@@ -135,7 +134,7 @@ export class SnapshotFreshness implements Freshness {
   async refresh(): Promise<void> {
     const { pause = sleep } = this.#options
     this.#refreshes += 1
-    // A connection that is just being made again is worth a moment.
+    // A connection that is just being re-established is worth a short wait.
     for (let looks = BRIEFLY_MS / LOOK_AGAIN_MS; !(await this.#tryRefresh()); looks -= 1) {
       if (looks <= 0 || Math.min(this.#lease.endedMs, this.#fallbackLease.endedMs) > BRIEFLY_MS)
         throw unavailable()
@@ -156,17 +155,17 @@ export class SnapshotFreshness implements Freshness {
     if (accountId === undefined ? this.#lacksKeys : this.#stale.has(accountId)) throw unavailable()
   }
 
-  /** Resolves when this node works with everything that was committed before this was called. */
+  /** Resolves when this node uses everything committed before this call. */
   catchUp(): Promise<void> {
     return this.#catchUp.run()
   }
 
-  /** The others have announced something, or the connection is there again. */
+  /** Another node has announced changes, or the connection is back. */
   wake(): void {
     if (!this.#isClosed) this.catchUp().catch(() => {})
   }
 
-  /** The connection is lost: nobody need try. */
+  /** The connection is lost, so attempts are useless. */
   lose(error: unknown): void {
     this.#fail(error)
   }
@@ -184,7 +183,7 @@ export class SnapshotFreshness implements Freshness {
     }
   }
 
-  /** True where calls may go on without a lease of the database's, at this moment. */
+  /** True when calls may currently continue without a lease of the database. */
   #mayBridge(): boolean {
     const { policy, fallback } = this.#options
     if (policy.choice === 'closed' || !this.#grace.isLive()) return false
@@ -236,7 +235,7 @@ export class SnapshotFreshness implements Freshness {
     this.#seen = counter
     const changes = await feed.since(this.#applied, CHANGES_PER_PAGE)
     const isOlder = counter < this.#applied
-    // Too many, too long ago, or a database that was put back to an earlier state.
+    // Too many changes, too old ones, or a database restored from a backup.
     const isWhole =
       !isOlder && changes[0]?.seq === this.#applied + 1 && counter - this.#applied <= MOST_FOLLOWED
     if (isOlder) this.#options.onSetBack?.(this.#applied, counter)
@@ -244,7 +243,7 @@ export class SnapshotFreshness implements Freshness {
     else await followers.followAll(isOlder)
     if (isOlder) {
       this.#known = counter
-      // One that is away says so itself.
+      // An unavailable one reports itself.
       await this.#options.fallback?.forget(counter).catch(() => {})
     }
     this.#applied = isWhole ? (changes.at(-1)?.seq ?? counter) : counter
@@ -252,9 +251,8 @@ export class SnapshotFreshness implements Freshness {
   }
 
   /**
-   * A database that takes no writes, as while another takes over, gives no lease; but what was
-   * committed before that can be read, and must not be missing for as long as the outage lasts. One
-   * that is away says so at once.
+   * A read-only database, as during a failover, grants no lease; but earlier commits can still be
+   * read, and must not be missed during the outage. An unavailable one fails immediately.
    */
   async #followByReading(): Promise<void> {
     try {
@@ -264,7 +262,7 @@ export class SnapshotFreshness implements Freshness {
         await this.#follow(counter)
       }
     } catch {
-      // The log says in any case why this node has no lease.
+      // The log already has the reason why this node has no lease.
       return
     }
     if (this.#applied < this.#known) return
@@ -274,7 +272,7 @@ export class SnapshotFreshness implements Freshness {
   }
 
   /**
-   * The node that made the change tells it too; should that node die meanwhile, this one has told
+   * The node that made the change publishes it too; if that node dies meanwhile, this one has done
    * it.
    */
   #tellFallback(changes: readonly FollowedChange[]): void {

@@ -1,4 +1,4 @@
-/** The owner of the first account, which decides what its calls may name at providers. */
+/** Checks the owner of the first account, which decides what its calls may name at providers. */
 import type { Settings } from '../config/settings.ts'
 import type { Finding } from '../core/finding.ts'
 import { type AccountId, DEFAULT_ACCOUNT } from '../core/ids.ts'
@@ -32,17 +32,17 @@ export interface ExaminedGate {
 interface KnownProviders {
   /** Provider id → whether the gateway has an address and a key for it. */
   readonly configured: ReadonlyMap<string, boolean>
-  /** Ids of providers whose address nobody has given: no key reaches them. */
+  /** Ids of providers without an address, which no key can reach. */
   readonly withoutAddress: ReadonlySet<string>
-  /** `account/provider` of every key of an account's own that is active. */
+  /** `account/provider` of every active key of an account. */
   readonly ownKeys: ReadonlySet<string>
 }
 
 const ofGates = findingsOf('gates')
-/** Targets of the account's own models, which the server keeps whole itself. */
+/** Targets of the account's own models, whose integrity the server itself ensures. */
 const OWNED = 'owned'
 
-/** Gates whose targets cannot answer, because nobody has given what they need. Asks nobody. */
+/** Finds gates whose targets cannot answer for lack of configuration. Sends nothing. */
 export function checkGates(
   gates: readonly ExaminedGate[],
   { configured, withoutAddress, ownKeys }: KnownProviders,
@@ -97,10 +97,10 @@ const PAIRS = [
   ['concurrentCalls', 'accountConcurrentCalls'],
 ] as const
 
-/** Signing up makes an account of this kind. */
+/** An account like those created by sign-up. */
 const SIGNED_UP = 'acct_of_nobody' as AccountId
 
-/** @param isSignUpOpen whether strangers have accounts, and make as many keys as they like */
+/** @param isSignUpOpen whether strangers may have accounts with any number of keys */
 export function checkPlans(section: PlansSection | undefined, isSignUpOpen: boolean): Finding[] {
   const findings: Finding[] = []
   for (const name of Object.keys(section?.definitions ?? {})) {
@@ -140,8 +140,8 @@ interface ExaminedBudget {
 }
 
 /**
- * Limits in money that let calls pass uncounted, because they allow targets whose price is not
- * known. Asks nobody.
+ * Finds limits in money that let calls pass uncounted, because they allow targets without a known
+ * price. Sends nothing.
  */
 export function checkUnpricedBudgets(budgets: readonly ExaminedBudget[]): Finding[] {
   return budgets

@@ -27,7 +27,7 @@ import { statIfThere } from './check-machine.ts'
 import { codeOf, findingsOf, messageOf } from './finding.ts'
 
 const { fail, ok, warn } = findingsOf('database')
-/** A larger one takes longer than anybody waits for. */
+/** Checking a larger one takes too long. */
 const MOST_BYTES = 4 * 1024 * 1024 * 1024
 const BUSY_TIMEOUT_MS = 1_000
 
@@ -35,18 +35,17 @@ export interface ExaminedDatabase {
   readonly findings: readonly Finding[]
   /** Undefined: they could not be read. */
   readonly gates: readonly ExaminedGate[] | undefined
-  /** `account/provider` of every key of an account's own that is active. */
+  /** `account/provider` of every active key of an account. */
   readonly ownKeys: ReadonlySet<string>
 }
 
-/** @param path of a file that need not be there; one that a server uses is no hindrance */
+/** @param path of a file that may be missing or in use by a server */
 export function checkDatabase(path: string): ExaminedDatabase {
   const size = statIfThere(path)?.size
   if (size === undefined) return { findings: [], gates: undefined, ownKeys: new Set() }
   let database: Database | undefined
   try {
-    // Not read-only: then SQLite could not clear away what a crash has left, and would leave files
-    // of its own behind.
+    // Not read-only: SQLite could then not recover after a crash, and would leave files behind.
     database = new Database(path, { readwrite: true, create: false })
     database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
     database.run('PRAGMA query_only = ON')
@@ -91,7 +90,7 @@ interface KeyRow {
   readonly active: number
 }
 
-/** The facts of either kind of database, as the other checks want them. */
+/** The facts of either kind of database for the other checks. */
 function toExamined(
   findings: readonly Finding[],
   gates: readonly GateRow[],
@@ -132,7 +131,7 @@ function checkVersion(database: Database): Finding[] {
   )
 }
 
-/** A database that a later version has changed. */
+/** Checks for a database that a later version has changed. */
 function checkSteps(applied: readonly string[], notes: readonly StepNote[]): Finding[] {
   const { tolerated, refused } = judgeNewerSteps(applied, notes, migrations)
   if (refused.length > 0)
@@ -164,7 +163,7 @@ function checkIntegrity(database: Database, size: number): Finding {
 
 const OLDEST_VERSION = 15
 
-/** @param shared what this machine's settings say; undefined: they are wrong */
+/** @param shared this machine's settings; undefined: they are invalid */
 export async function checkPostgres(
   location: PostgresLocation,
   shared: SharedSettings | undefined,
@@ -231,12 +230,12 @@ async function checkServer(database: Kysely<Schema>, name: string): Promise<Find
 
 const ofNodes = findingsOf('nodes')
 
-/** Before it no node says anything of its settings. */
+/** Before this step nodes do not store their settings. */
 const STEP = '0037_node_settings'
 
 /**
- * The nodes on a Postgres: whether those that are there have the settings that this machine has,
- * where all have to have the same. Writes nothing.
+ * Checks that the active nodes on a Postgres have the same shared settings as this machine. Writes
+ * nothing.
  */
 async function checkNodes(database: Kysely<Schema>, shared: SharedSettings): Promise<Finding[]> {
   if (!(await listApplied(database)).includes(STEP)) return []

@@ -1,6 +1,6 @@
 /**
- * The data folder: whether the server can use it, who else can, and what waits in it. Changes
- * nothing.
+ * Checks the data folder: whether the server can use it, who else can, and what is queued in it.
+ * Changes nothing.
  */
 import {
   accessSync,
@@ -26,7 +26,9 @@ const MEBIBYTE = 1024 * 1024
 const LITTLE_SPACE = 1024 * MEBIBYTE
 const NO_SPACE = 100 * MEBIBYTE
 const FEW_INODES = 1_000
-/** A second of calls is usually far below this: what is more has not been shipped for a while. */
+/**
+ * A second of calls is usually far smaller, so a larger backlog has not been shipped for a while.
+ */
 const LARGE_JOURNAL = 64 * MEBIBYTE
 const OLD_SEGMENT_MS = 120_000
 const CURE_OTHER = 'Give another with GATEHOUSE_DATA_DIR, or make this one usable'
@@ -62,7 +64,7 @@ function checkMissing(folder: string): Finding[] {
   return [ok(`${folder} is not there yet; serve makes it`)]
 }
 
-/** Files of another user than the folder's come from a command that somebody ran as root. */
+/** Files that belong to another user than the folder come from a command run as root. */
 function checkAccess(folder: string, status: Stats): Finding[] {
   const findings: Finding[] = []
   if ((status.mode & 0o022) !== 0)
@@ -109,15 +111,15 @@ function checkSpace(folder: string): Finding[] {
   const message = `${Math.floor(free / MEBIBYTE)} MiB are free on its disk`
   if (free < NO_SPACE) return [ofDisk.fail(message, cure)]
   if (free < LITTLE_SPACE) return [ofDisk.warn(message, cure)]
-  // Some file systems count no inodes and say 0 of 0.
+  // Some file systems count no inodes and report 0 of 0.
   if (files > 0 && ffree < FEW_INODES)
     return [ofDisk.warn(`only ${ffree} more files fit on its disk`, cure)]
   return [ofDisk.ok(message)]
 }
 
 /**
- * @param folders of every node that keeps its journal here
- * @param isServing whether a server has the data folder now
+ * @param folders of every node that has its journal here
+ * @param isServing whether a server uses the data folder now
  */
 export function checkJournal(
   folders: readonly string[],
@@ -145,7 +147,7 @@ export function checkJournal(
       ),
     )
   const size = `${(bytes / MEBIBYTE).toFixed(1)} MiB in ${segments.length} segments`
-  // The newest of each is being written; an older one should have been shipped within a second.
+  // The newest segment is being written; an older one should have been shipped within a second.
   const waiting = journals.flatMap((journal) =>
     journal.segments.toSorted((a, b) => b.mtimeMs - a.mtimeMs).slice(1),
   )
@@ -163,7 +165,7 @@ export function checkJournal(
   return findings
 }
 
-/** Neither what is missing nor what would lie below a file is there. */
+/** Undefined for a missing path, and for one below a file. */
 export function statIfThere(path: string): Stats | undefined {
   try {
     return statSync(path)
@@ -175,7 +177,7 @@ export function statIfThere(path: string): Stats | undefined {
 
 const ofPort = findingsOf('port')
 
-/** Finds out whether a server could listen at its address. Listens for a moment itself. */
+/** Checks whether a server could listen at its address, by listening briefly. */
 export async function checkPort({
   host,
   port,
@@ -200,7 +202,7 @@ const CURES: Readonly<Record<string, string>> = {
   ENOTFOUND: 'The name leads nowhere: give an address with GATEHOUSE_HOST',
 }
 
-/** @returns the code of the refusal; undefined when it could */
+/** @returns the error code; undefined when it succeeded */
 function tryToListen(host: string, port: number): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>()
   const server = createServer()
@@ -213,9 +215,7 @@ const ofVariables = findingsOf('variables')
 const ofRuntime = findingsOf('runtime')
 const FEW_FILES = 4_096
 
-/**
- * The environment and the runtime: settings that are misspelt or careless, and limits that are low.
- */
+/** Checks the environment and the runtime: misspelt or risky settings, and low limits. */
 export function checkVariables(environment: Environment): Finding[] {
   const findings = unknownVariables(environment).map((name): Finding => {
     const meant = nearestName(name, Object.keys(SETTINGS))
@@ -238,7 +238,7 @@ export function checkVariables(environment: Environment): Finding[] {
   return [ofVariables.ok('no GATEHOUSE_* variable is misspelt')]
 }
 
-/** @param openFiles how many this process may have open; undefined where the system does not say */
+/** @param openFiles how many this process may open; undefined when the system does not report it */
 export function checkRuntime(runtime: {
   readonly version: string
   readonly pinnedVersion: string

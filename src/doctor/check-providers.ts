@@ -1,6 +1,6 @@
 /**
- * Asks every provider that is configured on this machine for its list of models: whether it
- * answers, and takes the key. Nothing of what it says is shown.
+ * Requests the model list of every provider configured on this machine: whether it answers, and
+ * accepts the key. Nothing of the answer is shown.
  */
 import type { Environment } from '../config/setting-type.ts'
 import type { Settings } from '../config/settings.ts'
@@ -44,8 +44,7 @@ export async function checkProviders(
 
 async function askProvider({ provider, baseUrl, key }: Configured): Promise<Finding> {
   const isSigned = provider.signing !== undefined
-  // Credentials that are signed with or exchanged never go out as they are, so only the address is
-  // tried.
+  // Credentials for signing or exchange are never sent themselves, so only the address is tested.
   const url = isSigned ? new URL('/', baseUrl).href : toModelsUrl(provider, baseUrl)
   const header = provider.keyHeader ?? 'authorization'
   const value = provider.keyHeader === undefined ? `Bearer ${key.reveal()}` : key.reveal()
@@ -67,8 +66,8 @@ async function askProvider({ provider, baseUrl, key }: Configured): Promise<Find
 }
 
 /**
- * The request that tests a key, or else beside the endpoint that is called: `/v1/messages` → `/v1/models`, `/chat/completions` →
- * `/models`.
+ * The request that tests a key, or else one beside the called endpoint: `/v1/messages` →
+ * `/v1/models`, `/chat/completions` → `/models`.
  */
 function toModelsUrl({ endpoints, keyCheck }: Provider, baseUrl: string): string {
   if (keyCheck !== undefined) return baseUrl + keyCheck.path

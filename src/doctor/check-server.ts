@@ -18,7 +18,7 @@ const ofClock = findingsOf('clock')
 const ofJournal = findingsOf('journal')
 const ofKey = findingsOf('key')
 const WITHIN_MS = 5_000
-/** The header counts whole seconds, and sign-in and signatures bear minutes. */
+/** The header has whole seconds, and sign-in and signatures tolerate minutes. */
 const MOST_SKEW_MS = 60_000
 const LARGE_BACKLOG_BYTES = 64 * 1024 * 1024
 const MOST_PAGES = 100
@@ -27,11 +27,11 @@ type Json = Readonly<Record<string, unknown>>
 
 interface ServerAddress {
   readonly url: string
-  /** Undefined: none was given, and what needs one is left out. */
+  /** Undefined: none was given, and checks that need one are skipped. */
   readonly apiKey: string | undefined
-  /** The token that reads its metrics; undefined: none was given. */
+  /** The token for reading its metrics; undefined: none was given. */
   readonly metricsToken?: Secret | undefined
-  /** Of this command. */
+  /** The version of this command. */
   readonly version: string
 }
 
@@ -138,15 +138,15 @@ async function readAccount(
   }
 }
 
-/** The account of the key, under any id. */
+/** The key's account, under a placeholder id. */
 const ACCOUNT = 'own'
 
-/** @returns the status of a page that is none; 0 when there was no answer */
+/** @returns the status of an invalid page; 0 when there was no answer */
 async function listAll(url: string, apiKey: string): Promise<Json[] | number> {
   const rows: Json[] = []
   let cursor: unknown = null
   for (let page = 0; page < MOST_PAGES; page += 1) {
-    // The list of providers is one page and takes no query.
+    // The list of providers has one page and takes no query.
     const query = typeof cursor === 'string' ? `?cursor=${encodeURIComponent(cursor)}` : ''
     const answer = await ask(url + query, apiKey)
     if (answer instanceof Error) return 0
@@ -160,10 +160,10 @@ async function listAll(url: string, apiKey: string): Promise<Json[] | number> {
 
 interface Answer {
   readonly status: number
-  /** Undefined: no JSON object. */
+  /** Undefined: not a JSON object. */
   readonly body: Json | undefined
   /**
-   * The server's clock was so far ahead of this one, in milliseconds; undefined when it said no
+   * How far the server's clock is ahead of this one, in milliseconds; undefined when it sent no
    * time.
    */
   readonly skewMs: number | undefined
@@ -191,8 +191,8 @@ async function ask(url: string, apiKey?: string): Promise<Answer | Error> {
 }
 
 /**
- * The id of a request begins with the time (RFC 9562, version 7); a proxy before the gateway may
- * say it in its own way.
+ * A request's id begins with the time (RFC 9562, version 7); a proxy in front of the gateway may
+ * replace the `date` header.
  */
 function timeOf(headers: Headers): number | undefined {
   const hex = /^req_([0-9a-f]{12})7/.exec(headers.get('x-request-id') ?? '')?.[1]
@@ -201,7 +201,7 @@ function timeOf(headers: Headers): number | undefined {
   return Number.isNaN(date) ? undefined : date
 }
 
-/** Any answer of the control plane will do, and a refusal costs least. */
+/** Any answer of the control plane is enough, and a refusal costs least. */
 async function readClock(base: string): Promise<number | undefined> {
   const answer = await ask(`${base}/v1/gates`)
   return answer instanceof Error ? undefined : answer.skewMs
@@ -303,7 +303,7 @@ function only(finding: Finding): ExaminedServer {
 }
 
 const ofConnections = findingsOf('connections')
-/** Fewer calls than this say nothing. */
+/** Minimum sample size. */
 const FEWEST_CALLS = 100
 
 interface Counts {
@@ -313,9 +313,8 @@ interface Counts {
 }
 
 /**
- * @param token what reads the metrics; undefined: nothing was given
- * @returns nothing where the metrics are elsewhere or not to be read: that is as the operator wants
- * it
+ * @param token for reading the metrics; undefined: none
+ * @returns nothing when the metrics are elsewhere or not readable, as the operator configured
  */
 export async function checkConnections(
   base: string,
@@ -335,7 +334,7 @@ export async function checkConnections(
   ]
 }
 
-/** From this part of them on a server keeps no idle connection. */
+/** Above this share a server closes idle connections. */
 const FEW_LEFT_AT = 0.8
 
 function checkHandles(text: string): Finding[] {
@@ -380,10 +379,10 @@ function readCounts(text: string): ReadonlyMap<string, Counts> {
 const LINE =
   /^gatehouse_upstream_connections_total\{provider="([a-z0-9-]{1,64})",event="(opened|reused|failed)"\} (\d{1,15})$/
 
-/** Larger than the metrics of any gateway. */
+/** Larger than any gateway's metrics. */
 const MAX_BYTES = 32 * 1024 * 1024
 
-/** @returns nothing of an answer that is longer than a gateway's */
+/** @returns undefined for an answer that is longer than a gateway's */
 async function readAnswer(response: Response): Promise<string> {
   return new TextDecoder().decode(await readAtMost(response.body ?? [], MAX_BYTES))
 }

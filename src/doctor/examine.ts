@@ -1,5 +1,5 @@
 /**
- * The whole examination: the server where there is one, and this machine where it is the server's.
+ * The whole examination: the server, if there is one, and this machine if it is the server's.
  * Changes nothing.
  */
 import { existsSync } from 'node:fs'
@@ -41,10 +41,10 @@ import { codeOf, findingsOf, guard, messageOf } from './finding.ts'
 
 export interface ExamineOptions {
   readonly environment: Environment
-  /** Of this command. */
+  /** The version of this command. */
   readonly version: string
   readonly pinnedRuntime: string
-  /** How many files this process may have open; undefined where the system does not say. */
+  /** How many files this process may open; undefined when the system does not report it. */
   readonly openFiles: number | undefined
 }
 
@@ -65,7 +65,7 @@ export async function examine(options: ExamineOptions): Promise<readonly Finding
           version,
         })
   findings.push(...server.findings)
-  // A command that talks to a server elsewhere has no data folder, nor the providers' keys.
+  // A command that talks to a remote server has neither its data folder nor the providers' keys.
   const isServersMachine =
     !environment.GATEHOUSE_URL ||
     Boolean(environment.DATABASE_URL) ||
@@ -108,7 +108,7 @@ async function examineMachine(
   const nodes = [folder, ...listWorkerFolders(folder).map((index) => workerFolder(folder, index))]
   const journals = nodes.map((node) => join(node, 'journal'))
   await add('journal', () => checkJournal(journals, state))
-  // The wrong setting may have nothing to do with the database.
+  // The invalid setting may be unrelated to the database.
   const given = settings ?? { dataFolder: folder, database: undefined }
   const isLocated = settings !== undefined || !environment.DATABASE_URL
   const database = isLocated
@@ -133,12 +133,11 @@ async function examineMachine(
   if (server.gates !== undefined) {
     findings.push(
       ...checkGatesOf(server),
-      // Any other server may have been given other keys on purpose.
+      // Other servers may have different keys on purpose.
       ...(settings === undefined || holder === undefined ? [] : checkAgreement(settings, server)),
     )
   } else if (holder === undefined && settings !== undefined && database.gates !== undefined) {
-    // A running server has variables of its own: what it can reach is not to be told from those of
-    // this command.
+    // A running server has its own variables, so this command's do not show what it can reach.
     const mountable = sandboxAddresses('')
     const configured = new Map(
       settings.providers.map(({ id }) => [id, isConfigured(settings, id) || mountable.has(id)]),
@@ -190,7 +189,7 @@ function checkGatesOf({ gates, configured, withoutAddress, ownKeys }: ExaminedSe
   return [finding, ...checkGates(gates, { configured, withoutAddress, ownKeys })]
 }
 
-/** A setting that is here and not there came after the server's start, or never reached it. */
+/** A setting that only this command has was set after the server's start, or never reached it. */
 function checkAgreement(settings: Settings, { configured }: ExaminedServer): Finding[] {
   const missing = settings.providers
     .filter(({ id }) => isConfigured(settings, id) && configured?.get(id) === false)
@@ -213,7 +212,7 @@ function hasAddress({ providers, providerBaseUrls }: Settings, id: string): bool
   return providerBaseUrls.has(id) || provider?.baseUrl !== undefined
 }
 
-/** @returns undefined when they cannot be read; why is found then */
+/** @returns undefined when they cannot be read; the reason is reported later */
 async function readAllSettings(
   environment: Environment,
   findings: Finding[],
@@ -230,7 +229,7 @@ async function readAllSettings(
   }
 }
 
-/** @param remembered the file that the server of this folder had last */
+/** @param remembered the file that the server of this folder used last */
 function checkConfigurationFile(
   { configurationFile: file }: Settings,
   remembered: RememberedConfiguration | undefined,
@@ -256,7 +255,7 @@ function checkConfigurationFile(
   ]
 }
 
-/** @param isReadable whether the database is; one that is not has been found already */
+/** @param isReadable whether the database is readable; if not, that was reported already */
 async function checkMasterKey(settings: Settings, isReadable: boolean): Promise<Finding[]> {
   const check = 'master key'
   try {
@@ -291,7 +290,7 @@ async function checkMasterKey(settings: Settings, isReadable: boolean): Promise<
   }
 }
 
-/** A start narrows a file of its own; it stops at another that everybody may read. */
+/** A start narrows its own file, and stops for a foreign one that everyone can read. */
 function checkExposure({ masterKeys, dataFolder }: Settings): Finding[] {
   if (masterKeys.current !== undefined) return []
   const exposure = findMasterKeyExposure(masterKeyPath(dataFolder))
@@ -310,7 +309,7 @@ function findHolder(folder: string): string | undefined {
   try {
     process.kill(info.pid, 0)
   } catch (error) {
-    // Of another user, but there.
+    // It belongs to another user but exists.
     if (codeOf(error) !== 'EPERM') return undefined
   }
   return info.url

@@ -1,7 +1,7 @@
-/** Makes findings and runs checks. */
+/** Creates findings and runs checks. */
 import type { Finding } from '../core/finding.ts'
 
-/** Makes the findings of one thing that is looked at. */
+/** Creates the findings of one check. */
 export function findingsOf(check: string) {
   return {
     ok: (message: string): Finding => ({ level: 'ok', check, message }),
@@ -10,18 +10,18 @@ export function findingsOf(check: string) {
   }
 }
 
-/** The code of the system's or the client's error; its name where it has none. */
+/** The system's or client's error code; its name if it has none. */
 export function codeOf(thrown: unknown): string {
   const { code, name } = thrown as { code?: unknown; name?: unknown }
   return typeof code === 'string' ? code : String(name)
 }
 
-/** One line of an error's message, for messages that are known to hold no secret. */
+/** The first line of an error's message, for messages that contain no secret. */
 export function messageOf(thrown: unknown): string {
   return (thrown instanceof Error ? thrown.message : String(thrown)).replaceAll(/\s+/g, ' ')
 }
 
-/** One check that breaks must not keep the others from being made. */
+/** A failing check must not prevent the others. */
 export async function guard<Found>(
   check: string,
   examine: () => Promise<Found> | Found,

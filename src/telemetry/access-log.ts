@@ -1,40 +1,37 @@
 /**
- * One line for each finished call and control-plane request, on standard output. Never anything of
- * a body, and no key.
+ * Writes one line for each completed call and control-plane request to standard output. Never any
+ * part of a body, and no key.
  */
 import pino from 'pino'
 import type { CallRecord } from '../core/call.ts'
 import { systemClock } from '../core/clock.ts'
 import type { CallObserver, CallTrace, Refusal } from '../gateway/call-observer.ts'
 
-/** Lines are written together, and at the latest after so many milliseconds. */
+/** Lines are written together, after at most this many milliseconds. */
 const FLUSH_MS = 250
 const WRITE_BYTES = 8 * 1024
-/**
- * A piece of this size that is written to a pipe at once stays in one piece (PIPE_BUF), whoever
- * else writes to it: workers share one.
- */
+/** A write to a pipe of up to this size (PIPE_BUF) is atomic, even when workers share the pipe. */
 const SHARED_WRITE_BYTES = 4096
-/** The process holds this much for a reader that does not read; beyond, lines are lost. */
+/** How much is buffered for a reader that does not read; further lines are lost. */
 const MAX_BUFFERED_BYTES = 8 * 1024 * 1024
 
-/** With lines that wait for so long, nothing is written: they would be written by now. */
+/** When lines have waited this long, writing is blocked. */
 const STUCK_MS = 2 * FLUSH_MS
 
-/** How long the end of the process waits for a reader that is behind. */
+/** How long a shutdown waits for a slow reader. */
 const CLOSE_MS = 2_000
 
-/** A finished request to the control plane. */
+/** A completed control-plane request. */
 export interface ControlRequest {
   readonly requestId: string
   readonly method: string
   /**
-   * The route's own template (`/v1/gates/:id`); null where no route took it: what was asked for may
-   * be anything.
+   * The route's template (`/v1/gates/:id`); null when no route matched, because the path may be
+   * anything.
    */
   readonly path: string | null
   readonly status: number
-  /** The caller: a key's id. Null when that is not known. */
+  /** The caller's key id. Null when unknown. */
   readonly actor: string | null
   readonly durationMs: number
 }
@@ -42,12 +39,14 @@ export interface ControlRequest {
 export class AccessLog implements CallObserver {
   readonly #destination: ReturnType<typeof pino.destination>
   readonly #log: pino.Logger
-  /** In milliseconds of `elapsed`, of the last write or the first line; undefined: none waits. */
+  /**
+   * Time of the last write or first line, in milliseconds of `elapsed`; undefined: nothing waits.
+   */
   #unwrittenSince: number | undefined
 
   /**
    * @param destination a file's path, or a file descriptor
-   * @param worker which of the workers that share it
+   * @param worker the number of the worker that shares it
    */
   constructor(destination: number | string = 1, worker?: number) {
     this.#destination = pino.destination({
@@ -59,7 +58,7 @@ export class AccessLog implements CallObserver {
       maxLength: MAX_BUFFERED_BYTES,
       periodicFlush: FLUSH_MS,
     })
-    // A reader that has gone is no reason to end: calls go on without their lines.
+    // A missing reader does not end the process: calls continue without their lines.
     this.#destination.on('error', () => {
       this.#unwrittenSince = Number.NEGATIVE_INFINITY
     })
@@ -69,8 +68,8 @@ export class AccessLog implements CallObserver {
     this.#destination.on('drain', () => {
       this.#unwrittenSince = undefined
     })
-    // For a process that ends without `close`: the library would try until all is written, so that
-    // a disk without room, or a reader that does not read, keeps it from ending for good.
+    // For a process that ends without `close`: the library would retry until all is written, so a
+    // full disk or a stopped reader would block the exit forever.
     const flush = this.#destination.flushSync.bind(this.#destination)
     this.#destination.flushSync = () => {
       if (!this.#isStuck()) flush()
@@ -136,10 +135,7 @@ export class AccessLog implements CallObserver {
     return since !== undefined && systemClock.elapsed() - since > STUCK_MS
   }
 
-  /**
-   * Resolves when every line is written, when its reader has gone, or when the reader did not read
-   * for `CLOSE_MS`.
-   */
+  /** Resolves when every line is written, the reader is gone, or it did not read for `CLOSE_MS`. */
   async close(): Promise<void> {
     const destination = this.#destination
     const written = new Promise<void>((resolve) => {
@@ -151,7 +147,7 @@ export class AccessLog implements CallObserver {
     const timer = setTimeout(patience.resolve, CLOSE_MS)
     await Promise.race([written, patience.promise])
     clearTimeout(timer)
-    // Else the process tries to write the rest as it exits, again and again until somebody reads.
+    // Otherwise the process would retry the rest at exit until the reader reads.
     destination.destroy()
   }
 }

@@ -1,16 +1,17 @@
 /**
- * Counts calls as they end, in plain memory, for Prometheus' next scrape. Must not know Prometheus.
+ * Counts calls when they end, in plain memory, for Prometheus' next scrape. Must not know
+ * Prometheus.
  */
 import type { CallRecord } from '../core/call.ts'
 import type { Usage } from '../core/usage.ts'
 import type { AttemptRecord, CallObserver, Refusal } from '../gateway/call-observer.ts'
 
-/** Of each metric; beyond, a new gate or target is counted under `other`. */
+/** Per metric; further gates or targets count under `other`. */
 const MAX_SERIES = 2_000
-/** A histogram is as many lines as it has bounds, and three more. */
+/** A histogram needs a line per bound, plus three. */
 const MAX_HISTOGRAMS = 500
 
-/** The value of a label that has nothing to say. */
+/** The value of a label without a value. */
 const NONE = 'none'
 
 export interface Count {
@@ -55,7 +56,7 @@ export class CallCounters implements CallObserver {
   /** code */
   readonly refused = new SeriesTable(MAX_SERIES, toCount)
 
-  /** Those under way are counted where they begin and end. */
+  /** Running calls are counted where they begin and end. */
   begin(): undefined {}
 
   finish(record: CallRecord, attempts: readonly AttemptRecord[]): void {
@@ -81,7 +82,7 @@ export class CallCounters implements CallObserver {
     this.#noteRefusal(refusalCode)
   }
 
-  /** A provider may report anything; what is no count is not counted, as in the ledger. */
+  /** A provider may report anything; invalid counts are ignored, as in the ledger. */
   #addTokens(target: string, usage: Usage): void {
     const { used } = this.tokens.of(target)
     used.input += toTokens(usage.inputTokens)
@@ -104,16 +105,16 @@ function toTokens(reported: number): number {
   return Number.isSafeInteger(reported) && reported > 0 ? reported : 0
 }
 
-/** `2xx` of 204; a target that sent no status has none. */
+/** `2xx` for 204; a target that sent no status has none. */
 function classOf(status: number | null): string {
   return status === null ? NONE : (CLASSES[Math.trunc(status / 100)] ?? NONE)
 }
 
 const CLASSES = [NONE, '1xx', '2xx', '3xx', '4xx', '5xx']
 
-// Counters by their labels, in plain memory and bounded: labels are named by customers.
+// Counters by label, in plain memory and bounded, because customers name the labels.
 
-/** The value of the bounded label once there is no room for another. */
+/** The value of the bounded label when there is no room for another. */
 const OTHER = 'other'
 
 export class SeriesTable<Series> {
@@ -121,7 +122,7 @@ export class SeriesTable<Series> {
   readonly #maxSeries: number
   readonly #create: (labels: readonly string[]) => Series
 
-  /** @param maxSeries how many there may be before new ones are counted under `other` */
+  /** @param maxSeries further series count under `other` */
   constructor(maxSeries: number, create: (labels: readonly string[]) => Series) {
     this.#maxSeries = maxSeries
     this.#create = create
@@ -162,16 +163,14 @@ function keyOf(bounded: string, rest: readonly string[]): string {
   }
 }
 
-/** Seconds: from an answer out of a cache to a model that thinks for minutes. */
+/** Seconds: from a cached answer to a model that thinks for minutes. */
 export const SECONDS = [
   0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600,
 ] as const
 
-/**
- * How often a value fell below each bound. Plain numbers: adding one costs a search among a few.
- */
+/** Counts values by bound, with plain numbers: adding one costs a short search. */
 export class SecondsHistogram {
-  /** By upper bound, each without those below it; the last is for what exceeds all bounds. */
+  /** By upper bound, not cumulative; the last is for values above all bounds. */
   readonly counts = new Float64Array(SECONDS.length + 1)
   sum = 0
   count = 0

@@ -71,7 +71,7 @@ export function targetAttributes(
   }
 }
 
-/** Of a whole call. Unknown values are left out. */
+/** For a whole call. Unknown values are omitted. */
 function callAttributes(record: CallRecord, names: ProviderNames): Attributes {
   const { target, firstByteMs, usage } = record
   return {
@@ -101,7 +101,7 @@ function callAttributes(record: CallRecord, names: ProviderNames): Attributes {
   }
 }
 
-/** Low in cardinality, as the conventions want it: one of our kinds. */
+/** One of the gateway's kinds: low cardinality, as the conventions require. */
 export function errorAttributes({
   errorKind,
   outcome,
@@ -112,7 +112,7 @@ export function errorAttributes({
 
 interface CallTracerOptions {
   readonly tracer: Tracer
-  /** The tracer's own. */
+  /** The tracer's id generator. */
   readonly ids: PreparedIds
   readonly sampler: Sampler
   readonly providerNames: ProviderNames
@@ -149,7 +149,7 @@ export class CallTracer implements CallObserver {
       record.startedAt,
     )
     span.setAttributes(callAttributes(record, this.#names))
-    // A client that has left is no fault of anybody's.
+    // A client that left is not an error.
     if (record.outcome === 'failed') span.setStatus({ code: SpanStatusCode.ERROR })
     const context = trace.setSpan(ROOT_CONTEXT, span)
     for (const attempt of attempts) {
@@ -187,7 +187,7 @@ export class CallTracer implements CallObserver {
       'gatehouse.dialect': dialect,
       'gatehouse.outcome': 'refused',
     })
-    // The caller's own fault is no error of a server's (semantic conventions for HTTP).
+    // The caller's own mistake is not a server error (semantic conventions for HTTP).
     if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
     span.end(startedAt + durationMs)
   }
@@ -200,8 +200,8 @@ export class CallTracer implements CallObserver {
 }
 
 /**
- * Tells times of moments on `performance.now()`'s scale, given one of both: the machine's clock may
- * have been set.
+ * Converts `performance.now()` times to epoch times, given one time on both, because the machine's
+ * clock may have been set.
  */
 function epochOf(endedAt: number, endedOnScale: number): (at: number) => number {
   return (at) => endedAt + at - endedOnScale
@@ -210,14 +210,14 @@ function epochOf(endedAt: number, endedOnScale: number): (at: number) => number 
 const random = new RandomIdGenerator()
 
 /**
- * Ids are made when a call comes in, because upstreams receive them; spans only when it is over, of
- * what is sampled.
+ * Ids are created when a call arrives, because upstreams receive them; spans only when it ends, and
+ * only if sampled.
  */
 export class TracedCall implements CallTrace {
   readonly traceId: string
   readonly spanId = random.generateSpanId()
   readonly isSampled: boolean
-  /** Holds the caller's span, where it named one. */
+  /** Contains the caller's span, if it sent one. */
   readonly context: Context
   readonly #state: string | null
 
@@ -249,15 +249,13 @@ export class TracedCall implements CallTrace {
 const PARENT =
   /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 
-/**
- * @returns undefined where the caller sent none, or none that is valid: then a trace begins here
- */
+/** @returns undefined when the caller sent no valid parent: a new trace then begins here */
 function parseParent(headers: HeaderFields): SpanContext | undefined {
   const text = headers.get('traceparent')
   const match = text === null ? null : PARENT.exec(text.trim())
   if (match === null) return undefined
   const [, version, traceId, spanId, flags, more] = match
-  // Only later versions may say more than this one.
+  // Only later versions may contain more than this one.
   if (traceId === undefined || spanId === undefined || (version === '00' && more !== undefined))
     return undefined
   const traceFlags = Number.parseInt(flags ?? '0', 16) & TraceFlags.SAMPLED
@@ -271,7 +269,7 @@ function parseParent(headers: HeaderFields): SpanContext | undefined {
   }
 }
 
-/** Gives a span the id that was made for it before. */
+/** Gives a span the id that was created for it earlier. */
 export class PreparedIds implements IdGenerator {
   traceId = ''
   spanId = ''

@@ -1,5 +1,5 @@
 /**
- * The gateway's own log: one JSON line an event on standard error. Never a prompt, a completion or
+ * The gateway's own log: one JSON line per event on standard error. Never a prompt, a completion or
  * a secret.
  */
 import pino from 'pino'
@@ -10,21 +10,21 @@ export interface Log {
   error(fields: object, message: string): void
 }
 
-/** Its level may be changed while it is written. */
+/** Its level can be changed at any time. */
 export interface LeveledLog extends Log {
   level: string
 }
 
-/** So much waits in memory for a disk that has no room; beyond, lines are lost. */
+/** How much is buffered for a full disk; further lines are lost. */
 const MAX_BUFFERED_BYTES = 1024 * 1024
 
-/** @param base in every line */
+/** @param base added to every line */
 export function createLog(level: string, base: object | null = null): LeveledLog {
-  // Standard output is for what the user asked to see; synchronous, so that the last line before an
-  // exit is not lost.
+  // Standard output is for the command's result. Synchronous, so that the last line before an exit
+  // is not lost.
   const destination = pino.destination({ dest: 2, sync: true, maxLength: MAX_BUFFERED_BYTES })
-  // A file on a full disk, a reader that has gone: no reason to end. What waits goes out with the
-  // first line that can be written again.
+  // A full disk or a missing reader does not end the process. Waiting lines are written with the
+  // first line that succeeds.
   destination.on('error', () => {})
   return pino(
     { level, base: base === null ? null : { ...base }, timestamp: pino.stdTimeFunctions.isoTime },

@@ -1,6 +1,6 @@
 /**
- * Every metric at `/metrics`: its name, labels and meaning, for Prometheus and for
- * docs/generated/metrics.md. read-metrics.ts says where the figures come from.
+ * Every metric at `/metrics`: name, labels and meaning, for Prometheus and for
+ * docs/generated/metrics.md. metrics.ts reads the figures.
  */
 
 export interface Metric {
@@ -8,7 +8,7 @@ export interface Metric {
   readonly labels: readonly string[]
   /** One line, without a full stop. */
   readonly help: string
-  /** A caveat for the reader; only in the documentation. */
+  /** A caveat, shown only in the documentation. */
   readonly note?: string
 }
 
@@ -209,7 +209,7 @@ export const METRICS = {
   }),
 }
 
-/** With `serve --workers`, of each worker; its supervisor says them itself. */
+/** With `serve --workers`: metrics about each worker, from the supervisor. */
 export const SUPERVISOR_METRICS = {
   gatehouse_worker_up: gauge('1 while this worker serves, else 0', {
     labels: ['worker'],

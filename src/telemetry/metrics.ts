@@ -16,7 +16,7 @@ import {
 } from './call-counters.ts'
 import { METRICS, type MetricName } from './metric-list.ts'
 
-/** The questions to the rest of the house when somebody looks. */
+/** What the metrics read from the rest of the gateway. */
 export interface MetricSources {
   journal(): {
     readonly writable: boolean
@@ -38,7 +38,7 @@ export interface MetricSources {
         readonly questions: number
       })
     | undefined
-  /** Undefined: no other process can change what this one holds. */
+  /** Undefined: no other process can change this one's data. */
   readonly node?:
     | (() => {
         readonly status: string
@@ -50,7 +50,7 @@ export interface MetricSources {
         readonly confirmations: { readonly count: number; readonly seconds: number }
       })
     | undefined
-  /** Connections to upstreams, by provider. */
+  /** Upstream connections by provider. */
   connections(): ReadonlyMap<
     string,
     {
@@ -61,14 +61,14 @@ export interface MetricSources {
       readonly idle: number
     }
   >
-  /** Undefined: the system does not tell. */
+  /** Undefined: the system does not report them. */
   readonly handles?: { readonly most: number; count(): number } | undefined
   installation(): { readonly isRight: boolean; readonly setBacks: number }
-  /** Undefined: another process counts. */
+  /** Undefined: another process counts them. */
   readonly reloads?: { readonly refused: number } | undefined
   /** Seconds. */
   shipperLag(): number
-  /** `provider/model` of each breaker that is open; of one target as often as accounts have one. */
+  /** `provider/model` of each open breaker; a target repeats for each account that has one. */
   openBreakers(): Iterable<string>
 }
 
@@ -177,7 +177,7 @@ function toHeap(): readonly Sample[] {
   const { heapUsed, heapTotal } = process.memoryUsage()
   return [
     { labels: ['used'], value: heapUsed },
-    // Garbage that is not collected yet may count as used and take up no more room.
+    // Uncollected garbage may count as used without occupying more memory.
     { labels: ['total'], value: Math.max(heapTotal, heapUsed) },
   ]
 }
@@ -231,7 +231,7 @@ function toBreakers(targets: Iterable<string>): readonly Sample[] {
 const INTERVAL_MS = 500
 const REMEMBERED = 120
 
-/** How late the event loop was, looked at twice a second and remembered for a minute. */
+/** The event loop's delay, measured twice a second and kept for a minute. */
 export class EventLoopLag {
   readonly #lags = new Float64Array(REMEMBERED)
   readonly #endLooking: () => void
@@ -242,7 +242,7 @@ export class EventLoopLag {
     this.#endLooking = systemClock.every(INTERVAL_MS, () => this.#look())
   }
 
-  /** Of the last minute, in milliseconds. */
+  /** In the last minute, in milliseconds. */
   longestMs(): number {
     return Math.max(...this.#lags)
   }
@@ -276,7 +276,7 @@ export function renderMetrics(readers: Record<MetricName, ReadMetric>): string {
   return `${metrics.join('\n\n')}\n`
 }
 
-/** Samples with the same labels are one series, and a metric without labels is never absent. */
+/** Samples with the same labels are one series; a metric without labels is always present. */
 function toSeries(name: string, names: readonly string[], samples: Iterable<Sample>): string[] {
   const sums = new Map(names.length === 0 ? [['', 0]] : [])
   for (const { labels, value } of samples) {
@@ -357,7 +357,7 @@ export function createMetricsEndpoint(
   }
 }
 
-/** The main port's answer at /metrics where the metrics have a port of their own. */
+/** The main port's answer at /metrics when the metrics have their own port. */
 export function tellMetricsPort(): Promise<Response> {
   return Promise.resolve(
     refuseReader('not_found', 'The metrics are on a port of their own (GATEHOUSE_METRICS_PORT).'),
@@ -374,7 +374,7 @@ function refuseReader(
   })
 }
 
-/** Hashes are compared, so that the time tells nothing, not even the length. */
+/** Compares hashes, so that the time reveals nothing, not even the length. */
 function isToken(header: string | null, token: Secret): boolean {
   const presented = /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1]
   return presented !== undefined && timingSafeEqual(hash(presented), hash(token.reveal()))

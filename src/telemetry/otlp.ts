@@ -1,6 +1,6 @@
 /**
- * Sends traces and metrics over OTLP/HTTP with OpenTelemetry's own packages, in batches and out of
- * every call's way. Costly to load: import it only where an endpoint is configured.
+ * Exports traces and metrics over OTLP/HTTP with OpenTelemetry's own packages, in batches outside
+ * of calls. Expensive to load, so import it only when an endpoint is configured.
  */
 
 import type { Attributes, Histogram, Meter } from '@opentelemetry/api'
@@ -36,10 +36,7 @@ import {
 } from './call-tracer.ts'
 import type { Log } from './log.ts'
 
-/**
- * How long the last batch gets at the end: a collector that does not answer must not hold up a
- * shutdown.
- */
+/** Time for the last batch: a silent collector must not delay a shutdown. */
 const FAREWELL_MS = 3_000
 const MAX_BATCH = 512
 const SCOPE = 'gatehouse'
@@ -52,7 +49,7 @@ export interface OtlpOptions {
 
 export interface Otlp {
   readonly observers: readonly CallObserver[]
-  /** Sends what is left, for a bounded time. */
+  /** Sends the rest, for a bounded time. */
   close(): Promise<void>
 }
 
@@ -83,7 +80,7 @@ export function startOtlp(settings: OtlpSettings, options: OtlpOptions): Otlp {
   }
 }
 
-/** The operator's attributes of the service (OTEL_RESOURCE_ATTRIBUTES) count before ours. */
+/** The operator's service attributes (OTEL_RESOURCE_ATTRIBUTES) override the gateway's. */
 function toResource(serviceName: string, version: string): Resource {
   const own = resourceFromAttributes({ 'service.name': 'gatehouse', 'service.version': version })
   const told = detectResources({ detectors: [envDetector] })
@@ -109,7 +106,7 @@ function createTracerProvider(
     maxExportBatchSize: Math.min(MAX_BATCH, settings.spanQueueSize),
     scheduledDelayMillis: settings.spanDelayMs,
   })
-  // The sampling of a call was decided when it came in: its upstreams know of it.
+  // Sampling was decided when the call arrived, because its upstreams were told.
   return new TracerProvider({
     resource,
     idGenerator: ids,
@@ -147,7 +144,7 @@ interface Exporter<Items> {
   ): void
 }
 
-/** Reports its failures; everything else about it stays as it is. */
+/** Reports its failures without changing anything else. */
 function watch<Items, E extends Exporter<Items>>(
   exporter: E & Exporter<Items>,
   onFailure: (error: Error | undefined) => void,
@@ -161,7 +158,8 @@ function watch<Items, E extends Exporter<Items>>(
   return exporter
 }
 
-// Exports that fail are logged once a minute at most: a collector that is down must not fill it.
+// Failed exports are logged at most once a minute, so that an unavailable collector does not fill
+// the log.
 
 const QUIET_MS = 60_000
 
@@ -176,7 +174,7 @@ export function createExportFailureReport(
   return (signal, error) => {
     failures += 1
     if (now() < quietUntil) return
-    // The message alone: an error of an HTTP client may hold the headers that it sent.
+    // Only the message: an HTTP client's error may contain the headers that it sent.
     log.warn(
       { signal, failures, reason: error?.message ?? 'unknown' },
       'telemetry could not be exported',
@@ -186,7 +184,7 @@ export function createExportFailureReport(
   }
 }
 
-// https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-metrics/ gives the bounds.
+// Bounds by https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-metrics/.
 const SECONDS = [
   0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92,
 ]
@@ -196,8 +194,8 @@ const TOKENS = [
 ]
 
 /**
- * The two metrics that OpenTelemetry's conventions for generative AI name. Must not know where they
- * go.
+ * The two metrics of OpenTelemetry's conventions for generative AI. Must not know where they are
+ * sent.
  */
 export class CallMeter implements CallObserver {
   readonly #durations: Histogram
@@ -222,7 +220,7 @@ export class CallMeter implements CallObserver {
 
   finish(record: CallRecord): void {
     const { target, usage, dialect } = record
-    // A call that asked no provider is no operation of one.
+    // A call that asked no provider is not an operation.
     if (target === null) return
     const attributes: Attributes = targetAttributes(dialect, target, this.#names)
     if (record.firstByteMs !== null) attributes['gen_ai.response.model'] = modelOf(target)

@@ -1,6 +1,6 @@
 /**
- * Starts what the operator has asked for, and loads nothing that was not asked for. Must not know
- * the rest of the house.
+ * Starts the telemetry that the operator configured, and loads nothing else. Must not know the rest
+ * of the gateway.
  */
 import type { TelemetrySettings } from '../config/telemetry-settings.ts'
 import type { CallObserver, CallTrace } from '../gateway/call-observer.ts'
@@ -17,14 +17,14 @@ import {
 } from './metrics.ts'
 
 export interface Telemetry {
-  /** Undefined: nobody watches. */
+  /** Undefined: no observer. */
   readonly observer: CallObserver | undefined
-  /** Serves `/metrics`; undefined: there are none. */
+  /** Serves `/metrics`; undefined: metrics are off. */
   readonly metrics: ((request: Request) => Promise<Response>) | undefined
-  /** This process's own, whatever `metrics` serves; undefined: there are none. */
+  /** This process's own metrics, whatever `metrics` serves; undefined: metrics are off. */
   readonly renderMetrics: (() => Promise<string>) | undefined
   readonly noteControlRequest: ((request: ControlRequest) => void) | undefined
-  /** Sends and writes what is left; bounded. */
+  /** Sends and writes the rest, for a bounded time. */
   close(): Promise<void>
 }
 
@@ -33,13 +33,13 @@ export interface TelemetryOptions {
   readonly version: string
   readonly providerNames: ProviderNames
   readonly sources: MetricSources
-  /** Undefined: this process is no worker. */
+  /** Undefined: this process is not a worker. */
   readonly worker?: TelemetryOfWorker | undefined
 }
 
 export interface TelemetryOfWorker {
   readonly index: number
-  /** The metrics of all workers: a scrape reaches one of them by chance. */
+  /** The metrics of all workers, because a scrape reaches an arbitrary one. */
   readonly collectMetrics: () => Promise<string>
 }
 
@@ -81,11 +81,11 @@ export async function startTelemetry(
   }
 }
 
-// Several observers as one, none of which can break a call or keep the others from being told.
+// Combines several observers; none can break a call or prevent the others from being called.
 
 /**
- * @param onFault called with what an observer threw, once for each of them
- * @returns undefined where there is nobody to tell
+ * @param onFault called for an observer's error, once per observer
+ * @returns undefined without observers
  */
 export function combineObservers(
   observers: readonly CallObserver[],

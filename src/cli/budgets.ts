@@ -1,4 +1,4 @@
-/** `gatehouse budgets`: what a key or a gate may use, and what it has used. */
+/** `gatehouse budgets`: usage limits of keys and gates, and how much is used. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
 import { MAX_LIMIT_USD } from '../core/money.ts'
@@ -25,10 +25,10 @@ interface BudgetFlags {
 }
 
 export function bindBudgets(program: Command, context: CliContext): void {
-  const budgets = program.command('budgets').description('budgets: what a key or a gate may use')
+  const budgets = program.command('budgets').description('budgets: usage limits of keys and gates')
 
   withLimitOptions(budgets.command('create'))
-    .description('limit what a key or a gate may use; when it is used up, calls are refused')
+    .description('create a budget of a key or a gate; when it is used up, calls are refused')
     .option('--key <id>', `the key: ${A_KEY} (required, or --gate)`)
     .option('--gate <id>', 'the gate (required, or --key)')
     .addOption(
@@ -89,7 +89,7 @@ export function bindBudgets(program: Command, context: CliContext): void {
   addAct(budgets, context, {
     name: 'update',
     argument: ['id', idOf('budget')],
-    about: 'change a budget; what it has used stays',
+    about: 'change a budget; its usage stays',
     examples: ['gatehouse budgets update bud_… --usd 80'],
     options: withLimitOptions,
     toBody: (flags: BudgetFlags) => changesOf(toBody(flags)),

@@ -29,11 +29,11 @@ type Gate = Schemas['Gate']
 export function bindGates(program: Command, context: CliContext): void {
   const gates = program
     .command('gates')
-    .description('gates: the names that stand where a model name was')
+    .description('gates: names that applications call in place of a model')
 
   addAct(gates, context, {
     name: 'create',
-    argument: ['id', 'by which calls will name it'],
+    argument: ['id', 'the name that calls use as the model'],
     about: 'create a gate, with one --target or more',
     examples: [
       'gatehouse gates create assistant --target openai/gpt-5-mini',
@@ -67,7 +67,7 @@ export function bindGates(program: Command, context: CliContext): void {
   addShow(gates, context, {
     ask: 'GET /v1/gates/{id}',
     one: 'gate',
-    about: 'show one gate, and why another target than its first answers',
+    about: 'show one gate, and why a fallback answers',
     examples: ['gatehouse gates show assistant'],
     show,
     async findFacts(client, id) {
@@ -81,12 +81,12 @@ export function bindGates(program: Command, context: CliContext): void {
   addAct(gates, context, {
     name: 'update',
     argument: ['id', idOf('gate')],
-    about: 'change a gate; what is not given stays as it is',
+    about: 'change a gate; only the given options change',
     examples: ['gatehouse gates update assistant --target openai/gpt-5 --max-retries 1'],
     options: (command) =>
       withGateOptions(command).option(
         '--clear-defaults',
-        'take all defaults away, but for those given with it',
+        'remove all defaults except those given with it',
       ),
     toBody(flags: GateFlags) {
       changesOf(toGateBody(flags))
@@ -106,8 +106,7 @@ export function bindGates(program: Command, context: CliContext): void {
   addAct(gates, context, {
     name: 'test',
     argument: ['id', idOf('gate')],
-    about:
-      'ask every target of a gate once, with a tiny call that counts and is logged like any other',
+    about: 'send one tiny call to every target of a gate; it counts and is logged like any other',
     examples: ['gatehouse gates test assistant'],
     toBody: () => undefined,
     send: (client, id) => client.call('POST /v1/gates/{id}/test', 'results', { path: { id } }),
@@ -287,11 +286,9 @@ function withGateOptions(command: Command): Command {
     )
     .addOption(new Option('--reasoning-effort <word>', 'default').choices(REASONING_EFFORTS))
     .addOption(
-      new Option('--overrides <how>', 'when a request says otherwise than the gate').choices(
-        OVERRIDES,
-      ),
+      new Option('--overrides <how>', 'when a request contradicts the gate').choices(OVERRIDES),
     )
-    .option('--max-retries <n>', 'times a target is tried again, 0 to 5', (text) =>
+    .option('--max-retries <n>', 'retries of a target, 0 to 5', (text) =>
       parseWhole(text, { min: 0, max: 5 }),
     )
 }

@@ -95,7 +95,8 @@ export function bindKeys(program: Command, context: CliContext): void {
   addAct(keys, context, {
     name: 'rotate',
     argument: ['id', A_KEY],
-    about: 'give a key a new text, printed once, alone on standard output; the old one ends later',
+    about:
+      'rotate a key: the new one is printed once, alone on standard output; the old one ends later',
     examples: ['KEY=$(gatehouse keys rotate 6121edd01a1f --old-ends-in 3600)'],
     options: (command) =>
       command.option(

@@ -11,13 +11,11 @@ import { terminal } from './terminal.ts'
 export function bindMasterKey(program: Command, context: CliContext): void {
   const masterKey = program
     .command('master-key')
-    .description('the key that stored credentials are encrypted under; on the local data folder')
+    .description('the key that encrypts stored credentials; on the local data folder')
 
   masterKey
     .command('status')
-    .description(
-      'show which credentials are encrypted under which key; exit code 1 when some cannot be read',
-    )
+    .description('show which key encrypts which credentials; exit code 1 if some cannot be read')
     .addHelpText('after', example('gatehouse master-key status'))
     .action(async (_flags, command: Command) => {
       const status = await context.masterKey.status()

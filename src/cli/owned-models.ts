@@ -47,7 +47,7 @@ export function bindOwnedModels(program: Command, context: CliContext): void {
 
   addAct(models, context, {
     name: 'create',
-    argument: ['slug', 'by which gates will name it: owned/SLUG'],
+    argument: ['slug', 'used in gates as owned/SLUG'],
     about:
       'register a model; its credential is read from standard input or a ' +
       'hidden prompt, and may be empty',
@@ -101,7 +101,7 @@ export function bindOwnedModels(program: Command, context: CliContext): void {
   addAct(models, context, {
     name: 'update',
     argument: ['slug', A_MODEL],
-    about: 'change an owned model; what is not given stays as it is',
+    about: 'change an owned model; only the given options change',
     examples: [
       'gatehouse owned-models update llama --model llama3.3:70b',
       'gatehouse owned-models update llama --credential < new-key.txt',
@@ -109,7 +109,7 @@ export function bindOwnedModels(program: Command, context: CliContext): void {
     options: (command) =>
       withChangeOptions(command, false)
         .option('--credential', 'set a new credential, read from standard input or a hidden prompt')
-        .option('--no-credential', 'take away the one that there is: its server takes none'),
+        .option('--no-credential', 'delete the credential: its server takes none'),
     async toBody(flags: ChangeFlags & { credential?: boolean }) {
       const changes = toBody(flags)
       if (flags.credential === undefined) changesOf(changes)
@@ -134,7 +134,7 @@ export function bindOwnedModels(program: Command, context: CliContext): void {
   addAct(models, context, {
     name: 'probe',
     argument: ['slug', A_MODEL],
-    about: 'ask a model again whether it answers; waits for one that has to be loaded first',
+    about: 'probe a model again; waits while its server loads it',
     examples: ['gatehouse owned-models probe llama'],
     toBody: () => undefined,
     send: async (client, slug) =>

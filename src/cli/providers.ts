@@ -1,5 +1,5 @@
 /**
- * `gatehouse providers`: who can stand behind a gate, and what each endpoint loses on the way
+ * `gatehouse providers`: the vendors that gates can use, and what each endpoint loses on the way
  * there.
  */
 import type { Command } from 'commander'
@@ -20,7 +20,7 @@ type Conformance = Schemas['Conformance']
 export function bindProviders(program: Command, context: CliContext): void {
   const providers = program
     .command('providers')
-    .description('providers: who can stand behind a gate')
+    .description('providers: the vendors that gates can use')
 
   providers
     .command('list')

@@ -23,7 +23,7 @@ export function resourceCommands(resource: PlainResource) {
 
     addAct(parent, context, {
       name: 'create',
-      argument: [argument, `by which people will know the ${one}`],
+      argument: [argument, `${argument} of the ${one}`],
       about: `create a ${one}`,
       examples: [`gatehouse ${words} create ${tried}`],
       options: addOptions,
@@ -55,7 +55,7 @@ export function resourceCommands(resource: PlainResource) {
     addAct(parent, context, {
       name: 'update',
       argument: ['id', idOf(one)],
-      about: `change a ${one}; what is not given stays as it is`,
+      about: `change a ${one}; only the given options change`,
       examples: [`gatehouse ${words} update ${anId} --${argument} ${tried}`],
       options(command) {
         command.option(`--${argument} <text>`, `another ${argument}`)

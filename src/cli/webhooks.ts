@@ -77,15 +77,15 @@ export function bindWebhooks(program: Command, context: CliContext): void {
   addAct(webhooks, context, {
     name: 'update',
     argument: ['id', idOf('webhook')],
-    about: 'change a webhook; what is not given stays as it is',
+    about: 'change a webhook; only the given options change',
     examples: ['gatehouse webhooks update wh_… --no-active'],
     options: (command) =>
       command
-        .option('--url <address>', 'where to')
+        .option('--url <address>', 'the new address')
         .option('--events <names>', `with commas, of ${EVENTS}`, parseEvents)
         .option('--secret', 'read a new secret from standard input or a hidden prompt')
-        .option('--active', 'send again')
-        .option('--no-active', 'send nothing'),
+        .option('--active', 'resume deliveries')
+        .option('--no-active', 'pause deliveries'),
     async toBody({ url, events, active, secret }: WebhookFlags) {
       const given = secret === true ? await readSecret('The new secret') : undefined
       return changesOf({ url, events, active, secret: given })
@@ -113,7 +113,7 @@ export function bindWebhooks(program: Command, context: CliContext): void {
   addDelete(webhooks, context, {
     ask: 'DELETE /v1/webhooks/{id}',
     one: 'webhook',
-    about: 'delete a webhook, with what is on its way to it',
+    about: 'delete a webhook and its pending deliveries',
     examples: ['gatehouse webhooks delete wh_… --yes'],
   })
 }

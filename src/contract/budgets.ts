@@ -138,9 +138,9 @@ export const budgetResource = {
   groupDescription: 'A limit on what a key or a gate spends.',
   operations: {
     list: 'List budgets, newest first, with what is used of them',
-    create: 'Limit what a key or a gate may use',
+    create: 'Create a budget',
     show: 'Show a budget and what is used of it',
-    update: 'Change a budget; what was used stays',
+    update: 'Change a budget; its usage stays',
     delete: 'Delete a budget',
   },
   list: listOf(budgetBody, 'BudgetList'),

@@ -166,7 +166,7 @@ export const memberResource = {
   operations: {
     list: 'List members, newest first',
     update: {
-      summary: 'Hand the account on to a member',
+      summary: 'Transfer the account to a member',
       description: 'The owner alone can, and becomes a member by it.',
       refusals: [403],
       isForUsers: true,
@@ -217,7 +217,7 @@ export const invitationResource = {
   operations: {
     list: 'List invitations, newest first',
     create: {
-      summary: 'Invite somebody to the account',
+      summary: 'Create an invitation',
       description:
         'No mail is sent: hand the link or the token on yourself. It works once, for seven days.',
       takes: 'Whom.',
@@ -226,7 +226,7 @@ export const invitationResource = {
     },
     show: 'Show an invitation',
     delete: {
-      summary: 'Withdraw an invitation',
+      summary: 'Revoke an invitation',
       description: 'Not one that was accepted: remove the member instead.',
       answers: 'It is withdrawn.',
       refusals: [409],

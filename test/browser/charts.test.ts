@@ -268,7 +268,7 @@ describe('an unfinished period', () => {
 
   test('is broken in the lines of a page at every width', async () => {
     await atEachWidth('/dashboard/?range=24h', async () => {
-      await figure().getByText('Not over yet').waitFor()
+      await figure().getByText('Current period (incomplete)').waitFor()
       expect(await figure().getByRole('application').getAttribute('aria-label')).toContain(
         'is not over yet',
       )

@@ -65,7 +65,7 @@ const latencyRoute = createRoute({
   method: 'get',
   path: '/v1/analytics/latency',
   operationId: 'getLatencies',
-  summary: 'How often calls took how long, over time',
+  summary: 'Latency distribution over time',
   description:
     'Counts of calls by their duration and by the time to their first byte, within 2 %: what ' +
     `a heat map is drawn from. ${OLD_HOURS}`,
@@ -78,7 +78,7 @@ const refusedRoute = createRoute({
   method: 'get',
   path: '/v1/analytics/refused',
   operationId: 'getRefusedCalls',
-  summary: 'How many calls were refused over time, and why',
+  summary: 'Refused calls over time, by reason',
   description:
     'Calls that were answered with a 4xx before any upstream was asked: turned away before ' +
     'they were admitted (in no other sum), or refused afterwards (`refused` of the other ' +

@@ -13,7 +13,7 @@ const listRoute = createRoute({
   method: 'get',
   path: '/v1/conformance',
   operationId: 'listConformance',
-  summary: 'List what each endpoint loses on the way to each target',
+  summary: 'List what each endpoint loses at each target',
   tags: ['Providers'],
   request: { query: noQuery },
   responses: {

@@ -130,7 +130,7 @@ export function registerService(registry: Registry): void {
     method: 'get',
     path: '/',
     operationId: 'getWelcome',
-    summary: 'Who answers here',
+    summary: 'Name and version of the gateway',
     description: 'Browsers, which accept `text/html`, are led to the dashboard.',
     tags,
     security,
@@ -143,7 +143,7 @@ export function registerService(registry: Registry): void {
     method: 'get',
     path: '/healthz',
     operationId: 'getHealth',
-    summary: 'Whether the process answers',
+    summary: 'Liveness',
     tags,
     security,
     responses: { 200: jsonContent(healthBody, 'It does.') },
@@ -152,7 +152,7 @@ export function registerService(registry: Registry): void {
     method: 'get',
     path: '/readyz',
     operationId: 'getReadiness',
-    summary: 'Whether it can serve',
+    summary: 'Readiness',
     tags,
     security,
     responses: {
@@ -164,7 +164,7 @@ export function registerService(registry: Registry): void {
     method: 'get',
     path: '/metrics',
     operationId: 'getMetrics',
-    summary: 'Figures for Prometheus',
+    summary: 'Prometheus metrics',
     description:
       'Only where the operator asked for them, on this port or on another; a token of their ' +
       'own may guard them.',
@@ -180,7 +180,7 @@ export function registerService(registry: Registry): void {
     method: 'get',
     path: '/openapi.json',
     operationId: 'getOpenApi',
-    summary: 'This description',
+    summary: 'This document',
     tags,
     security,
     responses: {
@@ -192,7 +192,7 @@ export function registerService(registry: Registry): void {
     method: 'get',
     path: '/docs',
     operationId: 'getDocs',
-    summary: 'This description, to read and to try',
+    summary: 'This document as a page, with requests to try',
     tags,
     security,
     responses: { 200: page('text/html', 'A page.'), ...TOO_MANY },

@@ -40,7 +40,7 @@ const rotateRoute = createRoute({
   method: 'post',
   path: '/v1/keys/{id}/rotate',
   operationId: 'rotateKey',
-  summary: 'Give an API key a new text',
+  summary: 'Rotate an API key',
   description:
     'Its id, name, budgets, limits and logs stay. The old text is accepted for a time that ' +
     'the request chooses, and dead for ever then. While it is, another rotation is 409, but ' +

@@ -42,7 +42,7 @@ const probeRoute = createRoute({
   method: 'post',
   path: '/v1/owned-models/{slug}/probe',
   operationId: 'probeOwnedModel',
-  summary: 'Ask an owned model again whether it answers',
+  summary: 'Probe an owned model again',
   description:
     'The question is that of its registration. A result that takes longer than a few seconds ' +
     'has the status `checking`; `GET /v1/owned-models/{slug}` shows it when it is found.',
@@ -59,7 +59,7 @@ const deleteCredentialRoute = createRoute({
   method: 'delete',
   path: '/v1/owned-models/{slug}/credential',
   operationId: 'deleteOwnedModelCredential',
-  summary: 'Take away the credential of an owned model',
+  summary: 'Delete the credential of an owned model',
   description:
     'From then on no header carries one, for a server that takes none; the model is asked ' +
     'again. Nothing changes if there is none.',

@@ -32,7 +32,7 @@ const listRoute = createRoute({
   method: 'get',
   path: '/v1/targets/fallbacks',
   operationId: 'listGateFallbacks',
-  summary: 'List the gates whose first target does not answer all calls',
+  summary: 'List gates that use a fallback',
   description:
     'Of the last hour or two: which share of a gate’s calls another target answered, and why the ' +
     'first one did not. Listed are gates with 5 % of such calls or more, and with five such calls or ' +
@@ -242,7 +242,7 @@ const healthRoute = createRoute({
   method: 'get',
   path: '/v1/targets/health',
   operationId: 'listTargetHealth',
-  summary: "Show how the targets of the account's gates do",
+  summary: 'Show the health of the targets of all gates',
   description:
     'The state since the node that answers was started: another node may ' +
     'have seen something else, and a restart forgets. Each target is there ' +

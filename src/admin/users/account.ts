@@ -20,7 +20,7 @@ const showRoute = createRoute({
   method: 'get',
   path: '/v1/account',
   operationId: 'getAccount',
-  summary: 'Show the account: plan, limits, and what is used of its quota',
+  summary: 'Show the account: plan, limits and quota usage',
   tags: ['Account'],
   request: { query: noQuery },
   responses: { 200: jsonContent(accountBody, 'The account.'), ...errorAnswers(400) },

@@ -44,7 +44,7 @@ export function ChartPanel({
                 aria-hidden
                 className="size-2.5 shrink-0 border border-dashed border-ink-soft"
               />
-              Not over yet
+              Current period (incomplete)
             </li>
           )}
         </ul>

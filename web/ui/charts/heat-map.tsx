@@ -252,7 +252,7 @@ function Scale({ highest, isRunning }: { readonly highest: number; readonly isRu
       {isRunning && (
         <>
           <span aria-hidden className="ml-3 h-3 w-2 border border-dashed border-ink-soft" />
-          Not over yet
+          Current period (incomplete)
         </>
       )}
     </span>

@@ -100,8 +100,8 @@ describe('on the local data folder', () => {
       'too many arguments',
     ],
     ['set with two lines', ['set', 'sandbox'], 'planted\nplanted', 1, 'key: must be the whole key'],
-    ['deactivated though not there', ['deactivate', 'sandbox'], '', 4, 'no key of its own'],
-    ['deleted though not there', ['delete', 'sandbox'], '', 4, 'no key of its own'],
+    ['deactivated though not there', ['deactivate', 'sandbox'], '', 4, 'no own key'],
+    ['deleted though not there', ['delete', 'sandbox'], '', 4, 'no own key'],
   ])('a provider key %s ends with its exit code', async (_name, words, input, exitCode, said) => {
     const ran = await run(['provider-keys', ...words], { environment, input })
     expect(ran.stderr).not.toContain('planted')

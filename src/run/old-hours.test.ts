@@ -230,7 +230,7 @@ describe.each(databases)('on $name', (kind) => {
       ),
       runsOn(kind, {
         numRuns: 25,
-        numShortRuns: 8,
+        numShortRuns: 4,
         example: [EXAMPLE_ACTS, EXAMPLE_BUDGETS],
       }),
     )

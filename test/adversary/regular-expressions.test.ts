@@ -6,6 +6,7 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseSync } from '@swc/core'
+import { IS_LONG } from '../support/chaos-form.ts'
 
 const recheck: typeof import('recheck') = require('recheck/lib/browser.js')
 
@@ -29,12 +30,12 @@ const MADE: readonly (readonly [path: string, count: number, reason: string])[] 
 const LIMITS = {
   timeout: null,
   maxNFASize: 1_000,
-  maxIteration: 2,
-  maxInitialGenerationSize: 30,
-  maxGenerationSize: 20,
-  maxGeneStringSize: 400,
-  incubationLimit: 5_000,
-  attackLimit: 100_000,
+  maxIteration: IS_LONG ? 2 : 1,
+  maxInitialGenerationSize: IS_LONG ? 30 : 10,
+  maxGenerationSize: IS_LONG ? 20 : 10,
+  maxGeneStringSize: IS_LONG ? 400 : 200,
+  incubationLimit: IS_LONG ? 5_000 : 2_000,
+  attackLimit: IS_LONG ? 100_000 : 30_000,
 }
 
 interface Expressions {

@@ -36,9 +36,8 @@ import {
   type UnusableTarget,
   UnusableTargets,
 } from '../webhooks/gateway-events.ts'
-import type { AddressPolicy } from '../webhooks/post-delivery.ts'
 import { WebhookRegistry } from '../webhooks/webhook-registry.ts'
-import { WebhookSender } from '../webhooks/webhook-sender.ts'
+import { type AddressPolicy, WebhookSender } from '../webhooks/webhook-sender.ts'
 import {
   createExposureReport,
   installationParts,

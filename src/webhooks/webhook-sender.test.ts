@@ -12,9 +12,13 @@ import { createVault } from '../core/vault.ts'
 import { secretBinding, type WebhookEvent } from '../core/webhook.ts'
 import { openStore, type Store } from '../store/open-store.ts'
 import { EventPublisher, type PublishedEvent } from './gateway-events.ts'
-import type { AddressPolicy } from './post-delivery.ts'
 import { WebhookRegistry } from './webhook-registry.ts'
-import { createRetrySchedule, type SenderEvent, WebhookSender } from './webhook-sender.ts'
+import {
+  type AddressPolicy,
+  createRetrySchedule,
+  type SenderEvent,
+  WebhookSender,
+} from './webhook-sender.ts'
 
 const anywhere: AddressPolicy = {
   check: async () => undefined,

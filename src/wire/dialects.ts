@@ -20,14 +20,14 @@ import {
   type EmbeddingsCodec,
   geminiEmbeddingsUpstreamCodec,
   mistralEmbeddingsUpstreamCodec,
-} from './embeddings/embeddings-codec.ts'
-import { openaiEmbeddings } from './embeddings/index.ts'
+  openaiEmbeddings,
+} from './embeddings/index.ts'
 import {
   completionsSuffixUpstreamCodec,
   completionsTemplateUpstreamCodec,
+  infillUpstreamCodec,
 } from './fill-in-the-middle/completions-codec.ts'
 import type { FimCodec } from './fill-in-the-middle/fim-codec.ts'
-import { infillUpstreamCodec } from './fill-in-the-middle/infill-codec.ts'
 import { gatehouseChat } from './gatehouse-chat/index.ts'
 import { geminiUpstreamCodec } from './gemini/index.ts'
 import { mistralChat, mistralChatUpstreamCodec } from './mistral-chat/index.ts'

@@ -7,7 +7,7 @@ import { noQuery } from '../../contract/lists.ts'
 import { webhookResource, webhookTestBody } from '../../contract/webhooks.ts'
 import { Secret } from '../../core/secret.ts'
 import { toPublicWebhook } from '../../core/webhook.ts'
-import type { CheckAddress } from '../../webhooks/post-delivery.ts'
+import type { CheckAddress } from '../../webhooks/webhook-sender.ts'
 import {
   type ControlPlaneApp,
   type ControlPlaneDependencies,

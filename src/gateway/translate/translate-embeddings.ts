@@ -10,7 +10,7 @@ import {
   decodeEmbeddingsRequest,
   type EmbeddingsCodec,
   encodeEmbeddingsAnswer,
-} from '../../wire/embeddings/embeddings-codec.ts'
+} from '../../wire/embeddings/index.ts'
 import { unusableAnswer } from '../attempt/failures.ts'
 import type { Target } from '../plan/compile-target.ts'
 import { refuseIgnored, type TranslatedRequest } from './translate.ts'

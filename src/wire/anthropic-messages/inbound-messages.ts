@@ -11,7 +11,7 @@ import type {
   TextPart,
   UserPart,
 } from '../chat-request.ts'
-import { decodeCacheHint } from '../decoder-parts.ts'
+import { decodeCacheHint } from '../codec-parts.ts'
 import {
   type At,
   asList,

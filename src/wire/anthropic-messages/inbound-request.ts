@@ -10,7 +10,7 @@ import type {
   Tool,
   ToolChoice,
 } from '../chat-request.ts'
-import { decodeCacheHint, decodeTool } from '../decoder-parts.ts'
+import { decodeCacheHint, decodeTool } from '../codec-parts.ts'
 import {
   type At,
   asList,

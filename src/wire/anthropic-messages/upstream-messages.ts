@@ -16,7 +16,7 @@ import type {
   UserPart,
 } from '../chat-request.ts'
 import type { Feature } from '../codec.ts'
-import { AlternatingTurns, leadWith, parseArguments, takesOnly } from '../encoder-parts.ts'
+import { AlternatingTurns, leadWith, parseArguments, takesOnly } from '../codec-parts.ts'
 import { present } from '../read-json.ts'
 import { isReadable } from '../seal-carrier.ts'
 import { encodeToolId } from './answer.ts'

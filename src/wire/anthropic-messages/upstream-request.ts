@@ -19,7 +19,7 @@ import {
   readableStops,
   refuseDemand,
   toTools,
-} from '../encoder-parts.ts'
+} from '../codec-parts.ts'
 import { isRecord, present } from '../read-json.ts'
 import { encodeSettings, type SettingName } from '../settings.ts'
 import { EFFORTS, MESSAGES_SETTINGS } from './settings.ts'

@@ -18,7 +18,7 @@ import type {
   UserPart,
 } from '../chat-request.ts'
 import type { EncodeTarget, Feature } from '../codec.ts'
-import { AlternatingTurns, leadWith, parseArguments, takesOnly } from '../encoder-parts.ts'
+import { AlternatingTurns, leadWith, parseArguments, takesOnly } from '../codec-parts.ts'
 
 export interface MessageRules {
   readonly target: EncodeTarget

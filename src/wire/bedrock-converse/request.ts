@@ -19,7 +19,7 @@ import {
   readableStops,
   refuseDemand,
   toTools,
-} from '../encoder-parts.ts'
+} from '../codec-parts.ts'
 import { present } from '../read-json.ts'
 import { encodeSettings } from '../settings.ts'
 import { encodeCachePoint, encodeMessages, type MessageRules } from './messages.ts'

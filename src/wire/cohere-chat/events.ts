@@ -3,7 +3,7 @@
 import type { ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord, JsonValue } from '../chat-request.ts'
 import { isRecord, present, recordOf, textOf } from '../read-json.ts'
-import { SseDecoder } from '../sse-decoder.ts'
+import { SseDecoder } from '../sse-streams.ts'
 import { toUnread } from '../unread.ts'
 import { readUsage } from '../usage.ts'
 import {

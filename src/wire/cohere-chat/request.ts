@@ -26,7 +26,7 @@ import {
   noteDisplay,
   takesOnly,
   textOrParts,
-} from '../encoder-parts.ts'
+} from '../codec-parts.ts'
 import { present } from '../read-json.ts'
 import { encodeSettings } from '../settings.ts'
 import { placeOf, type ReturnRules } from './answer.ts'

@@ -15,8 +15,8 @@ import {
   encodeEmbeddingsAnswer,
   geminiEmbeddingsUpstreamCodec,
   mistralEmbeddingsUpstreamCodec,
-} from './embeddings-codec.ts'
-import { openaiEmbeddings } from './index.ts'
+  openaiEmbeddings,
+} from './index.ts'
 
 const decode = (members: JsonRecord) =>
   decodeEmbeddingsRequest({ model: 'g', input: 'a', ...members })

@@ -1,13 +1,235 @@
 /**
- * OpenAI's embeddings endpoint, for relay and translation. Must not know which providers use it.
+ * OpenAI's embeddings endpoint: what calls in it are for relay, and the codecs for upstreams with
+ * another form of it (Cohere, Gemini, Mistral). Pure. It must not know providers.
  */
 import type { Usage } from '../../core/usage.ts'
+import type { JsonRecord, JsonValue } from '../chat-request.ts'
+import { UnreadableAnswerError } from '../codec.ts'
 import { type AcceptedRequest, noStream, type RelayedDialect } from '../dialect.ts'
 import { OPENAI_HEADERS } from '../header-lists.ts'
 import { editJson, type JsonObject } from '../json-splice.ts'
-import { isRecord } from '../read-json.ts'
+import {
+  type At,
+  asList,
+  asText,
+  invalidAt,
+  isRecord,
+  member,
+  optionalNumber,
+  optionalText,
+  present,
+  recordOf,
+} from '../read-json.ts'
 import { checkFieldTypes, editModel, readGate, requireField } from '../request-fields.ts'
 import { withReportedCost } from '../usage.ts'
+
+export interface EmbeddingsRequest {
+  readonly inputs: readonly string[]
+  /** The requested vector length; undefined: the model's default. */
+  readonly dimensions: number | undefined
+  readonly encoding: 'float' | 'base64'
+  readonly user: string | undefined
+  /** Members that OpenAI's form does not have, unchanged: each target takes those it knows. */
+  readonly extra: JsonRecord
+}
+
+interface EncodedEmbeddings {
+  readonly body: JsonRecord
+  /** Members of the caller's body that this target does not support. */
+  readonly ignored: readonly string[]
+}
+
+interface EmbeddingsAnswer {
+  /** One for each input, in order. */
+  readonly vectors: readonly (readonly number[])[]
+  /** Null when unreported. */
+  readonly inputTokens: number | null
+}
+
+export interface EmbeddingsCodec {
+  readonly form: 'embeddings'
+  /** The maximum number of inputs per call; undefined: the upstream limits only tokens. */
+  readonly maxInputs?: number
+  encodeRequest(request: EmbeddingsRequest, model: string): EncodedEmbeddings
+  /** @throws UnreadableAnswerError */
+  decodeAnswer(answer: JsonRecord): EmbeddingsAnswer
+}
+
+/** @throws UnreadableAnswerError when it is not a list of numbers */
+function readVector(value: JsonValue | undefined): readonly number[] {
+  if (
+    !Array.isArray(value) ||
+    value.length === 0 ||
+    !value.every((entry) => typeof entry === 'number')
+  )
+    throw new UnreadableAnswerError('sent an embedding that is not a list of numbers')
+  return value
+}
+
+/** @throws UnreadableAnswerError when there is no list of entries */
+function readList(value: JsonValue | undefined): readonly JsonValue[] {
+  if (!Array.isArray(value)) throw new UnreadableAnswerError('sent an answer without embeddings')
+  return value
+}
+
+function readCount(value: JsonValue | undefined): number | null {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
+}
+
+const READ = new Set(['gate_id', 'model', 'input', 'dimensions', 'encoding_format', 'user'])
+
+/** @throws GatewayError `invalid_request` naming the path of the error */
+export function decodeEmbeddingsRequest(body: JsonRecord): EmbeddingsRequest {
+  const root: At<JsonRecord> = { value: body, path: '' }
+  const format = member(root, 'encoding_format')
+  const encoding = optionalText(format) ?? 'float'
+  if (encoding !== 'float' && encoding !== 'base64')
+    throw invalidAt(format, "must be 'float' or 'base64'.")
+  const unknown = Object.entries(body).filter(([name, value]) => !READ.has(name) && value !== null)
+  return {
+    inputs: decodeInputs(member(root, 'input')),
+    dimensions: optionalNumber(member(root, 'dimensions')),
+    encoding,
+    user: optionalText(member(root, 'user')),
+    extra: Object.fromEntries(unknown),
+  }
+}
+
+/** Tokens are specific to a provider: only text has the same meaning everywhere. */
+function decodeInputs(input: At): string[] {
+  if (typeof input.value === 'string') return [input.value]
+  const entries = asList(input)
+  if (entries.length === 0) throw invalidAt(input, 'must not be empty.')
+  for (const entry of entries) {
+    if (typeof entry.value === 'number' || Array.isArray(entry.value))
+      throw invalidAt(
+        entry,
+        'holds tokens, which the target of this gate does not take: send text.',
+      )
+  }
+  return entries.map(asText)
+}
+
+/** @throws UnreadableAnswerError when there is not one vector for each input */
+export function encodeEmbeddingsAnswer(
+  answer: EmbeddingsAnswer,
+  request: EmbeddingsRequest,
+  target: string,
+): JsonRecord {
+  if (answer.vectors.length !== request.inputs.length)
+    throw new UnreadableAnswerError(
+      `sent ${answer.vectors.length} embeddings for ${request.inputs.length} inputs`,
+    )
+  // Clients read the member without a check, so unreported counts as 0.
+  const inputTokens = answer.inputTokens ?? 0
+  return {
+    object: 'list',
+    data: answer.vectors.map((vector, index) => ({
+      object: 'embedding',
+      index,
+      embedding: encodeVector(vector, request.encoding),
+    })),
+    model: target,
+    usage: { prompt_tokens: inputTokens, total_tokens: inputTokens },
+  }
+}
+
+/** OpenAI's base64 contains little-endian 32-bit floats; its SDKs request it by default. */
+function encodeVector(vector: readonly number[], encoding: 'float' | 'base64'): JsonValue {
+  if (encoding === 'float') return vector
+  const bytes = Buffer.alloc(vector.length * 4)
+  vector.forEach((value, index) => {
+    bytes.writeFloatLE(value, index * 4)
+  })
+  return bytes.toString('base64')
+}
+
+/** `/v2/embed`: https://docs.cohere.com/reference/embed */
+export const cohereEmbeddingsUpstreamCodec: EmbeddingsCodec = {
+  form: 'embeddings',
+  maxInputs: 96,
+
+  encodeRequest({ inputs, dimensions, user, extra }, model) {
+    // The vectors' purpose is required here and unknown in OpenAI's form; documents are more
+    // frequent than queries.
+    const { input_type: inputType = 'search_document', truncate, ...unknown } = extra
+    return {
+      body: {
+        model,
+        texts: inputs,
+        input_type: inputType,
+        embedding_types: ['float'],
+        ...present({ output_dimension: dimensions, truncate }),
+      },
+      ignored: [...(user === undefined ? [] : ['user']), ...Object.keys(unknown)],
+    }
+  },
+
+  decodeAnswer(answer) {
+    const { embeddings, meta } = answer
+    const billed = isRecord(meta) && isRecord(meta.billed_units) ? meta.billed_units : {}
+    return {
+      vectors: readList(isRecord(embeddings) ? embeddings.float : undefined).map((entry) =>
+        readVector(entry),
+      ),
+      inputTokens: readCount(billed.input_tokens),
+    }
+  },
+}
+
+/** `batchEmbedContents`: https://ai.google.dev/api/embeddings */
+export const geminiEmbeddingsUpstreamCodec: EmbeddingsCodec = {
+  form: 'embeddings',
+  maxInputs: 100,
+
+  encodeRequest({ inputs, dimensions, user, extra }, model) {
+    const { task_type: taskType, ...unknown } = extra
+    const shared = present({ outputDimensionality: dimensions, taskType })
+    return {
+      body: {
+        requests: inputs.map((text) => ({
+          model: `models/${model}`,
+          content: { parts: [{ text }] },
+          ...shared,
+        })),
+      },
+      ignored: [...(user === undefined ? [] : ['user']), ...Object.keys(unknown)],
+    }
+  },
+
+  decodeAnswer(answer) {
+    const usage = recordOf(answer.usageMetadata)
+    return {
+      vectors: readList(answer.embeddings).map((entry) =>
+        readVector(isRecord(entry) ? entry.values : undefined),
+      ),
+      inputTokens: readCount(usage.promptTokenCount),
+    }
+  },
+}
+
+/** OpenAI's form with another name for the size: https://docs.mistral.ai/api/ */
+export const mistralEmbeddingsUpstreamCodec: EmbeddingsCodec = {
+  form: 'embeddings',
+  encodeRequest({ inputs, dimensions, user, extra }, model) {
+    return {
+      body: { model, input: inputs, ...present({ output_dimension: dimensions }) },
+      // Unknown members are refused.
+      ignored: [...(user === undefined ? [] : ['user']), ...Object.keys(extra)],
+    }
+  },
+
+  decodeAnswer(answer) {
+    const entries = readList(answer.data).filter(isRecord)
+    const indexOf = (entry: (typeof entries)[number]) => readCount(entry.index) ?? 0
+    return {
+      vectors: entries
+        .toSorted((a, b) => indexOf(a) - indexOf(b))
+        .map((entry) => readVector(entry.embedding)),
+      inputTokens: isRecord(answer.usage) ? readCount(answer.usage.prompt_tokens) : null,
+    }
+  },
+}
 
 export const openaiEmbeddings: RelayedDialect = {
   id: 'openai-embeddings',

@@ -1,15 +1,15 @@
 /**
- * Fill-in-the-middle by OpenAI's older completions: with a suffix member, or with the model's own
- * tokens in the prompt. Pitfalls are in README.md.
+ * Fill-in-the-middle by OpenAI's older completions (with a member for the suffix, or with the
+ * model's own tokens in the prompt) and by llama.cpp's `/infill`. Their traps are in README.md.
  */
 import { GatewayError, invalidRequest } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
-import type { ChatAnswer, ChatEvent } from '../chat-answer.ts'
-import type { JsonRecord } from '../chat-request.ts'
+import type { ChatAnswer, ChatEvent, FinishReason } from '../chat-answer.ts'
+import type { JsonRecord, JsonValue } from '../chat-request.ts'
 import { type FimTemplate, UnreadableAnswerError } from '../codec.ts'
 import { toFinishReason } from '../openai-chat/upstream-answer.ts'
 import { readChatCounts } from '../openai-chat/usage.ts'
-import { isRecord, present, textOf } from '../read-json.ts'
+import { isRecord, present, recordOf, textOf } from '../read-json.ts'
 import { readUsage } from '../usage.ts'
 import { DEFAULT_MAX_TOKENS, type FimCodec, type FimRequest, FimStream } from './fim-codec.ts'
 
@@ -86,36 +86,37 @@ export const completionsTemplateUpstreamCodec: FimCodec = {
 }
 
 function encode(request: FimRequest, members: JsonRecord, stop: readonly string[]): JsonRecord {
-  const { maxTokens = DEFAULT_MAX_TOKENS, temperature, topP, seed, stream } = request
+  const { maxTokens = DEFAULT_MAX_TOKENS, stream } = request
   return {
     ...members,
     max_tokens: maxTokens,
-    ...(present({
-      temperature,
-      top_p: topP,
-      seed,
-      stop: stop.length === 0 ? undefined : stop,
-    }) as JsonRecord),
+    ...encodeSampling(request, stop),
     ...(stream ? { stream: true, stream_options: { include_usage: true } } : {}),
   }
+}
+
+function encodeSampling(
+  { temperature, topP, seed }: FimRequest,
+  stop: readonly string[],
+): JsonRecord {
+  const stops = stop.length === 0 ? undefined : stop
+  return present({ temperature, top_p: topP, seed, stop: stops }) as JsonRecord
+}
+
+function noCompletion({ error }: JsonRecord): UnreadableAnswerError {
+  const message = textOf(recordOf(error).message)
+  return new UnreadableAnswerError(message ?? 'sent an answer without a completion')
 }
 
 function decodeAnswer(body: JsonRecord): ChatAnswer {
   const [choice] = Array.isArray(body.choices) ? body.choices : []
   const text = isRecord(choice) ? textOf(choice.text) : undefined
-  if (!isRecord(choice) || text === undefined) {
-    const error = isRecord(body.error) ? textOf(body.error.message) : undefined
-    throw new UnreadableAnswerError(error ?? 'sent an answer without a completion')
-  }
+  if (!isRecord(choice) || text === undefined) throw noCompletion(body)
   return {
     content: [{ type: 'text', text }],
     finishReason: toFinishReason(textOf(choice.finish_reason) ?? 'stop'),
     usage: readUsage(readChatCounts, body.usage, body.service_tier),
-    ...present({
-      id: textOf(body.id),
-      model: textOf(body.model),
-      createdAt: typeof body.created === 'number' ? body.created : undefined,
-    }),
+    ...headOf(body),
   }
 }
 
@@ -153,4 +154,90 @@ class CompletionsDecoder extends FimStream {
 function headOf(chunk: JsonRecord) {
   const createdAt = typeof chunk.created === 'number' ? chunk.created : undefined
   return present({ id: textOf(chunk.id), model: textOf(chunk.model), createdAt })
+}
+
+// llama.cpp's `/infill`, whose server writes the model's tokens itself.
+
+export const infillUpstreamCodec: FimCodec = {
+  form: 'fim',
+  encodeRequest(request, { model }) {
+    const { prompt, suffix, maxTokens = DEFAULT_MAX_TOKENS, stop, stream } = request
+    return {
+      body: {
+        // For a server with several models; others ignore it.
+        model,
+        input_prefix: prompt,
+        input_suffix: suffix,
+        n_predict: maxTokens,
+        ...encodeSampling(request, stop),
+        ...(stream ? { stream: true } : {}),
+      },
+      ignored: request.unplaced,
+    }
+  },
+  decodeAnswer(body): ChatAnswer {
+    const text = textOf(body.content)
+    if (text === undefined) throw noCompletion(body)
+    return {
+      content: [{ type: 'text', text }],
+      finishReason: infillFinishReason(body),
+      usage: readInfillUsage(body),
+      ...present({ model: textOf(body.model) }),
+    }
+  },
+  createEventDecoder: () => new InfillDecoder(),
+}
+
+class InfillDecoder extends FimStream {
+  #last: JsonRecord | undefined
+
+  protected read(chunk: JsonRecord): readonly ChatEvent[] {
+    const text = textOf(chunk.content) ?? ''
+    const events = [
+      ...this.begin(present({ model: textOf(chunk.model) })),
+      ...(text === '' ? [] : [{ type: 'text-delta' as const, text }]),
+    ]
+    if (chunk.stop !== true) return events
+    this.#last = chunk
+    return [...events, ...this.finish(true)]
+  }
+
+  /** Only an explicit final event ends it. */
+  protected close(): readonly ChatEvent[] | undefined {
+    if (this.#last === undefined) return undefined
+    const usage = readInfillUsage(this.#last)
+    return [
+      ...(usage === null ? [] : [{ type: 'usage' as const, usage }]),
+      { type: 'finish', reason: infillFinishReason(this.#last) },
+    ]
+  }
+}
+
+/** Older versions have a flag for each reason. */
+function infillFinishReason({ stop_type, stopped_limit, truncated }: JsonRecord): FinishReason {
+  return stop_type === 'limit' || stopped_limit === true || truncated === true ? 'length' : 'stop'
+}
+
+/** `tokens_evaluated` is the whole prompt; `timings` shows how much was cached. */
+function readInfillUsage({
+  tokens_evaluated,
+  tokens_predicted,
+  timings,
+}: JsonRecord): Usage | null {
+  const timed = recordOf(timings)
+  const cached = countOf(timed.cache_n) ?? 0
+  const read = countOf(timed.prompt_n)
+  const inputTokens = countOf(tokens_evaluated) ?? (read === undefined ? undefined : read + cached)
+  const outputTokens = countOf(tokens_predicted) ?? countOf(timed.predicted_n)
+  if (inputTokens === undefined || outputTokens === undefined) return null
+  return {
+    inputTokens,
+    outputTokens,
+    cachedInputTokens: Math.min(cached, inputTokens),
+    reasoningTokens: 0,
+  }
+}
+
+function countOf(value: JsonValue | undefined): number | undefined {
+  return Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : undefined
 }

@@ -9,7 +9,7 @@ import { FIM_SETTINGS } from '../mistral-chat/settings.ts'
 import { type At, asText, isRecord, member, optionalText, present, textOf } from '../read-json.ts'
 import { decodeSettings } from '../settings.ts'
 import type { SseFrame } from '../sse.ts'
-import { SseDecoder } from '../sse-decoder.ts'
+import { SseDecoder } from '../sse-streams.ts'
 
 interface EncodedFim {
   readonly body: JsonRecord

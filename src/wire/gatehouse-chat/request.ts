@@ -16,7 +16,7 @@ import type {
   ToolChoice,
 } from '../chat-request.ts'
 import { DECODE_LIMITS, type DecodeLimits } from '../codec.ts'
-import { decodeSchemaFormat, decodeTool } from '../decoder-parts.ts'
+import { decodeSchemaFormat, decodeTool } from '../codec-parts.ts'
 import {
   type At,
   asList,

@@ -8,7 +8,7 @@ import type { ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord } from '../chat-request.ts'
 import { UnreadableAnswerError } from '../codec.ts'
 import { isRecord, present, textOf } from '../read-json.ts'
-import { SECOND_ANSWER, SseDecoder } from '../sse-decoder.ts'
+import { SECOND_ANSWER, SseDecoder } from '../sse-streams.ts'
 import { toUnread } from '../unread.ts'
 import {
   callIdOf,

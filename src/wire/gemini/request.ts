@@ -1,18 +1,27 @@
 /**
- * Encodes requests as Gemini's generateContent. Pitfalls, with their causes, are in README.md. Must
- * not know callers.
+ * Our requests as Gemini's generateContent, our messages as its contents: roles user and model,
+ * results by the name of their tool. The format's traps, with their causes, are in README.md.
  */
+import { invalidRequest } from '../../core/errors.ts'
 import {
+  type AssistantPart,
+  type ChatMessage,
   type ChatRequest,
   effortOf,
+  type FilePart,
+  type ImagePart,
   type JsonRecord,
+  type MediaSource,
   type ResponseFormat,
+  type Seal,
+  type ToolResult,
+  type UserPart,
 } from '../chat-request.ts'
 import type { EncodedRequest, EncodeTarget, Feature, ModelTraits } from '../codec.ts'
-import { assertSomebodySpeaks } from '../encoder-parts.ts'
-import { present } from '../read-json.ts'
+import { assertSomebodySpeaks, noteCaches, parseArguments, textOfResult } from '../codec-parts.ts'
+import { parseRecord, present } from '../read-json.ts'
+import { isReadable } from '../seal-carrier.ts'
 import { encodeSettings } from '../settings.ts'
-import { encodeContents } from './messages.ts'
 import { GEMINI_SETTINGS } from './settings.ts'
 
 /** @throws GatewayError `invalid_request` for requests that the format cannot express at all */
@@ -121,4 +130,167 @@ function encodeTools({ tools, toolChoice }: ChatRequest): JsonRecord {
     tools: [{ functionDeclarations }],
     ...(functionCallingConfig === undefined ? {} : { toolConfig: { functionCallingConfig } }),
   }
+}
+
+interface ContentRules {
+  readonly target: EncodeTarget
+  readonly ignored: Set<Feature>
+}
+
+interface Content {
+  readonly role: 'user' | 'model'
+  readonly parts: JsonRecord[]
+}
+
+/**
+ * Replaces a signature in a history of another model: Gemini 3 refuses function calls without one
+ * (https://ai.google.dev/gemini-api/docs/thought-signatures).
+ */
+const NO_SIGNATURE = 'skip_thought_signature_validator'
+
+function encodeContents(
+  messages: readonly ChatMessage[],
+  rules: ContentRules,
+): { readonly system: JsonRecord[]; readonly contents: JsonRecord[] } {
+  const system: JsonRecord[] = []
+  const contents: Content[] = []
+  const names = new Map<string, string>()
+  const add = (role: Content['role'], parts: readonly JsonRecord[]): void => {
+    if (parts.length === 0) return
+    const last = contents.at(-1)
+    if (last?.role === role) last.parts.push(...parts)
+    else contents.push({ role, parts: [...parts] })
+  }
+  for (const message of messages) {
+    switch (message.role) {
+      case 'system':
+        noteCaches(message.content, rules.ignored)
+        for (const { text } of message.content) if (text !== '') system.push({ text })
+        break
+      case 'user':
+        if (message.name !== undefined) rules.ignored.add('message.name')
+        add(
+          'user',
+          message.content.flatMap((part) => encodeUserPart(part, rules)),
+        )
+        break
+      case 'assistant':
+        if (message.name !== undefined) rules.ignored.add('message.name')
+        for (const part of message.content)
+          if (part.type === 'tool-call') names.set(part.id, part.name)
+        add('model', encodeAssistantParts(message.content, rules))
+        break
+      case 'tool':
+        add('user', encodeResult(message, names.get(message.callId), rules))
+    }
+  }
+  return { system, contents: contents.map(({ role, parts }) => ({ role, parts })) }
+}
+
+function encodeUserPart(part: UserPart, rules: ContentRules): JsonRecord[] {
+  noteCaches([part], rules.ignored)
+  switch (part.type) {
+    case 'text':
+      return part.text === '' ? [] : [{ text: part.text }]
+    case 'image':
+      if (part.detail !== undefined && part.detail !== 'auto') rules.ignored.add('image.detail')
+      return [encodeSource(part.source)]
+    case 'file':
+      return [encodeSource(part.source)]
+    case 'audio':
+      return [{ inlineData: { mimeType: `audio/${part.format}`, data: part.base64 } }]
+  }
+}
+
+function encodeSource(source: MediaSource): JsonRecord {
+  if (source.type === 'data')
+    return { inlineData: { mimeType: source.mediaType, data: source.base64 } }
+  const mimeType = MEDIA_TYPES[/\.(\w+)(?:[?#]|$)/.exec(source.url)?.[1]?.toLowerCase() ?? '']
+  return { fileData: { fileUri: source.url, ...(mimeType === undefined ? {} : { mimeType }) } }
+}
+
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  gif: 'image/gif',
+  jpeg: 'image/jpeg',
+  jpg: 'image/jpeg',
+  pdf: 'application/pdf',
+  png: 'image/png',
+  webp: 'image/webp',
+}
+
+function encodeAssistantParts(parts: readonly AssistantPart[], rules: ContentRules): JsonRecord[] {
+  const encoded: JsonRecord[] = []
+  let isFirstCall = true
+  noteCaches(parts, rules.ignored)
+  for (const part of parts) {
+    switch (part.type) {
+      case 'text':
+      case 'refusal':
+        if (part.text !== '') encoded.push({ text: part.text })
+        break
+      case 'reasoning': {
+        const signature = readSignature(part.seal, rules)
+        if (signature !== undefined) encoded.push({ text: '', thoughtSignature: signature })
+        break
+      }
+      case 'tool-call': {
+        // Of parallel calls only the first is signed.
+        const stand =
+          isFirstCall && rules.target.traits.reasoning === 'level' ? NO_SIGNATURE : undefined
+        const thoughtSignature = readSignature(part.seal, rules) ?? stand
+        isFirstCall = false
+        encoded.push({
+          functionCall: { name: part.name, args: parseArguments(part.arguments) },
+          ...(thoughtSignature === undefined ? {} : { thoughtSignature }),
+        })
+      }
+    }
+  }
+  return encoded
+}
+
+/** The signature if this target made it. */
+function readSignature(
+  seal: Seal | undefined,
+  { target, ignored }: ContentRules,
+): string | undefined {
+  if (seal === undefined) return undefined
+  if (seal.type === 'signature' && isReadable(seal, 'gemini-generate-content', target.sealOrigin))
+    return seal.value
+  ignored.add('seals')
+  return undefined
+}
+
+/**
+ * Gemini 3 accepts media within a result; for earlier models, and for addresses, they follow beside
+ * it (https://ai.google.dev/gemini-api/docs/function-calling#multimodal).
+ */
+function encodeResult(
+  result: ToolResult,
+  name: string | undefined,
+  rules: ContentRules,
+): JsonRecord[] {
+  if (name === undefined) {
+    throw invalidRequest(
+      `'messages' holds the result of the tool call '${result.callId.slice(0, 64)}', which none of the messages before it makes.`,
+      'messages',
+      'invalid_value',
+    )
+  }
+  noteCaches([result, ...result.content], rules.ignored)
+  const text = textOfResult(result)
+  const media = result.content.filter((part) => part.type !== 'text')
+  const isInside = (part: ImagePart | FilePart) =>
+    rules.target.traits.reasoning === 'level' && part.source.type === 'data'
+  const inside = media.filter(isInside).flatMap((part) => encodeUserPart(part, rules))
+  const response = result.isError === true ? { error: text } : toObject(text)
+  return [
+    { functionResponse: { name, response, ...(inside.length === 0 ? {} : { parts: inside }) } },
+    ...media.filter((part) => !isInside(part)).flatMap((part) => encodeUserPart(part, rules)),
+  ]
+}
+
+/** A result must be an object; other values are wrapped. */
+function toObject(text: string): JsonRecord {
+  return parseRecord(text) ?? { result: text }
 }

@@ -17,8 +17,7 @@ import { readChatCounts } from '../openai-chat/usage.ts'
 import { checkFieldTypes, editModel, readFlag, readGate, requireField } from '../request-fields.ts'
 import { membersOf, typesOf } from '../settings.ts'
 import { readUsage } from '../usage.ts'
-import { UNSIGNED } from './messages.ts'
-import { encodeMistralRequest, TAKEN } from './request.ts'
+import { encodeMistralRequest, TAKEN, UNSIGNED } from './request.ts'
 import { editMistralChatDefaults, MISTRAL_SETTINGS } from './settings.ts'
 
 export function mistralShaped(options: {

@@ -1,20 +1,38 @@
 /**
- * Encodes requests as Mistral's chat, with a whitelist because unknown members are refused (wire.md
- * §3.5). Must not know callers.
+ * Our requests and messages as Mistral's chat: a whitelist, since one unknown member is refused
+ * (wire.md §3.5); an order of roles, lists of content that hold thinking, short ids. It must not
+ * know callers.
  */
-import type {
-  ChatRequest,
-  JsonRecord,
-  ReasoningOptions,
-  ResponseFormat,
-  Tool,
-  ToolChoice,
+import { createHash } from 'node:crypto'
+import {
+  type AssistantPart,
+  type ChatMessage,
+  type ChatRequest,
+  type FilePart,
+  type JsonRecord,
+  type ReasoningOptions,
+  type ReasoningPart,
+  type ResponseFormat,
+  type Tool,
+  type ToolChoice,
+  type ToolResult,
+  toUrl,
+  type UserPart,
 } from '../chat-request.ts'
 import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
-import { assertSomebodySpeaks, NO_PARAMETERS, noteDisplay, refuseDemand } from '../encoder-parts.ts'
+import {
+  assertSomebodySpeaks,
+  encodeCall,
+  encodeImageUrl,
+  encodeInstructions,
+  NO_PARAMETERS,
+  noteCaches,
+  noteDisplay,
+  refuseDemand,
+  textOrParts,
+} from '../codec-parts.ts'
 import { isRecord, present, textOf } from '../read-json.ts'
 import { encodeSettings } from '../settings.ts'
-import { encodeMessages } from './messages.ts'
 import { EFFORTS, MISTRAL_SETTINGS } from './settings.ts'
 
 /** @throws GatewayError `invalid_request` when a tool is required and there is none */
@@ -122,4 +140,160 @@ function toEffort(budgetTokens: number | undefined): string | undefined {
   if (budgetTokens === undefined) return undefined
   if (budgetTokens === 0) return 'none'
   return budgetTokens <= 2048 ? 'low' : budgetTokens <= 8192 ? 'medium' : 'high'
+}
+
+/** Replaces a missing signature in the seal of thinking. */
+export const UNSIGNED = 'unsigned'
+
+interface MessageRules {
+  readonly target: EncodeTarget
+  readonly ignored: Set<Feature>
+}
+
+/**
+ * A user message may not directly follow a result, so an empty assistant message is inserted (error
+ * 3230).
+ */
+const BRIDGE: JsonRecord = { role: 'assistant', content: ' ' }
+
+function encodeMessages(messages: readonly ChatMessage[], rules: MessageRules): JsonRecord[] {
+  // Instructions are refused after an answer or a result.
+  const system = messages.flatMap((message) => (message.role === 'system' ? message.content : []))
+  const encoded = system.length === 0 ? [] : [encodeInstructions(system, rules.ignored)]
+  for (const message of messages) {
+    if ('name' in message && message.name !== undefined) rules.ignored.add('message.name')
+    switch (message.role) {
+      case 'system':
+        break
+      case 'user':
+        if (encoded.at(-1)?.role === 'tool') encoded.push(BRIDGE)
+        encoded.push({ role: 'user', content: encodeParts(message.content, rules) })
+        break
+      case 'assistant':
+        encoded.push(...encodeAssistant(message.content, rules))
+        break
+      case 'tool':
+        encoded.push(encodeResult(message, rules))
+    }
+  }
+  return markPrefix(encoded)
+}
+
+/** An answer may only be last when it is to be continued. */
+function markPrefix(encoded: readonly JsonRecord[]): JsonRecord[] {
+  const last = encoded.at(-1)
+  if (last === undefined || last.role !== 'assistant' || last.tool_calls !== undefined)
+    return [...encoded]
+  return [...encoded.slice(0, -1), { ...last, prefix: true }]
+}
+
+function encodeParts(parts: readonly UserPart[], rules: MessageRules): string | JsonRecord[] {
+  noteCaches(parts, rules.ignored)
+  return textOrParts(parts, encodePart)
+}
+
+function encodePart(part: UserPart): JsonRecord {
+  switch (part.type) {
+    case 'text':
+      return { type: 'text', text: part.text }
+    case 'image':
+      return encodeImageUrl(part)
+    case 'file':
+      return encodeFile(part)
+    case 'audio':
+      return { type: 'input_audio', input_audio: part.base64 }
+  }
+}
+
+function encodeFile({ source, filename }: FilePart): JsonRecord {
+  return {
+    type: 'document_url',
+    document_url: toUrl(source),
+    ...present({ document_name: filename }),
+  }
+}
+
+/**
+ * Parts keep their order. Mistral refuses a turn with neither content nor calls, so it is omitted.
+ */
+function encodeAssistant(parts: readonly AssistantPart[], rules: MessageRules): JsonRecord[] {
+  const content: JsonRecord[] = []
+  const calls: JsonRecord[] = []
+  let text = ''
+  const endText = () => {
+    if (text !== '') content.push({ type: 'text', text })
+    text = ''
+  }
+  noteCaches(parts, rules.ignored)
+  for (const part of parts) {
+    switch (part.type) {
+      case 'text':
+      case 'refusal':
+        text += part.text
+        break
+      case 'reasoning': {
+        const thinking = encodeThinking(part, rules)
+        if (thinking.length === 0) break
+        endText()
+        content.push(...thinking)
+        break
+      }
+      case 'tool-call':
+        if (part.seal !== undefined) rules.ignored.add('seals')
+        calls.push(encodeCall({ ...part, id: toShortToolId(part.id) }))
+    }
+  }
+  const hasOnlyText = content.length === 0
+  if (hasOnlyText && text === '' && calls.length === 0) return []
+  const onlyText = text
+  endText()
+  return [
+    {
+      role: 'assistant',
+      content: hasOnlyText ? onlyText : content,
+      ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    },
+  ]
+}
+
+/** Only thinking models accept thinking. */
+function encodeThinking(
+  { text, seal }: ReasoningPart,
+  { target, ignored }: MessageRules,
+): JsonRecord[] {
+  if (text === '' && seal === undefined) return []
+  const isForeign = seal !== undefined && (seal.origin ?? target.sealOrigin) !== target.sealOrigin
+  if (isForeign || seal?.type === 'encrypted') {
+    ignored.add('seals')
+    return []
+  }
+  if (target.traits.reasoning === undefined && target.traits.alwaysReasons !== true) {
+    ignored.add('reasoningParts')
+    return []
+  }
+  const signature = seal === undefined || seal.value === UNSIGNED ? undefined : seal.value
+  const thinking = text === '' ? [] : [{ type: 'text', text }]
+  return [{ type: 'thinking', thinking, ...present({ signature }) }]
+}
+
+/** Results may contain the same parts as a user's message. */
+function encodeResult(result: ToolResult, rules: MessageRules): JsonRecord {
+  if (result.isError === true) rules.ignored.add('toolResult.isError')
+  noteCaches([result], rules.ignored)
+  const content = result.content.length === 0 ? '' : encodeParts(result.content, rules)
+  return { role: 'tool', tool_call_id: toShortToolId(result.callId), content }
+}
+
+// Tool-call ids of exactly nine letters and digits, the only ones that some models accept. Pure.
+
+const SHORT = /^[a-zA-Z0-9]{9}$/
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+
+/** Deterministic, so that a result still matches its call; a fitting id is unchanged. */
+export function toShortToolId(id: string): string {
+  if (SHORT.test(id)) return id
+  let short = ''
+  for (const byte of createHash('sha256').update(id).digest().subarray(0, 9))
+    short += LETTERS[byte % LETTERS.length]
+  return short
 }

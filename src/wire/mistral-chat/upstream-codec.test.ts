@@ -14,7 +14,7 @@ import type {
 } from '../chat-request.ts'
 import type { EncodeTarget, ModelTraits } from '../codec.ts'
 import { mistralChatUpstreamCodec } from './index.ts'
-import { toShortToolId } from './messages.ts'
+import { toShortToolId } from './request.ts'
 
 const ORIGIN = 'here'
 const THINKS: ModelTraits = { reasoning: 'effort' }

@@ -16,7 +16,7 @@ import type {
   ToolCallPart,
   UserPart,
 } from '../chat-request.ts'
-import { decodeCacheHint } from '../decoder-parts.ts'
+import { decodeCacheHint } from '../codec-parts.ts'
 import {
   type At,
   asList,

@@ -9,8 +9,7 @@ import {
   type ToolChoice,
 } from '../chat-request.ts'
 import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
-import { decodeSchemaFormat, decodeTool } from '../decoder-parts.ts'
-import { noteDisplay } from '../encoder-parts.ts'
+import { decodeSchemaFormat, decodeTool, noteDisplay } from '../codec-parts.ts'
 import {
   type At,
   asList,

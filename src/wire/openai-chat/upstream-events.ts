@@ -9,7 +9,7 @@ import type { JsonRecord, Seal } from '../chat-request.ts'
 import { kindOfFailure } from '../failure-kinds.ts'
 import { isRecord, present, recordOf, recordsOf, textOf } from '../read-json.ts'
 import type { SseFrame } from '../sse.ts'
-import { SECOND_ANSWER, SseDecoder } from '../sse-decoder.ts'
+import { SECOND_ANSWER, SseDecoder } from '../sse-streams.ts'
 import { toUnread } from '../unread.ts'
 import { readUsage } from '../usage.ts'
 import {

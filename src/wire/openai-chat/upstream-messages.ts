@@ -21,7 +21,7 @@ import {
   noteCaches,
   takesOnly,
   textOrParts,
-} from '../encoder-parts.ts'
+} from '../codec-parts.ts'
 import { isRecord, present } from '../read-json.ts'
 import {
   extraOf,

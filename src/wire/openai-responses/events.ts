@@ -5,7 +5,7 @@ import type { JsonRecord } from '../chat-request.ts'
 import { kindOfFailure } from '../failure-kinds.ts'
 import { isRecord, present, recordOf, textOf } from '../read-json.ts'
 import type { SseFrame } from '../sse.ts'
-import { SECOND_ANSWER, SseDecoder } from '../sse-decoder.ts'
+import { SECOND_ANSWER, SseDecoder } from '../sse-streams.ts'
 import { toUnread } from '../unread.ts'
 import {
   callOf,

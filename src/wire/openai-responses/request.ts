@@ -20,7 +20,7 @@ import {
   type UserPart,
 } from '../chat-request.ts'
 import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
-import { noteDisplay, takesOnly } from '../encoder-parts.ts'
+import { noteDisplay, takesOnly } from '../codec-parts.ts'
 import { present } from '../read-json.ts'
 import { encodeSettings } from '../settings.ts'
 import { RESPONSES_SETTINGS, toShortId } from './settings.ts'

@@ -1,12 +1,13 @@
-/** Steps that the encoders of several upstreams share. Must not know any of them. */
-
+/** Steps that several dialects' decoders or encoders share. Must not know one of them. */
 import { type GatewayError, invalidRequest } from '../core/errors.ts'
 import {
+  type CacheHint,
   type ChatMessage,
   type ChatRequest,
   type ImagePart,
   type JsonRecord,
   type ReasoningOptions,
+  type ResponseFormat,
   type TextPart,
   type Tool,
   type ToolCallPart,
@@ -16,7 +17,48 @@ import {
   type UserPart,
 } from './chat-request.ts'
 import type { Feature } from './codec.ts'
-import { parseRecord, present } from './read-json.ts'
+import {
+  type At,
+  asRecord,
+  asText,
+  isRecord,
+  member,
+  optionalFlag,
+  optionalRecord,
+  optionalText,
+  parseRecord,
+  present,
+} from './read-json.ts'
+
+/** @param parameters the member that holds the schema of the tool's arguments */
+export function decodeTool(tool: At<JsonRecord>, parameters = 'parameters'): Tool {
+  return {
+    name: asText(member(tool, 'name')),
+    ...present({
+      description: optionalText(member(tool, 'description')),
+      parameters: optionalRecord(member(tool, parameters))?.value,
+      strict: optionalFlag(member(tool, 'strict')),
+    }),
+  }
+}
+
+export function decodeSchemaFormat(format: At<JsonRecord>): ResponseFormat {
+  return {
+    type: 'json-schema',
+    schema: asRecord(member(format, 'schema')).value,
+    ...present({
+      name: optionalText(member(format, 'name')),
+      description: optionalText(member(format, 'description')),
+      strict: optionalFlag(member(format, 'strict')),
+    }),
+  }
+}
+
+export function decodeCacheHint(part: At<JsonRecord>): { readonly cache?: CacheHint } {
+  const hint = member(part, 'cache_control').value
+  if (!isRecord(hint)) return {}
+  return { cache: hint.ttl === '5m' || hint.ttl === '1h' ? { ttl: hint.ttl } : {} }
+}
 
 /** @param what `no audio` */
 export function takesOnly(what: string): GatewayError {

@@ -1,13 +1,54 @@
 /**
- * The work shared by every tap: splits a stream into whole events, passes them on, and holds the
- * last. Knows no dialect's events.
+ * The steps that streams of server-sent events share: taps, which pass whole events on unchanged and
+ * hold the last one, and decoders, which read each as a JSON object. Knows no dialect's events.
  */
-
 import { GatewayError } from '../core/errors.ts'
+import type { ChatEvent } from './chat-answer.ts'
+import type { JsonRecord } from './chat-request.ts'
+import type { StreamDecoder } from './codec.ts'
 import type { TapOutput, TapVerdict } from './dialect.ts'
 import { toLatin1 } from './latin1.ts'
-import { SseFramer, SseText } from './sse.ts'
-import { SECOND_ANSWER } from './sse-decoder.ts'
+import { parseRecord, present } from './read-json.ts'
+import { type SseFrame, SseFramer, SseText } from './sse.ts'
+
+export const SECOND_ANSWER = 'The upstream began a second answer in the same stream.'
+
+export abstract class SseDecoder implements StreamDecoder {
+  readonly #framer = new SseFramer()
+  /** Once it is not `open`, nothing more is read. */
+  protected state: TapVerdict = 'open'
+
+  protected abstract decode(event: JsonRecord, frame: SseFrame): readonly ChatEvent[]
+
+  push(chunk: Uint8Array): readonly ChatEvent[] {
+    return this.#framer.push(chunk).flatMap((frame) => this.#read(frame))
+  }
+
+  end(): readonly ChatEvent[] {
+    return this.#framer.end().flatMap((frame) => this.#read(frame))
+  }
+
+  isComplete(): boolean {
+    return this.state === 'complete'
+  }
+
+  #read(frame: SseFrame): readonly ChatEvent[] {
+    if (this.state !== 'open') return []
+    const event = parseRecord(frame.data)
+    return event === undefined ? this.decodeOther(frame) : this.decode(event, frame)
+  }
+
+  /** An event that is no JSON object breaks the stream, unless it is empty. */
+  protected decodeOther({ data }: Pick<SseFrame, 'data' | 'event'>): readonly ChatEvent[] {
+    if (data === undefined || data.trim() === '') return []
+    return this.fail('The upstream sent an event that is not valid JSON.')
+  }
+
+  protected fail(message: string, code?: string): readonly ChatEvent[] {
+    this.state = 'failed'
+    return [{ type: 'error', message, ...present({ code }) }]
+  }
+}
 
 /** A dialect's judgement of one event. */
 export interface SeenFrame {

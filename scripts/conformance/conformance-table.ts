@@ -7,6 +7,10 @@ import { FEATURE_IDS, type FeatureId } from '../../src/contract/conformance-feat
 import { GatewayError } from '../../src/core/errors.ts'
 import { catalog } from '../../src/providers/catalog.ts'
 import { CALL_ENDPOINTS } from '../../src/wire/dialects.ts'
+import type { CallerKit } from '../../test/support/callers/caller.ts'
+import { chatCaller } from '../../test/support/callers/chat-caller.ts'
+import { gatehouseCaller } from '../../test/support/callers/gatehouse-caller.ts'
+import { messagesCaller } from '../../test/support/callers/messages-caller.ts'
 import type { UpstreamKit } from '../../test/support/upstream-answers/answer-script.ts'
 import { bedrockUpstream } from '../../test/support/upstream-answers/bedrock-upstream.ts'
 import {
@@ -20,10 +24,6 @@ import {
   geminiUpstream,
 } from '../../test/support/upstream-answers/vendor-upstreams.ts'
 import { askTarget, type Pair } from './ask-target.ts'
-import type { CallerKit } from './caller.ts'
-import { chatCaller } from './chat-caller.ts'
-import { gatehouseCaller } from './gatehouse-caller.ts'
-import { messagesCaller } from './messages-caller.ts'
 import { modelsOf } from './models.ts'
 import { ANSWER_PROBES, probeAnswer, probeFailures } from './probe-answers.ts'
 import { probeLoop, probeRequest } from './probe-requests.ts'

@@ -6,6 +6,8 @@
 import type { FeatureId } from '../../src/contract/conformance-features.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import type { StreamTap } from '../../src/wire/dialect.ts'
+import type { CallerKit, SeenAnswer, SeenField } from '../../test/support/callers/caller.ts'
+import { ANSWERED, CALLS } from '../../test/support/callers/materials.ts'
 import {
   type AnswerScript,
   THOUGHT,
@@ -13,8 +15,6 @@ import {
   USAGE,
 } from '../../test/support/upstream-answers/answer-script.ts'
 import { askTarget, type Pair } from './ask-target.ts'
-import type { CallerKit, SeenAnswer, SeenField } from './caller.ts'
-import { ANSWERED, CALLS } from './materials.ts'
 import { ConformanceFault, type Verdict } from './verdict.ts'
 
 interface AnswerProbe {

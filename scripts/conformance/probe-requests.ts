@@ -3,10 +3,10 @@
  */
 import { GatewayError } from '../../src/core/errors.ts'
 import type { JsonRecord } from '../../src/wire/chat-request.ts'
+import type { CallerKit, Probe } from '../../test/support/callers/caller.ts'
+import { CALLS } from '../../test/support/callers/materials.ts'
 import { THOUGHT, type UpstreamKit } from '../../test/support/upstream-answers/answer-script.ts'
 import { type AskedTarget, askTarget, type Pair } from './ask-target.ts'
-import type { CallerKit, Probe } from './caller.ts'
-import { CALLS } from './materials.ts'
 import { ConformanceFault, type Verdict } from './verdict.ts'
 
 export function probeRequest(pair: Pair, kit: CallerKit, probe: Probe): Verdict {

@@ -5,11 +5,11 @@ import type { Provider } from '../../src/providers/define.ts'
 import type { InboundCodec } from '../../src/wire/codec.ts'
 import type { Dialect } from '../../src/wire/dialect.ts'
 import { openaiChat, openaiChatInboundCodec } from '../../src/wire/openai-chat/index.ts'
+import { chatCaller } from '../../test/support/callers/chat-caller.ts'
 import {
   cohereUpstream,
   geminiUpstream,
 } from '../../test/support/upstream-answers/vendor-upstreams.ts'
-import { chatCaller } from './chat-caller.ts'
 import { ANSWER_PROBES, probeAnswer, probeFailures } from './probe-answers.ts'
 import { probeLoop, probeRequest } from './probe-requests.ts'
 import { ConformanceFault } from './verdict.ts'

@@ -3,7 +3,6 @@
  * them. Knows no kind of behaviour.
  */
 import { expect } from 'bun:test'
-import type { CallerKit, SeenAnswer } from '../../../scripts/conformance/caller.ts'
 import {
   CALLERS,
   TRANSLATING_ENDPOINTS,
@@ -16,6 +15,7 @@ import { ownedProvider } from '../../../src/providers/owned.ts'
 import type { JsonRecord } from '../../../src/wire/chat-request.ts'
 import { upstreamCodecOf } from '../../../src/wire/dialects.ts'
 import { AWS_STREAM_HEADERS } from '../aws-event-stream.ts'
+import type { CallerKit, SeenAnswer } from '../callers/caller.ts'
 import { InProcessGateway, type Seen } from '../in-process-gateway.ts'
 import { json, type Script, type SentRequest, stream } from '../scripted-upstream.ts'
 import type { UpstreamKit } from '../upstream-answers/answer-script.ts'

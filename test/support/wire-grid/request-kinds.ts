@@ -1,7 +1,7 @@
 /** Kinds that are about what an upstream is sent. */
 import { expect } from 'bun:test'
-import { CALLS, IMAGE, PDF } from '../../../scripts/conformance/materials.ts'
 import type { JsonRecord } from '../../../src/wire/chat-request.ts'
+import { CALLS, IMAGE, PDF } from '../callers/materials.ts'
 import type { Kind } from './kind.ts'
 import { type Ask, type Asked, ask, type Cell, isRelayed, toScript } from './pairs.ts'
 import { sampleOf, TEXT } from './samples.ts'

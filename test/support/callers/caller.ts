@@ -3,9 +3,9 @@
  * what comes back.
  */
 
-import type { FeatureId } from '../../src/contract/conformance-features.ts'
-import type { FinishReason } from '../../src/wire/chat-answer.ts'
-import type { JsonRecord } from '../../src/wire/chat-request.ts'
+import type { FeatureId } from '../../../src/contract/conformance-features.ts'
+import type { FinishReason } from '../../../src/wire/chat-answer.ts'
+import type { JsonRecord } from '../../../src/wire/chat-request.ts'
 
 /** One request that asks for a feature. */
 export interface Probe {

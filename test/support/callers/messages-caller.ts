@@ -1,6 +1,6 @@
 /** A client of Anthropic Messages. */
-import type { FinishReason } from '../../src/wire/chat-answer.ts'
-import type { JsonRecord } from '../../src/wire/chat-request.ts'
+import type { FinishReason } from '../../../src/wire/chat-answer.ts'
+import type { JsonRecord } from '../../../src/wire/chat-request.ts'
 import { type CallerKit, readEvents, type SeenAnswer } from './caller.ts'
 import {
   ANSWERED,

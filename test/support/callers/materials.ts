@@ -2,7 +2,7 @@
  * What the probes of every dialect are made of. Each text is found nowhere else, so that it can be
  * looked for.
  */
-import type { JsonRecord } from '../../src/wire/chat-request.ts'
+import type { JsonRecord } from '../../../src/wire/chat-request.ts'
 
 export const PROMPT = 'probe-prompt'
 export const SYSTEM = 'probe-system'

@@ -12,6 +12,7 @@ import { createLedgerSums } from './ledger-sums.fixture.ts'
 import { loadUsage } from './load-usage.ts'
 import { MemoryLimits } from './memory-limits.ts'
 import type { BudgetAlert } from './usage-counter.ts'
+import { atOnce } from './usage-limits.fixture.ts'
 import { UsageLimits } from './usage-limits.ts'
 
 const NOW_MS = Date.parse('2026-11-21T12:00:00.000Z')
@@ -186,7 +187,7 @@ describe.each(databases)('on $name', (kind) => {
     }
     const limits = new MemoryLimits(clock, usage)
     const call = () =>
-      limits.admit(caller, { gateId: GATE, startedAtMs: clock.nowMs, estimatedTokens: 1 })
+      atOnce(limits.admit(caller, { gateId: GATE, startedAtMs: clock.nowMs, estimatedTokens: 1 }))
     const before = call()
     const writing = registry.create(DEFAULT_ACCOUNT, newBudget)
     await made.promise

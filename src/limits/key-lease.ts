@@ -7,7 +7,9 @@
 import type { SharedStore } from '../cluster/shared-store.ts'
 import type { RateLimits } from '../gateway/ports.ts'
 import { KEY_SCRIPT, type KeyDemand, readKeyGrant, toKeyArguments } from './key-script.ts'
-import { FRESH_MS, type LeaseAnswer, LeasedBucket } from './leased-bucket.ts'
+import { FRESH_MS, LeasedBucket } from './leased-bucket.ts'
+import { type LimitName, type RateOutcome, type RateRefusal, Rates } from './rates.ts'
+import type { Availability } from './token-bucket.ts'
 
 /** How long the slots of a dead node stay taken. */
 const PLACES_LEASE_MS = 15_000
@@ -24,15 +26,9 @@ const UNUSED_MS = 400
 /** A call is refused after this many empty grants. */
 const MAX_ROUNDS = 3
 
-export type LimitName = 'requests' | 'concurrent' | 'tokens'
-/** The limit that refuses the call; `unavailable`: this cannot be determined. */
-export type LeaseRefusal = 'unavailable' | LimitName
-/** The tokens taken for the call, or the reason of its refusal. */
-export type LeaseOutcome = number | LeaseRefusal
-
 interface Waiter {
   readonly tokens: number
-  readonly resolve: (outcome: LeaseOutcome) => void
+  readonly resolve: (outcome: RateOutcome) => void
   rounds: number
 }
 
@@ -48,15 +44,8 @@ export interface KeyLeaseOptions {
   readonly sharedNow: () => number
 }
 
-export class KeyLease {
-  readonly id: string
-  readonly requests: LeasedBucket
-  readonly tokens: LeasedBucket
+export class KeyLease extends Rates<LeasedBucket> {
   readonly #options: KeyLeaseOptions
-  #limits: RateLimits
-  #running = 0
-  /** Calls whose bodies have not arrived yet. */
-  #slots = 0
   #places = 0
   #placesAskedAtMs = Number.NEGATIVE_INFINITY
   #birth = ''
@@ -73,22 +62,17 @@ export class KeyLease {
   constructor(options: KeyLeaseOptions) {
     const { id, limits, now } = options
     const nowMs = now()
-    this.id = id
+    const requests = new LeasedBucket(limits.requestsPerMinute, nowMs)
+    const tokens = new LeasedBucket(limits.tokensPerMinute, nowMs)
+    super(id, limits, requests, tokens)
     this.#options = options
-    this.#limits = limits
-    this.requests = new LeasedBucket(limits.requestsPerMinute, nowMs)
-    this.tokens = new LeasedBucket(limits.tokensPerMinute, nowMs)
     this.#lastUsedMs = nowMs
-  }
-
-  get running(): number {
-    return this.#running
   }
 
   /** True when a new object would have the same state. */
   get isIdle(): boolean {
     const isQuiet =
-      this.#running + this.#slots === 0 && this.#places === 0 && this.#asking === undefined
+      this.running + this.slots === 0 && this.#places === 0 && this.#asking === undefined
     return isQuiet && this.requests.isSettled && this.tokens.isSettled
   }
 
@@ -101,32 +85,20 @@ export class KeyLease {
     while (this.#asking !== undefined) await this.#asking
   }
 
-  /**
-   * For a call before admission: acquires a slot from this node's own knowledge, without a request.
-   * Released by `releaseSlot`. @returns undefined when acquired
-   */
-  acquireSlot(limits: RateLimits): LeaseRefusal | undefined {
-    this.#limits = limits
+  acquireSlot(limits: RateLimits): RateRefusal | undefined {
+    this.limits = limits
     const nowMs = this.#options.now()
     this.#lastUsedMs = nowMs
-    this.#bringUpToDate(nowMs)
+    this.refill(nowMs)
     const { mode } = this.#options.store
     if (mode === 'closed') return 'unavailable'
-    if (mode !== 'open') {
-      if (this.requests.has(1, nowMs) === 'no') return 'requests'
-      if (this.#running + this.#slots >= limits.concurrentCalls) return 'concurrent'
-    }
-    this.#slots += 1
-    return undefined
+    const lacking = mode === 'open' ? undefined : this.lackingForSlot(nowMs)
+    if (lacking === undefined) this.slots += 1
+    return lacking
   }
 
-  releaseSlot(): void {
-    this.#slots -= 1
-  }
-
-  /** @param tokens at most the capacity of a full bucket */
-  take(limits: RateLimits, tokens: number): LeaseOutcome | Promise<LeaseOutcome> {
-    this.#limits = limits
+  take(limits: RateLimits, tokens: number): RateOutcome | Promise<RateOutcome> {
+    this.limits = limits
     const nowMs = this.#options.now()
     this.#lastUsedMs = nowMs
     if (this.#waiting.length === 0) {
@@ -141,24 +113,21 @@ export class KeyLease {
     })
   }
 
-  /** An admitted call does not start after all: reverts `take`. */
-  undo(tokens: number): void {
-    this.#bringUpToDate(this.#options.now())
-    this.requests.charge(-1)
-    this.giveBack(-tokens)
+  override undo(tokens: number, nowMs: number): void {
+    this.refill(nowMs)
+    super.undo(tokens, nowMs)
   }
 
-  /** A call has ended. @param extraTokens used beyond the taken ones; negative: fewer */
   giveBack(extraTokens: number): void {
     const nowMs = this.#options.now()
-    this.#running -= 1
+    this.running -= 1
     this.#lastUsedMs = nowMs
     if (extraTokens !== 0) {
-      this.#bringUpToDate(nowMs)
+      this.refill(nowMs)
       this.tokens.charge(extraTokens)
     }
     if (this.#options.store.mode !== 'shared') return
-    const hasSpare = this.#places - this.#running > 2 * this.#spare
+    const hasSpare = this.#places - this.running > 2 * this.#spare
     if (!(hasSpare && this.#isWaitedFor) && !this.tokens.isOff) return
     // A pending answer shows the state before this.
     this.#hasNews = true
@@ -171,20 +140,20 @@ export class KeyLease {
    */
   tend(nowMs: number): boolean {
     if (this.#options.store.mode !== 'shared' || this.#asking !== undefined) return false
-    this.#bringUpToDate(nowMs)
-    const hasPlaces = this.#countsCalls && this.#places + this.#running > 0
+    this.refill(nowMs)
+    const hasPlaces = this.#countsCalls && this.#places + this.running > 0
     const isOld = hasPlaces && nowMs - this.#placesAskedAtMs >= RENEW_MS
     const isUnused = nowMs - this.#lastUsedMs >= UNUSED_MS
     const hasSpare =
-      this.#places > this.#running || !this.requests.isSettled || !this.tokens.isSettled
+      this.#places > this.running || !this.requests.isSettled || !this.tokens.isSettled
     if (!isOld && !(isUnused && hasSpare)) return false
     this.#ask()
     return true
   }
 
-  #bringUpToDate(nowMs: number): void {
+  protected override refill(nowMs: number): void {
     const { mode, nodes } = this.#options.store
-    const { requestsPerMinute, tokensPerMinute } = this.#limits
+    const { requestsPerMinute, tokensPerMinute } = this.limits
     if (mode === 'shared' && this.#isAlone) {
       this.#isAlone = false
       this.requests.rejoin(requestsPerMinute, nowMs)
@@ -197,36 +166,25 @@ export class KeyLease {
       this.requests.leave(nodes, nowMs)
       this.tokens.leave(nodes, nowMs)
     }
-    this.requests.refill(requestsPerMinute, nowMs)
-    this.tokens.refill(tokensPerMinute, nowMs)
+    super.refill(nowMs)
   }
 
-  #attempt(tokens: number, nowMs: number): LeaseOutcome | 'ask' {
-    this.#bringUpToDate(nowMs)
+  #attempt(tokens: number, nowMs: number): RateOutcome | 'ask' {
+    this.refill(nowMs)
     const { mode } = this.#options.store
     if (mode === 'closed') return 'unavailable'
-    if (mode !== 'open') {
-      const requests = this.requests.has(1, nowMs)
-      if (requests === 'no') return 'requests'
-      const places = this.#hasPlace(nowMs)
-      if (places === 'no') return 'concurrent'
-      const enough = this.tokens.has(Math.max(1, tokens), nowMs, this.#running === 0)
-      if (enough === 'no') return 'tokens'
-      if (requests === 'ask' || places === 'ask' || enough === 'ask') return 'ask'
-    }
-    this.requests.charge(1)
-    this.#running += 1
-    return this.tokens.take(tokens)
+    const lacking = mode === 'open' ? undefined : this.lackingFor(tokens, nowMs)
+    return lacking ?? this.admit(tokens)
   }
 
-  #hasPlace(nowMs: number): LeaseAnswer {
-    const { concurrentCalls } = this.#limits
+  protected override hasPlace(nowMs: number): Availability {
+    const { concurrentCalls } = this.limits
     if (concurrentCalls === Number.POSITIVE_INFINITY) return 'yes'
     if (this.#isAlone)
-      return this.#running < placesAlone(concurrentCalls, this.#options.store.nodes) ? 'yes' : 'no'
+      return this.running < placesAlone(concurrentCalls, this.#options.store.nodes) ? 'yes' : 'no'
     const ageMs = nowMs - this.#placesAskedAtMs
-    if (this.#running < this.#places && ageMs < PLACES_TRUSTED_MS) return 'yes'
-    if (this.#running >= concurrentCalls) return 'no'
+    if (this.running < this.#places && ageMs < PLACES_TRUSTED_MS) return 'yes'
+    if (this.running >= concurrentCalls) return 'no'
     return ageMs < FRESH_MS && this.#werePlacesFull ? 'no' : 'ask'
   }
 
@@ -235,26 +193,24 @@ export class KeyLease {
    * time.
    */
   get #countsCalls(): boolean {
-    const { concurrentCalls, tokensPerMinute } = this.#limits
+    const { concurrentCalls, tokensPerMinute } = this.limits
     return Number.isFinite(concurrentCalls) || Number.isFinite(tokensPerMinute)
   }
 
   /** Whether other nodes may be waiting for a call of this node to end. */
   get #isWaitedFor(): boolean {
-    return Number.isFinite(this.#limits.concurrentCalls) || this.tokens.view.parts < 0
+    return Number.isFinite(this.limits.concurrentCalls) || this.tokens.view.parts < 0
   }
 
   /** Slots held in advance. */
   get #spare(): number {
-    const { concurrentCalls } = this.#limits
+    const { concurrentCalls } = this.limits
     if (!Number.isFinite(concurrentCalls)) return 0
     return Math.min(Math.floor(concurrentCalls * LARGEST_SPARE), this.requests.pace)
   }
 
   get #placesAreLow(): boolean {
-    return (
-      this.#spare > 0 && this.#places - this.#running < this.#spare / 2 && !this.#werePlacesFull
-    )
+    return this.#spare > 0 && this.#places - this.running < this.#spare / 2 && !this.#werePlacesFull
   }
 
   #ask(): void {
@@ -270,14 +226,14 @@ export class KeyLease {
     const { store, storeKey, now, sharedNow } = this.#options
     const nowMs = now()
     this.#hasNews = false
-    this.#bringUpToDate(nowMs)
+    this.refill(nowMs)
     if (store.mode === 'shared') {
       const demand = this.#demand(nowMs, sharedNow())
       // Calls continue to take slots during the request, but no more than it asks for.
       this.#places = Math.min(this.#places, demand.places.wanted)
       try {
         const grant = readKeyGrant(await store.run(KEY_SCRIPT, storeKey, toKeyArguments(demand)))
-        this.#bringUpToDate(now())
+        this.refill(now())
         this.#birth = grant.birth
         this.#nodes = store.nodes
         // The answer reflects the time of the request. Units returned since may count twice, which
@@ -307,8 +263,8 @@ export class KeyLease {
     const calls = this.#waiting.length
     for (const waiter of this.#waiting) waiter.rounds += 1
     const all = tokens.reduce((sum, each) => sum + each, 0)
-    const { concurrentCalls } = this.#limits
-    const wanted = Math.min(concurrentCalls, this.#running + calls + this.#spare)
+    const { concurrentCalls } = this.limits
+    const wanted = Math.min(concurrentCalls, this.running + calls + this.#spare)
     return {
       nodeId: store.nodeId,
       nowMs: sharedNowMs,
@@ -317,14 +273,14 @@ export class KeyLease {
       nodes: this.#nodes,
       requests: this.requests.demand({ all: calls, first: Math.min(1, calls) }, this.#nodes, nowMs),
       tokens: this.tokens.demand(
-        { all, first: tokens[0] ?? 0, isAlone: this.#running === 0 },
+        { all, first: tokens[0] ?? 0, isAlone: this.running === 0 },
         this.#nodes,
         nowMs,
       ),
       places: {
         limit: concurrentCalls,
-        wanted: this.#countsCalls ? Math.max(wanted, this.#running) : 0,
-        running: this.#running,
+        wanted: this.#countsCalls ? Math.max(wanted, this.running) : 0,
+        running: this.running,
       },
     }
   }
@@ -344,8 +300,8 @@ export class KeyLease {
   #lacking(tokens: number): LimitName {
     const nowMs = this.#options.now()
     if (this.requests.has(1, nowMs) !== 'yes') return 'requests'
-    if (this.#hasPlace(nowMs) !== 'yes') return 'concurrent'
-    const isAlone = this.#running === 0
+    if (this.hasPlace(nowMs) !== 'yes') return 'concurrent'
+    const isAlone = this.running === 0
     return this.tokens.has(Math.max(1, tokens), nowMs, isAlone) === 'yes' ? 'requests' : 'tokens'
   }
 }

@@ -5,7 +5,7 @@
  * it gave; units leased by a dead node are refilled over time.
  */
 import type { BucketDemand, BucketGrant } from './key-script.ts'
-import { PARTS_PER_UNIT, TokenBucket } from './token-bucket.ts'
+import { type Availability, PARTS_PER_UNIT, type RateBucket, TokenBucket } from './token-bucket.ts'
 
 /**
  * Maximum share of a minute's limit, or of a quota, that a node holds beyond its calls' needs
@@ -22,10 +22,7 @@ export const SHORTEST_LOOK_MS = 20
  */
 export const FRESH_MS = 50
 
-/** `ask`: only the shared store can tell. */
-export type LeaseAnswer = 'yes' | 'no' | 'ask'
-
-export class LeasedBucket {
+export class LeasedBucket implements RateBucket {
   /**
    * The content of the shared bucket including this node's part; while the store is unavailable,
    * only this node's share.
@@ -66,7 +63,7 @@ export class LeasedBucket {
    * `yes`: enough units here; `no`: not enough anywhere; `ask`: only the store can tell.
    * @param isAlone no other call runs here, so it may be lent to
    */
-  has(units: number, nowMs: number, isAlone = false): LeaseAnswer {
+  has(units: number, nowMs: number, isAlone = false): Availability {
     if (this.view.perMinute === Number.POSITIVE_INFINITY) return 'yes'
     const mayLend = isAlone && this.view.lends(units)
     if (this.#alone !== undefined) return mayLend || this.view.holds(units) ? 'yes' : 'no'

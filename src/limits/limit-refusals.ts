@@ -1,15 +1,16 @@
-/** The messages and headers of refusals by limits. Decides nothing. */
+/** What callers see of limits: the texts of refusals, and the `x-ratelimit-*` headers. */
 import { type Budget, ceilingOf } from '../core/budget.ts'
 import { GatewayError } from '../core/errors.ts'
 import { toUsdText } from '../core/money.ts'
-import { type CallBuckets, type RateBuckets, toHeaders } from './token-bucket.ts'
+import type { TokenBucket } from './token-bucket.ts'
 import type { Shortage, UsageWindow } from './usage-counter.ts'
 
 const CONCURRENCY_RETRY_MS = 1000
 /** Reserved amounts are released at an unknown time, when calls end. */
 const RESERVED_RETRY_MS = 1000
 
-type Holder = keyof CallBuckets
+/** Rates belong to a key, or to all keys of an account together. */
+export type Holder = keyof CallBuckets
 
 const HOLDERS: Readonly<Record<Holder, string>> = {
   key: 'this API key is',
@@ -148,4 +149,64 @@ function retryAfter(waitMs: number): Record<string, string> {
 
 function capitalise(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+/** The buckets behind the headers of a key or an account. */
+export interface RateBuckets {
+  readonly requests: TokenBucket
+  readonly tokens: TokenBucket
+}
+
+/** Shared by one key's calls, and by those of all keys of its account. */
+export interface CallBuckets {
+  readonly key: RateBuckets | undefined
+  readonly account?: RateBuckets | undefined
+}
+
+/**
+ * The headers of OpenAI's API; reset is the time until the bucket is full. None without a limit.
+ */
+export function toHeaders({ key, account }: CallBuckets): Record<string, string> {
+  const headers: Record<string, string> = {}
+  if (key !== undefined) {
+    addHeaders(headers, OF_REQUESTS, key.requests)
+    addHeaders(headers, OF_TOKENS, key.tokens)
+  }
+  if (account !== undefined) addHeaders(headers, OF_ACCOUNT_REQUESTS, account.requests)
+  return headers
+}
+
+/** Built once: building them per call would cost more than their values. */
+function toNames(of: string) {
+  return {
+    limit: `x-ratelimit-limit-${of}`,
+    remaining: `x-ratelimit-remaining-${of}`,
+    reset: `x-ratelimit-reset-${of}`,
+  }
+}
+
+const OF_REQUESTS = toNames('requests')
+const OF_TOKENS = toNames('tokens')
+const OF_ACCOUNT_REQUESTS = toNames('account-requests')
+
+function addHeaders(
+  headers: Record<string, string>,
+  { limit, remaining, reset }: ReturnType<typeof toNames>,
+  bucket: TokenBucket,
+): void {
+  if (!Number.isFinite(bucket.perMinute)) return
+  headers[limit] = String(bucket.perMinute)
+  headers[remaining] = String(bucket.remaining)
+  headers[reset] = formatDuration(bucket.resetMs)
+}
+
+/** Formats durations like OpenAI: `120ms`, `1s`, `7.66s`, `6m0s`, `1h0m0s`. */
+export function formatDuration(durationMs: number): string {
+  if (durationMs < 1000) return durationMs === 0 ? '0s' : `${durationMs}ms`
+  const seconds = `${(durationMs % 60_000) / 1000}s`
+  const minutes = Math.floor(durationMs / 60_000)
+  if (minutes === 0) return seconds
+  return minutes < 60
+    ? `${minutes}m${seconds}`
+    : `${Math.floor(minutes / 60)}h${minutes % 60}m${seconds}`
 }

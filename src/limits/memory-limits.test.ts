@@ -8,8 +8,9 @@ import { GatewayError } from '../core/errors.ts'
 import { type AccountId, DEFAULT_ACCOUNT, type KeyId } from '../core/ids.ts'
 import { createPlans } from '../core/plan.ts'
 import type { CallAhead, Caller, Spent, Ticket } from '../gateway/ports.ts'
+import { formatDuration } from './limit-refusals.ts'
 import { MemoryLimits } from './memory-limits.ts'
-import { formatDuration } from './token-bucket.ts'
+import { atOnce } from './usage-limits.fixture.ts'
 import { UsageLimits } from './usage-limits.ts'
 
 function createCaller(
@@ -32,7 +33,7 @@ const NOTHING: Spent = {
 /** Limits for calls without tokens. */
 class CallLimits extends MemoryLimits {
   override admit(caller: Caller, call: CallAhead = AHEAD): Ticket {
-    return super.admit(caller, call)
+    return atOnce(super.admit(caller, call))
   }
 }
 

@@ -6,8 +6,9 @@
 import type { SharedStore } from '../cluster/shared-store.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { CallAhead, Caller } from '../gateway/ports.ts'
+import type { UsageStorage } from './call-limits.ts'
 import { limitsUnavailable, reservedElsewhere } from './limit-refusals.ts'
-import { Turns } from './turns.ts'
+import { RoundRobin } from './round-robin.ts'
 import {
   type Amounts,
   type Reservation,
@@ -40,11 +41,11 @@ export interface SharedUsageOptions {
   readonly sharedNow: () => number
 }
 
-export class SharedUsage {
+export class SharedUsage implements UsageStorage {
   readonly #options: SharedUsageOptions
   readonly #usage: UsageLimits
   readonly #leases = new Map<UsageWindow, UsageLease>()
-  readonly #tended = new Turns(this.#leases)
+  readonly #tended = new RoundRobin(this.#leases)
   readonly #floors = new WeakMap<UsageWindow, UsedSoFar>()
 
   constructor(options: SharedUsageOptions) {
@@ -63,11 +64,9 @@ export class SharedUsage {
   ): BudgetReservations | Promise<BudgetReservations> {
     const windows = this.#usage.budgetWindowsFor(caller, call)
     if (windows.length === 0) return NO_BUDGETS
-    if (this.#isHere(windows, call)) return this.#usage.reserveBudgets(caller, call)
-    return this.#reserve(windows, call, () => {
-      if (this.#options.store.mode !== 'open') this.#usage.assertWithinBudgets(caller, call)
-      return this.#usage.reserveBudgets(caller, call)
-    })
+    if (this.#isHere(windows, call)) return this.#usage.reserveBudgets(caller, call, true)
+    const isOpen = () => this.#options.store.mode === 'open'
+    return this.#reserve(windows, call, () => this.#usage.reserveBudgets(caller, call, isOpen()))
   }
 
   /** Like that of UsageLimits, but it may wait for the store's answer. */

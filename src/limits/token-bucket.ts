@@ -1,7 +1,23 @@
 /**
- * A continuously refilled bucket in whole numbers, and the `x-ratelimit-*` headers of a call's
- * buckets. Must not know the units, nor who is refused.
+ * A bucket of units that refills continuously, in whole numbers, and lends while in debt (decision
+ * 0100). The step in key-script.ts follows the same rules inside Redis.
  */
+
+/** `ask`: only the shared store can tell. */
+export type Availability = 'yes' | 'no' | 'ask'
+
+/** The units per minute of one limit. */
+export interface RateBucket {
+  /** The contents as callers see them. */
+  readonly view: TokenBucket
+  refill(perMinute: number, nowMs: number): void
+  /** @param isAlone no other call of the key runs here, so a bucket in debt may lend */
+  has(units: number, nowMs: number, isAlone?: boolean): Availability
+  /** Takes units for a call; in debt, at most what may be lent. @returns how many */
+  take(units: number): number
+  /** Takes units even if they are missing; a negative number returns units. */
+  charge(units: number): void
+}
 
 /**
  * Parts per unit. A limit of n per minute refills n parts each millisecond, so no fraction is lost.
@@ -17,7 +33,7 @@ const NEVER_RETRY_MS = 60_000
  * most limit + rate × time. An infinite limit is none; a limit of 0 holds nothing. `charge` may
  * leave a debt of at most one minute's units; use beyond that is forgiven.
  */
-export class TokenBucket {
+export class TokenBucket implements RateBucket {
   perMinute: number
   #parts: number
   #asOfMs: number
@@ -56,6 +72,14 @@ export class TokenBucket {
     return this.#parts >= units * PARTS_PER_UNIT || this.perMinute === Number.POSITIVE_INFINITY
   }
 
+  get view(): this {
+    return this
+  }
+
+  has(units: number, _nowMs: number, isAlone = false): Availability {
+    return this.holds(units) || (isAlone && this.lends(units)) ? 'yes' : 'no'
+  }
+
   get isFull(): boolean {
     return this.#parts >= this.perMinute * PARTS_PER_UNIT
   }
@@ -86,6 +110,12 @@ export class TokenBucket {
   #partsShortOfLoan(units: number): number {
     const room = this.#parts + this.perMinute * PARTS_PER_UNIT
     return Math.min(units, this.perMinute / 2) * PARTS_PER_UNIT - room
+  }
+
+  take(units: number): number {
+    const taken = this.takable(units)
+    this.charge(taken)
+    return taken
   }
 
   /** How many of the units a call takes: in debt at most as many as allowed. */
@@ -120,64 +150,4 @@ export class TokenBucket {
   get resetMs(): number {
     return this.perMinute > 0 ? this.waitMsFor(this.perMinute) : 0
   }
-}
-
-/** The buckets behind the headers of a key or an account. */
-export interface RateBuckets {
-  readonly requests: TokenBucket
-  readonly tokens: TokenBucket
-}
-
-/** Shared by one key's calls, and by those of all keys of its account. */
-export interface CallBuckets {
-  readonly key: RateBuckets | undefined
-  readonly account?: RateBuckets | undefined
-}
-
-/**
- * The headers of OpenAI's API; reset is the time until the bucket is full. None without a limit.
- */
-export function toHeaders({ key, account }: CallBuckets): Record<string, string> {
-  const headers: Record<string, string> = {}
-  if (key !== undefined) {
-    addHeaders(headers, OF_REQUESTS, key.requests)
-    addHeaders(headers, OF_TOKENS, key.tokens)
-  }
-  if (account !== undefined) addHeaders(headers, OF_ACCOUNT_REQUESTS, account.requests)
-  return headers
-}
-
-/** Built once: building them per call would cost more than their values. */
-function toNames(of: string) {
-  return {
-    limit: `x-ratelimit-limit-${of}`,
-    remaining: `x-ratelimit-remaining-${of}`,
-    reset: `x-ratelimit-reset-${of}`,
-  }
-}
-
-const OF_REQUESTS = toNames('requests')
-const OF_TOKENS = toNames('tokens')
-const OF_ACCOUNT_REQUESTS = toNames('account-requests')
-
-function addHeaders(
-  headers: Record<string, string>,
-  { limit, remaining, reset }: ReturnType<typeof toNames>,
-  bucket: TokenBucket,
-): void {
-  if (!Number.isFinite(bucket.perMinute)) return
-  headers[limit] = String(bucket.perMinute)
-  headers[remaining] = String(bucket.remaining)
-  headers[reset] = formatDuration(bucket.resetMs)
-}
-
-/** Formats durations like OpenAI: `120ms`, `1s`, `7.66s`, `6m0s`, `1h0m0s`. */
-export function formatDuration(durationMs: number): string {
-  if (durationMs < 1000) return durationMs === 0 ? '0s' : `${durationMs}ms`
-  const seconds = `${(durationMs % 60_000) / 1000}s`
-  const minutes = Math.floor(durationMs / 60_000)
-  if (minutes === 0) return seconds
-  return minutes < 60
-    ? `${minutes}m${seconds}`
-    : `${Math.floor(minutes / 60)}h${minutes % 60}m${seconds}`
 }

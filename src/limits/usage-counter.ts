@@ -110,6 +110,18 @@ export class Reservation {
 /** Used up, or the rest is reserved for running calls, which may release some of it. */
 export type Shortage = 'exhausted' | 'reserved'
 
+/** The rule of every quota and budget; undefined: a call is admitted. */
+export function shortageOf(used: number, reserved: number, limit: number): Shortage | undefined {
+  if (used >= limit) return 'exhausted'
+  return used + reserved >= limit ? 'reserved' : undefined
+}
+
+export function shortageWithin(limits: Amounts, window: UsageWindow): Shortage | undefined {
+  const ofTokens = shortageOf(window.tokens, window.reservedTokens, limits.tokens)
+  if (ofTokens === 'exhausted') return ofTokens
+  return shortageOf(window.nanoUsd, window.reservedNanoUsd, limits.nanoUsd) ?? ofTokens
+}
+
 /**
  * Windows kept per quota or budget: this period, the last one, and a few more for clocks that jump.
  */
@@ -209,11 +221,8 @@ export class BudgetCounter {
   /** Why a call that begins now has to be refused; undefined: it need not be. */
   shortageAt(window: UsageWindow): Shortage | undefined {
     const { limit } = this.#budget
-    const used = amountOf(limit, window)
-    const ceiling = ceilingOf(limit)
-    if (used >= ceiling) return 'exhausted'
     const reserved = limit.type === 'tokens' ? window.reservedTokens : window.reservedNanoUsd
-    return used + reserved >= ceiling ? 'reserved' : undefined
+    return shortageOf(amountOf(limit, window), reserved, ceilingOf(limit))
   }
 
   reserve(window: UsageWindow, call: CallSize): Reservation {

@@ -6,6 +6,7 @@ import type { Budget } from '../core/budget.ts'
 import type { Cost } from '../core/cost.ts'
 import { GatewayError } from '../core/errors.ts'
 import { DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
+import type { MaybePromise } from '../core/maybe-promise.ts'
 import { createPlans, type PlanLimits } from '../core/plan.ts'
 import type { CallAhead, Caller, Spent, Ticket } from '../gateway/ports.ts'
 import { createKeyLimits } from '../snapshots/key-limits.ts'
@@ -31,14 +32,14 @@ export function start(limits: Partial<PlanLimits>, nowMs = START_MS) {
   /** Asks for the quota once the call is planned, like the pipeline. */
   const admit = (call: Partial<CallAhead> = {}): Ticket | GatewayError => {
     try {
-      const ticket = memory.admit(caller, {
+      const admitting = memory.admit(caller, {
         gateId: GATE,
         startedAtMs: clock.nowMs,
         estimatedTokens: 10,
         ...call,
       })
-      const refusal = ticket.reserveQuota()
-      if (refusal instanceof Promise) throw new Error('in memory nothing has to be waited for')
+      const ticket = atOnce(admitting)
+      const refusal = atOnce(ticket.reserveQuota())
       if (refusal === undefined) return ticket
       ticket.settle(spent({ tokens: 0, endedAtMs: clock.nowMs }))
       return refusal
@@ -55,6 +56,12 @@ export function start(limits: Partial<PlanLimits>, nowMs = START_MS) {
     alerts,
     quota: () => usage.quotaOf(DEFAULT_ACCOUNT, clock.nowMs).window,
   }
+}
+
+/** The value of what must not wait: limits in memory. */
+export function atOnce<Value>(value: MaybePromise<Value>): Value {
+  if (value instanceof Promise) throw new Error('in memory nothing has to be waited for')
+  return value
 }
 
 export function spent(given: Partial<Spent> & { readonly nanoUsd?: number | null }): Spent {

@@ -19,6 +19,8 @@ import {
   BudgetsByScope,
   Reservation,
   type Shortage,
+  shortageOf,
+  shortageWithin,
   UsageCounter,
   type UsageWindow,
   type UsedAmounts,
@@ -110,13 +112,7 @@ export class UsageLimits {
   #limitedQuota(accountId: AccountId, momentMs: number): LimitedWindow {
     const window = this.quotaAt(accountId, momentMs)
     const limit = () => quotaCeilings(this.#plans.of(accountId))
-    const shortage = ({ tokens, nanoUsd, reservedTokens, reservedNanoUsd }: UsageWindow) => {
-      const ceilings = limit()
-      if (tokens >= ceilings.tokens || nanoUsd >= ceilings.nanoUsd) return 'exhausted'
-      const isReserved =
-        tokens + reservedTokens >= ceilings.tokens || nanoUsd + reservedNanoUsd >= ceilings.nanoUsd
-      return isReserved ? 'reserved' : undefined
-    }
+    const shortage = (of: UsageWindow) => shortageWithin(limit(), of)
     return { id: accountId, window, limit, shortage }
   }
 
@@ -169,42 +165,48 @@ export class UsageLimits {
       .some(({ budget }) => budget.limit.type === 'spend')
   }
 
-  /** @throws GatewayError `quota_exceeded`; `rate_limited` while all of the rest is reserved */
-  assertWithinBudgets(caller: Caller, call: CallAhead): void {
-    for (const counter of this.#budgets.findFor(caller, call)) {
-      const window = counter.windowAt(call.startedAtMs)
-      const shortage = counter.shortageAt(window)
-      if (shortage === undefined) continue
-      throw budgetRefusal(counter.budget, { window, nowMs: call.startedAtMs, shortage })
-    }
-  }
-
-  reserveBudgets(caller: Caller, call: CallAhead): BudgetReservations {
+  /**
+   * @param isChecked reserves in any case
+   * @throws GatewayError `quota_exceeded`; `rate_limited` while all of the rest is reserved
+   */
+  reserveBudgets(caller: Caller, call: CallAhead, isChecked = false): BudgetReservations {
     const counters = this.#budgets.findFor(caller, call)
-    return counters.length === 0 ? NO_RESERVATIONS : reserveAll(counters, call)
+    if (counters.length === 0) return NO_RESERVATIONS
+    if (!isChecked) for (const counter of counters) assertWithin(counter, call)
+    return reserveAll(counters, call)
   }
 
   settleBudgets(reservations: BudgetReservations, used: UsedAmounts): void {
     for (const { counter, reservation } of reservations) counter.settle(reservation, used)
   }
 
-  reserveQuota(caller: Caller, call: CallAhead, isUnlimited = false): Reservation | GatewayError {
+  /** @param isChecked reserves in any case */
+  reserveQuota(caller: Caller, call: CallAhead, isChecked = false): Reservation | GatewayError {
     const window = this.#quotaOf(caller.accountId).at(call.startedAtMs)
-    if (isUnlimited) return new Reservation(window, call)
-    const { monthlyTokens, monthlySpendUsd } = this.#plans.of(caller.accountId).limits
-    const at = { window, nowMs: call.startedAtMs }
-    if (monthlyTokens !== null && window.tokens + window.reservedTokens >= monthlyTokens) {
-      const shortage = window.tokens >= monthlyTokens ? 'exhausted' : 'reserved'
-      return quotaRefusal('tokens', monthlyTokens, { ...at, shortage })
+    return (
+      (isChecked ? undefined : this.#quotaRefusal(caller, call, window)) ??
+      new Reservation(window, call)
+    )
+  }
+
+  #quotaRefusal(
+    { accountId }: Caller,
+    { startedAtMs: nowMs }: CallAhead,
+    window: UsageWindow,
+  ): GatewayError | undefined {
+    const { monthlyTokens, monthlySpendUsd } = this.#plans.of(accountId).limits
+    if (monthlyTokens !== null) {
+      const shortage = shortageOf(window.tokens, window.reservedTokens, monthlyTokens)
+      if (shortage !== undefined)
+        return quotaRefusal('tokens', monthlyTokens, { window, nowMs, shortage })
     }
     if (monthlySpendUsd !== null) {
       const limit = toNanoUsd(monthlySpendUsd)
-      if (window.nanoUsd + window.reservedNanoUsd >= limit) {
-        const shortage = window.nanoUsd >= limit ? 'exhausted' : 'reserved'
-        return quotaRefusal('spend', monthlySpendUsd, { ...at, shortage })
-      }
+      const shortage = shortageOf(window.nanoUsd, window.reservedNanoUsd, limit)
+      if (shortage !== undefined)
+        return quotaRefusal('spend', monthlySpendUsd, { window, nowMs, shortage })
     }
-    return new Reservation(window, call)
+    return undefined
   }
 
   /** The account's plan and its usage this month. */
@@ -309,6 +311,13 @@ function quotaCeilings({ limits: { monthlyTokens, monthlySpendUsd } }: Plan): Am
 function isWithin({ accountId, scope }: Budget, usage: PastUsage): boolean {
   if (usage.accountId !== accountId) return false
   return scope.type === 'key' ? usage.keyId === scope.keyId : usage.gateId === scope.gateId
+}
+
+/** @throws GatewayError */
+function assertWithin(counter: BudgetCounter, { startedAtMs: nowMs }: CallAhead): void {
+  const window = counter.windowAt(nowMs)
+  const shortage = counter.shortageAt(window)
+  if (shortage !== undefined) throw budgetRefusal(counter.budget, { window, nowMs, shortage })
 }
 
 function reserveAll(counters: readonly BudgetCounter[], call: CallAhead): BudgetReservations {

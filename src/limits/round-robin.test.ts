@@ -1,11 +1,11 @@
 /** Everybody has a turn in each round, whoever comes and goes meanwhile. */
 import { expect, test } from 'bun:test'
-import { Turns } from './turns.ts'
+import { RoundRobin } from './round-robin.ts'
 
 test('no entry is left out, and a new one comes last', () => {
   const names = new Map([1, 2, 3].map((number) => [number, `${number}`]))
-  const turns = new Turns(names)
-  const next = (count: number) => Array.from({ length: count }, () => turns.next())
+  const values = new RoundRobin(names)
+  const next = (count: number) => Array.from({ length: count }, () => values.next())
   expect(next(4)).toEqual(['1', '2', '3', '1'])
   names.set(4, '4')
   names.delete(2)

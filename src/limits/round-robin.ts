@@ -1,18 +1,15 @@
-/**
- * Round robin: picks the next of many, so that none starves. Must not know what is done with it.
- */
-
-export class Turns<Value> {
+/** Iterates over a map without an end, also while it changes. Every value gets a turn per round. */
+export class RoundRobin<Value> {
   readonly #values: ReadonlyMap<unknown, Value>
   #round: Iterator<Value>
 
-  /** @param values may change meanwhile: a new one comes last in its round */
+  /** @param values may change; a new value comes last in its round */
   constructor(values: ReadonlyMap<unknown, Value>) {
     this.#values = values
     this.#round = values.values()
   }
 
-  /** Undefined: there are none. */
+  /** Undefined: the map is empty. */
   next(): Value | undefined {
     const { value, done } = this.#round.next()
     if (done !== true) return value

@@ -1,0 +1,299 @@
+/**
+ * Admits calls: budgets, then the rates of the key, then those of the account, then the quota. The
+ * same code runs with limits in memory and with limits shared by nodes; only the storages of rates
+ * (`Rates`) and of counted usage differ. Must not know HTTP or where plans come from.
+ */
+import type { Stopwatch } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { MaybePromise } from '../core/maybe-promise.ts'
+import type {
+  CallAhead,
+  Caller,
+  Limits,
+  PriceDemand,
+  RateLimits,
+  Slot,
+  Spent,
+  Ticket,
+} from '../gateway/ports.ts'
+import {
+  type Holder,
+  limitsUnavailable,
+  toHeaders,
+  tooManyConcurrent,
+  tooManyRequests,
+  tooManyTokens,
+} from './limit-refusals.ts'
+import type { RateOutcome, RateRefusal, Rates } from './rates.ts'
+import { type Reservation, sizeOf } from './usage-counter.ts'
+import type { BudgetReservations, UsageLimits } from './usage-limits.ts'
+
+/** Stores the rates of keys and accounts. */
+export interface RateStorage {
+  /** Creates rates for a new id. */
+  find(holder: Holder, id: string, limits: RateLimits, nowMs: number): Rates
+  /** Called with each admission. @param added how many rates it may have created */
+  sweep(nowMs: number, added: number): void
+}
+
+/** Reserves in quotas and budgets. Both return promises only when a store has to be asked. */
+export interface UsageStorage {
+  /**
+   * @throws GatewayError (or rejects with it) `quota_exceeded`; `rate_limited` while all of the
+   * rest is reserved
+   */
+  reserveBudgets(caller: Caller, call: CallAhead): MaybePromise<BudgetReservations>
+  reserveQuota(caller: Caller, call: CallAhead): MaybePromise<Reservation | GatewayError>
+}
+
+export interface CallLimitsOptions {
+  readonly clock: Stopwatch
+  readonly usage: UsageLimits
+  readonly rates: RateStorage
+  readonly reservations: UsageStorage
+}
+
+const NOTHING_USED = { tokens: 0, nanoUsd: 0, isPriced: true }
+const NO_SLOT: Slot = { release: () => {} }
+
+export class CallLimits implements Limits {
+  readonly #clock: Stopwatch
+  readonly #usage: UsageLimits
+  readonly #rates: RateStorage
+  readonly #reservations: UsageStorage
+
+  constructor({ clock, usage, rates, reservations }: CallLimitsOptions) {
+    this.#clock = clock
+    this.#usage = usage
+    this.#rates = rates
+    this.#reservations = reservations
+  }
+
+  priceDemand(caller: Caller, gateId: string): PriceDemand | undefined {
+    return this.#usage.priceDemand(caller, gateId)
+  }
+
+  limitsSpend(caller: Caller, gateId: string): boolean {
+    return this.#usage.limitsSpend(caller, gateId)
+  }
+
+  whenReady(caller: Caller, gateId: string): Promise<void> | undefined {
+    return this.#usage.whenCountedFor(caller, gateId)
+  }
+
+  /** Decides by what this node knows; the admission asks other nodes. */
+  acquireSlot(caller: Caller, nowMs: number): Slot {
+    const { limits } = caller
+    const key = this.#ofKey(caller, nowMs)
+    const account = this.#ofAccount(caller, nowMs)
+    if (key === undefined && account === undefined) return NO_SLOT
+    const refusal = key?.acquireSlot(limits, nowMs)
+    if (refusal !== undefined) throw toError(refusal, 'key', { key, account, caller })
+    if (account !== undefined && limits.account !== undefined) {
+      const ofAccount = account.acquireSlot(limits.account, nowMs)
+      if (ofAccount !== undefined) {
+        key?.releaseSlot()
+        throw toError(ofAccount, 'account', { key, account, caller })
+      }
+    }
+    return new RateSlot(key, account)
+  }
+
+  admit(caller: Caller, call: CallAhead): MaybePromise<Ticket> {
+    const budgets = this.#reservations.reserveBudgets(caller, call)
+    // Promises are awaited in methods of their own: a closure here would cost every call.
+    return budgets instanceof Promise
+      ? this.#admitAfterBudgets(caller, call, budgets)
+      : this.#admitByKey(caller, call, budgets)
+  }
+
+  async #admitAfterBudgets(
+    caller: Caller,
+    call: CallAhead,
+    budgets: Promise<BudgetReservations>,
+  ): Promise<Ticket> {
+    return await this.#admitByKey(caller, call, await budgets)
+  }
+
+  /** The key first, so a flood that its own limits stop takes nothing from the account's keys. */
+  #admitByKey(caller: Caller, call: CallAhead, budgets: BudgetReservations): MaybePromise<Ticket> {
+    const { limits } = caller
+    const nowMs = this.#clock.elapsed()
+    this.#rates.sweep(nowMs, limits.account === undefined ? 1 : 2)
+    const key = this.#ofKey(caller, nowMs)
+    const account = this.#ofAccount(caller, nowMs)
+    // A call that needs more than a minute's tokens waits for a full bucket.
+    const tokens = Math.min(sizeOf(call), limits.tokensPerMinute)
+    const ticket = new RateTicket({
+      usage: this.#usage,
+      reservations: this.#reservations,
+      caller,
+      call,
+      budgets,
+      key,
+      account,
+      tokens,
+    })
+    const outcome = key === undefined ? tokens : key.take(limits, tokens, nowMs)
+    return outcome instanceof Promise
+      ? this.#admitAfterKey(ticket, outcome)
+      : this.#admitByAccount(ticket, outcome, nowMs)
+  }
+
+  async #admitAfterKey(ticket: RateTicket, outcome: Promise<RateOutcome>): Promise<Ticket> {
+    return await this.#admitByAccount(ticket, await outcome, this.#clock.elapsed())
+  }
+
+  #admitByAccount(ticket: RateTicket, ofKey: RateOutcome, nowMs: number): MaybePromise<Ticket> {
+    if (typeof ofKey !== 'number') throw ticket.refuse(ofKey, 'key')
+    ticket.tokens = ofKey
+    const { account, caller } = ticket
+    if (account === undefined || caller.limits.account === undefined) return ticket
+    const outcome = account.take(caller.limits.account, 0, nowMs)
+    return outcome instanceof Promise
+      ? this.#admitAfterAccount(ticket, outcome)
+      : this.#finish(ticket, outcome, nowMs)
+  }
+
+  async #admitAfterAccount(ticket: RateTicket, outcome: Promise<RateOutcome>): Promise<Ticket> {
+    return this.#finish(ticket, await outcome, this.#clock.elapsed())
+  }
+
+  #finish(ticket: RateTicket, ofAccount: RateOutcome, nowMs: number): Ticket {
+    if (typeof ofAccount === 'number') return ticket
+    ticket.key?.undo(ticket.tokens, nowMs)
+    throw ticket.refuse(ofAccount, 'account')
+  }
+
+  #ofKey({ keyId, limits }: Caller, nowMs: number): Rates | undefined {
+    return hasLimits(limits) ? this.#rates.find('key', keyId, limits, nowMs) : undefined
+  }
+
+  #ofAccount({ accountId, limits: { account } }: Caller, nowMs: number): Rates | undefined {
+    return account && this.#rates.find('account', accountId, account, nowMs)
+  }
+}
+
+function hasLimits({ requestsPerMinute, tokensPerMinute, concurrentCalls }: RateLimits): boolean {
+  return (
+    Number.isFinite(requestsPerMinute) ||
+    Number.isFinite(tokensPerMinute) ||
+    Number.isFinite(concurrentCalls)
+  )
+}
+
+interface Asked {
+  readonly key: Rates | undefined
+  readonly account: Rates | undefined
+  readonly caller: Caller
+  readonly tokens?: number
+}
+
+function toError(refusal: RateRefusal, holder: Holder, asked: Asked): GatewayError {
+  const { key, account, caller, tokens = 0 } = asked
+  const buckets = { key: bucketsOf(key), account: bucketsOf(account) }
+  const limits = holder === 'key' ? caller.limits : caller.limits.account
+  if (refusal === 'requests') return tooManyRequests(holder, buckets)
+  if (refusal === 'tokens' && buckets.key !== undefined)
+    return tooManyTokens({ ...buckets, key: buckets.key }, Math.max(1, tokens), key?.running === 0)
+  if (refusal === 'concurrent' && limits !== undefined)
+    return tooManyConcurrent(holder, buckets, limits.concurrentCalls)
+  return limitsUnavailable()
+}
+
+function bucketsOf(rates: Rates | undefined) {
+  return rates && { requests: rates.requests.view, tokens: rates.tokens.view }
+}
+
+class RateSlot implements Slot {
+  readonly #key: Rates | undefined
+  readonly #account: Rates | undefined
+  #isReleased = false
+
+  constructor(key: Rates | undefined, account: Rates | undefined) {
+    this.#key = key
+    this.#account = account
+  }
+
+  release(): void {
+    if (this.#isReleased) return
+    this.#isReleased = true
+    this.#key?.releaseSlot()
+    this.#account?.releaseSlot()
+  }
+}
+
+interface AskedTicket extends Required<Asked> {
+  readonly usage: UsageLimits
+  readonly reservations: UsageStorage
+  readonly call: CallAhead
+  readonly budgets: BudgetReservations
+}
+
+class RateTicket implements Ticket {
+  readonly key: Rates | undefined
+  readonly account: Rates | undefined
+  readonly caller: Caller
+  /** Taken from the tokens per minute. */
+  tokens: number
+  readonly #usage: UsageLimits
+  readonly #reservations: UsageStorage
+  readonly #call: CallAhead
+  readonly #budgets: BudgetReservations
+  #quota: Reservation | undefined
+  #isSettled = false
+
+  constructor(asked: AskedTicket) {
+    this.key = asked.key
+    this.account = asked.account
+    this.caller = asked.caller
+    this.tokens = asked.tokens
+    this.#usage = asked.usage
+    this.#reservations = asked.reservations
+    this.#call = asked.call
+    this.#budgets = asked.budgets
+  }
+
+  get headers(): Record<string, string> {
+    return toHeaders({ key: bucketsOf(this.key), account: bucketsOf(this.account) })
+  }
+
+  /** Returns the budgets' reservations. @returns the refusal */
+  refuse(refusal: RateRefusal, holder: Holder): GatewayError {
+    this.#usage.settleBudgets(this.#budgets, NOTHING_USED)
+    return toError(refusal, holder, this)
+  }
+
+  reserveQuota(): MaybePromise<GatewayError | undefined> {
+    if (this.#isSettled || this.#quota !== undefined) return undefined
+    const reserved = this.#reservations.reserveQuota(this.caller, this.#call)
+    return reserved instanceof Promise ? this.#keepLater(reserved) : this.#keep(reserved)
+  }
+
+  async #keepLater(
+    reserving: Promise<Reservation | GatewayError>,
+  ): Promise<GatewayError | undefined> {
+    return this.#keep(await reserving)
+  }
+
+  #keep(reserved: Reservation | GatewayError): GatewayError | undefined {
+    if (reserved instanceof GatewayError) return reserved
+    // The call has ended while the store was asked.
+    if (this.#isSettled) reserved.settle(undefined)
+    else this.#quota = reserved
+    return undefined
+  }
+
+  settle(spent: Spent): void {
+    if (this.#isSettled) return
+    this.#isSettled = true
+    // Unknown usage keeps what was taken. Otherwise clients that leave early would call for free.
+    this.key?.giveBack(spent.tokens === null ? 0 : spent.tokens - this.tokens, spent.endedAtMs)
+    this.account?.giveBack(0, spent.endedAtMs)
+    const { nanoUsd } = spent.cost
+    const tokens = spent.tokens ?? 0
+    const used = { tokens, nanoUsd: nanoUsd ?? 0, isPriced: nanoUsd !== null || tokens === 0 }
+    this.#quota?.settle(spent.countsForQuota ? used : undefined)
+    this.#usage.settleBudgets(this.#budgets, used)
+  }
+}

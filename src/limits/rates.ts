@@ -1,0 +1,89 @@
+/**
+ * The rules for requests per minute, tokens per minute and concurrent calls of one key, or of all
+ * keys of an account. Each rule stands here once, for both storages: this process's memory
+ * (memory-limits.ts) and leases from a shared store (key-lease.ts).
+ */
+import type { MaybePromise } from '../core/maybe-promise.ts'
+import type { RateLimits } from '../gateway/ports.ts'
+import type { Availability, RateBucket } from './token-bucket.ts'
+
+export type LimitName = 'requests' | 'concurrent' | 'tokens'
+/** The limit that refuses a call. `unavailable`: limits cannot be checked now. */
+export type RateRefusal = 'unavailable' | LimitName
+/** The tokens taken for the call, or why it is refused. */
+export type RateOutcome = number | RateRefusal
+
+export abstract class Rates<Bucket extends RateBucket = RateBucket> {
+  readonly id: string
+  readonly requests: Bucket
+  readonly tokens: Bucket
+  protected limits: RateLimits
+  /** Admitted calls that have not ended. */
+  running = 0
+  /** Calls whose bodies are not read yet. */
+  protected slots = 0
+
+  constructor(id: string, limits: RateLimits, requests: Bucket, tokens: Bucket) {
+    this.id = id
+    this.limits = limits
+    this.requests = requests
+    this.tokens = tokens
+  }
+
+  /** For a call before its admission; asks no store. @returns undefined: acquired */
+  abstract acquireSlot(limits: RateLimits, nowMs: number): RateRefusal | undefined
+
+  releaseSlot(): void {
+    this.slots -= 1
+  }
+
+  /**
+   * Admits a call. Returns a promise only when a store has to be asked.
+   * @param tokens no more than a full bucket holds
+   */
+  abstract take(limits: RateLimits, tokens: number, nowMs: number): MaybePromise<RateOutcome>
+
+  /** A call has ended. @param extraTokens used beyond what was taken; negative: less */
+  abstract giveBack(extraTokens: number, nowMs: number): void
+
+  /** Reverts `take` for a call that another limit refuses. */
+  undo(tokens: number, nowMs: number): void {
+    this.requests.charge(-1)
+    this.giveBack(-tokens, nowMs)
+  }
+
+  /** Brings both buckets up to date. */
+  protected refill(nowMs: number): void {
+    this.requests.refill(this.limits.requestsPerMinute, nowMs)
+    this.tokens.refill(this.limits.tokensPerMinute, nowMs)
+  }
+
+  /** The limit that refuses a slot; undefined: none. */
+  protected lackingForSlot(nowMs: number): LimitName | undefined {
+    if (this.requests.has(1, nowMs) === 'no') return 'requests'
+    return this.running + this.slots >= this.limits.concurrentCalls ? 'concurrent' : undefined
+  }
+
+  /** The limit that refuses the call; undefined: none. */
+  protected lackingFor(tokens: number, nowMs: number): LimitName | 'ask' | undefined {
+    const request = this.requests.has(1, nowMs)
+    if (request === 'no') return 'requests'
+    const place = this.hasPlace(nowMs)
+    if (place === 'no') return 'concurrent'
+    const enough = this.tokens.has(Math.max(1, tokens), nowMs, this.running === 0)
+    if (enough === 'no') return 'tokens'
+    return request === 'ask' || place === 'ask' || enough === 'ask' ? 'ask' : undefined
+  }
+
+  /** Whether one more call may run. */
+  protected hasPlace(_nowMs: number): Availability {
+    return this.running < this.limits.concurrentCalls ? 'yes' : 'no'
+  }
+
+  /** Takes what an admitted call needs. @returns the tokens taken */
+  protected admit(tokens: number): number {
+    this.requests.charge(1)
+    this.running += 1
+    return this.tokens.take(tokens)
+  }
+}

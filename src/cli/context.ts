@@ -111,6 +111,14 @@ export interface CopiedStore {
   readonly tables: readonly CopyProgress[]
 }
 
+/** The result of `store adopt`. */
+export interface AdoptedStore {
+  /** Never with a password. */
+  readonly store: string
+  /** `adoptable`: the dry run would adopt it. */
+  readonly state: 'adopted' | 'already adopted' | 'adoptable'
+}
+
 /** The result of `store accept`. */
 export interface AcceptedStore {
   /** Never with a password. */
@@ -139,6 +147,8 @@ export interface CliContext {
   readonly copyStore: (onProgress: (progress: CopyProgress) => void) => Promise<CopiedStore>
   /** For the local data folder, which no server may use meanwhile. */
   readonly acceptStore: () => Promise<AcceptedStore>
+  /** Of the local data folder, which no server may be using unless it is a dry run. */
+  readonly adoptStore: (isDryRun: boolean) => Promise<AdoptedStore>
   /** The server that the environment names and this machine; changes neither. */
   readonly examine: () => Promise<readonly Finding[]>
 }

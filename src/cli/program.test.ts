@@ -75,6 +75,7 @@ function house(at: Terminal): CliContext {
     masterKey: { status: refuse, rotate: refuse },
     copyStore: refuse,
     acceptStore: refuse,
+    adoptStore: refuse,
     examine: refuse,
   }
 }

@@ -1,6 +1,6 @@
 /** `gatehouse store`: what is done to the store as a whole. Knows no database. */
 import type { Command } from 'commander'
-import type { CliContext } from './context.ts'
+import type { AdoptedStore, CliContext } from './context.ts'
 import { formatTable, printJson, printLine, printNote } from './output.ts'
 import { asJson, example } from './program-parts.ts'
 
@@ -56,4 +56,23 @@ export function bindStore(program: Command, context: CliContext): void {
       for (const each of accepted.accepted) printLine(`Accepted: ${each}`)
       if (accepted.unasked !== null) printNote(accepted.unasked)
     })
+  store
+    .command('adopt')
+    .description(
+      'let this version use a database of the last build before the first release; make a ' +
+        'backup and stop the server first',
+    )
+    .option('--dry-run', 'say what would be done, and change nothing')
+    .addHelpText('after', example('gatehouse store adopt --dry-run'))
+    .action(async ({ dryRun = false }: { dryRun?: boolean }, command: Command) => {
+      const adopted = await context.adoptStore(dryRun)
+      if (asJson(command)) return printJson(adopted)
+      printLine(`${adopted.store}: ${ADOPTIONS[adopted.state]}`)
+    })
+}
+
+const ADOPTIONS: Readonly<Record<AdoptedStore['state'], string>> = {
+  adoptable: 'can be adopted. All data stays where it is. Nothing was changed.',
+  adopted: 'adopted. Start the server.',
+  'already adopted': 'already adopted. Nothing was changed.',
 }

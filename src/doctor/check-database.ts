@@ -14,7 +14,8 @@ import {
 } from '../store/database/open-database.ts'
 import { assertOwnSessions, SharedSessionsError } from '../store/database/session-pooling.ts'
 import { hasTable } from '../store/database/sql-differences.ts'
-import { listApplied, migrations } from '../store/migrations/migrations.ts'
+import { judgeEarlierSteps, listApplied } from '../store/migrations/adopt-database.ts'
+import { migrations } from '../store/migrations/migrations.ts'
 import {
   judgeNewerSteps,
   listStepNotes,
@@ -131,8 +132,10 @@ function checkVersion(database: Database): Finding[] {
   )
 }
 
-/** Checks for a database that a later version has changed. */
+/** Checks for a database of an earlier build, or one that a later version has changed. */
 function checkSteps(applied: readonly string[], notes: readonly StepNote[]): Finding[] {
+  const found = judgeEarlierSteps(applied)
+  if ('remedy' in found) return [fail(found.problem, found.remedy)]
   const { tolerated, refused } = judgeNewerSteps(applied, notes, migrations)
   if (refused.length > 0)
     return [
@@ -230,15 +233,12 @@ async function checkServer(database: Kysely<Schema>, name: string): Promise<Find
 
 const ofNodes = findingsOf('nodes')
 
-/** Before this step nodes do not store their settings. */
-const STEP = '0037_node_settings'
-
 /**
  * Checks that the active nodes on a Postgres have the same shared settings as this machine. Writes
  * nothing.
  */
 async function checkNodes(database: Kysely<Schema>, shared: SharedSettings): Promise<Finding[]> {
-  if (!(await listApplied(database)).includes(STEP)) return []
+  if (!(await hasTable(database, 'nodes'))) return []
   const { rows } = await sql<SettingsRow>`
     SELECT id, incarnation, host, settings FROM nodes
     WHERE last_seen > (extract(epoch FROM clock_timestamp()) * 1000)::bigint - ${SEEN_MS}::bigint

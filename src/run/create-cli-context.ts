@@ -39,6 +39,10 @@ export function createCliContext(
       const { acceptLocalStore } = await import('./local-store.ts')
       return await acceptLocalStore(environment)
     },
+    async adoptStore(isDryRun) {
+      const { adoptLocalStore } = await import('./local-store.ts')
+      return await adoptLocalStore(environment, isDryRun)
+    },
     async examine() {
       const { examine } = await import('../doctor/examine.ts')
       const { ownHandles } = await import('../net/open-handles.ts')

@@ -1,11 +1,8 @@
-/**
- * `gatehouse store accept`: the operator confirms that this data folder, this store and this master
- * key belong together.
- */
+/** `gatehouse store`: what commands do to the store of this machine's settings. */
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { AcceptedStore, CopiedStore, CopyProgress } from '../cli/context.ts'
+import type { AcceptedStore, AdoptedStore, CopiedStore, CopyProgress } from '../cli/context.ts'
 import { describeOtherRedis } from '../cluster/describe-other-redis.ts'
 import type { Environment } from '../config/setting-type.ts'
 import { readSettings, type Settings } from '../config/settings.ts'
@@ -14,12 +11,14 @@ import { copyStore } from '../store/copy-store.ts'
 import {
   describeStore,
   locateStore,
+  openExistingDatabase,
   type StoreLocation,
   withoutStatementLimit,
 } from '../store/database/open-database.ts'
 import { lockDataFolder } from '../store/installation/data-folder.ts'
 import type { Installation } from '../store/installation/installation.ts'
 import { acceptInstallation } from '../store/installation/join-installation.ts'
+import { adoptDatabase, findSteps } from '../store/migrations/adopt-database.ts'
 import { openStore, type Store } from '../store/open-store.ts'
 import { installationParts } from './compose-installation.ts'
 
@@ -69,6 +68,46 @@ async function acceptRedis(
         'again when it answers.',
     }
   }
+}
+
+/**
+ * A dry run changes nothing, and works beside a server.
+ * @throws SettingsError, DataFolderInUseError, DatabaseUnreachableError, and an Error that names the
+ * remedy when the database cannot be adopted
+ */
+export async function adoptLocalStore(
+  environment: Environment,
+  isDryRun: boolean,
+): Promise<AdoptedStore> {
+  const settings = readSettings(environment)
+  const location = locateStore(settings)
+  const store = describeStore(location)
+  const lock = isDryRun ? undefined : lockDataFolder(settings.dataFolder)
+  try {
+    const database = await openExistingDatabase(location)
+    if (database === undefined) throw nothingToAdopt(store)
+    try {
+      const found = isDryRun ? await findSteps(database) : await adoptDatabase(database)
+      if (found.state === 'new') throw nothingToAdopt(store)
+      if (found.state === 'refused')
+        throw new Error(
+          `${store} cannot be adopted. ${found.problem} Nothing was changed. ${found.remedy}`,
+        )
+      if (found.state === 'current') return { store, state: 'already adopted' }
+      return { store, state: isDryRun ? 'adoptable' : 'adopted' }
+    } finally {
+      await database.destroy()
+    }
+  } finally {
+    lock?.release()
+  }
+}
+
+function nothingToAdopt(store: string): Error {
+  return new Error(
+    `There is nothing to adopt: ${store} is new. ` +
+      'Set GATEHOUSE_DATA_DIR or DATABASE_URL as for the server.',
+  )
 }
 
 /**

@@ -14,7 +14,6 @@ import {
 import { isSqlite } from './database/sql-differences.ts'
 import { watchFile } from './database/sqlite-driver.ts'
 import { InstallationTableStore } from './installation/installation.ts'
-import { createTables } from './migrations/create-tables.ts'
 import { assertUpToDate, compareSteps, migrateToLatest } from './migrations/migrations.ts'
 import { BudgetTableStore } from './resources/budgets.ts'
 import { GateTableStore } from './resources/gates.ts'
@@ -81,8 +80,8 @@ export interface OpenStoreOptions {
 
 /**
  * Opens the database and migrates its schema.
- * @throws NewerDatabaseError, MigrationFailedError, DatabaseUnreachableError, SharedSessionsError:
- * refuse to serve.
+ * @throws EarlierDatabaseError, NewerDatabaseError, MigrationFailedError,
+ * DatabaseUnreachableError, SharedSessionsError: refuse to serve.
  */
 export async function openStore(
   location: StoreLocation,
@@ -155,7 +154,7 @@ async function assertSessions({ postgres }: PostgresLocation): Promise<void> {
 /** Steps may exceed the usual statement timeout, and wait for another node that is migrating. */
 async function migrateAt(location: StoreLocation, database: Kysely<Schema>): Promise<void> {
   if ('path' in location) {
-    if (!(await createTables(database))) await migrateToLatest(database)
+    await migrateToLatest(database)
     return
   }
   const unhurried = await openDatabase(withoutStatementLimit(location))

@@ -197,10 +197,8 @@ describe.each(databases)('on $name', (kind) => {
 
 /** Their queries are tested above: a file that joins them brings its queries here. */
 const ASKING = ['call-pages.ts', 'calls.ts', 'old-calls.ts', 'sum-call-rows.ts', 'usage-sums.ts']
-/** It goes through the rows of its time, once and for good. */
-const STEPS = ['usage-migration.ts']
 
-test('only the queries listed here, and migrations, name the table of calls', async () => {
+test('only the queries listed here name the table of calls', async () => {
   const naming: string[] = []
   for await (const name of new Bun.Glob('**/*.ts').scan(join(import.meta.dir, '..'))) {
     if (/\.(test|fixture)\.ts$/.test(name)) continue
@@ -208,5 +206,5 @@ test('only the queries listed here, and migrations, name the table of calls', as
     if (/(?:selectFrom|deleteFrom|updateTable)\('calls'|(?:FROM|UPDATE|JOIN) "?calls\b/.test(text))
       naming.push(basename(name))
   }
-  expect(naming.sort()).toEqual([...ASKING, ...STEPS].sort())
+  expect(naming.sort()).toEqual([...ASKING].sort())
 })

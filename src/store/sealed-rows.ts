@@ -10,7 +10,8 @@ import { openExistingDatabase, type StoreLocation } from './database/open-databa
 import { hasTable } from './database/sql-differences.ts'
 import { ENCRYPTED_COLUMNS, type EncryptedColumn } from './encrypted-columns.ts'
 import { InstallationTableStore } from './installation/installation.ts'
-import { listApplied, migrations } from './migrations/migrations.ts'
+import { listApplied } from './migrations/adopt-database.ts'
+import { assertNotEarlier, migrations } from './migrations/migrations.ts'
 import type { Schema } from './schema.ts'
 
 export interface SealedTally {
@@ -56,7 +57,7 @@ export class SealedRows {
   /** Uses a connection that the caller owns and closes. */
   static async over(database: Kysely<Schema>): Promise<SealedRows> {
     const columns: EncryptedColumn[] = []
-    // An older version's database lacks some of them.
+    // A new database lacks them until a server has started.
     for (const column of ENCRYPTED_COLUMNS)
       if (await hasTable(database, column.table)) columns.push(column)
     return new SealedRows(database, columns)
@@ -66,9 +67,14 @@ export class SealedRows {
     return this.#database.destroy()
   }
 
-  /** Steps that only later versions know, and that may have encrypted columns unknown here. */
+  /**
+   * Steps that only later versions know, and that may have encrypted columns unknown here.
+   * @throws EarlierDatabaseError
+   */
   async listNewerSteps(): Promise<readonly string[]> {
-    return (await listApplied(this.#database)).filter((name) => !Object.hasOwn(migrations, name))
+    const applied = await listApplied(this.#database)
+    assertNotEarlier(applied)
+    return applied.filter((name) => !Object.hasOwn(migrations, name))
   }
 
   /** @param vault undefined: there is no master key, so nothing can be decrypted */

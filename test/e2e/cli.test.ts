@@ -369,6 +369,7 @@ describe('on the local data folder', () => {
       'master-key status',
       'master-key rotate',
       'store copy',
+      'store adopt',
       'providers list',
       'providers conformance',
       'config pull',

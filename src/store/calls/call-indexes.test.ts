@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { openExplained } from '../../../test/support/explained-database.ts'
 import { type CallId, DEFAULT_ACCOUNT } from '../../core/ids.ts'
-import { createTables } from '../migrations/create-tables.ts'
+import { migrateToLatest } from '../migrations/migrations.ts'
 import { UsageSums } from '../usage/usage-sums.ts'
 import { CallTableStore } from './calls.ts'
 
@@ -18,7 +18,7 @@ const page = { limit: 50, before: { startedAt: 9, id: 'req_9' } }
 test('every query on calls has an index, and every index has its query', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-indexes-'))
   const { database, asked, explain } = openExplained({ path: join(folder, 'gatehouse.db') })
-  await createTables(database)
+  await migrateToLatest(database)
   const calls = new CallTableStore(database)
   const sums = new UsageSums(database)
   asked.length = 0

@@ -7,7 +7,7 @@ import { openExistingDatabase, type StoreLocation } from '../database/open-datab
 import { hasTable } from '../database/sql-differences.ts'
 import { recordChange } from './audit-log.ts'
 
-/** @returns false when there is no audit log: no database, or an older version's */
+/** @returns false when there is no audit log: no database, or a new one */
 export async function recordLocalChange(location: StoreLocation, change: Change): Promise<boolean> {
   const database = await openExistingDatabase(location)
   if (database === undefined) return false

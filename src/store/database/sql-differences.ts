@@ -2,14 +2,7 @@
  * All SQL differences between the two databases, besides their drivers. Must not know any table:
  * queries ask for what they need, and this file has the SQL for each database.
  */
-import {
-  type CreateTableBuilder,
-  type Kysely,
-  type RawBuilder,
-  SqliteAdapter,
-  sql,
-  type Transaction,
-} from 'kysely'
+import { type Kysely, type RawBuilder, SqliteAdapter, sql, type Transaction } from 'kysely'
 
 export function isSqlite<Tables>(database: Kysely<Tables>): boolean {
   return database.getExecutor().adapter instanceof SqliteAdapter
@@ -47,17 +40,6 @@ export function isDuplicate(error: unknown): boolean {
 
 /** The codes of SQLite and of Postgres (unique_violation). */
 const DUPLICATE = /^(?:SQLITE_CONSTRAINT_(?:PRIMARYKEY|UNIQUE)|23505)$/
-
-/**
- * Stored in key order if the database supports it, so that a key range is read sequentially
- * (https://sqlite.org/withoutrowid.html).
- */
-export function storedByKey<Tables, Name extends string, Columns extends string>(
-  database: Kysely<Tables>,
-  table: CreateTableBuilder<Name, Columns>,
-): CreateTableBuilder<Name, Columns> {
-  return isSqlite(database) ? table.modifyEnd(sql`WITHOUT ROWID`) : table
-}
 
 /** True when this database (in Postgres: the current schema) has such a table. */
 export async function hasTable<Tables>(database: Kysely<Tables>, name: string): Promise<boolean> {

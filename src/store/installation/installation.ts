@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
-import { hasTable, isSqlite } from '../database/sql-differences.ts'
+import { isSqlite } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 
 export interface Installation {
@@ -92,8 +92,7 @@ export class InstallationTableStore {
 
 /** For a file the change itself counts; on Postgres triggers do. */
 export async function countChange(transaction: Kysely<Schema>): Promise<void> {
-  // A command beside a server of an older version does not migrate.
-  if (!isSqlite(transaction) || !(await hasTable(transaction, 'installation'))) return
+  if (!isSqlite(transaction)) return
   await transaction
     .updateTable('installation')
     .set(({ eb }) => ({ change_number: eb('change_number', '+', 1) }))

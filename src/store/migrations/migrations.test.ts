@@ -3,7 +3,7 @@
  * behind.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { databases, type TestDatabase } from '../../../test/support/databases.ts'
 import type { Gate } from '../../core/gate.ts'
 import { DEFAULT_ACCOUNT, type GateId } from '../../core/ids.ts'
@@ -11,6 +11,7 @@ import { openDatabase } from '../database/open-database.ts'
 import { hasTable } from '../database/sql-differences.ts'
 import { openStore, type Store } from '../open-store.ts'
 import type { Schema } from '../schema.ts'
+import { BASELINE } from './adopt-database.ts'
 import {
   isBehind,
   MigrationFailedError,
@@ -18,6 +19,7 @@ import {
   migrations,
   NewerDatabaseError,
 } from './migrations.ts'
+import type { Step } from './newer-steps.ts'
 
 const GATE: Gate = {
   accountId: DEFAULT_ACCOUNT,
@@ -97,39 +99,46 @@ describe.each(databases)('on $name', (kind) => {
     await withStore((store) => store.gates.insert(GATE))
   })
 
-  test('a gate from before defaults has none, and ignores the settings of requests', async () => {
-    const { '0001_first_tables': first, '0002_gate_routing': second } = migrations
-    if (first === undefined || second === undefined) throw new Error('steps are missing')
-    await withDatabase((database) =>
-      migrateToLatest(database, { '0001_first_tables': first, '0002_gate_routing': second }),
-    )
-    await created.run(
-      "INSERT INTO gates (account_id, id, display_name, description, targets, max_retries, created_at, updated_at) VALUES ('acct_default', 'old', 'old', '', '[]', 0, 1, 1)",
-    )
-    expect(await withStore((store) => store.gates.loadAll())).toMatchObject([
-      { id: 'old', strategy: 'fallback', defaults: null, overrides: 'ignore' },
-    ])
-  })
-
   test('a skipped step is run after a later one', async () => {
-    const { '0003_gate_defaults': late, ...others } = migrations
-    if (late === undefined) throw new Error('the step is missing')
+    const late: Step = {
+      up: async ({ schema }: Kysely<Schema>) =>
+        await schema.createTable('late').addColumn('id', 'text').execute(),
+    }
+    const others = { ...migrations, '0003_later': { up: async () => {} } }
     await withDatabase(async (database) => {
       await migrateToLatest(database, others)
-      await migrateToLatest(database, migrations)
+      await migrateToLatest(database, { ...others, '0002_late': late })
+      expect(await hasTable(database, 'late')).toBeTrue()
     })
-    await withStore((store) => store.gates.insert(GATE))
-    expect(await withStore((store) => store.gates.loadAll())).toHaveLength(1)
   })
 
   test('a database that is behind is refused unchanged if migration is off', async () => {
-    const { '0001_first_tables': first } = migrations
-    if (first === undefined) throw new Error('the step is missing')
-    await withDatabase((database) => migrateToLatest(database, { '0001_first_tables': first }))
+    await withDatabase((database) => migrateToLatest(database, {}))
     const refused = openStore(created.location, { migrate: 'refuse' }).catch(
       (error: unknown) => error,
     )
     expect(await refused).toBeInstanceOf(MigrationFailedError)
     await withDatabase(async (database) => expect(await hasTable(database, 'members')).toBeFalse())
   })
+
+  test('a new database has the first account, and one step', async () => {
+    await withStore(async () => {})
+    expect(await created.run('SELECT name FROM kysely_migration')).toEqual([{ name: BASELINE }])
+    expect(await created.run('SELECT id, name FROM accounts')).toEqual([
+      { id: DEFAULT_ACCOUNT, name: 'Default account' },
+    ])
+  })
+})
+
+test('a disk that is full in the middle leaves no tables behind', async () => {
+  const database = await openDatabase({ path: ':memory:' })
+  try {
+    await sql`PRAGMA max_page_count = 20`.execute(database)
+    const failure = await migrateToLatest(database).catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(MigrationFailedError)
+    expect(String(failure)).toContain('disk is full. Nothing was changed.')
+    expect(await hasTable(database, 'accounts')).toBeFalse()
+  } finally {
+    await database.destroy()
+  }
 })

@@ -55,29 +55,16 @@ export function withNote(name: string, step: Step, tablePatienceMs: number): Mig
       await step.up(database)
       const note = noteOf(name, step)
       if (note === undefined) return
-      await database.schema
-        .createTable(STEP_NOTES)
-        .ifNotExists()
-        .addColumn('name', 'text', (column) => column.primaryKey())
-        .addColumn('needs', 'text')
-        .execute()
-      await writeNotes(database, [note])
+      await (database as Kysely<NotesSchema>).insertInto(STEP_NOTES).values(note).execute()
     },
   }
 }
 
 /** @returns undefined where no older build may serve */
-export function noteOf(name: string, step: Step): StepNote | undefined {
+function noteOf(name: string, step: Step): StepNote | undefined {
   return step.olderBuilds === 'refuse'
     ? undefined
     : { name, needs: step.olderBuilds?.needs ?? null }
-}
-
-export async function writeNotes<Tables>(
-  database: Kysely<Tables>,
-  notes: readonly StepNote[],
-): Promise<void> {
-  await (database as unknown as Kysely<NotesSchema>).insertInto(STEP_NOTES).values(notes).execute()
 }
 
 /** None where no version has written any. */

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import type { Kysely } from 'kysely'
 import { databases, type TestDatabase } from '../../../test/support/databases.ts'
 import {
   type AccountId,
@@ -9,10 +8,7 @@ import {
   type UserId,
 } from '../../core/ids.ts'
 import { operatorOrigin, withOrigin } from '../changes/change-origin.ts'
-import { openDatabase } from '../database/open-database.ts'
-import { migrateToLatest, migrations } from '../migrations/migrations.ts'
 import { openStore, type Store } from '../open-store.ts'
-import type { Schema } from '../schema.ts'
 import type { Joining } from './join-account.ts'
 import { assertSessionStays } from './users.ts'
 
@@ -205,24 +201,5 @@ describe.each(databases)('on $name', (kind) => {
     expect(await store.users.findSessions(asked)).toEqual(new Set(['new']))
     expect(await store.users.deleteSession('other' as UserId, 'new')).toBe(false)
     expect(await store.users.deleteSession('owner' as UserId, 'new')).toBe(true)
-  })
-
-  test('the migration accepts accounts that have a plan already', async () => {
-    const created = await kind.create({ empty: true })
-    const earlier = await openDatabase(created.location)
-    const { '0001_first_tables': firstTables, '0008_users': users } = migrations
-    if (firstTables === undefined || users === undefined) throw new Error('a migration was renamed')
-    const plans = {
-      up: (other: Kysely<Schema>) =>
-        other.schema.alterTable('accounts').addColumn('plan', 'text').execute(),
-    }
-    await migrateToLatest(earlier, {
-      '0001_first_tables': firstTables,
-      '0006_plans': plans,
-      '0008_users': users,
-    })
-    expect(await earlier.selectFrom('accounts').select('plan').execute()).toEqual([{ plan: null }])
-    await earlier.destroy()
-    await created.remove()
   })
 })

@@ -79,16 +79,6 @@ const signInRoute = createRoute({
   validateSearch: readSignInSearch,
   component: lazyPage(() => import('../features/sign-in/sign-in-page.tsx'), 'SignInPage'),
 })
-const signUpRoute = outerPage(
-  '/sign-up',
-  () => import('../features/sign-in/sign-up-page.tsx'),
-  'SignUpPage',
-)
-const welcomeRoute = outerPage(
-  '/welcome',
-  () => import('../features/sign-in/welcome-page.tsx'),
-  'WelcomePage',
-)
 
 /** Everything else: with the menu at its side, and for members only. */
 const shellRoute = createRoute({
@@ -133,34 +123,17 @@ function textSearch(search: Record<string, unknown>): Record<string, string | un
 
 const page = pagesUnder(shellRoute)
 
-const overviewRoute = createRoute({
+/** The list's page shows the call too: beside the list, or instead of it. */
+const logsRoute = createRoute({
   getParentRoute: () => shellRoute,
-  path: '/',
-  validateSearch: textSearch,
-  component: lazyPage(() => import('../features/overview/overview-page.tsx'), 'OverviewPage'),
+  path: '/logs',
+  validateSearch: readLogSearch,
+  component: lazyPage(() => import('../features/logs/logs-page.tsx'), 'LogsPage'),
 })
-
-const analyticsRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/analytics',
-  validateSearch: textSearch,
-  component: lazyPage(() => import('../features/analytics/analytics-page.tsx'), 'AnalyticsPage'),
-})
-
-const keysRoute = page('/keys', () => import('../features/keys/keys-page.tsx'), 'KeysPage')
-
-const gatesRoute = page('/gates', () => import('../features/gates/gates-page.tsx'), 'GatesPage')
-const newGateRoute = page(
-  '/gates/new',
-  () => import('../features/gates/new-gate-page.tsx'),
-  'NewGatePage',
-)
-const gateRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/gates/$gateId',
-  validateSearch: (search: Record<string, unknown>): { tab?: 'test' | 'snippets' } =>
-    search.tab === 'test' || search.tab === 'snippets' ? { tab: search.tab } : {},
-  component: lazyPage(() => import('../features/gates/gate-page.tsx'), 'GatePage'),
+const callRoute = createRoute({
+  getParentRoute: () => logsRoute,
+  path: '$callId',
+  component: () => null,
 })
 const settingsRoute = page(
   '/settings',
@@ -168,100 +141,108 @@ const settingsRoute = page(
   'SettingsLayout',
 )
 const settingsPage = pagesUnder(settingsRoute)
-const settingsRoutes = [
-  settingsPage('/', () => import('../features/settings/account-page.tsx'), 'AccountPage'),
-  settingsPage('/members', () => import('../features/settings/members-page.tsx'), 'MembersPage'),
-  settingsPage('/limits', () => import('../features/settings/limits-page.tsx'), 'LimitsPage'),
-  settingsPage('/budgets', () => import('../features/settings/budgets-page.tsx'), 'BudgetsPage'),
-  settingsPage('/webhooks', () => import('../features/settings/webhooks-page.tsx'), 'WebhooksPage'),
-  settingsPage(
-    '/audit-log',
-    () => import('../features/settings/audit-log-page.tsx'),
-    'AuditLogPage',
-  ),
-  settingsPage('/security', () => import('../features/settings/security-page.tsx'), 'SecurityPage'),
-  settingsPage('/$place', () => import('../features/settings/plain-page.tsx'), 'PlainPage'),
-] as const
-
 const docsRoute = page('/docs', () => import('../features/docs/docs-layout.tsx'), 'DocsLayout')
 const docsPage = pagesUnder(docsRoute)
-const docsRoutes = [
-  docsPage('/', () => import('../features/docs/quick-start-page.tsx'), 'QuickStartPage'),
-  docsPage('/errors', () => import('../features/docs/errors-page.tsx'), 'ErrorsPage'),
-  docsPage(
-    '/conformance',
-    () => import('../features/docs/conformance-page.tsx'),
-    'ConformancePage',
-  ),
-] as const
-const playgroundRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/playground',
-  validateSearch: (search: Record<string, unknown>): { gate?: string; compare?: string } => ({
-    // An id of digits alone is read as a number.
-    ...(isName(search.gate) ? { gate: String(search.gate) } : {}),
-    ...(isName(search.compare) ? { compare: String(search.compare) } : {}),
-  }),
-  component: lazyPage(() => import('../features/playground/playground-page.tsx'), 'PlaygroundPage'),
-})
 
 function isName(value: unknown): value is string | number {
   return typeof value === 'string' || typeof value === 'number'
 }
-const providerKeysRoute = page(
-  '/provider-keys',
-  () => import('../features/provider-keys/provider-keys-page.tsx'),
-  'ProviderKeysPage',
-)
 
-const ownedModelsRoute = page(
-  '/owned-models',
-  () => import('../features/owned-models/owned-models-page.tsx'),
-  'OwnedModelsPage',
-)
-const registerOwnedModelRoute = page(
-  '/owned-models/new',
-  () => import('../features/owned-models/register-page.tsx'),
-  'RegisterOwnedModelPage',
-)
-const ownedModelRoute = page(
-  '/owned-models/$slug',
-  () => import('../features/owned-models/owned-model-page.tsx'),
-  'OwnedModelPage',
-)
-const logsRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/logs',
-  validateSearch: readLogSearch,
-  component: lazyPage(() => import('../features/logs/logs-page.tsx'), 'LogsPage'),
-})
-/** The list's page shows it too: beside the list, or instead of it. */
-const callRoute = createRoute({
-  getParentRoute: () => logsRoute,
-  path: '$callId',
-  component: () => null,
-})
+const shellRoutes = [
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/',
+    validateSearch: textSearch,
+    component: lazyPage(() => import('../features/overview/overview-page.tsx'), 'OverviewPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/playground',
+    validateSearch: (search: Record<string, unknown>): { gate?: string; compare?: string } => ({
+      // An id of digits alone is read as a number.
+      ...(isName(search.gate) ? { gate: String(search.gate) } : {}),
+      ...(isName(search.compare) ? { compare: String(search.compare) } : {}),
+    }),
+    component: lazyPage(
+      () => import('../features/playground/playground-page.tsx'),
+      'PlaygroundPage',
+    ),
+  }),
+  page('/gates', () => import('../features/gates/gates-page.tsx'), 'GatesPage'),
+  page('/gates/new', () => import('../features/gates/new-gate-page.tsx'), 'NewGatePage'),
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/gates/$gateId',
+    validateSearch: (search: Record<string, unknown>): { tab?: 'test' | 'snippets' } =>
+      search.tab === 'test' || search.tab === 'snippets' ? { tab: search.tab } : {},
+    component: lazyPage(() => import('../features/gates/gate-page.tsx'), 'GatePage'),
+  }),
+  page(
+    '/owned-models',
+    () => import('../features/owned-models/owned-models-page.tsx'),
+    'OwnedModelsPage',
+  ),
+  page(
+    '/owned-models/new',
+    () => import('../features/owned-models/register-page.tsx'),
+    'RegisterOwnedModelPage',
+  ),
+  page(
+    '/owned-models/$slug',
+    () => import('../features/owned-models/owned-model-page.tsx'),
+    'OwnedModelPage',
+  ),
+  page('/keys', () => import('../features/keys/keys-page.tsx'), 'KeysPage'),
+  page(
+    '/provider-keys',
+    () => import('../features/provider-keys/provider-keys-page.tsx'),
+    'ProviderKeysPage',
+  ),
+  logsRoute.addChildren([callRoute]),
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/analytics',
+    validateSearch: textSearch,
+    component: lazyPage(() => import('../features/analytics/analytics-page.tsx'), 'AnalyticsPage'),
+  }),
+  settingsRoute.addChildren([
+    settingsPage('/', () => import('../features/settings/account-page.tsx'), 'AccountPage'),
+    settingsPage('/members', () => import('../features/settings/members-page.tsx'), 'MembersPage'),
+    settingsPage('/limits', () => import('../features/settings/limits-page.tsx'), 'LimitsPage'),
+    settingsPage('/budgets', () => import('../features/settings/budgets-page.tsx'), 'BudgetsPage'),
+    settingsPage(
+      '/webhooks',
+      () => import('../features/settings/webhooks-page.tsx'),
+      'WebhooksPage',
+    ),
+    settingsPage(
+      '/audit-log',
+      () => import('../features/settings/audit-log-page.tsx'),
+      'AuditLogPage',
+    ),
+    settingsPage(
+      '/security',
+      () => import('../features/settings/security-page.tsx'),
+      'SecurityPage',
+    ),
+    settingsPage('/$place', () => import('../features/settings/plain-page.tsx'), 'PlainPage'),
+  ]),
+  docsRoute.addChildren([
+    docsPage('/', () => import('../features/docs/quick-start-page.tsx'), 'QuickStartPage'),
+    docsPage('/errors', () => import('../features/docs/errors-page.tsx'), 'ErrorsPage'),
+    docsPage(
+      '/conformance',
+      () => import('../features/docs/conformance-page.tsx'),
+      'ConformancePage',
+    ),
+  ]),
+] as const
 
 const routeTree = rootRoute.addChildren([
   signInRoute,
-  signUpRoute,
-  welcomeRoute,
-  shellRoute.addChildren([
-    overviewRoute,
-    playgroundRoute,
-    gatesRoute,
-    newGateRoute,
-    gateRoute,
-    ownedModelsRoute,
-    registerOwnedModelRoute,
-    ownedModelRoute,
-    keysRoute,
-    providerKeysRoute,
-    logsRoute.addChildren([callRoute]),
-    analyticsRoute,
-    settingsRoute.addChildren(settingsRoutes),
-    docsRoute.addChildren(docsRoutes),
-  ]),
+  outerPage('/sign-up', () => import('../features/sign-in/sign-up-page.tsx'), 'SignUpPage'),
+  outerPage('/welcome', () => import('../features/sign-in/welcome-page.tsx'), 'WelcomePage'),
+  shellRoute.addChildren(shellRoutes),
 ])
 
 export const router = createRouter({

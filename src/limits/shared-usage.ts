@@ -234,7 +234,7 @@ export class SharedUsage implements UsageStorage {
     // earlier versions and count millionths of a US dollar.
     const storeKey = `${prefix}:used-nano:{${id}}:${window.startsAtMs}`
     // All nodes together may have reached a share that no call on this node reached.
-    const onSums = () => this.#usage.alertBudget(id, window.startsAtMs)
+    const onSums = () => this.#usage.alertWindow(id, window)
     const options = { window, store, storeKey, limit, onSums, now, wallNow, sharedNow }
     const lease = new UsageLease(options, this.#floors.get(window))
     this.#leases.set(window, lease)

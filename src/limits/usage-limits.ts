@@ -228,6 +228,11 @@ export class UsageLimits {
     return this.#budgets.find(id)?.windowAt(momentMs)
   }
 
+  /** Like `alertBudget`; looking an old period up by its time could displace the current one. */
+  alertWindow(id: string, window: UsageWindow): void {
+    this.#budgets.find(id)?.alert(window)
+  }
+
   /** Sends due alerts of a budget, for example after its usage was loaded or its limit changed. */
   alertBudget(id: string, nowMs: number): void {
     const counter = this.#budgets.find(id)

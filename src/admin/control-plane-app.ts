@@ -1,5 +1,5 @@
 /**
- * The parts that bind every resource: the shape of the app and what it may reach. Imports no
+ * What every resource's routes share: the type of the app and its dependencies. Imports no
  * resource.
  */
 import type { OpenAPIHono } from '@hono/zod-openapi'
@@ -44,7 +44,7 @@ export const OPENAPI_PATH = '/openapi.json'
 
 export interface BodyTime {
   readonly clock: Pick<Timekeeper, 'after'>
-  /** How long a body may take to arrive, in milliseconds. */
+  /** Maximum time for a body to arrive, in milliseconds. */
   readonly timeoutMs: number
 }
 
@@ -62,14 +62,14 @@ export interface ControlPlaneDependencies {
    * @throws GatewayError `invalid_request` naming `baseUrl`
    */
   readonly checkAddress: (baseUrl: string) => Promise<void>
-  /** Asks the model whether it answers. @returns it with what is known within a few seconds */
+  /** Probes the model. @returns it with what is known within a few seconds */
   readonly checkOwnedModel: (model: OwnedModel) => Promise<OwnedModel>
   readonly keys: Pick<
     KeyRegistry,
     'list' | 'create' | 'import' | 'update' | 'rotate' | 'delete' | 'nameOf' | 'deletedNamesOf'
   >
   readonly providerKeys: Pick<ProviderKeyRegistry, 'list' | 'set' | 'setActive' | 'delete'>
-  /** Asks the provider whether it takes the key, for some seconds at most; never rejects. */
+  /** Asks the provider, for a few seconds at most, whether it accepts the key; never rejects. */
   readonly probeProviderKey: (providerId: string, key: Secret) => Promise<ProviderKeyProbe>
   readonly auditLog: Pick<AuditLogTableStore, 'list'>
   readonly accounts: Pick<AccountTableStore, 'find' | 'rename'>
@@ -93,8 +93,8 @@ export interface ControlPlaneDependencies {
   readonly testWebhook: (webhook: Webhook) => Promise<PostOutcome>
   readonly checkWebhookAddress: CheckAddress
   /**
-   * Resolves when the account's quota and these budgets show what was used before the start, and on
-   * other nodes since; undefined: they do.
+   * Resolves when the account's quota and these budgets include usage from before the start and
+   * from other nodes; undefined: they do.
    */
   readonly whenCounted: (
     accountId: AccountId,
@@ -107,9 +107,7 @@ export interface ControlPlaneDependencies {
   readonly calls: Pick<CallTableStore, 'findPage' | 'find' | 'correctCosts'>
   readonly usage: Pick<UsageStore, 'readRange' | 'readLatencies' | 'readRefused' | 'readAnswered'>
   readonly prices: Prices
-  /**
-   * The catalog and the operator's own; a gate's targets may name these providers and no others.
-   */
+  /** The catalog and the operator's own; a gate's targets may only name these providers. */
   readonly providers: readonly ProviderBody[]
   /** The models of a provider with a known price. The first call may be slow. */
   readonly modelsOf: (providerId: string) => readonly KnownModel[]
@@ -126,16 +124,16 @@ export interface ControlPlaneDependencies {
   readonly confirmChanges?: (() => Promise<void>) | undefined
   /** Absent: requests are not limited. */
   readonly requestRates?: RequestRates | undefined
-  /** Asks every target of the gate once, as a call of the caller's. */
+  /** Tests every target of the gate once, as a call of the caller. */
   readonly testGate: (caller: Caller, gate: Gate) => Promise<readonly TargetTest[]>
-  /** Serves a request in the gateway's own chat format as a call of the caller's; never rejects. */
+  /** Serves a request in the gateway's own chat format as a call of the caller; never rejects. */
   readonly serveChat: (
     request: Request,
     call: { readonly caller: Caller; readonly id: CallId },
   ) => Promise<Response>
-  /** Called with every request that was answered. */
+  /** Called for every answered request. */
   readonly onAnswered?: ((request: AnsweredRequest) => void) | undefined
-  /** Called with every `internal_error`, with its cause, before it is answered. */
+  /** Called for every `internal_error`, with its cause, before it is answered. */
   readonly onFailure?: (error: GatewayError, requestId: string) => void
 }
 
@@ -148,23 +146,23 @@ export interface KnownModel {
   readonly outputUsdPerMillion: number | undefined
 }
 
-/** The prices that costs are computed with. */
+/** The prices used to compute costs. */
 export interface Prices {
   /** The price table's name and version. */
   source(): string
   /**
-   * The cost of a call; undefined when it was priced from another version, so that the two cannot
-   * be compared.
+   * The cost of a call; undefined when it was priced with another version, so that the two are not
+   * comparable.
    */
   recompute(call: CallRecord): Cost | undefined
-  /** The parts of the call's cost; undefined when they are not known, or no longer. */
+  /** The parts of the call's cost; undefined when unknown. */
   partsOf(call: CallRecord): readonly CostPart[] | undefined
 }
 
 export interface AnsweredRequest {
   readonly requestId: string
   readonly method: string
-  /** The route's template; null where no route took it. */
+  /** The route's template; null when no route matched. */
   readonly path: string | null
   readonly status: number
   /** The key's id. Null without authentication. */
@@ -189,7 +187,7 @@ export type Actor =
       readonly sessionExpiresAt: number
     }
 
-/** The content of `c.env` in a handler. The caller is absent on public routes only. */
+/** The content of `c.env` in a handler. The caller is absent only on public routes. */
 export interface ControlPlaneBindings {
   readonly requestId: CallId
   readonly caller?: ControlPlaneCaller
@@ -232,7 +230,7 @@ export function assertUser(actor: Actor): Extract<Actor, { type: 'user' }> {
   return actor
 }
 
-/** @throws GatewayError `forbidden` for all but the signed-in owner of the account */
+/** @throws GatewayError `forbidden` for anyone but the signed-in owner of the account */
 export function assertOwner(actor: Actor): Extract<Actor, { type: 'user' }> {
   if (actor.type !== 'user' || actor.member.role !== 'owner')
     throw new GatewayError('forbidden', 'Only the owner of the account may do this, signed in.')

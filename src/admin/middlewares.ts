@@ -22,12 +22,12 @@ import { DOCS_PATHS } from './openapi/docs-page.ts'
 import { answerError, refuse, toRefusal } from './refusals.ts'
 import { PLAYGROUND_PATH } from './resources/playground.ts'
 
-/** A request, and what the middlewares have found out about it. */
+/** A request, with what the middlewares have found out about it. */
 export interface ControlRequest {
   readonly request: Request
   readonly requestId: CallId
   readonly clientAddress: string | undefined
-  /** The routes at this address and its neighbours. Undefined: the address is unknown. */
+  /** The routes at this address and related ones. Undefined: the address is unknown. */
   routes?: ControlPlaneApp | undefined
   /** Absent before `authenticate`, and on public routes. */
   caller?: ControlPlaneCaller
@@ -44,9 +44,9 @@ export type Middleware = (
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 const CREATED = 201
-/** A slower body may come from a caller whose right has ended meanwhile. */
+/** After a slower body the caller's rights are checked again. */
 const SLOW_BODY_MS = 50
-/** Paths whose requests may come without a body. */
+/** Paths whose requests may have no body. */
 const BODILESS_PATH = /^\/v1\/(?:(?:gates|webhooks)\/[^/]+\/test|owned-models\/[^/]+\/probe)$/
 const SIGN_IN_PATH = '/v1/auth/'
 const PUBLIC_PATHS: ReadonlySet<string> = new Set([
@@ -94,7 +94,9 @@ function templateOf(routes: ControlPlaneApp, request: Request): string | null {
 export const answerErrors: Middleware = async ({ requestId }, next, dependencies) =>
   await next().catch((thrown: unknown) => answerError(thrown, requestId, dependencies))
 
-/** Unknown addresses and methods count for the client's address. @throws GatewayError 404, 405 */
+/**
+ * Unknown addresses and methods count against the client's address. @throws GatewayError 404, 405
+ */
 export const findRoute: Middleware = async (
   { request, routes, clientAddress },
   next,
@@ -124,7 +126,7 @@ function methodNotAllowed(methods: readonly string[]): GatewayError {
   })
 }
 
-/** Another site's request could sign the visitor in to a stranger's account. */
+/** Otherwise another site could sign the visitor in to a stranger's account. */
 export const refuseOtherSites: Middleware = async ({ request }, next, { identity }) => {
   if (isPublic(request)) assertSameOrigin(request, identity.publicOrigin)
   return await next()
@@ -135,7 +137,9 @@ export const authenticate: Middleware = async (context, next, dependencies) => {
   return await next()
 }
 
-/** Known callers never count for their address, so a neighbour's wrong keys do not block them. */
+/**
+ * Known callers never count against their address, so a neighbour's wrong keys do not block them.
+ */
 async function findCaller(
   { request, clientAddress }: ControlRequest,
   dependencies: ControlPlaneDependencies,
@@ -150,8 +154,8 @@ async function findCaller(
 }
 
 /**
- * An API key in `Authorization`, or else the cookie of a session. A key wins, because a browser
- * never sends one by itself. A change with a cookie has to come from the gateway's own pages.
+ * An API key in `Authorization`, or else a session cookie. A key has priority, because a browser
+ * never sends one by itself. A change with a cookie must come from the gateway's own pages.
  * @throws GatewayError `unauthorized`, `forbidden`
  */
 export async function authenticateCaller(
@@ -194,8 +198,8 @@ export const limitSignIns: Middleware = async ({ request, clientAddress }, next,
 }
 
 /**
- * The data plane reads the body of a call in the playground, within its own limits. A slow body
- * authenticates again: a caller could otherwise hold a request open, and create a key after their
+ * For the playground the data plane reads the body, within its own limits. After a slow body the
+ * caller is authenticated again: it could otherwise hold a request open, and create a key after its
  * own was deleted.
  */
 export const readBody: Middleware = async (context, next, dependencies) => {
@@ -264,7 +268,7 @@ export async function readJsonBody(
   if (Number(request.headers.get('content-length')) > maxBytes) throw tooLarge(maxBytes)
   const bytes = await within(time, readBytes(request, maxBytes)).catch((error: unknown) => {
     if (error instanceof GatewayError) throw error
-    // The client went away while it sent: not a failure of ours.
+    // The client left while sending; not a failure of the gateway.
     throw new GatewayError('invalid_request', 'The body could not be read to its end.', {
       cause: error,
     })
@@ -335,10 +339,7 @@ function tooLarge(maxBytes: number): GatewayError {
   return new GatewayError('payload_too_large', `The body is larger than ${maxBytes} bytes.`)
 }
 
-/**
- * Writes who acts into the audit log of every change, and answers when the change is in force on
- * every node.
- */
+/** Provides the actor for the audit log, and answers when the change is in effect on every node. */
 export const confirmChanges: Middleware = async (context, next, dependencies) => {
   const { requestId, caller } = context
   const { keys, onFailure } = dependencies
@@ -349,8 +350,8 @@ export const confirmChanges: Middleware = async (context, next, dependencies) =>
   try {
     await dependencies.confirmChanges?.()
   } catch (thrown) {
-    // The answer may hold a secret that is shown once: losing it is worse than a change that is
-    // not everywhere yet.
+    // The answer may contain a secret that is shown once: losing it is worse than a change that is
+    // not in effect everywhere yet.
     if (response.status !== CREATED) throw thrown
     onFailure?.(toRefusal(thrown), requestId)
   }
@@ -369,7 +370,7 @@ function changeOriginOf(
   }
 }
 
-/** A change that waited is made only while its author's key or session still exists. */
+/** A change that waited is made only if its author's key or session still exists. */
 function rightOf(actor: Actor, keys: ControlPlaneDependencies['keys']): AssertMayStillAct {
   return async (transaction) => {
     if (actor.type === 'user') await assertSessionStays(transaction, actor.sessionId)

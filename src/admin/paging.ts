@@ -1,16 +1,16 @@
 /**
- * Cuts lists into pages. A cursor names the last row seen, so that rows that come or go meanwhile
- * shift nothing.
+ * Splits lists into pages. A cursor identifies the last row seen, so that rows added or deleted
+ * meanwhile shift nothing.
  */
 import { refuse } from './refusals.ts'
 
 /**
- * Any that a row has, and none, which comes before all others of its moment. The database is not
- * asked for more: Postgres refuses a NUL in text.
+ * Any id of a row, or none, which sorts before all others of its time. Other texts are not sent to
+ * the database: Postgres refuses a NUL in text.
  */
 const ID = /^[\w.-]{0,100}$/
 
-/** A row's place in the order newest first. */
+/** A row's position, newest first. */
 export interface Position {
   /** Milliseconds since the Unix epoch. */
   readonly at: number
@@ -26,7 +26,7 @@ export function encodeCursor(position: Position): string {
   return Buffer.from(JSON.stringify([position.at, position.id])).toString('base64url')
 }
 
-/** @throws GatewayError `invalid_request` for anything but what `encodeCursor` made. */
+/** @throws GatewayError `invalid_request` for anything not made by `encodeCursor`. */
 export function decodeCursor(cursor: string | undefined): Position | undefined {
   if (cursor === undefined) return undefined
   const position = parsePosition(cursor)
@@ -36,7 +36,7 @@ export function decodeCursor(cursor: string | undefined): Position | undefined {
   return position
 }
 
-/** `rows`: newest first, and one more than `limit` when there are more. */
+/** `rows`: newest first, with one more than `limit` when there are more. */
 export function toPage<Item>(
   rows: readonly Item[],
   limit: number,
@@ -50,7 +50,7 @@ export function toPage<Item>(
   }
 }
 
-/** True where a row at `position` comes after `cursor` in the order newest first. */
+/** True when a row at `position` comes after `cursor`, newest first. */
 export function isAfter(position: Position, cursor: Position | undefined): boolean {
   if (cursor === undefined) return true
   return position.at < cursor.at || (position.at === cursor.at && position.id < cursor.id)

@@ -1,23 +1,20 @@
-/**
- * Turns what is wrong with a request into the control plane's errors and answers. Knows no
- * resource.
- */
+/** Converts problems of a request to the control plane's errors and answers. Knows no resource. */
 import { describeProblems, type FieldNotes, type Problem } from '../contract/problems.ts'
 import { GatewayError, retryHint, toGatewayError } from '../core/errors.ts'
 import { type StoreFailure, storeFailureOf } from '../store/database/store-failure.ts'
 import { encodeError } from '../wire/envelope.ts'
 
 /**
- * Finds text that looks like one of our keys, wherever a caller may have pasted it: into a field's
- * name, a parameter's, a path.
+ * Finds text that looks like one of the gateway's keys, wherever a caller may have pasted it: a
+ * field's name, a parameter, a path.
  */
 const KEY_LIKE = /\b(sk-svc-|svc_|legacy_)[\x21\x23-\x5b\x5d-\x7e]{8,}(?<!:)/g
 
-/** The answer names this many at most, which is enough and keeps it smaller than the request. */
+/** Enough to be useful, while the answer stays smaller than the request. */
 const MAX_PROBLEMS = 100
 
 /**
- * A 400 whose message names the first problem and says how many there are; its details hold the
+ * A 400 whose message names the first problem and the number of problems; its details list the
  * first hundred.
  */
 export function refuse(problems: readonly Problem[]): GatewayError {
@@ -30,8 +27,8 @@ export function refuse(problems: readonly Problem[]): GatewayError {
 }
 
 /**
- * The result that a validator hands to its hook; `data` is the value as it came, though the types
- * of a failure leave it out.
+ * The result that a validator passes to its hook; `data` is the original value, although the types
+ * of a failure omit it.
  */
 interface Validation {
   readonly target: string
@@ -40,7 +37,7 @@ interface Validation {
   readonly error?: { readonly issues: Parameters<typeof describeProblems>[0] }
 }
 
-/** For `app.openapi`: throws a refusal when the request does not meet the contract. */
+/** For `app.openapi`: refuses a request that does not match the contract. */
 export function refuseProblems(notes: FieldNotes = {}): (result: Validation) => undefined {
   return (result) => {
     if (result.success || result.error === undefined) return undefined
@@ -55,7 +52,7 @@ function toQueryProblem(problem: Problem): Problem {
     : problem
 }
 
-/** The flat answer to anything thrown. */
+/** The flat answer for any thrown value. */
 function toErrorResponse(thrown: unknown): Response {
   const error = toGatewayError(thrown)
   const body = encodeError('flat', error)

@@ -1,7 +1,6 @@
 /**
- * Bounds the control plane's requests a minute of one account, and of one address where nobody is
- * known. Each node counts for itself: this bounds its own work. Must not know what a request asks
- * for.
+ * Limits control-plane requests per minute, by account, or by address for unknown callers. Per
+ * node, because it protects the node's own work. Must not know what a request does.
  */
 import type { Stopwatch } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -35,8 +34,8 @@ export class RequestRates {
 
   /** @throws GatewayError `rate_limited` with `retry-after` */
   take({ accountId, actor }: Counted): void {
-    // Apart: a program that asks all the time locks nobody out of the dashboard, which can delete
-    // its key.
+    // Separate limits for keys and users: a busy program must not lock people out of the dashboard,
+    // where they can delete its key.
     const waitMs = this.#take(
       this.#accounts,
       `${actor.type} ${accountId}`,

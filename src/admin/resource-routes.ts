@@ -1,6 +1,6 @@
 /**
- * The routes of a resource that is described: of list, create, show, change and delete those that
- * it has. The handlers are handed in; a resource's own file binds its other routes. Knows no
+ * The usual routes of a described resource: list, create, show, change and delete, as far as it has
+ * them. The handlers are passed in; a resource's own file binds its other routes. Knows no
  * resource.
  */
 import { createRoute, z } from '@hono/zod-openapi'
@@ -29,14 +29,11 @@ import type { OperationExample } from './openapi/openapi-examples.ts'
 import { decodeCursor, isAfter, type Position, toPage } from './paging.ts'
 import { refuseProblems } from './refusals.ts'
 
-/**
- * A route's words beyond OpenAPI's own members; they are taken out of the document when that is
- * completed.
- */
+/** A route's description beyond OpenAPI's own members; removed when the document is completed. */
 export interface RouteDescription {
   readonly example?: OperationExample
   readonly groupDescription?: string
-  /** Its answers hold one thing, and its version (`etag`). */
+  /** Its answers contain one resource and its version (`etag`). */
   readonly isVersioned?: boolean
   /** True where the request changes one thing: `if-match` names the version to change. */
   readonly takesVersion?: boolean
@@ -44,7 +41,7 @@ export interface RouteDescription {
 
 export const ROUTE_DESCRIPTION = 'x-described'
 
-/** The part of a list to read: this many entries behind `before`. */
+/** The requested part of a list: this many entries after `before`. */
 export interface ListPart {
   readonly limit: number
   readonly before?: Position
@@ -55,7 +52,7 @@ interface Dated {
   readonly createdAt: number
 }
 
-/** The output of one of a description's schemas, and the input of the first that it has. */
+/** The output type of one of a description's schemas: the first that it has. */
 type Given<Description, Member extends string> = Description extends {
   readonly [M in Member]: infer Schema extends z.ZodType
 }
@@ -68,7 +65,7 @@ type Answer<Description extends ResourceDescription, Member extends string> = De
   : z.input<Description['body']>
 
 interface EachAction<Row extends Dated, Description extends ResourceDescription> {
-  /** Newest first: the part of them, or all. */
+  /** Newest first: the requested part, or everything. */
   list(accountId: AccountId, part: ListPart): readonly Row[] | Promise<readonly Row[]>
   create(
     accountId: AccountId,
@@ -87,7 +84,7 @@ interface EachAction<Row extends Dated, Description extends ResourceDescription>
   delete(accountId: AccountId, id: string, caller: ControlPlaneCaller): Promise<void>
 }
 
-/** The work of each request, when all that the description says of it has been checked. */
+/** The work of each request, after everything in the description was checked. */
 export type ResourceActions<Row extends Dated, Description extends ResourceDescription> = Pick<
   EachAction<Row, Description>,
   keyof Description['operations'] & Verb
@@ -96,9 +93,9 @@ export type ResourceActions<Row extends Dated, Description extends ResourceDescr
   readonly word: ResourceWord
   idOf(row: Row): string
   toBody(row: Row): z.input<Description['body']>
-  /** Resolves when some rows can be shown; undefined: they can. */
+  /** Resolves when the rows can be shown; undefined: immediately. */
   beforeShowing?(accountId: AccountId, rows: readonly Row[]): Promise<void> | undefined
-  /** Binds other routes, before those of a single one, whose path might match theirs. */
+  /** Binds other routes before those of a single resource, whose path might match theirs. */
   bindOthers?(): void
 }
 
@@ -118,7 +115,7 @@ export function bindResource<Row extends Dated, Description extends ResourceDesc
   const routes = routesOf(description)
   const parameter = description.parameter?.name ?? 'id'
   const idIn = (params: Readonly<Record<string, string>>) => params[parameter] ?? ''
-  // The schema of a body is one of an object.
+  // A body's schema is always that of an object.
   const tag = (body: unknown) => tagged(word, body as object)
   const toPosition = (row: Row): Position => ({ at: row.createdAt, id: idOf(row) })
 
@@ -167,7 +164,7 @@ export function bindResource<Row extends Dated, Description extends ResourceDesc
         const body = c.req.valid('json') as Given<Description, 'update'>
         const id = idIn(c.req.valid('param'))
         const updated = await ifMatched(c.env, { word, id }, async () => {
-          // The schema of an answer is one of an object too.
+          // An answer's schema is also always that of an object.
           return (await update(caller.accountId, id, body, caller)) as object
         })
         return c.json(updated, 200, tag(updated))
@@ -184,7 +181,7 @@ export function bindResource<Row extends Dated, Description extends ResourceDesc
     })
 }
 
-/** All five, of which those are bound that the resource has. */
+/** All five; only those that the resource has are bound. */
 function routesOf(description: ResourceDescription) {
   const { name, names, one, many, path, group, groupDescription, examples, body } = description
   const parameter = description.parameter ?? { name: 'id', schema: z.string() }
@@ -311,7 +308,7 @@ export function plainResource(word: string, resource: PlainResource) {
       word: registry.word,
       list: (accountId) => registry.list(accountId),
       show: (accountId, id) => registry.get(accountId, id),
-      // The body is what the description's schema lets through.
+      // The body was validated by the description's schema.
       create: async (accountId, body) =>
         registry.toPublic(await registry.create(accountId, body as SettingsOf<PlainThing>)),
       update: async (accountId, id, body) =>
@@ -323,17 +320,17 @@ export function plainResource(word: string, resource: PlainResource) {
   }
 }
 
-// Versions in HTTP: an ETag on the answer that holds one thing, and If-Match on its changes.
+// Versions in HTTP: an ETag on an answer with one resource, and If-Match on its changes.
 
-/** The header for an answer that holds one. */
+/** The header for an answer with one resource. */
 export function tagged(word: ResourceWord, body: object): { readonly etag: string } {
   return { etag: toVersionTag(word, { ...body }) }
 }
 
 /**
- * Runs `work`, which changes or deletes this thing, only where the request does not say which
- * version it must be, or says the one that it is.
- * @returns what `work` gives: the thing as it is then, or nothing
+ * Runs `work`, which changes or deletes this resource, only if the request names no version or the
+ * current one.
+ * @returns the result of `work`: the resource afterwards, or nothing
  * @throws GatewayError `precondition_failed`
  */
 export async function ifMatched<Body>(
@@ -345,7 +342,7 @@ export async function ifMatched<Body>(
   if (versions === undefined) return await work()
   const condition = { word, id, versions }
   const { result, wasLookedAt } = await withPrecondition(condition, work)
-  // Nothing was to be changed: it is as it was.
+  // Nothing was changed, so the condition was not checked in a transaction.
   if (!wasLookedAt && isThing(result) && !isMet(condition, tagged(word, result).etag))
     throw changedMeanwhile(word)
   return result
@@ -355,11 +352,11 @@ function isThing(result: unknown): result is object {
   return typeof result === 'object' && result !== null
 }
 
-/** A weak one is taken as it stands: proxies that compress make strong ones weak. */
+/** A weak tag is accepted as it is: compressing proxies make strong ones weak. */
 const TAG = /(?:W\/)?("[\x21\x23-\x7e]*")/g
 const SEPARATORS = /[\s,]/g
 
-/** @returns undefined: the header is not there */
+/** @returns undefined: the header is missing */
 function readIfMatch(header: string | null): 'any' | readonly string[] | undefined {
   if (header === null) return undefined
   if (header.trim() === '*') return 'any'

@@ -1,7 +1,7 @@
 /**
- * The control plane: the middlewares that every request passes, and the resources that answer.
- * Loading zod and a resource's schemas takes time, so import this module when it is first needed;
- * resources load with their first request.
+ * The control plane: the middlewares of every request, and the resources. Loading zod and a
+ * resource's schemas takes time, so import this module when it is first needed; resources load with
+ * their first request.
  */
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { getPath } from 'hono/utils/url'
@@ -29,14 +29,14 @@ import {
 import { answerError, refuseProblems } from './refusals.ts'
 
 export interface ControlPlane {
-  /** Answers every request, unknown paths too (404); never rejects. */
+  /** Answers every request, including unknown paths (404); never rejects. */
   handle(request: Request, requestId: CallId, clientAddress?: string): Promise<Response>
 }
 
 type Bind = (app: ControlPlaneApp, dependencies: ControlPlaneDependencies) => void
 
 interface Resource {
-  /** The first word of its paths behind `/v1/`, or several with spaces between. */
+  /** The first word of its paths after `/v1/`, or several separated by spaces. */
   readonly places: string
   readonly load: () => Promise<Bind>
 }
@@ -117,7 +117,7 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
     handle: (request, requestId, clientAddress) => answer({ request, requestId, clientAddress }),
   }
 
-  /** The routes at an address and its neighbours; undefined: nothing is there. */
+  /** The routes at an address and related ones; undefined: none. */
   function routesAt(path: string): Promise<ControlPlaneApp> | undefined {
     const place = placeOf(path)
     const resources =
@@ -141,7 +141,7 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
   }
 }
 
-/** The first word of a path, behind `/v1/` where it begins so. */
+/** The first word of a path, after `/v1/` if present. */
 function placeOf(path: string): string {
   const [, first = '', second = ''] = path.split('/', 3)
   return first === 'v1' ? second : first

@@ -1,5 +1,5 @@
 /**
- * `/v1/analytics`: what the account used over time, and how long its calls took. Reads sums, never
+ * `/v1/analytics`: the account's usage over time, and how long its calls took. Reads sums, never
  * single calls.
  */
 import { createRoute, type z } from '@hono/zod-openapi'
@@ -36,8 +36,8 @@ import { CallerNames } from './caller-names.ts'
 
 const DEFAULT_RANGE_MS = 30 * DAY_MS
 /**
- * A step an hour is for looking closely: more of them is more than a screen shows, and than can be
- * read at once.
+ * Hourly steps are for a close look: more of them do not fit on a screen, and are slow to read at
+ * once.
  */
 const LONGEST_BY_HOUR_MS = 7 * DAY_MS + HOUR_MS
 const LONGEST_MS = 3_660 * DAY_MS
@@ -161,7 +161,7 @@ export function bindAnalytics(
   })
 }
 
-/** @throws GatewayError invalid_request for what is no range, or too long a one */
+/** @throws GatewayError invalid_request for an invalid or too long range */
 function toRange(asked: z.infer<typeof latencyQuery>): Omit<UsageQuery, 'groupBy'> {
   const { from, to, interval, gate, key, target } = asked
   const toMs = Math.min(Math.ceil((to ?? Date.now()) / HOUR_MS) * HOUR_MS, LATEST_HOUR_MS)
@@ -190,7 +190,7 @@ function checkRange(range: {
     throw refuse([{ field: 'from', message: 'must be within ten years before to' }])
 }
 
-/** @throws GatewayError invalid_request for deleted hours; anything else as it is */
+/** @throws GatewayError invalid_request for deleted hours; any other error unchanged */
 function refuseDeleted(error: unknown): never {
   if (!(error instanceof HoursDeletedError)) throw error
   const oldest = toTime(error.beforeMs)
@@ -206,13 +206,13 @@ function groupsOf(sums: readonly UsageSum[]): ReadonlySet<string> {
   return new Set(sums.flatMap(({ group }) => (group === null ? [] : [group])))
 }
 
-// A cursor names the last group of a page by its rank.
+// A cursor identifies the last group of a page by its rank.
 
 function encodePlace({ value, group }: GroupPlace, order: GroupOrder): string {
   return Buffer.from(JSON.stringify([order, value, group])).toString('base64url')
 }
 
-/** @throws GatewayError `invalid_request` for anything but what `encodePlace` made */
+/** @throws GatewayError `invalid_request` for anything not made by `encodePlace` */
 function decodePlace(cursor: string | undefined, order: GroupOrder): GroupPlace | undefined {
   if (cursor === undefined) return undefined
   const place = cursor.length > LONGEST_CURSOR ? undefined : parsePlace(cursor)
@@ -221,7 +221,7 @@ function decodePlace(cursor: string | undefined, order: GroupOrder): GroupPlace 
   return place
 }
 
-/** A group's name has up to 300 characters, each of them six in JSON at most. */
+/** A group's name has up to 300 characters, each at most six in JSON. */
 const LONGEST_CURSOR = 3_000
 
 function parsePlace(cursor: string): GroupPlace | undefined {
@@ -265,9 +265,10 @@ function toBody(sum: UsageSum, nameOf: (group: string | null) => string | null):
   }
 }
 
-// Answers with thousands of entries are written and sent in steps, so that calls go on in between.
+// Answers with thousands of entries are encoded and sent in steps, so that calls are served in
+// between.
 
-/** A quarter of a millisecond, where an entry has twenty members. */
+/** A quarter of a millisecond for entries with twenty members. */
 const ENTRIES_PER_STEP = 128
 
 interface ListInTurns<Entry, Body> {
@@ -275,7 +276,7 @@ interface ListInTurns<Entry, Body> {
   toBody(entry: Entry): Body
 }
 
-/** @returns `head` with one more member `data`: the bodies of the entries, one after the other */
+/** @returns `head` plus a member `data`: the entries' bodies in order */
 export function answerInTurns<Head extends object, Entry, Body>(
   c: Pick<Context, 'body'>,
   head: Head,
@@ -291,7 +292,7 @@ export function answerInTurns<Head extends object, Entry, Body>(
           headers,
         )
       : new StreamedAnswer(sendEach(encodeInTurns(head, list)), { headers })
-  // The same bytes as of `c.json`, which would make them at once.
+  // The same bytes as from `c.json`, which would encode them at once.
   return response as unknown as Response & TypedResponse<Head & { data: Body[] }, 200, 'json'>
 }
 

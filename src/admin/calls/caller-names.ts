@@ -1,6 +1,6 @@
 /**
- * The names of calls' callers: of API keys, deleted ones too, and of members who used the playground. Must not know
- * where the ids come from; they are the account's own.
+ * The names of calls' callers: API keys, including deleted ones, and members who used the
+ * playground. Must not know where the ids come from; they belong to the account.
  */
 import type { AccountId, KeyId, UserId } from '../../core/ids.ts'
 import type { ControlPlaneDependencies } from '../control-plane-app.ts'
@@ -9,7 +9,7 @@ const USER_ID = /^user_/
 
 type Named = Pick<ControlPlaneDependencies, 'keys' | 'members'>
 
-/** Looks each id up once. */
+/** Looks up each id once. */
 export class CallerNames {
   readonly #named: Named
   readonly #accountId: AccountId

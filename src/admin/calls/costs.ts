@@ -1,5 +1,5 @@
 /**
- * `/v1/costs/verify`: computes the costs of calls again and tells, or mends, what differs. Knows no
+ * `/v1/costs/verify`: recomputes the costs of calls and reports, or corrects, differences. Knows no
  * price.
  */
 import { createRoute } from '@hono/zod-openapi'
@@ -17,7 +17,7 @@ import {
 import { decodeCursor, encodeCursor } from '../paging.ts'
 import { toCostBody } from './log-body.ts'
 
-/** Checked in one request: some ten milliseconds. */
+/** Checked per request: about ten milliseconds. */
 const CALLS_PER_REQUEST = 1_000
 
 const verifyRoute = createRoute({

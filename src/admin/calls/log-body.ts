@@ -1,6 +1,6 @@
 /**
- * Turns a call into its answer and its line of the export, by the list of a call's columns
- * (core/call-columns.ts), and the log's filters into the store's terms. Runs no query.
+ * Converts a call to its answer and its line of the export, by the list of a call's columns
+ * (core/call-columns.ts), and the log's filters to the store's form. Runs no query.
  */
 import type { CsvCell } from '../../contract/csv.ts'
 import type { LogBody, LogDetailsBody, LogFilterQuery } from '../../contract/logs.ts'
@@ -12,7 +12,7 @@ import { ERROR_KINDS } from '../../core/errors.ts'
 import { toUsd, usdOfPart } from '../../core/money.ts'
 import type { CallFilter } from '../../store/calls/call-pages.ts'
 
-// The list gives the record its type, so its names are the record's.
+// The list defines the record's type, so the names match.
 const LIST = Object.entries(CALL_COLUMNS) as readonly (readonly [keyof CallRecord, CallColumn])[]
 
 export function toLogBody(call: CallRecord, keyName: string | null): LogBody {

@@ -1,7 +1,4 @@
-/**
- * `/v1/logs`: the calls that the ledger has brought into the store. Holds no prompt and no
- * completion.
- */
+/** `/v1/logs`: the calls that the ledger has stored. Contains no prompt and no completion. */
 import { createRoute, z } from '@hono/zod-openapi'
 import { toCsv } from '../../contract/csv.ts'
 import { noQuery } from '../../contract/lists.ts'
@@ -32,10 +29,7 @@ import { EXPORT_COLUMNS, toFilter, toLogBody, toLogDetailsBody } from './log-bod
 
 const tags = ['Logs']
 
-/**
- * The database is not asked for what cannot be a call's id: Postgres refuses a NUL in text, for
- * one.
- */
+/** Other texts are not sent to the database: Postgres, for example, refuses a NUL in text. */
 const CALL_ID = /^[\w-]{1,100}$/
 
 const listRoute = createRoute({
@@ -94,11 +88,11 @@ export function bindLogs(
 }
 
 /**
- * Read in a millisecond and written in another, after each of which calls get their turn. The
- * collector may be at work in the same turn.
+ * Read in a millisecond and written in another, with a yield after each. Garbage may be collected
+ * in the same turn.
  */
 const ROWS_PER_PAGE = 200
-/** A slow reader is at it for hours, and gets nothing more once its key or session is gone. */
+/** A slow reader may take hours, and must get nothing more once its key or session has ended. */
 const ASK_AGAIN_WHO_MS = 1_000
 
 const exportRoute = createRoute({
@@ -139,8 +133,8 @@ const FORMATS = {
 } as const
 
 /**
- * `/v1/logs/export`: all calls that pass a filter, as a file. Holds a page at a time, and waits for
- * a slow reader.
+ * `/v1/logs/export`: all calls that match a filter, as a file. Holds one page at a time, and waits
+ * for a slow reader.
  */
 export function bindLogExport(app: ControlPlaneApp, dependencies: ControlPlaneDependencies): void {
   app.openapi(exportRoute, (c) => {

@@ -1,7 +1,6 @@
 /**
- * The common parts of every operation of the OpenAPI document, put in after the routes have said
- * theirs: headers, the errors that any route may answer with, examples, links and tags. Knows no
- * resource.
+ * Adds the parts common to every operation of the OpenAPI document after the routes' own: headers,
+ * errors that any route may answer with, examples, links and tags. Knows no resource.
  */
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { RETRY_HEADERS, STATE_PATHS } from '../../core/http.ts'
@@ -14,14 +13,14 @@ type Responses = NonNullable<Operation['responses']>
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const
 
-/** Any route of the control plane: a parameter that is not known is refused, and so is a key. */
+/** For any control-plane route: unknown parameters and invalid keys are refused. */
 const ROUTE_ERRORS: Readonly<Record<string, string>> = {
   400: 'The request is not valid; the message names the field.',
   429: 'Too many requests; `retry-after` says when to come back.',
   500: 'The gateway failed.',
 }
 
-/** JSON Schema knows no flag for "in any case". */
+/** JSON Schema has no flag for case-insensitive matching. */
 const STRICT_WORDS = `^(?:${['true', '1', 'yes', 'on', 'false', '0', 'no', 'off']
   .map((word) => word.replaceAll(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`))
   .join('|')})$`
@@ -47,7 +46,7 @@ const VERSION_PARAMETER = {
   schema: { type: 'string' as const },
 }
 
-/** The same document, whole. Its parts are changed in place. */
+/** Returns the completed document. Modifies its parts in place. */
 export function completeDocument(document: Document): Document {
   const operations = listOperations(document).map((placed) => ({
     ...placed,
@@ -86,8 +85,8 @@ export function completeDocument(document: Document): Document {
 const NAMED = { type: 'string' as const, minLength: 1 }
 
 /**
- * One of the two places names the gate: a body with neither is refused, and a schema of single
- * members cannot say so.
+ * One of two members names the gate; a schema of single members cannot express that a body needs
+ * one of them.
  */
 function demandGate(
   schema: NonNullable<NonNullable<Document['components']>['schemas']>[string],
@@ -105,7 +104,7 @@ interface PlacedOperation {
 
 interface DescribedOperation extends PlacedOperation, RouteDescription {}
 
-/** Only this file reads the description of a route. */
+/** Only this file reads a route's description. */
 function takeDescription({ operation }: PlacedOperation): RouteDescription {
   const { [ROUTE_DESCRIPTION]: described = {} } = operation as {
     [ROUTE_DESCRIPTION]?: RouteDescription
@@ -186,7 +185,7 @@ function addAnswerExample({ operationId, responses }: Operation): void {
     stream.example = example.events.map((lines) => `${lines.join('\n')}\n\n`).join('')
 }
 
-/** Says on the answer of the operation before where it leads. */
+/** Adds a link to the answer of the preceding operation. */
 function addLink(
   { operation: { operationId }, example }: DescribedOperation,
   operations: readonly PlacedOperation[],
@@ -209,8 +208,8 @@ function toName(title: string): string {
   return title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
 }
 
-// The groups of operations, in the order in which a reader should meet them. Without a text here,
-// their resource describes them. A group without a line comes last.
+// The groups of operations in reading order. Groups without a text here are described by their
+// resource; groups without a line come last.
 
 const TAGS: readonly { readonly name: string; readonly description?: string }[] = [
   {
@@ -332,16 +331,16 @@ interface AnswerPlace {
   readonly path: string
   /** In the document's form: `200`, `4XX`. */
   readonly status: string
-  /** A call through a gate, rather than a question to the gateway itself. */
+  /** A call through a gate, not a request to the gateway itself. */
   readonly isCall: boolean
-  /** Its successes hold one thing of the account. */
+  /** Its successful answers contain one resource of the account. */
   readonly isVersioned: boolean
 }
 
-/** Machines ask for these every few seconds, so their answers carry no id. */
+/** Machines request these every few seconds, so their answers have no id. */
 const WITHOUT_ID: ReadonlySet<string> = new Set(STATE_PATHS)
 
-/** Names of the headers that such an answer may carry. */
+/** Names of the headers that such an answer may have. */
 function headersOf({ path, status, isCall, isVersioned }: AnswerPlace): readonly string[] {
   if (WITHOUT_ID.has(path)) return []
   const names = ['x-request-id']

@@ -1,6 +1,6 @@
 /**
- * `GET /docs`: the OpenAPI document to read and to try, rendered by Swagger UI from this gateway's
- * own files. Public; asks nothing of any other host. Knows nothing of what the document says.
+ * `GET /docs`: the OpenAPI document for reading and trying, rendered by Swagger UI from this
+ * gateway's own files. Public; contacts no other host. Knows nothing of the document's contents.
  */
 import { shippedFile } from '../../core/shipped-files.ts'
 import type { ControlPlaneApp } from '../control-plane-app.ts'
@@ -8,8 +8,8 @@ import type { ControlPlaneApp } from '../control-plane-app.ts'
 const DOCS_PATH = '/docs'
 
 /**
- * Own scripts alone, none inline. Swagger UI writes `style` attributes and draws its icons from
- * `data:` addresses; what a reader tries goes to this gateway and nowhere else.
+ * Only the gateway's own scripts, none inline. Swagger UI writes `style` attributes and loads its
+ * icons from `data:` addresses; requests that a reader tries can only go to this gateway.
  */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",

@@ -1,6 +1,6 @@
 /**
- * The data plane's answers for OpenAPI readers. Vendors' formats are described as far as every
- * answer has them: the rest comes as the provider sent it. Documentation only.
+ * The data plane's answers for OpenAPI readers. Providers' formats are described only as far as
+ * every answer has them. Documentation only.
  */
 import { z } from 'zod'
 
@@ -88,7 +88,7 @@ const messagesModel = z
   .looseObject({ type: z.literal('model'), id: text, display_name: text, created_at: text })
   .meta({ id: 'MessagesModel', description: "A gate, as Anthropic's API describes a model." })
 
-/** By the header that Anthropic's clients send and others do not. */
+/** Selected by the header that only Anthropic's clients send. */
 export const eitherModel = z.union([modelAnswer, messagesModel])
 
 export const eitherModelList = z.union([

@@ -1,7 +1,6 @@
 /**
  * Describes the data plane for OpenAPI readers. Documentation only: those endpoints follow the
- * vendors' formats, which are checked where they are spoken, and pass through what is not listed
- * here.
+ * providers' formats, which wire/ checks, and forward members that are not listed here.
  */
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
@@ -41,10 +40,10 @@ interface Endpoint {
   readonly description: string
   readonly request: z.ZodType
   readonly answer: z.ZodType
-  /** The events of a stream, and how it ends when it breaks; absent: there are none. */
+  /** The events of a stream, and how it ends when it breaks; undefined: no stream. */
   readonly events?: string
   readonly envelope: z.ZodType
-  /** Taken beside `Authorization`: the key in `x-api-key`, or a user's session. */
+  /** Accepted besides `Authorization`: the key in `x-api-key`, or a user's session. */
   readonly alsoTakes?: 'api-key-header' | 'session'
 }
 

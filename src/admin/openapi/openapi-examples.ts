@@ -1,24 +1,24 @@
 /**
- * One example for every operation that needs one: they are shown in the document and run by
+ * One example for every operation that needs one, shown in the document and run by
  * test/e2e/openapi-examples.test.ts against a server with the sandbox. A new route adds its line
- * here, but for those of a resource that is described.
+ * here, unless its resource is described.
  */
 
 export interface OperationExample {
   /** Path and query parameters by name. */
   readonly parameters?: Readonly<Record<string, string | number | boolean>>
-  /** Bodies by title; the first is the one that readers see first. */
+  /** Bodies by title; the first is shown first. */
   readonly bodies?: Readonly<Record<string, unknown>>
   /**
-   * The source of a parameter that nobody can know beforehand: parameter → runtime expression on
-   * the answer of another operation (`$response.body#/id`, `$response.header.x-request-id`). The
-   * document says it as a link.
+   * The source of a parameter that is only known at run time: parameter → runtime expression on the
+   * answer of another operation (`$response.body#/id`, `$response.header.x-request-id`). Shown as a
+   * link in the document.
    */
   readonly after?: {
     readonly operationId: string
     readonly parameters: Readonly<Record<string, string>>
   }
-  /** The status where it cannot be a success: what the example needs is not in a test server. */
+  /** The status when a test server cannot fulfil the example. */
   readonly expects?: number
 }
 
@@ -170,7 +170,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
   deleteMember: {
     parameters: { id: MEMBER },
     after: { operationId: 'listMembers', parameters: { id: '$response.body#/data/0/id' } },
-    // The only member there is owns the account.
+    // The only member owns the account.
     expects: 409,
   },
   signUp: {
@@ -204,12 +204,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
 }
 
 /**
- * Answers of calls, for readers of the OpenAPI document: whole, and as the events of a stream.
- * Tests hold each against its schema. Readers see the schema alone where there is no example here.
+ * Answers of calls for readers of the OpenAPI document, complete and as stream events. Tests check
+ * each against its schema. Without an example only the schema is shown.
  */
 interface AnswerExample {
   readonly whole: unknown
-  /** The text of an event stream; lines of one event, events apart. */
+  /** The text of an event stream: the lines of each event. */
   readonly events?: readonly (readonly string[])[]
 }
 

@@ -1,7 +1,6 @@
 /**
  * The data plane's request bodies for OpenAPI readers, as far as the gateway itself reads them.
- * Documentation only: what is taken is decided in wire/, and members that are not listed here pass
- * through.
+ * Documentation only: wire/ decides what is accepted, and unlisted members are forwarded.
  */
 import { z } from 'zod'
 import { FINISH_REASONS, TOOL_CHOICES } from '../../core/chat-words.ts'
@@ -21,7 +20,7 @@ const text = z.string()
 const stop = z.union([text, z.array(text)]).nullish()
 const messages = z.array(z.looseObject({ role: text })).min(1)
 
-/** A target of another format gets these too, in its own words. */
+/** A target of another format gets these too, translated. */
 const sampling = {
   temperature: z.number().nullish(),
   top_p: z.number().nullish(),
@@ -218,8 +217,8 @@ const message = z.discriminatedUnion('role', [
 ])
 
 /**
- * Describes `/v3/chat` for OpenAPI readers. Documentation only: what is taken is decided in
- * wire/gatehouse-chat/.
+ * Describes `/v3/chat` for OpenAPI readers. Documentation only: wire/gatehouse-chat/ decides what
+ * is accepted.
  */
 export const gatehouseChatRequest = z
   .strictObject({

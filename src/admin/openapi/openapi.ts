@@ -1,6 +1,6 @@
 /**
- * `GET /openapi.json`: the machine-readable description of the whole service, made from what is
- * bound. Public.
+ * `GET /openapi.json`: the machine-readable description of the whole service, generated from its
+ * routes. Public.
  */
 
 import type { OpenAPIHono } from '@hono/zod-openapi'
@@ -11,7 +11,7 @@ import { type ControlPlaneApp, jsonContent, OPENAPI_PATH } from '../control-plan
 import { completeDocument } from './complete-document.ts'
 import { registerDataPlane } from './openapi-data-plane.ts'
 
-/** The interface's version (interface-spec, Versioning), not the build's. */
+/** The API's version (interface-spec, Versioning), not the build's. */
 const INTERFACE_VERSION = '1.0.0'
 
 const PREFACE = {
@@ -122,8 +122,7 @@ const TOO_MANY = {
 }
 
 /**
- * Describes the addresses that are about the service itself, for OpenAPI readers. Must not know who
- * answers them.
+ * Describes the addresses of the service itself for OpenAPI readers. Must not know who serves them.
  */
 export function registerService(registry: Registry): void {
   registry.registerPath({

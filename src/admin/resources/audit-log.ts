@@ -1,7 +1,4 @@
-/**
- * `/v1/audit-log`: who changed what in the account. Reads only: what is written is the store's
- * affair.
- */
+/** `/v1/audit-log`: who changed what in the account. Read only: rows are written by the store. */
 import { createRoute } from '@hono/zod-openapi'
 import { type AuditEntryBody, auditLogList, auditLogQuery } from '../../contract/audit-log.ts'
 import { AUDITED_ACTIONS, type AuditRecord } from '../../core/audit.ts'

@@ -1,4 +1,4 @@
-/** `/v1/budgets`: reads and writes budgets. How calls are counted is not known here. */
+/** `/v1/budgets`: reads and writes budgets. Must not know how calls are counted. */
 import { type BudgetBody, budgetResource } from '../../contract/budgets.ts'
 import {
   amountOf,
@@ -53,7 +53,7 @@ export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDepe
 }
 
 /**
- * @returns the scope, and the name by which people know the key or the gate
+ * @returns the scope, and the key's or gate's name for people
  * @throws GatewayError `invalid_request` when the account has no such key or gate
  */
 function toScope(

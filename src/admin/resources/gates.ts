@@ -117,9 +117,7 @@ const testRoute = createRoute({
   },
 })
 
-/**
- * `/v1/gates/{id}/test`: asks every target of a gate once. How that is done is the data plane's.
- */
+/** `/v1/gates/{id}/test`: tests every target of a gate once. The data plane does the work. */
 export function bindGateTests(
   app: ControlPlaneApp,
   { gates, testGate }: ControlPlaneDependencies,

@@ -1,6 +1,6 @@
 /**
- * `/v1/keys`: makes, lists, imports, renames, rotates and revokes API keys. A key leaves by the
- * answer to its creation or rotation and by no other.
+ * `/v1/keys`: creates, lists, imports, renames, rotates and revokes API keys. A key is only in the
+ * answer to its creation or rotation.
  */
 import { createRoute, z } from '@hono/zod-openapi'
 import { importKeyBody, keyResource, rotateKeyBody } from '../../contract/keys.ts'
@@ -113,7 +113,7 @@ function keyNotFound(): GatewayError {
   return new GatewayError('not_found', 'There is no key with this id.')
 }
 
-/** Milliseconds since the Unix epoch; what is no time stays as it is. */
+/** Milliseconds since the Unix epoch; invalid text is returned unchanged. */
 function toTime(text: string | null | undefined): number | null | undefined {
   return text == null ? text : Date.parse(text)
 }

@@ -1,7 +1,6 @@
 /**
- * `/v1/playground`: a call in the gateway's own chat format, for those who have a session and no
- * key. How it is served, from reading its body on, is the data plane's (and so is its description);
- * nothing of it is looked at here.
+ * `/v1/playground`: a call in the gateway's own chat format, for users with a session and no key.
+ * The data plane serves it, from reading its body on, and describes it.
  */
 import {
   type ControlPlaneApp,

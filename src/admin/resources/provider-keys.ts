@@ -1,6 +1,6 @@
 /**
- * `/v1/provider-keys`: sets, lists and removes an account's own provider credentials. A key goes in
- * and never comes out.
+ * `/v1/provider-keys`: sets, lists and removes an account's own provider credentials. A key is
+ * never returned.
  */
 import { createRoute, z } from '@hono/zod-openapi'
 import {
@@ -116,10 +116,10 @@ const KEY_PROBLEM =
   'must be the whole key as the provider gave it, in printable ASCII without spaces, line ' +
   'breaks or control characters; or one JSON object'
 
-/** Text that may be a provider's name and is hardly a credential that ended up in the path. */
+/** Text that may be a provider's name and is hardly a credential put into the path by mistake. */
 export const NAME_LIKE = /^[a-z][a-z-]{0,23}$/
 
-/** @throws GatewayError `not_found`, naming the provider where it looks like the name of one */
+/** @throws GatewayError `not_found`, naming the provider if it looks like a name */
 function assertKnown(providerId: string, known: ReadonlySet<string>): string {
   if (known.has(providerId)) return providerId
   const named = NAME_LIKE.test(providerId) ? ` '${providerId}'` : ' with this name'

@@ -1,6 +1,5 @@
 /**
- * `/v1/providers`: the catalog, as it was handed in, and whose credential the account's calls use.
- * Names no provider.
+ * `/v1/providers`: the catalog, and whose credential the account's calls use. Names no provider.
  */
 import { createRoute } from '@hono/zod-openapi'
 import { noQuery } from '../../contract/lists.ts'
@@ -62,8 +61,8 @@ const listModelsRoute = createRoute({
 type ModelDependencies = Pick<ControlPlaneDependencies, 'providers' | 'modelsOf'>
 
 /**
- * `/v1/provider-models`: the models that are known of each provider, for those who choose a target.
- * Names no provider.
+ * `/v1/provider-models`: the known models of each provider, for choosing a target. Names no
+ * provider.
  */
 export function bindProviderModels(
   app: ControlPlaneApp,

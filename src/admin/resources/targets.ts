@@ -1,6 +1,6 @@
 /**
  * `/v1/targets/fallbacks`: the gates whose calls were answered by another target than the first,
- * and why. Calls come from the store, which all nodes write; the state of a target is this node's.
+ * and why. Calls come from the store, which all nodes write; a target's state is this node's.
  * Decides nothing about them.
  */
 import { createRoute } from '@hono/zod-openapi'
@@ -50,15 +50,15 @@ type Dependencies = Pick<
   'calls' | 'gates' | 'ownedModels' | 'providerKeys' | 'providers' | 'seenOf' | 'usage'
 >
 
-/** Calls of a gate in the log that are looked at. */
+/** How many of a gate's logged calls are examined. */
 const MOST_CALLS = 200
 
-/** A failure now and then is what a fallback is for. */
+/** An occasional failure is what fallbacks are for. */
 const LEAST_SHARE = 0.05
 /** Minimum without a known failure, because a test of the gate asks each target once. */
 const LEAST_CALLS = 5
 
-/** A vendor's rate limit is passed on with its own status. */
+/** A provider's rate limit is passed on with this status. */
 const TOO_MANY = 429
 
 type Failure = NonNullable<TargetHealthBody['lastFailure']>
@@ -77,7 +77,7 @@ export function bindGateFallbacks(app: ControlPlaneApp, dependencies: Dependenci
     data.sort((one, other) => other.share - one.share)
     return c.json({ data, nextCursor: null, from: toTime(fromMs) }, 200)
 
-    /** Nothing where the first target answered all that was answered. */
+    /** Empty when the first target answered every answered call. */
     async function describe(gate: Gate): Promise<readonly GateFallbackBody[]> {
       const [first] = gate.targets
       const summed = sums.get(gate.id) ?? []
@@ -85,7 +85,7 @@ export function bindGateFallbacks(app: ControlPlaneApp, dependencies: Dependenci
       const seen = seenOf(accountId, first.model)
       const health = toHealth(seen)
       const isOfTheTime = health.lastFailure !== null && Date.parse(health.lastFailure.at) >= fromMs
-      // Sums know nothing of a change, nor does another node's memory reach here.
+      // Sums do not show a change of the gate, and other nodes' records are not available here.
       const hasChanged = gate.updatedAt > fromMs && gate.updatedAt !== gate.createdAt
       const recent =
         hasChanged || !isOfTheTime
@@ -143,7 +143,7 @@ function toAnswered({
   return [{ target, calls: 1 }]
 }
 
-/** The newest failure of the target among these calls, the newest of which comes first. */
+/** The target's newest failure among these calls, which are newest first. */
 function findFailure(calls: readonly CallRecord[], target: string): Failure | null {
   for (const { startedAt, attemptDetails = [] } of calls) {
     const attempt = attemptDetails.findLast((each) => each.target === target && each.failure)
@@ -261,8 +261,8 @@ type HealthDependencies = Pick<
 >
 
 /**
- * `/v1/targets/health`: what this node has seen of the targets of the account's gates. Decides
- * nothing about them.
+ * `/v1/targets/health`: this node's record of the targets of the account's gates. Decides nothing
+ * about them.
  */
 export function bindTargetHealth(app: ControlPlaneApp, dependencies: HealthDependencies): void {
   const seenSince = new Date(dependencies.seenSinceMs).toISOString()
@@ -280,7 +280,7 @@ export function bindTargetHealth(app: ControlPlaneApp, dependencies: HealthDepen
   })
 }
 
-/** An owned model brings its credential with it, and is called for as long as it is registered. */
+/** An owned model has its own credential, and is called while it is registered. */
 export function credentialsOf(
   {
     providers,
@@ -329,7 +329,7 @@ function stateOf({
 }: SeenTarget): TargetHealthBody['state'] {
   if (condition !== 'well') return condition === 'probe' ? 'probing' : 'resting'
   if (failuresInARow > 0) return 'failing'
-  // The gateway forgot the reason with the credential that failed.
+  // The gateway forgot the reason together with the failed credential.
   return lastAnsweredAtMs === 0 ? 'unknown' : 'healthy'
 }
 

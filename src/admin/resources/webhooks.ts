@@ -1,6 +1,6 @@
 /**
- * `/v1/webhooks`: reads and writes webhooks, and sends a test. A secret leaves by the answer to its
- * generation only.
+ * `/v1/webhooks`: reads and writes webhooks, and sends a test. A secret is only in the answer to
+ * its generation.
  */
 import { createRoute, z } from '@hono/zod-openapi'
 import { noQuery } from '../../contract/lists.ts'
@@ -71,7 +71,7 @@ export function bindWebhooks(app: ControlPlaneApp, dependencies: ControlPlaneDep
   })
 }
 
-/** @throws GatewayError `invalid_request` that names the field */
+/** @throws GatewayError `invalid_request` naming the field */
 async function assertAllowed(checkAddress: CheckAddress, url: string): Promise<void> {
   try {
     await checkAddress(url)

@@ -1,4 +1,4 @@
-/** `/v1/account`: the caller's own account, its plan and what it has used of it. */
+/** `/v1/account`: the caller's own account, its plan and its usage. */
 import { createRoute } from '@hono/zod-openapi'
 import { type AccountBody, accountBody } from '../../contract/account.ts'
 import { noQuery } from '../../contract/lists.ts'
@@ -86,9 +86,7 @@ const updateRoute = createRoute({
   [ROUTE_DESCRIPTION]: { isVersioned: true, takesVersion: true },
 })
 
-/**
- * `PATCH /v1/account`: the name of the caller's account. Must not know what the plan allows.
- */
+/** `PATCH /v1/account`: the name of the caller's account. Must not know what the plan allows. */
 export function bindAccountName(
   app: ControlPlaneApp,
   { accounts }: Pick<ControlPlaneDependencies, 'accounts'>,
@@ -104,7 +102,7 @@ export function bindAccountName(
   })
 }
 
-/** A key that lives in memory only may belong to an account without a row. */
+/** An ephemeral key may belong to an account without a row. */
 export function toAccountNameBody(account: Account | undefined, id: string): AccountNameBody {
   return { id, name: account?.name ?? id }
 }

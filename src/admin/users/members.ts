@@ -1,6 +1,5 @@
 /**
- * `/v1/members`: who belongs to the account. The owner alone removes others and hands the account
- * on.
+ * `/v1/members`: the account's members. Only the owner removes others and transfers the account.
  */
 import { invitationResource, memberResource } from '../../contract/users.ts'
 import { systemClock } from '../../core/clock.ts'
@@ -66,8 +65,8 @@ function memberNotFound(): GatewayError {
 }
 
 /**
- * `/v1/invitations`: lets others join the account. A token leaves by the answer to its creation and
- * by no other; no mail is sent.
+ * `/v1/invitations`: invites others to the account. A token is only in the answer to its creation;
+ * no mail is sent.
  */
 export function bindInvitations(
   app: ControlPlaneApp,

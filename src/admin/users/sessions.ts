@@ -1,4 +1,4 @@
-/** `/v1/session` and `/v1/sessions`: who one is here, and from where else one is signed in. */
+/** `/v1/session` and `/v1/sessions`: the current user, and the user's other sessions. */
 import { createRoute, z } from '@hono/zod-openapi'
 import { noQuery } from '../../contract/lists.ts'
 import {

@@ -1,6 +1,6 @@
 /**
- * `/v1/auth`: signing up, in and out. Public but for what a session is needed for; cookies leave by
- * these answers alone.
+ * `/v1/auth`: signing up, in and out. Public except what needs a session; only these answers set
+ * cookies.
  */
 import { createRoute, z } from '@hono/zod-openapi'
 import { noQuery } from '../../contract/lists.ts'

@@ -1,6 +1,7 @@
 /**
- * The part of an account that a file under version control can hold: one section a resource, each
- * entry as the control plane takes it at creation, but for secrets. Knows no file and no server.
+ * The part of an account that a file under version control can contain: one section per resource,
+ * each entry as the control plane accepts it at creation, without secrets. Knows no file and no
+ * server.
  */
 import { z } from 'zod'
 import { createBudgetBody, updateBudgetBody } from './budgets.ts'
@@ -17,10 +18,7 @@ const MAX_ENTRIES = 10_000
 
 const ownedModel = createOwnedModelBody.omit({ credential: true })
 const gate = createGateBody.extend({ id: createGateBody.shape.id.unwrap() })
-/**
- * A key has another id on every gateway, so a file that names one would be of use to one gateway
- * only.
- */
+/** A key has another id on every gateway, so a file that names one would only fit one gateway. */
 const budget = createBudgetBody.superRefine(({ keyId }, context) => {
   if (keyId !== undefined)
     context.addIssue({
@@ -52,7 +50,7 @@ export function ofPlainSections<Part>(
   return Object.fromEntries(parts)
 }
 
-/** A section that is absent is not spoken of: nothing of it is changed or deleted. */
+/** An absent section leaves its resources unchanged. */
 export const accountConfiguration = z.strictObject({
   version: z.literal(CONFIGURATION_VERSION, {
     error: `must be ${CONFIGURATION_VERSION}, the only version of this format that there is`,
@@ -67,8 +65,7 @@ export const accountConfiguration = z.strictObject({
 export type ConfigurationSection = 'ownedModels' | 'gates' | 'budgets' | 'webhooks' | PlainPlace
 
 /**
- * The members that an entry may have: its schema, all of them in their order, and those that can be
- * changed later.
+ * The members of an entry: its schema, all of them in order, and those that can be changed later.
  */
 export const configurationEntries = {
   ownedModels: {

@@ -1,4 +1,4 @@
-/** An account as the control plane shows it: its plan, and what it has used of it. */
+/** An account as the control plane shows it: its plan and its usage. */
 import { z } from 'zod'
 
 const limit = z.number().min(0).nullable().meta({ description: 'null: no limit.' })

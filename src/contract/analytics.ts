@@ -1,6 +1,4 @@
-/**
- * An account's use over time, summed up. Percentiles come from histograms and are within 2 %.
- */
+/** An account's usage over time, as sums. Percentiles come from histograms and are within 2 %. */
 import { z } from 'zod'
 import { ERROR_KINDS } from '../core/errors.ts'
 import { GROUP_ORDERS, USAGE_GROUPS, USAGE_INTERVALS } from '../core/usage.ts'

@@ -1,27 +1,27 @@
 /**
- * How clients name what they ask: operations of the interface, by method and path, with the types
- * of its document. Sends nothing.
+ * How clients name operations of the API: by method and path, with the types of its document. Sends
+ * nothing.
  */
 import type { Api } from './api.generated.ts'
 
-/** `GET /v1/gates/{id}` and its like. */
+/** `GET /v1/gates/{id}` and similar. */
 export type OperationName = keyof Api
 
 export type AnswerOf<Name extends OperationName> = Api[Name]['answer']
 
-/** A parameter list: nothing where nothing has to be said. */
+/** A parameter list; empty when no parameter is required. */
 export type QuestionOf<Name extends OperationName> =
   Record<never, never> extends Api[Name]['question']
     ? readonly [question?: Api[Name]['question']]
     : readonly [question: Api[Name]['question']]
 
 /**
- * A member that every answer of the operation has: what does not have it did not come from a
+ * A member that every answer of the operation has; without it, an answer did not come from a
  * gateway.
  */
 export type MemberOf<Name extends OperationName> = Exclude<keyof AnswerOf<Name>, symbol | number>
 
-/** Operations that answer in pages. */
+/** Operations with pages. */
 export type ListName = {
   [Name in OperationName]: AnswerOf<Name> extends {
     readonly data: readonly unknown[]
@@ -32,8 +32,8 @@ export type ListName = {
 }[OperationName]
 
 /**
- * Of these, those that are asked for page by page; the others have one page, and refuse to be asked
- * for a part of it.
+ * Those that are requested page by page; the others have a single page, and refuse paging
+ * parameters.
  */
 export type PagedName = {
   [Name in ListName]: Api[Name]['question'] extends {
@@ -53,10 +53,10 @@ export type QueryOf<Name extends OperationName> = Api[Name]['question'] extends 
   ? NonNullable<Query>
   : never
 
-/** The parameters that pick out rows of a list; its pages are the client's own business. */
+/** The filters of a list; paging is handled by the client. */
 export type FiltersOf<Name extends ListName> = Omit<QueryOf<Name>, 'limit' | 'cursor'>
 
-/** Operations that answer nothing when they succeed. */
+/** Operations whose successful answer is empty. */
 export type RemovalName = {
   [Name in OperationName]: AnswerOf<Name> extends null ? Name : never
 }[OperationName] &
@@ -69,7 +69,7 @@ export interface ApiRequest {
   readonly body: unknown
 }
 
-/** Fills in an operation's path, and writes its query. */
+/** Fills in an operation's path, and encodes its query. */
 export function toApiRequest(name: OperationName, question: object = {}): ApiRequest {
   const {
     path = {},

@@ -1,12 +1,13 @@
 /**
- * The audit log as the control plane shows it: who changed what, before and after. Holds no secret.
+ * The audit log as the control plane shows it: who changed what, before and after. Contains no
+ * secret.
  */
 import { z } from 'zod'
 import { ACTOR_TYPES } from '../core/audit.ts'
 import { listOf, pageQuery } from './lists.ts'
 import { nameParameter, timeParameter } from './usage-query.ts'
 
-/** @param actions every change that can be asked for, `resource.verb` */
+/** @param actions all audited actions, `resource.verb` */
 export function auditLogQuery(actions: readonly string[]) {
   const resources = [...new Set(actions.map((action) => action.slice(0, action.indexOf('.'))))]
   return z

@@ -1,4 +1,4 @@
-/** The changes and resources of the audit log in words, as the dashboard shows them. Loads no zod. */
+/** The actions and resources of the audit log in words, for the dashboard. Loads no zod. */
 import { type AuditedAction, RESOURCE_ENTRIES, type ResourceWord } from '../core/resource-table.ts'
 
 export const ACTION_WORDS = Object.fromEntries(

@@ -1,4 +1,4 @@
-/** Budgets as the control plane reads and writes them. Must not know what uses them up. */
+/** Budgets as the control plane reads and writes them. Must not know how they are counted. */
 import { z } from 'zod'
 import { isWholeNanoUsd, MAX_LIMIT_USD } from '../core/money.ts'
 import { PERIODS } from '../core/period.ts'

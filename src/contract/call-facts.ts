@@ -1,6 +1,6 @@
 /**
  * The facts of a call that the dashboard shows, by the list of a call's columns
- * (core/call-columns.ts). Apart from the fields: the dashboard would have to load their schemas.
+ * (core/call-columns.ts). Separate from the fields, whose schemas the dashboard would have to load.
  */
 import type { CallColumn, Fact } from '../core/call-column.ts'
 import { CALL_COLUMNS } from '../core/call-columns.ts'

@@ -1,6 +1,6 @@
 /**
- * The operator's configuration file: one schema a section. Must not know which providers exist, and
- * never holds a key: keys are in the environment, under the names that the file gives.
+ * The operator's configuration file: one schema per section. Must not know which providers exist,
+ * and never contains a key: keys are in the environment variables that the file names.
  */
 import { z } from 'zod'
 import { MAX_LIMIT_USD } from '../core/money.ts'
@@ -9,7 +9,7 @@ import { LOG_LEVELS } from './log-levels.ts'
 import type { FieldNotes } from './problems.ts'
 import { text } from './text.ts'
 
-/** A year of the busiest account is far below; counts stay exact numbers with room to spare. */
+/** Far above a year of the busiest account, and still an exact number. */
 const MAX_LIMIT = 1_000_000_000_000
 const BUILT_IN = Object.keys(BUILT_IN_PLANS)
 
@@ -113,10 +113,7 @@ const chatPath = z.string().regex(/^(?:\/[\w.~:@!$&'()*+,;=%-]+)+$/, {
   error: 'must be a path that begins with a slash, such as /chat/completions',
 })
 
-/**
- * Credentials have a variable of their own, and the rest is the connection's or the gateway's to
- * say.
- */
+/** Credentials have their own variable, and the others are set by the connection or the gateway. */
 const CREDENTIAL_HEADER =
   /(?:^|[-_])(?:authorization|auth|cookie2?|key|apikey|token|secret|credentials?|password|signature)(?:$|[-_])/
 const OWN_HEADER =
@@ -222,7 +219,7 @@ const providers = z
 export const configuration = z.strictObject({
   providers: providers.default([]),
   plans: plansSection.optional(),
-  /** GATEHOUSE_LOG_LEVEL comes before it. */
+  /** Overridden by GATEHOUSE_LOG_LEVEL. */
   logLevel: z.enum(LOG_LEVELS).optional(),
 })
 

@@ -1,9 +1,9 @@
 /**
- * The questions of the conformance table about every pair of endpoint and target, in the order in
- * which it shows them. Does not know how they are asked.
+ * The features that the conformance table tests for every pair of endpoint and target, in the order
+ * in which it shows them. Does not know how they are tested.
  */
 
-/** The fates of a feature on its way from an endpoint to a target. */
+/** What may happen to a feature between an endpoint and a target. */
 export const VERDICTS = ['relayed', 'lossless', 'lossy', 'refused', 'absent'] as const
 export type Verdict = (typeof VERDICTS)[number]
 

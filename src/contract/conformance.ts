@@ -1,6 +1,6 @@
 /**
- * The fate of each feature between an endpoint and a target. Does not know which features and
- * targets there are.
+ * What happens to each feature between an endpoint and a target. Does not know which features and
+ * targets exist.
  */
 import { z } from 'zod'
 import { VERDICTS } from './conformance-features.ts'

@@ -1,4 +1,4 @@
-/** Costs computed again, to see whether those in the log are right. */
+/** Recomputed costs, to check those in the log. */
 import { z } from 'zod'
 import { COST_PART_KINDS, COST_STATUSES } from '../core/cost.ts'
 import { refuseReversedRange, timeParameter } from './usage-query.ts'

@@ -1,14 +1,14 @@
 /**
- * Tables as CSV (RFC 4180), safe to open in a spreadsheet: the export of the log and the files of
- * the dashboard. Knows no column.
+ * Tables as CSV (RFC 4180) that are safe to open in a spreadsheet: the export of the log and the
+ * dashboard's files. Knows no column.
  */
 import type { UsageSumBody } from './analytics.ts'
 
 export type CsvCell = string | number | boolean | null | undefined
 
 /**
- * Text that spreadsheets take for a formula, some of them in its wide form too, or step over to
- * find one (https://owasp.org/www-community/attacks/CSV_Injection). It gets an apostrophe in front,
+ * Text that spreadsheets interpret as a formula, sometimes also in full-width form or after leading
+ * characters (https://owasp.org/www-community/attacks/CSV_Injection). It gets a leading apostrophe,
  * which they do not show.
  */
 const FORMULA = /^[\s]*[=+\-@|%\t\r\n＝＋－＠]/
@@ -48,10 +48,7 @@ const COLUMNS: readonly (readonly [heading: string, read: (sum: UsageSumBody) =>
   ['unpriced_calls', (sum) => sum.cost.unpricedCalls],
 ]
 
-/**
- * @param by the kind of group, which heads the columns of names and of ids: names of keys may be
- *   the same
- */
+/** @param by the kind of group, which heads the columns of names and ids: keys may share a name */
 export function toUsageCsv(
   sums: readonly UsageSumBody[],
   by: string,

@@ -1,4 +1,4 @@
-/** The wire formats as the dashboard shows them: their names, and those that owned models may speak. */
+/** The wire formats for the dashboard: their names, and those that owned models may use. */
 import {
   DIALECTS,
   dialectAt,
@@ -7,12 +7,12 @@ import {
   type OwnedModelDialect,
 } from '../core/dialects.ts'
 
-/** By id: the name that its users know. */
+/** By id: the name that users know. */
 export const DIALECT_LABELS: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(DIALECTS).map(([id, { label }]) => [id, label]),
 )
 
-/** @returns undefined where clients call nothing at the path */
+/** @returns undefined when no endpoint has this path */
 export function dialectOf(endpoint: string): string | undefined {
   return dialectAt(endpoint)
 }
@@ -22,11 +22,11 @@ interface OwnedDialect {
   readonly use: string
   /** The path that is appended to the base address. */
   readonly path: string
-  /** The form in which the base address is given. */
+  /** An example of the base address. */
   readonly exampleBaseUrl: string
 }
 
-/** The formats that owned models may speak. */
+/** The formats that owned models may use. */
 export const OWNED_DIALECTS = Object.fromEntries(
   OWNED_MODEL_DIALECTS.map((id) => [id, DIALECTS[id].owned]),
 ) as Readonly<Record<OwnedModelDialect, OwnedDialect>>

@@ -1,6 +1,4 @@
-/**
- * The flat error envelope of the control plane. Must not decide the status of a code.
- */
+/** The flat error envelope of the control plane. Must not decide the status of a code. */
 import { z } from 'zod'
 
 export const errorBody = z

@@ -24,7 +24,10 @@ const defaultsDescription =
   'Said for every request through the gate; each provider is told in its own words. A change ' +
   'replaces all of them.'
 
-/** A gate's defaults for every request, and whether requests may say otherwise, as the control plane reads and writes them. */
+/**
+ * A gate's defaults for every request, and whether requests may override them, as the control plane
+ * reads and writes them.
+ */
 export const defaults = z.strictObject(members).meta({ description: defaultsDescription })
 export const defaultsBody = z.object(members).meta({ description: defaultsDescription })
 
@@ -101,7 +104,7 @@ const maxRetries = z
   .meta({ description: 'How often one target is tried again before the next has its turn.' })
 const time = z.iso.datetime()
 
-/** Open, as every answer is: a later version may add members. */
+/** Open, like every answer: a later version may add members. */
 const gateBody = z
   .object({
     id: gateId,

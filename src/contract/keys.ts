@@ -1,6 +1,6 @@
 /**
- * API keys as the control plane reads and writes them: the key itself is in one answer only, the
- * one to its creation.
+ * API keys as the control plane reads and writes them: the key itself is only in the answer to its
+ * creation.
  */
 import { z } from 'zod'
 import { listOf } from './lists.ts'
@@ -102,7 +102,7 @@ export const rotateKeyBody = z
   })
   .meta({ id: 'RotateApiKey' })
 
-/** Besides there are `import` and `rotate`. */
+/** In addition there are `import` and `rotate`. */
 export const keyResource = {
   name: 'Key',
   names: 'Keys',

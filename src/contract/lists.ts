@@ -1,5 +1,5 @@
 /**
- * The query and the answer of every list. The content of a cursor is not part of the contract.
+ * The query and the answer of every list. The contents of a cursor are not part of the contract.
  */
 import { z } from 'zod'
 
@@ -22,7 +22,7 @@ export const pageQuery = z.strictObject({
     .meta({ description: 'The `nextCursor` of the page before.' }),
 })
 
-/** For routes that take no query at all: a parameter that would be ignored is refused. */
+/** For routes without a query: a parameter that would be ignored is refused. */
 export const noQuery = z.strictObject({})
 
 /** `nextCursor` is null on the last page. */

@@ -1,6 +1,3 @@
-/**
- * How much the log may hold. Knows nothing of where that is said: in the environment or in the
- * configuration file.
- */
+/** The log's levels. Does not know whether the environment or the configuration file sets them. */
 
 export const LOG_LEVELS = ['info', 'trace', 'debug', 'warn', 'error', 'silent'] as const

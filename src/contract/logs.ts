@@ -1,4 +1,4 @@
-/** The log of calls as the control plane shows it: what was used, never what was said. */
+/** The log of calls as the control plane shows it: usage, never contents. */
 import { z } from 'zod'
 import type { CallRecord } from '../core/call.ts'
 import type { BodyField, CallColumn } from '../core/call-column.ts'
@@ -63,7 +63,7 @@ type AnsweredName = {
   [Name in keyof Columns]: Columns[Name]['body'] extends null ? never : Name
 }[keyof Columns]
 
-/** The value of a plain column: its record's, with a time as text and null for absent. */
+/** The value of a plain column: the record's, with times as text and null for absent. */
 type AnsweredValue<Name extends AnsweredName> = Columns[Name]['type'] extends 'moment'
   ? string
   : Exclude<CallRecord[Name], undefined> | (undefined extends CallRecord[Name] ? null : never)
@@ -110,7 +110,7 @@ function listFields(): LogFields {
 
 function toSchema(column: CallColumn, field: BodyField): z.ZodType {
   const schema = column.type === 'choice' ? z.enum(column.values) : SCHEMAS[column.type]
-  // A cost says by itself that it is unknown.
+  // A cost has its own status for unknown.
   const isNullable = column.presence !== 'always' && column.type !== 'cost'
   const whole = isNullable ? schema.nullable() : schema
   return Object.keys(field).length === 0 ? whole : whole.meta({ ...field })

@@ -42,7 +42,7 @@ const fimTemplate = z.enum(['auto', ...FIM_TEMPLATE_NAMES]).meta({
 
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/
 const MAX_PRICE = 10_000
-/** Text that can stand in a header: printable ASCII, and no space at either end. */
+/** Text that is valid in a header: printable ASCII without surrounding spaces. */
 const HEADER_SAFE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 
 const slug = z
@@ -145,7 +145,7 @@ const probe = z
       'The result of the last small request to the model; null: it was never asked anything.',
   })
 
-/** Open, as every answer is: a later version may add members. */
+/** Open, like every answer: a later version may add members. */
 const ownedModelBody = z
   .object({
     slug,
@@ -173,7 +173,7 @@ const warnings = z
   .array(z.object({ code: z.literal('probe_failed'), message: z.string() }))
   .meta({ description: 'Empty when all is well. The change is saved either way.' })
 
-/** The answer to whatever has the model asked anew; `warnings` is absent where nothing did. */
+/** The answer to changes that cause a probe; `warnings` is absent when nothing did. */
 const savedOwnedModelBody = ownedModelBody.extend({ warnings: warnings.optional() }).meta({
   id: 'SavedOwnedModel',
   description: 'An owned model, and what is wrong with it as it was found.',
@@ -234,7 +234,7 @@ const updateNotes: FieldNotes = {
   updatedAt: 'cannot be changed',
 }
 
-/** Besides there are `probe` and `credential`. */
+/** In addition there are `probe` and `credential`. */
 export const ownedModelResource = {
   name: 'OwnedModel',
   names: 'OwnedModels',

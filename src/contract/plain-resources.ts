@@ -1,7 +1,7 @@
 /**
- * The plain resources: things that are kept as the customer sent them. One description each; its
- * routes, OpenAPI examples, commands, section of a configuration file and page of the dashboard
- * follow from it. Loads no zod: the command line and the dashboard read these too.
+ * Plain resources, stored as the customer sent them. Each has one description, from which its
+ * routes, OpenAPI examples, commands, configuration section and dashboard page are derived. Loads
+ * no zod, because the command line and the dashboard read these too.
  */
 
 /** A member that the customer sets. All of them are text. */
@@ -9,10 +9,10 @@ export interface PlainField {
   /** Purpose, in the OpenAPI document. */
   readonly about: string
   readonly max: number
-  /** The form that is required, and how a refusal says it; absent: any text, which may be empty. */
+  /** The required form, and the refusal's words; undefined: any text, including empty. */
   readonly form?: { readonly pattern: RegExp; readonly problem: string }
   readonly example?: string
-  /** Help of its option on the command line. */
+  /** Help of its command-line option. */
   readonly help?: string
   /** Note below its field in the dashboard. */
   readonly hint?: string
@@ -25,13 +25,13 @@ export interface PlainResource {
   /** For people: `tag`, `tags`. */
   readonly one: string
   readonly many: string
-  /** First word of its paths behind `/v1/`, of its commands; its section of a configuration file. */
+  /** First word of its paths after `/v1/` and of its commands; also its configuration section. */
   readonly place: string
   /** `A label of the account.` */
   readonly description: string
   /** `labels of the account`. */
   readonly about: string
-  /** Shown where there are none yet. */
+  /** Shown while there are none. */
   readonly purpose: string
   /** Shown before one is deleted. */
   readonly deletion: string

@@ -1,7 +1,4 @@
-/**
- * Says in plain words what is wrong with a value that its schema refused. Never repeats the value
- * itself.
- */
+/** Describes in plain words why a schema refused a value. Never repeats the value itself. */
 import type { z } from 'zod'
 
 export interface Problem {
@@ -10,15 +7,12 @@ export interface Problem {
   readonly message: string
 }
 
-/**
- * The words about a field that the schema does not know, by its place without indices
- * (`targets[].weight`).
- */
+/** Messages about unknown fields, by their path without indices (`targets[].weight`). */
 export type FieldNotes = Readonly<Record<string, string>>
 
 type Issue = z.core.$ZodIssue
 
-/** zod's own texts; every other message was written for this contract and stands. */
+/** zod's own texts, which are replaced; every other message was written for this contract. */
 const STANDARD_MESSAGE = /^(?:Invalid |Too (?:small|big)|Unrecognized key)/
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {
@@ -30,9 +24,7 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   object: 'an object',
 }
 
-/**
- * One problem per field, in the order in which the schema found them. `input` is the refused value.
- */
+/** One problem per field, in the schema's order. `input` is the refused value. */
 export function describeProblems(
   issues: readonly Issue[],
   input: unknown,

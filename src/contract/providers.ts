@@ -1,6 +1,6 @@
 /**
- * Providers, of the catalog and of the operator, as the control plane shows them. Must not know
- * which ones there are.
+ * Providers, from the catalog and the operator, as the control plane shows them. Must not know
+ * which ones exist.
  */
 import { z } from 'zod'
 import { KEY_PROBE_STATUSES } from '../core/provider-key.ts'
@@ -38,10 +38,13 @@ export const providerBody = z
 
 export const providerList = listOf(providerBody, 'ProviderList')
 
-/** A provider as it is to every account. */
+/** A provider as every account sees it. */
 export type ProviderBody = Omit<z.infer<typeof providerBody>, 'credential'>
 
-/** Models that can be offered where a target is chosen. A target may name others: the list is what is known of prices. */
+/**
+ * Models that can be offered for choosing a target. Targets may name others: the list contains
+ * those with known prices.
+ */
 export const providerModelsQuery = z.strictObject({
   provider: z
     .string({ error: 'must be given once' })
@@ -76,7 +79,7 @@ const providerModelBody = z
 
 export const providerModelList = listOf(providerModelBody, 'ProviderModelList')
 
-/** Longer than any API key: service accounts are documents. */
+/** Longer than any API key, because service accounts are documents. */
 const MAX_KEY_LENGTH = 20_000
 
 const active = z.boolean().meta({
@@ -84,7 +87,7 @@ const active = z.boolean().meta({
     "Whether calls use it. While false, calls use the platform's credential, if there is one.",
 })
 
-/** Open, as every answer is: a later version may add members. */
+/** Open, like every answer: a later version may add members. */
 const providerKeyBody = z
   .object({
     provider: z
@@ -126,7 +129,10 @@ export const savedProviderKeyBody = providerKeyBody.extend({ probe, warnings }).
 
 export type SavedProviderKeyBody = z.infer<typeof savedProviderKeyBody>
 
-/** Provider keys as the control plane reads and writes them: the key goes in and never comes out. Names no provider. */
+/**
+ * Provider keys as the control plane reads and writes them: a key is never returned. Names no
+ * provider.
+ */
 export const setProviderKeyBody = z
   .strictObject({
     key: z
@@ -155,7 +161,7 @@ export const setProviderKeyNotes: FieldNotes = {
   lastUsedAt: 'is set by the gateway',
 }
 
-/** Besides it is set by `PUT`, whether or not there is one. */
+/** In addition it is set by `PUT`, whether or not it exists. */
 export const providerKeyResource = {
   name: 'ProviderKey',
   names: 'ProviderKeys',

@@ -1,7 +1,4 @@
-/**
- * How the targets of an account's gates do, as one node sees it. Must not know which providers
- * exist.
- */
+/** The health of an account's targets as one node sees it. Must not know which providers exist. */
 import { z } from 'zod'
 
 const time = z.iso.datetime()
@@ -155,7 +152,7 @@ const targetTest = z.object({
     .optional(),
 })
 
-/** How each target of a gate did when it was asked once. */
+/** The result for each target of a gate when it was tested once. */
 export const gateTestBody = z
   .object({
     gateId: z.string(),

@@ -1,11 +1,11 @@
-/** Text that a person typed: fit for every store and every screen. Knows no resource. */
+/** Text that a person typed: safe for every store and every screen. Knows no resource. */
 import { z } from 'zod'
 
 /**
- * Unpaired surrogates cannot be stored as UTF-8, NUL not in Postgres; other control characters
- * forge log lines.
+ * Unpaired surrogates cannot be stored as UTF-8, and NUL cannot be stored in Postgres; other
+ * control characters forge log lines.
  */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it searches for control characters
 const CONTROL_CHARACTERS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
 
 export interface TextLength {
@@ -25,16 +25,16 @@ export function text(length: TextLength) {
 }
 
 /**
- * Overrides, embeddings and isolates of direction turn what stands beside them around
- * (https://www.unicode.org/reports/tr36/#Bidirectional_Text_Spoofing); the rest ends a line or
- * moves to another column, or is a control character too. Right-to-left letters and their marks
- * need none of these.
+ * Direction overrides, embeddings and isolates reorder the text around them
+ * (https://www.unicode.org/reports/tr36/#Bidirectional_Text_Spoofing); the others end a line, move
+ * to another column, or are control characters too. Right-to-left letters and their marks need none
+ * of these.
  */
 const DISGUISING_CHARACTERS = /[\t\n\r\u0080-\u009f\u2028-\u202e\u2066-\u2069]/
 /** A visible character. Names without one look alike, or empty. */
 const SEEN = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}]/u
 
-/** A name, which is shown in a line with others. */
+/** A name that is shown in a line with others. */
 export function label(length: TextLength) {
   return text(length)
     .refine((value) => !DISGUISING_CHARACTERS.test(value), {

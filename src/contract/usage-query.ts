@@ -1,15 +1,15 @@
-/** Parameters that the log, its export and the analytics share: times, and what picks out calls. */
+/** Parameters that the log, its export and the analytics share: times, and filters of calls. */
 import { z } from 'zod'
 import { CALL_OUTCOMES, STATUS_CLASSES } from '../core/usage.ts'
 
 const TIME_PROBLEM = 'must be a time such as 2026-11-01T00:00:00Z, or a day such as 2026-11-01'
 
-/** The last moment whose year has four digits in UTC: later ones are written otherwise. */
+/** The last time whose year has four digits in UTC; later ones have another format. */
 export const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
- * ISO 8601, with a zone; a day alone begins at midnight UTC. Becomes milliseconds since the Unix
- * epoch.
+ * ISO 8601 with a zone; a day alone begins at midnight UTC. Converted to milliseconds since the
+ * Unix epoch.
  */
 export const timeParameter = z
   .string({ error: TIME_PROBLEM })
@@ -21,14 +21,14 @@ export const timeParameter = z
   .transform((text) => Date.parse(text))
   .refine((time) => time >= 0 && time <= LATEST_MS, { error: TIME_PROBLEM })
 
-/** The 30th of February would be taken for the 2nd of March. */
+/** Otherwise the 30th of February would become the 2nd of March. */
 function isDayOfItsMonth(text: string): boolean {
   const day = text.slice(0, 10)
   const startsAtMs = Date.parse(day)
   return !Number.isNaN(startsAtMs) && new Date(startsAtMs).toISOString().startsWith(day)
 }
 
-/** A text that names are compared with: any that a name could be. */
+/** A text that is compared with names: anything that a name could be. */
 export const nameParameter = z
   .string({ error: 'must be given once' })
   .regex(/^[\x20-\x7e]{1,300}$/, { error: 'must be 1 to 300 printable ASCII characters' })

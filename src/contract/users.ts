@@ -1,6 +1,6 @@
 /**
- * Users, their sessions, members and invitations as the control plane reads and writes them. How
- * one signs in is not known here.
+ * Users, their sessions, members and invitations as the control plane reads and writes them. Does
+ * not know how users sign in.
  */
 import { z } from 'zod'
 import { INVITATION_STATUSES, SIGN_UP_POLICIES } from '../core/user.ts'
@@ -73,7 +73,7 @@ export const changePasswordBody = z
   .meta({ id: 'ChangePassword' })
 
 /**
- * A path that a browser resolves against our origin must not lead to another one: `//host`,
+ * A path that a browser resolves against the gateway's origin must not lead elsewhere: `//host`,
  * `/\host`, and what becomes one of them.
  */
 const OWN_PATH = /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/

@@ -1,6 +1,6 @@
 /**
- * Webhooks as the control plane reads and writes them: a secret goes in, and comes out only when it
- * was generated.
+ * Webhooks as the control plane reads and writes them: a secret is only returned when it was
+ * generated.
  */
 import { z } from 'zod'
 import { WEBHOOK_EVENTS } from '../core/webhook.ts'

@@ -1,5 +1,5 @@
 /** Starts the dashboard in the browser. */
-// First: no other module reads the address while a link's secret is in it.
+// Imported first: no other module may read the address while it contains a link's secret.
 import './features/sign-in/take-from-address.ts'
 
 import { QueryClientProvider } from '@tanstack/react-query'
@@ -25,14 +25,15 @@ createRoot(place).render(
   </StrictMode>,
 )
 
-// Says over any page that the gateway does not answer, as long as it does not.
+// Shows on any page that the gateway does not answer.
 
 function ConnectionNotice() {
   const isLost = useIsConnectionLost()
   return (
     <div
       role="status"
-      // Said outright, it is read also while a window hides all else from screen readers.
+      // Set explicitly, so that it is announced even while a dialog hides everything else from
+      // screen readers.
       aria-live="polite"
       aria-label="Connection"
       className="pointer-events-none fixed inset-x-0 top-3 z-[70] px-4"

@@ -1,7 +1,7 @@
-/** A refusal of the gateway, or the lack of any answer, as pages show it. Knows no page. */
+/** A refusal by the gateway, or a missing answer, in the form that pages show. Knows no page. */
 
 export interface ApiProblem {
-  /** Its place in the body: `targets[0].model`. */
+  /** Its path in the body: `targets[0].model`. */
   readonly field: string
   readonly message: string
 }
@@ -14,7 +14,7 @@ export class ApiError extends Error {
   readonly code: string
   readonly requestId: string | undefined
   readonly problems: readonly ApiProblem[]
-  /** Milliseconds to wait before trying again, where the gateway said so. */
+  /** Milliseconds to wait before a retry, if the gateway said so. */
   readonly retryAfterMs: number | undefined
 
   constructor(
@@ -46,7 +46,7 @@ export function problemWith(error: unknown, field: string): string | undefined {
       problem.field.startsWith(`${field}[`),
   )
   if (found !== undefined) return found.message
-  // A refusal that concerns one field and has no list of problems begins with the field's name.
+  // A refusal of one field without a list of problems begins with the field's name.
   return error.message.startsWith(`${field}: `) ? error.message.slice(field.length + 2) : undefined
 }
 

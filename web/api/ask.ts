@@ -1,6 +1,5 @@
 /**
- * Asks the gateway one operation of its interface, with the session's cookie. Knows no page and
- * keeps nothing.
+ * Sends one API request to the gateway with the session's cookie. Knows no page and keeps nothing.
  */
 import {
   type AnswerOf,
@@ -26,9 +25,7 @@ export function whenUnreachable(listener: () => void): void {
   onUnreachable = listener
 }
 
-/**
- * @throws ApiError for everything but a 2xx, and when there is no answer
- */
+/** @throws ApiError for everything but a 2xx, and when there is no answer */
 export async function ask<Name extends OperationName>(
   name: Name,
   ...[question]: QuestionOf<Name>
@@ -65,7 +62,7 @@ export async function askTagged<Name extends OperationName>(
   return { answer, etag: response.headers.get('etag') ?? undefined }
 }
 
-/** The answer as it comes, for streams and files. @throws ApiError as `ask` does */
+/** The answer as it arrives, for streams and files. @throws ApiError as `ask` does */
 export async function send(
   name: OperationName,
   options: AskOptions = {},
@@ -79,7 +76,7 @@ export async function send(
       ...(options.apiKey === undefined ? {} : { authorization: `Bearer ${options.apiKey}` }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...(options.ifMatch === undefined ? {} : { 'if-match': options.ifMatch }),
-      // The gateway takes a cookie only along with it: other sites' pages cannot send it.
+      // Required with a cookie, because other sites' pages cannot send it.
       ...(method === 'GET' ? {} : { 'x-gatehouse-csrf': '1' }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -101,14 +98,14 @@ export async function send(
   throw new ApiError('Your session had ended, and nothing was done. Try again.', error)
 }
 
-/** A proxy answers for a gateway that is starting again. The gateway's own answers have ids. */
+/** A proxy answers for a gateway that is restarting. The gateway's own answers have ids. */
 function isOfProxy({ status, headers }: Response): boolean {
   return status >= 502 && status <= 504 && headers.get('x-request-id') === null
 }
 
 const PAGE_SIZE = 200
 
-/** A list with all its pages: an account may have so many of a kind. @throws ApiError */
+/** A list with all its pages, since an account may have many rows. @throws ApiError */
 export async function askWhole<Name extends PagedName>(
   name: Name,
   signal?: AbortSignal,

@@ -1,6 +1,4 @@
-/**
- * The name of a call's caller: an API key's, or a member's who used the playground. Knows no page.
- */
+/** The name of a call's caller: an API key, or a member who used the playground. Knows no page. */
 import { useQuery } from '@tanstack/react-query'
 import { wholeListQuery } from './operation-query.ts'
 
@@ -8,8 +6,8 @@ const USER_ID = /^user_/
 const SHOWN_OF_ID = 12
 
 /**
- * The name for the `keyId` of a call; `…` while names are on their way.
- * @param isNeeded false: nothing is asked, for an account may have thousands of keys
+ * The name for a call's `keyId`; `…` while names are loading.
+ * @param isNeeded false: nothing is loaded, because an account may have thousands of keys
  */
 export function useCallerNames(isNeeded = true): (id: string) => string {
   const keys = useQuery({ ...wholeListQuery('GET /v1/keys'), enabled: isNeeded })

@@ -1,6 +1,6 @@
 /**
- * Changes a thing of the account only where it is still as the reader has seen it; otherwise nothing
- * is sent, and the error holds the newest. Knows no page.
+ * Changes a resource only if it still is as the reader has seen it; otherwise sends nothing, and
+ * the error contains the newest version. Knows no page.
  */
 import {
   type AnswerOf,
@@ -34,7 +34,7 @@ export class ChangedMeanwhile<Thing = unknown> extends Error {
 const CHANGED_MEANWHILE = 412
 
 /**
- * @param isSame whether it is what the reader has seen; undefined: it is overwritten, whatever it is
+ * @param isSame whether it is as the reader has seen it; undefined: overwrite it in any case
  * @throws ChangedMeanwhile; ApiError as `ask` does
  */
 export async function changeSame<Change extends ChangeName>(
@@ -46,7 +46,7 @@ export async function changeSame<Change extends ChangeName>(
   const read = change.replace('PATCH', 'GET') as ReadOf<Change>
   const { path, body } = question as { readonly path: object; readonly body: object }
   const { answer: now, etag } = await askTagged(read, {}, { path })
-  // Its own change may have come before this one: the answer to it was lost.
+  // An earlier attempt may have succeeded although its answer was lost.
   if (!isSame(now) && !holds(now, body)) throw await tellChange(path, now)
   const options: AskOptions = etag === undefined ? {} : { ifMatch: etag }
   try {

@@ -1,6 +1,6 @@
 /**
- * The questions of pages, as queries with one key scheme: the operation's name first, so that a
- * change can say which lists it makes stale.
+ * The requests of pages as queries with one key scheme: the operation's name first, so that a
+ * change can name the lists that it makes stale.
  */
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import {
@@ -31,7 +31,7 @@ export function wholeListQuery<Name extends PagedName>(name: Name) {
   })
 }
 
-/** Asks again for every answer of these operations that is on the page. */
+/** Reloads every answer of these operations that is on the page. */
 export async function refresh(
   client: QueryClient,
   ...names: readonly OperationName[]

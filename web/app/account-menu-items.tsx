@@ -1,4 +1,4 @@
-/** The items of the account's menu; fetched when it is first opened. */
+/** The items of the account menu; loaded when it is first opened. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { Clock, Globe, LogOut, type LucideIcon, Monitor, Moon, Sun } from 'lucide-react'

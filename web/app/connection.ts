@@ -1,6 +1,6 @@
 /**
- * Knows whether the gateway answers. While it does not, nothing is asked but that, every few
- * seconds; then all goes on by itself.
+ * Detects whether the gateway answers. While it does not, only that is checked, every few seconds;
+ * then everything continues by itself.
  */
 import { onlineManager } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
@@ -11,7 +11,7 @@ interface Signal {
   readonly follow: (listener: () => void) => () => void
 }
 
-/** A yes or no that the whole page knows, and that components follow. */
+/** A boolean state for the whole page that components can subscribe to. */
 function createSignal(): Signal {
   let value = false
   const listeners = new Set<() => void>()
@@ -34,7 +34,7 @@ function useSignal({ follow, isOn }: Signal): boolean {
 }
 
 const LOOKS_AGAIN_MS = 2_000
-/** The dashboard's own page: it needs no session. */
+/** The dashboard's own page, which needs no session. */
 const LOOKED_AT = '/dashboard/'
 
 const isLost = createSignal()
@@ -78,8 +78,8 @@ function connected(): Promise<void> {
 }
 
 /**
- * A part of the dashboard that is fetched later: waits for the gateway where it does not answer.
- * @throws what the browser throws where it answers and has no such file any more
+ * A part of the dashboard that is loaded later; waits while the gateway does not answer.
+ * @throws the browser's error when the gateway answers but the file no longer exists
  */
 export async function loadPart<Part>(load: () => Promise<Part>): Promise<Part> {
   for (;;) {

@@ -1,4 +1,4 @@
-/** The one cache of answers, and when asking again is worth it. */
+/** The one cache of answers, and when a retry is useful. */
 import { QueryClient } from '@tanstack/react-query'
 import { ApiError, whenSignedOut, whenUnreachable } from '../api/ask.ts'
 import { operationQuery } from '../api/operation-query.ts'
@@ -11,18 +11,18 @@ export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: STALE_AFTER_MS,
-      // A refusal will not change by itself; a gateway that is starting again will answer.
+      // A refusal will not change by itself; a restarting gateway will answer.
       retry: (failures, error) =>
         failures < MAX_RETRIES &&
         (!(error instanceof ApiError) || error.status === 0 || error.status >= 500),
     },
-    // Sent now or never: one that is held would be made after its author has given it up.
+    // Sent immediately or not at all: a delayed one would run after its author has given up.
     mutations: { networkMode: 'always' },
   },
 })
 
 whenSignedOut(() => {
-  // The router leads a visitor who had none when the page began to the sign-in page.
+  // Without an earlier session the router shows the sign-in page.
   if (queryClient.getQueryData(operationQuery('GET /v1/session').queryKey) !== undefined)
     holdForSignIn()
 })

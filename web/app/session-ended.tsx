@@ -1,4 +1,4 @@
-/** Asks for a sign-in over the page whose session ended: what was typed there stays. */
+/** Asks for a sign-in over the page whose session ended, so that typed text is kept. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Dialog as RadixDialog } from 'radix-ui'
 import { type ReactNode, useEffect } from 'react'
@@ -57,8 +57,8 @@ export function SessionEnded() {
   )
 }
 
-// A window that covers the whole page, and cannot be closed before what it asks for is done. The
-// page keeps what is on it.
+// A dialog over the whole page that cannot be closed before it is completed. The page stays as it
+// is.
 
 const stay = (event: Event) => event.preventDefault()
 

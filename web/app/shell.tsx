@@ -1,7 +1,4 @@
-/**
- * The frame of every page for members: the menu, the account, and a way past both for
- * keyboards.
- */
+/** The frame of every page for members: the menu, the account, and a skip link for keyboards. */
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
 import {
@@ -41,7 +38,7 @@ export function Shell() {
   const content = useRef<HTMLElement>(null)
   useKeptFocus(content)
   const path = useLocation({ select: (location) => location.pathname })
-  // biome-ignore lint/correctness/useExhaustiveDependencies: having gone somewhere closes the menu
+  // biome-ignore lint/correctness/useExhaustiveDependencies: navigation closes the menu
   useEffect(() => {
     setMenuOpen(false)
   }, [path])
@@ -70,7 +67,7 @@ export function Shell() {
           <ZoneNote isRailed className="shrink-0 px-5 py-2 rail:px-1 rail:text-center" />
         </SideMenu>
       </aside>
-      {/* The browser's own window would lie over the one of `SessionEnded`. */}
+      {/* A modal dialog would cover the one of `SessionEnded`. */}
       {isMenuOpen && !hasSessionEnded && <MobileMenu onClose={() => setMenuOpen(false)} />}
       <Announcer />
       {hasSessionEnded && (
@@ -86,8 +83,7 @@ export function Shell() {
 }
 
 /**
- * The browser's own modal dialog: it keeps the focus inside and closes on Escape, and costs
- * nothing.
+ * The browser's own modal dialog, which traps the focus and closes on Escape without extra code.
  */
 function MobileMenu({ onClose }: { readonly onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null)
@@ -157,13 +153,13 @@ function SideMenu({ children }: { readonly children?: ReactNode }) {
   )
 }
 
-// The account's menu: the user who is signed in, light or dark, and the way out.
+// The account menu: the user, light or dark, and signing out.
 
 const AccountMenuItems = lazy(async () => ({
   default: (await import('./account-menu-items.tsx')).AccountMenuItems,
 }))
 
-/** The menu itself is fetched when it is first opened: the page is there sooner without it. */
+/** The menu is loaded when it is first opened, so that the page loads faster. */
 function AccountMenu() {
   const { data: session } = useQuery(operationQuery('GET /v1/session'))
   const [wasAsked, setAsked] = useState(false)
@@ -197,14 +193,14 @@ function AccountMenu() {
   )
 }
 
-// Says once for all pages which zone their times are in.
+// States the time zone of all pages once.
 
 function ZoneNote({
   className,
   isRailed = false,
 }: {
   readonly className: string
-  /** True where it stands in the menu, which may be a row of icons. */
+  /** True in the menu, which may be a row of icons. */
   readonly isRailed?: boolean
 }) {
   const zone = useTimeZone()
@@ -238,7 +234,7 @@ interface NavigationGroup {
   readonly entries: readonly NavigationEntry[]
 }
 
-/** The menu's entries, in their order. A page that is not here is reached from another page. */
+/** The menu's entries in order. Other pages are reached from a page. */
 const NAVIGATION: readonly NavigationGroup[] = [
   {
     heading: undefined,

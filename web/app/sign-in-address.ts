@@ -1,5 +1,5 @@
 /**
- * How a page that wants a session asks for one: where to go on afterwards, and what an identity
+ * How a page that needs a session asks for one: where to continue afterwards, and what an identity
  * provider refused. Knows no page.
  */
 
@@ -8,10 +8,7 @@ export interface SignInSearch {
   readonly error?: string
 }
 
-/**
- * @param path of the dashboard, with its search: a refusal comes back to where the sign-in was to
- * end
- */
+/** @param path of the dashboard, with its search; a refusal returns to the same place */
 export function toSignInSearch(path: string): SignInSearch {
   const url = new URL(path, 'http://dashboard')
   const error = url.searchParams.get('error')

@@ -1,16 +1,14 @@
-/**
- * The log's address for the calls behind a figure. It must not know who drew the figure.
- */
+/** The log's address for the calls behind a figure. Must not know which part draws the figure. */
 import type { Period } from './time-range.ts'
 
-/** An address as text: the page belongs to another feature. */
+/** A plain string, because the page belongs to another feature. */
 export const LOGS: string = '/logs'
 
 export type LogAddress = Readonly<Record<string, string>>
 
 export interface CallsBehind {
   readonly period: Period
-  /** By the log's own names; what is undefined does not filter. */
+  /** By the log's own names; undefined ones do not filter. */
   readonly filters?: Readonly<Record<string, string | undefined>>
 }
 

@@ -1,6 +1,6 @@
 /**
- * The losses of a caller's format on the way to a target, from the conformance table. Pure; knows
- * no provider and no page.
+ * What a caller's format loses on the way to a target, from the conformance table. Pure; knows no
+ * provider and no page.
  */
 import {
   FEATURE_IDS,
@@ -32,7 +32,7 @@ export interface FeatureResult {
   readonly result: Result
 }
 
-/** In the order of the table; features that have no place in the endpoint's format are left out. */
+/** In the order of the table; features that the endpoint's format lacks are omitted. */
 export function resultsOf(entry: ConformanceResults): readonly FeatureResult[] {
   return FEATURE_IDS.flatMap((id) => {
     const result = entry.results[id]
@@ -40,19 +40,19 @@ export function resultsOf(entry: ConformanceResults): readonly FeatureResult[] {
   })
 }
 
-/** Members that are lost, refused or missing, a line each: `seed: seed`. */
+/** Members that are lost, refused or missing, one line each: `seed: seed`. */
 export function describeLosses(entry: ConformanceResults): readonly string[] {
   return resultsOf(entry)
     .filter(({ result }) => !isWhole(result.verdict))
     .map(({ label, result }) => `${label}: ${detailOf(result) ?? result.verdict}`)
 }
 
-/** True where it arrives as it was meant. */
+/** True when it arrives unchanged in meaning. */
 export function isWhole(verdict: Verdict): boolean {
   return verdict === 'lossless' || verdict === 'relayed'
 }
 
-/** The fields that are lost, or the words of the refusal. */
+/** The lost fields, or the refusal's words. */
 export function detailOf(result: Result): string | undefined {
   if (result.fields !== undefined && result.fields.length > 0) return result.fields.join(', ')
   return result.message
@@ -61,24 +61,24 @@ export function detailOf(result: Result): string | undefined {
 export interface Loss {
   readonly id: FeatureId
   readonly label: string
-  /** The fields, or the words of the refusal. */
+  /** The fields, or the refusal's words. */
   readonly detail: string
   /**
-   * The table does not say of which kind the target's model is, and not all kinds of the provider's
-   * models lose it.
+   * The target's kind of model is not in the table, and only some kinds of the provider's models
+   * lose it.
    */
   readonly isOfSomeModels: boolean
 }
 
 export interface EndpointLosses {
   readonly endpoint: string
-  /** Undefined: the endpoint does not reach the target, as far as the table says. */
+  /** Undefined: the target is not reachable from the endpoint, as far as the table says. */
   readonly losses: readonly Loss[] | undefined
 }
 
 /**
  * @param target `provider/model`
- * @returns for each endpoint of the table; none where it says nothing of the provider, as of owned
+ * @returns one entry per endpoint of the table; empty when the provider is not in it, as for owned
  * models
  */
 export function findLosses(table: readonly Entry[], target: string): readonly EndpointLosses[] {

@@ -1,7 +1,7 @@
-/** Wire formats by the names that their users know. */
+/** Wire formats by the names that users know. */
 import { DIALECT_LABELS } from '../../src/contract/dialects.ts'
 
-/** Itself when it is not known here. */
+/** Unknown ones unchanged. */
 export function formatDialect(dialect: string): string {
   return DIALECT_LABELS[dialect] ?? dialect
 }

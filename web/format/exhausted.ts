@@ -1,4 +1,4 @@
-/** Finds the limits that are used up, and says what becomes of calls. Pure; knows no page. */
+/** Finds exhausted limits, and describes their effect on calls. Pure; knows no page. */
 
 interface BudgetState {
   readonly id: string
@@ -20,7 +20,7 @@ export type LimitScope = 'account' | 'gate' | 'key'
 export interface Exhausted {
   readonly id: string
   readonly type: 'budget' | 'quota'
-  /** The gate's or the key's id; undefined: all of the account. */
+  /** The gate's or key's id; undefined: the whole account. */
   readonly of: string | undefined
   /** `The budget “Demo, daily”`. */
   readonly title: string
@@ -28,7 +28,7 @@ export interface Exhausted {
   readonly resetsAt: string | null
 }
 
-/** @param scope `account`: everything; else the quotas, and the budgets of this kind of thing */
+/** @param scope `account`: everything; otherwise the quotas, and the budgets of this kind */
 export function findExhausted(
   limits: {
     readonly budgets: readonly BudgetState[]

@@ -1,11 +1,8 @@
-/**
- * Numbers as people read them: with units, and never more digits than mean something. Knows no
- * page.
- */
+/** Formats numbers for people: with units, and only meaningful digits. Knows no page. */
 
 /**
  * The pages are in English, and so are their figures: in some regions a million is `m`, which
- * elsewhere is a thousandth.
+ * elsewhere means a thousandth.
  */
 const LOCALE = 'en-US'
 const whole = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 0 })
@@ -38,7 +35,7 @@ export function formatUsd(value: number | null | undefined): string {
 
 const cents = new Intl.NumberFormat(LOCALE, { minimumFractionDigits: 2, maximumFractionDigits: 2 })
 
-/** The same with the cents of large amounts too: beside a limit they say what is left. */
+/** The same, with cents for large amounts too, so that the rest of a limit is visible. */
 export function formatUsdInCents(value: number | null | undefined): string {
   if (value === null || value === undefined) return NOT_KNOWN
   if (value === 0) return '$0'
@@ -53,7 +50,7 @@ const billionths = new Intl.NumberFormat(LOCALE, {
   maximumFractionDigits: 9,
 })
 
-/** US dollars that somebody set: every digit, as limits have at most nine decimals. */
+/** US dollars that someone set: every digit, since limits have at most nine decimals. */
 export function formatUsdExactly(value: number): string {
   return value === 0 ? '$0' : `$${billionths.format(value)}`
 }
@@ -62,7 +59,7 @@ export function formatUsdExactly(value: number): string {
 export function formatDuration(milliseconds: number | null | undefined): string {
   if (milliseconds === null || milliseconds === undefined) return NOT_KNOWN
   if (milliseconds < 1) return '<1 ms'
-  // Rounded before it is divided: there are no 60 seconds beside a minute.
+  // Rounded before dividing, so that 60 seconds never appear beside a minute.
   if (milliseconds < 999.5) return `${Math.round(milliseconds)} ms`
   const seconds = milliseconds / 1_000
   if (seconds < 59.95) return `${seconds < 9.995 ? seconds.toFixed(2) : seconds.toFixed(1)} s`
@@ -79,7 +76,7 @@ export function formatShare(share: number | null | undefined): string {
   return (Math.abs(share) < 0.01 ? smallPercent : percent).format(share)
 }
 
-/** How a figure changed: `+12%`; undefined where there was nothing to compare with. */
+/** The change of a figure: `+12%`; undefined when there was nothing to compare with. */
 export function formatChange(
   now: number | null | undefined,
   before: number | null | undefined,
@@ -90,7 +87,7 @@ export function formatChange(
   return `${change > 0 ? '+' : '−'}${formatShare(Math.abs(change))}`
 }
 
-/** US cents per million tokens, as owned models declare their prices. */
+/** US cents per million tokens, the form of owned models' prices. */
 export function formatCentsPerMillion(cents: number): string {
   return `${formatUsd(cents / 100)} / 1M`
 }

@@ -1,4 +1,4 @@
-/** Finds rows by what a reader types, every word of it in any order and case. Knows no page. */
+/** Finds rows by typed words, in any order and case. Knows no page. */
 export function findByWords<Row>(
   rows: readonly Row[],
   search: string,

@@ -1,23 +1,23 @@
-/** How well a gate's targets take what a caller's format says. Pure; knows no provider. */
+/** How well a gate's targets support a caller's format. Pure; knows no provider. */
 import { dialectOf } from '../../src/contract/dialects.ts'
 
 interface Known {
   readonly providers: readonly { readonly id: string; readonly dialects: readonly string[] }[]
-  /** The conformance table: who is reached by translation. */
+  /** The conformance table, for targets reached by translation. */
   readonly table: readonly {
     readonly endpoint: string
     readonly targets: readonly { readonly provider: string }[]
   }[]
 }
 
-/** `unknown`: nothing is claimed, as of owned models. */
+/** `unknown`: no statement, as for owned models. */
 export type Fit = 'native' | 'translated' | 'unknown' | 'none'
 
 const BEST_FIRST: readonly Fit[] = ['native', 'translated', 'unknown', 'none']
 
 const FIM = '/alt/v1/fim/completions'
 /**
- * Of the target that fits best: one that does not is passed over.
+ * The best target's, because unsuitable targets are skipped.
  * @param targets `provider/model`
  */
 export function findFit(known: Known, endpoint: string, targets: readonly string[]): Fit {
@@ -37,7 +37,7 @@ function fitOfTarget({ providers, table }: Known, endpoint: string, target: stri
   return endpoint === FIM ? 'none' : 'unknown'
 }
 
-/** The best fit comes first; the rest stays in its order. */
+/** The best fit first; otherwise in order. */
 export function arrangeByFit<Item extends { readonly endpoint: string }>(
   items: readonly Item[],
   fitOf: (endpoint: string) => Fit,

@@ -1,6 +1,6 @@
-/** The name of a gate, target or key in sums of usage. Knows no page. */
+/** The name of a gate, target or key in usage sums. Knows no page. */
 
-/** Groups with names of their own, by which the log can be filtered too. */
+/** Groups with their own names, by which the log can be filtered too. */
 export const NAMED_GROUPS = ['gate', 'target', 'key'] as const
 export type NamedGroupBy = (typeof NAMED_GROUPS)[number]
 
@@ -13,7 +13,7 @@ interface NamedGroup {
   readonly name?: string | null | undefined
 }
 
-/** Gates and targets are their own names; a key without one was deleted. */
+/** Gates and targets are their own names; a key without a name was deleted. */
 export function nameOfGroup({ group, name }: NamedGroup, by: string): string {
   if (group === null) return ''
   return by === 'key' ? nameOfCaller(group, name) : group

@@ -1,6 +1,6 @@
 /**
- * Ranges of time that pages offer, and what each means now: from when to when, in which steps, and
- * what came before. Knows no page.
+ * The time ranges that pages offer, and their current meaning: begin, end, steps, and the previous
+ * range. Knows no page.
  */
 
 import { hasWholeHours, nameOffset, startOfDay, type TimeZone, toDay } from './time-zone.ts'
@@ -16,9 +16,9 @@ export type StepLength = 'hour' | 'day' | 'month'
 export interface RangeChoice {
   readonly range: RangeName
   /**
-   * Of `custom`: the first and the last day, both included, in UTC as all days of sums are:
-   * `2026-11-01`. Or two moments, the second not included: whoever opens the address in another
-   * zone sees the same calls.
+   * For `custom`: the first and last day, both inclusive, in UTC like all days of sums:
+   * `2026-11-01`. Or two times, the second exclusive, so that readers in other zones see the same
+   * calls.
    */
   readonly from?: string
   readonly to?: string
@@ -33,23 +33,23 @@ export interface Period {
 
 export interface ResolvedRange {
   readonly current: Period
-  /** Undefined while no hour of it is over: then there is nothing to compare. */
+  /** Undefined before its first hour has ended: there is nothing to compare. */
   readonly compared: ComparedPeriods | undefined
   readonly step: StepLength
-  /** True where it begins with a day of UTC, whatever zone the reader chose. */
+  /** True when it begins with a UTC day, whatever zone the reader chose. */
   readonly hasUtcDays: boolean
-  /** The beginning of the step that holds now: it is not over. Undefined: all are. */
+  /** The beginning of the current, incomplete step. Undefined: all are complete. */
   readonly runningFromMs: number | undefined
-  /** True where it reaches to now: only then can its figures still change. */
+  /** True when it ends now: only then can its figures change. */
   readonly isOngoing: boolean
 }
 
 /**
- * Of the same length: a part of a day says nothing beside a whole one. The running hour is in
- * neither.
+ * Periods of the same length, because a part of a day cannot be compared with a whole one. Both
+ * exclude the current hour.
  */
 export interface ComparedPeriods {
-  /** The part of the range that is over. */
+  /** The elapsed part of the range. */
   readonly finished: Period
   /** The same part, one range earlier. */
   readonly before: Period
@@ -62,7 +62,7 @@ const LONGEST_MONTH_BY_HOUR_MS = 2 * DAY_MS
 /** The API's limit. A week in which clocks are set back has one hour more. */
 const LONGEST_BY_HOUR_MS = 7 * DAY_MS + HOUR_MS
 
-/** Takes anything that an address holds; the default stands in for what is no range. */
+/** Accepts anything in an address; an invalid range becomes the default. */
 export function parseRangeChoice(search: Readonly<Record<string, unknown>>): RangeChoice {
   const range = RANGE_NAMES.find((name) => name === search.range)
   if (range === undefined) return DEFAULT
@@ -81,14 +81,14 @@ export function chooseDays(from: string, to: string, zone: TimeZone): RangeChoic
   return between(startOfDay(from, zone), startOfDay(to, zone, 1))
 }
 
-/** The zone of these days: a week is summed up from its hours, more from days of UTC. */
+/** The zone of these days: a week is summed from its hours, longer ranges from UTC days. */
 export function zoneOfDays(from: string, to: string, zone: TimeZone): TimeZone {
   const [fromMs, toMs] = [startOfDay(from, zone), startOfDay(to, zone, 1)]
   const isWhole = hasWholeHours(zone, fromMs) && hasWholeHours(zone, toMs)
   return isWhole && toMs - fromMs <= LONGEST_BY_HOUR_MS ? zone : 'utc'
 }
 
-/** The first and the last day of a custom range, as fields show them. */
+/** The first and last day of a custom range, for date fields. */
 export function toDays(
   { from, to }: RangeChoice,
   zone: TimeZone,
@@ -98,7 +98,7 @@ export function toDays(
   return [toDay(Date.parse(from), zone), toDay(Date.parse(to) - 1, zone)]
 }
 
-/** A note on a chart's steps that are not those of the reader's zone. */
+/** A note for a chart whose steps are not in the reader's zone. */
 export function describeUtcDays(
   { step, hasUtcDays, current }: ResolvedRange,
   zone: TimeZone,
@@ -129,7 +129,7 @@ export function resolveRange(choice: RangeChoice, nowMs: number): ResolvedRange 
   }
 }
 
-/** From where a step begins to where it ends, as far as the range goes. */
+/** From the beginning to the end of a step, within the range. */
 export function periodOfStep({ current, step }: ResolvedRange, startMs: number): Period {
   return { fromMs: startMs, toMs: Math.min(nextStep(startMs, step), current.toMs) }
 }
@@ -151,7 +151,7 @@ interface Stretch {
   readonly fromMs: number
   readonly toMs: number
   readonly thisHourMs: number
-  /** From the beginning of the range before to that of this one. */
+  /** From the beginning of the previous range to that of this one. */
   readonly shiftMs: number
   readonly step: StepLength
   readonly hasUtcDays?: boolean
@@ -160,8 +160,8 @@ interface Stretch {
 function resolve(stretch: Stretch): ResolvedRange {
   const { fromMs, toMs, thisHourMs, shiftMs, step, hasUtcDays = step !== 'hour' } = stretch
   const current = { fromMs, toMs }
-  // The range before may be shorter, as February is: then as much of this one is compared with all
-  // of it.
+  // The previous range may be shorter, like February; then only as much of this one is compared
+  // with it.
   const overMs = Math.min(thisHourMs, toMs, fromMs + shiftMs)
   return {
     current,
@@ -182,7 +182,7 @@ function resolve(stretch: Stretch): ResolvedRange {
   }
 }
 
-/** The 5th at noon is compared with the 5th at noon of the month before. */
+/** The 5th at noon is compared with the 5th at noon of the previous month. */
 function resolveMonth(
   nowMs: number,
   until: { readonly thisHourMs: number; readonly toMs: number },
@@ -205,7 +205,7 @@ function resolveCustom(choice: RangeChoice, thisHourMs: number): ResolvedRange {
   const length = endMs - fromMs
   return resolve({
     fromMs,
-    // Steps to come have no figures yet: they would be drawn as if nothing had been called.
+    // Future steps have no figures and would be drawn as if there were no calls.
     toMs: fromMs > thisHourMs ? endMs : Math.min(endMs, thisHourMs + HOUR_MS),
     thisHourMs,
     shiftMs: length,

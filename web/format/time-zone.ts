@@ -1,6 +1,6 @@
 /**
- * The clock that the pages show, the reader's own or UTC, and what days and fields mean by it.
- * Knows no page, nor which one is chosen.
+ * The clock of the pages, the reader's own or UTC, and the days and fields in it. Knows no page,
+ * nor which one is chosen.
  */
 
 export type TimeZone = 'local' | 'utc'
@@ -14,7 +14,7 @@ export function nameZone(zone: TimeZone): string {
   return zone === 'utc' ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone
 }
 
-/** How far it is from UTC then: `UTC+1`, `UTC−3:30`, `UTC`. */
+/** Its distance from UTC at that time: `UTC+1`, `UTC−3:30`, `UTC`. */
 export function nameOffset(zone: TimeZone, timeMs: number): string {
   const minutes = Math.round(offsetMs(zone, timeMs) / MINUTE_MS)
   if (minutes === 0) return 'UTC'
@@ -22,10 +22,7 @@ export function nameOffset(zone: TimeZone, timeMs: number): string {
   return `UTC${minutes < 0 ? '−' : '+'}${hours}${rest === 0 ? '' : `:${String(rest).padStart(2, '0')}`}`
 }
 
-/**
- * True where its hours begin with those of UTC then: those are the shortest steps that sums are
- * kept by.
- */
+/** True when its hours begin with UTC hours at that time, which are the shortest steps of sums. */
 export function hasWholeHours(zone: TimeZone, timeMs: number): boolean {
   return offsetMs(zone, timeMs) % HOUR_MS === 0
 }
@@ -35,14 +32,14 @@ export function isMidnight(timeMs: number, zone: TimeZone): boolean {
   return (zone === 'utc' ? time.getUTCHours() : time.getHours()) === 0
 }
 
-/** The day that the moment is in, as fields and addresses hold it: `2026-11-21`. */
+/** The day of a time, in the form of fields and addresses: `2026-11-21`. */
 export function toDay(timeMs: number, zone: TimeZone): string {
   return asIfUtc(timeMs, zone).slice(0, 10)
 }
 
 /**
- * The beginning of a day. Days later are counted by the calendar: some have 23 hours, some 25.
- * @returns milliseconds since the Unix epoch; NaN: there is no such day
+ * The beginning of a day. Later days are counted by the calendar, because some have 23 or 25 hours.
+ * @returns milliseconds since the Unix epoch; NaN: an invalid day
  */
 export function startOfDay(day: string, zone: TimeZone, daysLater = 0): number {
   if (!DAY.test(day)) return Number.NaN
@@ -52,17 +49,17 @@ export function startOfDay(day: string, zone: TimeZone, daysLater = 0): number {
   return start.getTime()
 }
 
-/** The form of a field for date and time: `2026-11-21T14:03`, which says no zone. */
+/** The form of a date and time field: `2026-11-21T14:03`, without a zone. */
 export function toFieldTime(timeMs: number, zone: TimeZone): string {
   return asIfUtc(timeMs, zone).slice(0, 16)
 }
 
-/** @returns milliseconds since the Unix epoch; NaN: the field holds no time */
+/** @returns milliseconds since the Unix epoch; NaN: an invalid time */
 export function parseFieldTime(text: string, zone: TimeZone): number {
   return text === '' ? Number.NaN : new Date(zone === 'utc' ? `${text}Z` : text).getTime()
 }
 
-/** The clock's face as if it were that of UTC. */
+/** The local clock time as if it were UTC. */
 function asIfUtc(timeMs: number, zone: TimeZone): string {
   return new Date(timeMs + offsetMs(zone, timeMs)).toISOString()
 }

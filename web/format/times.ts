@@ -1,10 +1,10 @@
-/** Moments as people read them, in the zone that is named. Knows no page. */
+/** Formats times for people in the given zone. Knows no page. */
 import type { StepLength } from './time-range.ts'
 import type { TimeZone } from './time-zone.ts'
 
 /**
- * The pages are in English, and a moment stands within their sentences: its words, digits and
- * calendar are English too, in the order and by the clock of the reader's region.
+ * The pages are in English, so times use English words, digits and calendar, in the order and clock
+ * of the reader's region.
  */
 export function inEnglish(locale: string): string {
   const { region } = new Intl.Locale(locale).maximize()
@@ -14,7 +14,7 @@ export function inEnglish(locale: string): string {
 
 const LOCALE = inEnglish(new Intl.DateTimeFormat().resolvedOptions().locale)
 
-/** One for each zone, made when it is first asked for: a page needs few of them. */
+/** One per zone, created when first needed, because a page needs few of them. */
 function inZones(options: Intl.DateTimeFormatOptions): (timeMs: number, zone: TimeZone) => string {
   const made: Partial<Record<TimeZone, Intl.DateTimeFormat>> = {}
   return (timeMs, zone) => {
@@ -84,8 +84,7 @@ const DAY_S = 86_400
 const TWO_DAYS_MS = 2 * DAY_S * 1_000
 
 /**
- * `in 9 days`, `in 23 hours`, `in less than a minute`: for what ends, where `next week` says too
- * little.
+ * `in 9 days`, `in 23 hours`, `in less than a minute`: for expiry, where `next week` is too vague.
  */
 export function formatRemaining(moment: Moment, now: number = Date.now()): string {
   const seconds = (new Date(moment).getTime() - now) / 1_000
@@ -108,16 +107,15 @@ const STEP_FORMATS = {
 } as const
 
 /**
- * Sums are kept by days and months of UTC: shown in another zone, they would seem to begin the day
- * before.
+ * Sums are stored by UTC days and months: in another zone they would seem to begin the day before.
  */
 export function zoneOfSteps(step: StepLength, zone: TimeZone): TimeZone {
   return step === 'hour' ? zone : 'utc'
 }
 
 /**
- * The step of a chart that begins then, whole: `Sat, Nov 21, 14:00`, `Sat, Nov 21, 2026`,
- * `November 2026`.
+ * The chart step that begins then, in full: `Sat, Nov 21, 14:00`, `Sat, Nov 21, 2026`, `November
+ * 2026`.
  */
 export function formatStep(startMs: number, step: StepLength, zone: TimeZone): string {
   return STEP_FORMATS[step].long(startMs, zoneOfSteps(step, zone))
@@ -125,7 +123,7 @@ export function formatStep(startMs: number, step: StepLength, zone: TimeZone): s
 
 /**
  * The same for an axis.
- * @param spanMs of the whole axis: beyond two days its hours carry their day
+ * @param spanMs of the whole axis: beyond two days its hours show their day
  */
 export function formatStepShort(
   startMs: number,

@@ -1,6 +1,4 @@
-/**
- * The figures of a sum of usage: how each is called, read and written. Knows no page and no chart.
- */
+/** The figures of a usage sum: names, reading and formatting. Knows no page and no chart. */
 import { formatCount, formatDuration, formatShare, formatUsd } from './figures.ts'
 
 interface Percentiles {
@@ -14,8 +12,8 @@ export interface UsageFigures {
   readonly calls: number
   readonly errors: number
   /**
-   * Of `errors`: refused before any provider was asked. A gateway of an earlier version does not
-   * say.
+   * Part of `errors`: refused before any provider was asked. A gateway of an earlier version does
+   * not report it.
    */
   readonly refused?: number | undefined
   readonly tokens: { readonly input: number; readonly output: number }
@@ -34,18 +32,16 @@ export interface Measure {
   readonly label: string
   /** Unit of its axis. */
   readonly unit: string
-  /** Null where there was nothing to measure. */
+  /** Null when there was nothing to measure. */
   readonly read: (sum: UsageFigures) => number | null
   readonly format: (value: number | null | undefined) => string
-  /** True where figures of parts add up to that of the whole; percentiles and shares do not. */
+  /** True when the parts' figures add up to the total; percentiles and shares do not. */
   readonly isSummable: boolean
-  /** True where less of it is better; undefined: neither is. */
+  /** True when less is better; undefined: neutral. */
   readonly isBetterWhenLess?: true
 }
 
-/**
- * Calls that a provider was to answer, and those of them that failed: the others count as refused.
- */
+/** Calls for a provider, and how many of them failed; the others count as refused. */
 export function readErrors({
   calls,
   errors,
@@ -61,7 +57,7 @@ export function readErrorRate(
   return asked === 0 ? null : errors / asked
 }
 
-/** Calls whose cost is in no sum: their model has no price, or their provider reported no tokens. */
+/** Calls missing from the cost: their model has no price, or their provider reported no tokens. */
 export function readUnknown({ cost }: Pick<UsageFigures, 'cost'>) {
   const { unknownCalls, unpricedCalls = unknownCalls } = cost
   return { unpriced: unpricedCalls, unreported: unknownCalls - unpricedCalls }

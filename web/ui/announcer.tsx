@@ -1,13 +1,10 @@
-/**
- * Tells screen readers which page has come: nothing else says it where the browser loads no
- * document.
- */
+/** Announces page changes to screen readers, because the browser loads no document. */
 import { useSyncExternalStore } from 'react'
 
 let said: string | undefined
 let listener: (() => void) | undefined
 
-/** The first page of a visit is read out by itself. */
+/** The first page of a visit is announced by the browser. */
 let hasBegun = false
 
 export function announce(title: string): void {

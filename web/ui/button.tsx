@@ -1,4 +1,4 @@
-/** The buttons, and links that look like them. */
+/** Buttons, and links that look like them. */
 import { createLink } from '@tanstack/react-router'
 import { LoaderCircle } from 'lucide-react'
 import type { AnchorHTMLAttributes, ButtonHTMLAttributes, Ref } from 'react'
@@ -36,9 +36,7 @@ function appearance({ look = 'plain', size = 'medium' }: Appearance, className?:
 export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement>, Appearance {
   /** Shows progress and ignores further presses. */
   readonly isBusy?: boolean
-  /**
-   * Has nothing to do for now. Unlike `disabled`, it keeps the focus of the user who pressed it.
-   */
+  /** Has no effect for now. Unlike `disabled`, it keeps the focus. */
   readonly isIdle?: boolean
   readonly ref?: Ref<HTMLButtonElement>
 }
@@ -70,7 +68,7 @@ export function Button({
   )
 }
 
-/** A small button of a row: `Delete`, read out as `Delete production`. */
+/** A small button of a row: `Delete`, announced as `Delete production`. */
 export function RowButton({
   act,
   of,
@@ -84,7 +82,7 @@ export function RowButton({
 }
 
 export interface IconButtonProps extends Omit<ButtonProps, 'children'> {
-  /** Its purpose, for those who cannot see the icon, and as a hint on hovering. */
+  /** Its purpose, for screen readers and as a tooltip. */
   readonly label: string
   readonly children: React.ReactNode
 }

@@ -1,6 +1,6 @@
 /**
- * Says that somebody else changed the thing that is edited, and leaves the choice to the reader:
- * nothing typed is lost by either. Knows no thing.
+ * Says that someone else changed the edited resource, and lets the reader choose; neither choice
+ * loses typed text. Knows no resource.
  */
 import { useState } from 'react'
 import { ChangedMeanwhile } from '../api/change-same.ts'
@@ -52,7 +52,7 @@ export function ChangedMeanwhileNote({
   )
 }
 
-/** After `See the newest`: a way back to what was typed. */
+/** After `See the newest`: a way back to the typed text. */
 export function OwnEditsNote({ onBringBack }: { readonly onBringBack: (() => void) | undefined }) {
   if (onBringBack === undefined) return null
   return (
@@ -69,8 +69,8 @@ export function OwnEditsNote({ onBringBack }: { readonly onBringBack: (() => voi
 }
 
 /**
- * Both notes and why a save was refused, for a form that `useEdited` fills. Sent with `true`, the
- * save overwrites the change of somebody else.
+ * Both notes and the reason of a refused save, for a form filled by `useEdited`. With `true`, the
+ * save overwrites the other change.
  */
 export function EditNotes<Thing>({
   thing,
@@ -126,7 +126,7 @@ export function useOwnEdits<Fields extends object>(putBack: (mine: Partial<Field
       setMine(Object.keys(own).length === 0 ? undefined : own)
     },
     forget: () => setMine(undefined),
-    /** Undefined: there is nothing to bring back. */
+    /** Undefined: there is nothing to restore. */
     bringBack:
       mine &&
       (() => {
@@ -137,8 +137,8 @@ export function useOwnEdits<Fields extends object>(putBack: (mine: Partial<Field
 }
 
 /**
- * The fields of a form for a thing that others may change meanwhile.
- * @param toFields of the thing
+ * The fields of a form for a resource that others may change meanwhile.
+ * @param toFields of the resource
  */
 export function useEdited<Thing, Fields extends object>(
   thing: Thing,
@@ -154,7 +154,7 @@ export function useEdited<Thing, Fields extends object>(
     setFields(toFields(fresh))
   }
   return {
-    /** The thing that the fields began with. */
+    /** The resource that the fields started with. */
     base,
     first,
     fields,
@@ -162,7 +162,7 @@ export function useEdited<Thing, Fields extends object>(
     bind: bindTo(fields, change),
     /** Fills the fields from this one. */
     begin,
-    /** Shows this one, and keeps what was typed. */
+    /** Shows this one, and keeps the edits. */
     show: (newest: Thing) => {
       keep(first, fields)
       begin(newest)

@@ -8,7 +8,7 @@ export interface Snippet {
   /** On its tab: `Python`, `curl`. */
   readonly name: string
   readonly code: string
-  /** A warning to read before it is copied. */
+  /** A warning to read before copying. */
   readonly note?: ReactNode
   /** Cannot work here; its note says why. */
   readonly isOff?: boolean
@@ -24,9 +24,9 @@ export function CodeBlock({
   readonly code: string
   readonly label: string
   readonly isWrapped?: boolean
-  /** False where a larger one stands below. */
+  /** False when a larger one is below. */
   readonly hasButton?: boolean
-  /** By the button, or by a user who selected all of it. */
+  /** By the button, or by selecting everything. */
   readonly onCopied?: () => void
 }) {
   return (
@@ -119,7 +119,8 @@ function CodeText({
 }) {
   return (
     <section
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by
+      // keyboard
       tabIndex={0}
       aria-label={label}
       className="overflow-x-auto"

@@ -1,4 +1,4 @@
-/** Puts a text on the clipboard and says that it did. */
+/** Copies a text to the clipboard and confirms it. */
 import { Check, Copy } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { Button, IconButton } from './button.tsx'
@@ -18,7 +18,7 @@ export function CopyButton({
   readonly label?: string
   readonly isIcon?: boolean
   readonly look?: 'plain' | 'primary'
-  /** When it appears. */
+  /** Gets the focus when it appears. */
   readonly takesFocus?: boolean
   readonly onCopied?: () => void
 }) {
@@ -60,8 +60,8 @@ export function CopyButton({
 }
 
 /**
- * Pages that were not served over https have no clipboard of their own, and some browsers refuse
- * theirs: there the old way still works.
+ * Pages without https have no clipboard API, and some browsers refuse it: the old way still works
+ * there.
  * @returns whether the text is on the clipboard
  */
 async function copyText(text: string): Promise<boolean> {
@@ -77,7 +77,7 @@ async function copyText(text: string): Promise<boolean> {
   area.value = text
   area.style.position = 'fixed'
   area.style.opacity = '0'
-  // A window over the page keeps the focus inside: only there can the text be selected.
+  // A dialog traps the focus, so the text can only be selected inside it.
   const place = before?.closest('[role="dialog"]') ?? document.body
   place.append(area)
   area.select()

@@ -1,4 +1,4 @@
-/** Windows over the page: Radix keeps the focus, the keyboard and the screen reader inside. */
+/** Dialogs: Radix keeps the focus, keyboard and screen reader inside. */
 import { useBlocker } from '@tanstack/react-router'
 import { X } from 'lucide-react'
 import { AlertDialog as RadixAlert, Dialog as RadixDialog } from 'radix-ui'
@@ -30,7 +30,7 @@ export interface DialogProps {
   readonly children: ReactNode
 }
 
-/** @returns whether the window may be closed now */
+/** @returns whether the dialog may be closed now */
 type CloseGuard = () => boolean
 
 interface OpenWindow {
@@ -43,9 +43,9 @@ interface OpenWindow {
 const OpenWindowContext = createContext<OpenWindow | undefined>(undefined)
 
 /**
- * Keeps the window open that the caller is in: Escape and the cross ask `guard` first, and clicks
- * beside the window do nothing.
- * @returns the window; undefined outside of any
+ * Keeps the surrounding dialog open: Escape and the cross ask `guard` first, and clicks outside
+ * have no effect.
+ * @returns the dialog; undefined outside of any
  */
 export function useCloseGuard(guard: CloseGuard): OpenWindow | undefined {
   const around = use(OpenWindowContext)
@@ -61,8 +61,8 @@ export function useCloseGuard(guard: CloseGuard): OpenWindow | undefined {
 }
 
 /**
- * Keeps the window open as long as `isKept`, also against the way back.
- * @returns whether somebody has tried to leave it
+ * Keeps the dialog open while `isKept`, also when navigating back.
+ * @returns whether someone has tried to leave it
  */
 function useStayOpen(isKept: boolean): boolean {
   const kept = use(OpenWindowContext)?.guard
@@ -103,7 +103,7 @@ export function Dialog({ isOpen, onClose, title, note, width = 'narrow', childre
             if (guard.current !== undefined) event.preventDefault()
           }}
           onBack={() => {
-            // A guarded window answers the way back itself.
+            // A guarded dialog handles back navigation itself.
             if (guard.current !== undefined) return false
             onClose()
             return true
@@ -145,15 +145,15 @@ function Content({
 }: Required<Pick<DialogProps, 'width' | 'children'>> & {
   readonly hasNote: boolean
   readonly onOutside: (event: Event) => void
-  /** @returns whether that was all, and the page stays */
+  /** @returns whether that is all, and the page stays */
   readonly onBack: () => boolean
 }) {
-  // On a phone it is how windows are closed.
+  // On a phone, dialogs are closed by navigating back.
   useBlocker({
     shouldBlockFn: ({ action }) => action === 'BACK' && onBack(),
     enableBeforeUnload: false,
   })
-  // A click beside the window is easily a mistake, and would lose it.
+  // A click outside is easily a mistake, and would lose the text.
   const wasTyped = useRef(false)
   return (
     <RadixDialog.Content
@@ -174,7 +174,7 @@ function Content({
   )
 }
 
-/** Radix would begin at the cross, which the space bar then presses. */
+/** Radix would focus the cross, which the space bar would then press. */
 function beginAtFirstField(event: Event): void {
   if (!(event.currentTarget instanceof HTMLElement)) return
   const field = event.currentTarget.querySelector<HTMLElement>(
@@ -186,12 +186,12 @@ function beginAtFirstField(event: Event): void {
 }
 
 /**
- * @returns what gives the focus back, at the window's end, to whatever had it before, or to what
- * stands in its place
+ * @returns a function that at the dialog's end returns the focus to the previous element, or to its
+ * replacement
  */
 export function useWayBack(): (event: Event) => void {
-  // Radix looks when the window is there, and a field of it that takes the focus at once has it by
-  // then.
+  // Read early: Radix looks when the dialog exists, and by then a field inside may have taken the
+  // focus.
   const [opener] = useState(() => document.activeElement)
   return (event) => {
     const back = findHeir(opener)
@@ -201,12 +201,12 @@ export function useWayBack(): (event: Event) => void {
   }
 }
 
-/** Buttons at the end of a dialog's form, the one that does it last. */
+/** Buttons at the end of a dialog's form, the main one last. */
 export function DialogActions({ children }: { readonly children: ReactNode }) {
   return <div className="mt-6 flex flex-wrap justify-end gap-2">{children}</div>
 }
 
-/** The buttons at the end of a dialog's form: one leaves it, and one sends it. */
+/** The buttons at the end of a dialog's form: cancel and submit. */
 export function FormActions({
   onCancel,
   isBusy,
@@ -217,7 +217,7 @@ export function FormActions({
   readonly onCancel: () => void
   readonly isBusy: boolean
   readonly disabled?: boolean
-  /** The answer is shown this once: the window waits for it. */
+  /** The answer is shown only once, so the dialog waits for it. */
   readonly makesSecret?: boolean
   readonly children: ReactNode
 }) {
@@ -244,7 +244,7 @@ interface ConfirmDialogProps {
   readonly isOpen?: boolean
   readonly onClose: () => void
   readonly title: string
-  /** The things that will be lost or broken. */
+  /** What will be lost or broken. */
   readonly children: ReactNode
   readonly confirmLabel: string
   readonly onConfirm: () => void
@@ -252,7 +252,7 @@ interface ConfirmDialogProps {
   readonly error?: unknown
 }
 
-/** Asks before something is done that cannot be undone. */
+/** Confirms an action that cannot be undone. */
 export function ConfirmDialog({
   isOpen = true,
   onClose,
@@ -298,7 +298,7 @@ type ConfirmChangeProps = Omit<ConfirmDialogProps, 'onConfirm' | 'isBusy' | 'err
   }
 }
 
-/** Asks before a change is sent, and shows why it was refused. */
+/** Confirms a change, and shows why it was refused. */
 export function ConfirmChange({ change, onClose, ...rest }: ConfirmChangeProps) {
   return (
     <ConfirmDialog

@@ -1,7 +1,4 @@
-/**
- * Form fields: a label, a control, a hint, and what is wrong with it, tied together for screen
- * readers.
- */
+/** Form fields: a label, a control, a hint and a problem, connected for screen readers. */
 import {
   createContext,
   type InputHTMLAttributes,
@@ -21,13 +18,13 @@ export interface FieldProblems {
   /** The gateway's refusal of a field, until the reader changes the field. */
   readonly refused: (field: string) => string | undefined
   /**
-   * Says that a part of the form shows what is refused in this field.
-   * @returns what ends it
+   * Registers that a part of the form shows refusals of this field.
+   * @returns a function that ends it
    */
   readonly claim: (field: string) => () => void
 }
 
-/** Between a form and its fields: what is wrong with each, and which fields there are. */
+/** Connects a form and its fields: each field's problem, and which fields there are. */
 export const FieldProblemsContext = createContext<FieldProblems>({
   found: new Map(),
   refused: () => undefined,
@@ -35,9 +32,9 @@ export const FieldProblemsContext = createContext<FieldProblems>({
 })
 
 /**
- * The gateway's refusal of a field that the caller shows. The control, or what is around it, has
- * to say `data-field`.
- * @param field by the interface's name: `limitUsd`; undefined: it is none of the interface's
+ * The gateway's refusal of a field that the caller shows. The control, or an element around it,
+ * must have `data-field`.
+ * @param field the API's name: `limitUsd`; undefined: not a field of the API
  */
 export function useRefusal(field: string | undefined): string | undefined {
   const { refused, claim } = use(FieldProblemsContext)
@@ -86,7 +83,7 @@ export function Field({
     <div className={classNames('flex flex-col gap-1.5', className)}>
       <label htmlFor={id} className="text-[13px] font-medium text-ink">
         {label}
-        {/* The space keeps the two words apart where the label is read out. */}
+        {/* The space separates the two words when the label is read out. */}
         {isOptional && <span className="ml-0.5 font-normal text-ink-faint"> optional</span>}
       </label>
       {children({
@@ -160,7 +157,7 @@ export function TextAreaField({ isCode = false, ...props }: TextAreaFieldProps) 
 
 type SelectFieldProps = FieldProps &
   Omit<SelectHTMLAttributes<HTMLSelectElement>, 'className'> & {
-    /** Value → text, behind the children. */
+    /** Value → text, after the children. */
     readonly options?: Readonly<Record<string, string>>
   }
 

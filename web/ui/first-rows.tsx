@@ -1,5 +1,5 @@
 /**
- * The first rows of a list, and more on request: thousands at once would hold the page up for
+ * The first rows of a list, and more on request: thousands at once would block the page for
  * seconds. Knows no row.
  */
 import { type ReactNode, useEffect, useRef, useState } from 'react'
@@ -17,11 +17,11 @@ export function FirstRows<Row>({
 }) {
   const [count, setCount] = useState(AT_ONCE)
   const list = useRef<HTMLDivElement>(null)
-  // A reader at the keyboard goes on at the first new row, not behind the last.
+  // A keyboard user continues at the first new row, not after the last.
   useEffect(() => {
     if (count === AT_ONCE) return
     const drawn = Array.from(list.current?.querySelectorAll('tbody > tr, ul > li') ?? [])
-    // A phone may have a list in the place of a table.
+    // On phones a list may replace the table.
     const visible = drawn.filter((row) => row.getClientRects().length > 0)
     visible[count - AT_ONCE]?.querySelector<HTMLElement>('a[href], button')?.focus()
   }, [count])

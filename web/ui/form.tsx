@@ -1,6 +1,6 @@
 /**
- * A form that says at each field what is wrong with it, in its own words or the gateway's, and puts
- * the focus on the first. Sends nothing.
+ * A form that shows problems at their fields, its own or the gateway's, and focuses the first.
+ * Sends nothing.
  */
 import {
   createContext,
@@ -29,14 +29,10 @@ const RefusalContext = createContext<unknown>(undefined)
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
 
 type FormProps = Omit<FormHTMLAttributes<HTMLFormElement>, 'onSubmit' | 'noValidate'> & {
-  /**
-   * Called when every control is as it has to be. `false`: the form itself found something wrong,
-   * and shows it.
-   */
+  /** Called when every control is valid. `false`: the form itself found a problem and shows it. */
   readonly onSubmit: () => unknown
   /**
-   * Of the last sending: the fields that it names show it, and the place of `FormRefusal` where
-   * none does.
+   * The error of the last submit: shown at the fields that it names, otherwise at `FormRefusal`.
    */
   readonly error?: unknown
   /** The field that must be unique: a conflict does not name it. */
@@ -84,8 +80,8 @@ export function Form({ onSubmit, error, conflictAt, children, ...rest }: FormPro
     }
   }, [problems, changed, error, conflictAt, claim])
   const isAtField = [...claimed].some((field) => refusalAt(error, field, conflictAt) !== undefined)
-  // Not `onInput`, which comes before `onChange`: drawn again between the two, a list shows its old
-  // choice and loses the new one.
+  // Not `onInput`, which comes before `onChange`: a render in between would reset a list to its old
+  // choice.
   return (
     <form {...rest} ref={form} noValidate onSubmit={submit} onChange={forget}>
       <FieldProblemsContext value={fieldProblems}>

@@ -1,8 +1,8 @@
-/** Gates by their ids, each leading to its page. */
+/** Gates by id, each linked to its page. */
 import { Fragment } from 'react'
 import { PageLink } from './links.tsx'
 
-/** More are counted: a sentence of forty names says less than a number. */
+/** Further ones are counted: forty names say less than a number. */
 const MOST_NAMED = 8
 
 export function GateLinks({ gates }: { readonly gates: readonly { readonly id: string }[] }) {

@@ -1,7 +1,6 @@
 /**
- * Hands the focus on when what had it leaves the page: a removed row, a filter, a button that is no
- * longer needed. Without it browsers forget the reader's place, and Tab begins at the page's top.
- * Knows no page.
+ * Moves the focus on when its element leaves the page: a removed row, a filter, a button. Otherwise
+ * browsers lose the place, and Tab starts at the page's top. Knows no page.
  */
 import { type RefObject, useEffect } from 'react'
 
@@ -9,22 +8,22 @@ import { type RefObject, useEffect } from 'react'
 const HEIRS =
   'a[href], button:not(:disabled), summary, [tabindex="0"], input[type="checkbox"], input[type="radio"]'
 
-/** For elements that had the focus and have gone. */
+/** For removed elements that had the focus. */
 const heirs = new WeakMap<Element, HTMLElement>()
 
-/** The element itself while it is on the page; else the one that takes its place. */
+/** The element itself while it is on the page; else its replacement. */
 export function findHeir(element: Element | null): HTMLElement | null {
   let one = element
   while (one !== null && !one.isConnected) one = heirs.get(one) ?? null
   return one instanceof HTMLElement ? one : null
 }
 
-/** Watches what is in `region`, which takes the focus itself where nothing near can. */
+/** Watches elements in `region`, which takes the focus itself when nothing nearby can. */
 export function useKeptFocus(region: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     const within = region.current
     if (within === null) return
-    // Kept while a window is open over the page: it gives the focus back.
+    // Kept while a dialog is open, which returns the focus.
     let last: Element | undefined
     const note = ({ target }: FocusEvent) => {
       if (target instanceof Element && within.contains(target)) last = target
@@ -58,7 +57,9 @@ export function useKeptFocus(region: RefObject<HTMLElement | null>): void {
   }, [region])
 }
 
-/** The next in the smallest part of the page that has one, or else the one before. */
+/**
+ * The next focusable element in the smallest surrounding part that has one, else the previous one.
+ */
 function chooseHeir({ target, nextSibling }: MutationRecord, region: HTMLElement): HTMLElement {
   let part = target instanceof Element ? target : null
   let next = nextSibling
@@ -76,7 +77,7 @@ function chooseHeir({ target, nextSibling }: MutationRecord, region: HTMLElement
   return region
 }
 
-/** Whether it stands in `start` or after it; nothing does where `start` is the end of its part. */
+/** Whether it is in `start` or after it; false when `start` is the end of its parent. */
 function isFrom(start: Node | null, one: Element): boolean {
   if (start?.isConnected !== true) return false
   const order = start.compareDocumentPosition(one)

@@ -1,10 +1,10 @@
-/** Asks before a page with unsaved changes is left, also by the browser's own ways. */
+/** Confirms leaving a page with unsaved changes, also by browser navigation. */
 import { useBlocker } from '@tanstack/react-router'
 import { ConfirmDialog } from './dialog.tsx'
 
 export function LeaveGuard({ isDirty }: { readonly isDirty: boolean }) {
   const blocker = useBlocker({
-    // Another part of the same page keeps what was typed.
+    // Another tab of the same page keeps the text.
     shouldBlockFn: ({ current, next }) => isDirty && current.pathname !== next.pathname,
     enableBeforeUnload: isDirty,
     withResolver: true,

@@ -1,6 +1,6 @@
 /**
- * Says which budgets and quotas are used up, what becomes of calls, and what to do. Shows nothing
- * while none is.
+ * Lists exhausted budgets and quotas, their effect and the remedy. Shows nothing when there are
+ * none.
  */
 
 import { useQuery } from '@tanstack/react-query'
@@ -12,7 +12,7 @@ import { PageLink } from './links.tsx'
 import { Moment } from './moment.tsx'
 import { Sentence } from './sentence.tsx'
 
-/** More are counted. */
+/** Further ones are counted. */
 const MOST_SHOWN = 4
 
 export function useExhausted(
@@ -81,7 +81,7 @@ function Notice({ type, title, resetsAt }: Exhausted) {
   )
 }
 
-/** Beside the name of a gate or a key whose budget is used up. */
+/** Beside the name of a gate or key with an exhausted budget. */
 export function ExhaustedBadge({
   id,
   exhausted,

@@ -1,4 +1,4 @@
-/** Links in running text: to pages of the dashboard, and out of it. */
+/** Links in running text: to pages of the dashboard, and elsewhere. */
 import { Link } from '@tanstack/react-router'
 import { ArrowUpRight } from 'lucide-react'
 import type { ReactNode } from 'react'
@@ -15,12 +15,12 @@ export function PageLink({
   children,
 }: {
   /**
-   * The address within the dashboard, filled in: `/gates/assistant`. Plain text, so that a feature
-   * can lead to another.
+   * An address within the dashboard: `/gates/assistant`. A plain string, so that a feature can link
+   * to another.
    */
   readonly to: string
   readonly search?: Readonly<Record<string, string>>
-  /** For screen readers, where the text alone does not say where it leads. */
+  /** For screen readers, when the text alone does not name the destination. */
   readonly label?: string
   readonly className?: string
   readonly children: ReactNode

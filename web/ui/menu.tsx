@@ -7,9 +7,7 @@ interface MenuProps {
   /** One button. */
   readonly trigger: ReactNode
   readonly align?: 'start' | 'end'
-  /**
-   * Called when it has closed; the focus is back at its button before React draws the changes.
-   */
+  /** Called after closing; the focus returns to its button before React renders. */
   readonly onClosed?: () => void
   /** `MenuItem`s and `MenuSeparator`s. */
   readonly children: ReactNode
@@ -19,7 +17,7 @@ export function Menu(props: MenuProps) {
   return <MenuAt {...props} isOpenAtFirst={false} />
 }
 
-/** One that is open as soon as it is there: for menus that are fetched when they are asked for. */
+/** A menu that is open from the start, for menus that are loaded on demand. */
 export function OpenMenu(props: MenuProps) {
   return <MenuAt {...props} isOpenAtFirst />
 }
@@ -74,14 +72,14 @@ export function MenuItem({
   )
 }
 
-/** An entry that is a plain link: to a file, or away from the dashboard. */
+/** An entry that is a plain link: to a file, or outside of the dashboard. */
 export function MenuLink({
   href,
   download,
   children,
 }: {
   readonly href: string
-  /** The name of the file that it is saved as. */
+  /** The name of the saved file. */
   readonly download?: string
   readonly children: ReactNode
 }) {

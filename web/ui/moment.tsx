@@ -1,9 +1,9 @@
-/** Moments in the zone that was chosen for all pages. */
+/** Times in the zone chosen for all pages. */
 import { nameZone } from '../format/time-zone.ts'
 import { formatDateTime, formatDayTime, formatRelative } from '../format/times.ts'
 import { useTimeZone } from './use-time-zone.ts'
 
-/** Said relative to now, with the exact time on hovering. */
+/** Relative to now, with the exact time on hovering. */
 export function Moment({
   at,
   never = 'never',

@@ -1,6 +1,6 @@
 /**
- * Finds the tab that a key leads to, by the usual rules: arrows go around the ends, Home and End go
- * to them. Pure.
+ * The tab that a key leads to, by the usual rules: arrows wrap around, Home and End go to the ends.
+ * Pure.
  */
 
 export function moveAmongTabs(

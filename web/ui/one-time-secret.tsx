@@ -1,6 +1,6 @@
 /**
- * A secret that is shown once, in a window that does not close by mistake before it was copied.
- * Keeps it nowhere.
+ * A secret that is shown once, in a dialog that is not closed by mistake before it was copied.
+ * Stored nowhere.
  */
 import { useBlocker } from '@tanstack/react-router'
 import { type ReactNode, useCallback, useState } from 'react'
@@ -16,16 +16,16 @@ export function OneTimeSecret({
   children,
 }: {
   readonly secret: string
-  /** In a word: `key`. */
+  /** A noun: `key`. */
   readonly name: string
-  /** For screen readers, the place where it stands: `the new key`. */
+  /** The name of its region for screen readers: `the new key`. */
   readonly region?: string
   /** More about it. Call the function when the same secret was copied there. */
   readonly children?: (onCopied: () => void) => ReactNode
 }) {
   const [wasCopied, setCopied] = useState(false)
   const [isAsking, setAsking] = useState(false)
-  // A second Escape takes the question back: the secret is still there.
+  // A second Escape cancels the question, and the secret is still shown.
   const openWindow = useCloseGuard(
     useCallback(() => {
       if (!wasCopied) setAsking((before) => !before)

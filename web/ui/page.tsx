@@ -1,4 +1,4 @@
-/** The head of a page, and the document's title with it. */
+/** The head of a page, and the document's title. */
 import { type ReactNode, useEffect } from 'react'
 import { announce } from './announcer.tsx'
 

@@ -1,4 +1,4 @@
-/** A field for a password that its owner may look at while typing. */
+/** A password field whose text can be shown while typing. */
 import { type InputHTMLAttributes, type ReactNode, useState } from 'react'
 import { classNames } from './class-names.ts'
 import { CONTROL_CLASS, Field } from './field.tsx'
@@ -7,7 +7,7 @@ type PasswordFieldProps = Omit<InputHTMLAttributes<HTMLInputElement>, 'className
   readonly label: string
   readonly hint?: ReactNode
   readonly problem?: string | undefined
-  /** The same as of every `Field`. */
+  /** As for every `Field`. */
   readonly field?: string | undefined
   readonly isOptional?: boolean
   readonly isCode?: boolean

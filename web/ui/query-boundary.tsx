@@ -1,6 +1,6 @@
 /**
- * Shows a query's answer, or that it is loading, or why there is none: so that no page forgets one
- * of the three.
+ * Shows a query's answer, its loading state, or its error, so that no page forgets one of the
+ * three.
  */
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
@@ -15,9 +15,9 @@ export function QueryBoundary<Data>({
 }: {
   readonly query: UseQueryResult<Data>
   readonly loading?: ReactNode
-  /** Shown in place of the usual words for why there is no answer. */
+  /** Replaces the usual error message. */
   readonly failed?: typeof ErrorState
-  /** Shown for a list of nothing. */
+  /** Shown for an empty list. */
   readonly empty?: ReactNode
   readonly children: (data: Data) => ReactNode
 }) {

@@ -1,4 +1,4 @@
-/** Chooses a range of time. Custom days are the browser's own date fields. */
+/** Chooses a time range. Custom days use native date fields. */
 import { type FocusEvent, useEffect, useRef, useState } from 'react'
 import {
   chooseDays,
@@ -47,7 +47,7 @@ export function RangePicker({
     setCustomOpen(false)
   }
   return (
-    // On a phone its window begins where the page's buttons do: beside it there is no room.
+    // On a phone its popup is aligned with the page's buttons, because there is no room beside it.
     <div ref={picker} className="sm:relative">
       <fieldset
         aria-label="Range of time"
@@ -81,7 +81,7 @@ export function RangePicker({
           choice={choice}
           onCancel={closeCustom}
           onLeave={({ relatedTarget }) => {
-            // Without one, the whole window has lost the focus.
+            // Without a related target, the whole window has lost the focus.
             if (relatedTarget !== null && picker.current?.contains(relatedTarget) !== true)
               setCustomOpen(false)
           }}

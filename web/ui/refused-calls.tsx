@@ -1,5 +1,5 @@
 /**
- * How many calls of a range were refused before any provider was asked, and why; each reason leads
+ * How many calls of a range were refused before any provider was asked, and why; each reason links
  * to its calls in the log.
  */
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
@@ -13,7 +13,7 @@ import { ErrorState } from './states.tsx'
 
 type Reason = AnswerOf<'GET /v1/analytics/refused'>['data'][number]
 
-// An address as text: the page belongs to a feature.
+// A plain string, because the page belongs to a feature.
 const LOGS: string = '/logs'
 
 export function RefusedCalls({

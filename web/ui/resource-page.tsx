@@ -1,6 +1,6 @@
 /**
- * The list of one kind of thing: loading, empty or failed, the button that creates one, and the
- * dialogs of its rows. Knows no kind.
+ * The list of one kind of resource: loading, empty or failed, the create button, and the rows'
+ * dialogs. Knows no kind.
  */
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
@@ -34,7 +34,7 @@ interface ResourceProps<Name extends PagedName> {
   readonly icon: ReactNode
   /** Explains the kind while the list is empty. */
   readonly purpose: ReactNode
-  /** The button that creates one: what it says, and the page or dialog that it opens. */
+  /** The create button: its text, and the page or dialog that it opens. */
   readonly create: { readonly label: string } & (
     | { readonly dialog: RowDialog<undefined> }
     | { readonly to: string }
@@ -42,7 +42,7 @@ interface ResourceProps<Name extends PagedName> {
   readonly children: (rows: readonly RowOf<Name>[], open: OpenDialog<RowOf<Name>>) => ReactNode
 }
 
-/** A page of its own. */
+/** A separate page. */
 export function ResourcePage<Name extends PagedName>({
   notices,
   footnote,
@@ -64,7 +64,7 @@ export function ResourcePage<Name extends PagedName>({
   )
 }
 
-/** A card on a page of the settings. */
+/** A card on a settings page. */
 export function ResourceCard<Name extends PagedName>(resource: ResourceProps<Name>) {
   const { query, createButton, rows, dialog } = useResource(resource)
   return (
@@ -128,7 +128,7 @@ function useResource<Name extends PagedName>({
   }
 }
 
-/** Asks before something is deleted, and deletes it. */
+/** Confirms a deletion, and deletes. */
 export function DeleteDialog({
   one,
   name,
@@ -151,7 +151,7 @@ export function DeleteDialog({
   readonly failureMakesStale?: readonly OperationName[]
   readonly done?: Said
   readonly onClose: () => void
-  /** The things that are lost or stop working. */
+  /** What is lost or stops working. */
   readonly children: ReactNode
 }) {
   const remove = useChange({ send, makesStale, failureMakesStale, done, onDone: onClose })

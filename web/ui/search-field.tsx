@@ -1,4 +1,4 @@
-/** Narrows a list down while one types. */
+/** Filters a list while typing. */
 import { Search } from 'lucide-react'
 import { classNames } from './class-names.ts'
 import { CONTROL_CLASS } from './field.tsx'
@@ -9,7 +9,7 @@ export function SearchField({
   value,
   onChange,
 }: {
-  /** The thing that is searched. */
+  /** What is searched. */
   readonly label: string
   readonly placeholder?: string
   readonly value: string

@@ -1,6 +1,4 @@
-/**
- * The rows of a list, and a search where they are more than are seen at a glance. Knows no row.
- */
+/** The rows of a list, with a search if there are many. Knows no row. */
 import { type ReactNode, useDeferredValue, useMemo, useState } from 'react'
 import { formatWhole } from '../format/figures.ts'
 import { findByWords } from '../format/find-by-words.ts'
@@ -20,11 +18,11 @@ export function SearchedRows<Row>({
   children,
 }: {
   readonly rows: readonly Row[]
-  /** One of the rows, in a word. */
+  /** A noun for one row. */
   readonly thing: string
   /** Label of the field. */
   readonly label?: string
-  /** The text of a row in which every typed word has to occur. */
+  /** The text of a row that must contain every typed word. */
   readonly textOf: (row: Row) => string
   /** Names what was searched, when nothing was found. */
   readonly searched: string

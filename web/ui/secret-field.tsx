@@ -1,6 +1,6 @@
 /**
- * A field for what must not be seen again. React mirrors a controlled value into the DOM's
- * attribute: so it holds none, and the form reads it once.
+ * A field for a secret. React mirrors a controlled value into the DOM's attribute, so it is
+ * uncontrolled, and the form reads it once.
  */
 import type { ReactNode, Ref } from 'react'
 import { classNames } from './class-names.ts'
@@ -10,10 +10,10 @@ export interface SecretFieldProps {
   readonly label: string
   readonly hint?: ReactNode
   readonly problem?: string | undefined
-  /** The same as of every `Field`. */
+  /** As for every `Field`. */
   readonly field?: string | undefined
   readonly maxLength: number
-  /** The form reads it from here when it is sent. */
+  /** The form reads it from here on submit. */
   readonly ref: Ref<HTMLInputElement>
   readonly autoFocus?: boolean
   readonly isOptional?: boolean
@@ -36,11 +36,12 @@ export function SecretField({
           {...links}
           ref={ref}
           type="password"
-          // `off` is ignored for passwords: the browser would offer the one of the dashboard.
+          // `off` is ignored for passwords: the browser would offer the dashboard's password.
           autoComplete="new-password"
           spellCheck={false}
           required={!isOptional}
-          // biome-ignore lint/a11y/noAutofocus: it is the only field of a dialog that was just asked for
+          // biome-ignore lint/a11y/noAutofocus: it is the only field of a dialog that was just
+          // opened
           autoFocus={autoFocus}
           maxLength={maxLength}
           className={classNames(CONTROL_CLASS, 'h-9 font-mono text-[13px]')}

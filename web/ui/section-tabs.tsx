@@ -1,14 +1,11 @@
-/**
- * Links between the pages of one section, in a line that scrolls where it does not fit. Knows no
- * page.
- */
+/** Links between the pages of a section, in a line that scrolls if needed. Knows no page. */
 import { Link, useLocation } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 
 export interface SectionTab {
   readonly to: string
   readonly label: string
-  /** For the section's own address, which every other one begins with. */
+  /** For the section's own address, which is a prefix of all others. */
   readonly isExact?: boolean
 }
 
@@ -21,7 +18,7 @@ export function SectionTabs({
 }) {
   const list = useRef<HTMLUListElement>(null)
   const path = useLocation({ select: ({ pathname }) => pathname })
-  // biome-ignore lint/correctness/useExhaustiveDependencies: having gone somewhere brings its tab into view
+  // biome-ignore lint/correctness/useExhaustiveDependencies: navigation scrolls its tab into view
   useEffect(() => {
     list.current
       ?.querySelector('[aria-current=page]')

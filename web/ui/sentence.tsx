@@ -1,6 +1,6 @@
 /**
- * A sentence with a name in “…”. The name keeps to itself: one that runs from right to left moves no
- * word beside it.
+ * A sentence with a name in “…”. The name is isolated, so that right-to-left text does not move
+ * other words.
  */
 export function Sentence({ text }: { readonly text: string }) {
   const [, before, name, after] = /^([^“]*“)(.*)(”.*)$/s.exec(text) ?? []

@@ -1,6 +1,6 @@
 /**
- * Code that calls a gate, ready to run, for each SDK and for curl. Text in, text out: it knows no
- * page and no key.
+ * Code that calls a gate, ready to run, for each SDK and for curl. Text in, text out: knows no page
+ * and no key.
  */
 
 export interface SnippetPlace {
@@ -15,7 +15,7 @@ export type SnippetFamily = 'curl' | 'OpenAI' | 'Anthropic' | 'Mistral FIM' | 'V
 /** Fits `SnippetTabs`. */
 export interface CallSnippet {
   readonly id: string
-  /** `OpenAI TypeScript, Chat`: unlike every other. */
+  /** `OpenAI TypeScript, Chat`; unique. */
   readonly name: string
   readonly code: string
   readonly family: SnippetFamily
@@ -27,12 +27,15 @@ export interface CallSnippet {
   readonly install?: string
 }
 
-/** The variable that every snippet reads the key from. */
+/** The variable from which every snippet reads the key. */
 export const KEY_VARIABLE = 'GATEHOUSE_API_KEY'
 
 const PROMPT = 'Say hello in five languages.'
 
-/** All of them, curl first: it needs nothing. Every call asks for one whole answer. */
+/**
+ * All of them, curl first because it needs nothing installed. Every call asks for one complete
+ * answer.
+ */
 export function callSnippets(place: SnippetPlace): readonly CallSnippet[] {
   const clean = { ...place, baseUrl: place.baseUrl.replace(/\/+$/, '') }
   return [
@@ -49,7 +52,7 @@ type Draft = Omit<CallSnippet, 'endpoint'>
 function endpointOf({ id, variant, family }: Draft): string {
   if (id.includes('fim')) return '/alt/v1/fim/completions'
   if (family === 'Anthropic' || variant === 'Messages') return '/v1/messages'
-  // The Vercel AI SDK asks OpenAI's newer endpoint by default.
+  // The Vercel AI SDK uses OpenAI's newer endpoint by default.
   if (family === 'Vercel AI SDK' || variant.endsWith('Responses')) return '/v1/responses'
   return '/v1/chat/completions'
 }
@@ -180,7 +183,7 @@ for block in message.content:
   ]
 }
 
-/** The one dialect that only gates with a target that fills in the middle can answer. */
+/** The only dialect that needs a gate with a fill-in-the-middle target. */
 function mistralSnippets({ baseUrl, gateId }: SnippetPlace): readonly Draft[] {
   return [
     {

@@ -1,4 +1,4 @@
-/** The states of a part of a page that has nothing, has nothing yet, or could not get it. */
+/** The states of a part of a page that is empty, loading, or failed. */
 import { CircleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { ApiError } from '../api/api-error.ts'
@@ -14,7 +14,7 @@ export function EmptyState({
 }: {
   readonly icon?: ReactNode
   readonly title: string
-  /** Its purpose, and what to do first. */
+  /** Its purpose, and the first step. */
   readonly children: ReactNode
   readonly action?: ReactNode
 }) {
@@ -81,7 +81,7 @@ export function ProblemNote({
   readonly error: unknown
   readonly className?: string
 }) {
-  // A change of somebody else's leaves a choice: its own note has it.
+  // A concurrent change offers a choice, shown in its own note.
   if (error === null || error === undefined || error instanceof ChangedMeanwhile) return null
   return (
     <p
@@ -97,8 +97,8 @@ export function ProblemNote({
 }
 
 /**
- * A grey bar where text will be; give it a height and a width. A press on it reaches what stands
- * behind it: browsers forget a press on something that is gone before the button is let go.
+ * A grey bar in place of text that is loading; set its height and width. Presses pass through to
+ * what is behind it: browsers forget a press on an element that disappears before release.
  */
 export function Skeleton({ className }: { readonly className?: string }) {
   return (

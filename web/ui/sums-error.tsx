@@ -1,6 +1,5 @@
 /**
- * Why sums over time could not be shown: hours that are not kept any more are no fault, and another
- * range helps.
+ * Why sums over time could not be shown: deleted hours are not a failure, and another range helps.
  */
 import { ChartColumnStacked } from 'lucide-react'
 import { problemWith } from '../api/api-error.ts'
@@ -13,7 +12,7 @@ export function SumsError({
   readonly error: unknown
   readonly retry?: () => void
 }) {
-  // The steps that a page asks for are too short only where older hours are gone.
+  // The steps that a page requests are only too short for deleted hours.
   if (problemWith(error, 'interval') === undefined)
     return <ErrorState error={error} {...(retry && { retry })} />
   return (

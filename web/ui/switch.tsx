@@ -1,4 +1,4 @@
-/** On or off, at once: for what needs no button to save it. */
+/** An on/off switch that takes effect without a save button. */
 import { classNames } from './class-names.ts'
 
 export function Switch({
@@ -7,7 +7,7 @@ export function Switch({
   onChange,
   disabled = false,
 }: {
-  /** The thing that is on or off, for screen readers. */
+  /** What it switches, for screen readers. */
   readonly label: string
   readonly isOn: boolean
   readonly onChange: (isOn: boolean) => void

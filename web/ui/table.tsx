@@ -1,6 +1,6 @@
 /**
- * Tables that scroll sideways on narrow screens rather than squeeze. Their cells are plain `td`s,
- * or follow from a list of columns.
+ * Tables that scroll sideways on narrow screens. Their cells are plain `td`s, or derived from a
+ * list of columns.
  */
 import type { ReactNode } from 'react'
 import { classNames } from './class-names.ts'
@@ -21,7 +21,8 @@ export function Table({
   readonly children: ReactNode
 }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by
+    // keyboard
     <section className="relative overflow-x-auto last:rounded-b-xl" tabIndex={0} aria-label={label}>
       <table
         className={classNames(
@@ -65,7 +66,7 @@ export function Th({
   )
 }
 
-/** A column, as data. */
+/** A column as data. */
 export interface Column<Row> {
   readonly title: string
   readonly cell: (row: Row) => ReactNode

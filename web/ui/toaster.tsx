@@ -1,4 +1,4 @@
-/** The place of toasts; loaded with the first of them. */
+/** The container of toasts; loaded with the first of them. */
 import { createRoot, type Root } from 'react-dom/client'
 import { toast as sonner, Toaster } from 'sonner'
 import { Sentence } from './sentence.tsx'
@@ -18,7 +18,7 @@ let root: Root | undefined
 
 function mount(): void {
   root ??= createRoot(document.body.appendChild(document.createElement('div')))
-  // Each time: the reader may have changed it since the last message.
+  // Read each time, because the reader may have changed it.
   const theme = document.documentElement.dataset.theme === 'dark' ? 'dark' : 'light'
   root.render(<Toaster position="bottom-right" theme={theme} closeButton />)
 }

@@ -1,6 +1,6 @@
 /**
- * A change that the reader asks the gateway for: it is sent, the answers that it makes stale are
- * asked for again, and a message says that it is done. Must not know what changes.
+ * A change requested by the reader: sends it, reloads stale answers, and shows a confirmation. Must
+ * not know what changes.
  */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
@@ -21,12 +21,12 @@ interface Change<Answer, Given> {
   readonly done?: Said | ((answer: Answer, given: Given) => Said)
   /** Runs last. */
   readonly onDone?: (answer: Answer, given: Given) => unknown
-  /** For things that somebody else may have changed meanwhile. */
+  /** For resources that someone else may have changed meanwhile. */
   readonly failureMakesStale?: readonly OperationName[]
   readonly onFailure?: (error: Error) => unknown
   /** Set when nothing else on the page shows a failure. */
   readonly saysFailure?: boolean
-  /** Body or answer holds a secret: it is kept no longer than the page shows it. */
+  /** Body or answer contains a secret, which is kept only while the page shows it. */
   readonly isSecret?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** The typed values of a form, and what ties one of them to its control. */
+/** The typed values of a form, and their connection to controls. */
 import { type ChangeEvent, useState } from 'react'
 
 type TextOf<Fields> = {
@@ -12,7 +12,7 @@ export function useFields<Fields extends object>(first: Fields) {
   return { fields, change, bind: bindTo(fields, change) }
 }
 
-/** @returns the props of a control by the interface's name of its field */
+/** @returns a control's props by the API's name of its field */
 export function bindTo<Fields extends object>(
   fields: Fields,
   change: (changed: Partial<Fields>) => void,
@@ -23,7 +23,7 @@ export function bindTo<Fields extends object>(
     onChange: ({
       target: { value },
     }: ChangeEvent<HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement>) =>
-      // A list offers only the values of its field.
+      // A list offers only values of its field.
       change({ [field]: value } as Partial<Fields>),
   })
 }

@@ -1,12 +1,12 @@
 /**
- * How well the targets of a gate take each caller's format: asked for once, because it changes with
+ * How well a gate's targets support each caller's format: loaded once, because it only changes with
  * versions of the gateway.
  */
 import { useQuery } from '@tanstack/react-query'
 import { operationQuery } from '../api/operation-query.ts'
 import { type Fit, findFit } from '../format/format-fit.ts'
 
-/** @returns by the endpoint's path; `unknown` while nothing is known */
+/** @returns by the endpoint's path; `unknown` while loading */
 export function useFormatFit(targets: readonly string[]): (endpoint: string) => Fit {
   const table = useQuery({
     ...operationQuery('GET /v1/conformance'),

@@ -1,7 +1,4 @@
-/**
- * Decides whether figures are asked for again and again: only while someone can see them, and has
- * not said to stop.
- */
+/** Decides whether figures are refreshed: only while they are visible and not paused. */
 import { useEffect, useState } from 'react'
 
 const EVERY_MS = 10_000
@@ -13,7 +10,7 @@ export interface Live {
   readonly toggle: () => void
 }
 
-/** @param isOngoing false: what is shown is past and cannot change */
+/** @param isOngoing false: the shown range is past and cannot change */
 export function useLive(isOngoing: boolean, everyMs: number = EVERY_MS): Live {
   const [isStopped, setStopped] = useState(false)
   const [isVisible, setVisible] = useState(() => document.visibilityState === 'visible')

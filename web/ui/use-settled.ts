@@ -1,14 +1,15 @@
 /**
- * Keeps what is shown until all has come of which the next picture is made: figures of one range
- * within the limits of another would be of neither. Knows no question.
+ * Keeps the current view until everything for the next one has arrived, so that figures and limits
+ * belong to the same range. Knows no query.
  */
 import { replaceEqualDeep, type UseQueryResult } from '@tanstack/react-query'
 import { useState } from 'react'
 
 /**
- * @param view plain data: it is compared with the one before by what is in it
- * @param questions those that are asked; what came of the others is not waited for
- * @returns the view as it was when its questions had been answered last; if they never were, as it is
+ * @param view plain data, compared by value
+ * @param questions the active queries; results of others are not awaited
+ * @returns the view of the last time that all its queries were answered; before that, the current
+ * one
  */
 export function useSettled<View>(
   view: View,
@@ -19,7 +20,7 @@ export function useSettled<View>(
     (question) => !question.isPending && !question.isPlaceholderData,
   )
   const next = isSettled ? replaceEqualDeep(settled, view) : settled
-  // React renders again at once, and asks for no more when the view is the same.
+  // React renders again immediately, and stops when the view is unchanged.
   if (next !== settled) setSettled(next)
   return next ?? view
 }

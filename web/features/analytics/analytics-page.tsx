@@ -57,7 +57,7 @@ export function AnalyticsPage() {
     >
       <FilterBar choices={choices} onChange={change} />
       <BreakdownCard choices={choices} range={range} onChange={change} />
-      {/* No target was asked, so none can be asked for. */}
+      {/* No target was asked, so the group cannot be filtered. */}
       {choices.filters.target === undefined && (
         <RefusedCalls period={range.current} filters={toRefusedFilters(choices.filters)} />
       )}
@@ -73,9 +73,8 @@ function toRefusedFilters({ gate, key }: Choices['filters']): {
   return { ...(gate === undefined ? {} : { gate }), ...(key === undefined ? {} : { key }) }
 }
 
-// Chooses how the sums are grouped, and which calls count.
-
-// An address as text: the page belongs to another feature.
+// Chooses the grouping and the filter. The address is a plain string, because the page belongs to
+// another feature.
 const LOGS: string = '/logs'
 
 function FilterBar({

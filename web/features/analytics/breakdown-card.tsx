@@ -68,7 +68,7 @@ export function BreakdownCard({
   const totals = useQuery(
     operationQuery('GET /v1/analytics', { query: { ...ofGroups, order, limit } }),
   )
-  // The chart draws the groups that lead in its measure, whatever the table is sorted by.
+  // The chart shows the top groups by its measure, whatever the table's order.
   const drawn = useQuery(
     operationQuery('GET /v1/analytics', {
       query: { ...ofGroups, order: show, limit: GROUPS_AT_FIRST },
@@ -91,13 +91,13 @@ export function BreakdownCard({
     [totals, drawn, steps, whole],
   )
   const { current, step, runningFromMs } = shown.range
-  // The same figures in another way: nothing is asked for these.
+  // A different view of the same figures needs no request.
   const { sort, isAscending } = choices
   const shownChoices = { ...shown.choices, show, sort, isAscending }
   const name = toGroupNames(shownChoices.by, [...(shown.sums ?? []), ...(shown.drawnSums ?? [])])
   const largest = listLargest(shown.drawnSums ?? [], DRAWN[show])
   const paint = useGroupPaints(shownChoices.by, largest)
-  // All groups, of which the table may show the first.
+  // All groups, even if the table shows only the first.
   const download = useMutation({
     mutationFn: () => askAllGroups({ ...ofGroups, order }),
     onSuccess: (sums) => {
@@ -217,7 +217,7 @@ function DrawnSelect({
   )
 }
 
-// Hands the table over as a file, made in the browser.
+// Offers the table as a file that the browser creates.
 
 function downloadText(text: string, fileName: string): void {
   const address = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }))
@@ -228,10 +228,10 @@ function downloadText(text: string, fileName: string): void {
   URL.revokeObjectURL(address)
 }
 
-// Gates, targets and keys are painted as everywhere in this browser; classes of status and
-// credentials by what they mean.
+// Gates, targets and keys have the same colours everywhere in this browser; status classes and
+// credentials have fixed ones.
 
-/** Each has a colour and a pattern that no other of its kind has. */
+/** Each has its own colour and pattern. */
 const FIXED: Readonly<Record<string, Paint>> = {
   '2xx': paintAt(0),
   '3xx': paintAt(5),
@@ -282,7 +282,7 @@ function groupOfSeries(
   return largest.find((_, index) => keyOf(index) === key)
 }
 
-/** The groups that are shown, in their order. @param totals one sum a group, of the whole range */
+/** The shown groups in order. @param totals one sum per group, for the whole range */
 function listLargest(totals: readonly Sum[], measure: Measure): readonly (string | null)[] {
   return totals
     .filter((sum) => !sum.isRest && (measure.read(sum) ?? 0) > 0)
@@ -291,12 +291,12 @@ function listLargest(totals: readonly Sum[], measure: Measure): readonly (string
     .map(({ group }) => group)
 }
 
-/** Sums by group and step, as a stacked chart: the largest groups, and the rest as one. */
+/** Sums by group and step as a stacked chart: the largest groups, and the rest as one. */
 function toStackedData(
   place: Omit<FilledPeriod, 'sums'> & { readonly runningFromMs: number | undefined },
   given: {
     readonly sums: readonly Sum[]
-    /** The groups that are shown, in their order. */
+    /** The shown groups in order. */
     readonly largest: readonly (string | null)[]
     readonly measure: Measure
     readonly name: NameGroup

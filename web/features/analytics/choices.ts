@@ -1,6 +1,5 @@
 /**
- * The reader's choices in the analytics, as they stand in the address, so that a view can be
- * shared.
+ * The reader's choices in the analytics, as stored in the address, so that a view can be shared.
  */
 import { NAMED_GROUPS, type NamedGroupBy } from '../../format/group-name.ts'
 import { parseRangeChoice, type RangeChoice } from '../../format/time-range.ts'
@@ -16,7 +15,7 @@ export const GROUPS = [
 
 export type GroupName = (typeof GROUPS)[number][0]
 
-/** The measures to draw: only those that add up can be stacked. */
+/** The measures that can be drawn: only those that add up can be stacked. */
 export const DRAWN = {
   calls: CALLS,
   errors: ERRORS,
@@ -30,7 +29,7 @@ export interface Choices {
   readonly by: GroupName
   readonly show: DrawnName
   readonly filters: Readonly<Partial<Record<NamedGroupBy, string>>>
-  /** A column of the table, or the drawn measure: the table follows it until a column is chosen. */
+  /** A column of the table, or the drawn measure, which the table uses until a column is chosen. */
   readonly sort: string
   readonly isAscending: boolean
 }
@@ -57,12 +56,12 @@ export function parseChoices(search: Search): Choices {
 
 /** The server's ranking of groups, so that the first page matches the table's order. */
 export function orderOf({ by, sort, show, isAscending }: Choices): DrawnName | 'name' {
-  // The server knows keys by their ids.
+  // The server orders keys by their ids.
   if (sort === 'name') return isAscending && by !== 'key' ? 'name' : show
   return isDrawn(sort) && !isAscending ? sort : show
 }
 
-/** Leaves out defaults: addresses stay short. */
+/** Omits defaults, so that addresses stay short. */
 export function toSearch(choices: Choices): Record<string, string> {
   return {
     ...choices.range,
@@ -78,7 +77,7 @@ function isDrawn(value: unknown): value is DrawnName {
   return typeof value === 'string' && Object.hasOwn(DRAWN, value)
 }
 
-/** By what the log can pick a group out. */
+/** The log's filter for each grouping. */
 const FILTER_OF: Readonly<Partial<Record<GroupName, string>>> = {
   gate: 'gate',
   target: 'target',
@@ -86,7 +85,7 @@ const FILTER_OF: Readonly<Partial<Record<GroupName, string>>> = {
   status: 'status',
 }
 
-/** @param group null or undefined: none that the log can pick out */
+/** @param group null or undefined: one that the log cannot filter by */
 export function toLogFilters(
   { by, show, filters }: Pick<Choices, 'by' | 'show' | 'filters'>,
   group: string | null | undefined,

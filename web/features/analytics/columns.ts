@@ -42,7 +42,7 @@ export const COLUMNS: readonly Column[] = [
 /** Orders rows by their sum while tokens are drawn. Not a column of the table. */
 const TOKENS_SORT = 'tokens'
 
-/** Rows without a figure stand last, whichever way, and all others together behind them. */
+/** Rows without a figure are last in either direction, followed by the sum of all other groups. */
 export function sortSums(
   sums: readonly Sum[],
   { sort, isAscending }: { readonly sort: string; readonly isAscending: boolean },
@@ -79,7 +79,7 @@ const NOTHING: Readonly<Record<GroupName, string>> = {
 
 export type NameGroup = (sum: Pick<Sum, 'group' | 'isRest'>) => string
 
-/** @param sums that name keys; others are of keys that the account no longer has */
+/** @param sums with names of keys; other ids belong to deleted keys */
 export function toGroupNames(
   by: GroupName,
   sums: readonly Pick<Sum, 'group' | 'name'>[],

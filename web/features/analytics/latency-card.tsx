@@ -1,4 +1,4 @@
-/** How calls' times are spread, and how that changes: what percentiles alone do not show. */
+/** The distribution of calls' durations over time, which percentiles alone do not show. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Grid3x3, Table2 } from 'lucide-react'
@@ -134,7 +134,7 @@ export function LatencyCard({
   )
 }
 
-/** A cell's times by the names of the log's filter. */
+/** A cell's duration range, by the names of the log's filter. */
 function toLengths(
   time: keyof typeof TIMES,
   from: number,

@@ -1,4 +1,4 @@
-/** All groups with all their figures, sortable by each; a group leads to what is behind it. */
+/** All groups with all figures, sortable by each; a group links to its details. */
 import { Link } from '@tanstack/react-router'
 import { ArrowDown, ArrowUp } from 'lucide-react'
 import { formatCount } from '../../format/figures.ts'
@@ -12,7 +12,7 @@ const NAME_COLUMN = 'name'
 /** Takes the width that the figures leave, and is cut to it. */
 const NAME_CLASS =
   'sticky left-0 w-full max-w-0 min-w-36 rail:min-w-32 bg-surface pr-3 pl-5 text-left'
-/** Under a figure: in lines of two words where the table is narrow. */
+/** Below a figure, wrapped where the table is narrow. */
 const MARK =
   'block text-xs min-w-18 whitespace-normal rail:min-w-16 max-sm:whitespace-nowrap min-[90rem]:whitespace-nowrap'
 
@@ -44,7 +44,8 @@ export function SumsTable({
   return (
     <section
       className="overflow-x-auto rounded-b-xl"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by
+      // keyboard
       tabIndex={0}
       aria-label={`Figures by ${groupLabel.toLowerCase()}`}
     >
@@ -104,7 +105,7 @@ function Figures({ sum }: { readonly sum: Sum }) {
   ))
 }
 
-/** The notes under a cost: which calls are estimated, and which are missing from the sum. */
+/** The notes below a cost: estimated calls, and calls missing from the sum. */
 function CostMarks({ sum }: { readonly sum: Sum }) {
   const { estimatedCalls } = sum.cost
   const { unpriced, unreported } = readUnknown(sum)
@@ -150,7 +151,7 @@ function Mark({
   )
 }
 
-/** A gate, target or key becomes a filter, and the table goes on to the next grouping. */
+/** A gate, target or key becomes a filter, and the table changes to the next grouping. */
 function GroupLink({
   sum,
   by,

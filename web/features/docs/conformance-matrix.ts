@@ -1,6 +1,6 @@
 /**
- * The conformance table as a matrix: a row for each kind of target, a column for each endpoint.
- * Pure; knows no provider.
+ * The conformance table as a matrix: a row per kind of target, a column per endpoint. Pure; knows
+ * no provider.
  */
 import { VERDICTS, type Verdict } from '../../../src/contract/conformance-features.ts'
 import type { RowOf } from '../../api/ask.ts'
@@ -9,14 +9,14 @@ import { resultsOf } from '../../format/conformance-losses.ts'
 export type ConformanceEntry = RowOf<'GET /v1/conformance'>
 
 const [RELAYED, LOSSLESS, LOSSY, REFUSED, ABSENT] = VERDICTS
-/** Summaries name the worst verdict first. */
+/** Summaries list the worst verdict first. */
 export const WORST_FIRST = [REFUSED, ABSENT, LOSSY, LOSSLESS, RELAYED]
 
 export interface MatrixRow {
   readonly provider: string
-  /** One of the models of this kind; undefined: all of the provider's are alike. */
+  /** One of the models of this kind; undefined: all of the provider's models are alike. */
   readonly model: string | undefined
-  /** By endpoint; absent: the endpoint does not reach it. */
+  /** By endpoint; absent: not reachable from the endpoint. */
   readonly cells: ReadonlyMap<string, ConformanceEntry>
 }
 
@@ -71,10 +71,7 @@ function findEntry(
   )
 }
 
-/**
- * How many features have each verdict, the worst verdict first; verdicts that none has are left
- * out.
- */
+/** The number of features per verdict, the worst first; unused verdicts are omitted. */
 export function countVerdicts(
   entry: ConformanceEntry,
 ): readonly { readonly verdict: Verdict; readonly count: number }[] {

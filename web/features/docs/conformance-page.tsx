@@ -1,6 +1,6 @@
 /**
- * Shows what each endpoint loses on the way to each target, as the gateway's own code was found to
- * do it.
+ * Shows what each endpoint loses on the way to each target, as measured with the gateway's own
+ * code.
  */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -113,7 +113,7 @@ export function ConformancePage() {
   )
 }
 
-// One pair of endpoint and target: what becomes of each feature, and which fields are lost.
+// One pair of endpoint and target: what happens to each feature, and which fields are lost.
 
 function ConformanceDialog({
   entry,

@@ -111,7 +111,7 @@ function Cell({
   )
 }
 
-/** How many are lost, of how many; the one word where all are alike. */
+/** How many features are lost; a single word when all are alike. */
 function Summary({ counts }: { readonly counts: ReturnType<typeof countVerdicts> }) {
   const [only, ...rest] = counts
   if (only !== undefined && rest.length === 0) return <VerdictBadge verdict={only.verdict} />
@@ -141,7 +141,7 @@ interface VerdictLook {
   readonly means: string
 }
 
-/** The fate of a feature, in a word, with its meaning on hovering. */
+/** What happens to a feature, in one word with a tooltip. */
 export const VERDICT_LOOKS: Readonly<Record<Verdict, VerdictLook>> = {
   relayed: { tone: 'accent', means: 'The bytes pass through as they are.' },
   lossless: { tone: 'ok', means: 'It is translated, and arrives whole.' },

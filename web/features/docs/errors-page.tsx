@@ -1,4 +1,4 @@
-/** The error reference: what each looks like, what it means, what to do. */
+/** The error reference: appearance, meaning and remedy of each error. */
 import { useState } from 'react'
 import { ERROR_KINDS, ERROR_POLICY, type ErrorKind } from '../../../src/contract/error-table.ts'
 import { Badge } from '../../ui/badge.tsx'
@@ -11,17 +11,14 @@ interface ErrorEntry {
   readonly status: number
   readonly flat: string
   readonly type: string
-  /** Null: the reason of the refusal stands there. */
+  /** Null: the reason of the refusal is used. */
   readonly code: string | null
   readonly retryable: boolean
   readonly means: string
   readonly cure: string
 }
 
-/**
- * The type demands an entry for each kind that the gateway has: a new one without words does not
- * compile.
- */
+/** The type requires an entry for every error kind, so a new one without text does not compile. */
 const GUIDANCE: Readonly<Record<ErrorKind, Pick<ErrorEntry, 'means' | 'cure'>>> = {
   invalid_request: {
     means: 'The request is not valid.',
@@ -106,7 +103,7 @@ const GUIDANCE: Readonly<Record<ErrorKind, Pick<ErrorEntry, 'means' | 'cure'>>> 
   },
 }
 
-/** Every error of the gateway: its look from outside, as the gateway's own table has it, with what it means and what to do. */
+/** Every error of the gateway, from its own table, with meaning and remedy. */
 const ERRORS: readonly ErrorEntry[] = ERROR_KINDS.map((kind) => ({
   kind,
   ...ERROR_POLICY[kind],

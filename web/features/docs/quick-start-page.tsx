@@ -1,5 +1,6 @@
 /**
- * From nothing to an answered call, in the reader's own SDK, with this gateway's address filled in.
+ * The quick start: from nothing to an answered call, with the reader's SDK and this gateway's
+ * address.
  */
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
@@ -20,7 +21,7 @@ import {
 import { Table, Th } from '../../ui/table.tsx'
 import { NO_TARGET_TAKES_IT, useFormatFit } from '../../ui/use-format-fit.ts'
 
-/** Stands where the reader's own gate would. */
+/** A placeholder for the reader's own gate. */
 const NO_GATE = 'your-gate'
 
 const NOTES: Readonly<Record<SnippetFamily, string>> = {
@@ -184,7 +185,7 @@ function FamilyCode({
 }
 
 interface Endpoint {
-  /** The base address that an SDK wants. */
+  /** The base address that an SDK needs. */
   readonly base: string
   readonly paths: readonly string[]
   readonly speaks: string

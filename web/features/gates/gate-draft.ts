@@ -1,6 +1,6 @@
 /**
- * A gate while it is edited: what the fields hold, what is wrong with it by the interface's own
- * rules, and what saving would send. Pure.
+ * A gate being edited: the fields' contents, problems by the API's own rules, and the request to
+ * save it. Pure.
  */
 import { createGateBody } from '../../../src/contract/gates.ts'
 import { describeProblems, type Problem } from '../../../src/contract/problems.ts'
@@ -14,20 +14,20 @@ export type Strategy = Gate['strategy']
 export type Overrides = Gate['overrides']
 
 export interface TargetDraft {
-  /** Stays the same while the target is moved and renamed. */
+  /** Stable while the target is moved and renamed. */
   readonly key: string
   readonly model: string
   /** Empty: 1. */
   readonly weight: string
 }
 
-/** The content of the fields: numbers as they were typed; the gateway decides empty ones. */
+/** The fields' contents: numbers as typed; empty ones are left to the gateway. */
 export interface GateDraft {
   readonly id: string
   readonly displayName: string
   readonly description: string
   readonly targets: readonly TargetDraft[]
-  /** In the field that adds one: none of them yet. */
+  /** In the field that adds a target; not one of the targets yet. */
   readonly typedTarget: string
   readonly strategy: Strategy
   readonly hedgeAfterMs: string
@@ -91,7 +91,7 @@ export function toDraft(gate: Gate): GateDraft {
   }
 }
 
-/** Without the id, which is given once and never changed. */
+/** Without the id, which cannot be changed. */
 export function toSettings(
   draft: GateDraft,
 ): Required<Omit<GateSettings, 'displayName'>> & GateSettings {
@@ -125,7 +125,7 @@ export function toNewGate(draft: GateDraft): NewGate {
   return { ...(id === '' ? {} : { id }), ...toSettings(draft) }
 }
 
-/** Only the fields that saving would change. An emptied name is the id again. */
+/** Only the changed fields. An emptied name becomes the id. */
 export function toChanges(gate: Gate, draft: GateDraft): Partial<GateSettings> {
   const before: GateSettings = toSettings(toDraft(gate))
   const after: GateSettings = { displayName: gate.id, ...toSettings(draft) }
@@ -136,15 +136,13 @@ export function toChanges(gate: Gate, draft: GateDraft): Partial<GateSettings> {
   return Object.fromEntries(changed)
 }
 
-/** Saved without it, a gate would seem to have it. */
+/** Otherwise the reader might think that it was saved. */
 const NOT_ADDED: Problem = {
   field: 'typedTarget',
   message: 'Is no target yet: choose it with Enter, or empty the field.',
 }
 
-/**
- * By the schema that the gateway itself checks with, in its words and with its names of the fields.
- */
+/** By the schema that the gateway itself uses, with its messages and field names. */
 export function findProblems(draft: GateDraft): readonly Problem[] {
   const body = toNewGate(draft)
   const checked = createGateBody.safeParse(body)
@@ -152,7 +150,7 @@ export function findProblems(draft: GateDraft): readonly Problem[] {
   return draft.typedTarget.trim() === '' ? found : [NOT_ADDED, ...found]
 }
 
-/** The fault of a field itself, or of a member of it. */
+/** The problem of a field or of its members. */
 export function problemAt(problems: readonly Problem[], field: string): string | undefined {
   return problems.find((problem) => isWithin(problem.field, field))?.message
 }
@@ -161,9 +159,7 @@ export function isWithin(field: string, parent: string): boolean {
   return field === parent || field.startsWith(`${parent}.`) || field.startsWith(`${parent}[`)
 }
 
-/**
- * Each target's part of the calls under `weighted`, from 0 to 1; what is no weight counts as none.
- */
+/** Each target's share of the calls under `weighted`, from 0 to 1; invalid weights count as 0. */
 export function toShares(targets: readonly TargetDraft[]): readonly number[] {
   const weights = targets.map(({ weight }) => {
     const value = weight.trim() === '' ? 1 : toWhole(weight)
@@ -182,17 +178,17 @@ function toNullable(text: string): number | null {
 }
 
 /**
- * A comma stands between thousands there: a limit of 1,000 tokens is not one token. Some write a
- * point in its place, and others mean decimals by it: such a text is no whole number.
+ * Commas may separate thousands: a limit of 1,000 tokens is not one token. Points are ambiguous,
+ * because some use them for thousands and others for decimals, so such text is not a whole number.
  */
 function toWhole(text: string): number {
   return text.includes('.') ? NOT_WHOLE : toNumber(joinGroups(text.trim()))
 }
 
-/** Any such number: the schema then says that it wants a whole one. */
+/** Any fraction makes the schema ask for a whole number. */
 const NOT_WHOLE = 0.5
 
-/** NaN for what is no number: the schema then says what it wants instead. */
+/** NaN for invalid text; the schema then says what is expected. */
 function toNumber(text: string): number {
   return Number(text.trim().replace(',', '.'))
 }

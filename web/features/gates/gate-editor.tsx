@@ -1,4 +1,4 @@
-/** Changes a gate: sends only what changed, and says what of it took effect. */
+/** Changes a gate: sends only changes, and reports what took effect. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { ChangedMeanwhile, changeSame } from '../../api/change-same.ts'
@@ -26,7 +26,7 @@ export function GateEditor({
   readonly onDirty: (isDirty: boolean) => void
 }) {
   const queryClient = useQueryClient()
-  /** The gate when the fields were last filled: others may change the gate meanwhile. */
+  /** The gate when the fields were last filled; others may change it meanwhile. */
   const [base, setBase] = useState(gate)
   const [saved, setSaved] = useState<readonly string[]>()
   const form = useGateForm(toDraft(base))
@@ -74,7 +74,8 @@ export function GateEditor({
     if (isDirty) setSaved(undefined)
   }, [isDirty])
   const wasChangedElsewhere = gate.updatedAt > base.updatedAt
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only a change of the gate itself fills the fields again
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only a change of the gate itself
+  // refills the fields
   useEffect(() => {
     if (!wasChangedElsewhere || isDirty) return
     begin(gate)
@@ -94,7 +95,7 @@ export function GateEditor({
     save.reset()
   }
   const discard = () => {
-    // The gate as the others have left it.
+    // The gate as others have changed it.
     begin(gate)
     save.reset()
   }
@@ -162,7 +163,7 @@ function SavedNote({ saved }: { readonly saved: readonly string[] }) {
   )
 }
 
-// Describes a change of a gate, in a few words for each field. Pure.
+// Describes a change of a gate, in a few words per field. Pure.
 
 const LABELS: Readonly<Record<keyof GateSettings, string>> = {
   displayName: 'name',
@@ -182,7 +183,7 @@ function nameChanges(changes: Partial<GateSettings>): string {
     .join(', ')
 }
 
-/** The gateway's answer, so that the message names what is in effect. */
+/** Uses the gateway's answer, so that the message names what is in effect. */
 function describeChanges(before: Gate, after: Gate): readonly string[] {
   const told: string[] = []
   const note = (field: keyof GateSettings, from: string, to: string) => {

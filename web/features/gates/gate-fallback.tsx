@@ -1,6 +1,6 @@
 /**
- * Says that a gate lives on its fallback: the share of its calls that another target than the first
- * answered, and why the first did not. Shows nothing where the gateway does not list the gate.
+ * Reports that a gate depends on its fallback: the share of its calls that another target than the
+ * first answered, and why. Shows nothing when the gateway does not list the gate.
  */
 import { useQuery } from '@tanstack/react-query'
 import { Split } from 'lucide-react'
@@ -17,7 +17,7 @@ export type GateFallback = RowOf<'GET /v1/targets/fallbacks'>
 const AGAIN_AFTER_MS = 15_000
 const MOSTLY = 0.5
 
-/** By the ids of their gates. */
+/** By gate id. */
 export function useGateFallbacks(): ReadonlyMap<string, GateFallback> {
   const answer = useQuery({
     ...operationQuery('GET /v1/targets/fallbacks'),
@@ -27,7 +27,7 @@ export function useGateFallbacks(): ReadonlyMap<string, GateFallback> {
   return new Map(answer.data?.data.map((fallback) => [fallback.gate, fallback]))
 }
 
-/** Below the name of a gate in a list. */
+/** Below a gate's name in a list. */
 export function FallbackBadge({ fallback }: { readonly fallback: GateFallback | undefined }) {
   if (fallback === undefined) return null
   const { share, message } = fallback
@@ -41,7 +41,7 @@ export function FallbackBadge({ fallback }: { readonly fallback: GateFallback | 
   )
 }
 
-/** On the page of the gate. */
+/** On the gate's page. */
 export function FallbackNotice({ gateId }: { readonly gateId: string }) {
   const fallback = useGateFallbacks().get(gateId)
   if (fallback === undefined) return null

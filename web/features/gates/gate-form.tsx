@@ -1,4 +1,4 @@
-/** The fields of a gate, for a new one and for one that is changed. Saves nothing itself. */
+/** The fields of a gate, for creating and editing. Saves nothing itself. */
 import { ChevronRight } from 'lucide-react'
 import { type ReactNode, useEffect, useState } from 'react'
 import { REASONING_EFFORTS } from '../../../src/contract/words.ts'
@@ -105,7 +105,7 @@ function IdField({ form, isNew }: { readonly form: GateForm; readonly isNew: boo
   )
 }
 
-/** The fault of the targets together; each row shows its own. */
+/** A problem of the targets as a whole; each row shows its own. */
 function problemOfAll({ draft, problem }: GateForm): string | undefined {
   const rows = draft.targets.map(
     (_, index) => problem(`targets[${index}].model`) ?? problem(`targets[${index}].weight`),
@@ -113,7 +113,7 @@ function problemOfAll({ draft, problem }: GateForm): string | undefined {
   return rows.some((one) => one !== undefined) ? undefined : problem('targets')
 }
 
-// Three choices of the target that is asked first, each said in one line.
+// The three strategies for choosing the first target, each in one line.
 
 const STRATEGIES: readonly {
   readonly id: Strategy
@@ -169,7 +169,7 @@ const OVERRIDES: Readonly<Record<Overrides, string>> = {
   allow: 'Allow: what the request says counts',
 }
 
-/** A gate's defaults for its callers, and how long and how often it tries: the parts that most gates leave as they are. */
+/** A gate's defaults, timeouts and retries: settings that most gates leave unchanged. */
 function SettingsFolds({ form }: { readonly form: GateForm }) {
   return (
     <>
@@ -311,8 +311,7 @@ function summariseAdvanced(draft: GateDraft): string {
   return set.length === 0 ? 'Hedging, time limit, retries' : set.join(' · ')
 }
 
-// A part of a form that is folded away until it is needed, and says in its heading what is set in
-// it.
+// A collapsed part of a form, whose heading summarises its settings.
 
 function Fold({
   title,
@@ -322,7 +321,7 @@ function Fold({
 }: {
   readonly title: string
   readonly summary: string
-  /** Something in it needs attention: it opens. */
+  /** It contains a problem and therefore opens. */
   readonly isWrong: boolean
   readonly children: ReactNode
 }) {

@@ -1,4 +1,4 @@
-/** One gate: changed, tried out, put into code. */
+/** One gate: edit, test, and code snippets. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { ArrowLeft, Trash2 } from 'lucide-react'
@@ -117,7 +117,7 @@ function GateParts({ gate }: { readonly gate: Gate }) {
   return (
     <>
       <FallbackNotice gateId={gate.id} />
-      {/* Only hidden while another part is shown: what was typed must not be lost. */}
+      {/* Hidden and not removed while another tab is shown, so that typed text is kept. */}
       <div hidden={tab !== undefined}>
         <GateEditor gate={gate} onDirty={setDirty} />
       </div>
@@ -127,7 +127,7 @@ function GateParts({ gate }: { readonly gate: Gate }) {
   )
 }
 
-// Asks before a gate is deleted, says what will stop working, and can create it again afterwards.
+// Confirms the deletion of a gate, names the consequences, and can restore the gate.
 
 function DeleteGateDialog({
   gate,

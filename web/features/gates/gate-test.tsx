@@ -1,4 +1,4 @@
-/** Asks every target of the saved gate once, and shows how each did beside the others. */
+/** Tests every target of the saved gate once, and shows the results side by side. */
 import { LoaderCircle, Play } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { type AnswerOf, ask } from '../../api/ask.ts'
@@ -64,7 +64,8 @@ export function GateTest({
         >
           {gate.targets.map(({ model }, index) => (
             <TestRow
-              // biome-ignore lint/suspicious/noArrayIndexKey: a gate may name a target twice, and nothing moves here
+              // biome-ignore lint/suspicious/noArrayIndexKey: a gate may list a target twice, and
+              // the order is fixed
               key={index}
               target={results?.[index]?.target ?? model}
               result={results?.[index]}

@@ -1,4 +1,4 @@
-/** The account's gates: what each asks, how its targets do, and what went through it. */
+/** The account's gates: targets, health and traffic. */
 import { Link } from '@tanstack/react-router'
 import { Route } from 'lucide-react'
 import { memo, useDeferredValue, useState } from 'react'
@@ -118,7 +118,7 @@ interface GateRowsProps {
   readonly fallbacks: ReturnType<typeof useGateFallbacks>
 }
 
-/** For screens where a table would hide the targets behind its edge. */
+/** For narrow screens, where a table would hide the targets. */
 function GateCards({ gates, healthOf, recentOf, exhausted, fallbacks }: GateRowsProps) {
   return (
     <ul aria-label="Gates" className="divide-y divide-line md:hidden">
@@ -209,7 +209,8 @@ function GateTargets({
   return (
     <ol className="flex flex-col gap-1.5">
       {gate.targets.slice(0, SHOWN_TARGETS).map(({ model }, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a gate may name a target twice, and nothing moves here
+        // biome-ignore lint/suspicious/noArrayIndexKey: a gate may list a target twice, and the
+        // order is fixed
         <li key={index} className="flex items-baseline gap-2">
           <span className="w-9 shrink-0 text-right text-xs text-ink-faint tabular-nums">
             {shares === undefined ? `${index + 1}` : formatShare(shares[index])}

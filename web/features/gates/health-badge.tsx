@@ -1,6 +1,4 @@
-/**
- * One target's health: the word in a badge, the sentence behind it for those who hover or listen.
- */
+/** One target's health: a word in a badge, with a sentence for hovering and screen readers. */
 import type { RowOf } from '../../api/ask.ts'
 import { formatDuration } from '../../format/figures.ts'
 import type { TimeZone } from '../../format/time-zone.ts'
@@ -9,9 +7,7 @@ import { Badge, type Tone } from '../../ui/badge.tsx'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
 
 export type TargetHealth = RowOf<'GET /v1/targets/health'> & {
-  /**
-   * When the node that saw it started; undefined: one of an earlier version, which does not say.
-   */
+  /** When the reporting node started; undefined: an earlier version that does not report it. */
   readonly seenSince?: string | undefined
 }
 
@@ -72,7 +68,7 @@ export function describeHealth(
 }
 
 function describeUnseen(health: TargetHealth, now: number, zone: TimeZone): HealthWords {
-  // The gateway forgot the reason with the credential that failed.
+  // The gateway forgot the reason together with the failed credential.
   if (health.lastFailure !== null) {
     const sentence = `Not called since its credential was changed.${describeFailure(health, now)}`
     return { tone: 'neutral', word: 'not seen since the change', sentence }

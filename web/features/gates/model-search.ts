@@ -1,11 +1,11 @@
-/** Finds the targets to offer for a typed text, the likeliest first. Pure. */
+/** Finds the targets to offer for typed text, the most likely first. Pure. */
 import type { RowOf } from '../../api/ask.ts'
 
 export interface ModelOption {
   /** `provider/model`. */
   readonly target: string
   readonly providerName: string
-  /** The name that people use for the model; undefined: its id. */
+  /** The model's display name; undefined: its id. */
   readonly name: string | undefined
   readonly isConfigured: boolean
   /** US dollars per million tokens. */
@@ -17,15 +17,15 @@ export interface Catalog {
   readonly providers: readonly RowOf<'GET /v1/providers'>[]
   readonly models: readonly RowOf<'GET /v1/provider-models'>[]
   readonly ownedModels: readonly RowOf<'GET /v1/owned-models'>[]
-  /** Providers that the account has an active key of its own for. */
+  /** Providers for which the account has its own active key. */
   readonly ownKeys: ReadonlySet<string>
 }
 
 const OWNED = 'owned'
 
 /**
- * The account's own models first, then the targets that calls can reach, then the rest; of each
- * provider current models before old ones.
+ * The account's own models first, then reachable targets, then the rest; within a provider newer
+ * models first.
  */
 export function toModelOptions({
   providers,
@@ -62,7 +62,7 @@ function newestOfEachFirst(models: Catalog['models']): Catalog['models'] {
   return [...byProvider.values()].flatMap(newestFirst)
 }
 
-/** Every word has to occur in the target, the model's name or the provider's. */
+/** Every word must occur in the target, the model's name or the provider's. */
 export function searchModels(
   options: readonly ModelOption[],
   text: string,
@@ -83,7 +83,7 @@ export function searchModels(
     .map(({ option }) => option)
 }
 
-/** Lower is likelier; among equals the order of the options stays. */
+/** Lower is more likely; ties keep the order of the options. */
 function rankOf({ target, isConfigured }: ModelOption, wanted: string): number {
   const name = target.toLowerCase()
   if (name === wanted) return 0
@@ -99,7 +99,7 @@ export function toTypedTarget(text: string): string | undefined {
 }
 
 const DATE = /20\d{2}-?\d{2}-?\d{2}|\d{2}-20\d{2}/g
-/** `70b`, `8x7b`, `128k`, `4bit`: a size says nothing of the age. */
+/** `70b`, `8x7b`, `128k`, `4bit`: sizes, which do not show the age. */
 const SIZE = /\d+(?:x\d+)?(?:\.\d+)?(?:b|m|k|bit|fp)(?![a-z])/g
 /** `2512`: year and month. */
 const YEAR_AND_MONTH = /(?<!\d)2[2-9](?:0[1-9]|1[0-2])(?!\d)/
@@ -107,12 +107,12 @@ const VERSION = /(?<!\d)(\d{1,2})(?:[.p-](\d{1,2}))?(?!\d)/
 const SNAPSHOT = /-(?:\d{4}|\d{2}-\d{2})(?!\d)/g
 
 interface Age {
-  /** 0: the name has none. */
+  /** 0: none in the name. */
   readonly version: number
   readonly month: number
 }
 
-/** @returns the same, newer versions first; those without a version keep their order at the end */
+/** @returns newer versions first; those without a version last, in their order */
 export function newestFirst<Model extends { readonly id: string }>(
   models: readonly Model[],
 ): readonly Model[] {

@@ -1,7 +1,4 @@
-/**
- * A gate's targets in their order: dragged, moved by keyboard or with buttons, renamed, weighted,
- * removed.
- */
+/** A gate's targets in order: drag, move by keyboard or buttons, rename, weight, remove. */
 import {
   type Announcements,
   closestCenter,
@@ -54,7 +51,7 @@ export function TargetList({
   onChange,
 }: TargetListProps) {
   const sensors = useSensors(
-    // A press that does not move is a click.
+    // A press without movement is a click.
     useSensor(PointerSensor, { activationConstraint: { distance: 4 } }),
     useSensor(KeyboardSensor, { coordinateGetter: sortableKeyboardCoordinates }),
   )
@@ -114,8 +111,7 @@ function toAnnouncements(targets: readonly TargetDraft[]): Announcements {
   const lifted = (id: string | number) => `Lifted ${nameOf(id)}, at place ${placeOf(id)} ${of}.`
   return {
     onDragStart: ({ active }) => lifted(active.id),
-    // Told at once of the place where it was lifted, too: that must not drown what was said of the
-    // lifting.
+    // Also called for the start position, which must not replace the announcement of the lift.
     onDragOver({ active, over }) {
       if (over === null) return undefined
       return over.id === active.id ? lifted(active.id) : `Now at place ${placeOf(over.id)} ${of}.`
@@ -132,10 +128,10 @@ interface TargetRowProps {
   readonly target: TargetDraft
   readonly index: number
   readonly count: number
-  /** Under `weighted`: its part of the calls, 0 to 1. */
+  /** Under `weighted`: its share of the calls, 0 to 1. */
   readonly share: number | undefined
   readonly option: ModelOption | undefined
-  /** The list knows other models of its provider. */
+  /** The catalog lists other models of its provider. */
   readonly isUnknownModel: boolean
   /** Undefined: the gateway does not know the target yet. */
   readonly health: TargetHealth | undefined
@@ -157,7 +153,7 @@ function TargetRow(props: TargetRowProps) {
   return (
     <li
       ref={sortable.setNodeRef}
-      // Along the list only: sideways there is nothing.
+      // Only vertical movement.
       style={{
         transform:
           sortable.transform === null
@@ -253,8 +249,8 @@ function TargetRow(props: TargetRowProps) {
   )
 }
 
-// The losses of each caller's format on the way to a target: counted, and named on opening. Says
-// nothing where nothing is known.
+// What each caller's format loses on the way to a target: a count, with names on opening. Shows
+// nothing when unknown.
 
 function TargetLosses({ target }: { readonly target: string }) {
   const table = useQuery({

@@ -1,6 +1,4 @@
-/**
- * Adds a target: a search over all models that are known, and any `provider/model` that is typed.
- */
+/** Adds a target: searches all known models, and accepts any typed `provider/model`. */
 import { Plus } from 'lucide-react'
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import { formatUsd } from '../../format/figures.ts'
@@ -15,7 +13,7 @@ const NONE = -1
 
 interface Choice {
   readonly target: string
-  /** Undefined: it was typed, and the list has no such model. */
+  /** Undefined: typed, and not in the catalog. */
   readonly option: ModelOption | undefined
 }
 
@@ -37,14 +35,13 @@ export function TargetPicker({
   const listId = useId()
   const activeItem = useRef<HTMLDivElement>(null)
   const choices = isOpen ? toChoices(catalog.options, text) : []
-  // A typed text chooses its first match, an empty field nothing.
+  // Typed text selects its first match, an empty field nothing.
   const first = text.trim() === '' ? NONE : 0
   const current = Math.min(Math.max(active, first), choices.length - 1)
   const chosen = choices[current]
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another choice is to be seen
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when another option is active
   useEffect(() => {
-    // In braces: browsers have come to answer with a promise, and React would call that as a
-    // clean-up.
+    // In braces: newer browsers return a promise, which React would use as a clean-up function.
     activeItem.current?.scrollIntoView({ block: 'nearest' })
   }, [active])
 
@@ -106,7 +103,7 @@ export function TargetPicker({
           {isOpen && (
             <div className="absolute inset-x-0 top-full z-30 mt-1 rounded-xl border border-line bg-surface shadow-high">
               {problem !== undefined && (
-                // The same stands beneath the field, where the list covers it.
+                // Repeats the message below the field, which the list covers.
                 <p aria-hidden className="px-4 pt-2.5 text-[13px] text-danger">
                   {problem}
                 </p>
@@ -115,12 +112,13 @@ export function TargetPicker({
                 id={listId}
                 role="listbox"
                 aria-label="Models"
-                // Browsers make a list that scrolls a stop for Tab unless it says otherwise.
+                // Browsers make a scrolling list focusable by default.
                 tabIndex={-1}
                 className="max-h-72 overflow-y-auto p-1"
               >
                 {choices.map((choice, index) => (
-                  // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the focus, and takes the keys
+                  // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the focus and
+                  // handles the keys
                   <div
                     key={choice.target}
                     id={`${listId}-${index}`}
@@ -128,7 +126,7 @@ export function TargetPicker({
                     role="option"
                     tabIndex={-1}
                     aria-selected={choice === chosen}
-                    // The focus stays in the field.
+                    // Keeps the focus in the field.
                     onMouseDown={(event) => event.preventDefault()}
                     onMouseMove={() => setActive(index)}
                     onClick={() => add(choice)}
@@ -156,7 +154,7 @@ export function TargetPicker({
   )
 }
 
-/** Round the ends of the list. */
+/** Wraps around at the ends of the list. */
 function step(from: number, key: 'ArrowDown' | 'ArrowUp', count: number): number {
   if (key === 'ArrowDown') return (from + 1) % count
   return from <= 0 ? count - 1 : from - 1
@@ -207,7 +205,7 @@ function ChoiceText({
   )
 }
 
-/** Unknown is not wrong: vendors have models that this version's list does not know. */
+/** Unknown is not wrong: providers have models that this version's catalog does not list. */
 export function UnknownModelBadge() {
   return (
     <span
@@ -219,7 +217,7 @@ export function UnknownModelBadge() {
   )
 }
 
-/** `$1.25 in · $10.00 out`; empty where nothing is known. */
+/** `$1.25 in · $10.00 out`; empty when unknown. */
 export function toPriceText({
   inputUsd,
   outputUsd,

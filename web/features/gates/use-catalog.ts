@@ -1,6 +1,6 @@
 /**
- * The catalog that targets are chosen from. An editor asks for it when it opens, and it is kept: it
- * changes with versions of the gateway.
+ * The catalog for choosing targets. Loaded when an editor opens, and kept, because it only changes
+ * with versions of the gateway.
  */
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
@@ -13,7 +13,7 @@ export interface TargetCatalog {
   readonly options: readonly ModelOption[]
   readonly optionOf: (target: string) => ModelOption | undefined
   readonly isKnownProvider: (id: string) => boolean
-  /** True where the provider's other models are listed, and this one is not. */
+  /** True when the provider's other models are listed, and this one is not. */
   readonly isUnknownModel: (target: string) => boolean
   readonly isLoading: boolean
 }

@@ -1,6 +1,6 @@
 /**
- * The state of a gate's form: what is in it, what to say of each field, and whether anything would
- * be lost. Sends nothing.
+ * The state of a gate's form: contents, messages per field, and whether there are unsaved changes.
+ * Sends nothing.
  */
 import { useMemo, useState } from 'react'
 import type { Problem } from '../../../src/contract/problems.ts'
@@ -11,11 +11,11 @@ import { findProblems, type GateDraft, isWithin, problemAt } from './gate-draft.
 export interface GateForm {
   readonly draft: GateDraft
   readonly set: <Field extends keyof GateDraft>(field: Field, value: GateDraft[Field]) => void
-  /** The fault to show at a field, by the interface's name of it: `targets[1].model`. */
+  /** The problem to show at a field, by the API's name: `targets[1].model`. */
   readonly problem: (field: string) => string | undefined
   /** A refusal that belongs to no field of the form. */
   readonly refusal: unknown
-  /** Shows everything that is wrong. @returns whether nothing is */
+  /** Shows every problem. @returns whether there are none */
   readonly check: () => boolean
   readonly refuse: (error: unknown) => void
   readonly reset: (draft: GateDraft) => void
@@ -42,7 +42,7 @@ export function useGateForm(initial: GateDraft): GateForm {
     draft,
     set: (field, value) => {
       setDraft((before) => ({ ...before, [field]: value }))
-      // A search is no fault while it is typed.
+      // An incomplete search is not a problem.
       if (field !== 'typedTarget') setTouched((before) => new Set([...before, toApiField(field)]))
       setRefusal(undefined)
       setRefused((before) =>
@@ -70,7 +70,7 @@ export function useGateForm(initial: GateDraft): GateForm {
   }
 }
 
-/** A conflict names no field; there is but one thing of a gate that another can have taken. */
+/** A conflict names no field; only a gate's id can conflict. */
 function toProblems(error: unknown): readonly Problem[] {
   if (!(error instanceof ApiError)) return []
   if (error.problems.length > 0) return error.problems

@@ -7,7 +7,7 @@ import { readErrors } from '../../format/usage-measures.ts'
 const DAY_MS = 86_400_000
 
 export interface RecentCalls {
-  /** Undefined: not known. */
+  /** Undefined: unknown. */
   readonly calls: number | undefined
   readonly errors: number | undefined
 }
@@ -15,10 +15,7 @@ export interface RecentCalls {
 const UNKNOWN: RecentCalls = { calls: undefined, errors: undefined }
 const NONE: RecentCalls = { calls: 0, errors: 0 }
 
-/**
- * The answer names the gates with the most calls; where there are more, nothing is known of the
- * others.
- */
+/** The answer lists the gates with the most calls; others may be unknown. */
 export function useRecentCalls(): (gateId: string) => RecentCalls {
   const from = useMemo(() => new Date(Date.now() - DAY_MS).toISOString(), [])
   const usage = useQuery(

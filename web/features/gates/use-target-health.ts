@@ -1,19 +1,16 @@
-/**
- * The health of the account's targets as this node sees it, asked for again and again while
- * somebody looks.
- */
+/** The health of the account's targets as this node sees it, refreshed while someone looks. */
 import { useQuery } from '@tanstack/react-query'
 import { operationQuery } from '../../api/operation-query.ts'
 import type { TargetHealth } from './health-badge.tsx'
 
 const AGAIN_AFTER_MS = 5_000
 
-/** When the node that answers started; undefined while that is not known. */
+/** When the answering node started; undefined while unknown. */
 export function useSeenSince(): string | undefined {
   return useQuery(operationQuery('GET /v1/targets/health')).data?.seenSince
 }
 
-/** Undefined while it is not known. */
+/** Undefined while loading. */
 export function useTargetHealth(): ((target: string) => TargetHealth | undefined) | undefined {
   const health = useQuery({
     ...operationQuery('GET /v1/targets/health'),

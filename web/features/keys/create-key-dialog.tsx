@@ -1,4 +1,4 @@
-/** Creates a key, or imports one from elsewhere. */
+/** Creates a key, or imports an existing one. */
 import { useRef, useState } from 'react'
 import { type AnswerOf, ask } from '../../api/ask.ts'
 import { nameZone, type TimeZone, toDay } from '../../format/time-zone.ts'
@@ -19,7 +19,7 @@ const WAYS = [
 ] as const
 type Way = (typeof WAYS)[number]['way']
 
-/** Name and end of a key before it is there, whichever way it comes. */
+/** Name and expiry of a new or imported key. */
 interface KeyDraft {
   readonly name: string
   readonly expiry: Expiry
@@ -27,10 +27,10 @@ interface KeyDraft {
 
 const EMPTY_DRAFT: KeyDraft = { name: '', expiry: NEVER }
 
-/** Unmounted when it is closed: nothing that was typed or shown outlives it. */
+/** Unmounted when closed, so that no typed or shown text remains. */
 export function CreateKeyDialog({ onClose }: { readonly onClose: () => void }) {
   const [way, setWay] = useState<Way>('create')
-  // Arrow keys go from way to way: a form that took the focus would end that at the second.
+  // Arrow keys switch between the tabs; a form that took the focus would interrupt that.
   const [wasChosen, setChosen] = useState(false)
   const [draft, setDraft] = useState(EMPTY_DRAFT)
   const [created, setCreated] = useState<CreatedKey>()
@@ -89,7 +89,7 @@ export function CreateKeyDialog({ onClose }: { readonly onClose: () => void }) {
   )
 }
 
-// Creates a key under a name.
+// Creates a key with a name.
 
 type CreatedKey = AnswerOf<'POST /v1/keys'>
 
@@ -102,7 +102,7 @@ function NewKeyForm({
 }: {
   readonly draft: KeyDraft
   readonly onChange: (draft: KeyDraft) => void
-  /** Its first field does, when it appears. */
+  /** Its first field gets the focus when it appears. */
   readonly takesFocus: boolean
   readonly onCreated: (created: CreatedKey) => void
   readonly onCancel: () => void
@@ -110,7 +110,7 @@ function NewKeyForm({
   const zone = useTimeZone()
   const create = useChange({
     send: () => ask('POST /v1/keys', { body: toLabel(draft, { now: Date.now(), zone }) }),
-    // The answer holds the key.
+    // The answer contains the key.
     isSecret: true,
     onAnswer: onCreated,
     makesStale: ['GET /v1/keys'],
@@ -131,8 +131,8 @@ function NewKeyForm({
   )
 }
 
-// Imports a key from elsewhere, so that its users need not change anything. The key is in no state
-// and no cache of the page.
+// Imports an existing key, so that its users need not change anything. The key is in no state and
+// no cache of the page.
 
 const MAX_KEY_LENGTH = 600
 
@@ -188,7 +188,7 @@ function ImportKeyForm({
   )
 }
 
-/** The body's part that both ways share. The form's own field refuses a day that there is not. */
+/** The part of the body that both ways share. The form's own field refuses invalid days. */
 function toLabel(
   { name, expiry }: KeyDraft,
   { now, zone }: { readonly now: number; readonly zone: TimeZone },
@@ -200,10 +200,10 @@ function toLabel(
   }
 }
 
-/** Years have four digits in the interface. */
+/** Years have four digits in the API. */
 const LAST_DAY = '9998-12-31'
 
-/** When a key ends: never, after a while, or with a day. It says which moment that is. */
+/** When a key expires: never, after a duration, or on a day. Shows the exact time. */
 export function ExpiryField({
   expiry,
   onChange,
@@ -211,7 +211,7 @@ export function ExpiryField({
 }: {
   readonly expiry: Expiry
   readonly onChange: (expiry: Expiry) => void
-  /** The end that the key has; null: none, or it is a new key. */
+  /** The key's current expiry; null: none, or a new key. */
   readonly kept?: string | null
 }) {
   const [now] = useState(() => Date.now())
@@ -277,7 +277,7 @@ export function KeyNameField({
 }: {
   readonly name: string
   readonly onChange: (name: string) => void
-  /** When it appears. */
+  /** Gets the focus when it appears. */
   readonly takesFocus?: boolean
 }) {
   return (

@@ -1,7 +1,4 @@
-/**
- * When a key ends: what may be chosen, as the interface takes it, and what a row says of it. Knows
- * no page.
- */
+/** When a key expires: the choices, their API form, and the text in a row. Knows no page. */
 import { startOfDay, type TimeZone } from '../../format/time-zone.ts'
 
 const DAY_MS = 86_400_000
@@ -15,7 +12,7 @@ export const EXPIRY_CHOICES = [
 ] as const
 
 export interface Expiry {
-  /** `keep`: as the key has it; for keys that are there already. */
+  /** `keep`: unchanged, for existing keys. */
   readonly choice: (typeof EXPIRY_CHOICES)[number]['choice'] | 'keep'
   /** For `date`: the last valid day in the pages' zone, such as `2026-12-31`. */
   readonly day: string
@@ -25,10 +22,7 @@ export const NEVER: Expiry = { choice: 'never', day: '' }
 
 const PRESET_DAYS = { '30d': 30, '90d': 90, '1y': 365 } as const
 
-/**
- * @returns milliseconds since the Unix epoch; null: it does not expire; undefined: there is no such
- * day
- */
+/** @returns milliseconds since the Unix epoch; null: no expiry; undefined: an invalid day */
 export function toExpiresAt(
   { choice, day }: Expiry,
   {
@@ -48,7 +42,7 @@ function endOfDay(day: string, zone: TimeZone): number | undefined {
   return Number.isNaN(ms) ? undefined : ms
 }
 
-/** Time enough to put a new key where this one is used. */
+/** Time to replace the key where it is used. */
 const SOON_MS = 14 * DAY_MS
 
 export function stateOfExpiry(expiresAt: string, now: number): 'later' | 'soon' | 'expired' {
@@ -69,10 +63,7 @@ export interface PreviousKey {
   readonly endsAt: string
 }
 
-/**
- * The text that the key had before its rotation, while that is still accepted: never longer than
- * the key itself.
- */
+/** The key's previous text while it is still accepted: at most until the key itself expires. */
 export function previousOf(
   {
     previous,

@@ -129,10 +129,7 @@ function Calls({ apiKey, use }: { readonly apiKey: ApiKey; readonly use: RecentU
   )
 }
 
-/**
- * In a column of its own, or on phones below the name; with what it was before, while that is
- * accepted.
- */
+/** In its own column, or below the name on phones; with the previous text while it is accepted. */
 function MaskedKey({ apiKey, now }: { readonly apiKey: ApiKey; readonly now: number }) {
   const previous = previousOf(apiKey, now)
   const zone = useTimeZone()
@@ -160,7 +157,7 @@ function Expiry({
 }: {
   readonly at: string
   readonly now: number
-  /** For a place without a column's head: it says what happens then. */
+  /** For a place without a column head: the verb of the sentence. */
   readonly verb?: string
 }) {
   const state = stateOfExpiry(at, now)
@@ -188,11 +185,11 @@ function exactly(moment: string, zone: TimeZone): string {
   return `${formatDateTime(moment, zone)} (${nameZone(zone)})`
 }
 
-// Names of those who made keys: members, other keys, and the operator.
+// Names of the creators of keys: members, other keys, and the operator.
 
 const USER_ID = /^user_/
 
-/** @returns undefined while names are on their way, and where it is not known who made it */
+/** @returns undefined while names are loading, and when the creator is unknown */
 function useCreatorNames(keys: readonly ApiKey[]): (key: ApiKey) => string | undefined {
   const members = useQuery(wholeListQuery('GET /v1/members'))
   const keyNames = new Map(keys.map(({ id, name }) => [id, name]))
@@ -209,18 +206,18 @@ function useCreatorNames(keys: readonly ApiKey[]): (key: ApiKey) => string | und
 
 export type KeyStep = 'change' | 'rotate' | 'delete'
 
-/** All that can be done with a key. */
+/** All actions for a key. */
 function KeyMenu({
   name,
   hasExpired,
   onChoose,
 }: {
   readonly name: string
-  /** Expired keys are only renamed or deleted. */
+  /** Expired keys can only be renamed or deleted. */
   readonly hasExpired: boolean
   readonly onChoose: (step: KeyStep) => void
 }) {
-  // A dialog that opened earlier would give the focus back to an entry that is gone.
+  // A dialog that was opened earlier would return the focus to a missing entry.
   const chosen = useRef<KeyStep>(undefined)
   const choose = (step: KeyStep) => () => {
     chosen.current = step

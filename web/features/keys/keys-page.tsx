@@ -1,4 +1,4 @@
-/** The account's API keys: made, shown once, used, changed, rotated, deleted. */
+/** The account's API keys: create, show once, change, rotate, delete. */
 import { KeyRound } from 'lucide-react'
 import { useState } from 'react'
 import { ask } from '../../api/ask.ts'
@@ -63,8 +63,7 @@ function DeleteKeyDialog({ row: apiKey, onClose }: RowDialogProps<ApiKey>) {
   )
 }
 
-// Renames a key, or sets when it ends. It sends only what was changed: an expired key takes a name
-// and nothing else.
+// Renames a key, or sets its expiry. Sends only changes: an expired key accepts only a name.
 
 const toFields = ({ name, expiresAt }: ApiKey): { name: string; expiry: Expiry } => ({
   name,

@@ -1,4 +1,4 @@
-/** Warns of what a key was used for lately, where its calls are about to be refused. */
+/** Warns about recent use of a key whose calls will be refused. */
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import type { AnswerOf, RowOf } from '../../api/ask.ts'

@@ -1,4 +1,4 @@
-/** Gives a key a new text, shows that once, and says until when the old one is accepted. */
+/** Rotates a key's text, shows the new one once, and says until when the old one is accepted. */
 import { type ReactNode, useState } from 'react'
 import { type AnswerOf, ask } from '../../api/ask.ts'
 import { nameZone } from '../../format/time-zone.ts'
@@ -33,7 +33,7 @@ export function RotateKeyDialog({ row: apiKey, onClose }: RowDialogProps<ApiKey>
         path: { id: apiKey.id },
         body: { oldEndsInSeconds: endsIn },
       }),
-    // The answer holds the key.
+    // The answer contains the key.
     isSecret: true,
     onAnswer: setRotated,
     makesStale: ['GET /v1/keys'],
@@ -139,10 +139,10 @@ function OldKey({ masked }: { readonly masked: string }) {
   return <code className="font-mono text-[13px]">{masked}</code>
 }
 
-/** For the window that it is shown in. */
+/** The text of the dialog that shows it. */
 export const SHOWN_ONCE = 'Copy the key now and keep it in a safe place. It is not shown again.'
 
-/** Shows a new key, this once: after closing, it is in no memory of the page. */
+/** Shows a new key once; after closing, it is in no memory of the page. */
 export function NewKeyShown({
   created,
   children,

@@ -1,7 +1,4 @@
-/**
- * One call: beside the list where there is room, else a page of its own. Shows all that the log
- * holds of it.
- */
+/** One call: beside the list if there is room, else as a page. Shows everything in the log. */
 import { useQuery } from '@tanstack/react-query'
 import { ChevronDown, ChevronUp, X } from 'lucide-react'
 import { useEffect, useRef } from 'react'
@@ -15,7 +12,7 @@ import { StatusBadge } from './status-badge.tsx'
 
 export interface CallDetailsProps {
   readonly callId: string
-  /** The list's row of it. */
+  /** Its row in the list. */
   readonly row: Log | undefined
   readonly onClose: () => void
   /** Undefined at the end of the list. */
@@ -27,7 +24,7 @@ export function CallDetails({ callId, row, onClose, onNewer, onOlder }: CallDeta
   const query = useQuery(operationQuery('GET /v1/logs/{id}', { path: { id: callId } }))
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
-    // Alone on the screen, it is what the reader came to; beside the list, the list keeps the keys.
+    // When shown alone, it gets the focus; beside the list, the list keeps the keyboard.
     if (document.getElementById('log-grid')?.offsetParent == null) heading.current?.focus()
   }, [])
   const log = query.data ?? row
@@ -68,7 +65,8 @@ export function CallDetails({ callId, row, onClose, onNewer, onOlder }: CallDeta
         <NotThere callId={callId} query={query} onClose={onClose} />
       ) : (
         <section
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by
+          // keyboard
           tabIndex={0}
           aria-label="Details"
           className="min-h-0 flex-1 overflow-y-auto focus-visible:-outline-offset-2"

@@ -1,4 +1,4 @@
-/** The log's record of a call, part by part. */
+/** The sections of a call's record. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { FlaskConical } from 'lucide-react'
@@ -164,7 +164,7 @@ const PART_NAMES: Readonly<Record<Part['kind'], string>> = {
   otherTool: 'Other tools of the vendor',
 }
 
-/** By the million; the others by the piece. */
+/** Priced per million; the others per unit. */
 const TOKENS: ReadonlySet<Part['kind']> = new Set<Part['kind']>([
   'input',
   'cachedInput',
@@ -177,7 +177,7 @@ const TOKENS: ReadonlySet<Part['kind']> = new Set<Part['kind']>([
   'reasoning',
 ])
 
-/** The use and cost of a call: tokens, each kind at its price, and how far the sum can be relied on. */
+/** The usage and cost of a call: tokens, prices by kind, and the cost's reliability. */
 function CallUsage({ log }: { readonly log: Log }) {
   const { usage } = log
   if (usage === null) {
@@ -225,7 +225,7 @@ function whyNoParts(source: string): string {
     : ' That price is no longer there, so its parts are not shown.'
 }
 
-/** @param parts undefined: they are on their way */
+/** @param parts undefined: loading */
 function CallCost({
   log,
   parts,
@@ -300,7 +300,7 @@ function CallFacts({ log }: { readonly log: Log }) {
   })
 }
 
-/** @param value undefined of a gateway of an earlier version, which does not say */
+/** @param value undefined from a gateway of an earlier version */
 export function tellFact(
   { type, words, without }: Omit<CallFact, 'name'>,
   value: string | number | boolean | null | undefined,
@@ -315,7 +315,7 @@ export function tellFact(
   return type === 'httpStatus' ? String(value) : formatWhole(value)
 }
 
-/** One fact of a call: its name, and what it is. */
+/** One fact of a call: name and value. */
 export function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
   return (
     <div className="grid grid-cols-[5.5rem_minmax(0,1fr)] items-center gap-2">
@@ -334,7 +334,7 @@ const LIMITS: Readonly<Record<string, string>> = {
 }
 const BUDGET_ID = /^bud_/
 
-/** Undefined: no limit refused the call, or an earlier gateway does not say. */
+/** Undefined: no limit refused the call, or an earlier gateway does not report it. */
 function useLimitName({ refusedBy }: Log): string | undefined {
   const isBudget = refusedBy != null && BUDGET_ID.test(refusedBy)
   const budgets = useQuery({ ...wholeListQuery('GET /v1/budgets'), enabled: isBudget })
@@ -345,7 +345,7 @@ function useLimitName({ refusedBy }: Log): string | undefined {
   return budgets.isPending ? 'a budget' : `budget ${refusedBy} (deleted)`
 }
 
-/** In place of a target, of which a refused call has none. */
+/** Shown in place of a target, which a refused call does not have. */
 export function RefusedBy({ log, without }: { readonly log: Log; readonly without: string }) {
   const name = useLimitName(log)
   return (
@@ -355,7 +355,7 @@ export function RefusedBy({ log, without }: { readonly log: Log; readonly withou
   )
 }
 
-/** The limit that refused a call: a budget by its name, other limits in words. */
+/** The limit that refused a call: a budget's name, or other limits in words. */
 function RefusedByFact({ log }: { readonly log: Log }) {
   const name = useLimitName(log)
   if (name === undefined) return null

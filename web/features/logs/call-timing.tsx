@@ -12,14 +12,14 @@ export interface TimedAttempt {
   readonly durationMs: number
   /** `ended`: its answer was no longer needed. */
   readonly state: 'answered' | 'failed' | 'ended'
-  /** Why it failed, in words; undefined: nothing is known. */
+  /** Why it failed, in words; undefined: unknown. */
   readonly reason: string | undefined
 }
 
-/** The log holds no more of a first attempt that was enough than the call itself says. */
+/** A single successful attempt is not in the log's list, so it is derived from the call itself. */
 export function listAttempts(log: Log): readonly TimedAttempt[] {
   if (log.attemptDetails !== null) {
-    // Rows of earlier versions say of no attempt why it failed.
+    // Rows of earlier versions do not say why an attempt failed.
     const isOfBefore = log.attemptDetails.every(({ errorKind }) => errorKind == null)
     return log.attemptDetails.map(({ errorKind, errorCode, ...attempt }) => ({
       ...attempt,
@@ -75,7 +75,8 @@ export function CallTiming({ log }: { readonly log: Log }) {
     <div>
       <ol aria-label="Attempts" className="flex flex-col gap-3">
         {attempts.map((attempt, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: attempts have no other identity, and their order is fixed
+          // biome-ignore lint/suspicious/noArrayIndexKey: attempts have no other identity, and
+          // their order is fixed
           <li key={index}>
             <div className="flex items-baseline justify-between gap-3 text-[13px]">
               <span className="min-w-0 truncate text-ink" title={attempt.target}>

@@ -1,6 +1,6 @@
 /**
- * The meaning of each kind of error, and what to do about it. Every kind of the contract is here;
- * the compiler and a test see to it.
+ * The meaning and remedy of each kind of error. The compiler and a test ensure that every kind of
+ * the contract is included.
  */
 import { ERROR_KINDS, type ErrorKind } from '../../../src/contract/error-table.ts'
 import { type Log, NO_GATE } from './log-filter.ts'
@@ -100,7 +100,7 @@ export const CANCELLED: ErrorExplanation = {
     'the durations in this log.',
 }
 
-/** A failure without a kind, or of a kind that a newer gateway has. */
+/** A failure without a kind, or of a kind that only a newer gateway knows. */
 const OTHER: ErrorExplanation = {
   means: 'The call did not end well.',
   cure: 'The attempts below and the server’s log say more.',
@@ -121,21 +121,21 @@ export function nameError(errorKind: string): string {
   return errorKind.replaceAll('_', ' ')
 }
 
-/** The ledger's words for an id that it did not keep. */
+/** The ledger's markers for an id that was not stored. */
 const NOT_KEPT: Readonly<Record<string, string>> = {
   '(looks like a key)': 'something that looks like an API key, which was not kept',
   '(not a name)': 'something that is no name, which was not kept',
 }
 
 interface SentGate {
-  /** Undefined where it was not kept. */
+  /** Undefined when it was not stored. */
   readonly id: string | undefined
   readonly words: string
 }
 
-/** @returns undefined of a call whose gate there was, or that named none that could be read */
+/** @returns undefined for a call whose gate existed, or that named none */
 export function readSentGate({ gateId, sentGateId }: Log): SentGate | undefined {
-  // A gateway of an earlier version does not say.
+  // A gateway of an earlier version does not report it.
   if (gateId !== NO_GATE || typeof sentGateId !== 'string') return undefined
   const words = NOT_KEPT[sentGateId]
   if (words !== undefined) return { id: undefined, words }

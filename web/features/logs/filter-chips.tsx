@@ -1,4 +1,4 @@
-/** The filters that are set, each with a way to remove it. */
+/** The active filters, each with a button to remove it. */
 import { useQuery } from '@tanstack/react-query'
 import { ChevronDown, Download, X } from 'lucide-react'
 import { toApiRequest } from '../../../src/contract/api-call.ts'
@@ -120,7 +120,10 @@ const FORMATS = [
   ['ndjson', 'NDJSON', 'a JSON object a line'],
 ] as const
 
-/** Downloads of what is filtered, as plain links: the browser sends the session's cookie and writes the file as it comes. */
+/**
+ * Downloads of the filtered calls as plain links: the browser sends the session's cookie and writes
+ * the file as it arrives.
+ */
 export function ExportMenu({ query }: { readonly query: LogQuery }) {
   return (
     <Menu
@@ -154,7 +157,7 @@ export function LiveSwitch({
   onChange,
 }: {
   readonly isOn: boolean
-  /** The gateway did not answer the last time. */
+  /** The last request to the gateway had no answer. */
   readonly isBroken: boolean
   readonly disabledBecause: string | undefined
   readonly onChange: (isOn: boolean) => void

@@ -1,4 +1,4 @@
-/** The controls of the filters: lists of the browser's own, and a field with suggestions. */
+/** The controls of the filters: native lists, and a field with suggestions. */
 import { ChevronDown } from 'lucide-react'
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { classNames } from '../../ui/class-names.ts'
@@ -44,10 +44,7 @@ export function Choice({
   )
 }
 
-/**
- * The chosen value is there also when it is not among the values: a gate that was deleted has calls
- * still.
- */
+/** Includes a chosen value that is not in the list: a deleted gate still has calls. */
 export function Options({
   values,
   chosen,
@@ -66,8 +63,8 @@ export function Options({
 }
 
 /**
- * Free text with suggestions: targets of gates that were changed since are in no list. What cannot
- * be one stays in the field with a message, and filters nothing.
+ * Free text with suggestions, because targets of changed gates are in no list. Invalid text stays
+ * in the field with a message, and filters nothing.
  */
 export function TargetField({
   value,
@@ -83,7 +80,7 @@ export function TargetField({
   const [hasProblem, setHasProblem] = useState(false)
   const problemId = useId()
   const chosen = useRef(value)
-  // One that was chosen here is in the field already, perhaps with what was typed since.
+  // A value chosen here is already in the field, perhaps with more typed since.
   useEffect(() => {
     if (value !== chosen.current) {
       setText(value)
@@ -117,7 +114,7 @@ export function TargetField({
         onChange={({ target, nativeEvent }) => {
           setText(target.value)
           const isKnown = targets.includes(target.value)
-          // One that is picked from the list is whole; one that is typed may begin another.
+          // A value picked from the list is complete; a typed one may be the beginning of another.
           if (isKnown && !(isTyped(nativeEvent) && hasLonger(targets, target.value)))
             choose(target.value)
         }}

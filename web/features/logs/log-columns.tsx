@@ -1,6 +1,6 @@
 /**
- * The columns of the log: all of them where there is room, and what matters most in two lines where
- * there is not.
+ * The columns of the log: all of them if there is room, otherwise the most important ones in two
+ * lines.
  */
 import type { ReactNode } from 'react'
 import { formatCount, formatDuration, formatUsd, NOT_KNOWN } from '../../format/figures.ts'
@@ -23,7 +23,7 @@ export interface LogLayout {
   readonly template: string
 }
 
-/** Narrower than this, the wide layout's columns would be cut. */
+/** The wide layout's columns would be truncated below this width. */
 const WIDE_FROM_PX = 930
 
 export function chooseLayout(widthPx: number): LogLayout {
@@ -131,7 +131,7 @@ function Gate({ log }: { readonly log: Log }) {
   )
 }
 
-/** More than one means that somebody waited for a retry or a fallback. */
+/** More than one means that the caller waited for a retry or a fallback. */
 function Attempts({
   count,
   isNamed = false,

@@ -1,17 +1,14 @@
-/**
- * The log's filter, as it stands in the page's address and as the interface takes it. Pure; knows
- * no page.
- */
+/** The log's filter in the page's address and in the API's form. Pure; knows no page. */
 import { CALL_OUTCOMES } from '../../../src/contract/words.ts'
 import type { QuestionOf, RowOf } from '../../api/ask.ts'
 
 export type Log = RowOf<'GET /v1/logs'>
 
-/** Instead of a gate's id: the call named none that there was. No gate can have it. */
+/** In place of a gate's id: the call named no existing gate. No gate can have this id. */
 export const NO_GATE = '(unknown)'
 
 type ListQuestion = NonNullable<QuestionOf<'GET /v1/logs'>[0]>
-/** Without what pages it. */
+/** Without the paging parameters. */
 export type LogQuery = Omit<NonNullable<ListQuestion['query']>, 'limit' | 'cursor'>
 
 export const RANGES = {
@@ -45,7 +42,7 @@ export interface LogSearch {
   /** The code of the gateway's own refusal, or `any`. */
   readonly refused?: string
   readonly stream?: boolean
-  /** Milliseconds; the end is not included. Like the cells of the heat map. */
+  /** Milliseconds; the end is exclusive. Like the cells of the heat map. */
   readonly durationFromMs?: number
   readonly durationToMs?: number
   readonly firstByteFromMs?: number
@@ -58,16 +55,16 @@ const STATUS = /^[1-5](?:xx|[0-9]{2})$/
 const NAME = /^[\x20-\x7e]{1,300}$/
 const ERROR_KIND = /^[a-z_]{1,50}$/
 
-/** True of what could be a name; nothing else is asked for, for it would be refused. */
+/** True for possible names; others are not sent, because they would be refused. */
 export function canBeName(text: string): boolean {
   return NAME.test(text)
 }
 
-/** Takes what it understands of an address, which anybody may have written, and leaves the rest. */
+/** Takes the valid parts of an address, which anyone may have written, and ignores the rest. */
 export function readLogSearch(search: Readonly<Record<string, unknown>>): LogSearch {
   const text = (name: FilterName, pattern: RegExp): string | undefined => {
     const value = search[name]
-    // The router reads `gate=12` as a number.
+    // The router parses `gate=12` as a number.
     const written = typeof value === 'number' ? String(value) : value
     return typeof written === 'string' && pattern.test(written) ? written : undefined
   }
@@ -98,7 +95,7 @@ export function readLogSearch(search: Readonly<Record<string, unknown>>): LogSea
 
 const MINUTE_MS = 60_000
 
-/** @param nowMs where a range that is relative ends; its beginning is rounded down to the minute */
+/** @param nowMs the end of a relative range; its beginning is rounded down to the minute */
 export function toLogQuery(search: LogSearch, nowMs: number): LogQuery {
   const { range, from, to, status, ...rest } = search
   const begin =
@@ -132,7 +129,7 @@ function readTime(value: unknown): string | undefined {
   return Number.isFinite(time) && time >= 0 ? new Date(time).toISOString() : undefined
 }
 
-/** Both or one of them, where they go forwards. */
+/** Both or one of them, if in order. */
 function readLengths<Name extends string>(
   from: unknown,
   to: unknown,

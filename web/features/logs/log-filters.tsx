@@ -27,7 +27,7 @@ const STATUSES = [
   '504',
 ]
 
-/** Codes of the gateway's own refusals by which operators look for calls. */
+/** Refusal codes that operators often search for. */
 const REFUSAL_CODES = [
   'price_unknown',
   'provider_account_id',
@@ -114,7 +114,7 @@ export function LogFilters({ search, onChange }: LogFiltersProps) {
         value={search.target ?? search.targetPart ?? ''}
         targets={targets}
         onChoose={(value) => {
-          // The whole name of a target stands for it alone, anything else for all that contain it.
+          // A target's full name matches exactly, other text matches all targets that contain it.
           const name = targets.includes(value) ? 'target' : 'targetPart'
           const rest = without(search, 'target', 'targetPart')
           onChange(readLogSearch({ ...rest, ...(value === '' ? {} : { [name]: value }) }))
@@ -172,17 +172,17 @@ function capitalise(text: string): string {
 
 interface TypedRange {
   readonly range: { readonly from?: string; readonly to?: string }
-  /** The list showed this range when it was typed. */
+  /** The range that the list showed when it was typed. */
   readonly before: { readonly from: string | undefined; readonly to: string | undefined }
 }
 
 /**
- * A range whose end comes before its beginning shows a message, and filters nothing until it is
- * mended: both fields keep what was typed.
+ * A range that ends before it begins shows a message and filters nothing until it is corrected;
+ * both fields keep their text.
  */
 function CheckedTimeRange({ from, to, onChange }: TimeRangeProps) {
   const [typed, setTyped] = useState<TypedRange>()
-  // Removed or chosen elsewhere meanwhile, it is no longer the range before.
+  // If it was removed or chosen elsewhere meanwhile, the range differs.
   const reversed = typed?.before.from === from && typed?.before.to === to ? typed : undefined
   const choose = (range: TypedRange['range']) => {
     const isReversed = range.from !== undefined && range.to !== undefined && range.from >= range.to
@@ -205,7 +205,7 @@ function CheckedTimeRange({ from, to, onChange }: TimeRangeProps) {
   )
 }
 
-// A custom range, in the zone of all pages.
+// A custom range in the time zone of all pages.
 
 interface TimeRangeProps {
   /** ISO 8601, in UTC. */
@@ -255,7 +255,7 @@ function Moment({
         ref={field}
         id={id}
         type="datetime-local"
-        // A year of four digits takes no more keys: the next one is for the hour.
+        // With a four-digit year, the next key goes to the hour.
         max="9999-12-31T23:59"
         defaultValue={text}
         onChange={(event) => {
@@ -273,7 +273,7 @@ function Moment({
 
 interface TypedField {
   readonly field: RefObject<HTMLInputElement | null>
-  /** Called with the text that is to come back as the field's own. */
+  /** Called with the text that will return as the field's value. */
   readonly send: (text: string) => void
 }
 

@@ -1,6 +1,6 @@
 /**
- * The list of calls: of a hundred thousand rows, those that are seen are in the page. The rows that
- * one reads stay where they are while others come.
+ * The list of calls: of a hundred thousand rows, only visible ones are in the page. Rows that one
+ * reads stay in place while others arrive.
  */
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { ArrowUp } from 'lucide-react'
@@ -22,7 +22,7 @@ import type { Log } from './log-filter.ts'
 
 const HEAD_HEIGHT_PX = 36
 const OVERSCAN = 10
-/** The list asks for its next page this many rows before the end. */
+/** The next page is loaded this many rows before the end. */
 const AHEAD = 60
 
 export interface LogListProps {
@@ -30,7 +30,7 @@ export interface LogListProps {
   readonly activeId: string | undefined
   readonly toHref: (callId: string) => string
   readonly onOpen: (callId: string) => void
-  /** Called when the end comes near; undefined when nothing more may be asked for now. */
+  /** Called near the end; undefined when nothing more can be loaded now. */
   readonly loadMore: (() => void) | undefined
   readonly isDimmed: boolean
   /** After the last row. */
@@ -54,7 +54,7 @@ export function LogList({
     const element = scroller.current
     if (element === null) return
     setWidthPx(element.clientWidth)
-    // At once: with the old columns in the new width, a frame would be drawn that fits nothing.
+    // Synchronous, so that no frame is drawn with the old columns in the new width.
     const observer = new ResizeObserver(() => flushSync(() => setWidthPx(element.clientWidth)))
     observer.observe(element)
     return () => observer.disconnect()
@@ -68,7 +68,7 @@ export function LogList({
     scrollMargin: HEAD_HEIGHT_PX,
     scrollPaddingStart: HEAD_HEIGHT_PX,
   })
-  // biome-ignore lint/correctness/useExhaustiveDependencies: all rows are of another height then
+  // biome-ignore lint/correctness/useExhaustiveDependencies: all rows then have another height
   useLayoutEffect(() => {
     virtualizer.measure()
   }, [rowHeightPx])
@@ -82,7 +82,8 @@ export function LogList({
   }, [lastVisible, rows.length, loadMore])
 
   const activeIndex = useIndexOf(rows, activeId)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only moving brings a row into sight, not what comes meanwhile
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only moving scrolls a row into view,
+  // not new rows
   useEffect(() => {
     if (activeIndex !== undefined) virtualizer.scrollToIndex(activeIndex)
   }, [activeId])
@@ -107,7 +108,8 @@ export function LogList({
         className="min-h-0 flex-1 overflow-x-hidden overflow-y-auto [overflow-anchor:none]"
       >
         <table
-          // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: its rows are chosen by keyboard, as a table's are not
+          // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: its rows are chosen by
+          // keyboard, unlike a table's
           role="grid"
           id="log-grid"
           aria-label="Calls"
@@ -167,9 +169,7 @@ export function LogList({
   )
 }
 
-/**
- * Keeps the row under the reader's eyes where it is when others come in above it, and counts those.
- */
+/** Keeps the visible rows in place when others arrive above, and counts those. */
 function useSteadyReading(
   scroller: React.RefObject<HTMLDivElement | null>,
   { rows, rowHeightPx }: { readonly rows: readonly Log[]; readonly rowHeightPx: number },
@@ -180,13 +180,13 @@ function useSteadyReading(
     const index = Math.floor((scroller.current?.scrollTop ?? 0) / rowHeightPx)
     anchor.current = { index, id: rows[index]?.id }
   }
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the rows alone move anything
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only the rows move anything
   useLayoutEffect(() => {
     const element = scroller.current
     const { index, id } = anchor.current
     if (element !== null && element.scrollTop > 0 && rows[index]?.id !== id) {
       const moved = rows.findIndex((row) => row.id === id)
-      // Another filter's rows: they are read from the first.
+      // Rows of another filter are shown from the top.
       if (moved === -1) element.scrollTop = 0
       else element.scrollTop += (moved - index) * rowHeightPx
       setUnread((before) => (moved === -1 ? 0 : before + Math.max(0, moved - index)))
@@ -203,7 +203,7 @@ function useSteadyReading(
   }
 }
 
-/** Looks near where it was found last before it looks everywhere. */
+/** Searches near the last position first. */
 export function useIndexOf(rows: readonly Log[], id: string | undefined): number | undefined {
   const last = useRef(0)
   if (id === undefined) return undefined
@@ -219,13 +219,13 @@ export function useIndexOf(rows: readonly Log[], id: string | undefined): number
   return found
 }
 
-/** One call in the list. Its first cell is a link, so that it opens in another tab as links do. */
+/** One call in the list. Its first cell is a link, so that it can be opened in another tab. */
 const toRowId = (callId: string) => `log-${callId}`
 
 interface LogRowProps {
   readonly log: Log
   readonly layout: LogLayout
-  /** In the whole list, from 0. */
+  /** Index in the whole list, from 0. */
   readonly index: number
   readonly topPx: number
   readonly isActive: boolean
@@ -250,7 +250,7 @@ const LogRow = memo(function LogRow({
   return (
     <tr
       id={toRowId(log.id)}
-      // The head is the first.
+      // The head is row 1.
       aria-rowindex={index + 2}
       aria-selected={isActive}
       className={classNames(
@@ -290,7 +290,7 @@ const LogRow = memo(function LogRow({
 })
 
 interface LogKeyActions {
-  /** By so many rows: 1 to older calls, -1 to newer ones. */
+  /** By this many rows: 1 to older calls, -1 to newer ones. */
   readonly move: (rows: number) => void
   readonly open: () => void
   readonly close: () => void
@@ -299,7 +299,7 @@ interface LogKeyActions {
   readonly help: () => void
 }
 
-/** The log's keys: which key does what, and when the page leaves keys alone. */
+/** The log's keys and their actions, and when the page ignores keys. */
 export const KEY_HELP: readonly (readonly [keys: readonly string[], does: string])[] = [
   [['j', '↓'], 'Next call (older)'],
   [['k', '↑'], 'Previous call (newer)'],
@@ -311,7 +311,7 @@ export const KEY_HELP: readonly (readonly [keys: readonly string[], does: string
 ]
 
 const FIELDS = 'input, textarea, select, [contenteditable="true"]'
-/** In these, all keys are theirs. */
+/** Inside these, all keys belong to them. */
 const WINDOWS = '[role="dialog"], [role="alertdialog"], [role="menu"], dialog[open]'
 const CONTROLS = 'a[href]:not([role="row"] a), button, [role="switch"], summary, [role="tab"]'
 
@@ -333,12 +333,12 @@ export function useLogKeys(actions: LogKeyActions): void {
   }, [])
 }
 
-/** @returns what the key does there; undefined: it is not ours */
+/** @returns the key's action there; undefined: not handled */
 function choose(actions: LogKeyActions, key: string, element: Element): (() => void) | undefined {
   if (element.closest(FIELDS) !== null) return undefined
   const isInList = element.closest('[role="grid"]') !== null
   const isOnControl = !isInList && element.closest(CONTROLS) !== null
-  // Boxes that scroll by these keys keep doing so.
+  // Scrollable areas keep their keys.
   const canMoveByArrows = isInList || element === document.body
   switch (key) {
     case 'j':

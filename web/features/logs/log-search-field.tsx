@@ -1,6 +1,6 @@
 /**
- * One field for all that calls are looked for by: an id, which opens its call, or a gate, a key or a
- * part of a target's name, which becomes a filter.
+ * One search field for calls: an id opens its call; a gate, a key or a part of a target's name
+ * becomes a filter.
  */
 import { useQuery } from '@tanstack/react-query'
 import { Search } from 'lucide-react'
@@ -27,7 +27,7 @@ export function LogSearchField({
   const [isRefused, setRefused] = useState(false)
   const listId = useId()
 
-  /** @returns whether there was an id in it */
+  /** @returns whether it contained an id */
   const openFrom = (written: string): boolean => {
     const id = CALL_ID.exec(written)?.[0]
     if (id === undefined) return false
@@ -46,7 +46,7 @@ export function LogSearchField({
     onFilter(filter)
   }
   const paste = (event: ClipboardEvent) => {
-    // A whole header line may be pasted: the id is taken out of it.
+    // A whole header line may be pasted; the id is extracted.
     if (openFrom(event.clipboardData.getData('text'))) event.preventDefault()
   }
   return (
@@ -101,7 +101,7 @@ interface Known {
   readonly keys: readonly { readonly id: string; readonly name: string }[]
 }
 
-/** Whole names of gates and keys come first. @returns undefined where nothing can have the name */
+/** Full names of gates and keys first. @returns undefined when nothing can have the name */
 export function findFilter(word: string, { gates, keys }: Known): FoundFilter | undefined {
   const isIt = (name: string) => name.toLowerCase() === word.toLowerCase()
   const gate = gates.find(({ id }) => id === word) ?? gates.find(({ id }) => isIt(id))

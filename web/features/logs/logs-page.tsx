@@ -1,5 +1,5 @@
 /**
- * The log of calls: filtered by the address, one call opened by the address, all of it by keyboard.
+ * The log of calls: filtered by the address, one call opened by the address, usable by keyboard.
  */
 import { getRouteApi, useParams, useRouter } from '@tanstack/react-router'
 import { CircleHelp, ListFilter, ScrollText } from 'lucide-react'
@@ -20,7 +20,7 @@ import { type LogRows, useLogRows } from './use-log-rows.ts'
 
 const route = getRouteApi('/shell/logs')
 
-// An address as text: the page belongs to another feature.
+// A plain string, because the page belongs to another feature.
 const QUICK_START: string = '/docs'
 
 /** Hidden beside an open call on small screens. */
@@ -28,7 +28,7 @@ const ASIDE = 'hidden xl:flex'
 
 export function LogsPage() {
   const router = useRouter()
-  // The router hands over parameters of other programs too (`utm_source`).
+  // The router also passes other programs' parameters (`utm_source`).
   const search = readLogSearch(route.useSearch())
   const { callId } = useParams({ strict: false })
   useDocumentTitle(
@@ -36,7 +36,8 @@ export function LogsPage() {
     callId === undefined ? 'Logs' : 'Call',
   )
   const searchText = JSON.stringify(search)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the same filter is the same query, until it is chosen again
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the same filter is the same query
+  // until it is chosen again
   const query = useMemo(() => toLogQuery(search, Date.now()), [searchText])
   const [isLive, setLive] = useState(false)
   const [isHelpOpen, setHelpOpen] = useState(false)
@@ -50,10 +51,7 @@ export function LogsPage() {
   const searchField = useRef<HTMLInputElement>(null)
 
   const filter = (next: LogSearch) => void router.navigate({ to: '/logs', search: next })
-  /**
-   * The call that a key went to and that the page does not show yet: the next press goes on from
-   * it.
-   */
+  /** The call that a key moved to and that is not shown yet; the next key continues from it. */
   const movedTo = useRef<string>(undefined)
   useEffect(() => {
     if (activeId === movedTo.current) movedTo.current = undefined
@@ -213,7 +211,7 @@ export function LogsPage() {
   )
 }
 
-// The list of calls where it has no rows, or not yet all of them.
+// The list of calls when it has no rows, or not all of them yet.
 
 function describeRows({ rows, isLoading, error, hasMore }: LogRows): string {
   const { length } = rows

@@ -1,5 +1,5 @@
 /**
- * The rows of the log under a filter: older ones page by page, and, while asked to, new ones as
+ * The rows of the log under a filter: older ones page by page and, if requested, new ones when
  * calls end.
  */
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
@@ -10,11 +10,11 @@ import type { Log, LogQuery } from './log-filter.ts'
 const PAGE_SIZE = 200
 const POLL_MS = 2_000
 /**
- * Calls are in the log when they have ended, in the order of their beginnings: this far back may
- * new ones appear.
+ * Calls appear in the log when they end, ordered by their beginnings; new ones may appear this far
+ * back.
  */
 const FOLLOWED_MS = 10 * 60_000
-/** A poll goes on to what is known already, but no further than this. */
+/** Maximum pages per poll, even if known calls are not reached. */
 const MAX_POLLED_PAGES = 5
 
 export interface LogRows {
@@ -22,7 +22,7 @@ export interface LogRows {
   readonly rows: readonly Log[]
   /** No rows yet. */
   readonly isLoading: boolean
-  /** The rows shown are of the filter before. */
+  /** The shown rows are of the previous filter. */
   readonly isReplacing: boolean
   readonly error: unknown
   readonly hasMore: boolean
@@ -34,7 +34,7 @@ export interface LogRows {
   reload(): void
 }
 
-/** @param query the same object as long as it is the same filter */
+/** @param query the same object while the filter is the same */
 export function useLogRows(query: LogQuery, isLive: boolean): LogRows {
   const pages = useInfiniteQuery({
     queryKey: ['GET /v1/logs', 'pages', query] as const,
@@ -42,13 +42,12 @@ export function useLogRows(query: LogQuery, isLive: boolean): LogRows {
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
     placeholderData: keepPreviousData,
-    // Ended calls do not change: to ask for hundreds of pages again, or to compare them, would be
-    // for nothing.
+    // Ended calls do not change, so hundreds of pages need not be reloaded or compared.
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnReconnect: false,
     refetchOnWindowFocus: false,
     structuralSharing: false,
-    // A visit later on begins with the newest, and nothing of this one stays in memory.
+    // A later visit starts with the newest, and nothing of this one stays in memory.
     gcTime: 0,
   })
   const isCurrent = pages.data !== undefined && !pages.isPlaceholderData
@@ -105,7 +104,7 @@ function askPage(
   return askWith('GET /v1/logs', { signal }, { query: { ...query, limit: PAGE_SIZE, cursor } })
 }
 
-/** Rows of the last minutes that are not known yet, newest first. */
+/** Unknown rows of the last minutes, newest first. */
 async function askFresh(
   query: LogQuery,
   known: readonly Log[],
@@ -126,9 +125,9 @@ async function askFresh(
 }
 
 /**
- * @param loaded newest first, as the pages came
- * @param fresh newest first; may hold calls that are in `loaded` too
- * @param isWhole nothing older than the last of `loaded` is still to come
+ * @param loaded newest first, as the pages arrived
+ * @param fresh newest first; may overlap with `loaded`
+ * @param isWhole nothing older than the last of `loaded` remains to be loaded
  */
 export function mergeRows(
   loaded: readonly Log[],
@@ -146,12 +145,12 @@ export function mergeRows(
     if (fresh[next]?.id === row.id) next += 1
     rows.push(row)
   }
-  // Older pages will bring it where some are still to come.
+  // Otherwise older pages will include them.
   if (isWhole) rows.push(...fresh.slice(next))
   return rows
 }
 
-/** The calls of `found` that are not known yet. @param known newest first */
+/** The unknown calls of `found`. @param known newest first */
 export function findFresh(known: readonly Log[], found: readonly Log[]): readonly Log[] {
   const oldest = found.at(-1)
   if (oldest === undefined) return []
@@ -163,7 +162,7 @@ export function findFresh(known: readonly Log[], found: readonly Log[]): readonl
   return found.filter(({ id }) => !ids.has(id))
 }
 
-/** In the order of the log: by beginning, and calls of one millisecond by their ids. */
+/** In the order of the log: by beginning, and by id within a millisecond. */
 function isNewer(one: Log, other: Log): boolean {
   return one.startedAt === other.startedAt ? one.id > other.id : one.startedAt > other.startedAt
 }

@@ -1,6 +1,4 @@
-/**
- * How far a new account has come, read from what exists, and whether its reader wants to see it.
- */
+/** A new account's progress, derived from its resources, and whether the reader wants to see it. */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { RowOf } from '../../api/ask.ts'
@@ -8,23 +6,23 @@ import { operationQuery } from '../../api/operation-query.ts'
 
 const DISMISSED_AS = 'gatehouse-first-steps-dismissed'
 /**
- * While the list is shown: often enough that a tick follows what was done in another window or
+ * Refresh interval while the list is shown, so that ticks follow actions in another window or
  * terminal.
  */
 const EVERY_MS = 2_000
 
 export interface FirstStepsState {
-  /** Undefined while it is not known. */
+  /** Undefined while unknown. */
   readonly hasCalled: boolean | undefined
-  /** True where that could not be found out. */
+  /** True when it could not be determined. */
   readonly isFailed: boolean
-  /** True once each step is known to be done or not, or why that cannot be known. */
+  /** True once every step's state, or the reason of a failure, is known. */
   readonly isKnown: boolean
   /** Besides the sandbox. */
   readonly hasProvider: boolean
   /** Names of usable providers: `Mistral, OpenAI`. */
   readonly providerNames: readonly string[]
-  /** The gate that the snippet names: the user's, else the demo. */
+  /** The gate in the snippet: the user's, else the demo. */
   readonly gateId: string | undefined
   readonly hasGate: boolean
   readonly hasKey: boolean
@@ -33,14 +31,11 @@ export interface FirstStepsState {
     | undefined
 }
 
-/**
- * @param isWatching whether to ask again and again for what is not there yet; a hidden tab asks
- * nothing
- */
+/** @param isWatching whether to refresh missing steps; a hidden tab sends nothing */
 export function useFirstSteps(isWatching: boolean): FirstStepsState {
   const often = { refetchInterval: isWatching ? EVERY_MS : false, enabled: isWatching } as const
   const one = { query: { limit: 1 } }
-  // The start makes at most one gate and one key.
+  // The start creates at most one gate and one key.
   const two = { query: { limit: 2 } }
   const calls = useQuery({
     ...operationQuery('GET /v1/logs', one),
@@ -93,9 +88,9 @@ const FIRST_KEY = 'first key'
 type Gate = Pick<RowOf<'GET /v1/gates'>, 'id' | 'targets' | 'createdAt' | 'updatedAt'>
 type Key = Pick<RowOf<'GET /v1/keys'>, 'name' | 'createdBy'>
 
-/** Tells what the start of the gateway made from what the user made. Pure. */
+/** Distinguishes what the gateway's start created from what the user created. Pure. */
 export const isMadeByStart = {
-  /** The built-in sandbox, or the vendors that it plays. */
+  /** The built-in sandbox, or the providers that it imitates. */
   provider: ({ id }: Pick<RowOf<'GET /v1/providers'>, 'id'>): boolean =>
     id === SANDBOX || id.startsWith(`${SANDBOX}-`),
   /** The unchanged demo gate of the sandbox. */

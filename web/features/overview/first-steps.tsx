@@ -1,6 +1,6 @@
 /**
- * For a new account, what to do first. Each step ticks by itself once the user has done it: the
- * sandbox, its demo gate and the first key come with the start and tick nothing.
+ * The first steps of a new account. Each is ticked once the user has done it; the sandbox, its demo
+ * gate and the first key exist from the start and do not count.
  */
 import { Check, X } from 'lucide-react'
 import type { ReactNode } from 'react'
@@ -11,7 +11,7 @@ import { classNames } from '../../ui/class-names.ts'
 import { type Snippet, SnippetTabs } from '../../ui/code-block.tsx'
 import type { FirstStepsState } from './first-steps-state.ts'
 
-// Addresses as text: these pages belong to other features.
+// Plain strings, because these pages belong to other features.
 const PROVIDER_KEYS: string = '/provider-keys'
 const NEW_GATE: string = '/gates/new'
 const KEYS: string = '/keys'
@@ -141,7 +141,7 @@ function Step({
   readonly title: string
   readonly note: ReactNode
   readonly isDone: boolean
-  /** The first that is not done: its button stands out. */
+  /** The first open step, whose button is highlighted. */
   readonly isNext: boolean
   readonly action: { readonly to: string; readonly label: string } | undefined
   readonly children?: ReactNode
@@ -187,7 +187,7 @@ function Step({
   )
 }
 
-/** @param origin of this gateway, without a slash at its end */
+/** @param origin of this gateway, without a trailing slash */
 function callSnippets(origin: string, gateId: string): readonly Snippet[] {
   return [
     {

@@ -1,4 +1,4 @@
-/** The overview's tiles: which figures each shows, and what its chart draws. */
+/** The overview's tiles: their figures, and what their charts draw. */
 import {
   CALLS,
   COST,
@@ -23,10 +23,10 @@ import { FAINT, lineColor, lineDashes } from '../../ui/charts/palette.ts'
 export interface OverviewMetric {
   readonly id: string
   readonly label: string
-  /** The large figure, and the ones beside it. */
+  /** The large figure and the smaller ones. */
   readonly main: Measure
   readonly besides: readonly (readonly [name: string, measure: Measure])[]
-  /** The measures drawn; the first one with the period before. */
+  /** The drawn measures; the first one also for the previous period. */
   readonly drawn: readonly Measure[]
 }
 
@@ -60,11 +60,11 @@ export const OVERVIEW_METRICS: readonly OverviewMetric[] = [
 export interface DrawnPeriods {
   readonly current: FilledPeriod
   readonly before: FilledPeriod | undefined
-  /** The beginning of the step that holds now. */
+  /** The beginning of the current step. */
   readonly runningFromMs: number | undefined
 }
 
-/** The period before is laid under the current one, step by step. */
+/** The previous period is drawn below the current one, step by step. */
 export function toChartData(
   { drawn }: OverviewMetric,
   { current, before, runningFromMs }: DrawnPeriods,

@@ -1,7 +1,4 @@
-/**
- * The account at a glance: what is used, how it goes, who uses most; for a new account, what to do
- * first.
- */
+/** The account at a glance: usage, errors, top users; for a new account, the first steps. */
 import { useIsFetching, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { RefreshCw } from 'lucide-react'
@@ -116,7 +113,7 @@ function AccountUsage({
   )
 }
 
-// Says whether a page renews itself, and lets its reader stop that, or renew it at once.
+// Shows whether a page refreshes itself, and lets the reader pause that or refresh now.
 
 function LiveButton({
   live,
@@ -148,7 +145,7 @@ function LiveButton({
             className={classNames(
               'size-1.5 rounded-full',
               live.isLive ? 'bg-ok' : 'bg-ink-faint',
-              // Begins anew each time that figures have come.
+              // Restarts each time that figures arrive.
               live.isLive && !isFetching && 'animate-flash',
             )}
           />

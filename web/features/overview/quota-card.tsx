@@ -1,4 +1,4 @@
-/** The use of the plan this month, and when it begins anew. */
+/** The plan's usage this month, and when it resets. */
 import { useQuery } from '@tanstack/react-query'
 import { operationQuery } from '../../api/operation-query.ts'
 import {
@@ -12,7 +12,7 @@ import { classNames } from '../../ui/class-names.ts'
 import { Moment } from '../../ui/moment.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
 
-/** From here on the bar warns. */
+/** From this share on, the bar shows a warning. */
 const NEAR = 0.8
 
 export function QuotaCard({ everyMs }: { readonly everyMs: number | false }) {
@@ -89,7 +89,8 @@ function QuotaBar({
         </span>
       </div>
       {share !== undefined && (
-        // biome-ignore lint/a11y/useSemanticElements: a meter element cannot be drawn in the palette's colours
+        // biome-ignore lint/a11y/useSemanticElements: a meter element cannot use the palette's
+        // colours
         <div
           role="meter"
           aria-label={`${label} used`}

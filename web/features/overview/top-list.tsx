@@ -1,6 +1,6 @@
 /**
- * The gates, targets or keys that lead in the chosen figure, each with its share of it, leading on
- * to their analytics and logs.
+ * The top gates, targets or keys by the chosen figure, with their shares and links to analytics and
+ * logs.
  */
 import { Link } from '@tanstack/react-router'
 import { ScrollText } from 'lucide-react'
@@ -20,7 +20,7 @@ import { type Order, useSums } from './use-overview.ts'
 type Sum = AnswerOf<'GET /v1/analytics'>['data'][number]
 
 const SHOWN = 5
-// Addresses as text: these pages belong to other features.
+// Plain strings, because these pages belong to other features.
 const ANALYTICS: string = '/analytics'
 const LOGS: string = '/logs'
 
@@ -92,7 +92,7 @@ export function TopList({
   )
 }
 
-/** Latencies rank nothing: the slowest may have one call. */
+/** Latencies do not rank: the slowest may have one call. */
 const BY_CALLS = ['calls', CALLS] as const
 const RANKED_BY = [
   BY_CALLS,
@@ -101,7 +101,7 @@ const RANKED_BY = [
   ['errors', ERRORS],
 ] as const satisfies readonly (readonly [Order, Measure])[]
 
-/** In the order of the answer, which is that of the measure. */
+/** In the order of the answer, which is sorted by the measure. */
 function listTop(sums: readonly Sum[], measure: Measure): readonly Sum[] {
   return sums
     .filter((sum) => sum.group !== null && (measure !== ERRORS || (measure.read(sum) ?? 0) > 0))

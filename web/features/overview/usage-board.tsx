@@ -1,4 +1,4 @@
-/** The figures of a range, each compared with the range before, and the chosen one over time. */
+/** The figures of a range, each compared with the previous range, and the chosen one over time. */
 import { type KeyboardEvent, useRef } from 'react'
 import { toLogAddress } from '../../format/calls-behind.ts'
 import { formatChange, formatCount, formatWhole } from '../../format/figures.ts'
@@ -30,7 +30,7 @@ export function UsageBoard({
 }: {
   readonly range: ResolvedRange
   readonly everyMs: number | false
-  /** The id of the metric that is drawn. */
+  /** The id of the drawn metric. */
   readonly chosen: string
   readonly onChoose: (id: string) => void
 }) {
@@ -82,7 +82,7 @@ export function UsageBoard({
   )
 }
 
-/** All that the board shows is of one range: the one before stays until the next is whole. */
+/** All figures on the board are of one range: the previous one stays until the next is complete. */
 function useComparedSums(range: ResolvedRange, everyMs: number | false) {
   const { current, compared, step } = range
   const now = useSums(current, 'all', { everyMs })
@@ -120,7 +120,7 @@ function describeCompared(
   return `Changes are up to ${formatDateHour(finished.toMs, shown)}, compared with ${stretch}.`
 }
 
-/** The account's figures in one row; the one that is chosen is drawn below. */
+/** The account's figures in one row; the chosen one is drawn below. */
 const PANEL_ID = 'overview-chart'
 
 const tabId = (id: string) => `overview-tab-${id}`
@@ -217,7 +217,7 @@ function Tile({
   )
 }
 
-/** The calls that are missing from the cost. Failed and refused calls are not among them. */
+/** The calls missing from the cost. Failed and refused calls are excluded. */
 function Unknown({ now }: { readonly now: UsageFigures }) {
   const { unpriced, unreported } = readUnknown(now)
   return (

@@ -1,7 +1,4 @@
-/**
- * In which header a server takes its credential. To be left alone by nearly everyone: trying it
- * finds out.
- */
+/** The header of a server's credential. Rarely needed: the probe finds it out. */
 import { SelectField } from '../../ui/field.tsx'
 import type { CredentialHeader, Dialect } from './draft.ts'
 
@@ -11,7 +8,7 @@ const CHOICES: Readonly<Record<CredentialHeader, string>> = {
   'x-api-key': 'x-api-key',
 }
 
-/** Servers differ in one format alone; elsewhere it is shown only where somebody has chosen. */
+/** Servers differ in one format only; elsewhere it is shown only if it was set. */
 export function hasCredentialHeaderField(dialect: Dialect, chosen: CredentialHeader): boolean {
   return dialect === 'anthropic-messages' || chosen !== 'auto'
 }

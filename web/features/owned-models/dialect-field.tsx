@@ -1,19 +1,15 @@
-/**
- * A choice of the wire format that a server speaks, each with a line on when it is the right one.
- */
+/** Chooses the wire format of a server, with a line on when to use each. */
 import { fillsInTheMiddle, OWNED_DIALECTS } from '../../../src/contract/dialects.ts'
 import { formatDialect } from '../../format/dialects.ts'
 import { classNames } from '../../ui/class-names.ts'
 import type { Dialect, FimEndpoint } from './draft.ts'
 
-/** Formats with fields of their own come last. */
+/** Formats with extra fields are last. */
 const OFFERED = (Object.keys(OWNED_DIALECTS) as Dialect[]).toSorted(
   (one, other) => Number(fillsInTheMiddle(one)) - Number(fillsInTheMiddle(other)),
 )
 
-/**
- * The address that a call to this model goes to; of filling in the middle, as far as it is known.
- */
+/** The address that a call to this model goes to; for fill-in-the-middle, as far as known. */
 export function callAddress(dialect: Dialect, baseUrl: string, fimEndpoint: FimEndpoint): string {
   const address = baseUrl.trim().replace(/\/+$/, '')
   if (!fillsInTheMiddle(dialect)) return address + OWNED_DIALECTS[dialect].path

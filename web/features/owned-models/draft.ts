@@ -1,6 +1,6 @@
 /**
- * The typed text of the forms of owned models: checked as one types, and turned into a request. The
- * gateway checks all of it again.
+ * The typed text of the forms of owned models: validated while typing, and converted to a request.
+ * The gateway validates all of it again.
  */
 import type { QuestionOf, RowOf } from '../../api/ask.ts'
 
@@ -24,15 +24,15 @@ const MAX_PRICE_CENTS = 10_000
 const MAX_SLUG_LENGTH = 63
 
 export interface Prices {
-  /** Each may stay empty while registering. */
+  /** Each may be empty while registering. */
   readonly pricingInput: string
   readonly pricingOutput: string
   readonly pricingCachedInput: string
 }
 
 /**
- * Says which character is wrong: "does not match a pattern" helps nobody.
- * @returns undefined while it is empty or right
+ * Names the invalid character, because "does not match a pattern" does not help.
+ * @returns undefined while it is empty or valid
  */
 export function slugProblem(slug: string): string | undefined {
   const wrong = /[^a-z0-9-]/u.exec(slug)?.[0]
@@ -46,8 +46,8 @@ export function slugProblem(slug: string): string | undefined {
 }
 
 /**
- * @returns undefined while it is empty or could be right; the gateway alone knows which hosts it
- * may reach
+ * @returns undefined while it is empty or may be valid; only the gateway knows which hosts are
+ * allowed
  */
 export function addressProblem(baseUrl: string): string | undefined {
   const typed = baseUrl.trim()
@@ -57,7 +57,7 @@ export function addressProblem(baseUrl: string): string | undefined {
   return /[?#]/.test(typed) ? 'Without a query or a fragment.' : undefined
 }
 
-/** @returns undefined while it is empty or right */
+/** @returns undefined while it is empty or valid */
 export function priceProblem(typed: string): string | undefined {
   const price = typed.trim()
   if (price === '' || toCents(price) !== undefined) return undefined
@@ -66,7 +66,7 @@ export function priceProblem(typed: string): string | undefined {
     : 'Whole cents, in digits: $0.25 is 25.'
 }
 
-/** @returns undefined for what is not a price */
+/** @returns undefined for an invalid price */
 export function toCents(typed: string): number | undefined {
   const price = typed.trim()
   if (!/^\d{1,9}$/.test(price)) return undefined
@@ -100,8 +100,8 @@ export function toDetails(model: OwnedModel): Details {
 }
 
 /**
- * Only what differs: two people who change different fields do not undo each other. Problems have
- * to be ruled out before.
+ * Only changed fields, so that two people who change different fields do not undo each other.
+ * Requires valid input.
  */
 export function toChanges(before: OwnedModel, typed: Details): Changes {
   const after = {
@@ -121,7 +121,7 @@ export function toChanges(before: OwnedModel, typed: Details): Changes {
   )
 }
 
-/** True where every field of the form for a registered model holds something that can be sent. */
+/** True when every field for a registered model contains something valid. */
 export function isComplete(typed: Details): boolean {
   return (
     typed.displayName.trim() !== '' &&
@@ -132,7 +132,9 @@ export function isComplete(typed: Details): boolean {
   )
 }
 
-/** A new one: with what cannot be changed later. Its format and credential are kept elsewhere. */
+/**
+ * A new model, including what cannot be changed later. Format and credential are stored elsewhere.
+ */
 export interface NewDetails extends Details {
   readonly slug: string
   readonly baseUrl: string
@@ -160,7 +162,7 @@ export function isRegistrable(typed: NewDetails): boolean {
     addressProblem(typed.baseUrl) === undefined &&
     isComplete({
       ...rest,
-      // Fields that may stay empty.
+      // Fields that may be empty.
       displayName: displayName.trim() || typed.slug,
       pricingInput: pricingInput.trim() || '0',
       pricingOutput: pricingOutput.trim() || '0',
@@ -170,8 +172,8 @@ export function isRegistrable(typed: NewDetails): boolean {
 }
 
 /**
- * A field that may stay empty is left out: the gateway has its own rule for it. Problems have to be
- * ruled out before.
+ * Empty optional fields are omitted, because the gateway has its own defaults. Requires valid
+ * input.
  */
 export function toRegistration(typed: NewDetails): Omit<Registration, 'dialect' | 'credential'> {
   const displayName = typed.displayName.trim()

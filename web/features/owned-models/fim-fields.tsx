@@ -1,6 +1,6 @@
 /**
- * How a server fills in the middle, and whose tokens it wants. To be left alone by nearly everyone:
- * trying it finds out.
+ * How a server fills in the middle, and which model's tokens it uses. Rarely needed: the probe
+ * finds it out.
  */
 import { SelectField } from '../../ui/field.tsx'
 import { bindTo } from '../../ui/use-fields.ts'

@@ -1,4 +1,4 @@
-/** Which says more of a model now: its last probe or its last call. Pure. */
+/** Decides which is newer: a model's last probe or its last call. Pure. */
 import type { RowOf } from '../../api/ask.ts'
 import type { OwnedModel } from './draft.ts'
 
@@ -11,7 +11,7 @@ export interface LastCall {
   readonly failure: Health['lastFailure']
 }
 
-/** @returns the last call where it is newer than the probe; undefined: the probe says more */
+/** @returns the last call if it is newer than the probe; otherwise undefined */
 export function callNewerThan(
   probe: OwnedModel['probe'],
   health: Health | undefined,

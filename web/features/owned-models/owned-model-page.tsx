@@ -1,4 +1,4 @@
-/** One owned model: what it is, what can be changed of it, its credential, and who uses it. */
+/** One owned model: details, editing, credential, and where it is used. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { Trash2 } from 'lucide-react'
@@ -41,7 +41,7 @@ import { RotateCredentialDialog } from './rotate-credential-dialog.tsx'
 import { UseInGate } from './use-in-gate.tsx'
 import { useLastCalls } from './use-last-calls.ts'
 
-/** While the model is being asked, or loaded. */
+/** Refresh interval while the model is probed or loading. */
 const LOOK_AGAIN_MS = 1_000
 
 export function OwnedModelPage() {
@@ -133,7 +133,7 @@ function CredentialCard({ model }: { readonly model: OwnedModel }) {
   )
 }
 
-/** The one that was set, else the one that was found. */
+/** The configured one, else the one that a probe found. */
 function fimEndpointOf({ fimEndpoint, probe }: OwnedModel): FimEndpoint {
   return fimEndpoint === 'auto' ? (probe?.found?.fimEndpoint ?? fimEndpoint) : fimEndpoint
 }
@@ -143,7 +143,7 @@ function FixedCard({
   users,
 }: {
   readonly model: OwnedModel
-  /** Undefined: not known. */
+  /** Undefined: unknown. */
   readonly users: readonly { readonly id: string }[] | undefined
 }) {
   return (
@@ -175,7 +175,7 @@ function FixedCard({
   )
 }
 
-// Says whether the model answered the last time, to a call or to a probe, and asks it again.
+// Shows whether the model answered its last call or probe, and probes it again.
 
 function ReachabilityCard({ model }: { readonly model: OwnedModel }) {
   const queryClient = useQueryClient()
@@ -234,7 +234,7 @@ function DeleteOwnedModelDialog({
   onClose,
 }: {
   readonly model: OwnedModel
-  /** Gates that have it as a target, as far as is known. */
+  /** Gates that have it as a target, as far as known. */
   readonly users: readonly { readonly id: string }[]
   readonly isOpen: boolean
   readonly onClose: () => void
@@ -249,7 +249,7 @@ function DeleteOwnedModelDialog({
       queryClient.removeQueries({ queryKey: ['GET /v1/owned-models/{slug}'] })
     },
     makesStale: ['GET /v1/owned-models'],
-    // A gate has begun to use it since the list was read.
+    // A gate may have started to use it since the list was read.
     failureMakesStale: ['GET /v1/gates'],
   })
   if (users.length > 0) {
@@ -281,7 +281,7 @@ function DeleteOwnedModelDialog({
   )
 }
 
-/** The changeable fields of an owned model; sends only those that changed. */
+/** The editable fields of an owned model; sends only changes. */
 function EditForm({ model }: { readonly model: OwnedModel }) {
   const queryClient = useQueryClient()
   const store = (now: OwnedModel) => {
@@ -290,8 +290,7 @@ function EditForm({ model }: { readonly model: OwnedModel }) {
     })
     queryClient.setQueryData(queryKey, now)
   }
-  // The values that the form began with, so that it does not undo what another has changed
-  // meanwhile.
+  // The form's initial values, so that other people's changes are not undone.
   const edited = useEdited(model, toDetails)
   const { base: before, first, fields: typed, change, bind, begin, bringBack } = edited
   const isChanged = JSON.stringify(typed) !== JSON.stringify(first)

@@ -37,7 +37,7 @@ function ModelTable({
   gates,
 }: {
   readonly models: readonly OwnedModel[]
-  /** Undefined: not known. */
+  /** Undefined: unknown. */
   readonly gates: readonly RowOf<'GET /v1/gates'>[] | undefined
 }) {
   const lastCallOf = useLastCalls()

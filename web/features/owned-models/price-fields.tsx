@@ -1,7 +1,4 @@
-/**
- * The three declared prices: typed in whole US cents per million tokens, and said in dollars
- * beside.
- */
+/** The three declared prices: typed in whole US cents per million tokens, and shown in dollars. */
 import { formatCentsPerMillion } from '../../format/figures.ts'
 import { TextField } from '../../ui/field.tsx'
 import { type Prices, priceProblem, toCents } from './draft.ts'
@@ -19,7 +16,7 @@ export function PriceFields({
 }: {
   readonly prices: Prices
   readonly onChange: (changed: Partial<Prices>) => void
-  /** Then each may stay empty: 0, and of cached input what input costs. */
+  /** While registering each may be empty: 0, and for cached input the input price. */
   readonly isRegistering: boolean
 }) {
   return (

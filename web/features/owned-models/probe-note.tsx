@@ -1,6 +1,6 @@
 /**
- * Shows the result of one small request to a model. Right after something was sent it also says
- * that it is saved, which it always is.
+ * Shows a probe's result. After a save it also says that the change was saved, which is always
+ * true.
  */
 import { CircleCheck, CircleHelp, Hourglass, type LucideIcon, TriangleAlert } from 'lucide-react'
 import { formatDuration } from '../../format/figures.ts'
@@ -74,7 +74,7 @@ export function StateOfModel({
   lastCall,
 }: {
   readonly probe: Probe | null
-  /** The last call where it is newer than the probe. */
+  /** The last call if it is newer than the probe. */
   readonly lastCall: LastCall | undefined
 }) {
   const { tone, word } =

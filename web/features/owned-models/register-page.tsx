@@ -1,4 +1,4 @@
-/** Registers an owned model, and shows whether it answers to its credential. */
+/** Registers an owned model, and shows whether it answers with its credential. */
 
 import { useRef, useState } from 'react'
 import { fillsInTheMiddle, OWNED_DIALECTS } from '../../../src/contract/dialects.ts'
@@ -49,7 +49,7 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
   const credential = useRef<HTMLInputElement>(null)
   const choose = (next: Dialect) => {
     setDialect(next)
-    // They mean nothing elsewhere, and would be refused.
+    // They have no meaning in other formats, and would be refused.
     if (!fillsInTheMiddle(next)) change({ fimEndpoint: 'auto', fimTemplate: 'auto' })
   }
   const register = useChange({
@@ -58,7 +58,7 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
         body: {
           ...toRegistration(draft),
           dialect,
-          // An empty field: its server takes none.
+          // Empty: its server needs none.
           credential: credential.current?.value.trim() || undefined,
         },
       }),

@@ -1,6 +1,6 @@
 /**
- * Replaces a model's credential, sets its first or takes it away, and shows what trying it has
- * found. The credential itself is in no state and no cache.
+ * Replaces, sets or removes a model's credential, and shows the probe's result. The credential
+ * itself is in no state and no cache.
  */
 import { useRef, useState } from 'react'
 import { ask } from '../../api/ask.ts'

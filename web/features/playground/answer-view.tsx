@@ -1,4 +1,4 @@
-/** One answer: its reasoning, its text, its tool calls, what went wrong, and its figures. */
+/** One answer: reasoning, text, tool calls, errors, and figures. */
 import { RotateCcw } from 'lucide-react'
 import { memo, type ReactNode } from 'react'
 import { formatCount, formatDuration, formatUsd, formatWhole } from '../../format/figures.ts'
@@ -15,7 +15,7 @@ interface AnswerViewProps {
   readonly onRetry: (() => void) | undefined
   /** For pending tool calls. */
   readonly onAnswerTools: ((results: readonly ToolResult[]) => void) | undefined
-  /** Nothing can be asked at the moment. */
+  /** No message can be sent at the moment. */
   readonly isLocked: boolean
 }
 
@@ -107,8 +107,7 @@ function FailureNote({ failure }: { readonly failure: Failure }) {
   )
 }
 
-// A model's answer as text: lines are kept, fenced code is set apart, and nothing of it becomes
-// HTML.
+// A model's answer as text: lines are kept, fenced code is set apart, and nothing becomes HTML.
 
 const AnswerText = memo(function AnswerText({ text }: { readonly text: string }) {
   return (
@@ -116,7 +115,7 @@ const AnswerText = memo(function AnswerText({ text }: { readonly text: string })
       {splitFences(text).map((segment, index) =>
         segment.type === 'code' ? (
           <CodeBlock
-            // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text only grow at its end
+            // biome-ignore lint/suspicious/noArrayIndexKey: a text only grows at its end
             key={index}
             code={segment.text}
             label={`${segment.language || 'code'} ${index + 1}`}
@@ -135,7 +134,7 @@ const AnswerText = memo(function AnswerText({ text }: { readonly text: string })
   )
 })
 
-/** The use, cost and time of an answer, in a line that can be read at a glance. */
+/** The usage, cost and time of an answer in one line. */
 function AnswerFigures({ answer }: { readonly answer: Answer }) {
   const { target, callId, figures, firstTokenMs, totalMs, ignored } = answer
   const attempts = figures?.attempts ?? []
@@ -232,7 +231,8 @@ function Attempts({ attempts }: { readonly attempts: ChatAnswer['attempts'] }) {
       <summary className="w-fit rounded text-warn">{attempts.length} attempts</summary>
       <ol className="mt-1 flex flex-col gap-0.5 pl-4 tabular-nums">
         {attempts.map(({ target, status, ms }, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: one target may be asked twice, and none moves
+          // biome-ignore lint/suspicious/noArrayIndexKey: a target may repeat, and the order is
+          // fixed
           <li key={index} className="flex flex-wrap gap-x-3">
             <span className="font-mono text-ink-soft">{target}</span>
             <span>{status === null ? 'no answer' : `status ${status}`}</span>
@@ -248,16 +248,13 @@ type Segment =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'code'; readonly language: string; readonly text: string }
 
-/**
- * https://spec.commonmark.org/0.31.2/#fenced-code-blocks: a fence that is not closed yet reaches to
- * the end.
- */
+/** https://spec.commonmark.org/0.31.2/#fenced-code-blocks: an open fence extends to the end. */
 const OPENING = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})\s*(\S*)/
 
-/** A model in a loop can write tens of thousands, each of which the page draws with a button. */
+/** A looping model can write tens of thousands, each drawn with a button. */
 const MAX_SEGMENTS = 500
 
-/** Finds fenced code in an answer; everything else stays the text that it is. Pure: nothing becomes HTML. */
+/** Finds fenced code in an answer; all other text stays unchanged. Pure: nothing becomes HTML. */
 export function splitFences(text: string): readonly Segment[] {
   const segments: Segment[] = []
   let lines: string[] = []
@@ -292,7 +289,7 @@ function isClosing(line: string, marker: string): boolean {
   return found !== undefined && found[0] === marker[0] && found.length >= marker.length
 }
 
-/** The lines around a block of code are drawn as a gap already. */
+/** Empty lines around a code block are drawn as a gap already. */
 function trimLines(text: string): string {
   return text.replace(/^(?:[^\S\n]*\n)+/, '').replace(/(?:\n[^\S\n]*)+$/, '')
 }

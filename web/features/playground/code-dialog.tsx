@@ -1,4 +1,4 @@
-/** The conversation as code to paste. Fetched when it is first asked for. */
+/** The conversation as code to paste. Loaded when first requested. */
 import { type Snippet, SnippetTabs } from '../../ui/code-block.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import type { ChatMessage, ChatRequest } from './conversation.ts'
@@ -42,7 +42,7 @@ function writeCurl(request: ChatRequest, baseUrl: string): string {
   ].join('\n')
 }
 
-/** Between single quotes a shell changes nothing; only the quote itself has to be said outside of them. */
+/** Inside single quotes a shell changes nothing; only the quote itself needs escaping. */
 function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
@@ -88,7 +88,7 @@ interface Language {
 
 const TYPESCRIPT: Language = {
   indent: '  ',
-  // Written plainly, this one name would set the object's prototype.
+  // As a plain member, this one name would set the object's prototype.
   key: (name) =>
     name === '__proto__'
       ? '["__proto__"]'
@@ -108,7 +108,7 @@ const PYTHON: Language = {
   null: 'None',
 }
 
-/** Strings are written as JSON: both languages read every escape of it the same. */
+/** Strings are written as JSON, whose escapes both languages read the same way. */
 function writeLiteral(value: unknown, language: Language, at = ''): string {
   if (typeof value === 'string' || typeof value === 'number') return JSON.stringify(value)
   if (typeof value === 'boolean') return value ? language.true : language.false
@@ -127,7 +127,7 @@ function writeLiteral(value: unknown, language: Language, at = ''): string {
   return `{\n${lines.join('')}${at}}`
 }
 
-/** The same request in OpenAI's chat format, with which every SDK of theirs reaches the gate. */
+/** The same request in OpenAI's chat format, which all their SDKs can send to the gate. */
 function toChatCompletion(request: ChatRequest) {
   const { gate_id: model, messages, tools, temperature, max_output_tokens, reasoning } = request
   return {

@@ -1,4 +1,4 @@
-/** The field for the next message: Enter sends, Shift+Enter makes a line. */
+/** The field for the next message: Enter sends, Shift+Enter adds a line. */
 import { ArrowUp, Square } from 'lucide-react'
 import { type KeyboardEvent, type Ref, useId } from 'react'
 import { REASONING_EFFORTS } from '../../../src/contract/words.ts'
@@ -14,9 +14,9 @@ export interface ComposerProps {
   readonly onSend: () => void
   readonly onStop: () => void
   readonly isRunning: boolean
-  /** Why nothing can be sent at the moment, beside that there is nothing to send. */
+  /** Why nothing can be sent at the moment, apart from an empty field. */
   readonly obstacle: string | undefined
-  /** The last message is being written anew; absent: a new one is. */
+  /** The last message is being edited; undefined: a new one is written. */
   readonly onCancelEdit: (() => void) | undefined
 }
 
@@ -34,7 +34,7 @@ export function Composer({
   const canSend = !isRunning && obstacle === undefined && draft.trim() !== ''
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Escape' && !isRunning) onCancelEdit?.()
-    // While characters are being composed, Enter chooses among them.
+    // During IME composition Enter selects characters.
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
     event.preventDefault()
     if (canSend) onSend()
@@ -94,7 +94,7 @@ export function Composer({
   )
 }
 
-/** The settings that every message carries: system prompt, parameters, tools. */
+/** The settings of every message: system prompt, parameters, tools. */
 export function SettingsPanel({
   settings,
   problems = {},

@@ -1,7 +1,4 @@
-/**
- * A conversation as the page shows it, and as it is sent. Pure; knows neither the page nor how
- * answers arrive.
- */
+/** A conversation as shown and as sent. Pure; knows neither the page nor how answers arrive. */
 import type { AnswerOf, QuestionOf } from '../../api/ask.ts'
 
 export type ChatRequest = QuestionOf<'POST /v1/playground'>[0]['body']
@@ -21,11 +18,11 @@ export interface ToolResult {
   readonly content: string
 }
 
-/** The failure, in the gateway's words. */
+/** The failure in the gateway's words. */
 export interface Failure {
   readonly code: string
   readonly message: string
-  /** Absent: the failure is not an answer's, or came in the middle of one. */
+  /** Undefined: not an HTTP failure, or in the middle of an answer. */
   readonly status?: number
   readonly retryAfterMs?: number
 }
@@ -38,13 +35,13 @@ export interface Answer {
   readonly content: string
   readonly reasoning: string
   readonly toolCalls: readonly ToolCall[]
-  /** The call's id, which is its log row's. */
+  /** The call's id, as in the log. */
   readonly callId?: string
-  /** `provider/model` that answers. */
+  /** The answering `provider/model`. */
   readonly target?: string
   /** Sent settings without an effect. */
   readonly ignored?: string
-  /** From sending to the first word, of reasoning too; measured here. */
+  /** From sending to the first word, including reasoning; measured here. */
   readonly firstTokenMs?: number
   /** From sending to the end; measured here. */
   readonly totalMs?: number
@@ -63,8 +60,8 @@ export function beginAnswer(id: string, gateId: string): Answer {
 }
 
 /**
- * The conversation so far, as the model gets it. An answer that failed was none; one that was
- * stopped was said as far as it came.
+ * The conversation for the model. Failed answers are omitted; a stopped one is included as far as
+ * it came.
  */
 export function toMessages(entries: readonly Entry[]): ChatMessage[] {
   return entries.flatMap(entryMessages)
@@ -99,16 +96,13 @@ function toAssistant({ state, content, toolCalls }: Answer): ChatMessage[] {
   ]
 }
 
-/** Calls that the model waits for: nothing else can be said before they are answered. */
+/** Pending tool calls: nothing else can be sent before they are answered. */
 export function openToolCalls(entries: readonly Entry[]): readonly ToolCall[] {
   const last = entries.at(-1)
   return last?.type === 'answer' && last.state === 'done' ? last.toolCalls : []
 }
 
-/**
- * The conversation as far as somebody is waited for to answer it; undefined when nothing was said
- * yet.
- */
+/** The conversation up to the last question; undefined when nothing was said yet. */
 export function untilLastQuestion(entries: readonly Entry[]): readonly Entry[] | undefined {
   const at = entries.findLastIndex(({ type }) => type !== 'answer')
   return at < 0 ? undefined : entries.slice(0, at + 1)

@@ -11,11 +11,9 @@ import { ToolResults } from './tool-calls.tsx'
 export interface LaneViewProps {
   readonly gateId: string
   readonly entries: readonly Entry[]
-  /** The gate's choice and what can be done with it. */
+  /** The gate's selector and buttons. */
   readonly head: ReactNode
-  /**
-   * Nothing can be asked at the moment: something is being answered, or the settings are not right.
-   */
+  /** No message can be sent: an answer is running, or the settings are invalid. */
   readonly isLocked: boolean
   readonly targets: readonly string[]
   readonly onRetry: () => void
@@ -44,7 +42,8 @@ export function LaneView({
       <div className="flex h-13 shrink-0 items-center gap-2 border-b border-line px-4">{head}</div>
       <section
         ref={box}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by
+        // keyboard
         tabIndex={0}
         aria-label={`Conversation with ${gateId}`}
         onScroll={onScroll}
@@ -151,7 +150,7 @@ function UserMessage({
   )
 }
 
-/** For those who do not see it happen; what failed speaks for itself. */
+/** For screen readers; failures are announced separately. */
 function describeState(last: Entry | undefined): string {
   if (last?.type !== 'answer') return ''
   return { running: 'Answering', done: 'Answered', stopped: 'Stopped', failed: '' }[last.state]
@@ -173,7 +172,7 @@ export function LaneHead({
   onClose,
   ...choice
 }: GateChoiceProps & {
-  /** Absent: there is no request to write down. */
+  /** Undefined: there is no request to show as code. */
   readonly onCode: (() => void) | undefined
   readonly onCompare: (() => void) | undefined
   readonly onClose: (() => void) | undefined
@@ -223,10 +222,10 @@ function GateChoice({ label, gates, gateId, onChoose }: GateChoiceProps) {
   )
 }
 
-/** Nearer than this to the end counts as being there, in pixels. */
+/** Within this distance of the end, in pixels, the reader counts as being there. */
 const NEAR_PX = 32
 
-/** Keeps a box that grows scrolled to its end, but only while the reader is there: who scrolls up is left alone. */
+/** Keeps a growing box scrolled to its end, but only while the reader is there. */
 function useStayAtEnd(
   box: RefObject<HTMLElement | null>,
   content: unknown,
@@ -238,7 +237,7 @@ function useStayAtEnd(
 } {
   const [isAtEnd, setAtEnd] = useState(true)
   const wasAtEnd = useRef(true)
-  /** The place where the reader turned the wheel upwards, until the box has moved. */
+  /** The position where the reader scrolled up, until the box has moved. */
   const leavingFrom = useRef<number>(undefined)
 
   const goToEnd = () => {
@@ -249,7 +248,7 @@ function useStayAtEnd(
     wasAtEnd.current = true
     setAtEnd(true)
   }
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it is the content that makes the box grow
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the content makes the box grow
   useLayoutEffect(() => {
     if (wasAtEnd.current) goToEnd()
   }, [content])
@@ -268,8 +267,8 @@ function useStayAtEnd(
       wasAtEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_PX
       setAtEnd(wasAtEnd.current)
     },
-    // The box moves some time after the wheel; what arrives in between must not take the reader
-    // back.
+    // The box moves some time after the wheel event; content that arrives in between must not
+    // scroll back.
     onWheel: ({ deltaY }) => {
       const element = box.current
       if (element === null || deltaY >= 0 || element.scrollTop === 0) return

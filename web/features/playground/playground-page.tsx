@@ -1,4 +1,4 @@
-/** Talks with a gate, or with two side by side, as the signed-in user. */
+/** Talks with one gate, or with two side by side, as the signed-in user. */
 import { useQuery } from '@tanstack/react-query'
 import { useRouter, useSearch } from '@tanstack/react-router'
 import { MessagesSquare, SlidersHorizontal, SquarePen } from 'lucide-react'
@@ -16,7 +16,7 @@ import { usePlayground } from './use-playground.ts'
 
 const CodeDialog = lazy(async () => ({ default: (await import('./code-dialog.tsx')).CodeDialog }))
 
-// An address as text: the page belongs to another feature.
+// A plain string, because the page belongs to another feature.
 const NEW_GATE: string = '/gates/new'
 
 export function PlaygroundPage() {
@@ -77,7 +77,7 @@ function Conversations({ gates }: { readonly gates: readonly Gate[] }) {
   useEffect(() => {
     if (!isRunning) return
     const onKeyDown = (event: KeyboardEvent) => {
-      // A window over the page takes it for itself.
+      // An open dialog handles it first.
       if (event.key === 'Escape' && !event.defaultPrevented) stop()
     }
     document.addEventListener('keydown', onKeyDown)
@@ -87,9 +87,9 @@ function Conversations({ gates }: { readonly gates: readonly Gate[] }) {
   const choose = (gate: string, compare: string | undefined) =>
     void router.navigate({ to: '/playground', search: { gate, compare }, replace: true })
   const [first, second] = gateIds
-  // So that a reload and a shared address lead to the same gates. Who is on the way to another page
-  // would be called back by it.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it calls a function that is new each time
+  // A reload or a shared address leads to the same gates. Skipped while leaving, because it would
+  // bring the user back.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the called function is new each time
   useEffect(() => {
     const isLeft = router.latestLocation.pathname !== '/playground'
     if (search.gate === undefined && first !== undefined && !isLeft) choose(first, second)
@@ -146,7 +146,8 @@ function Conversations({ gates }: { readonly gates: readonly Gate[] }) {
           <div className="flex min-h-0 flex-1 snap-x snap-mandatory divide-x divide-line overflow-x-auto">
             {gateIds.map((gateId, place) => (
               <LaneView
-                // biome-ignore lint/suspicious/noArrayIndexKey: a conversation stays when its gate is another one
+                // biome-ignore lint/suspicious/noArrayIndexKey: a conversation stays when its gate
+                // changes
                 key={place}
                 gateId={gateId}
                 entries={threads[place] ?? []}

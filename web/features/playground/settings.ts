@@ -1,11 +1,8 @@
-/**
- * The settings that every message carries: as they are typed, what is wrong with them, and what
- * becomes of them. Pure.
- */
+/** The settings of every message: as typed, their problems, and their request form. Pure. */
 import { FUNCTION_MEMBERS } from '../../../src/contract/words.ts'
 import type { ChatMessage, ChatRequest } from './conversation.ts'
 
-/** The typed texts; the gate decides about empty ones. */
+/** The typed text; empty ones are left to the gate. */
 export interface Settings {
   readonly system: string
   readonly temperature: string
@@ -77,7 +74,7 @@ type ParsedTools =
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** Nothing is no tools. */
+/** Empty text means no tools. */
 export function parseTools(text: string): ParsedTools {
   if (text.trim() === '') return {}
   let written: unknown
@@ -99,7 +96,7 @@ export function parseTools(text: string): ParsedTools {
   return tools.length === 0 ? {} : { tools }
 }
 
-/** @returns a sentence about what is wrong, or the tool */
+/** @returns the problem, or the tool */
 function readTool(entry: unknown, where: string): Tool | string {
   const outer = asObject(entry)
   if (outer === undefined) return `${where} must be an object with a name.`
@@ -135,7 +132,7 @@ function asObject(value: unknown): JsonObject | undefined {
     : undefined
 }
 
-/** Tools as somebody writes or pastes them, in this format or in OpenAI's two; and what is wrong with them. Pure. */
+/** Tools as written or pasted, in this format or OpenAI's two, and their problems. Pure. */
 export const EXAMPLE_TOOLS = JSON.stringify(
   [
     {

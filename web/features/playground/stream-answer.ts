@@ -1,14 +1,14 @@
-/** Asks a gate and reports the answer while it arrives. Knows no page and keeps nothing. */
+/**
+ * Sends a message to a gate and reports the answer while it arrives. Knows no page and keeps
+ * nothing.
+ */
 import { ApiError, send } from '../../api/ask.ts'
 import { createEventReader, type ServerSentEvent } from '../../api/event-stream.ts'
 import type { Answer, ChatAnswer, ChatRequest, Failure, ToolCall } from './conversation.ts'
 
 export interface StreamOptions {
   readonly signal: AbortSignal
-  /**
-   * The answer as far as it is known; what failed or was stopped too. The last is not `running` any
-   * more.
-   */
+  /** The answer so far, including failed or stopped ones. The last report is not `running`. */
   readonly onProgress: (answer: Answer) => void
 }
 
@@ -40,7 +40,7 @@ export async function streamAnswer(
     }
     if (answer.state === 'running') tell(fail(answer, CUT_OFF, elapsedMs()))
   } catch (thrown) {
-    // Nothing that counts follows an answer that was complete, or failed.
+    // Events after a complete or failed answer are irrelevant.
     if (answer.state !== 'running') return
     if (signal.aborted) tell({ ...answer, state: 'stopped', totalMs: elapsedMs() })
     else if (thrown instanceof ApiError) tell(refuse(answer, thrown, elapsedMs()))
@@ -66,10 +66,7 @@ function refuse(answer: Answer, error: ApiError, totalMs: number): Answer {
   }
 }
 
-/**
- * The events of each read, in one piece: a page that draws once for all of it keeps up with any
- * model.
- */
+/** All events of each read together, so that the page draws once and keeps up with any model. */
 async function* readEvents(response: Response) {
   const reader = response.body?.getReader()
   if (reader === undefined) return
@@ -113,7 +110,7 @@ export function applyEvent(
       return { ...answer, state: 'failed', failure: { code, message }, totalMs: elapsedMs }
     }
     default:
-      // A later gateway may tell more.
+      // A later gateway may send more kinds.
       return answer
   }
 }
@@ -133,7 +130,7 @@ function addToCall(calls: readonly ToolCall[], delta: ToolCallDelta): readonly T
   return calls.with(index, { ...known, arguments: known.arguments + more })
 }
 
-/** The whole answer counts, and not what its pieces add up to. */
+/** The complete answer replaces the joined pieces. */
 function complete(answer: Answer, whole: ChatAnswer, elapsedMs: number): Answer {
   const { id, model, content, reasoning = '', tool_calls: toolCalls = [] } = whole
   const { usage, cost, attempts, finish_reason } = whole

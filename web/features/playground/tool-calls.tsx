@@ -1,4 +1,4 @@
-/** The tools that a model calls, and the boxes in which the reader plays their part. */
+/** The tools that a model calls, and fields for their results. */
 import { type FormEvent, useState } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { TextAreaField } from '../../ui/field.tsx'
@@ -10,7 +10,7 @@ export function ToolCalls({
   isLocked,
 }: {
   readonly calls: readonly ToolCall[]
-  /** Absent: they are not waited for, or not any more. */
+  /** Undefined: no results are expected. */
   readonly onAnswer: ((results: readonly ToolResult[]) => void) | undefined
   readonly isLocked: boolean
 }) {
@@ -25,7 +25,8 @@ export function ToolCalls({
     <form noValidate onSubmit={submit} className="flex flex-col gap-3">
       {calls.map((call, index) => (
         <div
-          // biome-ignore lint/suspicious/noArrayIndexKey: calls only grow at their end, and ids may be alike
+          // biome-ignore lint/suspicious/noArrayIndexKey: calls only grow at their end, and ids may
+          // repeat
           key={index}
           className="flex flex-col gap-2.5 rounded-lg border border-line bg-sunken/60 px-3.5 py-3"
         >
@@ -75,7 +76,7 @@ export function ToolResults({ results }: { readonly results: readonly ToolResult
   )
 }
 
-/** Arguments that are still arriving are no JSON yet. */
+/** Incomplete arguments are not valid JSON yet. */
 function toReadable(written: string): string {
   try {
     return JSON.stringify(JSON.parse(written), null, 2)

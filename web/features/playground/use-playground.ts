@@ -1,7 +1,6 @@
 /**
- * The state of the page: one thread for each gate that is asked, the settings and what is being
- * typed. In this tab's memory alone, where it goes with the session; never in the browser's
- * storage.
+ * The page's state: one thread per gate, the settings and typed text. Only in this tab's memory,
+ * cleared with the session; never in the browser's storage.
  */
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
@@ -20,13 +19,13 @@ import { NO_SETTINGS, readSettings, type Settings } from './settings.ts'
 import { streamAnswer } from './stream-answer.ts'
 
 export interface Playground {
-  /** By place: of the first gate, and of the one beside it. */
+  /** By place: the first gate, and the one beside it. */
   readonly threads: readonly (readonly Entry[])[]
   readonly settings: Settings
   readonly draft: string
-  /** The draft before the last message was taken up again; absent while none is. */
+  /** The draft from before the last message was edited; undefined: no editing. */
   readonly draftBeforeEdit?: string
-  /** Asked last, for when the address names none. */
+  /** The gates used last, for an address that names none. */
   readonly gateIds: readonly string[]
 }
 
@@ -45,7 +44,7 @@ function recall(client: QueryClient): Playground {
   return kept === undefined ? EMPTY : { ...kept, threads: kept.threads.map(settleEntries) }
 }
 
-/** @param toGateIds one, or two that are compared; given those that were asked last */
+/** @param toGateIds one, or two to compare; called with those used last */
 export function usePlayground(toGateIds: (kept: readonly string[]) => readonly string[]) {
   const client = useQueryClient()
   const [playground, setPlayground] = useState(() => recall(client))
@@ -57,7 +56,7 @@ export function usePlayground(toGateIds: (kept: readonly string[]) => readonly s
 
   const gatesKey = gateIds.join(' ')
   useEffect(() => {
-    // Signing out empties this memory too.
+    // Signing out clears this memory too.
     client.setQueryData<Playground>(MEMORY, {
       ...playground,
       gateIds: gatesKey.split(' ').filter(Boolean),
@@ -92,7 +91,7 @@ export function usePlayground(toGateIds: (kept: readonly string[]) => readonly s
     const controller = new AbortController()
     running.current.set(begun.id, controller)
     setThread(place, [...entries, begun])
-    // Finds its thread by id: closing the first of two moves the second.
+    // Finds its thread by id, because closing the first of two moves the second.
     const onProgress = (answer: Answer) =>
       setPlayground((before) => ({
         ...before,
@@ -112,7 +111,7 @@ export function usePlayground(toGateIds: (kept: readonly string[]) => readonly s
     gateIds,
     problems: settings.problems,
     isRunning: places.some((place) => threads[place]?.some(isRunningEntry)),
-    /** The request that would be sent now; undefined while the settings are not right. */
+    /** The request that would be sent now; undefined while the settings are invalid. */
     toRequest: (place: number) =>
       toRequest(place, untilLastQuestion(threads[place] ?? []) ?? draftOf(playground)),
     setDraft: (draft: string) => change({ draft }),
@@ -136,7 +135,7 @@ export function usePlayground(toGateIds: (kept: readonly string[]) => readonly s
     stop() {
       for (const controller of running.current.values()) controller.abort()
     },
-    /** The last question once more. */
+    /** Repeats the last question. */
     retry(place: number) {
       const question = untilLastQuestion(threads[place] ?? [])
       if (question !== undefined) ask(place, question)
@@ -152,14 +151,14 @@ export function usePlayground(toGateIds: (kept: readonly string[]) => readonly s
         ...before,
         draft: draftBeforeEdit ?? before.draft,
       })),
-    /** The second gate goes on from what the first was asked. */
+    /** The second gate continues from the first one's questions. */
     beginCompare: () =>
       change({ threads: [threads[0] ?? [], untilLastQuestion(threads[0] ?? []) ?? []] }),
     endCompare(place: number) {
       for (const { id } of threads[place] ?? []) running.current.get(id)?.abort()
       setPlayground((before) => ({ ...before, threads: [before.threads[1 - place] ?? [], []] }))
     },
-    /** @returns what undoes it */
+    /** @returns a function that undoes it */
     clear() {
       for (const controller of running.current.values()) controller.abort()
       const kept = playground

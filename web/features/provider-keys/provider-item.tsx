@@ -1,4 +1,4 @@
-/** One provider: what it speaks, whose credential calls use, and what can be done about it. */
+/** One provider: its formats, whose credential calls use, and its actions. */
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Check, Minus, TriangleAlert } from 'lucide-react'
@@ -147,22 +147,21 @@ function OwnKey({
 }
 
 // The switch of an own key: shows the last choice until the gateway answers, and the gateway's
-// state when it refuses.
+// state after a refusal.
 
 function useActive(
   ownKey: ProviderKey,
   providerName: string,
 ): { readonly isActive: boolean; readonly choose: (isActive: boolean) => void } {
   const queryClient = useQueryClient()
-  // In state, and not in a cache that tells its readers a moment later: the next press turns around
-  // what is shown.
+  // In state, because a cache notifies its readers later; the next press toggles what is shown.
   const [wanted, setWanted] = useState<boolean>()
-  /** The latest answer, until the list is as new as it. */
+  /** The latest answer, until the list is as new. */
   const [saved, setSaved] = useState<ProviderKey>()
   const mutationKey = ['switch the key', ownKey.provider]
   const change = useMutation({
     mutationKey,
-    // One after the other, in the order of the presses: no press is lost, and the last one wins.
+    // Serialised in the order of the presses: none is lost, and the last one wins.
     scope: { id: mutationKey.join(' ') },
     mutationFn: (active: boolean) =>
       ask('PATCH /v1/provider-keys/{provider}', {
@@ -175,7 +174,7 @@ function useActive(
       }),
     onSuccess: setSaved,
     onSettled: () => {
-      // A later press is on its way: what it wants is shown, and it asks for the list in its turn.
+      // A later press is in progress: its choice is shown, and it reloads the list.
       if (queryClient.isMutating({ mutationKey }) > 1) return
       setWanted(undefined)
       void refresh(queryClient, 'GET /v1/provider-keys')

@@ -1,6 +1,5 @@
 /**
- * The providers of the catalog, whose credential each is asked with, and the account's own keys for
- * them.
+ * The providers of the catalog, whose credential each uses, and the account's own keys for them.
  */
 import { useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
@@ -72,10 +71,10 @@ function Point({ term, children }: { readonly term: string; readonly children: s
 }
 
 function ProviderList({ rows }: { readonly rows: readonly ProviderRow[] }) {
-  // Decided when the page opens: a row must not jump away under the hand that has just set its key.
+  // Fixed when the page opens, so that a row does not move after its key was set.
   const [order] = useState(() => orderProviders(rows))
   const [search, setSearch] = useState('')
-  /** Provider id → what was wrong with the key when it was last set here. */
+  /** Provider id → the problem of the key when it was last set here. */
   const [warnings, setWarnings] = useState<ReadonlyMap<string, string>>(new Map())
   const [keyFor, setKeyFor] = useState<ProviderRow>()
   const [deleted, setDeleted] = useState<ProviderRow>()
@@ -171,7 +170,10 @@ const MAX_KEY_LENGTH = 20_000
 /** The masked form of a short key, or of a document. */
 const HIDDEN = '…'
 
-/** Takes an own key for a provider and hands it to the gateway: no state, no cache and no answer of the page ever holds it. */
+/**
+ * Takes an own key for a provider and sends it to the gateway; no state, cache or answer of the
+ * page ever contains it.
+ */
 function SetKeyDialog({
   row,
   onSaved,
@@ -222,7 +224,7 @@ function SetKeyForm({
   const field = useRef<HTMLInputElement>(null)
   const isActive = ownKey?.active ?? true
   const save = useChange({
-    // Takes no argument: what a mutation was called with stays in the cache of mutations.
+    // No argument, because a mutation's argument stays in the cache.
     send: () =>
       ask('PUT /v1/provider-keys/{provider}', {
         path: { provider: provider.id },

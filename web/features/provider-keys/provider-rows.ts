@@ -1,4 +1,4 @@
-/** The catalog and the account's own keys, joined: one row a provider. Asks nothing. */
+/** The catalog joined with the account's own keys: one row per provider. Sends nothing. */
 import type { RowOf } from '../../api/ask.ts'
 import { formatDialects } from '../../format/dialects.ts'
 
@@ -20,8 +20,8 @@ export function toProviderRows(
 }
 
 /**
- * The account's own first, then what the platform has a credential for, then the rest; by name
- * within each.
+ * The account's own first, then those with a platform credential, then the rest; by name within
+ * each group.
  */
 export function orderProviders(rows: readonly ProviderRow[]): readonly string[] {
   const rank = ({ provider, ownKey }: ProviderRow) =>
@@ -34,7 +34,7 @@ export function orderProviders(rows: readonly ProviderRow[]): readonly string[] 
     .map(({ provider }) => provider.id)
 }
 
-/** By name, id, or what the provider speaks. */
+/** By name, id, or format. */
 export function matchesSearch({ provider }: ProviderRow, search: string): boolean {
   const wanted = search.trim().toLowerCase()
   return `${provider.name} ${provider.id} ${provider.dialects.join(' ')} ${formatDialects(provider.dialects)}`

@@ -1,4 +1,4 @@
-/** Filters the audit log: by whom, what, of which kind, and when. */
+/** Filters of the audit log: actor, action, kind and time. */
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import { ACTION_WORDS, RESOURCE_WORDS } from '../../../src/contract/audit-words.ts'
@@ -14,7 +14,7 @@ export function AuditFilter({
   onChange,
 }: {
   readonly search: AuditSearch
-  /** Entries on the page: their makers can be chosen even when they are gone. */
+  /** Entries on the page: their actors can be chosen even after they were deleted. */
   readonly seen: readonly RowOf<'GET /v1/audit-log'>[]
   readonly onChange: (search: AuditSearch) => void
 }) {
@@ -22,7 +22,7 @@ export function AuditFilter({
   const form = useRef<HTMLFormElement>(null)
   const reset = () => {
     onChange({})
-    // The button has no more to do, and a disabled one drops the focus.
+    // The button becomes disabled, which would lose the focus.
     form.current?.querySelector('select')?.focus()
   }
   const change = (changed: Partial<Record<keyof AuditSearch, string | undefined>>) => {
@@ -90,13 +90,11 @@ export function AuditFilter({
   )
 }
 
-/** A year of four digits takes no more keys: the next one is for the next part of the day. */
+/** With a four-digit year, the next key goes to the next field. */
 const LAST_DAY = '9999-12-31'
 const FIRST_DAY = '1000-01-01'
 
-/**
- * Keeps what is typed to itself until the year is whole: before, it is another one, such as 0002.
- */
+/** Holds typed text back until the year is complete; before, it is another year, such as 0002. */
 function DayField({
   label,
   day,
@@ -130,7 +128,7 @@ function DayField({
   )
 }
 
-/** Id → name, of everybody who can have made a change. */
+/** Id → name of everyone who can have made a change. */
 function useActors(
   seen: readonly RowOf<'GET /v1/audit-log'>[],
   chosen: string | undefined,

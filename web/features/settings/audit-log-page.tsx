@@ -1,4 +1,4 @@
-/** The audit log: filtered by the address, read a page at a time. */
+/** The audit log: filtered by the address, loaded page by page. */
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { ChevronRight, ScrollText } from 'lucide-react'
@@ -97,7 +97,7 @@ export function AuditLogPage() {
 
 type AuditEntry = RowOf<'GET /v1/audit-log'>
 
-/** One change in the audit log; opened, what it changed. */
+/** One change in the audit log; opened, it shows the differences. */
 function AuditRow({ entry }: { readonly entry: AuditEntry }) {
   const [isOpen, setOpen] = useState(false)
   const id = useId()
@@ -248,7 +248,7 @@ function describeActor({ type, id, name }: AuditEntry['actor']): string {
   return type === 'key' ? `Key “${name ?? id}”` : (name ?? id)
 }
 
-/** The name that people know it by, where it has one, and its id otherwise. */
+/** Its name for people if it has one, otherwise its id. */
 function nameOf({ before, after, resourceId }: AuditEntry): string {
   const form = after ?? before
   for (const field of ['displayName', 'name', 'email', 'url']) {

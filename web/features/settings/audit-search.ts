@@ -1,4 +1,4 @@
-/** The audit log's filter as the address holds it, and as the interface is asked. */
+/** The audit log's filter in the address and in the API's form. */
 import { ACTION_WORDS, RESOURCE_WORDS } from '../../../src/contract/audit-words.ts'
 import type { RowOf } from '../../api/ask.ts'
 import { startOfDay, type TimeZone } from '../../format/time-zone.ts'
@@ -8,14 +8,14 @@ export interface AuditSearch {
   readonly action?: AuditAction
   readonly resourceType?: AuditResource
   readonly resourceId?: string
-  /** Days in the pages' zone, `2026-11-21`, both included. */
+  /** Days in the pages' time zone, `2026-11-21`, both inclusive. */
   readonly from?: string
   readonly to?: string
 }
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/
 
-/** Takes what is understood, and drops the rest. */
+/** Takes the valid parts and drops the rest. */
 export function readAuditSearch(search: Readonly<Record<string, unknown>>): AuditSearch {
   const { actor, action, resourceType, resourceId, from, to } = search
   return {
@@ -28,7 +28,7 @@ export function readAuditSearch(search: Readonly<Record<string, unknown>>): Audi
   }
 }
 
-/** @returns the query of `GET /v1/audit-log`, in moments */
+/** @returns the query of `GET /v1/audit-log`, with times */
 export function toAuditQuery({ from, to, ...rest }: AuditSearch, zone: TimeZone) {
   return {
     ...rest,
@@ -48,7 +48,7 @@ function isDay(value: unknown): value is string {
 type AuditAction = keyof typeof ACTION_WORDS
 type AuditResource = keyof typeof RESOURCE_WORDS
 
-/** The changes that the audit log knows, in words. */
+/** The known actions of the audit log, in words. */
 export const ACTIONS = Object.keys(ACTION_WORDS) as readonly AuditAction[]
 
 export function isAction(text: unknown): text is AuditAction {
@@ -59,7 +59,7 @@ export function isResource(text: unknown): text is AuditResource {
   return typeof text === 'string' && Object.hasOwn(RESOURCE_WORDS, text)
 }
 
-/** An action that this page is too old to know is shown as it is called. */
+/** An unknown action of a newer version is shown by its code. */
 export function describeChange({
   action,
   actor,

@@ -1,6 +1,4 @@
-/**
- * Creates a budget, or changes one. Its subject, unit and period cannot be changed later.
- */
+/** Creates a budget, or changes one. Its scope, unit and period cannot be changed later. */
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useId, useState } from 'react'
 import { ask } from '../../api/ask.ts'
@@ -32,7 +30,7 @@ const toFields = (budget: Budget | undefined) => ({
 })
 
 export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | undefined>) {
-  // Only what differs from the first values is sent.
+  // Only values that differ from the initial ones are sent.
   const edited = useEdited(budget, toFields)
   const { first, fields, bind } = edited
   const { name, amount, unpriced, alerts } = fields
@@ -173,14 +171,14 @@ interface BudgetScope {
   readonly id: string
 }
 
-/** The key or the gate that a budget limits: searched, since an account may have thousands. */
+/** The key or gate that a budget limits: with a search, since an account may have thousands. */
 function BudgetScopeFields({
   scope,
   isTried,
   onChange,
 }: {
   readonly scope: BudgetScope
-  /** The form was sent with something missing. */
+  /** The form was submitted incomplete. */
   readonly isTried: boolean
   readonly onChange: (scope: BudgetScope) => void
 }) {
@@ -236,7 +234,7 @@ function SubjectField({
   const [text, setText] = useState('')
   const { subject, matches } = findSubject(subjects ?? [], text)
   const foundId = subject?.id ?? ''
-  // The list may be loaded after the text was typed.
+  // The list may load after the text was typed.
   useEffect(() => {
     if (foundId !== id) onFound(foundId)
   }, [foundId, id, onFound])

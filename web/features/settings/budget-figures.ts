@@ -1,6 +1,4 @@
-/**
- * A budget's limit and its use, in figures and words; and the text of its form. Knows no page.
- */
+/** A budget's limit and usage, in figures and words, and its form's text. Knows no page. */
 import { MAX_LIMIT_USD } from '../../../src/contract/words.ts'
 import type { RowOf } from '../../api/ask.ts'
 import { formatCount, formatUsdExactly, formatUsdInCents } from '../../format/figures.ts'
@@ -44,7 +42,7 @@ export function toUse({ limitTokens, limitUsd, used, reserved }: Budget): Budget
 
 type Parsed<Value> = { readonly value: Value } | { readonly problem: string }
 
-/** Whole tokens, as people write them: `1,000,000`, `1 000 000`, `1_000_000`. */
+/** Whole tokens as people write them: `1,000,000`, `1 000 000`, `1_000_000`. */
 export function parseTokens(text: string): Parsed<number> {
   const digits = joinGroups(text.trim())
   const value = Number(digits)
@@ -66,7 +64,7 @@ export function parseUsd(text: string): Parsed<number> {
 
 const MAX_ALERTS = 10
 
-/** `50, 80, 100` → shares of the limit. Nothing typed is no alerts. */
+/** `50, 80, 100` → shares of the limit. Empty: no alerts. */
 export function parseAlerts(text: string): Parsed<number[]> {
   const parts = text.split(/[\s,;%]+/).filter((part) => part !== '')
   const percents = parts.map(Number)

@@ -1,4 +1,4 @@
-/** Budgets: the most that a key or a gate may use in a period, and what is used of it. */
+/** Budgets: the limit of a key or gate in a period, and its usage. */
 import { useQuery } from '@tanstack/react-query'
 import { Wallet } from 'lucide-react'
 import { ask } from '../../api/ask.ts'

@@ -99,7 +99,7 @@ export function InvitationsCard({
           confirmLabel="Revoke the invitation"
           send={() => ask('DELETE /v1/invitations/{id}', { path: { id: revoked.id } })}
           makesStale={['GET /v1/invitations']}
-          // The invitation may have been accepted a moment before.
+          // The invitation may have been accepted a moment ago.
           failureMakesStale={['GET /v1/members']}
           done={`Invitation of ${revoked.email} revoked`}
           onClose={() => setRevoked(undefined)}

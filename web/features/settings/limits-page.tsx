@@ -1,7 +1,4 @@
-/**
- * The plan: what each key, and all of them together, may do a minute, and what is used of the
- * month.
- */
+/** The plan: limits per key and per account, and the month's usage. */
 import { useQuery } from '@tanstack/react-query'
 import type { AnswerOf } from '../../api/ask.ts'
 import { operationQuery } from '../../api/operation-query.ts'

@@ -1,11 +1,11 @@
-/** Lists the differences between two forms of a thing, field by field. Pure; knows no page. */
+/** Lists the differences between two forms of a resource, field by field. Pure; knows no page. */
 
 export interface FieldChange {
   /** `targets[0].model` */
   readonly field: string
-  /** Undefined: it was not there. */
+  /** Undefined: it did not exist. */
   readonly before: string | undefined
-  /** Undefined: it is gone. */
+  /** Undefined: it was deleted. */
   readonly after: string | undefined
 }
 
@@ -14,10 +14,7 @@ type Form = Readonly<Record<string, unknown>> | null
 /** Changes with every save, so it is not shown. */
 const NOISE: ReadonlySet<string> = new Set(['updatedAt'])
 
-/**
- * Only what differs, in the order of the fields. Of what was made or deleted, every field that says
- * something.
- */
+/** Only differences, in field order. For created or deleted resources, every non-empty field. */
 export function listChanges(before: Form, after: Form): readonly FieldChange[] {
   const was = flatten(before)
   const is = flatten(after)

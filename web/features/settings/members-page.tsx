@@ -1,4 +1,4 @@
-/** The account's members, and the people who are invited. */
+/** The account's members, and invited people. */
 import { useQuery } from '@tanstack/react-query'
 import { UserPlus } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
@@ -144,7 +144,7 @@ function MemberTable({
   )
 }
 
-// Asks before somebody is removed, leaves, or takes the account over, and says what follows.
+// Confirms that a member is removed, leaves, or takes over the account, with the consequences.
 
 interface MemberStep {
   readonly type: 'remove' | 'hand-on' | 'leave'
@@ -198,7 +198,7 @@ function MemberStepDialog({
     },
     ...(type === 'leave'
       ? {
-          // A whole new page load: nothing of the account stays in memory.
+          // A full page load, so that nothing of the account stays in memory.
           onDone: () => location.assign('/dashboard/sign-in?reason=left'),
         }
       : {
@@ -206,8 +206,7 @@ function MemberStepDialog({
           done: texts.done(member.name),
           onDone: onClose,
         }),
-    // Somebody else may have changed the members meanwhile: what is behind the dialog is then
-    // stale.
+    // Someone else may have changed the members meanwhile, so the page is stale.
     failureMakesStale: ['GET /v1/members', 'GET /v1/session'],
   })
   return (
@@ -222,7 +221,7 @@ function MemberStepDialog({
   )
 }
 
-/** Makes an invitation and shows its link, this once: after closing, it is in no memory of the page. */
+/** Creates an invitation and shows its link once; after closing, it is in no memory of the page. */
 function InviteDialog({
   isOpen,
   onClose,
@@ -233,7 +232,7 @@ function InviteDialog({
   const [email, setEmail] = useState('')
   const invite = useChange({
     send: () => ask('POST /v1/invitations', { body: { email: email.trim() } }),
-    // The answer holds the token.
+    // The answer contains the token.
     isSecret: true,
     makesStale: ['GET /v1/invitations'],
   })

@@ -1,7 +1,4 @@
-/**
- * How much of a limit is used, as a bar. The figures stand beside it as text: the bar alone tells
- * nothing exact.
- */
+/** The used share of a limit as a bar. The exact figures are beside it as text. */
 import { classNames } from '../../ui/class-names.ts'
 
 const NEARLY_FULL = 0.8
@@ -15,7 +12,7 @@ export function Meter({
   /** Name for screen readers. */
   readonly label: string
   readonly used: number
-  /** Set aside for calls under way: drawn paler. */
+  /** Reserved for running calls; drawn paler. */
   readonly reserved?: number
   /** Above 0. */
   readonly limit: number
@@ -24,7 +21,8 @@ export function Meter({
   const reservedShare = Math.min(1 - usedShare, reserved / limit)
   const percent = Math.round(usedShare * 100)
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a `meter` cannot show what is set aside, and looks different in each browser
+    // biome-ignore lint/a11y/useSemanticElements: a `meter` cannot show reservations, and differs
+    // between browsers
     <div
       role="meter"
       aria-label={label}

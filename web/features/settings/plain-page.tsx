@@ -158,7 +158,7 @@ function EditDialog({
   )
 }
 
-/** A member by a name from the description. */
+/** A member by its name in the description. */
 function read(row: object, member: string): string {
   return String((row as Readonly<Record<string, unknown>>)[member] ?? '')
 }

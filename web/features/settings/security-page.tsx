@@ -47,7 +47,7 @@ function PasswordForm({ email }: { readonly email: string }) {
       error={change.error}
       className="flex max-w-sm flex-col gap-4 px-5 py-5"
     >
-      {/* For password managers, so that they know whose password it is. */}
+      {/* For password managers, to identify the account. */}
       <input type="text" autoComplete="username" value={email} readOnly hidden />
       <PasswordField
         label="Current password"
@@ -78,7 +78,7 @@ function PasswordForm({ email }: { readonly email: string }) {
   )
 }
 
-// Lists the user's sessions, and ends one that is not this one.
+// Lists the user's sessions, and ends any except this one.
 
 type Session = RowOf<'GET /v1/sessions'>
 

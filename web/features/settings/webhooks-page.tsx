@@ -1,4 +1,4 @@
-/** Addresses that receive events: created, tried, switched off, changed, deleted. */
+/** Addresses that receive events: create, test, switch off, change, delete. */
 import { Webhook as WebhookIcon } from 'lucide-react'
 import { ask, type RowOf } from '../../api/ask.ts'
 import { changeSame } from '../../api/change-same.ts'
@@ -44,7 +44,7 @@ export function WebhooksPage() {
   )
 }
 
-/** The secret cannot be brought back. */
+/** The secret cannot be restored. */
 function DeleteWebhookDialog({ row: { id, url }, onClose }: RowDialogProps<Webhook>) {
   return (
     <DeleteDialog
@@ -66,7 +66,7 @@ function DeleteWebhookDialog({ row: { id, url }, onClose }: RowDialogProps<Webho
   )
 }
 
-// One webhook: its address, its events, its switch, and the result of a test.
+// One webhook: address, events, switch, and test result.
 
 function WebhookItem({
   webhook,
@@ -147,9 +147,9 @@ const toFields = (webhook: Webhook | undefined) => ({
   secret: '',
 })
 
-/** Adds a webhook and shows its generated secret, this once; or changes one, whose secret is never shown. */
+/** Adds a webhook and shows its generated secret once; or changes one, without its secret. */
 function WebhookDialog({ row: webhook, onClose }: RowDialogProps<Webhook | undefined>) {
-  // Only what differs from the first values is sent.
+  // Only values that differ from the initial ones are sent.
   const edited = useEdited(webhook, toFields)
   const { first, fields, change, bind } = edited
   const { url, events, secret } = fields
@@ -167,7 +167,7 @@ function WebhookDialog({ row: webhook, onClose }: RowDialogProps<Webhook | undef
       await changeSame('PATCH /v1/webhooks/{id}', [question], isOverwriting ? undefined : isLatest)
       return undefined
     },
-    // The answer may hold the secret.
+    // The answer may contain the secret.
     isSecret: true,
     makesStale: ['GET /v1/webhooks'],
     onDone: (generated) => {
@@ -180,7 +180,7 @@ function WebhookDialog({ row: webhook, onClose }: RowDialogProps<Webhook | undef
     save.reset()
     onClose()
   }
-  // The window stays the same one: where the focus goes when it closes is known since it opened.
+  // The same dialog, because it remembers where to return the focus.
   if (save.data !== undefined)
     return (
       <Dialog

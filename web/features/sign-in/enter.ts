@@ -1,6 +1,6 @@
 /**
- * Follows a successful sign-in by a whole new page load, so that nothing of whoever was here
- * before stays in memory.
+ * After a sign-in, loads the whole page again, so that nothing of the previous user stays in
+ * memory.
  */
 
 const START = '/dashboard'

@@ -1,4 +1,4 @@
-/** Name, email and password of somebody new. The page says what entitles them to sign up. */
+/** Name, email and password of a new user. The page explains what allows the sign-up. */
 import type { ReactNode } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'

@@ -1,6 +1,4 @@
-/**
- * Email and password, to sign in with: at the start, or again on a page whose session ended.
- */
+/** Email and password for signing in: at the start, or again on a page whose session ended. */
 import { useMutation } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { ask } from '../../api/ask.ts'

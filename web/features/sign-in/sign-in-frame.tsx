@@ -38,7 +38,7 @@ export function SignInLink() {
   )
 }
 
-/** Goes on at the operator's identity provider. The page knows whether there is one. */
+/** Continues at the operator's identity provider. The page knows whether there is one. */
 export function OidcButton({
   label,
   returnTo,
@@ -46,7 +46,7 @@ export function OidcButton({
 }: {
   readonly label: string
   readonly returnTo: string
-  /** The token of an invitation that is accepted by this. */
+  /** The token of an invitation that this accepts. */
   readonly invitation?: string | undefined
 }) {
   const begin = useChange({

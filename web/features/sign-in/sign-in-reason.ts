@@ -1,4 +1,4 @@
-/** Why somebody is at the sign-in page, as its address says it. */
+/** Why someone is at the sign-in page, from its address. */
 
 const REASONS = ['ended', 'signed-out', 'left'] as const
 export type SignInReason = (typeof REASONS)[number]

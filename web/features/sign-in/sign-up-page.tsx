@@ -1,6 +1,6 @@
 /**
- * Signing up: with the invitation that a link carries, whose account and inviter it names first, or
- * freely where the operator allows it.
+ * Signing up: with an invitation link, whose account and inviter are shown first, or freely if the
+ * operator allows it.
  */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'

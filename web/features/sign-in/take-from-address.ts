@@ -1,7 +1,7 @@
 /**
- * Secrets that a link carries behind its `#`: never sent to a server. They leave the address bar and
- * the history as soon as this module is read, which is before any other, and also where a link is
- * opened in a tab that shows its page already.
+ * Secrets in a link's `#` part, which is never sent to a server. Removed from the address bar and
+ * the history when this module loads, before any other, and also when a link is opened in a tab
+ * that already shows its page.
  */
 import { useSyncExternalStore } from 'react'
 
@@ -10,7 +10,7 @@ export type SecretName = (typeof NAMES)[number]
 
 export interface TakenSecret {
   readonly value: string
-  /** Tells one link from the next. */
+  /** Distinguishes one link from the next. */
   readonly count: number
 }
 
@@ -20,7 +20,7 @@ const listeners = new Set<() => void>()
 take()
 addEventListener('hashchange', take)
 
-/** Undefined: no link has brought one. */
+/** Undefined: no link contained one. */
 export function useFromAddress(name: SecretName): TakenSecret | undefined {
   return useSyncExternalStore(listen, () => taken.get(name))
 }

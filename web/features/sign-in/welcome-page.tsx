@@ -1,6 +1,5 @@
 /**
- * The first run: whoever holds the key that the gateway showed at its first start becomes the
- * owner.
+ * The first run: whoever has the key that the gateway printed at its first start becomes the owner.
  */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'

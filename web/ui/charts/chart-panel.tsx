@@ -1,4 +1,4 @@
-/** A chart with its legend, and a switch between the drawing and its figures. */
+/** A chart with its legend, and a switch between drawing and figures. */
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { ChartLine, Table2 } from 'lucide-react'
@@ -20,7 +20,7 @@ export function ChartPanel({
 }: {
   readonly label: string
   readonly data: TimeChartData
-  /** The log's address for the calls of a step. Undefined: nothing leads on. */
+  /** The log's address for the calls of a step. Undefined: no links. */
   readonly addressOf?: AddressOf
   readonly note?: string
 }) {
@@ -74,7 +74,7 @@ export function ChartPanel({
 }
 
 const HEIGHT_PX = 260
-/** The drawing and the line above it that names the unit. */
+/** The drawing and the line above it with the unit. */
 const PLACE_HEIGHT_PX = HEIGHT_PX + 20
 
 const DRAWINGS = {
@@ -82,7 +82,10 @@ const DRAWINGS = {
   stack: async () => ({ Chart: (await import('./stacked-chart.tsx')).StackedChart }),
 } as const
 
-/** The drawing of a chart, fetched once its place comes into view: it is the largest part of the pages. Draws nothing itself. */
+/**
+ * A chart's drawing, loaded once it comes into view, because it is the largest part of the pages.
+ * Draws nothing itself.
+ */
 function ChartDrawing({
   label,
   data,
@@ -111,7 +114,7 @@ function ChartDrawing({
   return (
     <div ref={place}>
       {isPrinting && drawing.data === undefined ? (
-        // Paper does not wait: a chart that is not here yet is printed as its figures.
+        // Printing does not wait: a chart that is not loaded yet is printed as its figures.
         <ChartTable label={label} data={data} addressOf={undefined} />
       ) : (
         <div className="px-3 pb-3 sm:px-4">
@@ -136,12 +139,12 @@ function ChartDrawing({
   )
 }
 
-// Says whether the page is being printed at this moment.
+// Whether the page is being printed.
 
 function useIsPrinting(): boolean {
   const [isPrinting, setPrinting] = useState(false)
   useEffect(() => {
-    // Synchronous: the browser prints the page as it is when the listener returns.
+    // Synchronous, because the browser prints the page as it is when the listener returns.
     const begin = () => flushSync(() => setPrinting(true))
     const end = () => setPrinting(false)
     window.addEventListener('beforeprint', begin)
@@ -154,9 +157,9 @@ function useIsPrinting(): boolean {
   return isPrinting
 }
 
-// Says whether a part of the page has come into view. It stays seen: what was fetched for it is there.
+// Whether a part of the page has come into view. Stays true afterwards.
 
-/** A little before: it should be there for a reader who scrolls on. */
+/** Slightly earlier, so that it is ready when a reader scrolls on. */
 const AHEAD = '200px 0px'
 
 function useWasSeen(place: RefObject<Element | null>): boolean {

@@ -1,15 +1,15 @@
-/** The data of a chart over time. Knows neither how it is drawn nor what is measured. */
+/** The data of a chart over time. Knows neither its drawing nor its measure. */
 import type { StepLength } from '../../format/time-range.ts'
 import type { PatternName } from './palette.ts'
 
-/** How what is not over is drawn, in every chart. */
+/** The dash pattern of incomplete steps in every chart. */
 export const RUNNING_DASHES = '2 3'
 
 /** Key of the series for the period before. */
 export const BEFORE_KEY = 'before'
 
 export interface ChartSeries {
-  /** The place of its values in the rows. */
+  /** The key of its values in the rows. */
   readonly key: string
   readonly label: string
   readonly color: string
@@ -17,16 +17,16 @@ export interface ChartSeries {
   readonly pattern?: PatternName
   /** Dashes of a line. Undefined: a solid line. */
   readonly dashes?: string | undefined
-  /** `before`: a faint, broken line without a filling. */
+  /** `before`: a faint dashed line without a fill. */
   readonly look: 'line' | 'area' | 'stack' | 'before'
-  /** The value is a sum of the whole step; otherwise it lies between those beside it. */
+  /** The value is a sum over the whole step; otherwise it lies between its neighbours. */
   readonly isSum?: boolean
 }
 
 export interface ChartRow {
   /** The beginning of the step, in milliseconds since the Unix epoch. */
   readonly startMs: number
-  /** By the keys of series; null: nothing to measure in this step. */
+  /** By series key; null: nothing to measure in this step. */
   readonly values: Readonly<Record<string, number | null>>
 }
 
@@ -35,8 +35,7 @@ export interface TimeChartData {
   readonly series: readonly ChartSeries[]
   readonly step: StepLength
   /**
-   * The beginning of the step that holds now, the last one: it is drawn broken. Undefined: all are
-   * over.
+   * The beginning of the current step, the last one, which is dashed. Undefined: all are complete.
    */
   readonly runningFromMs: number | undefined
   /** The unit of the axis: `calls`, `US dollars`. */
@@ -44,17 +43,14 @@ export interface TimeChartData {
   readonly format: (value: number | null | undefined) => string
 }
 
-/** No call stands behind a step where nothing was measured. The period before is of other calls. */
+/** A step without measurements has no calls. The previous period has other calls. */
 export function hasCalls(values: ChartRow['values']): boolean {
   return Object.entries(values).some(
     ([key, value]) => key !== BEFORE_KEY && value !== null && value !== 0,
   )
 }
 
-/**
- * The chart in words, for a reader who does not see it: of each series its highest value and when
- * that was.
- */
+/** The chart in words for screen readers: each series' highest value and its time. */
 export function describeChart(
   { rows, series, format, runningFromMs }: TimeChartData,
   formatMoment: (startMs: number) => string,

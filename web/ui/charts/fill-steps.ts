@@ -1,4 +1,4 @@
-/** Makes whole rows of sums that leave out the steps without calls. Knows no page. */
+/** Completes rows of sums, which omit steps without calls. Knows no page. */
 import { listSteps, type Period, type StepLength } from '../../format/time-range.ts'
 import type { Measure, UsageFigures } from '../../format/usage-measures.ts'
 
@@ -13,15 +13,12 @@ export interface FilledPeriod {
   readonly sums: readonly StepSum[]
 }
 
-/**
- * One value a step, in their order: nothing where nothing was called, null where there was nothing
- * to measure.
- */
+/** One value per step, in order: empty without calls, null without a measurement. */
 export function fillSteps(
   { period, step, sums }: FilledPeriod,
   measure: Measure,
 ): readonly { readonly startMs: number; readonly value: number | null }[] {
-  // A month's sum begins with the month, also where the period begins within it.
+  // A month's sum begins with the month, even if the period begins within it.
   const bySteps = new Map(sums.map((sum) => [Math.max(Date.parse(sum.start), period.fromMs), sum]))
   return listSteps(period, step).map((startMs) => {
     const sum = bySteps.get(startMs)

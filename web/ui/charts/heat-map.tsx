@@ -1,6 +1,6 @@
 /**
- * Counts as colours, steps from left to right and values from below. Drawn by hand: it costs
- * nothing to load.
+ * Counts as colours, steps from left to right and values from bottom to top. Drawn without a
+ * library, so it needs no loading.
  */
 import { type KeyboardEvent, type MouseEvent, useId, useState } from 'react'
 import { formatCount, formatShare } from '../../format/figures.ts'
@@ -16,7 +16,7 @@ const LABELS = 7
 
 interface Cell {
   readonly column: number
-  /** From the highest range down, as it is drawn. */
+  /** From the highest range down, as drawn. */
   readonly row: number
 }
 
@@ -30,7 +30,7 @@ export function HeatMap({
 }: {
   readonly label: string
   readonly data: HeatData
-  /** The beginning of the step that holds now, the last one. Undefined: all are over. */
+  /** The beginning of the current step, the last one. Undefined: all are complete. */
   readonly runningFromMs: number | undefined
   readonly step: StepLength
   readonly format: (value: number) => string
@@ -82,7 +82,7 @@ export function HeatMap({
         <div className="min-w-0 flex-1">
           <div
             role="application"
-            // biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys move along its cells
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys move between its cells
             tabIndex={0}
             aria-label={`${label}. ${formatCount(data.total)} calls in ${steps.length} steps. Arrow keys move from cell to cell, Enter shows the calls of one.`}
             aria-describedby={readoutId}
@@ -205,7 +205,7 @@ export function describeRange(
   return from === 0 ? `below ${format(to)}` : `${format(from)} – ${format(to)}`
 }
 
-/** Each label stands where its range begins. */
+/** Each label is at the beginning of its range. */
 function ValueAxis({
   ranges,
   format,
@@ -271,25 +271,25 @@ export interface HeatRange {
   readonly from: number
   /** Null: no end. */
   readonly to: number | null
-  /** Its beginning among all ranges. */
+  /** Its index among all ranges. */
   readonly index: number
 }
 
 interface HeatStep {
   readonly startMs: number
-  /** One for each of all ranges. */
+  /** One per range. */
   readonly counts: readonly number[]
 }
 
 export interface HeatData {
-  /** Rising; from the lowest that anything is in to the highest. */
+  /** Ascending, from the lowest to the highest range with calls. */
   readonly ranges: readonly HeatRange[]
   readonly steps: readonly HeatStep[]
   readonly highest: number
   readonly total: number
 }
 
-/** @param starts of all steps, those without counts too */
+/** @param starts of all steps, including those without counts */
 export function toHeatData(
   starts: readonly number[],
   ranges: readonly { readonly from: number; readonly to: number | null }[],
@@ -314,8 +314,8 @@ export function toHeatData(
 const FAINTEST = 0.2
 
 /**
- * How strongly a cell is coloured, 0 to 1. By the root: a few calls that are slow have to be seen
- * beside many that are not.
+ * A cell's intensity, 0 to 1. By the square root, so that a few slow calls are visible beside many
+ * fast ones.
  */
 export function heatOf(count: number, highest: number): number {
   return count === 0 || highest === 0 ? 0 : FAINTEST + (1 - FAINTEST) * Math.sqrt(count / highest)

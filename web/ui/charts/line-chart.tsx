@@ -1,4 +1,4 @@
-/** Series over time as lines, filled or faint; broken where a step is not over. */
+/** Series over time as lines, filled or faint; dashed where a step is incomplete. */
 import { type ReactElement, useId } from 'react'
 import { Area, Line, usePlotArea, useXAxisScale } from 'recharts'
 import { type ChartSeries, RUNNING_DASHES, type TimeChartData } from './chart-series.ts'
@@ -22,19 +22,19 @@ export function LineChart(props: TimeChartProps) {
   )
 }
 
-/** Of each line: what is drawn of it, by the clip that cuts it out; undefined: all of it. */
+/** For each line: the clip path of the drawn part; undefined: the whole line. */
 type Parts = Readonly<Record<string, string | undefined>>
 
 function toParts(clipId: string): Parts {
   return { over: `url(#${clipId}-over)`, running: `url(#${clipId}-running)` }
 }
 
-/** Further than any line is thick. */
+/** More than any line's width. */
 const BEYOND_PX = 8
 
 /**
- * A sum's step begins half-way between its point and the one before; a measure's line leaves the
- * point before.
+ * A sum's step begins half-way to the previous point; a measure's line starts at the previous
+ * point.
  */
 function PartClips({
   ids: [overId, runningId],
@@ -67,13 +67,13 @@ function PartClips({
   )
 }
 
-/** Nothing moves: a chart that is renewed every few seconds would never come to rest. */
+/** Without animation, because a chart that refreshes every few seconds would never rest. */
 function drawLine(
   series: ChartSeries,
   fillId: string,
   { rows, parts }: { readonly rows: TimeChartData['rows']; readonly parts: Parts },
 ): ReactElement {
-  // The period before has no step that is not over.
+  // The previous period has no incomplete step.
   if (series.look === 'before')
     return drawPart(series, fillId, { rows, part: 'whole', clip: undefined })
   return (
@@ -109,7 +109,7 @@ function drawPart(
     name: label,
     dataKey: (row: TimeChartData['rows'][number]) => row.values[key] ?? null,
     isAnimationActive: false,
-    // Between two steps nothing is known: a curve would draw what was not measured.
+    // Nothing is known between two steps, so a curve would show values that were not measured.
     type: isSum ? ('step' as const) : ('linear' as const),
     stroke: color,
     strokeWidth: 1.75,
@@ -129,7 +129,7 @@ function drawPart(
   )
 }
 
-/** A value between two gaps is no line: without its dot it could not be seen. */
+/** A value between two gaps is not a line, and needs a dot to be visible. */
 function isLonely(rows: TimeChartData['rows'], key: string, index: number): boolean {
   const hasValue = (at: number) => typeof rows[at]?.values[key] === 'number'
   return hasValue(index) && !hasValue(index - 1) && !hasValue(index + 1)

@@ -1,6 +1,4 @@
-/**
- * Paints as SVG knows them: a pattern in the paint's colour, and small samples of it for legends.
- */
+/** SVG paints: a pattern in the paint's colour, and small samples of it for legends. */
 import { useId } from 'react'
 import type { Paint, PatternName } from './palette.ts'
 
@@ -15,7 +13,7 @@ const LINES: Readonly<Record<Exclude<PatternName, 'solid' | 'dots'>, string>> = 
   grid: 'M0,3 h6 M3,0 v6',
 }
 
-/** Stands among the definitions of a drawing; `url(#id)` fills with it. */
+/** Placed in a drawing's definitions; `url(#id)` fills with it. */
 export function PaintPattern({
   id,
   paint: { color, pattern },

@@ -1,6 +1,6 @@
 /**
- * The marks that tell series apart: colours, as the style sheet names them for both palettes, and
- * patterns for eyes and printers without colours.
+ * The marks that distinguish series: colours, by their names in the style sheet for both palettes,
+ * and patterns for readers and printers without colours.
  */
 
 const COLORS = [
@@ -15,45 +15,45 @@ const COLORS = [
 export const PATTERNS = ['solid', 'rising', 'dots', 'level', 'falling', 'grid'] as const
 export type PatternName = (typeof PATTERNS)[number]
 
-/** How one thing is painted wherever it is drawn. */
+/** How one item is painted wherever it is drawn. */
 export interface Paint {
   readonly color: string
   readonly pattern: PatternName
 }
 
-/** The paint of no series: the period before. */
+/** The colour of the previous period, which is no series of its own. */
 export const FAINT = 'var(--chart-rest)'
 
 /** The colour of everything else. */
 export const REST_PAINT: Paint = { color: FAINT, pattern: 'solid' }
-/** The paint of calls that belong to nothing: they asked no target. */
+/** The paint of calls without a target. */
 export const NOTHING_PAINT: Paint = { color: FAINT, pattern: 'rising' }
 
 /**
- * So many series are drawn at once: all have other colours and other patterns while not more things
- * were ever drawn.
+ * The number of series drawn at once; they have different colours and patterns until more items
+ * than that were drawn.
  */
 export const MAX_SERIES = 5
 
-/** So many paints differ in colour or pattern. */
+/** The number of paints that differ in colour or pattern. */
 export const PAINT_COUNT = COLORS.length * PATTERNS.length
 
 export function lineColor(index: number): string {
   return COLORS[index % COLORS.length] ?? FAINT
 }
 
-/** Broken lines of series after the first, as the second signal beside their colours. */
+/** Dash patterns of series after the first, a second signal besides their colours. */
 export function lineDashes(index: number): string | undefined {
   return index === 0 ? undefined : '10 3 2 3'
 }
 
-/** The first six differ from each other in both; later ones in one of them at least. */
+/** The first six differ in both colour and pattern; later ones in at least one of them. */
 export function paintAt(slot: number): Paint {
   const { color, pattern } = partsOf(slot)
   return { color: COLORS[color] ?? FAINT, pattern: PATTERNS[pattern] ?? 'solid' }
 }
 
-/** The places of a paint's colour and pattern in their lists. */
+/** The indexes of a paint's colour and pattern. */
 export function partsOf(slot: number): { readonly color: number; readonly pattern: number } {
   const color = slot % COLORS.length
   return { color, pattern: (color + Math.floor(slot / COLORS.length)) % PATTERNS.length }

@@ -1,6 +1,6 @@
 /**
- * Series on top of each other, as bars over time. Apart from lines: the first page has none, and
- * bars are a twentieth of the library.
+ * Stacked series as bars over time. Separate from lines, because the first page needs no bars,
+ * which are a twentieth of the library.
  */
 import type { MouseEvent } from 'react'
 import { Bar } from 'recharts'
@@ -53,7 +53,7 @@ interface Place {
   readonly payload?: ChartRow
 }
 
-/** Inside of its place, so that the broken line of one is not covered by the next. */
+/** Inset, so that a dashed edge is not covered by its neighbour. */
 const EDGE_PX = 0.5
 
 function Segment({

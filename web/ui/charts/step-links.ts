@@ -1,24 +1,24 @@
-/** Links from the steps of a chart, and the clicks and keys that follow them. Knows no page. */
+/** Links from the steps of a chart, with their clicks and keys. Knows no page. */
 import { type KeyboardEvent, type MouseEvent, useRef, useState } from 'react'
 import type { LogAddress } from '../../format/calls-behind.ts'
 import type { ChartSeries } from './chart-series.ts'
 
-/** @param seriesKey undefined: of all series together */
+/** @param seriesKey undefined: all series together */
 export type AddressOf = (startMs: number, seriesKey: string | undefined) => LogAddress
 
 export interface StepLinks {
-  /** The series that arrow keys chose; undefined: all together. */
+  /** The series chosen by arrow keys; undefined: all together. */
   readonly chosenKey: string | undefined
-  /** The tooltip calls it: where the arrow keys or the pointer are. */
+  /** Called by the tooltip with the current step of the keys or pointer. */
   readonly stand: (startMs: number | undefined) => void
   readonly press: (event: KeyboardEvent) => void
   readonly click: (event: MouseEvent, startMs: number, seriesKey?: string) => void
-  /** The place of the tooltip, for drawings without shapes of their own for each step. */
+  /** A click at the tooltip's step, for drawings without shapes per step. */
   readonly clickHere: (event: MouseEvent) => void
 }
 
 /**
- * Left and right belong to the library; up and down choose a series, Enter opens what is behind it.
+ * Left and right are handled by the library; up and down choose a series, Enter opens its calls.
  */
 export function useStepLinks(
   series: readonly ChartSeries[],
@@ -33,7 +33,7 @@ export function useStepLinks(
     if (open === undefined) return
     if (event.key === 'Enter' && at.current !== undefined) open(at.current, chosenKey)
     else if (event.key === 'ArrowUp' || event.key === 'ArrowDown') {
-      // From below, as they are stacked; past the last one are all together.
+      // From the bottom, as stacked; after the last one come all together.
       const choices = [undefined, ...keys]
       const by = event.key === 'ArrowUp' ? 1 : choices.length - 1
       setWantedKey(choices[(choices.indexOf(chosenKey) + by) % choices.length])
@@ -57,8 +57,7 @@ export function useStepLinks(
 }
 
 /**
- * A finger's first tap shows the figures, as a mouse does before it clicks; the second one at the
- * same place leads on.
+ * The first tap shows the figures, like hovering; a second tap at the same place follows the link.
  */
 export function useSecondTap(): (event: MouseEvent, place: string) => boolean {
   const tapped = useRef<string>(undefined)

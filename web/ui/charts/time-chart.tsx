@@ -1,6 +1,6 @@
 /**
- * The frame that series over time are drawn in, by Recharts, in the style sheet's colours. Large:
- * import it only from what is fetched later.
+ * The frame of charts over time, drawn by Recharts in the style sheet's colours. Large: import it
+ * only from code that is loaded later.
  */
 import { type ReactElement, type ReactNode, useEffect, useId } from 'react'
 import { CartesianGrid, ComposedChart, Tooltip, XAxis, YAxis } from 'recharts'
@@ -16,17 +16,14 @@ import { type StepLinks, useStepLinks } from './step-links.ts'
 const TICK = { fill: 'var(--ink-faint)', fontSize: 12 }
 const MARGIN = { top: 8, right: 8, bottom: 0, left: 0 }
 
-/** Beyond this, hours carry their day, and each day stands once. */
+/** For longer spans hours show their day, and each day is shown once. */
 const DAYS_TOLD_MS = 172_800_000
 
 function listMidnights(rows: TimeChartData['rows'], zone: TimeZone): number[] {
   return rows.map(({ startMs }) => startMs).filter((startMs) => isMidnight(startMs, zone))
 }
 
-/**
- * Between whole values there is nothing to tell: a step of a half would be written as the number
- * above it.
- */
+/** Without ticks between whole values: a half would be shown as the next whole number. */
 function isWhole({ rows, series }: TimeChartData): boolean {
   return rows.every(({ values }) => series.every(({ key }) => Number.isInteger(values[key] ?? 0)))
 }
@@ -35,11 +32,11 @@ export interface TimeChartProps {
   readonly label: string
   readonly data: TimeChartData
   readonly heightPx: number
-  /** Shows the calls of a step. Undefined: nothing leads on. */
+  /** Shows the calls of a step. Undefined: no links. */
   readonly open: ((startMs: number, seriesKey: string | undefined) => void) | undefined
 }
 
-/** Arrow keys move the tooltip along once the chart has the focus. */
+/** Arrow keys move the tooltip once the chart has the focus. */
 export function TimeChart({
   label,
   data,
@@ -48,11 +45,9 @@ export function TimeChart({
   draw,
   children,
 }: TimeChartProps & {
-  /**
-   * One series. `fillId` names what it is filled with: a gradient of its colour, or its pattern.
-   */
+  /** Draws one series. `fillId` identifies its fill: a gradient of its colour, or its pattern. */
   readonly draw: (series: ChartSeries, fillId: string, links: StepLinks) => ReactElement
-  /** Inside of the drawing, where its scales are known. */
+  /** Inside the drawing, with access to its scales. */
   readonly children?: ReactNode
 }) {
   const fillId = useId()
@@ -64,7 +59,8 @@ export function TimeChart({
   const midnights = step === 'hour' && spanMs > DAYS_TOLD_MS ? listMidnights(rows, zone) : []
   const isStacked = series.some(({ look }) => look === 'stack')
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the drawing inside has the focus, and its keys come up to here
+    // biome-ignore lint/a11y/noStaticElementInteractions: the drawing inside has the focus, and its
+    // key events bubble up to here
     <div onKeyDown={links.press} onClick={isStacked ? undefined : links.clickHere}>
       <p className="px-1 pb-1 text-xs text-ink-faint">{unit}</p>
       <ComposedChart
@@ -139,7 +135,7 @@ function ChartTooltip({
 }: TooltipState & {
   readonly data: TimeChartData
   readonly links: StepLinks
-  /** True where something stands behind the steps. */
+  /** True when the steps have links. */
   readonly leadsOn: boolean
 }) {
   const zone = useTimeZone()

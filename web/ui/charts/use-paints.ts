@@ -1,5 +1,5 @@
 /**
- * The paints of what a chart draws, as this browser gave them: the same on every page and in every
+ * The paints of a chart's items, remembered by this browser: the same on every page and in every
  * range.
  */
 import { useMemo } from 'react'
@@ -7,7 +7,7 @@ import { PAINT_COUNT, type Paint, paintAt, partsOf } from './palette.ts'
 
 const STORED_AS = 'gatehouse-paints-'
 
-/** @param kind of the things: a gate and a target of one name are two things */
+/** @param kind of the items: a gate and a target of one name are different */
 export function usePaints(kind: string, ids: readonly string[]): ReadonlyMap<string, Paint> {
   const idText = JSON.stringify(ids)
   return useMemo(() => {
@@ -18,17 +18,18 @@ export function usePaints(kind: string, ids: readonly string[]): ReadonlyMap<str
   }, [kind, idText])
 }
 
-/** A thing's mark and its paint; the one that was drawn last stands last. */
+/** An item's hash and its paint; the most recently drawn is last. */
 type Entry = readonly [mark: number, slot: number]
 
 interface Painted {
   readonly paints: ReadonlyMap<string, Paint>
-  /** The book as it is to be kept. */
+  /** The updated record, to be stored. */
   readonly book: string
 }
 
 /**
- * @param ids of all that is drawn together, none twice; beyond the number of paints they get none
+ * @param ids of everything drawn together, without duplicates; those beyond the number of paints
+ * get none
  */
 export function takePaints(book: string | null, ids: readonly string[]): Painted {
   const wanted = ids.slice(0, PAINT_COUNT).map((id) => ({ id, mark: markOf(id) }))
@@ -37,7 +38,7 @@ export function takePaints(book: string | null, ids: readonly string[]): Painted
   const drawn = new Map(entries.filter(([mark]) => marks.has(mark)))
   const others = entries.filter(([mark]) => !marks.has(mark))
   const missing = wanted.filter(({ mark }) => !drawn.has(mark))
-  // The series that was not drawn for longest gives its paint away when all are taken.
+  // When all paints are taken, the item that was not drawn for longest loses its paint.
   const kept = others.slice(Math.max(0, others.length + drawn.size + missing.length - PAINT_COUNT))
   const taken = new Set([...kept, ...drawn].map(([, slot]) => slot))
   for (const { mark } of missing) {
@@ -53,8 +54,8 @@ export function takePaints(book: string | null, ids: readonly string[]): Painted
 }
 
 /**
- * The free one whose colour and pattern are used least; of several the one that its name leads to,
- * in every browser.
+ * The free paint whose colour and pattern are used least; ties are decided by the name, the same in
+ * every browser.
  */
 function chooseSlot(preferred: number, taken: ReadonlySet<number>): number {
   const colors = new Map<number, number>()
@@ -77,8 +78,7 @@ function chooseSlot(preferred: number, taken: ReadonlySet<number>): number {
 }
 
 /**
- * FNV-1a, 32 bits: short, of one length, and no name of an account's gates stays behind in a
- * browser.
+ * FNV-1a, 32 bits: short, of fixed length, and leaves no name of an account's gates in the browser.
  */
 function markOf(id: string): number {
   let mark = 0x811c9dc5
@@ -86,7 +86,7 @@ function markOf(id: string): number {
   return mark >>> 0
 }
 
-/** A book that somebody else wrote into is begun anew: nothing depends on it but colours. */
+/** An invalid record is discarded, because only colours depend on it. */
 function readBook(text: string | null): readonly Entry[] {
   const entries = parseEntries(text ?? '[]')
   const isSound =

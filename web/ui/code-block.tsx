@@ -119,8 +119,7 @@ function CodeText({
 }) {
   return (
     <section
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by
-      // keyboard
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard
       tabIndex={0}
       aria-label={label}
       className="overflow-x-auto"

@@ -40,8 +40,7 @@ export function SecretField({
           autoComplete="new-password"
           spellCheck={false}
           required={!isOptional}
-          // biome-ignore lint/a11y/noAutofocus: it is the only field of a dialog that was just
-          // opened
+          // biome-ignore lint/a11y/noAutofocus: it is the only field of a dialog that was just opened
           autoFocus={autoFocus}
           maxLength={maxLength}
           className={classNames(CONTROL_CLASS, 'h-9 font-mono text-[13px]')}

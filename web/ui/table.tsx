@@ -21,8 +21,7 @@ export function Table({
   readonly children: ReactNode
 }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by
-    // keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard
     <section className="relative overflow-x-auto last:rounded-b-xl" tabIndex={0} aria-label={label}>
       <table
         className={classNames(

@@ -44,8 +44,7 @@ export function SumsTable({
   return (
     <section
       className="overflow-x-auto rounded-b-xl"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by
-      // keyboard
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard
       tabIndex={0}
       aria-label={`Figures by ${groupLabel.toLowerCase()}`}
     >

@@ -74,8 +74,7 @@ export function GateEditor({
     if (isDirty) setSaved(undefined)
   }, [isDirty])
   const wasChangedElsewhere = gate.updatedAt > base.updatedAt
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only a change of the gate itself
-  // refills the fields
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only a change of the gate itself refills the fields
   useEffect(() => {
     if (!wasChangedElsewhere || isDirty) return
     begin(gate)

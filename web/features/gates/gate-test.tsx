@@ -64,8 +64,7 @@ export function GateTest({
         >
           {gate.targets.map(({ model }, index) => (
             <TestRow
-              // biome-ignore lint/suspicious/noArrayIndexKey: a gate may list a target twice, and
-              // the order is fixed
+              // biome-ignore lint/suspicious/noArrayIndexKey: a gate may list a target twice, and the order is fixed
               key={index}
               target={results?.[index]?.target ?? model}
               result={results?.[index]}

@@ -209,8 +209,7 @@ function GateTargets({
   return (
     <ol className="flex flex-col gap-1.5">
       {gate.targets.slice(0, SHOWN_TARGETS).map(({ model }, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a gate may list a target twice, and the
-        // order is fixed
+        // biome-ignore lint/suspicious/noArrayIndexKey: a gate may list a target twice, and the order is fixed
         <li key={index} className="flex items-baseline gap-2">
           <span className="w-9 shrink-0 text-right text-xs text-ink-faint tabular-nums">
             {shares === undefined ? `${index + 1}` : formatShare(shares[index])}

@@ -117,8 +117,7 @@ export function TargetPicker({
                 className="max-h-72 overflow-y-auto p-1"
               >
                 {choices.map((choice, index) => (
-                  // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the focus and
-                  // handles the keys
+                  // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the focus and handles the keys
                   <div
                     key={choice.target}
                     id={`${listId}-${index}`}

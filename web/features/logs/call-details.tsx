@@ -65,8 +65,7 @@ export function CallDetails({ callId, row, onClose, onNewer, onOlder }: CallDeta
         <NotThere callId={callId} query={query} onClose={onClose} />
       ) : (
         <section
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by
-          // keyboard
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard
           tabIndex={0}
           aria-label="Details"
           className="min-h-0 flex-1 overflow-y-auto focus-visible:-outline-offset-2"

@@ -75,8 +75,7 @@ export function CallTiming({ log }: { readonly log: Log }) {
     <div>
       <ol aria-label="Attempts" className="flex flex-col gap-3">
         {attempts.map((attempt, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: attempts have no other identity, and
-          // their order is fixed
+          // biome-ignore lint/suspicious/noArrayIndexKey: attempts have no other identity, and their order is fixed
           <li key={index}>
             <div className="flex items-baseline justify-between gap-3 text-[13px]">
               <span className="min-w-0 truncate text-ink" title={attempt.target}>

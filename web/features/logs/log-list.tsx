@@ -82,8 +82,7 @@ export function LogList({
   }, [lastVisible, rows.length, loadMore])
 
   const activeIndex = useIndexOf(rows, activeId)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only moving scrolls a row into view,
-  // not new rows
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only moving scrolls a row into view, not new rows
   useEffect(() => {
     if (activeIndex !== undefined) virtualizer.scrollToIndex(activeIndex)
   }, [activeId])
@@ -108,8 +107,7 @@ export function LogList({
         className="min-h-0 flex-1 overflow-x-hidden overflow-y-auto [overflow-anchor:none]"
       >
         <table
-          // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: its rows are chosen by
-          // keyboard, unlike a table's
+          // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: its rows are chosen by keyboard, unlike a table's
           role="grid"
           id="log-grid"
           aria-label="Calls"

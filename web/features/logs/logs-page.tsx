@@ -36,8 +36,7 @@ export function LogsPage() {
     callId === undefined ? 'Logs' : 'Call',
   )
   const searchText = JSON.stringify(search)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the same filter is the same query
-  // until it is chosen again
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the same filter is the same query until it is chosen again
   const query = useMemo(() => toLogQuery(search, Date.now()), [searchText])
   const [isLive, setLive] = useState(false)
   const [isHelpOpen, setHelpOpen] = useState(false)

@@ -89,8 +89,7 @@ function QuotaBar({
         </span>
       </div>
       {share !== undefined && (
-        // biome-ignore lint/a11y/useSemanticElements: a meter element cannot use the palette's
-        // colours
+        // biome-ignore lint/a11y/useSemanticElements: a meter element cannot use the palette's colours
         <div
           role="meter"
           aria-label={`${label} used`}

@@ -231,8 +231,7 @@ function Attempts({ attempts }: { readonly attempts: ChatAnswer['attempts'] }) {
       <summary className="w-fit rounded text-warn">{attempts.length} attempts</summary>
       <ol className="mt-1 flex flex-col gap-0.5 pl-4 tabular-nums">
         {attempts.map(({ target, status, ms }, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a target may repeat, and the order is
-          // fixed
+          // biome-ignore lint/suspicious/noArrayIndexKey: a target may repeat, and the order is fixed
           <li key={index} className="flex flex-wrap gap-x-3">
             <span className="font-mono text-ink-soft">{target}</span>
             <span>{status === null ? 'no answer' : `status ${status}`}</span>

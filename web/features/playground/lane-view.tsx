@@ -42,8 +42,7 @@ export function LaneView({
       <div className="flex h-13 shrink-0 items-center gap-2 border-b border-line px-4">{head}</div>
       <section
         ref={box}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by
-        // keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard
         tabIndex={0}
         aria-label={`Conversation with ${gateId}`}
         onScroll={onScroll}

@@ -146,8 +146,7 @@ function Conversations({ gates }: { readonly gates: readonly Gate[] }) {
           <div className="flex min-h-0 flex-1 snap-x snap-mandatory divide-x divide-line overflow-x-auto">
             {gateIds.map((gateId, place) => (
               <LaneView
-                // biome-ignore lint/suspicious/noArrayIndexKey: a conversation stays when its gate
-                // changes
+                // biome-ignore lint/suspicious/noArrayIndexKey: a conversation stays when its gate changes
                 key={place}
                 gateId={gateId}
                 entries={threads[place] ?? []}

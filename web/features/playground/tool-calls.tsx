@@ -25,8 +25,7 @@ export function ToolCalls({
     <form noValidate onSubmit={submit} className="flex flex-col gap-3">
       {calls.map((call, index) => (
         <div
-          // biome-ignore lint/suspicious/noArrayIndexKey: calls only grow at their end, and ids may
-          // repeat
+          // biome-ignore lint/suspicious/noArrayIndexKey: calls only grow at their end, and ids may repeat
           key={index}
           className="flex flex-col gap-2.5 rounded-lg border border-line bg-sunken/60 px-3.5 py-3"
         >

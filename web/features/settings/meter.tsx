@@ -21,8 +21,7 @@ export function Meter({
   const reservedShare = Math.min(1 - usedShare, reserved / limit)
   const percent = Math.round(usedShare * 100)
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a `meter` cannot show reservations, and differs
-    // between browsers
+    // biome-ignore lint/a11y/useSemanticElements: a `meter` cannot show reservations, and differs between browsers
     <div
       role="meter"
       aria-label={label}

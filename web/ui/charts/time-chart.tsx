@@ -59,8 +59,7 @@ export function TimeChart({
   const midnights = step === 'hour' && spanMs > DAYS_TOLD_MS ? listMidnights(rows, zone) : []
   const isStacked = series.some(({ look }) => look === 'stack')
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the drawing inside has the focus, and its
-    // key events bubble up to here
+    // biome-ignore lint/a11y/noStaticElementInteractions: the drawing inside has the focus, and its key events bubble up to here
     <div onKeyDown={links.press} onClick={isStacked ? undefined : links.clickHere}>
       <p className="px-1 pb-1 text-xs text-ink-faint">{unit}</p>
       <ComposedChart

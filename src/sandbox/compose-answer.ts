@@ -1,6 +1,6 @@
 /**
- * Composes the answer to a prompt: text, tool calls, or JSON that fits a schema; always the same
- * for the same prompt. It must not know how any dialect writes it down.
+ * Composes the answer to a prompt: text, tool calls, or JSON that matches a schema; deterministic.
+ * Must not know any dialect's encoding.
  */
 import type { UnnamedToolChoice } from '../core/chat-words.ts'
 import { countTokens, splitTokens } from './count-tokens.ts'
@@ -17,7 +17,7 @@ export const JSON_OBJECT = {
 const WORDS = ['sandbox', 'echo', 'gate', 'relay', 'stream', 'token', 'ledger', 'upstream'] as const
 const MAX_WORDS = 200_000
 
-/** "repeat 500 words" anywhere in a prompt asks for that many words; null when it does not. */
+/** "repeat 500 words" anywhere in a prompt asks for that many words; null without it. */
 function repeatWords(prompt: string): string | null {
   const asked = /\brepeat (\d{1,9}) words?\b/i.exec(prompt)
   if (!asked) return null
@@ -25,14 +25,12 @@ function repeatWords(prompt: string): string | null {
   return Array.from({ length }, (_, index) => WORDS[index % WORDS.length]).join(' ')
 }
 
-/**
- * A reasoning model shows these thoughts; the seed tells the thoughts of two requests apart.
- */
+/** The visible thoughts of a reasoning model; the seed makes them differ between requests. */
 export function composeThoughts(seed: string): string {
   return `Sandbox reasoning: there is nothing to think about. ${seed.slice(0, 16)}`
 }
 
-/** The middle of a FIM request: a comment that shows which ends it saw. */
+/** The middle of a FIM request: a comment that shows the text before and after it. */
 export function composeMiddle(before: string, after: string): string {
   const tail = before.trimEnd().split('\n').at(-1)?.trim().slice(-40) ?? ''
   const start = after.trimStart().split('\n')[0]?.trim().slice(0, 40) ?? ''
@@ -51,17 +49,19 @@ export type ToolChoice =
 
 export interface Prompt {
   readonly lastUserText: string
-  /** Said instead of the echo (the middle of a FIM request). */
+  /** Used instead of the echo (the middle of a FIM request). */
   readonly literalText?: string
-  /** Outputs that end the input: the answer quotes them instead of calling tools again. */
+  /**
+   * Tool outputs at the end of the input: the answer quotes them instead of calling tools again.
+   */
   readonly toolOutputs: readonly string[]
   readonly tools: readonly ToolOffer[]
   readonly toolChoice: ToolChoice
   readonly isParallel: boolean
-  /** Reasoning included; null: no limit. */
+  /** Including reasoning; null: no limit. */
   readonly maxOutputTokens: number | null
   readonly stop: readonly string[]
-  /** `schema` present: the text is JSON; an empty schema stands for any object. */
+  /** Set: the text is JSON; an empty schema means any object. */
   readonly schema?: unknown
   readonly reasoningTokens: number
 }
@@ -74,26 +74,22 @@ interface ComposedCall {
 
 export interface Composition {
   /**
-   * The whole text; of a `big` answer only its first piece. Null when there is none: tools were
-   * called, or the limit was reached first.
+   * The whole text; for a `big` answer only its first piece. Null: tools were called, or the limit
+   * was reached first.
    */
   readonly text: string | null
-  /**
-   * The text as it is streamed. Lazy, because a `big` answer has more pieces than memory should
-   * hold.
-   */
+  /** The text as streamed pieces. Lazy, because a `big` answer exceeds memory. */
   pieces(): Iterable<string>
   readonly calls: readonly ComposedCall[]
   readonly finish: 'stop' | 'length' | 'tool_calls'
   /** The stop text that ended it. */
   readonly stoppedBy: string | null
   /**
-   * Too long to be put together: `text` is only its start, and nothing in it needs escaping in
-   * JSON.
+   * Too long to be joined: `text` is only its start, and contains nothing that JSON would escape.
    */
   readonly isBig: boolean
   readonly reasoningTokens: number
-  /** Reasoning included. */
+  /** Including reasoning. */
   readonly outputTokens: number
 }
 
@@ -130,7 +126,7 @@ function composeArguments(parameters: unknown, text: string, toolNames: readonly
   return JSON.stringify(objectOf(filled))
 }
 
-/** Tools that the prompt names, in the order of their naming; forced choices need no naming. */
+/** Tools named in the prompt, in order; forced choices need not be named. */
 function chooseTools({ tools, toolChoice, lastUserText }: Prompt): ToolOffer[] {
   if (toolChoice.type === 'named')
     return tools.filter((tool) => tool.name === toolChoice.name).slice(0, 1)
@@ -142,7 +138,7 @@ function chooseTools({ tools, toolChoice, lastUserText }: Prompt): ToolOffer[] {
   return mentioned.length > 0 || toolChoice.type === 'auto' ? mentioned : tools.slice(0, 1)
 }
 
-/** Whole words only, and `get_weather` may be written "get weather". */
+/** Whole words only; `get_weather` may be written "get weather". */
 function mentionOf(name: string): RegExp {
   const words = name.split(/[_-]+/).map((word) => word.replace(/[^\p{L}\p{N}]/gu, '\\$&'))
   return new RegExp(`(?<![\\p{L}\\p{N}])${words.join('[ _-]+')}(?![\\p{L}\\p{N}])`, 'iu')
@@ -188,7 +184,7 @@ function limitText(full: string, prompt: Prompt): Composition {
   }
 }
 
-/** The limit was used up before anything could be said, as happens to reasoning models. */
+/** The limit was used up before any text, as happens with reasoning models. */
 function cutOff({ maxOutputTokens, reasoningTokens }: Prompt): Composition {
   const used = Math.max(0, Math.floor(maxOutputTokens ?? 0))
   return {
@@ -203,7 +199,7 @@ function cutOff({ maxOutputTokens, reasoningTokens }: Prompt): Composition {
   }
 }
 
-/** 16 KiB, and nothing in it that JSON would escape. */
+/** 16 KiB without characters that JSON would escape. */
 const BIG_PIECE = 'sandbox big text '.repeat(1024).slice(0, 16 * 1024)
 const BIG_PIECES_PER_MEGABYTE = 64
 

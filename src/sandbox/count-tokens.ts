@@ -4,25 +4,25 @@
  */
 
 /**
- * A leading space goes with the word, as in GPT-style pre-tokenisation; every character is in
+ * A leading space belongs to the word, as in GPT-style pre-tokenisation; every character is in
  * exactly one token.
  */
 const TOKEN = / ?\p{L}{1,7}|\p{N}{1,3}| ?[^\s\p{L}\p{N}]{1,3}|\s+(?!\S)|\s/gu
 
-/** The tokens of a text; joined they are the text. */
+/** The tokens of a text; joined they equal the text. */
 export function splitTokens(text: string): string[] {
   return text.match(TOKEN) ?? []
 }
 
 export function countTokens(text: string): number {
-  // Counting without the array keeps a 1 MB prompt cheap.
+  // Counted without an array, so that a 1 MB prompt is cheap.
   let count = 0
   TOKEN.lastIndex = 0
   while (TOKEN.test(text)) count++
   return count
 }
 
-/** Tokens that frame one message, and that start the answer, as OpenAI's chat format has them. */
+/** The tokens around each message, and at the start of the answer, as in OpenAI's chat format. */
 const TOKENS_PER_MESSAGE = 3
 
 export interface PromptCount {
@@ -32,8 +32,8 @@ export interface PromptCount {
 
 /**
  * Counts a prompt given as the texts of its parts, the last one being new. Nothing is stored
- * between requests, so a prompt counts as cached when a `prompt_cache_key` is given: all but the
- * last part, from 1,024 tokens up, by 128s.
+ * between requests, so a prompt counts as cached when a `prompt_cache_key` is set: all but the last
+ * part, from 1,024 tokens up, in steps of 128.
  */
 export function countPrompt(parts: readonly string[], cacheKey: unknown): PromptCount {
   const counts = parts.map((part) => countTokens(part) + TOKENS_PER_MESSAGE)
@@ -45,7 +45,7 @@ export function countPrompt(parts: readonly string[], cacheKey: unknown): Prompt
 
 const PLACES_PER_TOKEN = 8
 
-/** Single precision, so that every way of writing the numbers down says the same. */
+/** Single precision, so that every encoding gives the same numbers. */
 export function embedText(text: string, dimensions: number): Float32Array {
   const vector = new Float64Array(dimensions)
   for (const token of ['sandbox', ...splitTokens(text.toLowerCase())]) {
@@ -68,7 +68,7 @@ function hash(text: string): number {
   return state >>> 0
 }
 
-/** Marsaglia's xorshift; never 0 from anything but 0. */
+/** Marsaglia's xorshift; 0 only from 0. */
 function next(state: number): number {
   let value = state || 1
   value ^= value << 13
@@ -77,7 +77,7 @@ function next(state: number): number {
   return value >>> 0
 }
 
-/** Little-endian, as every vendor sends it. */
+/** Little-endian, as every provider sends it. */
 export function toBase64(vector: Float32Array): string {
   return Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString('base64')
 }

@@ -12,12 +12,12 @@ export interface RefusalDetails {
   /** OpenAI's `type`; Mistral's too. */
   readonly type?: string
   readonly code?: string | null
-  /** The field at fault, as the caller wrote it. */
+  /** The wrong field, as the caller wrote it. */
   readonly param?: string | null
   readonly headers?: Readonly<Record<string, string>>
-  /** The fault of the key: vendors differ in the status and the words for it. */
+  /** The problem of the key: providers differ in status and words. */
   readonly keyFault?: KeyFault
-  /** Replaces the message where a vendor sends an object (Mistral's validation errors). */
+  /** Replaces the message when a provider sends an object (Mistral's validation errors). */
   readonly detail?: unknown
 }
 
@@ -48,7 +48,7 @@ export function badField(message: string, param: string, code: string | null = n
   return new Refusal(400, message, { param, code })
 }
 
-/** OpenAI's 400 for a field that is not there. */
+/** OpenAI's 400 for a missing field. */
 export function missingField(param: string): Refusal {
   return badField(`Missing required parameter: '${param}'.`, param, 'missing_required_parameter')
 }
@@ -61,23 +61,20 @@ interface ErrorReply {
 
 export interface Vendor {
   /**
-   * @returns the key, or '' when none came in a form that the vendor takes.
+   * @returns the key, or '' when there is none in an accepted form.
    * @throws Refusal for a malformed one
    */
   findKey(request: Request): string
-  /**
-   * @throws Refusal for what the vendor demands of a request beside the key, in its headers or its
-   * address
-   */
+  /** @throws Refusal for other requirements of the provider, in headers or address */
   checkRequest?(request: Request): void
-  /** Under which the vendor sends the request's id. */
+  /** The header of the request's id. */
   readonly idHeader: string
   encodeRefusal(refusal: Refusal): ErrorReply
-  /** Absent: the vendor has no list at this address. */
+  /** Undefined: the provider has no list at this address. */
   encodeModels?(ids: readonly BaseModel[]): unknown
 }
 
-/** Answered as a credential that the vendor refuses. */
+/** Answered like a credential that the provider refuses. */
 const BAD_KEY = 'sandbox-bad-key'
 
 /** The key of `Authorization: Bearer`, or ''. */
@@ -85,7 +82,7 @@ export function bearerOf(headers: Headers): string {
   return /^Bearer +(\S+)$/i.exec(headers.get('authorization')?.trim() ?? '')?.[1] ?? ''
 }
 
-/** @param key '' when none came. @throws Refusal 401. */
+/** @param key '' for none. @throws Refusal 401. */
 export function checkKey(key: string, requireKey: boolean): void {
   if (key === BAD_KEY) {
     throw new Refusal(
@@ -103,7 +100,7 @@ export function checkKey(key: string, requireKey: boolean): void {
   }
 }
 
-/** Vendors repeat the masked key in their message; a relay should know that. */
+/** Providers repeat the masked key in their message; relays should handle that. */
 function maskKey(key: string): string {
   return `${key.slice(0, 8)}${'*'.repeat(Math.max(3, key.length - 12))}${key.slice(-4)}`
 }
@@ -113,38 +110,36 @@ export interface Exchange {
   readonly apiKey: string
   readonly model: SandboxModel
   /**
-   * SHA-256 of the request's body in hexadecimal, the source of every id: equal requests get equal
-   * answers.
+   * SHA-256 of the request's body in hexadecimal, from which every id is derived: equal requests
+   * get equal answers.
    */
   readonly seed: string
 }
 
 export interface Answer {
-  /** The whole JSON body, in parts so that a very large one is never held in memory. */
+  /** The whole JSON body in parts, so that a very large one is never in memory. */
   json(): Iterable<string>
-  /**
-   * The events of the stream as they are on the wire: of SSE, each complete with its blank line.
-   */
+  /** The events of the stream in their wire form; for SSE, each with its blank line. */
   frames(): Iterable<Frame>
-  /** The vendor sends these when it fails after `sent` frames of a stream. */
+  /** The provider's events when it fails after `sent` frames of a stream. */
   failureFrames(sent: number): readonly Frame[]
 }
 
-/** One event of a stream; bytes where the vendor's framing is binary. */
+/** One event of a stream; bytes when the framing is binary. */
 export type Frame = string | Uint8Array
 
-/** How a stream is cut into events. */
+/** How a stream is split into events. */
 export interface Framing {
   readonly contentType: string
-  /** The same event, whole as an event, but its data is no JSON. */
+  /** The same valid event with data that is not valid JSON. */
   spoil(frame: Frame): Frame
 }
 
 export interface Dialect {
   readonly vendor: Vendor
-  /** Absent: server-sent events. */
+  /** Undefined: server-sent events. */
   readonly framing?: Framing
-  /** @throws Refusal when the vendor would refuse the request. */
+  /** @throws Refusal when the provider would refuse the request. */
   answer(exchange: Exchange): Answer
 }
 
@@ -190,11 +185,11 @@ export function defineDialect<Request extends { readonly prompt: Prompt }>({
 
 export const SSE: Framing = {
   contentType: 'text/event-stream; charset=utf-8',
-  // Without its last brace; `[DONE]` has none and stays.
+  // Without its last brace; `[DONE]` has none and is unchanged.
   spoil: (frame) => (typeof frame === 'string' ? frame.replace(/\}((?:\r?\n){2})$/, '$1') : frame),
 }
 
-/** The answer of an embedding or a count of tokens: never a stream. */
+/** The answer of an embedding or a token count, which is never a stream. */
 export function answerOnce(body: unknown): Answer {
   return { json: () => [JSON.stringify(body)], frames: () => [], failureFrames: () => [] }
 }
@@ -202,7 +197,7 @@ export function answerOnce(body: unknown): Answer {
 /** Fixed, so that equal requests get byte-equal answers: 2026-01-01T00:00:00Z in seconds. */
 export const CREATED_AT = 1_767_225_600
 
-/** The name an answer carries: never one that a real model has. */
+/** The model name in an answer: never that of a real model. */
 export function modelInAnswer(model: SandboxModel): string {
   return `sandbox-${model.name}`
 }
@@ -213,8 +208,8 @@ export function toDigits(index: number): string {
 }
 
 /**
- * OpenAI pads its deltas with a random string so that sizes tell nothing; here the string follows
- * from the request.
+ * OpenAI pads its deltas with a random string so that sizes reveal nothing; here the string is
+ * derived from the request.
  */
 export function obfuscationAt(seed: string, position: number): string {
   const length = 4 + (position % 12)
@@ -223,8 +218,8 @@ export function obfuscationAt(seed: string, position: number): string {
 }
 
 /**
- * The parts of a JSON body. Of a `big` answer the text is written piece by piece where it stands;
- * any other body is one part.
+ * The parts of a JSON body. The text of a `big` answer is written piece by piece in its place; any
+ * other body is one part.
  */
 function* encodeBody(
   encode: (text: string) => string,

@@ -56,7 +56,7 @@ interface Input {
   readonly tokens: number
 }
 
-/** A text, several, the tokens of one, or those of several. @throws Refusal 400. */
+/** One or several texts, or the tokens of one or several. @throws Refusal 400. */
 function readInputs(input: unknown): Input[] {
   if (input === undefined || input === null) throw missingField('input')
   const inputs = Array.isArray(input) && typeof input[0] !== 'number' ? input : [input]

@@ -1,29 +1,26 @@
 /**
- * Makes a value that fits a JSON schema, taking words and numbers from the prompt where they fit.
+ * Creates a value that matches a JSON schema, using words and numbers of the prompt when they fit.
  * Deterministic. Knows nothing of tools or of dialects.
  */
 import { isObject, type JsonObject, objectOf } from './json.ts'
 
 /**
- * The words of a prompt that fill a schema; each number and name is given out once, in order, then
- * fillers follow.
+ * The prompt's words for filling a schema: each number and name is used once, in order, then
+ * fillers.
  */
 interface Offer {
   readonly text: string
   readonly numbers: number[]
   readonly names: string[]
   readonly root: JsonObject
-  /**
-   * The number of values still allowed: a schema that branches into itself must not grow without
-   * end.
-   */
+  /** The number of values still allowed, so that a recursive schema does not grow without end. */
   left: number
 }
 
 const MAX_VALUES = 5000
 
 /**
- * Deeper than this, optional members are left out and arrays stay empty, so that a recursive schema
+ * Below this depth, optional members are omitted and arrays are empty, so that a recursive schema
  * ends.
  */
 const MAX_DEPTH = 6
@@ -41,7 +38,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   uuid: '00000000-0000-4000-8000-000000000000',
 }
 
-/** @param usedNames words that name something else (tools), not to be taken as values. */
+/** @param usedNames words with another meaning (tool names), which are not used as values. */
 export function fillSchema(
   schema: unknown,
   prompt: string,
@@ -66,7 +63,7 @@ function numbersIn(prompt: string): number[] {
   return (prompt.match(/(?<![\w.])-?\d{1,15}(?:\.\d{1,10})?(?!\w)/g) ?? []).map(Number)
 }
 
-/** Quoted words, then capitalised ones that do not open a sentence ("San Francisco"). */
+/** Quoted words, then capitalised ones that do not begin a sentence ("San Francisco"). */
 function namesIn(prompt: string, usedNames: readonly string[]): string[] {
   const quoted = [...prompt.matchAll(/"([^"\n]{1,80})"|`([^`\n]{1,80})`/g)].map(
     (match) => match[1] ?? match[2] ?? '',
@@ -99,7 +96,7 @@ function fill(schema: JsonObject, property: string, offer: Offer, depth: number)
   }
 }
 
-/** Follows local references and takes the first alternative that is not null; `allOf` is merged. */
+/** Follows local references and takes the first non-null alternative; `allOf` is merged. */
 function resolve(schema: JsonObject, root: JsonObject, hops = 0): JsonObject {
   if (hops > 8) return {}
   if (typeof schema.$ref === 'string') {

@@ -1,6 +1,6 @@
 /**
- * One request from its bytes to its answer: reads model and fault, asks the dialect, writes the
- * body. Knows no path.
+ * Handles one request from its bytes to its answer: reads model and fault, calls the dialect,
+ * writes the body. Knows no path.
  */
 import { createHash } from 'node:crypto'
 import {
@@ -21,18 +21,18 @@ import { type Fault, parseFault, parseModel, type SandboxModel } from './parse-m
 interface Generation {
   readonly request: Request
   readonly dialect: Dialect
-  /** The model, where the path names it; else the body does. */
+  /** The model if the path names it; otherwise the body does. */
   readonly model: string | undefined
-  /** True where the path asks for a stream; else the body does. */
+  /** True when the path asks for a stream; otherwise the body decides. */
   readonly isStream: boolean | undefined
   readonly apiKey: string
-  /** Also sent with a refusal, so that what arrived can be checked either way. */
+  /** Also sent with a refusal, so that tests can check what arrived. */
   readonly headers: Record<string, string>
   /** Between the events of a stream. */
   readonly chunkDelayMs: number
 }
 
-/** @throws Refusal for whatever the vendor would refuse, and for faults that are errors. */
+/** @throws Refusal for what the provider would refuse, and for faults that are errors. */
 export async function generate({
   request,
   dialect,
@@ -78,7 +78,7 @@ function parseBody(bytes: Uint8Array): JsonObject {
   return body
 }
 
-/** @throws Refusal 400 without a model, 404 for one that does not exist. */
+/** @throws Refusal 400 without a model, 404 for an unknown one. */
 function findModel(asked: unknown, faultHeader: string | null): SandboxModel {
   if (typeof asked !== 'string') {
     throw missingField('model')
@@ -108,8 +108,7 @@ const BY_STATUS: Readonly<Record<number, RefusalDetails>> = {
 }
 
 /**
- * Null when the fault is of another kind. A number after `429` or `503` is the `retry-after` in
- * seconds.
+ * Null for other kinds of faults. A number after `429` or `503` is the `retry-after` in seconds.
  */
 function refusalOf(fault: Fault): Refusal | null {
   const headers = fault.amount === null ? {} : { 'retry-after': String(fault.amount) }
@@ -146,8 +145,8 @@ function refusalOf(fault: Fault): Refusal | null {
 const DEFAULT_SLOW_MS = 1000
 
 /**
- * @returns an answer that stands for the dialect's, or null when the dialect is to be asked (for
- * `slow`, after the wait).
+ * @returns an answer instead of the dialect's, or null when the dialect answers (for `slow`, after
+ * the wait).
  * @throws Refusal for faults that are errors.
  */
 async function applyEarlyFault(
@@ -186,7 +185,7 @@ async function applyEarlyFault(
   }
 }
 
-/** Answers that should not get past a gateway. */
+/** Headers that a gateway should not forward. */
 const LEAKY_HEADERS = {
   'set-cookie': 'sandbox_session=planted-cookie; Path=/',
   'x-api-key': 'planted-upstream-key',
@@ -204,21 +203,16 @@ interface BodySettings {
   readonly signal: AbortSignal
 }
 
-/**
- * Thrown to close the connection without the end that HTTP asks for; the server says nothing more
- * of it.
- */
+/** Thrown to close the connection without a proper HTTP end; the server logs nothing. */
 class DeliberateCut extends Error {
   override readonly name = 'DeliberateCut'
 }
 
 const DEFAULT_STREAM_DELAY_MS = 500
-/**
- * For what was written last to leave: a connection that is cut takes what still waits in it along.
- */
+/** Time for the last bytes to leave: closing a connection discards what is still queued. */
 const FAREWELL_MS = 50
 
-/** A small JSON body goes out with its length; anything else in chunks. */
+/** A small JSON body is sent with its length; anything else in chunks. */
 function writeJson(answer: Answer, settings: BodySettings): string | AsyncGenerator<Frame> {
   const { fault } = settings
   if (fault?.name === 'big') return writeParts(answer.json())
@@ -268,7 +262,7 @@ function writeStream(
   }
 }
 
-/** After how many events a fault strikes: as many as its name says, else half of them. */
+/** After how many events a fault occurs: the number in its name, else half of them. */
 function breakAt(length: number, fault: Fault): number {
   return Math.min(fault.amount ?? Math.floor(length / 2), Math.max(0, length - 1))
 }
@@ -291,7 +285,7 @@ function breakFrames(answer: Answer, framing: Framing, fault: Fault): readonly F
 }
 
 /**
- * Bodies are generators: a body is written as fast as the client reads, and ends when the client
+ * A generator, so that a body is written as fast as the client reads, and ends when the client
  * leaves.
  */
 async function* writeParts(parts: Iterable<string>): AsyncGenerator<Frame> {
@@ -326,7 +320,7 @@ async function* writeCut(
   throw new DeliberateCut('The sandbox cut the answer, as it was asked to.')
 }
 
-/** One byte to a chunk. */
+/** One byte per chunk. */
 async function* writeBytes(parts: Iterable<Frame>, signal: AbortSignal): AsyncGenerator<Frame> {
   for (const part of parts) {
     for (const byte of typeof part === 'string' ? new TextEncoder().encode(part) : part) {
@@ -338,7 +332,7 @@ async function* writeBytes(parts: Iterable<Frame>, signal: AbortSignal): AsyncGe
 }
 
 /** @returns false when the client left first. */
-/** Waiting that ends when the client leaves, so that nothing lingers after it. */
+/** A wait that ends when the client leaves, so that nothing remains running. */
 function pause(durationMs: number, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return Promise.resolve(false)
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** Reading untyped JSON without trusting it. Knows no dialect. */
+/** Reads untyped JSON safely. Knows no dialect. */
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
@@ -32,7 +32,7 @@ export function stringOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** A message's content is a string or an array of parts; every part that carries text counts. */
+/** A message's content is a string or an array of parts; every part with text counts. */
 export function textOfContent(content: unknown): string {
   if (typeof content === 'string') return content
   return joinTexts(objectsOf(content).map((part) => stringOf(part.text) || stringOf(part.refusal)))

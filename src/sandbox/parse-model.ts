@@ -1,6 +1,6 @@
 /**
- * Reads in a model name who answers, and what goes wrong. The table for users is
- * in README.md.
+ * Reads from a model's name how it answers, and which fault occurs. README.md has the table for
+ * users.
  */
 
 export type BaseModel = 'echo' | 'echo-reasoning' | 'echo-lenient' | 'codestral'
@@ -12,7 +12,7 @@ export const BASE_MODELS: readonly BaseModel[] = [
   'codestral',
 ]
 
-/** Faults with a name; a fault may also be any HTTP status from 400 to 599. */
+/** Named faults; a fault may also be any HTTP status from 400 to 599. */
 export const NAMED_FAULTS = [
   'bad-json',
   'big',
@@ -46,7 +46,7 @@ export interface Fault {
 }
 
 export interface SandboxModel {
-  /** The name that was asked for, without `sandbox/` or `sandbox-`. */
+  /** The requested name, without `sandbox/` or `sandbox-`. */
   readonly name: string
   readonly base: BaseModel
   readonly fault: Fault | null
@@ -70,8 +70,7 @@ function amountOf(digits: string | undefined): number | null {
 }
 
 /**
- * `echo`, `slow-2000` (which echoes) or `echo-reasoning+cut-mid-stream`; null when no such model
- * exists.
+ * `echo`, `slow-2000` (which echoes) or `echo-reasoning+cut-mid-stream`; null for an unknown model.
  */
 export function parseModel(asked: string): SandboxModel | null {
   const name = asked.replace(/^sandbox[/-]/, '')

@@ -1,7 +1,7 @@
 /**
  * The provider sandbox's HTTP server: a provider that needs no account, answers deterministically
- * and misbehaves on request (README.md has the table). It keeps nothing, and shares no code with
- * the gateway, to be an independent check.
+ * and fails on request (README.md has the table). Stores nothing, and shares no code with the
+ * gateway, so that it is an independent check.
  */
 import {
   anthropicCountDialect,
@@ -29,7 +29,7 @@ type Endpoint =
   | {
       readonly method: 'POST'
       readonly dialect: Dialect
-      /** True where the path asks for a stream; else the body's `stream` does. */
+      /** True when the path asks for a stream; otherwise the body's `stream` decides. */
       readonly isStream: boolean | undefined
     }
   /** The list of models. */
@@ -38,14 +38,14 @@ type Endpoint =
 interface Route {
   readonly vendor: Vendor
   readonly endpoint: Endpoint | undefined
-  /** The model, where the path names it; else the body does. */
+  /** The model if the path names it; otherwise the body does. */
   readonly model?: string
 }
 
 interface Family {
   readonly prefix: string
   readonly vendor: Vendor
-  /** May stand before each path, or be left out. */
+  /** Optional part before each path. */
   readonly version: RegExp
   /** `{model}` in a path stands for the model's name. */
   readonly endpoints: Readonly<Record<string, Endpoint>>
@@ -58,7 +58,7 @@ const post = (dialect: Dialect, isStream?: boolean): Endpoint => ({
 })
 const models: Endpoint = { method: 'GET' }
 
-/** The one without a prefix comes last: every path begins with it. */
+/** The one without a prefix is last, because it matches every path. */
 const FAMILIES: readonly Family[] = [
   {
     prefix: '/mistral',
@@ -125,7 +125,7 @@ const FAMILIES: readonly Family[] = [
   },
 ]
 
-/** An unknown path has no endpoint, but still a vendor, in whose shape it is refused. */
+/** An unknown path still has a provider, in whose form it is refused. */
 function findRoute(pathname: string): Route {
   for (const { prefix, vendor, version, endpoints } of FAMILIES) {
     if (!pathname.startsWith(`${prefix}/`)) continue
@@ -158,13 +158,13 @@ function decode(text: string): string {
 }
 
 interface SandboxOptions {
-  /** 127.0.0.1 unless given. */
+  /** Default 127.0.0.1. */
   readonly hostname?: string
-  /** Any free port unless given. */
+  /** Default: any free port. */
   readonly port?: number
-  /** Between the events of a stream; 0 unless given. */
+  /** Between the events of a stream; default 0. */
   readonly chunkDelayMs?: number
-  /** True where a Bearer key must be there, which it must unless this says otherwise. */
+  /** Whether a Bearer key is required; default true. */
   readonly requireKey?: boolean
 }
 
@@ -179,7 +179,7 @@ type Settings = Required<SandboxOptions>
 
 const MAX_BODY_BYTES = 512 * 1024 * 1024
 
-/** @throws Error with `syscall: 'listen'` and the system's `code` where it cannot listen there */
+/** @throws Error with `syscall: 'listen'` and the system's `code` when it cannot listen */
 export function startSandbox(options: SandboxOptions = {}): Sandbox {
   const { hostname = '127.0.0.1', port = 0, chunkDelayMs = 0, requireKey = true } = options
   try {
@@ -200,7 +200,7 @@ function serve(settings: Settings) {
     idleTimeout: 0,
     maxRequestBodySize: MAX_BODY_BYTES,
     development: false,
-    // Without it `development: false` lets a second server share the port, and each gets some of
+    // Otherwise `development: false` lets a second server share the port, and each gets a part of
     // the requests.
     reusePort: false,
     fetch: (request) => handle(request, settings),

@@ -15,7 +15,7 @@ interface SealedReasoning {
   readonly isPartial: boolean
 }
 
-/** Visible as `c2FuZGJveC` at the start of each ciphertext: no real one looks like it. */
+/** Visible as `c2FuZGJveC` at the start of each ciphertext, unlike any real one. */
 const MAGIC = Buffer.from('sandbox1')
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
@@ -24,7 +24,7 @@ function keyFor(apiKey: string): Buffer {
   return createHash('sha256').update(`gatehouse sandbox reasoning\0${apiKey}`).digest()
 }
 
-/** Deterministic: the nonce comes from the content, so that equal requests get equal answers. */
+/** Deterministic: the nonce is derived from the content, so equal requests get equal answers. */
 export function sealReasoning(reasoning: SealedReasoning, apiKey: string): string {
   const key = keyFor(apiKey)
   const plain = Buffer.from(JSON.stringify(reasoning))
@@ -35,10 +35,10 @@ export function sealReasoning(reasoning: SealedReasoning, apiKey: string): strin
   return Buffer.concat([MAGIC, nonce, sealed, cipher.getAuthTag()]).toString('base64url')
 }
 
-/** Null when it was altered, belongs to another key, or was never the sandbox's. */
+/** Null when it was altered, belongs to another key, or is not the sandbox's. */
 export function openReasoning(encrypted: string, apiKey: string): SealedReasoning | null {
   const bytes = Buffer.from(encrypted, 'base64url')
-  // A lenient decoder forgives stray characters; an altered text must not pass because of that.
+  // A lenient decoder ignores stray characters, which would let an altered text pass.
   if (bytes.toString('base64url') !== encrypted) return null
   const body = MAGIC.length + NONCE_BYTES
   if (bytes.length < body + TAG_BYTES || !bytes.subarray(0, MAGIC.length).equals(MAGIC)) return null
@@ -65,7 +65,7 @@ export function openReasoning(encrypted: string, apiKey: string): SealedReasonin
 
 export interface ThinkingSettings {
   readonly type: 'off' | 'budget' | 'adaptive'
-  /** False: the text stays out of the answer, only its signature is there. */
+  /** False: the answer contains only the signature, not the text. */
   readonly isShown: boolean
   readonly tokens: number
 }
@@ -74,8 +74,7 @@ const SMALLEST_BUDGET = 1024
 const OFF: ThinkingSettings = { type: 'off', isShown: false, tokens: 0 }
 
 /**
- * @param isNewer a model that decides itself how much to think: it takes no budget and no sampling
- * settings
+ * @param isNewer an adaptive model: accepts neither a budget nor sampling settings
  * @throws Refusal 400 in Anthropic's words
  */
 export function readThinking(body: JsonObject, isNewer: boolean): ThinkingSettings {
@@ -138,24 +137,25 @@ function refuseSampling(body: JsonObject): void {
 
 interface ThinkingTurn {
   readonly role: string
-  /** In Anthropic's shape. */
+  /** In Anthropic's form. */
   readonly blocks: readonly JsonObject[]
 }
 
-/** A signature is good for every account, and where else the model is served. */
+/** A signature is valid in every account and on every platform that serves the model. */
 const SIGNER = 'sandbox thinking'
 
 /**
- * Claude's rules for thinking blocks that come back, which are the same wherever the model is served: untouched, and in a
- * tool loop there at all. Knows no dialect; see https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking.
+ * Claude's rules for returned thinking blocks, the same on every platform: they must be unchanged,
+ * and present in a tool loop. Knows no dialect; see
+ * https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking.
  */
 export function signThinking(id: string, text: string): string {
   return sealReasoning({ id, text, isPartial: false }, SIGNER)
 }
 
 /**
- * @param needsThinking thinking is on with a budget: the turn that is being continued must begin
- * with it. Models that decide themselves may have called a tool without it.
+ * @param needsThinking thinking with a budget: the current turn must begin with thinking. Adaptive
+ * models may have called a tool without it.
  * @throws Refusal 400 in Anthropic's words
  */
 export function checkThinking(turns: readonly ThinkingTurn[], needsThinking: boolean): void {

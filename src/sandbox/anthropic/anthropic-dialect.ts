@@ -1,4 +1,4 @@
-/** The Anthropic dialect's answers: the message, its events, the count of tokens. Knows no HTTP. */
+/** Builds the Anthropic dialect's answers: the message, its events, token counts. Knows no HTTP. */
 
 import { type Composition, composeThoughts } from '../compose-answer.ts'
 import { splitTokens } from '../count-tokens.ts'
@@ -19,7 +19,7 @@ import {
 import { signThinking } from '../thinking.ts'
 import { type AnthropicRequest, readAnthropicRequest, readPrompt } from './anthropic-request.ts'
 
-/** Anthropic's errors, key, headers and list of models. Knows no message. */
+/** Anthropic's errors, key, headers and model list. Knows no message. */
 export const anthropicVendor: Vendor = {
   findKey: ({ headers }) => headers.get('x-api-key')?.trim() || bearerOf(headers),
   checkRequest({ headers }) {
@@ -119,7 +119,7 @@ function buildEnding({ finish, stoppedBy }: Composition) {
   return { stop_reason, stop_sequence: stoppedBy }
 }
 
-/** The input tokens leave out what came from the cache or went into it. */
+/** Input tokens exclude those read from or written to the cache. */
 function buildStartUsage({ count, isCacheRead }: AnthropicRequest) {
   const { inputTokens, cachedTokens } = count
   const written = isCacheRead ? 0 : cachedTokens
@@ -154,7 +154,7 @@ function* streamEvents(scene: Scene<AnthropicRequest>): Generator<NamedEvent> {
   yield { type: 'message_stop' }
 }
 
-/** Redacted thinking comes whole in its start. */
+/** Redacted thinking is complete in its start. */
 function emptied(block: Block): Block {
   switch (block.type) {
     case 'thinking':
@@ -178,7 +178,7 @@ function* streamDeltas(block: Block, composition: Composition): Generator<object
       for (const text of composition.pieces()) yield { type: 'text_delta', text }
       return
     case 'tool_use': {
-      // The first piece is empty, and of a tool without arguments the only one.
+      // The first piece is empty; for a tool without arguments it is the only one.
       const input = JSON.stringify(block.input)
       const pieces = input === '{}' ? [] : splitTokens(input)
       for (const partial_json of ['', ...pieces]) yield { type: 'input_json_delta', partial_json }

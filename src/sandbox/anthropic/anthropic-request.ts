@@ -41,9 +41,9 @@ const SYSTEM_MEMBERS = [...MEMBERS, 'clear_at', 'output_config']
 const refusedTurn = (message: string): Refusal => badField(message, 'messages')
 
 /**
- * @returns without the system messages, which stand behind a turn of the user and need no answer
+ * @returns the turns without system messages, which follow a user's turn and need no answer
  * (https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages)
- * @throws Refusal 400 with the place of the fault.
+ * @throws Refusal 400 naming the wrong place.
  */
 function readTurns(value: unknown): AnthropicTurn[] {
   if (value === undefined) throw refusedTurn('messages: Field required')
@@ -103,7 +103,7 @@ function readBlock(block: unknown, role: string, at: string): JsonObject {
   return block
 }
 
-/** The members that a type of block must have, each a string unless it says otherwise. */
+/** The required members of each block type, strings unless stated otherwise. */
 const NEEDED: Readonly<Record<string, readonly string[]>> = {
   text: ['text'],
   thinking: ['thinking', 'signature'],
@@ -149,7 +149,7 @@ const idsOf = (turn: AnthropicTurn | undefined, type: string, name: string): str
   (turn?.blocks ?? []).filter((block) => block.type === type).map((block) => stringOf(block[name]))
 
 /**
- * Every call is answered in the very next message, there before anything else, and nothing else is
+ * Every call must be answered at the beginning of the next message, and nothing else may be
  * answered.
  */
 function checkToolPairs(turns: readonly AnthropicTurn[]): void {
@@ -198,7 +198,7 @@ function countedText(turn: AnthropicTurn): string {
   return [textOfTurn(turn), ...others].join('')
 }
 
-/** Only the results that end the conversation. */
+/** Only results at the end of the conversation. */
 function toolOutputsAtEnd(turns: readonly AnthropicTurn[]): string[] {
   return (turns.at(-1)?.blocks ?? [])
     .filter((block) => block.type === 'tool_result')
@@ -216,7 +216,7 @@ export interface AnthropicRequest {
   readonly prompt: Prompt
   readonly thinking: ThinkingSettings
   readonly count: PromptCount
-  /** The cached tokens were there before; else this request has put them there. */
+  /** True: the cached tokens existed before; false: this request wrote them. */
   readonly isCacheRead: boolean
 }
 
@@ -265,7 +265,7 @@ export function readAnthropicRequest({ body, model }: Exchange): AnthropicReques
 
 const EMPTY_TURN: AnthropicTurn = { role: 'user', blocks: [] }
 
-/** The part of a request that a count of tokens needs. @throws Refusal 400. */
+/** The part of a request that a token count needs. @throws Refusal 400. */
 export function readPrompt(body: JsonObject) {
   const turns = readTurns(body.messages)
   const tools = readTools(body.tools)
@@ -315,7 +315,7 @@ function checkNumber(value: unknown, name: string, range: Range): void {
     throw refused(`range: ${range.least}..${range.most}`, name)
 }
 
-/** Tools of the vendor's own are taken and never called. */
+/** The provider's own tools are accepted but never called. */
 function hasToolBlock({ blocks }: AnthropicTurn): boolean {
   return blocks.some(({ type }) => type === 'tool_use' || type === 'tool_result')
 }

@@ -1,4 +1,6 @@
-/** Bedrock Converse's answers: the message, and its events in binary frames. Knows no HTTP. */
+/**
+ * Builds Bedrock Converse's answers: the message, and its events in binary frames. Knows no HTTP.
+ */
 import type { EventStreamCodec } from '@smithy/eventstream-codec'
 import { type Composition, composeThoughts } from '../compose-answer.ts'
 import { splitTokens } from '../count-tokens.ts'
@@ -16,7 +18,7 @@ import { signThinking } from '../thinking.ts'
 import { type BedrockRequest, readBedrockRequest } from './bedrock-request.ts'
 
 /**
- * Amazon Bedrock's errors, and its two forms of key: a Bearer key and a signature of AWS. Knows no
+ * Amazon Bedrock's errors, and its two forms of key: a Bearer key and an AWS signature. Knows no
  * message.
  */
 export const bedrockVendor: Vendor = {
@@ -48,10 +50,7 @@ export const bedrockVendor: Vendor = {
 
 let codec: EventStreamCodec | undefined
 
-/**
- * Loaded with the first frame: every start would pay its 25 ms and 16 MB, with or without a
- * sandbox.
- */
+/** Loaded with the first frame: otherwise every start would pay its 25 ms and 16 MB. */
 function loadCodec(): EventStreamCodec {
   if (codec === undefined) {
     const library =
@@ -77,7 +76,7 @@ function encodeFrame(kind: 'event' | 'exception', type: string, payload: object)
   })
 }
 
-/** Its checksums hold, but its payload lacks the last brace. */
+/** Valid checksums, but the payload lacks its last brace. */
 function spoil(frame: Frame): Frame {
   if (typeof frame === 'string') return frame
   const { headers, body } = loadCodec().decode(frame)
@@ -93,7 +92,7 @@ export const bedrockDialect = defineDialect<BedrockRequest>({
   buildAnswer,
   *streamFrames(scene) {
     let position = 0
-    // Amazon pads its events so that sizes tell nothing.
+    // Amazon pads its events so that sizes reveal nothing.
     for (const { type, payload } of streamEvents(scene))
       yield encodeFrame('event', type, {
         ...payload,
@@ -139,7 +138,7 @@ function stopReason({ finish, stoppedBy }: Composition): string {
   return { stop: ended, length: 'max_tokens', tool_calls: 'tool_use' }[finish]
 }
 
-/** Tokens that came from the cache or went into it are not among the input tokens. */
+/** Input tokens exclude those read from or written to the cache. */
 function buildMetadata({ request, composition }: BedrockScene) {
   const { inputTokens, cachedTokens } = request.count
   return {
@@ -160,7 +159,7 @@ interface Event {
   readonly payload: object
 }
 
-/** Only tools have a start; the counts come after the end. */
+/** Only tools have a start; usage comes after the end. */
 function* streamEvents(scene: BedrockScene): Generator<Event> {
   const { composition } = scene
   let contentBlockIndex = 0
@@ -188,7 +187,7 @@ function* streamEvents(scene: BedrockScene): Generator<Event> {
       type: 'contentBlockStart',
       payload: { contentBlockIndex, start: { toolUse: { toolUseId, name } } },
     }
-    // A tool without arguments has one empty piece of them.
+    // A tool without arguments has one empty piece.
     const pieces = input === '{}' ? [''] : splitTokens(input)
     for (const piece of pieces) yield delta({ toolUse: { input: piece } })
     yield stop()
@@ -210,6 +209,6 @@ const TYPES: Readonly<Record<number, string>> = {
   503: 'ServiceUnavailableException',
 }
 
-/** Well-formed is enough: the sandbox has no secret to check a signature with. */
+/** A well-formed signature is enough, because the sandbox has no secret to verify it. */
 const SIGNATURE =
   /^AWS4-HMAC-SHA256 Credential=(?<key>[\w-]+)\/\d{8}\/[a-z0-9-]+\/bedrock\/aws4_request, ?SignedHeaders=(?<signed>[a-z0-9;-]+), ?Signature=[0-9a-f]{64}$/

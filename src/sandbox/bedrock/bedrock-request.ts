@@ -1,5 +1,5 @@
 /**
- * Reads a Bedrock Converse request: refuses what Amazon refuses, and turns the rest into a prompt.
+ * Reads a Bedrock Converse request: refuses what Amazon refuses, and converts the rest to a prompt.
  * Knows no answer.
  */
 
@@ -31,7 +31,7 @@ export interface BedrockRequest {
   readonly prompt: Prompt
   readonly thinking: ThinkingSettings
   readonly count: PromptCount
-  /** The cached tokens were there before; else this request has put them there. */
+  /** True: the cached tokens existed before; false: this request wrote them. */
   readonly isCacheRead: boolean
 }
 
@@ -109,7 +109,7 @@ function checkRange(inference: JsonObject, name: 'temperature' | 'topP'): void {
   throw invalid(`inferenceConfig.${name}`, `Member must have value ${bound}`)
 }
 
-/** The model's own rules are Claude's; what it refuses, Amazon passes on. */
+/** The model's own rules are Claude's; Amazon passes on its refusals. */
 function readModelFields(
   { additionalModelRequestFields: fields, toolConfig }: JsonObject,
   inference: JsonObject,
@@ -176,7 +176,7 @@ function readFormat(config: unknown): { readonly schema?: unknown } {
   }
 }
 
-/** There is no choice of none. */
+/** There is no `none`. */
 function readToolChoice(config: unknown, tools: readonly ToolOffer[]): ToolChoice {
   const choice = objectOf(config).toolChoice
   if (!isObject(choice) || choice.auto !== undefined) return { type: 'auto' }
@@ -328,7 +328,7 @@ function countedBlocks(turn: BedrockTurn): string {
   return [textOfBedrockTurn(turn), ...tools.map((tool) => JSON.stringify(tool))].join('')
 }
 
-/** Only the results that end the conversation. */
+/** Only results at the end of the conversation. */
 function resultsAtEnd(turns: readonly BedrockTurn[]): string[] {
   return (turns.at(-1)?.blocks ?? []).flatMap(({ toolResult }) =>
     isObject(toolResult)

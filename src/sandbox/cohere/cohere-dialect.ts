@@ -80,7 +80,7 @@ function readCohereRequest({ body, model }: Exchange): CohereRequest {
     },
     count: countPrompt(
       tools.length > 0 ? [JSON.stringify(body.tools), ...parts] : parts,
-      // Caching is implicit: what was said in an earlier turn is there.
+      // Caching is implicit: the contents of earlier turns are cached.
       messages.some((message) => message.role === 'assistant') ? 'implicit' : undefined,
     ),
   }
@@ -176,7 +176,7 @@ function readStops(stops: unknown): string[] {
   return texts
 }
 
-/** A reasoning model thinks unless told not to; no other one takes the setting. */
+/** A reasoning model thinks unless told not to; other models refuse the setting. */
 function readThinking(value: unknown, isReasoning: boolean): number {
   if (!isObject(value)) return isReasoning ? reasoningTokensFor(undefined) : 0
   if (!isReasoning) throw invalid('thinking', 'thinking is not supported for this model.')
@@ -191,8 +191,8 @@ function readFormat(format: unknown): { readonly schema?: unknown } {
 }
 
 /**
- * Cohere answers an overload of its own with 503, a validation with 400 or 422; its errors are a
- * message and no more.
+ * Cohere reports its own overload with 503, and validation errors with 400 or 422; its errors
+ * contain only a message.
  */
 export const cohereVendor: Vendor = {
   findKey: ({ headers }) => bearerOf(headers),
@@ -228,7 +228,7 @@ export const cohereDialect = defineDialect<CohereRequest>({
   ],
 })
 
-/** A UUID by its look. */
+/** In the form of a UUID. */
 export function toUuid(seed: string): string {
   return seed.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5')
 }
@@ -238,7 +238,7 @@ function finishReason({ finish, stoppedBy }: Composition): string {
   return { stop: ended, length: 'MAX_TOKENS', tool_calls: 'TOOL_CALL' }[finish]
 }
 
-/** Said before tools are called. */
+/** Sent before tools are called. */
 function planOf({ calls }: Composition): string {
   return calls.length === 0
     ? ''
@@ -271,7 +271,7 @@ function buildMessage(scene: CohereScene, text: string) {
   }
 }
 
-/** The bill leaves out what Cohere itself puts around a prompt. */
+/** Cohere's own prefix of a prompt, which is not charged. */
 const FRAME_TOKENS = 495
 
 function buildUsage({ request, composition }: CohereScene) {
@@ -280,7 +280,7 @@ function buildUsage({ request, composition }: CohereScene) {
   return {
     billed_units: { input_tokens: inputTokens, output_tokens },
     tokens: { input_tokens: inputTokens + FRAME_TOKENS, output_tokens },
-    // A cache holds a beginning, which the frame is a part of.
+    // A cache holds the beginning of a prompt, including the prefix.
     cached_tokens: cachedTokens === 0 ? 0 : cachedTokens + FRAME_TOKENS,
   }
 }

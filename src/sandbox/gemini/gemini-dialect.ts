@@ -1,4 +1,6 @@
-/** Gemini's answers: the response and its pieces, which have one shape. Knows no HTTP. */
+/**
+ * Builds Gemini's answers: the response and its pieces, which have the same form. Knows no HTTP.
+ */
 
 import { type Composition, composeThoughts } from '../compose-answer.ts'
 import {
@@ -28,7 +30,7 @@ const STATUSES: Readonly<Record<number, string>> = {
 
 const BAD_KEY = 'API key not valid. Please pass a valid API key.'
 
-/** Google's errors, key and list of models. Knows no content. */
+/** Google's errors, key and model list. Knows no content. */
 export const geminiVendor: Vendor = {
   findKey(request) {
     const inAddress = new URL(request.url).searchParams.get('key')
@@ -42,7 +44,7 @@ export const geminiVendor: Vendor = {
   idHeader: 'x-request-id',
   encodeRefusal(refusal) {
     const isBadKey = refusal.keyFault === 'bad'
-    // Google answers a key that it does not know with 400, and none at all with 403.
+    // Google answers an unknown key with 400, and a missing one with 403.
     const code = isBadKey ? 400 : refusal.keyFault === 'missing' ? 403 : refusal.status
     const seconds = refusal.headers['retry-after']
     const details = [
@@ -87,7 +89,7 @@ export const geminiDialect = defineDialect<GeminiRequest>({
 
 type Part = Readonly<Record<string, unknown>>
 
-/** Google ends its lines with both characters. */
+/** Google ends its lines with CR LF. */
 function encodeFrame(data: unknown): string {
   return `data: ${JSON.stringify(data)}\r\n\r\n`
 }
@@ -110,7 +112,7 @@ function buildTail({ exchange, request, composition }: GeminiScene) {
   }
 }
 
-/** It says STOP for calls too. */
+/** Gemini sends STOP for calls too. */
 const reasonFor = ({ finish }: Composition) => (finish === 'length' ? 'MAX_TOKENS' : 'STOP')
 
 function isSigned({ composition, exchange }: GeminiScene): boolean {
@@ -143,7 +145,7 @@ function buildResponse(scene: GeminiScene, text: string) {
   const said: Part[] = text === '' ? [] : [{ text, ...textSignature(scene) }]
   const parts = [...buildThoughts(scene), ...said, ...buildCalls(scene)]
   const candidates = Array.from({ length: request.choices }, (_, index) => ({
-    // There are no parts where the limit left no room.
+    // No parts when the limit left no room.
     content: { ...(parts.length > 0 ? { parts } : {}), role: 'model' },
     finishReason: reasonFor(composition),
     index,
@@ -153,8 +155,8 @@ function buildResponse(scene: GeminiScene, text: string) {
 }
 
 /**
- * Calls come whole, each in a piece of its own; the end is a piece with an empty text, which
- * carries a text's signature.
+ * Calls are complete, each in its own piece; the end is a piece with an empty text, which carries a
+ * text's signature.
  */
 function* streamFrames(scene: GeminiScene): Generator<string> {
   const { composition, request } = scene

@@ -120,13 +120,13 @@ function checkTurns(contents: readonly Content[]): void {
     )
 }
 
-/** A signature is good for every account of the vendor. */
+/** A signature is valid in every account of the provider. */
 const SIGNER = 'sandbox thought'
 
-/** Google documents them for histories that another model wrote. */
+/** Documented by Google for histories that another model wrote. */
 const STAND_INS = ['skip_thought_signature_validator', 'context_engineering_is_the_way_to_go']
 
-/** @param signed what the signature is bound to: of a call its name, of a text nothing */
+/** @param signed what the signature is bound to: a call's name, or nothing for a text */
 export function signThought(id: string, signed: string): string {
   return Buffer.from(
     sealReasoning({ id, text: signed, isPartial: false }, SIGNER),
@@ -135,8 +135,8 @@ export function signThought(id: string, signed: string): string {
 }
 
 /**
- * @param needsSignatures a model that refuses the calls of the turn being continued when the first
- * of each step is unsigned
+ * @param needsSignatures a model that refuses the calls of the current turn when the first of a
+ * step is unsigned
  * @throws Refusal 400, see https://ai.google.dev/gemini-api/docs/thought-signatures
  */
 function checkSignatures(contents: readonly Content[], needsSignatures: boolean): void {
@@ -188,10 +188,7 @@ function countedParts(content: Content): string {
   ].join('')
 }
 
-/**
- * Only the results that end the conversation; a text that was wrapped to be an object counts as
- * itself.
- */
+/** Only results at the end of the conversation; a text wrapped in an object counts as itself. */
 function responsesAtEnd(contents: readonly Content[]): string[] {
   return objectsOf(contents.at(-1)?.parts).flatMap(({ functionResponse }) => {
     if (!isObject(functionResponse)) return []
@@ -256,7 +253,7 @@ export function readGeminiRequest({ body: written, model }: Exchange): GeminiReq
       reasoningTokens: thinking.tokens,
       ...readFormat(settings),
     },
-    // Caching is implicit: what was said in an earlier turn is there.
+    // Caching is implicit: the contents of earlier turns are cached.
     count: countPrompt(
       parts,
       contents.some(({ role }) => role === 'model') ? 'implicit' : undefined,
@@ -269,7 +266,7 @@ export function readGeminiRequest({ body: written, model }: Exchange): GeminiReq
   }
 }
 
-/** Names may be written `like_this` too. */
+/** Names may also be written `like_this`. */
 function readNames(value: unknown, known: ReadonlySet<string> | undefined, at: string): JsonObject {
   const read: Record<string, unknown> = {}
   for (const [written, member] of Object.entries(objectOf(value))) {
@@ -294,8 +291,7 @@ function checkRanges({ temperature, topP, stopSequences, maxOutputTokens }: Json
 }
 
 /**
- * @param isNewer always thinks, by a level; an older model thinks when it is given a budget, and
- * knows no level
+ * @param isNewer always thinks, by a level; an older model thinks with a budget, and knows no level
  */
 function readThinking(value: unknown, isNewer: boolean) {
   const { thinkingBudget, thinkingLevel, includeThoughts } = readNames(value, undefined, '')
@@ -337,7 +333,7 @@ function readDeclarations(value: unknown): ToolOffer[] {
   })
 }
 
-/** Google's own schemas write their types in capitals. */
+/** Google's own schemas use upper-case types. */
 function lowerTypes(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(lowerTypes)
   if (!isObject(schema)) return schema

@@ -1,6 +1,6 @@
 /**
- * The answers of Mistral's chat and fill-in-the-middle dialects, which have one shape. Knows no
- * HTTP.
+ * Builds the answers of Mistral's chat and fill-in-the-middle dialects, which have the same form.
+ * Knows no HTTP.
  */
 import { type Composition, composeMiddle, type Prompt } from '../compose-answer.ts'
 import { countPrompt, type PromptCount } from '../count-tokens.ts'
@@ -81,7 +81,7 @@ function buildUsage({ request: { count, choices }, composition }: Scene<MistralR
   }
 }
 
-/** Usage comes unasked, in the chunk that carries the last finish reason. */
+/** Usage is always sent, in the chunk with the last finish reason. */
 function* streamFrames(scene: Scene<MistralRequest>): Generator<string> {
   const { exchange, composition } = scene
   const { choices } = scene.request
@@ -147,7 +147,7 @@ const CHAT_FIELDS: Readonly<Record<string, Expected>> = {
   tools: 'any',
 }
 
-/** @throws Refusal 422 that lists every field at fault, as Mistral's validation does. */
+/** @throws Refusal 422 listing every wrong field, like Mistral's validation. */
 function checkFields(
   { body, model }: Exchange,
   fields: Readonly<Record<string, Expected>>,
@@ -179,7 +179,7 @@ interface MistralRequest {
   readonly prompt: Prompt
   readonly count: PromptCount
   readonly choices: number
-  /** FIM messages carry it, chat messages do not. */
+  /** Present in FIM messages, absent in chat messages. */
   readonly message: Readonly<Record<string, unknown>>
 }
 
@@ -213,7 +213,7 @@ function readFimRequest(exchange: Exchange): MistralRequest {
   }
 }
 
-/** @throws Refusal 422 for unknown fields, 400 for messages that do not fit together. */
+/** @throws Refusal 422 for unknown fields, 400 for inconsistent messages. */
 function readMistralChatRequest(exchange: Exchange): MistralRequest {
   const { body, model } = exchange
   checkFields(exchange, CHAT_FIELDS, 'messages')

@@ -150,17 +150,15 @@ export function readChat(body: JsonObject, model: SandboxModel, limit: unknown) 
 
 interface ReadMessages {
   readonly lastUserText: string
-  /** Only the tool messages that end the conversation. */
+  /** Only the tool messages at the end of the conversation. */
   readonly toolOutputs: readonly string[]
-  /** The text of each message, in order, for counting. */
+  /** The text of each message in order, for counting. */
   readonly parts: readonly string[]
 }
 
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function']
 
-/**
- * @throws Refusal 400 for missing messages, unknown roles and tool messages that answer nothing.
- */
+/** @throws Refusal 400 for missing messages, unknown roles and tool messages without a call. */
 function readMessages(value: unknown): ReadMessages {
   if (value === undefined || value === null) {
     throw missingField('messages')
@@ -236,7 +234,7 @@ export function readChatTools(tools: unknown): ToolOffer[] {
 
 /**
  * Mistral's `any` means OpenAI's `required`.
- * @throws Refusal 400 for a named function that was not offered.
+ * @throws Refusal 400 for a named function that is not in the tools.
  */
 function readChatToolChoice(choice: unknown, tools: readonly ToolOffer[]): ToolChoice {
   if (choice === 'none') return { type: 'none' }
@@ -255,7 +253,7 @@ export function readStop(stop: unknown): string[] {
   return typeof stop === 'string' ? [stop] : stringsOf(stop)
 }
 
-/** The schema that the answer's text must fit, or undefined for plain text. */
+/** The schema of the answer's text, or undefined for plain text. */
 function readFormat(format: unknown): { readonly schema?: unknown } {
   if (!isObject(format)) return {}
   if (format.type === 'json_object') return { schema: JSON_OBJECT }
@@ -338,8 +336,8 @@ function buildUsage(request: ChatRequest, composition: Composition) {
 }
 
 /**
- * With `include_usage` each chunk has `usage: null` and one more chunk the numbers; without it no
- * chunk has the key.
+ * With `include_usage` each chunk has `usage: null`, and one more chunk the numbers; without it no
+ * chunk has the member.
  */
 function* streamFrames({ exchange, request, composition }: Scene<ChatRequest>): Generator<string> {
   const start = { ...head(exchange, 'chat.completion.chunk'), ...TAIL }

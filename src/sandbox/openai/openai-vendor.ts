@@ -1,7 +1,4 @@
-/**
- * OpenAI's errors, key and list of models, which Mistral shares but for the errors. Knows no
- * dialect.
- */
+/** OpenAI's errors, key and model list; Mistral shares all but the errors. Knows no dialect. */
 
 import { badField, bearerOf, CREATED_AT, type Vendor } from '../dialect.ts'
 import { isObject, type JsonObject } from '../json.ts'
@@ -51,9 +48,9 @@ type FieldKind =
 export type FieldTable = Readonly<Record<string, FieldKind>>
 
 /**
- * Null always passes.
+ * Null is always valid.
  * @throws Refusal 400 `unknown_parameter`, `invalid_type`, `integer_below_min_value`,
- * `decimal_below_min_value` or their `_above_max_` siblings.
+ * `decimal_below_min_value` or their `_above_max_` variants.
  */
 export function checkFields(body: JsonObject, table: FieldTable): void {
   for (const [name, value] of Object.entries(body)) {
@@ -106,7 +103,7 @@ export function refuseForReasoning(body: JsonObject, names: readonly string[]): 
   }
 }
 
-/** Reasoning is counted by 64s; `none` and `minimal` switch it off. */
+/** Reasoning is counted in steps of 64; `none` and `minimal` turn it off. */
 export function reasoningTokensFor(effort: unknown): number {
   if (effort === 'none' || effort === 'minimal') return 0
   if (effort === 'low') return 64

@@ -1,6 +1,6 @@
 /**
- * The OpenAI Responses dialect: joins reading, composing and writing, and frames the events. Knows
- * no HTTP.
+ * The OpenAI Responses dialect: combines reading, composing and writing, and frames the events.
+ * Knows no HTTP.
  */
 import { splitTokens } from '../count-tokens.ts'
 import {
@@ -60,7 +60,7 @@ function encodeFrame({ type, ...members }: ResponsesEvent, sequence: number): st
 }
 
 /**
- * On the wire the error is nested, whatever the published types say; `response.failed` follows it.
+ * On the wire the error is nested, contrary to the published types; `response.failed` follows it.
  */
 function failureEvents(exchange: Exchange, message: string): ResponsesEvent[] {
   const code = 'server_error'
@@ -123,7 +123,7 @@ function* streamReasoning(
 ): Generator<ResponsesEvent> {
   const { apiKey } = streamed.exchange
   // The first ciphertext is shorter than the last and cannot be replayed: only the one in `.done`
-  // counts.
+  // is valid.
   const first =
     item.encrypted_content === undefined
       ? {}
@@ -213,12 +213,12 @@ interface OutputText {
 
 type OutputItem = ReasoningItem | FunctionCallItem | MessageItem
 
-/** The response object and its items as OpenAI writes them, every key present. Knows no events. */
+/** The response object and its items in OpenAI's form, with every member. Knows no events. */
 function outputText(text: string): OutputText {
   return { type: 'output_text', annotations: [], logprobs: [], text }
 }
 
-/** The finished items, in the order in which they are streamed. */
+/** The completed items, in streaming order. */
 function buildItems({ exchange, request, composition }: ResponsesScene): OutputItem[] {
   const { seed } = exchange
   const mark = request.isReasoning ? 'r' : 'e'
@@ -274,7 +274,7 @@ interface ResponseState {
   readonly error: { readonly code: string; readonly message: string } | null
 }
 
-/** Every key of OpenAI's response object, the settings echoed with their defaults. */
+/** Every member of OpenAI's response object, with the settings and their defaults. */
 function buildResponse(
   exchange: Exchange,
   state: ResponseState,

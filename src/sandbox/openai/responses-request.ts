@@ -1,5 +1,5 @@
 /**
- * Reads a Responses request: refuses what OpenAI refuses, and turns the rest into a prompt. Knows
+ * Reads a Responses request: refuses what OpenAI refuses, and converts the rest to a prompt. Knows
  * no answer.
  */
 import { JSON_OBJECT, type Prompt, type ToolChoice, type ToolOffer } from '../compose-answer.ts'
@@ -121,7 +121,7 @@ export function readResponsesRequest({ body, model, apiKey }: Exchange): Respons
   }
 }
 
-/** The sandbox stores nothing, so whatever refers to something stored is not found. */
+/** The sandbox stores nothing, so references to stored objects are not found. */
 function refuseStored(body: JsonObject): void {
   if (typeof body.previous_response_id === 'string') {
     const message = `Previous response with id '${body.previous_response_id}' not found.`
@@ -168,9 +168,9 @@ function readToolChoice(choice: unknown, tools: readonly ToolOffer[]): ToolChoic
 
 interface ReadInput {
   readonly lastUserText: string
-  /** Only the outputs that end the input. */
+  /** Only the outputs at the end of the input. */
   readonly toolOutputs: readonly string[]
-  /** The text of each item, in order, for counting. */
+  /** The text of each item in order, for counting. */
   readonly parts: readonly string[]
 }
 
@@ -180,7 +180,7 @@ const OUTPUT_OF: Readonly<Record<string, string>> = {
   custom_tool_call_output: 'custom_tool_call',
 }
 
-/** @throws Refusal as OpenAI refuses items it cannot take; see each check. */
+/** @throws Refusal for items that OpenAI refuses; see each check. */
 function readInput(input: unknown, apiKey: string): ReadInput {
   if (typeof input === 'string') return { lastUserText: input, toolOutputs: [], parts: [input] }
   if (!Array.isArray(input)) throw wrongType('input', 'a string or an array of items')
@@ -267,8 +267,7 @@ function invalidSeal(message: string): Refusal {
 }
 
 /**
- * An item that a reasoning model made has an `r` before its number, and needs its reasoning before
- * it.
+ * An item made by a reasoning model has an `r` before its number, and must follow its reasoning.
  */
 const REASONED_ID = /^(?:fc|msg)_(?<seed>[0-9a-f]{46})r[0-9a-f]{2}$/
 

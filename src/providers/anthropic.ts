@@ -12,7 +12,7 @@ import { defineProvider, type Provider } from './define.ts'
 
 const same = (...names: readonly string[]) => Object.fromEntries(names.map((name) => [name, name]))
 
-/** The same feature has another name on these platforms. */
+/** The same feature under another name on these platforms. */
 const TOOL_SEARCH = { 'advanced-tool-use-2025-11-20': 'tool-search-tool-2025-10-19' }
 
 export const vertexFeatures: PlatformFeatures = {
@@ -47,7 +47,7 @@ export const vertexFeatures: PlatformFeatures = {
   ],
 }
 
-/** Converse has places of its own for tools, context and the rest of the body. */
+/** Converse has its own members for tools, context and the rest of the body. */
 export const bedrockFeatures: PlatformFeatures = {
   models: /anthropic\.claude-/,
   taken: same(
@@ -77,7 +77,7 @@ const ADAPTIVE = {
   defaultMaxOutputTokens: 16_384,
 } as const
 
-/** Facts of Anthropic's models by their names, for every provider that serves them under these. */
+/** Facts of Anthropic's models by name, for every provider that serves them under these names. */
 export const anthropicModels = {
   traits: [
     [/^claude-(?:3-(?:[05]|opus|sonnet|haiku)|2|instant)/, { defaultMaxOutputTokens: 4096 }],
@@ -127,7 +127,7 @@ export const anthropic = defineProvider({
   // https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool (2026-11): only
   // searches that succeed, as `usage` reports them. Code execution costs by the hour.
   toolFees: { webSearch: 10 },
-  // Five minutes of code execution, the least that is charged, at 0.05 US dollars an hour.
+  // The minimum charge: five minutes of code execution, at 0.05 US dollars an hour.
   usualToolFees: { otherTool: 4.2 },
   // https://platform.claude.com/docs/en/about-claude/pricing (2026-11). The priority tier is bought
   // ahead at a price that is not published.
@@ -135,7 +135,7 @@ export const anthropic = defineProvider({
     { kind: 'tier', value: /^batch$/, factor: 0.5 },
     { kind: 'speed', value: /^fast$/, models: /^claude-opus-4-[67](?!\d)/, factor: 6 },
     { kind: 'speed', value: /^fast$/, models: /^claude-opus-(?:4-8|5|5-5)(?![-\d])/, factor: 2 },
-    // Older models cannot be asked for a region.
+    // Older models have no choice of region.
     { kind: 'region', value: /^us$/, factor: 1.1 },
   ],
   ...anthropicModels,

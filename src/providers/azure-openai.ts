@@ -1,5 +1,5 @@
 /**
- * OpenAI's models on Azure, by the v1 interface, which needs no `api-version`. The address is the
+ * OpenAI's models on Azure, by the v1 API, which needs no `api-version`. The address is the
  * operator's own resource: `AZURE_OPENAI_BASE_URL=https://RESOURCE.openai.azure.com/openai/v1`.
  */
 import { defineProvider } from './define.ts'
@@ -15,7 +15,7 @@ export const azureOpenai = defineProvider({
   // https://learn.microsoft.com/azure/ai-foundry/openai/latest#list-models
   keyCheck: { path: '/models' },
   endpoints: {
-    // Encrypted reasoning survives a tool loop only here.
+    // Only this endpoint preserves encrypted reasoning in a tool loop.
     'openai-responses': { path: '/responses', translatedModels: openaiModels.reasoningModels },
     'openai-chat': {
       path: '/chat/completions',
@@ -26,13 +26,12 @@ export const azureOpenai = defineProvider({
     },
     'openai-embeddings': { path: '/embeddings' },
   },
-  // Searches are Bing's (https://www.microsoft.com/en-us/bing/apis/grounding-pricing, 2026-11);
-  // which of its plans a resource has is not told.
+  // Searches are Bing's (https://www.microsoft.com/en-us/bing/apis/grounding-pricing, 2026-11); a
+  // resource's plan is unknown.
   usualToolFees: { webSearch: 14 },
-  // https://azure.microsoft.com/pricing/details/azure-openai (2026-11): global, data zone and regional
-  // deployments have their own prices, and no answer says which one it was.
+  // https://azure.microsoft.com/pricing/details/azure-openai (2026-11): global, data zone and
+  // regional deployments have their own prices, and answers do not say which one it was.
   priceFactors: [{ kind: 'address', value: /./ }],
-  // A model is a deployment here, and is known by its name only where the deployment was named
-  // after it.
+  // A model is a deployment here, and is recognised only if the deployment is named after it.
   ...openaiModels,
 })

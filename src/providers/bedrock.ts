@@ -1,12 +1,12 @@
 /**
  * Amazon Bedrock, by Converse. Its key is a Bedrock API key, or
- * `ACCESS_KEY_ID:SECRET[:SESSION_TOKEN]`, which signs; its region is the one in its address.
+ * `ACCESS_KEY_ID:SECRET[:SESSION_TOKEN]` for signing; the region is in its address.
  */
 import { BETWEEN_TOOLS, bedrockFeatures, DISABLED } from './anthropic.ts'
 import { defineProvider } from './define.ts'
 
-// https://docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html and …/prompt-caching.html: which models take
-// a schema for their answer, and which a cache's border.
+// https://docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html and
+// …/prompt-caching.html: which models support a response schema, and which support cache points.
 const NO_SCHEMA = ['outputConfig']
 const NO_CACHE = ['cachePoint']
 const NEITHER = ['outputConfig', 'cachePoint']
@@ -28,9 +28,9 @@ export const bedrock = defineProvider({
       features: bedrockFeatures,
     },
   },
-  // https://aws.amazon.com/bedrock/pricing (2026-11): prices depend on the region, and the table has
-  // those of the US. Claude's differ only by the profile, which is in the model's name, and global
-  // profiles have one price.
+  // https://aws.amazon.com/bedrock/pricing (2026-11): prices depend on the region, and the table
+  // has those of the US. Claude's differ only by the inference profile in the model's name, and
+  // global profiles have one price.
   priceFactors: [
     { kind: 'address', value: /\.us-(?:east|west)-\d\./, factor: 1 },
     {

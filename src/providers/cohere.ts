@@ -1,4 +1,4 @@
-/** Cohere: the second version of its chat. */
+/** Cohere: version 2 of its chat API. */
 import { defineProvider } from './define.ts'
 
 export const cohere = defineProvider({
@@ -9,7 +9,7 @@ export const cohere = defineProvider({
   // https://docs.cohere.com/reference/list-models
   keyCheck: { path: '/v1/models' },
   endpoints: { 'cohere-chat': { path: '/v2/chat' }, 'cohere-embed': { path: '/v2/embed' } },
-  // Models that think carry it in their name, and do so unless told otherwise; the others refuse to
-  // be asked.
+  // Thinking models have it in their name, and think unless told otherwise; the others refuse the
+  // setting.
   traits: [[/reasoning/, { reasoning: 'budget' }]],
 })

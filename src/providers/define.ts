@@ -1,4 +1,4 @@
-/** Defines a provider: data. A capability is a present or absent field, never a method. */
+/** Defines providers as data. A capability is a present or absent field, never a method. */
 import { type PriceFactor, TOOL_KINDS, type ToolFees, type ToolKind } from '../core/cost.ts'
 import type { DialectId } from '../core/dialects.ts'
 import type { CostForm } from '../core/usage.ts'
@@ -8,61 +8,54 @@ import type { ModelTraits } from '../wire/codec.ts'
 export interface Endpoint {
   /** Appended to the provider's base address; `{model}` stands for the model's name. */
   readonly path: string
-  /** For streams, where their path is another. */
+  /** The path of streams, if different. */
   readonly streamPath?: string
-  /** The upstream counts a stream only when asked with `stream_options.include_usage`. */
+  /** The upstream reports a stream's usage only on request (`stream_options.include_usage`). */
   readonly countsStreamsOnRequest?: boolean
-  /** Models that callers of other dialects reach by this endpoint; absent: all. */
+  /** Models that callers of other dialects reach by this endpoint; undefined: all. */
   readonly translatedModels?: RegExp
   /**
-   * Members of the request by which it keeps or runs something itself (`HostedMembers`); absent: it
-   * has none.
+   * Members of the request that make it store or run something (`HostedMembers`); undefined: none.
    */
   readonly hosts?: readonly string[]
   /**
-   * Members of the request that choose other models than the gate's, or open what is in the
-   * vendor's account: they go there with an account's own key alone. Absent: it has none.
+   * Members of the request that select other models than the gate's, or objects in the provider's
+   * account: allowed only with an account's own key. Undefined: none.
    */
   readonly ownerMembers?: readonly string[]
-  /** Members of the request that name models, or leave their choice to the vendor. */
+  /** Members of the request that name models, or let the provider choose one. */
   readonly modelMembers?: readonly string[]
-  /** Beginnings of the types of tools of which the same is true: each asks another model. */
+  /** Prefixes of tool types with the same restriction, because each calls another model. */
   readonly ownerTools?: readonly string[]
-  /** Matches the hosts at which it keeps files of an account: the same is true of their addresses. */
+  /** Hosts that serve files of an account; the same restriction applies to their addresses. */
   readonly ownerHosts?: RegExp
-  /**
-   * It refuses thinking that it has not signed itself: such thinking is left out of what goes
-   * there.
-   */
+  /** Refuses thinking that it has not signed itself, so such thinking is omitted. */
   readonly checksSignatures?: boolean
-  /** What it takes of features that its models have at their own vendor; absent: all of them. */
+  /** Which of its models' original features it supports; undefined: all. */
   readonly features?: PlatformFeatures
-  /** The body names no model, because the path does, and says this instead. */
+  /** Members that the body contains instead of the model, which is in the path. */
   readonly insteadOfModel?: Readonly<Record<string, string>>
 }
 
 /**
- * How a credential of the vendor's own kind becomes what is sent; any other credential is a key,
- * sent as it is.
+ * How a credential of the provider's own kind is converted; any other credential is a key, sent
+ * unchanged.
  */
 export type Signing =
-  /** AWS's signature, version 4, for the service so named. */
+  /** AWS signature version 4 for this service. */
   | { readonly type: 'aws'; readonly service: string }
-  /**
-   * Google's access tokens: a service account's JSON is exchanged for one that opens this scope.
-   */
+  /** Google's access tokens: a service account's JSON is exchanged for one with this scope. */
   | { readonly type: 'google'; readonly scope: string }
 
 /**
- * An address put together from variables of the operator, for vendors that have one for each
- * customer.
+ * An address composed from the operator's variables, for providers with one address per customer.
  */
 export interface ComposedAddress {
-  /** By their names in the templates. One without a fallback has to be given. */
+  /** By their names in the templates. A part without a fallback is required. */
   readonly parts: Readonly<
     Record<string, { readonly variable: string; readonly fallback?: string }>
   >
-  /** The part that chooses among the templates: the first pattern that matches its value counts. */
+  /** The part that selects the template: the first matching pattern applies. */
   readonly choosing: string
   readonly templates: readonly (readonly [pattern: RegExp, template: string])[]
 }
@@ -71,7 +64,7 @@ export interface ComposedAddress {
 export interface ModelPrices {
   readonly input: number
   readonly output: number
-  /** Absent: as any other input. */
+  /** Undefined: the price of other input. */
   readonly cachedInput?: number | undefined
 }
 
@@ -79,8 +72,8 @@ export interface ModelPrices {
 type UsdPerThousand = { readonly [Kind in ToolKind]?: number | undefined }
 
 /**
- * The usual fees of vendors' own tools (2026-11): a search of the web or of live data costs 10 to 25
- * US dollars per thousand, a container 30, a picture of high quality about 200.
+ * The usual fees of providers' own tools (2026-11): a search of the web or of live data costs 10 to
+ * 25 US dollars per thousand, a container 30, a high-quality picture about 200.
  */
 const USUAL_TOOL_FEES: UsdPerThousand = {
   webSearch: 25,
@@ -90,11 +83,11 @@ const USUAL_TOOL_FEES: UsdPerThousand = {
   otherTool: 30,
 }
 
-/** A GET that costs nothing and that the vendor refuses without a valid key. */
+/** A free GET request that the provider refuses without a valid key. */
 export interface KeyCheck {
   /** Appended to the provider's base address. */
   readonly path: string
-  /** Refuses a wrong key with this status; absent: with 401 or 403 alone. */
+  /** The status for an invalid key; undefined: only 401 or 403. */
   readonly refusedWith?: number
 }
 
@@ -105,78 +98,73 @@ export interface Provider {
    */
   readonly id: string
   readonly name: string
-  /** Its name in OpenTelemetry (`gen_ai.provider.name`), where that is not its id. */
+  /** Its name in OpenTelemetry (`gen_ai.provider.name`), if not its id. */
   readonly telemetryName?: string
-  /** The page of the vendor's documentation. Absent: a provider of the operator's own. */
+  /** The provider's documentation. Undefined: one of the operator's own providers. */
   readonly docs?: string
   /**
-   * In the form the vendor's own SDK takes it. Absent: it must be given by `<PROVIDER>_BASE_URL`.
+   * In the form that the provider's own SDK takes. Undefined: required in `<PROVIDER>_BASE_URL`.
    */
   readonly baseUrl?: string
-  /** Used where `<PROVIDER>_BASE_URL` is not given. */
+  /** Used when `<PROVIDER>_BASE_URL` is not set. */
   readonly composedBaseUrl?: ComposedAddress
-  /** The variable of its key, where that is not `<PROVIDER>_API_KEY`. */
+  /** The variable of its key, if not `<PROVIDER>_API_KEY`. */
   readonly keyVariable?: string
   /**
-   * A caller's own dialect is always relayed; callers of others reach a model by the first endpoint
-   * that takes it.
+   * A caller's own dialect is always relayed; other callers use the first endpoint that supports
+   * the model.
    */
   readonly endpoints: Partial<Record<DialectId, Endpoint>>
-  /** How the credential is sent; absent: `Authorization: Bearer`. */
+  /** The header of the credential; undefined: `Authorization: Bearer`. */
   readonly keyHeader?: string
   readonly signing?: Signing
-  /** How a key is tested; absent: its vendor documents no such request. */
+  /** How a key is tested; undefined: the provider documents no such request. */
   readonly keyCheck?: KeyCheck
-  /** Sent with every request, unless the client says otherwise. */
+  /** Sent with every request unless the client sets them. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Sent with every request, whatever the client says. */
+  /** Sent with every request, overriding the client. */
   readonly fixedHeaders?: Readonly<Record<string, string>>
-  /** Facts of a model for a codec, by its name: the first pattern that matches counts. */
+  /** Facts of a model for a codec, by name: the first matching pattern applies. */
   readonly traits?: readonly (readonly [pattern: RegExp, traits: ModelTraits])[]
-  /** Models that think before they answer; absent: none are known to. */
+  /** Models that think before they answer; undefined: none known. */
   readonly reasoningModels?: RegExp
-  /** Its name in price tables, where that is not its id. */
+  /** Its name in price tables, if not its id. */
   readonly pricedAs?: string
-  /**
-   * Matches the models of its price table that are its own, where it shares the table with another.
-   */
+  /** The models of its price table that are its own, when the table is shared. */
   readonly pricedModels?: RegExp
   /**
-   * Matches models that charge for more than its price table lists, such as a search for each
-   * request, or speech at a price of its own.
+   * Models that charge for more than the price table lists, such as a search per request, or
+   * separately priced speech.
    */
   readonly pricedInPart?: RegExp
   /**
-   * Fees for each use of tools that it runs itself, in US dollars per thousand uses: of those kinds
-   * whose uses an answer tells of, and whose fee depends on their number alone.
+   * Fees of tools that it runs itself, in US dollars per thousand uses: only kinds whose uses are
+   * reported, and whose fee depends on their number alone.
    */
   readonly toolFees?: UsdPerThousand
   /**
-   * Estimates of the fees that it does not publish, or that depend on more than the number of uses;
-   * `USUAL_TOOL_FEES` hold where it says nothing.
+   * Estimates of unpublished fees, or of fees that depend on more than the number of uses; default
+   * `USUAL_TOOL_FEES`.
    */
   readonly usualToolFees?: UsdPerThousand
-  /** Published multiples of the list's prices, by how a call was served. Absent: none is known. */
+  /** Published multiples of the list price by how a call was served. Undefined: none known. */
   readonly priceFactors?: readonly PriceFactor[]
-  /** Its answers report what it bills for them; absent: it does not say so. */
+  /** Its answers report their cost; undefined: they do not. */
   readonly reportsCosts?: {
     readonly form: CostForm
     /**
-     * US dollars per million tokens for a model that its price table does not list, where a bound is
-     * needed before the report, or the report does not come: those of its dearest usual models.
+     * US dollars per million tokens for a model missing from its price table, when a bound is
+     * needed before or without the report: the price of its most expensive usual models.
      */
     readonly unlisted: { readonly input: number; readonly output: number }
   }
-  /** Its answers cost nothing, whatever the model. */
+  /** Its answers are free for every model. */
   readonly isFree?: true
-  /** Prices of its models, by their names; `*`: every other one. Then no price table is asked. */
+  /** Prices by model name; `*`: every other one. Replaces the price table. */
   readonly declaredPrices?: ReadonlyMap<string, ModelPrices>
-  /**
-   * To be offered where models are chosen, of a provider that no price table lists; it may have
-   * more.
-   */
+  /** Models to offer for a provider without a price table; it may have more. */
   readonly knownModels?: readonly string[]
-  /** Used when no key is configured: only for upstreams that take any key. */
+  /** Used when no key is configured: only for upstreams that accept any key. */
   readonly fallbackKey?: string
 }
 
@@ -184,18 +172,18 @@ export function defineProvider<const P extends Provider>(provider: P): P {
   return provider
 }
 
-/** Members of a request that name models, at every vendor that has such members. */
+/** Members of a request that name models, at every provider that has such members. */
 export const MODEL_MEMBERS = ['models', 'fallbacks', 'preset'] as const
 
 export type Pricing =
   | { readonly type: 'free'; readonly models: readonly string[] }
   | ({ readonly type: 'declared'; readonly prices: ReadonlyMap<string, ModelPrices> } & Fees)
-  /** `models`: those of the table that are its own. */
+  /** `models`: the table's models that are its own. */
   | ({
       readonly type: 'listed'
       readonly name: string
       readonly models?: RegExp | undefined
-      /** Those that cost more than it says. */
+      /** Models that cost more than the table says. */
       readonly inPart?: RegExp | undefined
       readonly factors?: readonly PriceFactor[] | undefined
       readonly address?: string | undefined
@@ -208,8 +196,8 @@ interface Fees {
 }
 
 /**
- * How calls to it are priced, and by that which of its models are known.
- * @param address the base address that the operator gave; absent: the vendor's own
+ * How its calls are priced, which also determines its known models.
+ * @param address the operator's base address; default: the provider's own
  */
 export function pricingOf(provider: Provider, address = provider.baseUrl): Pricing {
   const { id, pricedAs, pricedModels, isFree, knownModels, declaredPrices } = provider
@@ -231,7 +219,7 @@ export function pricingOf(provider: Provider, address = provider.baseUrl): Prici
       }
 }
 
-/** Whole dollars for a million uses. */
+/** Whole dollars per million uses. */
 function toUsdPerMillion(fees: UsdPerThousand): ToolFees {
   return Object.fromEntries(
     TOOL_KINDS.flatMap((kind) => {
@@ -241,7 +229,7 @@ function toUsdPerMillion(fees: UsdPerThousand): ToolFees {
   )
 }
 
-/** `OPENAI_API_KEY` for `openai`: the name under which the operator gives a provider's key. */
+/** `OPENAI_API_KEY` for `openai`: the variable of a provider's key. */
 export function keyVariableOf(provider: Pick<Provider, 'id' | 'keyVariable'>): string {
   return provider.keyVariable ?? `${toStem(provider.id)}_API_KEY`
 }
@@ -251,8 +239,8 @@ export function baseUrlVariableOf(provider: Pick<Provider, 'id'>): string {
 }
 
 /**
- * By which the operator says where it is: what its address is put together from, as far as that has
- * no default, else the address.
+ * The variables for its address: the required parts of a composed one, otherwise the address
+ * itself.
  */
 export function addressVariablesOf(
   provider: Pick<Provider, 'id' | 'composedBaseUrl'>,

@@ -1,4 +1,4 @@
-/** Google's Gemini, by its own interface. */
+/** Google's Gemini, by its own API. */
 import type { PriceFactor } from '../core/cost.ts'
 import { defineProvider, type Provider } from './define.ts'
 

@@ -14,7 +14,7 @@ export const mistral = defineProvider({
     'mistral-chat': { path: '/chat/completions' },
     'mistral-embeddings': { path: '/embeddings' },
   },
-  // Magistral always thinks; of the others, those that can are asked by a word.
+  // Magistral always thinks; other thinking models take an effort word.
   traits: [
     [/^magistral-/, { alwaysReasons: true }],
     [/^mistral-(?:small-(?:latest|4|26)|medium-(?:latest|3[.-]5|26))/, { reasoning: 'effort' }],

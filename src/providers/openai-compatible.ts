@@ -1,14 +1,14 @@
 /**
- * Providers that copied OpenAI's chat endpoint, and some its embeddings, one row each. Servers of
- * the operator's own (llama.cpp, LM Studio, Ollama, vLLM) have no base address: the operator gives
- * it (`OLLAMA_BASE_URL`), so callers reach nothing on the gateway's machine unasked. They take any
- * key.
+ * Providers with OpenAI's chat endpoint, and some with its embeddings, one row each. Self-hosted
+ * servers (llama.cpp, LM Studio, Ollama, vLLM) have no default address: the operator sets it
+ * (`OLLAMA_BASE_URL`), so that callers reach nothing on the gateway's machine by default. They
+ * accept any key.
  */
 import { type Endpoint, MODEL_MEMBERS, type Provider } from './define.ts'
 
-// https://docs.vllm.ai/en/latest/features/reasoning_outputs/ and the models' templates: Qwen and GLM
-// read `enable_thinking`, DeepSeek and Kimi `thinking`. A name that is not here is sent nothing.
-/** Facts of models with open weights, for servers that take their templates' settings. */
+// https://docs.vllm.ai/en/latest/features/reasoning_outputs/ and the models' templates: Qwen and
+// GLM read `enable_thinking`, DeepSeek and Kimi `thinking`. Other names are sent nothing.
+/** Facts of open-weight models, for servers that accept their templates' settings. */
 const openModels = {
   traits: [
     [/gpt-oss|deepseek-r1|\bqwq\b|minimax-m|thinking/i, { alwaysReasons: true }],
@@ -22,7 +22,7 @@ const openModels = {
 
 interface Row extends Omit<Provider, 'endpoints'> {
   readonly chat?: Partial<Endpoint>
-  /** The vendor copied the embeddings endpoint too. */
+  /** The provider has the embeddings endpoint too. */
   readonly hasEmbeddings?: true
 }
 
@@ -93,7 +93,7 @@ const ROWS: readonly Row[] = [
     docs: 'https://docs.ollama.com/api/openai-compatibility',
     fallbackKey: 'none',
     hasEmbeddings: true,
-    // https://docs.ollama.com/api/openai-compatibility: models that do not think take it too.
+    // https://docs.ollama.com/api/openai-compatibility: models that do not think accept it too.
     traits: [
       [/gpt-oss/, { alwaysReasons: true }],
       [/./, { withoutThinking: { reasoning_effort: 'none' } }],
@@ -104,11 +104,11 @@ const ROWS: readonly Row[] = [
     name: 'OpenRouter',
     docs: 'https://openrouter.ai/docs/api-reference',
     baseUrl: 'https://openrouter.ai/api/v1',
-    // https://openrouter.ai/docs/api/api-reference/api-keys/get-current-key: the list of models is open.
+    // https://openrouter.ai/docs/api/api-reference/api-keys/get-current-key: the model list needs
+    // no key.
     keyCheck: { path: '/key' },
     hasEmbeddings: true,
-    // https://openrouter.ai/docs/use-cases/reasoning-tokens: models whose vendors cannot turn it off
-    // refuse.
+    // https://openrouter.ai/docs/use-cases/reasoning-tokens: refused for models that always think.
     traits: [
       [
         /\bo[1-9]\b|gpt-5(?![.\d])|gpt-oss|gemini-(?:2\.5-pro|[3-9])|claude-(?:fable|mythos|opus-5[.-]5)|deepseek-r1|minimax-m|thinking/,
@@ -116,7 +116,7 @@ const ROWS: readonly Row[] = [
       ],
       [/./, { withoutThinking: { reasoning: { effort: 'none' } } }],
     ],
-    // The table has neither their searches, nor what pictures and speech cost.
+    // The table includes neither their searches, nor prices of pictures and speech.
     pricedInPart: /sonar|-online|-search|deep-research|-image|\baudio\b/,
     // Five results, as many as a search has by default, at 4 US dollars per thousand
     // (https://openrouter.ai/docs/guides/features/plugins/web-search).

@@ -7,11 +7,11 @@ import { defineProvider, type Provider } from './define.ts'
 const REASONING_MODELS =
   /^(?:ft:)?(?:o[1-9]\b|gpt-(?:[5-9]|[1-9]\d)(?![^:]*-chat)|codex-|computer-use-)/
 
-// Those before gpt-5.1 cannot be told not to.
+// Models before gpt-5.1 always reason.
 const ALWAYS_REASON = /^(?:ft:)?(?:o[1-9]\b|gpt-5(?![.\d])(?![^:]*-chat)|codex-|computer-use-)/
 
-// They refuse sampling settings, and know the output limit only by its newer name, which all models
-// take.
+// They refuse sampling settings, and only accept the newer name of the output limit, which all
+// models accept.
 const REASONING = { reasoning: 'effort', maxCompletionTokens: true, refusesSampling: true } as const
 
 // A search for each request of those for chat (https://developers.openai.com/api/docs/pricing), and
@@ -40,7 +40,7 @@ export const openai = defineProvider({
   // https://platform.openai.com/docs/api-reference/models/list
   keyCheck: { path: '/models' },
   endpoints: {
-    // Encrypted reasoning survives a tool loop only here.
+    // Only this endpoint preserves encrypted reasoning in a tool loop.
     'openai-responses': { path: '/responses', translatedModels: openaiModels.reasoningModels },
     'openai-chat': { path: '/chat/completions', countsStreamsOnRequest: true },
     'openai-embeddings': { path: '/embeddings' },

@@ -1,6 +1,6 @@
 /**
- * A model that a customer hosts or pays for, in the same shape as a vendor's: what a dialect needs,
- * at the customer's address.
+ * A model that a customer hosts or pays for, in a provider's form: its dialect at the customer's
+ * address.
  */
 import { DIALECTS, type DialectId, type OwnedModelDialect } from '../core/dialects.ts'
 import type { FimEndpoint, FimTemplateName } from '../core/owned-model.ts'
@@ -16,7 +16,7 @@ const STARCODER: Omit<FimTemplate, 'stop'> = {
   middle: '<fim_middle>',
 }
 
-/** The same tokens with bars, as several makers have them since. */
+/** The same tokens with bars, as several newer models have them. */
 const BARRED: Omit<FimTemplate, 'stop'> = {
   order: 'prefix-first',
   prefix: '<|fim_prefix|>',
@@ -24,7 +24,11 @@ const BARRED: Omit<FimTemplate, 'stop'> = {
   middle: '<|fim_middle|>',
 }
 
-/** How well-known models for code want to be asked to fill in the middle, each as its makers write it. Data for servers that leave this to their clients. The end of any text ends it at its server: it is in here only where no code could hold it. */
+/**
+ * The fill-in-the-middle templates of well-known code models, as documented by their makers, for
+ * servers that leave this to clients. A server stops at its end-of-text token itself, so it is
+ * listed only where code cannot contain it.
+ */
 export const FIM_TEMPLATES: Readonly<Record<FimTemplateName, FimTemplate>> = {
   // https://huggingface.co/google/codegemma-7b
   codegemma: { ...BARRED, stop: ['<|file_separator|>'] },
@@ -65,7 +69,7 @@ export const FIM_TEMPLATES: Readonly<Record<FimTemplateName, FimTemplate>> = {
   starcoder2: { ...STARCODER, stop: ['<file_sep>', '<repo_name>', '<|endoftext|>'] },
 }
 
-/** By parts of the names under which servers know them. */
+/** By parts of the names that servers use. */
 const NAMES: readonly (readonly [pattern: RegExp, name: FimTemplateName])[] = [
   [/codestral/i, 'codestral'],
   [/qwen[\d.]{0,4}-?coder/i, 'qwen-coder'],
@@ -76,28 +80,28 @@ const NAMES: readonly (readonly [pattern: RegExp, name: FimTemplateName])[] = [
   [/granite-(?:\d{1,2}b-)?code/i, 'granite-code'],
 ]
 
-/** @returns undefined for a model that is not known by its name */
+/** @returns undefined for an unknown model name */
 export function fimTemplateOf(model: string): FimTemplateName | undefined {
   return NAMES.find(([pattern]) => pattern.test(model))?.[1]
 }
 
 type Shape = Omit<Provider, 'id' | 'name' | 'docs' | 'baseUrl'>
 
-/** Facts about a model's server beside its dialect. */
+/** Facts about a model's server besides its dialect. */
 export interface OwnedServer {
-  /** In which header it takes the credential; absent: as the dialect's own clients send it. */
+  /** The header of its credential; undefined: as the dialect's own clients send it. */
   readonly credentialHeader?: 'authorization' | 'x-api-key' | undefined
-  /** It embeds too; or it counts tokens. */
+  /** It also embeds, or counts tokens. */
   readonly embeddings?: boolean | undefined
   readonly countTokens?: boolean | undefined
-  /** Its endpoint for filling in the middle; absent: that of the dialect's own vendor. */
+  /** Its fill-in-the-middle endpoint; undefined: that of the dialect's own provider. */
   readonly fimEndpoint?: FimEndpoint | undefined
-  /** Of the model, where its server leaves that to its clients. */
+  /** The model's template, when its server leaves that to clients. */
   readonly fimTemplate?: FimTemplateName | undefined
 }
 
-// The vendors' own models keep their traits behind an owned address (a customer's account, a proxy
-// of theirs); any other name is treated as a plain model, of which nothing is known.
+// A known model name keeps its traits behind an owned address (a customer's account, a proxy); any
+// other name is treated as an unknown model.
 const NAMED_TRAITS = openai.traits.filter(([pattern]) => !pattern.test('any other model'))
 const MESSAGES_DEFAULT = { defaultMaxOutputTokens: 4096 }
 
@@ -119,8 +123,8 @@ const SHAPES: Readonly<Record<OwnedModelDialect, Shape>> = {
   'openai-embeddings': { endpoints: EMBEDDINGS },
   'mistral-fim': { endpoints: {} },
   'anthropic-messages': {
-    // Nothing says whether its server keeps threads, and one that ignores them would answer without
-    // what was said before.
+    // It is unknown whether the server stores threads, and one that ignores them would answer
+    // without the earlier messages.
     endpoints: {
       'anthropic-messages': {
         path: DIALECTS['anthropic-messages'].owned.path,
@@ -138,8 +142,8 @@ const SHAPES: Readonly<Record<OwnedModelDialect, Shape>> = {
 }
 
 /**
- * @param id names it in messages and in what seals reasoning: `owned/<slug>`
- * @param baseUrl in the form in which an SDK of the dialect takes it
+ * @param id used in messages and for sealed reasoning: `owned/<slug>`
+ * @param baseUrl in the form that the dialect's SDKs use
  */
 export function ownedProvider(
   id: string,
@@ -168,7 +172,7 @@ export function ownedProvider(
   }
 }
 
-/** Absent from a provider's data: `Authorization: Bearer`. */
+/** Undefined in a provider's data means `Authorization: Bearer`. */
 const KEY_HEADERS = { authorization: undefined, 'x-api-key': 'x-api-key' } as const
 
 const FIM_PLACES: Readonly<
@@ -181,13 +185,13 @@ const FIM_PLACES: Readonly<
 }
 
 function fimShape(baseUrl: string, { fimEndpoint, fimTemplate }: OwnedServer) {
-  // Nothing could be written without one: registrations that lack it are refused, and older ones
-  // asked as before.
+  // No prompt can be written without a template: new registrations without one are refused, older
+  // ones are called as before.
   const isUnwritable = fimEndpoint === 'completions-template' && fimTemplate === undefined
   const { dialect, path } =
     FIM_PLACES[isUnwritable ? 'fim-completions' : (fimEndpoint ?? 'fim-completions')]
   return {
-    // The one address that is not under the version of OpenAI's.
+    // The only path that is not under OpenAI's version prefix.
     baseUrl: dialect === 'infill' ? baseUrl.replace(/\/v1$/, '') : baseUrl,
     endpoints: { [dialect]: { path } },
     ...(fimTemplate === undefined

@@ -1,6 +1,6 @@
 /**
- * Words that people give as the credential of a server that takes none, because a client or a form
- * demands one. These are no secrets, and many of them are words of ordinary messages.
+ * Words that people enter as the credential of a server that needs none, because a client or form
+ * requires one. They are not secrets, and many are ordinary words.
  */
 const PLACEHOLDERS: ReadonlySet<string> = new Set([
   'any',
@@ -71,7 +71,7 @@ const PLACEHOLDERS: ReadonlySet<string> = new Set([
   'your-api-key',
 ])
 
-/** In any case of letters: vLLM's documents write `EMPTY`. */
+/** Case-insensitive: vLLM's documentation writes `EMPTY`. */
 export function isPlaceholderCredential(credential: string): boolean {
   return PLACEHOLDERS.has(credential.toLowerCase())
 }

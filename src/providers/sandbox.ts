@@ -1,6 +1,6 @@
 /**
- * The gateway's own sandbox (src/sandbox/): no account, any key. Its address is where it was
- * started.
+ * The gateway's own sandbox (src/sandbox/): no account, any key. Its address depends on where it
+ * was started.
  */
 import { anthropic, DISABLED } from './anthropic.ts'
 import { bedrock } from './bedrock.ts'
@@ -11,7 +11,7 @@ import { gemini } from './gemini.ts'
 const DOCS = 'https://github.com/gatehouse/gatehouse/blob/main/src/sandbox/README.md'
 const ANY_KEY = 'gatehouse-sandbox-any-key'
 
-/** Those to begin with; every fault of the sandbox is a model too. */
+/** The basic models; every fault of the sandbox is a model too. */
 const MODELS = [
   'echo',
   'echo-reasoning',
@@ -44,7 +44,7 @@ export const sandbox = defineProvider({
   fallbackKey: ANY_KEY,
 })
 
-/** The same server as another vendor: a target of it is translated to, as one of that vendor is. */
+/** The same server as another provider, so that calls are translated as for that provider. */
 export const sandboxAnthropic = defineProvider({
   id: 'sandbox-anthropic',
   name: 'Sandbox, as Anthropic',
@@ -53,7 +53,7 @@ export const sandboxAnthropic = defineProvider({
   knownModels: MODELS,
   keyHeader: anthropic.keyHeader,
   headers: anthropic.headers,
-  // The sandbox plays the format; it keeps and runs nothing.
+  // The sandbox only imitates the format, and stores and runs nothing.
   endpoints: {
     ...anthropic.endpoints,
     'anthropic-messages': { path: '/v1/messages', checksSignatures: true },
@@ -114,7 +114,7 @@ export const sandboxCohere = defineProvider({
   fallbackKey: ANY_KEY,
 })
 
-/** The path at which each vendor's dialect begins on the sandbox's server. */
+/** The path prefix of each provider's dialect on the sandbox's server. */
 const PREFIXES = [
   [sandbox, ''],
   [sandboxAnthropic, '/anthropic'],
@@ -123,7 +123,7 @@ const PREFIXES = [
   [sandboxCohere, '/cohere'],
 ] as const
 
-/** @returns provider id → address, of a sandbox at `url`; empty without one */
+/** @returns provider id → address, for a sandbox at `url`; empty without one */
 export function sandboxAddresses(url: string | undefined): ReadonlyMap<string, string> {
   return new Map(
     url === undefined ? [] : PREFIXES.map(([{ id }, prefix]) => [id, url + prefix] as const),

@@ -1,16 +1,16 @@
 /**
  * Google's models on Vertex AI. Its key is a service account's JSON, which is exchanged for an
  * access token, or such a token; its address is composed from `VERTEX_PROJECT` and
- * `VERTEX_LOCATION` unless it is given whole.
+ * `VERTEX_LOCATION` unless it is set as a whole.
  */
 import { anthropicModels, vertexFeatures } from './anthropic.ts'
 import { type ComposedAddress, defineProvider, type Provider } from './define.ts'
 import { googleModels, googleTiers } from './gemini.ts'
 
-/** Matches base addresses of one region or of several, which is every location but the global one. */
+/** Base addresses of regions and multi-regions: every location except the global one. */
 const REGIONAL = /\/locations\/(?!global(?:\/|$))/
 
-/** @param publisher the vendor of the models, as Google spells it in the path */
+/** @param publisher the models' maker, in Google's spelling in the path */
 function vertexAddress(publisher: string) {
   const path = `/v1/projects/{project}/locations/{location}/publishers/${publisher}`
   return {
@@ -22,7 +22,8 @@ function vertexAddress(publisher: string) {
         location: { variable: 'VERTEX_LOCATION', fallback: 'global' },
       },
       choosing: 'location',
-      // https://cloud.google.com/vertex-ai/generative-ai/docs/learn/locations: the two multi-regions have a host of their own form.
+      // https://cloud.google.com/vertex-ai/generative-ai/docs/learn/locations: the two
+      // multi-regions have a different host form.
       templates: [
         [/^global$/, `https://aiplatform.googleapis.com${path}`],
         [/^(?:us|eu)$/, `https://aiplatform.{location}.rep.googleapis.com${path}`],
@@ -57,7 +58,10 @@ export const vertex = defineProvider({
   ...googleModels,
 })
 
-/** Anthropic's models on Vertex AI: Messages with the model in the path, under the key and the project of `vertex`. */
+/**
+ * Anthropic's models on Vertex AI: Messages with the model in the path, with the key and project of
+ * `vertex`.
+ */
 export const vertexAnthropic = defineProvider({
   id: 'vertex-anthropic',
   name: 'Anthropic on Vertex AI',

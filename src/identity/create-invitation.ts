@@ -1,6 +1,5 @@
 /**
- * Makes an invitation and its token, which leaves by the answer to its creation and by no other.
- * Sends no mail.
+ * Creates an invitation and its token, which is only in the answer to its creation. Sends no mail.
  */
 import { hash, randomBytes } from 'node:crypto'
 import { type AccountId, createInvitationId } from '../core/ids.ts'
@@ -37,8 +36,8 @@ export async function createInvitation(
 }
 
 /**
- * @param origin where browsers find the gateway; the token stands behind the `#`, so that it is in
- * no log of a server or a proxy
+ * @param origin where browsers reach the gateway; the token is after the `#`, so that no server or
+ * proxy logs it
  */
 export function toInvitationLink(origin: string, token: Secret): string {
   return `${origin}/dashboard/sign-up#invitation=${token.reveal()}`

@@ -1,7 +1,7 @@
 /**
- * Users as the control plane sees them: sign-up, sign-in, sessions. Loads better-auth when it is
- * first needed, and keeps the rules that are ours: who may join which account, how often one may
- * try. Knows no route.
+ * Users for the control plane: sign-up, sign-in, sessions. Loads better-auth when first needed, and
+ * applies the gateway's own rules: who may join which account, and how many attempts are allowed.
+ * Knows no route.
  */
 import { hash, hkdfSync } from 'node:crypto'
 import { systemClock } from '../core/clock.ts'
@@ -35,7 +35,7 @@ import {
 /** The headers and the address of a request. */
 export interface Visitor {
   readonly headers: Headers
-  /** Undefined: not known. */
+  /** Undefined: unknown. */
   readonly address: string | undefined
 }
 
@@ -57,14 +57,14 @@ export interface SignUp {
   readonly name: string
   readonly password: string
   readonly invitation: Secret | undefined
-  /** The account of the API key that came along. */
+  /** The account of the API key sent with the request. */
   readonly keyAccountId: AccountId | undefined
 }
 
 const MOST_USER_AGENT_CHARACTERS = 200
 const SWEEP_INTERVAL_MS = 3_600_000
 
-/** Of a session, from now: clocks of two nodes are not a day apart. */
+/** The latest plausible end of a session: clocks of two nodes differ by less than a day. */
 const LATEST_END_MS = (SESSION_SECONDS + 24 * 3600) * 1000
 
 export class Identity {
@@ -92,14 +92,14 @@ export class Identity {
     return this.#options.publicOrigin
   }
 
-  /** True where the request carries a cookie of ours, whatever it is worth. */
+  /** True when the request has a session cookie, valid or not. */
   hasSessionCookie(headers: Headers): boolean {
     return headers.get('cookie')?.includes(`${SESSION_COOKIE}=`) === true
   }
 
   /**
-   * @returns undefined when the cookie is worth nothing: forged, run out, revoked, of a user without
-   * an account, or made while the clock was days ahead (docs/decisions/0034)
+   * @returns undefined for an invalid cookie: forged, expired, revoked, of a user without an
+   * account, or created while the clock was days ahead (docs/decisions/0034)
    */
   async findSession(headers: Headers): Promise<OpenSession | undefined> {
     const library = await this.#libraries.load()
@@ -118,7 +118,7 @@ export class Identity {
     }
   }
 
-  /** Before the body of a request to sign in or up is read. @throws GatewayError `rate_limited` */
+  /** Called before the body of a sign-in or sign-up is read. @throws GatewayError `rate_limited` */
   beginRequest(address: string | undefined): void {
     this.#attempts.beginRequest(address)
   }
@@ -155,7 +155,7 @@ export class Identity {
     return signedIn
   }
 
-  /** @returns `Set-Cookie` values that take the cookies away */
+  /** @returns `Set-Cookie` values that delete the cookies */
   async signOut(visitor: Visitor): Promise<readonly string[]> {
     const library = await this.#libraries.load()
     const { headers } = await library.api.signOut({
@@ -166,7 +166,7 @@ export class Identity {
   }
 
   /**
-   * Ends every other session; this one goes on under a new cookie.
+   * Ends every other session; this one continues with a new cookie.
    * @throws GatewayError `invalid_request`, `rate_limited`
    */
   async changePassword(
@@ -190,16 +190,16 @@ export class Identity {
     return readCookies(headers)
   }
 
-  /** The hash by which an invitation is known. @throws GatewayError `rate_limited` */
+  /** The hash that identifies an invitation. @throws GatewayError `rate_limited` */
   hashInvitation(token: Secret, visitor: Visitor): string {
     this.#attempts.beginSignUp(visitor.address)
     return toTokenHash(token)
   }
 
   /**
-   * @param returnTo a path of ours
-   * @param invitation its token, where the person said yes to one
-   * @returns where to send the browser
+   * @param returnTo a path of the gateway
+   * @param invitation its token, if the person accepts one
+   * @returns where to redirect the browser
    * @throws GatewayError `not_found`, `unavailable`, `rate_limited`
    */
   async beginOidc(
@@ -209,7 +209,7 @@ export class Identity {
     }: { readonly returnTo: string; readonly invitation: Secret | undefined },
     visitor: Visitor,
   ): Promise<{ readonly url: string; readonly cookies: readonly string[] }> {
-    // First, because the library asks the identity provider while that cannot be reached.
+    // First, because the library contacts the identity provider in case of an earlier failure.
     if (this.hasOidc) this.#attempts.beginSignUp(visitor.address)
     const library = await this.#libraries.loadOidc()
     const body = {
@@ -230,7 +230,7 @@ export class Identity {
   }
 
   /**
-   * Takes the answer with which the identity provider sent the browser back.
+   * Handles the browser's return from the identity provider.
    * @returns a redirect to where the sign-in began.
    * @throws GatewayError `not_found`, `unavailable`, `unauthorized`
    */
@@ -264,8 +264,8 @@ export class Identity {
     const { signUp } = this.#options
     if (given.invitation !== undefined && signUp !== 'closed')
       return { type: 'invitation', tokenSha256: toTokenHash(given.invitation) }
-    // A key of the account gives full access to it: without members, its holder may as well
-    // own it.
+    // A key of the account has full access to it, so without members its holder may become the
+    // owner.
     if (given.keyAccountId !== undefined) return { type: 'first', accountId: given.keyAccountId }
     if (signUp === 'open') return { type: 'own', accountName: toAccountName(email) }
     throw signUp === 'closed'
@@ -273,10 +273,7 @@ export class Identity {
       : refusalOfJoining('not-invited')
   }
 
-  /**
-   * Rows that have run out are removed when somebody comes, so that no clockwork has to run where
-   * nobody signs in.
-   */
+  /** Deletes expired rows during sign-ins, so that no timer is needed when no one signs in. */
   async #sweep(): Promise<void> {
     const now = systemClock.now()
     if (now - this.#sweptAt < SWEEP_INTERVAL_MS) return
@@ -290,10 +287,7 @@ function toTokenHash(token: Secret): string {
   return hash('sha256', token.reveal(), 'hex')
 }
 
-/**
- * Nothing of what the client sent but what is needed: forwarded addresses, for one, are only
- * believed where they are known to be true.
- */
+/** Only the needed headers: forwarded addresses, for example, are trusted only when verified. */
 function toLibraryHeaders({ headers, address }: Visitor): Headers {
   const chosen = new Headers()
   const cookie = headers.get('cookie')
@@ -307,12 +301,12 @@ function toLibraryHeaders({ headers, address }: Visitor): Headers {
 export interface CreateIdentityOptions {
   readonly store: Pick<Store, 'database' | 'users' | 'members' | 'signInTries'>
   readonly settings: Pick<IdentityOptions, 'signUp' | 'publicOrigin' | 'oidc'>
-  /** The current one; asked for when somebody signs in for the first time. */
+  /** The current one; requested at the first sign-in. */
   readonly masterKey: () => Secret
   readonly report: (message: string, cause: unknown) => void
 }
 
-/** Joins users to the store and the operator's settings. Loads nothing that is not needed yet. */
+/** Connects users with the store and the operator's settings. Loads everything lazily. */
 export function createIdentity({
   store,
   settings,
@@ -323,8 +317,8 @@ export function createIdentity({
   const { signUp, publicOrigin, oidc } = settings
   let derived: Secret | undefined
   /**
-   * One for as long as the process lives: after a rotation, two libraries with one each would
-   * refuse each other's cookies.
+   * Constant for the process: after a rotation, two libraries with different secrets would refuse
+   * each other's cookies.
    */
   function secret(): Secret {
     derived ??= deriveSignInSecret(masterKey())
@@ -343,9 +337,7 @@ export function createIdentity({
   })
 }
 
-/**
- * RFC 5869: the context keeps this key apart from every other one that comes from the master key.
- */
+/** RFC 5869: the context separates this key from every other one derived from the master key. */
 const CONTEXT = 'gatehouse/sign-in/1'
 const LENGTH_BYTES = 32
 

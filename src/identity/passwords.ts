@@ -1,14 +1,11 @@
-/**
- * Makes the hashes by which passwords are known, and compares with them. Knows no password rules,
- * and not where hashes are kept.
- */
+/** Hashes passwords and compares them. Knows neither password rules nor where hashes are stored. */
 
 import { GatewayError } from '../core/errors.ts'
 import { PASSWORD_LENGTH } from './sign-in-constants.ts'
 
 export class PasswordHashes {
   readonly #work: PasswordWork
-  /** The password of each hash that was just made from it. */
+  /** The password of each hash that was just created. */
   readonly #fresh = new Map<string, string>()
 
   constructor(work: PasswordWork) {
@@ -22,9 +19,9 @@ export class PasswordHashes {
   }
 
   /**
-   * Runs `use`, which proves the password against the hash that was just made from it: a second
-   * hashing would show nothing, takes as long as the first, and could be refused for want of room
-   * when the user is there already.
+   * Runs `use`, which verifies the password against the hash just created from it: a second hashing
+   * would prove nothing, takes as long as the first, and could be refused by the limit after the
+   * user was created.
    */
   async whileFresh<T>(hash: string, password: string, use: () => Promise<T>): Promise<T> {
     this.#fresh.set(hash, password)
@@ -37,7 +34,7 @@ export class PasswordHashes {
 
   /** @throws GatewayError `rate_limited` */
   async verify(given: { readonly hash: string; readonly password: string }): Promise<boolean> {
-    // Salted: no other user's hash, and none of an older password, is the same.
+    // Hashes are salted, so no other hash equals it.
     if (this.#fresh.get(given.hash) === given.password) return true
     const { verifyPassword } = await import('better-auth/crypto')
     return await this.#work.run(() => verifyPassword(given))
@@ -46,10 +43,7 @@ export class PasswordHashes {
 
 const LEAST_DISTINCT_CHARACTERS = 5
 
-/**
- * @returns what is wrong with it, to follow the field's name, or undefined. Lengths are in UTF-16
- * units.
- */
+/** @returns the problem, to follow the field's name, or undefined. Lengths are in UTF-16 units. */
 export function describeWeakPassword(password: string, email: string): string | undefined {
   const { min, max } = PASSWORD_LENGTH
   if (password.length < min || password.length > max) return `must have ${min} to ${max} characters`
@@ -64,7 +58,8 @@ export function describeWeakPassword(password: string, email: string): string | 
 }
 
 /**
- * `abcdefghijkl`, `123456789012`: each character follows the one before, or the row begins anew.
+ * `abcdefghijkl`, `123456789012`: each character follows the previous one, or the sequence
+ * restarts.
  */
 function isSequence(text: string): boolean {
   let breaks = 0
@@ -78,16 +73,16 @@ const AT_ONCE = 2
 const MOST_WAITING = 64
 
 /**
- * Bounds what hashing passwords may cost at once: each one takes 32 MB and a core for a while.
- * Knows no password rules.
+ * Limits concurrent password hashing: each takes 32 MB and a core for a while. Knows no password
+ * rules.
  */
 export class PasswordWork {
   #running = 0
   readonly #waiting: (() => void)[] = []
 
   /**
-   * Runs `work` when there is room.
-   * @throws GatewayError `rate_limited` when too many wait already
+   * Runs `work` when a slot is free.
+   * @throws GatewayError `rate_limited` when too many are waiting
    */
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#running >= AT_ONCE) {
@@ -100,7 +95,7 @@ export class PasswordWork {
           },
         )
       }
-      // The one that leaves hands its place over, so that nobody comes in between.
+      // The slot is passed on directly, so that no other caller takes it in between.
       await new Promise<void>((resolve) => this.#waiting.push(resolve))
     } else {
       this.#running += 1

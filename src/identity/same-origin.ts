@@ -1,11 +1,11 @@
 /**
- * Refuses what another site makes a browser send along with the user's cookie (cross-site request
- * forgery). Two conditions, each of which would do: `Origin`, which pages cannot set, is the
- * gateway's own; and a header is there that a page of another origin can only send after a
- * preflight, which is never granted. No token has to be handed out, kept or leaked, and signing in
- * is protected as well, where there is no session to tie a token to. `SameSite=Lax` is the third
- * wall. Sources: Fetch Standard (Origin, CORS-safelisted headers), OWASP CSRF Prevention Cheat
- * Sheet (custom request headers).
+ * Refuses requests that another site makes a browser send with the user's cookie (cross-site
+ * request forgery). Two conditions, each sufficient alone: `Origin`, which pages cannot set, must
+ * be the gateway's own; and a header must be present that a page of another origin can only send
+ * after a preflight, which is never granted. So no token has to be issued, stored or leaked, and
+ * signing in is protected too, when there is no session yet. `SameSite=Lax` is a third protection.
+ * Sources: Fetch Standard (Origin, CORS-safelisted headers), OWASP CSRF Prevention Cheat Sheet
+ * (custom request headers).
  */
 import { GatewayError } from '../core/errors.ts'
 
@@ -14,8 +14,7 @@ export const SAME_ORIGIN_HEADER = 'x-gatehouse-csrf'
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
 /**
- * @param publicOrigin where browsers reach the gateway; undefined: where this request says that it
- * was sent to
+ * @param publicOrigin where browsers reach the gateway; undefined: the address in this request
  * @throws GatewayError `forbidden`
  */
 export function assertSameOrigin(

@@ -1,7 +1,7 @@
 /**
- * How often one may try to sign in or up. A person is guarded at each place by itself: whoever
- * guesses at one place waits longer and longer there, and the person signs in from another place as
- * ever. Knows no password.
+ * Limits attempts to sign in or up. Each person is limited per network address: someone who guesses
+ * at one address waits longer and longer there, while the person can still sign in from another.
+ * Knows no password.
  */
 import { hash } from 'node:crypto'
 import { type Clock, systemClock } from '../core/clock.ts'
@@ -14,25 +14,23 @@ const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS
 const WINDOW_MS = 15 * MINUTE_MS
 
-/** Of one email address at one network address, before the first wait. */
+/** Per email and network address, before the first wait. */
 const FREE_TRIES = 10
 const LONGEST_WAIT_MS = 15 * MINUTE_MS
-/** Doubled with each further wrong try. */
+/** Doubles with each further failure. */
 const WAITS = { firstMs: 30_000, longestMs: LONGEST_WAIT_MS }
-/** How long a place is remembered at which the person has signed in. */
+/** How long a network address is remembered at which the person has signed in. */
 const PROVEN_FOR_MS = 30 * DAY_MS
 
-/**
- * Of one network address, for whatever users that have never signed in there; and for new users.
- */
+/** Per network address, for users who have never signed in there, and for new users. */
 const PER_ADDRESS = 50
-/** Requests of one network address in a minute, before anything of them is read. */
+/** Requests of one network address per minute, before their bodies are read. */
 const REQUESTS_PER_MINUTE = 300
 
 interface Attempt {
   /**
-   * It was no guess: the person begins anew at this place, and the network address gets its try
-   * back.
+   * It was not a guess: resets the person's count at this address, and returns the network
+   * address's attempt.
    */
   succeed(): Promise<void>
 }
@@ -55,7 +53,7 @@ export class SignInAttempts {
   }
 
   /**
-   * Before the body is read, whatever it asks for.
+   * Called before the body is read, for any request.
    * @throws GatewayError `rate_limited` with `retry-after`
    */
   beginRequest(address: string | undefined): void {
@@ -64,10 +62,10 @@ export class SignInAttempts {
   }
 
   /**
-   * Counts a try beforehand, so that tries side by side count too.
+   * Counts an attempt in advance, so that concurrent ones count too.
    * @param email lower case
-   * @throws GatewayError `rate_limited` with `retry-after` (rejects), alike for addresses that no
-   * user has
+   * @throws GatewayError `rate_limited` with `retry-after` (rejects), equally for emails without a
+   * user
    */
   async begin(email: string, address: string | undefined): Promise<Attempt> {
     const network = networkOf(address ?? 'unknown')
@@ -76,7 +74,7 @@ export class SignInAttempts {
     await this.#tries.change(toName(email, network), now, (held) => {
       const waitMs = waitOf(held, now)
       if (waitMs > 0) throw tooMany(waitMs)
-      // Others at the same place have no say over a person who has signed in there before.
+      // Other users at the same address do not affect a person who has signed in there before.
       if (held?.isProven !== true) {
         const networkWaitMs = this.#byAddress.take(network)
         if (networkWaitMs > 0) throw tooMany(networkWaitMs)
@@ -92,7 +90,7 @@ export class SignInAttempts {
     }
   }
 
-  /** The person has signed in, or signed up, at this place. */
+  /** The person has signed in or up at this address. */
   async prove(email: string, address: string | undefined): Promise<void> {
     const now = this.#clock.now()
     await this.#tries.change(toName(email, networkOf(address ?? 'unknown')), now, () => ({
@@ -104,7 +102,7 @@ export class SignInAttempts {
   }
 
   /**
-   * Counts against the network address alone, and for good: each one may create a user.
+   * Counts only against the network address, and permanently: each one may create a user.
    * @throws GatewayError `rate_limited`
    */
   beginSignUp(address: string | undefined): void {
@@ -120,14 +118,14 @@ export class SignInAttempts {
 function waitOf(held: SignInTries | undefined, now: number): number {
   if (held === undefined) return 0
   const waitMs = held.waitsUntil - now
-  // Set by another node's clock, or this one's of a while ago: a little ahead, or so far that
-  // nobody may wait for it.
+  // Set by another clock, or before this one changed: slightly ahead, or so far that no one should
+  // wait for it.
   return waitMs > 2 * LONGEST_WAIT_MS ? 0 : Math.min(waitMs, LONGEST_WAIT_MS)
 }
 
 function countTry(held: SignInTries | undefined, now: number): SignInTries {
   const wrong = (held?.wrong ?? 0) + 1
-  // No jitter: the refusal says exactly when the next try may come.
+  // No jitter, because the refusal states the exact time of the next attempt.
   const waitMs = wrong < FREE_TRIES ? 0 : grownMs(wrong - FREE_TRIES, WAITS)
   const isProven = held?.isProven === true
   const forgetAt = now + (wrong < FREE_TRIES ? WINDOW_MS : DAY_MS)
@@ -139,7 +137,7 @@ function countTry(held: SignInTries | undefined, now: number): SignInTries {
   }
 }
 
-/** Of a person at a place; a reader of the database learns neither. */
+/** For a person at an address, hashed so that a reader of the database learns neither. */
 function toName(email: string, network: string): string {
   return hash('sha256', `${email}\0${network}`, 'hex')
 }
@@ -152,12 +150,12 @@ function tooMany(waitMs: number): GatewayError {
 }
 
 interface ThrottleOptions {
-  /** How many attempts a name has within the window. */
+  /** Attempts of a name within the window. */
   readonly attempts: number
   readonly windowMs: number
-  /** How many names are kept; the one whose window ends first goes first. */
+  /** Maximum number of names; the one whose window ends first is dropped first. */
   readonly maxNames?: number
-  /** Milliseconds since any fixed point. */
+  /** Milliseconds of a monotonic clock. */
   readonly now?: () => number
 }
 
@@ -169,16 +167,15 @@ interface Window {
 const DEFAULT_MAX_NAMES = 10_000
 
 /**
- * Counts attempts by name (an address, an email) in a window of time. Its memory is bounded; it
- * knows nothing of what is tried.
+ * Counts attempts by name (an address, an email) in a time window. Bounded memory; does not know
+ * what is attempted.
  */
 export class Throttle {
   readonly #options: ThrottleOptions
   readonly #maxNames: number
   readonly #now: () => number
   /**
-   * In the order in which their windows end: each is as long as the other, and a name that comes
-   * anew is put last.
+   * Ordered by the ends of their windows: all have the same length, and new ones are added last.
    */
   readonly #windows = new Map<string, Window>()
 
@@ -189,8 +186,8 @@ export class Throttle {
   }
 
   /**
-   * Counts an attempt beforehand, so that attempts side by side count too.
-   * @returns 0, or for how many ms the name has to wait
+   * Counts an attempt in advance, so that concurrent ones count too.
+   * @returns 0, or how many milliseconds the name has to wait
    */
   take(name: string): number {
     const now = this.#now()
@@ -206,7 +203,7 @@ export class Throttle {
     return 0
   }
 
-  /** Takes one attempt back: it was none. */
+  /** Reverts one attempt. */
   giveBack(name: string): void {
     const window = this.#windows.get(name)
     if (window !== undefined && window.count > 0) window.count -= 1

@@ -25,9 +25,9 @@ export interface IdentityOptions {
   readonly signUp: SignUpPolicy
   readonly publicOrigin: string | undefined
   readonly oidc: OidcProvider | undefined
-  /** Asked when the library is loaded. */
+  /** Called when the library is loaded. */
   readonly secret: () => Secret
-  /** Called with what goes wrong inside. */
+  /** Called for internal failures. */
   readonly report: (message: string, cause: unknown) => void
 }
 
@@ -51,7 +51,8 @@ export class SignInLibraries {
   }
 
   /**
-   * One of its own: while the identity provider cannot be reached, passwords and sessions go on.
+   * A separate instance: while the identity provider is unreachable, passwords and sessions still
+   * work.
    */
   async loadOidc(): Promise<SignInLibrary> {
     const { oidc, report } = this.#options
@@ -104,8 +105,8 @@ export class SignInLibraries {
   }
 
   /**
-   * For a user whose address an identity provider vouches for. An invitation to that address is no
-   * consent of theirs: it takes the token that they were handed.
+   * For a user with a verified address. An invitation to that address is not the user's consent, so
+   * its token is needed.
    */
   #planJoining(email: string, invitation: string | undefined): Joining | undefined {
     const { signUp } = this.#options
@@ -128,7 +129,7 @@ export function toAccountName(email: string): string {
   return email.slice(0, 120)
 }
 
-/** `field`: where the password that was checked stood in the request. */
+/** `field`: the request's field of the verified password. */
 export function loginProblem(error: unknown, field: 'password' | 'currentPassword'): unknown {
   if (error instanceof GatewayError) return error
   const code = codeOf(error)
@@ -164,13 +165,13 @@ export function refusalOfJoining(refusal: JoiningRefusal): GatewayError {
 
 const NOT_INVITED = 'not_invited'
 
-/** For better-auth's own flows, which turn it into a redirect that carries the code. */
+/** For better-auth's own flows, which convert it to a redirect with the code. */
 async function notInvited(): Promise<Error> {
   const { APIError } = await import('better-auth/api')
   return new APIError('FORBIDDEN', { code: NOT_INVITED, message: 'There is no open invitation.' })
 }
 
-/** The same for an account that has as many members as it may. */
+/** The same for an account with too many members. */
 async function accountFull({ message }: GatewayError): Promise<Error> {
   const { APIError } = await import('better-auth/api')
   return new APIError('CONFLICT', { code: 'account_full', message })

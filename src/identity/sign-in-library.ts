@@ -1,8 +1,8 @@
 /**
- * better-auth over our tables: the only file that imports it (its types and its hashing apart), and
- * the one to load late, because it takes a tenth of a second and tens of megabytes. It leaves out
- * on purpose: its sign-up (ours is one transaction with the account), its limiter (whose memory is
- * not bounded), and its check of origins (ours is stricter and comes first).
+ * better-auth over the gateway's tables: the only file that imports it (except its types and
+ * hashing), loaded late because it takes a tenth of a second and tens of megabytes. Intentionally
+ * not used: its sign-up (ours is one transaction with the account), its limiter (unbounded memory),
+ * and its origin check (ours is stricter and comes first).
  */
 import type { BetterAuthPlugin } from '@better-auth/core'
 import { kyselyAdapter } from '@better-auth/kysely-adapter'
@@ -41,16 +41,16 @@ export interface SignInLibraryOptions {
   readonly passwords: PasswordHashes
   /**
    * Runs before an identity provider's answer creates a user.
-   * @param invitation the hash of the token that the sign-in began with; undefined: without one
-   * @throws what `refuse` makes
+   * @param invitation the hash of the token that the sign-in began with; undefined: none
+   * @throws the error of `refuse`
    */
   readonly beforeUser: (
     user: { readonly email: string; readonly emailVerified: boolean },
     invitation: string | undefined,
   ) => Promise<void>
   /**
-   * Before any session: the user has to belong to an account by now.
-   * @throws what `refuse` makes
+   * Runs before any session is created: the user must belong to an account by now.
+   * @throws the error of `refuse`
    */
   readonly beforeSession: (userId: string, invitation: string | undefined) => Promise<void>
   readonly report: (message: string, cause: unknown) => void
@@ -61,8 +61,8 @@ export type SignInLibrary = ReturnType<typeof createSignInLibrary>
 type LibraryOptions = Parameters<ReturnType<typeof kyselyAdapter>>[0]
 
 /**
- * With `oidc` its promises reject while the identity provider is not reachable: its addresses are
- * asked for first.
+ * With `oidc` its promises reject while the identity provider is unreachable, because its endpoints
+ * are discovered first.
  */
 export function createSignInLibrary(options: SignInLibraryOptions) {
   const { database, publicOrigin, oidc, passwords } = options
@@ -71,7 +71,7 @@ export function createSignInLibrary(options: SignInLibraryOptions) {
   const invitationOfSignIn = async () => (oidc === undefined ? undefined : await readInvitation())
   return betterAuth({
     appName: 'Gatehouse',
-    // Named in any case, so that no variable of its own decides; redirects use it, and they need a
+    // Always set, so that the library's own variable has no effect; redirects use it, and need a
     // public address.
     baseURL: publicOrigin ?? 'http://gatehouse.invalid',
     basePath: AUTH_PATH,
@@ -84,7 +84,7 @@ export function createSignInLibrary(options: SignInLibraryOptions) {
         () => issuer,
       ),
     telemetry: { enabled: false },
-    // The browser goes here when nobody knows where the sign-in began.
+    // The browser is sent here when it is unknown where the sign-in began.
     onAPIError: { errorURL: `${publicOrigin ?? ''}/` },
     rateLimit: { enabled: false },
     logger: {
@@ -97,8 +97,8 @@ export function createSignInLibrary(options: SignInLibraryOptions) {
     },
     advanced: {
       cookiePrefix: isSecure ? `${HOST_PREFIX}${COOKIE_PREFIX}` : COOKIE_PREFIX,
-      // This would put `__Secure-` in front of the names, which a neighbour under the same domain
-      // may write too.
+      // Otherwise names would get the prefix `__Secure-`, which another host under the same domain
+      // may set too.
       useSecureCookies: false,
       defaultCookieAttributes: { secure: isSecure },
       ipAddress: { ipAddressHeaders: [CLIENT_ADDRESS_HEADER] },
@@ -116,8 +116,8 @@ export function createSignInLibrary(options: SignInLibraryOptions) {
         verify: (given) => passwords.verify(given),
       },
     },
-    // Sessions end when they end: reading never writes, and a stolen cookie does not live on by
-    // being used.
+    // Sessions have a fixed end: reading never writes, and using a stolen cookie does not extend
+    // it.
     session: {
       expiresIn: SESSION_SECONDS,
       disableSessionRefresh: true,
@@ -150,8 +150,8 @@ export function createSignInLibrary(options: SignInLibraryOptions) {
         updatedAt: 'updated_at',
       },
       additionalFields: { issuer: { type: 'string', input: false } },
-      // Nobody has proven the address of a user with a password: an identity provider's word must
-      // not open that user.
+      // A password user's address is not verified, so an identity provider's claim must not give
+      // access to that user.
       accountLinking: { enabled: false },
       updateAccountOnSignIn: false,
     },
@@ -174,7 +174,7 @@ export function createSignInLibrary(options: SignInLibraryOptions) {
       },
       account: {
         create: {
-          // Nothing is asked of the identity provider later: what would open it is not kept.
+          // The identity provider is not called later, so its tokens are not stored.
           before: async (account) => ({
             data: { ...account, accessToken: null, refreshToken: null, idToken: null },
           }),
@@ -186,7 +186,7 @@ export function createSignInLibrary(options: SignInLibraryOptions) {
   })
 }
 
-/** The beginning of a sign-in: stored then, under a state that the browser alone knows. */
+/** Reads the start of a sign-in, stored under a state that only the browser knows. */
 async function readInvitation(): Promise<string | undefined> {
   const held = (await getOAuthState())?.[INVITATION_MEMBER]
   return typeof held === 'string' ? held : undefined
@@ -212,8 +212,8 @@ function openIdConnect({ issuer, clientId, clientSecret }: OidcProvider) {
 }
 
 /**
- * The plugin before goes on without a provider whose addresses it did not find, and asks again for
- * each request.
+ * The preceding plugin continues without a provider whose endpoints it did not find, and retries
+ * with each request.
  */
 function tellIssuer(tell: (issuer: string) => void) {
   return {
@@ -226,7 +226,7 @@ function tellIssuer(tell: (issuer: string) => void) {
   } satisfies BetterAuthPlugin
 }
 
-/** The addresses of users who are invited, or sign up by themselves, have this form too. */
+/** The same form as for users who are invited or sign up. */
 const ADDRESS = /^[\x21-\x3f\x41-\x7e]+@[\x21-\x3f\x41-\x7e]+$/
 const MOST_ADDRESS_CHARACTERS = 254
 const MOST_NAME_CHARACTERS = 120
@@ -234,32 +234,32 @@ const UNFIT_IN_NAMES = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu
 const SEEN = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}]/u
 
 /**
- * A provider's claims may be anything, and the library takes them as they are, a claim of the name
- * `emailVerified` too. Some providers have text where the standard has a truth value
+ * A provider's claims may be anything, including `emailVerified`, and the library uses them
+ * unchecked. Some providers send text instead of a boolean
  * (https://developer.apple.com/documentation/signinwithapple/authenticating-users-with-sign-in-with-apple).
  */
 function toUser(claims: Readonly<Record<string, unknown>>) {
   const { email, email_verified: verified, name } = claims
   const address = typeof email === 'string' ? email : null
-  // Other letters become one of ASCII where they are made small, and so another person's address.
+  // Some other letters become ASCII in lower case, which could give another person's address.
   const isAddress =
     address !== null && address.length <= MOST_ADDRESS_CHARACTERS && ADDRESS.test(address)
   return {
     email: address,
     emailVerified: isAddress && (verified === true || verified === 'true'),
     name: toName(name) || (isAddress ? toName(address) : ''),
-    // Shown nowhere, and of any size.
+    // Never shown, and of any size.
     image: '',
   }
 }
 
 /**
- * A profile beside the ID token counts where it is of the same person, and a sign-in without that
- * token not at all: the token alone is signed and bound to this sign-in (OpenID Connect Core
- * §5.3.2). One that was issued to another client is no word to this one, though both may read it
- * (§3.1.3.7, 4 and 5).
- * @param idToken verified by now: its issuer, its end, and that `clientId` is among its readers
- * @throws where it is not so, which ends the sign-in
+ * A profile counts only if it is of the same person as the ID token, and a sign-in without that
+ * token is refused: only the token is signed and bound to this sign-in (OpenID Connect Core
+ * §5.3.2). A token issued to another client is refused, even if this client may read it (§3.1.3.7,
+ * 4 and 5).
+ * @param idToken verified: its issuer, its expiry, and that `clientId` is in its audience
+ * @throws otherwise, which ends the sign-in
  */
 function subjectOf(idToken: string | undefined, clientId: string, told: unknown): string {
   const payload = Buffer.from(idToken?.split('.')[1] ?? '', 'base64url').toString() || '{}'
@@ -272,7 +272,7 @@ function subjectOf(idToken: string | undefined, clientId: string, told: unknown)
   return String(sub)
 }
 
-/** @returns a line that can be told from another by whoever sees it; empty: nothing is left */
+/** @returns a visible single-line name; may be empty */
 function toName(text: unknown): string {
   if (typeof text !== 'string') return ''
   const plain = text.slice(0, 2 * MOST_NAME_CHARACTERS).replaceAll(UNFIT_IN_NAMES, ' ')

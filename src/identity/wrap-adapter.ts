@@ -1,6 +1,6 @@
 /**
- * Stands between better-auth and its adapter: changes what is asked or written on the way in, and
- * rows on the way out, in transactions too. Knows no table.
+ * Wraps better-auth's adapter: changes queries and writes on the way in, and rows on the way out,
+ * in transactions too. Knows no table.
  */
 
 import { hash } from 'node:crypto'
@@ -11,9 +11,9 @@ import { OIDC_PROVIDER } from './sign-in-constants.ts'
 interface AdapterCall {
   readonly model: string
   readonly where?: Where[] | undefined
-  /** Of a change. */
+  /** The changed members. */
   readonly update?: Record<string, unknown>
-  /** Of a new row. */
+  /** The members of a new row. */
   readonly data?: Record<string, unknown>
 }
 
@@ -51,14 +51,14 @@ function wrap<Inner extends TransactionAdapter>(inner: Inner, { ask, tell }: Ada
 }
 
 const LOGIN_MODEL = 'account'
-/** No provider's name in the settings of better-auth. */
+/** Never a provider's name in better-auth's settings. */
 const FOREIGN = 'another-issuer'
 
 /**
- * Binds logins to the issuer that gave them. better-auth knows a login by the provider's name in our
- * settings. Under that name another issuer may stand tomorrow, and its user with the same subject
- * would be signed in as the first one.
- * @param issuerOf the provider's in our settings; undefined: there is none
+ * Binds logins to their issuer. better-auth identifies a login by the provider's name in the
+ * settings. If that name later belongs to another issuer, its user with the same subject would be
+ * signed in as the first one.
+ * @param issuerOf the configured provider's issuer; undefined: none
  */
 export function bindLogins(adapter: DBAdapter, issuerOf: () => string | undefined): DBAdapter {
   return wrapAdapter(adapter, {
@@ -81,7 +81,7 @@ function bind<Call extends AdapterCall>(call: Call, issuer: string | undefined):
   }
 }
 
-/** A login of another issuer is another provider's, also where it is found by its user. */
+/** A login of another issuer appears as another provider's, even when it is found by its user. */
 function tellApart<Row>(row: Row, model: string, issuer: string | undefined): Row {
   if (typeof row !== 'object' || row === null) return row
   if (model === LOGIN_MODEL) return isForeign(row, issuer) ? { ...row, providerId: FOREIGN } : row
@@ -95,7 +95,7 @@ function isForeign(row: object, issuer: string | undefined): boolean {
   return providerId === OIDC_PROVIDER && own !== issuer
 }
 
-/** @throws where an identity provider's login would be nobody's */
+/** @throws when an identity provider's login would have no issuer */
 function issuerFor(data: { readonly providerId?: unknown }, issuer: string | undefined): string {
   if (data.providerId === PASSWORD_LOGIN.providerId) return PASSWORD_LOGIN.issuer
   if (issuer === undefined) throw new Error('A login of an identity provider without an issuer.')
@@ -106,9 +106,8 @@ const SESSION_MODEL = 'session'
 const TOKEN_FIELD = 'token'
 
 /**
- * Keeps session tokens out of the database: what better-auth would write there is replaced by its
- * SHA-256, and what it looks for likewise. A reader of the database, or of a backup, cannot make a
- * cookie of it, with or without the secret.
+ * Stores only SHA-256 hashes of session tokens, in writes and in queries. A reader of the database,
+ * or of a backup, cannot make a cookie from them, even with the secret.
  */
 export function hashSessionTokens(adapter: DBAdapter): DBAdapter {
   return wrapAdapter(adapter, { ask: hashed, tell: restore })
@@ -131,7 +130,9 @@ function withHash(written: Record<string, unknown>): Record<string, unknown> {
   return token === undefined ? written : { ...written, [TOKEN_FIELD]: toHash(token) }
 }
 
-/** A question by a token, or a row made with one, gets that token back; any other keeps the hash. */
+/**
+ * A query by a token, or a row created with one, returns that token; any other returns the hash.
+ */
 function restore<Row>(row: Row, { model, where = [], data = {} }: AdapterCall): Row {
   if (model !== SESSION_MODEL || typeof row !== 'object' || row === null) return row
   const held = tokenOf(row)

@@ -1,6 +1,4 @@
-/**
- * Reports of the gateway's own parts, as events for webhooks. Decides what is said and how often.
- */
+/** Creates webhook events from the gateway's own reports. Decides their contents and frequency. */
 import { type Budget, ceilingOf } from '../core/budget.ts'
 import { type Stopwatch, systemClock } from '../core/clock.ts'
 import type { TargetFault } from '../core/errors.ts'
@@ -10,15 +8,13 @@ import { createDeliveryId, type WebhookDelivery, type WebhookEvent } from '../co
 import type { AlertMark, WebhookTableStore } from '../store/resources/webhooks.ts'
 import type { WebhookRegistry } from './webhook-registry.ts'
 
-/**
- * A target that keeps failing opens its breaker again and again: one message in so long is enough.
- */
+/** A failing target opens its breaker repeatedly; one message in this time is enough. */
 const DEGRADED_PAUSE_MS = 600_000
 const MAX_REMEMBERED = 10_000
 /** A target that stays unusable is reported again after a day. */
 const UNUSABLE_PAUSE_MS = 86_400_000
 
-/** The alert that limits/usage-counter.ts sends. */
+/** An alert of limits/usage-counter.ts. */
 interface ReachedShare {
   readonly budget: Budget
   readonly threshold: number
@@ -55,7 +51,7 @@ export function toBudgetEvent(share: ReachedShare): PublishedEvent {
   }
 }
 
-/** Sent to the operator's account: it is about all. */
+/** Sent to the operator's account, because it concerns everyone. */
 export function toSetBackEvent(setBack: {
   readonly from: number
   readonly to: number
@@ -67,7 +63,7 @@ export function toSetBackEvent(setBack: {
   }
 }
 
-/** Sent to the operator's account, as is what befalls the store. */
+/** Sent to the operator's account, like events of the store. */
 export function toOtherRedisEvent(ids: {
   readonly found: string
   readonly expected: string
@@ -79,7 +75,7 @@ export function toOtherRedisEvent(ids: {
   }
 }
 
-/** Tells an account that one of its targets is left alone, once in ten minutes. */
+/** Notifies an account that one of its targets rests, once in ten minutes. */
 export class DegradedTargets {
   readonly #publisher: Pick<EventPublisher, 'publish'>
   readonly #clock: Stopwatch
@@ -96,7 +92,7 @@ export class DegradedTargets {
     const key = `${accountId}\n${target}`
     const toldAtMs = this.#toldAtMs.get(key)
     if (toldAtMs !== undefined && nowMs - toldAtMs < DEGRADED_PAUSE_MS) return
-    // Put at the end anew: the one told longest ago is in front.
+    // Reinserted at the end, so that the oldest entry is first.
     this.#toldAtMs.delete(key)
     this.#toldAtMs.set(key, nowMs)
     const [oldest] = this.#toldAtMs.keys()
@@ -115,23 +111,23 @@ export interface UnusableTarget {
   readonly target: string
   readonly owner: 'account' | 'platform'
   readonly reason: TargetFault
-  /** The vendor's. */
+  /** The provider's status. */
   readonly status: number | null
 }
 
 /**
- * Reports that a target serves nobody until somebody acts: once for each reason until the target
- * has answered, or a day has passed. The operator's account hears of credit that the platform's
- * credential lacks, the account of the gate hears the rest.
+ * Reports that a target fails until a person acts: once per reason until the target answers, or a
+ * day passes. Missing credit on the platform's credential is reported to the operator's account,
+ * everything else to the gate's account.
  */
 export class UnusableTargets {
   readonly #publisher: Pick<EventPublisher, 'publish'>
   readonly #clock: Stopwatch
   readonly #onTold: (unusable: UnusableTarget) => void
-  /** By account and target: when each reason was reported. The oldest target is in front. */
+  /** By account and target: when each reason was reported. The oldest target is first. */
   readonly #told = new Map<string, Map<TargetFault, number>>()
 
-  /** @param onTold called with each report, for the log */
+  /** @param onTold called for each report, for the log */
   constructor(
     publisher: Pick<EventPublisher, 'publish'>,
     onTold: (unusable: UnusableTarget) => void = () => {},
@@ -163,7 +159,7 @@ export class UnusableTargets {
     this.#onTold(unusable)
   }
 
-  /** Called with each answer. */
+  /** Called for each answer. */
   noteUsable(accountId: AccountId, target: string): void {
     if (this.#told.size === 0) return
     this.#told.delete(`${accountId}\n${target}`)
@@ -176,11 +172,11 @@ function listenerOf({ accountId, owner, reason }: UnusableTarget): AccountId {
 }
 
 /**
- * More than that on its way for one account means that its receivers are gone: further events are
+ * More queued deliveries for one account mean that its receivers are gone; further events are
  * dropped.
  */
 const MAX_QUEUED = 1_000
-/** Events that wait for a store which cannot be written. */
+/** Events waiting for a store that cannot be written. */
 const MAX_WAITING = 1_000
 const RETRY_MS = 5_000
 
@@ -189,7 +185,7 @@ interface EventPublisherOptions {
   readonly queue: Pick<WebhookTableStore, 'enqueue' | 'countDeliveries'>
   /** Called when something new is in the queue. */
   readonly onQueued: () => void
-  /** Called with events that were dropped, and why. */
+  /** Called for dropped events, with the reason. */
   readonly onDropped: (
     event: WebhookEvent,
     reason: 'queue full' | 'store failing',
@@ -201,14 +197,11 @@ export interface PublishedEvent {
   readonly accountId: AccountId
   readonly type: WebhookEvent
   readonly data: Readonly<Record<string, unknown>>
-  /** The mark of an event that must go out only once. */
+  /** The mark of an event that must be sent only once. */
   readonly mark?: AlertMark
 }
 
-/**
- * Puts events into the queue of every webhook that wants them, without ever holding up whoever
- * reports one.
- */
+/** Queues events for every webhook that subscribes to them, without delaying the reporter. */
 export class EventPublisher {
   readonly #options: EventPublisherOptions
   readonly #waiting: { readonly event: PublishedEvent; readonly createdAtMs: number }[] = []
@@ -220,7 +213,7 @@ export class EventPublisher {
     this.#options = options
   }
 
-  /** Returns at once. */
+  /** Returns immediately. */
   publish(event: PublishedEvent): void {
     if (this.#waiting.length >= MAX_WAITING) {
       this.#options.onDropped(event.type, 'store failing')
@@ -232,7 +225,7 @@ export class EventPublisher {
     })
   }
 
-  /** Resolves when everything that was published is in the queue, or the store has failed. */
+  /** Resolves when every published event is in the queue, or the store has failed. */
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#timer)
@@ -240,7 +233,7 @@ export class EventPublisher {
   }
 
   async #drain(): Promise<void> {
-    // Not within the turn of the call that is being settled.
+    // Not in the turn of the call that is being settled.
     await new Promise((resolve) => setImmediate(resolve))
     for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
       try {

@@ -1,6 +1,6 @@
 /**
- * The webhooks of every account in memory, with the store behind them. Knows neither HTTP nor what
- * is sent.
+ * The webhooks of every account in memory, backed by the store. Knows neither HTTP nor what is
+ * sent.
  */
 import { randomBytes } from 'node:crypto'
 import { type Clock, systemClock } from '../core/clock.ts'
@@ -24,7 +24,7 @@ export interface WebhookRegistryOptions {
 
 export interface NewWebhook {
   readonly url: string
-  /** Generated when absent. */
+  /** Defaults to a generated one. */
   readonly secret?: Secret | undefined
   readonly events: readonly WebhookEvent[]
   readonly isActive: boolean
@@ -50,13 +50,13 @@ export class WebhookRegistry extends Registry<Webhook> {
     return registry
   }
 
-  /** @throws VaultError when the master key that closed it is not here */
+  /** @throws VaultError when its master key is missing */
   openSecret(webhook: Webhook): Secret {
     return this.#vault.decrypt(webhook.sealedSecret, secretBinding(webhook))
   }
 
   /**
-   * @returns with the secret, to be shown this once, when it was generated
+   * @returns with the secret, to be shown once, if it was generated
    * @throws GatewayError `conflict` when the account has too many
    */
   create(

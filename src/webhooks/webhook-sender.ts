@@ -1,6 +1,6 @@
 /**
- * Empties the queue of deliveries: at least once each, those that fail again and again over about a
- * day. The queue outlives the process. Must not know what the events mean.
+ * Sends the queued deliveries: at least once each, with retries over about a day. The queue
+ * survives the process. Must not know what the events mean.
  */
 import { createHmac } from 'node:crypto'
 import { systemClock } from '../core/clock.ts'
@@ -29,11 +29,11 @@ export interface PostOutcome {
   readonly delivered: boolean
   /** Null when there was no answer. */
   readonly status: number | null
-  /** In a few words, and nothing of what was answered. */
+  /** In a few words, without anything from the answer. */
   readonly detail: string
 }
 
-/** Never rejects. A redirect is refused: it may lead anywhere. */
+/** Never rejects. Redirects are refused, because they may lead anywhere. */
 async function postDelivery(post: Post, addresses: AddressPolicy): Promise<PostOutcome> {
   const timeout = AbortSignal.timeout(TIMEOUT_MS)
   try {
@@ -52,11 +52,11 @@ async function postDelivery(post: Post, addresses: AddressPolicy): Promise<PostO
       },
       body: post.body,
       ...(serverName === undefined ? {} : { tls: { serverName } }),
-      // The runtime would judge NO_PROXY by the address in place of the name.
+      // The runtime would compare NO_PROXY with the IP address instead of the name.
       ...(isDirect === true ? { proxy: false } : {}),
       signal: post.signal === undefined ? timeout : AbortSignal.any([timeout, post.signal]),
     })
-    // Nobody reads it, however much it is.
+    // The body is not read, however long.
     await response.body?.cancel().catch(() => {})
     const { status } = response
     const delivered = status >= 200 && status <= 299
@@ -80,9 +80,9 @@ function describe(error: unknown, timeout: AbortSignal): string {
 }
 
 /**
- * Ours, and those of Standard Webhooks (https://www.standardwebhooks.com), which libraries check.
- * The time is signed, so that a receiver can refuse what somebody has recorded and sends again
- * later.
+ * The gateway's own signature, and those of Standard Webhooks (https://www.standardwebhooks.com),
+ * which libraries verify. The time is signed, so that a receiver can refuse a recorded delivery
+ * that is sent again later.
  */
 function signatures({ body, secret, nowMs, deliveryId }: Post): Record<string, string> {
   const seconds = String(Math.floor(nowMs / 1000))
@@ -96,46 +96,46 @@ function signatures({ body, secret, nowMs, deliveryId }: Post): Record<string, s
   }
 }
 
-/** A text that is no base64 would be decoded to less than it is, or to nothing. */
+/** Text that is not base64 would be decoded to less than it is, or to nothing. */
 function standardKey(secret: Secret): string | Buffer {
   const [, base64] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret.reveal()) ?? []
   return base64 === undefined ? secret.reveal() : Buffer.from(base64, 'base64')
 }
 
-/** A place to connect to, as the check of the address wants it connected to. */
+/** A checked destination to connect to. */
 /**
- * The port to the part that decides where customers' addresses may lead. It must not know
- * how that is decided.
+ * The port of the part that decides which customers' addresses are allowed. Must not know the
+ * rules.
  */
 interface Destination {
   readonly url: string
-  /** For the header `host`, where the url holds an IP address instead of the name. */
+  /** For the header `host`, when the URL contains an IP address instead of the name. */
   readonly host: string | undefined
-  /** The name that the certificate must have, where it is not the url's host. */
+  /** The name that the certificate must have, if not the URL's host. */
   readonly serverName: string | undefined
-  /** True where no proxy is to be used, whatever the environment says. */
+  /** True when no proxy may be used, whatever the environment says. */
   readonly isDirect?: boolean
 }
 
-/** Both reject with an `AddressRefusedError` that says why. */
+/** Both reject with an `AddressRefusedError` that gives the reason. */
 export interface AddressPolicy {
   /** For an address that is to be saved. */
   check(address: string): Promise<unknown>
-  /** For one that is connected to now. */
+  /** For an address that is connected to now. */
   locate(address: string): Promise<Destination>
 }
 
 export type CheckAddress = AddressPolicy['check']
 
 const AT_ONCE = 32
-/** One whose receivers do not answer leaves room for the others. */
+/** Limits an account whose receivers do not answer, so that others are not blocked. */
 const AT_ONCE_OF_ACCOUNT = 4
-/** The longest that a clock which was set back, or a failing store, can delay the next look. */
+/** The longest delay of the next check, even if a clock was set back or the store fails. */
 const LONGEST_SLEEP_MS = 60_000
 const STORE_RETRY_MS = 5_000
-/** Nothing is put off for so long: what seems to be was put off by a clock that was far ahead. */
+/** No delivery is delayed this long: a later time was set by a clock that was far ahead. */
 const FARTHEST_MS = 2 * 86_400_000
-/** How long one that is being sent is this node's: far longer than an attempt takes. */
+/** How long a delivery in progress belongs to this node: far longer than an attempt takes. */
 const CLAIM_MS = 30_000
 
 export type SenderEvent =
@@ -174,7 +174,7 @@ export class WebhookSender {
     this.#report = options.report ?? (() => {})
   }
 
-  /** Looks at the queue now: at start, and when something was put into it. */
+  /** Checks the queue now: at start, and when something was queued. */
   wake(): void {
     if (this.#ending.signal.aborted) return
     clearTimeout(this.#timer)
@@ -190,7 +190,7 @@ export class WebhookSender {
     })
   }
 
-  /** Sends an event that stands in no queue, once. */
+  /** Sends an unqueued event once. */
   async sendTest(webhook: Webhook): Promise<PostOutcome> {
     const nowMs = systemClock.now()
     const createdAt = new Date(nowMs).toISOString()
@@ -199,7 +199,7 @@ export class WebhookSender {
     return await this.#post(webhook, { id: createDeliveryId(), event: 'webhook.test', body })
   }
 
-  /** Cuts what is under way: it is sent again after the next start. */
+  /** Cuts deliveries in progress, which are sent again after the next start. */
   async stop(): Promise<void> {
     this.#ending.abort()
     clearTimeout(this.#timer)
@@ -214,7 +214,7 @@ export class WebhookSender {
       do {
         const next = await this.#options.queue.listNext(2 * AT_ONCE, this.#fullAccounts())
         ;({ sleepMs, isOneFull } = this.#beginDue(next))
-        // Its deliveries that stay in the queue hide those of the others.
+        // Its other deliveries in the queue hide those of other accounts.
       } while (isOneFull)
     } catch (cause) {
       this.#report({ type: 'store-failed', cause })
@@ -237,7 +237,7 @@ export class WebhookSender {
         sleepMs ??= Math.min(LONGEST_SLEEP_MS, waitMs)
         continue
       }
-      // The end of one looks again.
+      // The end of one triggers another check.
       if (this.#underWay.size >= AT_ONCE || this.#ending.signal.aborted)
         return { sleepMs, isOneFull: false }
       if (this.#fullAccounts().includes(delivery.accountId)) isOneFull = true
@@ -257,8 +257,8 @@ export class WebhookSender {
     const end = this.#attempt(delivery)
       .catch(async (cause: unknown) => {
         this.#report({ type: 'store-failed', cause })
-        // It is still in the queue and due: a pause keeps a failing store from being asked, and the
-        // receiver told, in a circle.
+        // The delivery is still queued and due: the pause avoids a loop that calls the store and
+        // the receiver repeatedly.
         await pause(withJitter(STORE_RETRY_MS), this.#ending.signal)
       })
       .finally(() => {
@@ -272,11 +272,11 @@ export class WebhookSender {
     const { queue, webhooks } = this.#options
     if (!(await queue.claim(delivery, systemClock.now() + CLAIM_MS))) return
     const webhook = webhooks.find(delivery.accountId, delivery.webhookId)
-    // Deleted or switched off meanwhile: nobody wants it any more.
+    // Deleted or switched off meanwhile, so its deliveries are removed.
     if (webhook === undefined || !webhook.isActive) return await queue.removeDelivery(delivery)
     const outcome = await this.#post(webhook, delivery)
     if (outcome.delivered) return await queue.removeDelivery(delivery)
-    // Cut: given back as it was, for the next look.
+    // Interrupted: returned to the queue unchanged, for the next check.
     if (this.#ending.signal.aborted) return await queue.reschedule(delivery)
     const attempts = delivery.attempts + 1
     const delayMs = this.#schedule.delayMs(attempts)
@@ -325,17 +325,17 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * A delivery that failed is tried again after 10 s, 35 s, 2 min, 7 min, 25 min, 1.5 h, 5 h, 18 h: a
+ * A failed delivery is retried after 10 s, 35 s, 2 min, 7 min, 25 min, 1.5 h, 5 h, 18 h: about a
  * day in all.
  */
 const RETRIES = 8
 const FIRST_RETRY_MS = 10_000
 const FACTOR = 3.5
-/** Receivers that were down together do not come under fire together. */
+/** Jitter, so that receivers that were down together are not called at the same time. */
 const JITTER = 0.2
 
 interface RetrySchedule {
-  /** Milliseconds to wait after so many failed attempts; undefined: give up. */
+  /** Milliseconds to wait after this many failed attempts; undefined: give up. */
   delayMs(failedAttempts: number): number | undefined
 }
 

@@ -11,14 +11,11 @@ type Presence = 'always' | 'nullable' | 'optional'
 
 interface AnyColumn {
   readonly presence: Presence
-  /** Its index in the journal's line; 0 is the line's version. Never reused for another column. */
-  readonly line: number
   /**
-   * The first version of lines that has it. From 5 on each column has its own version: a line gets
-   * the lowest version that supports all its columns, so that older builds can read most lines.
-   * Undefined: in every line.
+   * Its index in the journal's line; 0 is the line's version. A new column is optional and gets the
+   * next index: older builds leave lines that have it to the newer one. Never reused.
    */
-  readonly since?: number
+  readonly line: number
   /** Its field in the API's answers; null: in none. */
   readonly body: BodyField | null
 }
@@ -78,18 +75,11 @@ export interface ChoiceColumn extends OneColumn {
 /** The attempts, stored as JSON in their column. */
 interface AttemptsColumn extends OneColumn {
   readonly type: 'attempts'
-  /** The version of lines that store why an attempt failed. */
-  readonly failuresSince: number
 }
 
 /** A value that the table stores in several columns. */
 interface PartedColumn extends AnyColumn {
   readonly type: 'usage' | 'cost'
-  /**
-   * The version of lines that changed the meaning of its members; undefined: none. A line with this
-   * column has at least this version, and earlier lines are converted when they are read.
-   */
-  readonly changed?: number
   readonly parts: Readonly<Record<string, ColumnPart>>
 }
 

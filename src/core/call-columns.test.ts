@@ -2,9 +2,8 @@ import { expect, test } from 'bun:test'
 import type { CallColumn } from './call-column.ts'
 import { CALL_COLUMNS, KEY_NAME } from './call-columns.ts'
 
-/** Columns 1 to 17 are in every line that is written; each later one came with a version. */
-const IN_EVERY_LINE = 17
-const FIRST_VERSION = 4
+/** Columns 1 to 16 are in every line; a line ends with the last column that its call has. */
+const IN_EVERY_LINE = 16
 
 const list: readonly CallColumn[] = Object.values(CALL_COLUMNS)
 const later = list
@@ -30,24 +29,8 @@ test('every column of the table is given once', () => {
   expect(new Set(names).size).toBe(names.length)
 })
 
-test('what every line holds has no version', () => {
-  const inEvery = list.filter(({ line }) => line <= IN_EVERY_LINE)
-  expect(inEvery.filter(({ since }) => since !== undefined)).toEqual([])
-})
-
-test('each later column is optional, and no two versions of lines are the same', () => {
+test('each column after those of every line is optional', () => {
   expect(later.filter(({ presence }) => presence !== 'optional')).toEqual([])
-  const since = later.map((column) => column.since ?? 0)
-  expect(since).toEqual(sorted(since))
-  const changed = list.flatMap((column) =>
-    column.type === 'attempts'
-      ? [column.failuresSince]
-      : 'changed' in column
-        ? (column.changed ?? [])
-        : [],
-  )
-  const versions = sorted([...since, ...changed])
-  expect(versions).toEqual(versions.map((_, index) => FIRST_VERSION + index))
 })
 
 test('what is exported or a fact of the dashboard is in the answers', () => {

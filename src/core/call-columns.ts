@@ -41,7 +41,6 @@ export const CALL_COLUMNS = {
     type: 'text',
     presence: 'optional',
     line: 20,
-    since: 6,
     column: 'sent_gate_id',
     csv: 24,
     body: {
@@ -120,7 +119,6 @@ export const CALL_COLUMNS = {
     type: 'text',
     presence: 'optional',
     line: 21,
-    since: 7,
     column: 'refusal_code',
     csv: 25,
     body: {
@@ -137,7 +135,6 @@ export const CALL_COLUMNS = {
     type: 'text',
     presence: 'optional',
     line: 22,
-    since: 9,
     column: 'refused_by',
     csv: 26,
     body: {
@@ -226,8 +223,6 @@ export const CALL_COLUMNS = {
     type: 'cost',
     presence: 'optional',
     line: 17,
-    // Lines of earlier versions have millionths of a US dollar.
-    changed: 8,
     parts: {
       nanoUsd: { type: 'count', column: 'cost_nano_usd', csv: 20, heading: 'costUsd' },
       status: {
@@ -249,7 +244,6 @@ export const CALL_COLUMNS = {
     type: 'positiveCount',
     presence: 'optional',
     line: 19,
-    since: 5,
     column: 'refusals',
     csv: 23,
     body: {
@@ -264,8 +258,6 @@ export const CALL_COLUMNS = {
     type: 'attempts',
     presence: 'optional',
     line: 18,
-    since: 4,
-    failuresSince: 10,
     column: 'attempt_details',
     csv: null,
     body: { description: 'Each attempt at an upstream; null: the first one was enough.' },

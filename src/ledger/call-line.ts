@@ -8,18 +8,14 @@ import type { CallColumn } from '../core/call-column.ts'
 import { CALL_COLUMNS } from '../core/call-columns.ts'
 import { COST_STATUSES, type Cost, type CostStatus } from '../core/cost.ts'
 import type { ErrorKind } from '../core/errors.ts'
-import { MAX_NANO_USD } from '../core/money.ts'
 import { isCount, toTrueUsage, type Usage } from '../core/usage.ts'
 
 /** How a type of column is stored in lines. Methods, so that each row has its own value type. */
 interface LineType {
   /** Undefined: the value itself is the member. */
   toMember?(value: unknown): unknown
-  /**
-   * @param version the line's version
-   * @returns undefined when the member is damaged
-   */
-  read(member: unknown, version: number): unknown
+  /** @returns undefined when the member is damaged */
+  read(member: unknown): unknown
   /** Whether lines and rows can store its numbers. Undefined: it has none. */
   isWhole?(value: unknown): boolean
   /** @returns undefined when the column has to be omitted */
@@ -72,38 +68,30 @@ interface LineColumn extends LineType {
   /** Its index in the line; 0 is the line's version. */
   readonly place: number
   readonly presence: CallColumn['presence']
-  /** The first version of a line that has it. */
-  readonly version: number
-  /** The version whose lines end with it. Undefined: lines of every version have it. */
-  readonly since: number | undefined
 }
-
-/** The lowest version that is written. */
-const LEAST_VERSION = 4
-/** The version of lines with the reason of an attempt's failure. */
-const FAILURES_VERSION = CALL_COLUMNS.attemptDetails.failuresSince
 
 /** In the order of the line. */
 const COLUMNS: readonly LineColumn[] = Object.entries(CALL_COLUMNS)
-  .map(([name, column]) => toLineColumn(name as keyof CallRecord, column))
+  .map(([name, column]: [string, CallColumn]) => ({
+    name: name as keyof CallRecord,
+    place: column.line,
+    presence: column.presence,
+    ...lineTypeOf(column),
+  }))
   .toSorted((left, right) => left.place - right.place)
 
 const COUNTED_COLUMNS = COLUMNS.filter(({ isWhole }) => isWhole !== undefined)
 
-/** The highest version that this build reads. */
-export const LINE_VERSION = Math.max(FAILURES_VERSION, ...COLUMNS.map(({ version }) => version))
+/** The only version of lines that is written and read. */
+export const LINE_VERSION = 10
 
 /** The length of the shortest line, including its version. */
-const LEAST_LENGTH = 1 + COLUMNS.filter(({ since }) => since === undefined).length
+const LEAST_LENGTH = Math.max(
+  ...COLUMNS.filter(({ presence }) => presence !== 'optional').map(({ place }) => place + 1),
+)
 
-const LENGTHS = lengthsByVersion()
-
-function toLineColumn(name: keyof CallRecord, column: CallColumn): LineColumn {
-  const { line: place, presence, since } = column
-  const changed = 'changed' in column ? column.changed : undefined
-  const version = since ?? changed ?? LEAST_VERSION
-  return { name, place, presence, version, since, ...lineTypeOf(column) }
-}
+/** A longer line has columns that only a later version of the gateway knows. */
+export const MOST_LENGTH = COLUMNS.length + 1
 
 function lineTypeOf(column: CallColumn): LineType {
   if (column.type !== 'choice') return LINE_TYPES[column.type]
@@ -112,26 +100,11 @@ function lineTypeOf(column: CallColumn): LineType {
 }
 
 /**
- * The valid numbers of members by version. Lines of a column's version end with that column; a
- * version that only changed a meaning ends like any version before it.
- */
-function lengthsByVersion(): readonly (readonly number[])[] {
-  const lengths: number[][] = []
-  for (let version = LEAST_VERSION; version <= LINE_VERSION; version += 1) {
-    const own = COLUMNS.filter(({ since }) => since === version).map(({ place }) => place + 1)
-    if (version === LEAST_VERSION) own.unshift(LEAST_LENGTH)
-    lengths[version] = own.length > 0 ? own : [...new Set(lengths.flat())]
-  }
-  return lengths
-}
-
-/**
- * Converts a record from `makeWhole`; the first member is the version. The line ends with the last
- * column that the call has, and gets the lowest version that supports all of them.
+ * Converts a record from `toWholeRecord`; the first member is the version. The line ends with the
+ * last column that the call has.
  */
 export function toLineMembers(call: CallRecord): unknown[] {
-  const members: unknown[] = [LEAST_VERSION]
-  let version = hasFailedAttempt(call.attemptDetails) ? FAILURES_VERSION : LEAST_VERSION
+  const members: unknown[] = [LINE_VERSION]
   let length = LEAST_LENGTH
   for (const column of COLUMNS) {
     const value: unknown = call[column.name] ?? null
@@ -140,30 +113,24 @@ export function toLineMembers(call: CallRecord): unknown[] {
       continue
     }
     members.push(column.toMember === undefined ? value : column.toMember(value))
-    if (column.version > version) version = column.version
     if (column.place >= length) length = column.place + 1
   }
-  members[0] = version
   members.length = length
   return members
 }
 
-/** For versions from 4 on. @returns undefined when a member does not match its column */
-export function readLineMembers(
-  version: number,
-  members: readonly unknown[],
-): CallRecord | undefined {
-  if (!LENGTHS[version]?.includes(members.length)) return undefined
+/** @returns undefined when a member does not match its column */
+export function readLineMembers(members: readonly unknown[]): CallRecord | undefined {
+  if (members.length < LEAST_LENGTH || members.length > MOST_LENGTH) return undefined
   const record: Partial<Record<keyof CallRecord, unknown>> = {}
   for (const column of COLUMNS) {
     const member = members[column.place] ?? null
     if (member !== null) {
-      const value = column.read(member, version)
+      const value = column.read(member)
       if (value === undefined) return undefined
       record[column.name] = value
     } else if (column.presence === 'always') return undefined
     else if (column.presence === 'nullable') record[column.name] = null
-    else if (column.since === version && version > LEAST_VERSION) return undefined
   }
   // The list defines both the record's type and each column's reader.
   return record as CallRecord
@@ -177,9 +144,9 @@ export function readLineMembers(
  * @returns the call itself when nothing changes, which is nearly always
  */
 export function toWholeRecord(call: CallRecord): CallRecord {
-  for (const { name, isWhole } of COUNTED_COLUMNS) {
-    const value: unknown = call[name] ?? null
-    if (value !== null && isWhole?.(value) !== true) return makeWhole(call)
+  for (const column of COUNTED_COLUMNS) {
+    const value: unknown = call[column.name] ?? null
+    if (value !== null && column.isWhole?.(value) !== true) return makeWhole(call)
   }
   return call
 }
@@ -228,9 +195,7 @@ function toCostMembers({ nanoUsd, status, source }: Cost): readonly unknown[] {
   return [nanoUsd, status, source]
 }
 
-const NANO_USD_PER_MICRO_USD = 1_000
-
-function readCost(members: unknown, version: number): Cost | undefined {
+function readCost(members: unknown): Cost | undefined {
   if (!Array.isArray(members) || members.length !== 3) return undefined
   const amount: unknown = members[0]
   const status: unknown = members[1]
@@ -238,31 +203,18 @@ function readCost(members: unknown, version: number): Cost | undefined {
   if (!(amount === null || isCount(amount)) || !COST_STATUSES.some((known) => known === status))
     return undefined
   if (!(source === null || typeof source === 'string')) return undefined
-  return { nanoUsd: toNanoUsd(amount, version), status: status as CostStatus, source }
-}
-
-function toNanoUsd(amount: number | null, version: number): number | null {
-  if (amount === null || version >= CALL_COLUMNS.cost.changed) return amount
-  return Math.min(MAX_NANO_USD, amount * NANO_USD_PER_MICRO_USD)
+  return { nanoUsd: amount, status: status as CostStatus, source }
 }
 
 function toAttemptsMembers(attempts: readonly CallAttempt[]): readonly unknown[] {
-  return attempts.map(toAttemptMembers)
-}
-
-function toAttemptMembers({
-  target,
-  status,
-  afterMs,
-  durationMs,
-  failure,
-}: CallAttempt): readonly unknown[] {
-  const members = [target, status, afterMs, durationMs]
-  return failure === undefined ? members : [...members, failure.kind, failure.code]
-}
-
-function hasFailedAttempt(attempts: readonly CallAttempt[] | undefined): boolean {
-  return attempts?.some(({ failure }) => failure !== undefined) === true
+  const members: unknown[] = []
+  for (const { target, status, afterMs, durationMs, failure } of attempts)
+    members.push(
+      failure === undefined
+        ? [target, status, afterMs, durationMs]
+        : [target, status, afterMs, durationMs, failure.kind, failure.code],
+    )
+  return members
 }
 
 function readAttempts(members: unknown): readonly CallAttempt[] | undefined {

@@ -35,7 +35,16 @@ export function recordsIn(batch: CallBatch): CallRecord[] {
 
 /** A whole line, of the version after this build's. */
 export function createLaterLine(): string {
-  const json = JSON.stringify([LINE_VERSION + 1, { id: 'req_1' }])
+  return createLineOf(LINE_VERSION + 1)
+}
+
+/** A whole line, of the version before this build's. */
+export function createEarlierLine(): string {
+  return createLineOf(LINE_VERSION - 1)
+}
+
+function createLineOf(version: number): string {
+  const json = JSON.stringify([version, { id: 'req_1' }])
   return `${Bun.hash.crc32(json).toString(16).padStart(8, '0')} ${json}\n`
 }
 

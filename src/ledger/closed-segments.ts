@@ -14,7 +14,8 @@ export class ClosedSegments {
   readonly #report: ReportLedgerEvent
   #keptRecords = 0
   #damagedLines = 0
-  #newer = 0
+  /** Segments left for another version of the gateway, since the start. */
+  readonly left = { newer: 0, older: 0 }
 
   constructor(report: ReportLedgerEvent) {
     this.#report = report
@@ -33,11 +34,6 @@ export class ClosedSegments {
   /** Unreadable lines in the segments discarded since the start. */
   get damagedLines(): number {
     return this.#damagedLines
-  }
-
-  /** Segments left for a later version of the gateway, since the start. */
-  get newer(): number {
-    return this.#newer
   }
 
   /** The number of records in memory. */
@@ -87,15 +83,17 @@ export class ClosedSegments {
   /**
    * Deletes a segment whose records are in the store. A segment with damage other than a torn end
    * is renamed to `*.damaged` instead, so that a person or a newer version can examine it. A
-   * segment of a later version (before a rollback) stays: that version will ship it.
+   * segment of another version stays: a later one, before a rollback, or a build from before the
+   * first release. Only that version can ship it.
    * @throws the file system's error; the segment then stays listed
    */
   discard(segment: ClosedSegment, damage: Damage): void {
-    const { damagedLines, tornEnd, newerLines } = damage
-    if (newerLines > 0) {
+    const { damagedLines, tornEnd, otherLines } = damage
+    const other = otherLines.newer > 0 ? 'newer' : otherLines.older > 0 ? 'older' : undefined
+    if (other !== undefined) {
       this.#delete(segment)
-      this.#newer += 1
-      this.#report({ type: 'segment-newer', path: segment.path, lines: newerLines })
+      this.left[other] += 1
+      this.#report({ type: `segment-${other}`, path: segment.path, lines: otherLines[other] })
       return
     }
     if (damagedLines > (tornEnd ? 1 : 0)) setAside(segment.path)

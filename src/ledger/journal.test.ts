@@ -187,7 +187,11 @@ test('damage in the middle costs only the damaged lines, is counted, and the fil
   expect(await readClosed(journal)).toEqual({ records: kept, damagedLines: 3 })
   const [segment] = journal.closed.list()
   if (segment === undefined) throw new Error('no segment was recovered')
-  journal.closed.discard(segment, { damagedLines: 3, tornEnd: true, newerLines: 0 })
+  journal.closed.discard(segment, {
+    damagedLines: 3,
+    tornEnd: true,
+    otherLines: { newer: 0, older: 0 },
+  })
   expect(journal.state().damagedLines).toBe(3)
   expect(existsSync(`${segment.path}.damaged`)).toBe(true)
   expect(events).toEqual([{ type: 'segment-damaged', path: segment.path, lines: 3, tornEnd: true }])

@@ -165,7 +165,8 @@ export class Journal implements Ledger {
       unshippedBytes: this.closed.bytes + (active?.bytes ?? 0),
       segments: this.closed.count + (active === undefined ? 0 : 1),
       damagedLines: this.closed.damagedLines,
-      newerSegments: this.closed.newer,
+      newerSegments: this.closed.left.newer,
+      olderSegments: this.closed.left.older,
     }
   }
 
@@ -346,6 +347,8 @@ interface JournalState {
   readonly damagedLines: number
   /** Files of a later version of the gateway, waiting for it. */
   readonly newerSegments: number
+  /** Files of a build from before the first release, which only that build can ship. */
+  readonly olderSegments: number
 }
 
 // Descriptions of write failures for `/readyz`, the log and callers. They contain no path.

@@ -115,7 +115,11 @@ test('an active segment has room again as soon as the store has taken another on
   if (segment === undefined) throw new Error('nothing was closed')
   const records = createRecords(5)
   await recordAll(journal, records.slice(0, 1))
-  journal.closed.discard(segment, { damagedLines: 0, tornEnd: false, newerLines: 0 })
+  journal.closed.discard(segment, {
+    damagedLines: 0,
+    tornEnd: false,
+    otherLines: { newer: 0, older: 0 },
+  })
   await recordAll(journal, records.slice(1))
   journal.rotate()
   expect(keptOf(journal)).toEqual(records)

@@ -13,8 +13,12 @@ export type LedgerEvent =
       readonly lines: number
       readonly tornEnd: boolean
     }
-  /** Written by a later version of the gateway, and waiting for it. */
-  | { readonly type: 'segment-newer'; readonly path: string; readonly lines: number }
+  /** Written by another version of the gateway, which has to ship it: it stays. */
+  | {
+      readonly type: 'segment-newer' | 'segment-older'
+      readonly path: string
+      readonly lines: number
+    }
   /**
    * The file cannot be read, or not be deleted after shipping. Reported once, retried at every
    * pass.

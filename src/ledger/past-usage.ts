@@ -138,8 +138,9 @@ async function addCalls({ path }: ClosedSegment, reading: Reading): Promise<Read
       unshipped.add(record)
     }
   }
-  if (reader.damage.newerLines > 0)
-    onUnreadable(path, new Error('A later version of the gateway has written it.'))
+  const { newer, older } = reader.damage.otherLines
+  if (newer + older > 0)
+    onUnreadable(path, new Error('Another version of the gateway has written it.'))
   return here
 }
 

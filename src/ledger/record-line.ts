@@ -3,23 +3,22 @@
  * not know files, nor columns.
  * A line is `<CRC32 of the rest, 8 hexadecimal digits> <JSON array>\n`, UTF-8. The array holds the
  * format's version and then the members of CallRecord by position, which is about half as long as
- * an object. The list of columns (core/call-columns.ts) defines the positions by version.
+ * an object. The list of columns (core/call-columns.ts) defines the positions.
  */
 import type { CallRecord } from '../core/call.ts'
 import type { AccountId, CallId } from '../core/ids.ts'
 import { isCount } from '../core/usage.ts'
-import { LINE_VERSION, readLineMembers, toLineMembers, toWholeRecord } from './call-line.ts'
+import {
+  LINE_VERSION,
+  MOST_LENGTH,
+  readLineMembers,
+  toLineMembers,
+  toWholeRecord,
+} from './call-line.ts'
 
-/** The lowest version in the list of columns. Earlier versions are no longer written. */
-const LISTED_VERSION = 4
-/**
- * Lengths of older lines that an upgraded node may have: 2 added the credential; 3 the cache
- * writes, and optionally the attempts; 4 put the cost before the attempts.
- */
-const PAST_LENGTHS: readonly (readonly number[])[] = [[], [16], [17], [17, 18]]
-const PAST_USAGE = 15
-const CREDENTIAL = 16
-const CACHE_WRITES_VERSION = 3
+/** An undamaged line that only another version of the gateway reads. */
+export type OtherVersion = 'newer' | 'older'
+
 const CHECKSUM_CHARS = 8
 const HEXADECIMAL = new TextEncoder().encode('0123456789abcdef')
 const SPACE = 32
@@ -65,11 +64,8 @@ export function encodeRecordLine(call: CallRecord): string {
   return line.toString()
 }
 
-/**
- * Decodes a line without its newline; undefined when it is torn or damaged. `newer`: undamaged, in
- * a format of a later version of the gateway.
- */
-export function decodeRecordLine(line: Uint8Array): CallRecord | 'newer' | undefined {
+/** Decodes a line without its newline. @returns undefined when it is torn or damaged */
+export function decodeRecordLine(line: Uint8Array): CallRecord | OtherVersion | undefined {
   const json = line.subarray(CHECKSUM_CHARS + 1)
   if (!hasItsChecksum(line, json)) return undefined
   try {
@@ -79,11 +75,11 @@ export function decodeRecordLine(line: Uint8Array): CallRecord | 'newer' | undef
   }
 }
 
-function parseContent(content: string): CallRecord | 'newer' | undefined {
+function parseContent(content: string): CallRecord | OtherVersion | undefined {
   try {
     const members: unknown = JSON.parse(content)
     if (!Array.isArray(members)) return undefined
-    return isCount(members[0]) && members[0] > LINE_VERSION ? 'newer' : toCallRecord(members)
+    return versionOf(members) ?? readLineMembers(members)
   } catch {
     return undefined
   }
@@ -105,7 +101,7 @@ export function hasItsChecksum(
  */
 export function readOwnLine(lines: Buffer, begin: number, end: number): CallRecord {
   const record = parseContent(lines.toString('utf8', begin + CHECKSUM_CHARS + 1, end - 1))
-  if (record === undefined || record === 'newer') throw new UnreadableLine()
+  if (typeof record !== 'object') throw new UnreadableLine()
   return record
 }
 
@@ -142,23 +138,10 @@ function readChecksum(line: Uint8Array): number {
   return line[CHECKSUM_CHARS] === SPACE ? checksum : Number.NaN
 }
 
-function toCallRecord(members: readonly unknown[]): CallRecord | undefined {
+/** @returns undefined for a line of this version, or of none */
+function versionOf(members: readonly unknown[]): OtherVersion | undefined {
   const version = members[0]
-  if (!isCount(version)) return undefined
-  return version < LISTED_VERSION ? readPast(version, members) : readLineMembers(version, members)
-}
-
-/** Decodes an older line as a line of the lowest listed version. */
-function readPast(version: number, members: readonly unknown[]): CallRecord | undefined {
-  if (!PAST_LENGTHS[version]?.includes(members.length)) return undefined
-  const usage = members[PAST_USAGE]
-  if (version < CACHE_WRITES_VERSION && Array.isArray(usage) && usage.length > 4) return undefined
-  const cost = null
-  const [credential = null, ...attempts] = members.slice(CREDENTIAL)
-  return readLineMembers(LISTED_VERSION, [
-    ...members.slice(0, CREDENTIAL),
-    credential,
-    cost,
-    ...attempts,
-  ])
+  if (!isCount(version) || version === 0) return undefined
+  if (version > LINE_VERSION || members.length > MOST_LENGTH) return 'newer'
+  return version < LINE_VERSION ? 'older' : undefined
 }

@@ -9,7 +9,7 @@ import { encodeRecordLine } from './record-line.ts'
 import { SegmentReader } from './segment-reader.ts'
 
 const PART_BYTES = 16 * 1024
-const NO_DAMAGE = { damagedLines: 0, tornEnd: false, newerLines: 0 }
+const NO_DAMAGE = { damagedLines: 0, tornEnd: false, otherLines: { newer: 0, older: 0 } }
 
 let folder = ''
 beforeEach(() => {

@@ -3,10 +3,12 @@
  * they go.
  */
 import { open } from 'node:fs/promises'
+import { join as pathOf } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CallRecord } from '../core/call.ts'
 import { KeptLines, SpareBuffers } from './journal-lines.ts'
-import { decodeRecordLine, hasItsChecksum } from './record-line.ts'
+import { decodeRecordLine, hasItsChecksum, type OtherVersion } from './record-line.ts'
+import { listSegments } from './segment-file.ts'
 
 const CHUNK_BYTES = 128 * 1024
 /** About fifty records, decoded between two yields: a tenth of a millisecond of the event loop. */
@@ -21,8 +23,8 @@ export interface Damage {
   readonly damagedLines: number
   /** True when the file ends within a line, as after a kill in the middle of a write. */
   readonly tornEnd: boolean
-  /** Lines that only a later version of the gateway can read. */
-  readonly newerLines: number
+  /** Lines that only another version of the gateway can read. */
+  readonly otherLines: Readonly<Record<OtherVersion, number>>
 }
 
 export interface BatchOptions {
@@ -37,7 +39,7 @@ export class SegmentReader {
   readonly #path: string
   #damagedLines = 0
   #tornEnd = false
-  #newerLines = 0
+  #otherLines = { newer: 0, older: 0 }
   /** The current bytes are the last, even without a newline. */
   #isAtEnd = false
 
@@ -50,7 +52,7 @@ export class SegmentReader {
     return {
       damagedLines: this.#damagedLines,
       tornEnd: this.#tornEnd,
-      newerLines: this.#newerLines,
+      otherLines: this.#otherLines,
     }
   }
 
@@ -101,7 +103,7 @@ export class SegmentReader {
   async *#parts(between: () => Promise<unknown>): AsyncGenerator<readonly Uint8Array[]> {
     this.#damagedLines = 0
     this.#tornEnd = false
-    this.#newerLines = 0
+    this.#otherLines = { newer: 0, older: 0 }
     this.#isAtEnd = false
     const file = await open(this.#path, 'r')
     try {
@@ -161,7 +163,7 @@ export class SegmentReader {
   #decode(line: Uint8Array): CallRecord | undefined {
     const record = decodeRecordLine(line)
     if (record === undefined) this.#noteDamage()
-    else if (record === 'newer') this.#newerLines += 1
+    else if (typeof record === 'string') this.#otherLines[record] += 1
     else return record
     return undefined
   }
@@ -178,4 +180,15 @@ function join(left: Uint8Array, right: Uint8Array): Uint8Array {
   joined.set(left)
   joined.set(right, left.length)
   return joined
+}
+
+/** @returns the paths of a data folder's segments that a build from before the release has to ship */
+export async function listOlderSegments(dataFolder: string): Promise<readonly string[]> {
+  const paths: string[] = []
+  for (const { segment } of listSegments(pathOf(dataFolder, 'journal'))) {
+    const reader = new SegmentReader(segment.path)
+    for await (const _records of reader.records()) if (reader.damage.otherLines.older > 0) break
+    if (reader.damage.otherLines.older > 0) paths.push(segment.path)
+  }
+  return paths
 }

@@ -23,7 +23,13 @@ import type { CallBatch } from '../core/call-batch.ts'
 import { callsUnderWay } from '../core/calls-under-way.ts'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { openStore } from '../store/open-store.ts'
-import { createCallRecord, createLaterLine, readClosed, recordsIn } from './call-record.fixture.ts'
+import {
+  createCallRecord,
+  createEarlierLine,
+  createLaterLine,
+  readClosed,
+  recordsIn,
+} from './call-record.fixture.ts'
 import { Journal } from './journal.ts'
 import type { LedgerEvent } from './ledger-event.ts'
 import { Retention } from './retention.ts'
@@ -450,37 +456,44 @@ test('shipping and retention keep no idle process alive', async () => {
   journal.close()
 })
 
-test('a segment of a later version stays until that version is back, and delays no other', async () => {
-  const store = createStore()
-  const events: LedgerEvent[] = []
-  const report = (event: LedgerEvent) => events.push(event)
-  const earlier = new Journal(folder)
-  await recordAll(earlier, createRecords(2))
-  earlier.rotate()
-  const [segment] = earlier.closed.list()
-  if (segment === undefined) throw new Error('nothing was closed')
-  writeFileSync(segment.path, createLaterLine(), { flag: 'a' })
-  earlier.close()
-  const written = readFileSync(segment.path, 'utf8')
+test.each([
+  ['later', createLaterLine(), 'newer'],
+  ['earlier', createEarlierLine(), 'older'],
+] as const)(
+  'a segment of a %s version stays as it is, and delays no other',
+  async (_version, line, other) => {
+    const store = createStore()
+    const events: LedgerEvent[] = []
+    const report = (event: LedgerEvent) => events.push(event)
+    const earlier = new Journal(folder)
+    await recordAll(earlier, createRecords(2))
+    earlier.rotate()
+    const [segment] = earlier.closed.list()
+    if (segment === undefined) throw new Error('nothing was closed')
+    writeFileSync(segment.path, line, { flag: 'a' })
+    earlier.close()
+    const written = readFileSync(segment.path, 'utf8')
 
-  const journal = new Journal(folder, { report })
-  const shipper = new Shipper(journal, (found) => store.insertMany(found), { report })
-  await shipper.ship()
-  const next = createCallRecord()
-  await journal.record(next)
-  await shipper.ship()
-  expect(store.rows.size).toBe(3)
-  expect(journal.state()).toMatchObject({
-    newerSegments: 1,
-    damagedLines: 0,
-    segments: 0,
-    unshippedBytes: 0,
-  })
-  expect(events).toEqual([{ type: 'segment-newer', path: segment.path, lines: 1 }])
-  expect(readFileSync(segment.path, 'utf8')).toBe(written)
-  journal.close()
-  expect(new Journal(folder).closed.list().map(({ path }) => path)).toContain(segment.path)
-})
+    const journal = new Journal(folder, { report })
+    const shipper = new Shipper(journal, (found) => store.insertMany(found), { report })
+    await shipper.ship()
+    const next = createCallRecord()
+    await journal.record(next)
+    await shipper.ship()
+    expect(store.rows.size).toBe(3)
+    expect(journal.state()).toMatchObject({
+      newerSegments: other === 'newer' ? 1 : 0,
+      olderSegments: other === 'older' ? 1 : 0,
+      damagedLines: 0,
+      segments: 0,
+      unshippedBytes: 0,
+    })
+    expect(events).toEqual([{ type: `segment-${other}`, path: segment.path, lines: 1 }])
+    expect(readFileSync(segment.path, 'utf8')).toBe(written)
+    journal.close()
+    expect(new Journal(folder).closed.list().map(({ path }) => path)).toContain(segment.path)
+  },
+)
 
 test('a segment that is deleted while its records are in memory is shipped, and told', async () => {
   const store = createStore()

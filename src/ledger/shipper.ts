@@ -32,7 +32,7 @@ const BATCH_RECORDS = 4_096
  */
 const MOST_REST_MS = 4
 
-const NO_DAMAGE: Damage = { damagedLines: 0, tornEnd: false, newerLines: 0 }
+const NO_DAMAGE: Damage = { damagedLines: 0, tornEnd: false, otherLines: { newer: 0, older: 0 } }
 
 export interface ShipperOptions {
   /** Default 1,000. */

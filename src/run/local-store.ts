@@ -7,6 +7,7 @@ import { describeOtherRedis } from '../cluster/describe-other-redis.ts'
 import type { Environment } from '../config/setting-type.ts'
 import { readSettings, type Settings } from '../config/settings.ts'
 import { reasonAway } from '../core/errors.ts'
+import { listOlderSegments } from '../ledger/segment-reader.ts'
 import { copyStore } from '../store/copy-store.ts'
 import {
   describeStore,
@@ -18,6 +19,7 @@ import {
 import { lockDataFolder } from '../store/installation/data-folder.ts'
 import type { Installation } from '../store/installation/installation.ts'
 import { acceptInstallation } from '../store/installation/join-installation.ts'
+import { listWorkerFolders, workerFolder } from '../store/installation/worker-folders.ts'
 import { adoptDatabase, findSteps } from '../store/migrations/adopt-database.ts'
 import { openStore, type Store } from '../store/open-store.ts'
 import { installationParts } from './compose-installation.ts'
@@ -79,27 +81,44 @@ export async function adoptLocalStore(
   environment: Environment,
   isDryRun: boolean,
 ): Promise<AdoptedStore> {
-  const settings = readSettings(environment)
-  const location = locateStore(settings)
+  const { dataFolder, database: address } = readSettings(environment)
+  const location = locateStore({ dataFolder, database: address })
   const store = describeStore(location)
-  const lock = isDryRun ? undefined : lockDataFolder(settings.dataFolder)
+  const lock = isDryRun ? undefined : lockDataFolder(dataFolder)
   try {
     const database = await openExistingDatabase(location)
     if (database === undefined) throw nothingToAdopt(store)
     try {
-      const found = isDryRun ? await findSteps(database) : await adoptDatabase(database)
+      const found = await findSteps(database)
       if (found.state === 'new') throw nothingToAdopt(store)
       if (found.state === 'refused')
         throw new Error(
           `${store} cannot be adopted. ${found.problem} Nothing was changed. ${found.remedy}`,
         )
       if (found.state === 'current') return { store, state: 'already adopted' }
-      return { store, state: isDryRun ? 'adoptable' : 'adopted' }
+      await assertJournalIsShipped(dataFolder)
+      if (isDryRun) return { store, state: 'adoptable' }
+      // Another machine may have adopted it meanwhile.
+      const { state } = await adoptDatabase(database)
+      return { store, state: state === 'adoptable' ? 'adopted' : 'already adopted' }
     } finally {
       await database.destroy()
     }
   } finally {
     lock?.release()
+  }
+}
+
+/** Only the build that wrote older lines reads them, and it refuses an adopted database. */
+async function assertJournalIsShipped(dataFolder: string): Promise<void> {
+  const workers = listWorkerFolders(dataFolder).map((index) => workerFolder(dataFolder, index))
+  for (const folder of [dataFolder, ...workers]) {
+    const [path] = await listOlderSegments(folder)
+    if (path === undefined) continue
+    throw new Error(
+      `The journal has calls that are not in the database yet (${path}). Nothing was changed. ` +
+        'Start the build that wrote them, stop it with SIGTERM, and run this again.',
+    )
   }
 }
 

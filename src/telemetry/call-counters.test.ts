@@ -40,6 +40,7 @@ function render(counters: CallCounters): string {
       dropped: 3,
       damagedLines: 0,
       newerSegments: 0,
+      olderSegments: 0,
     }),
     shipperLag: () => 0,
     connections: () => new Map(),

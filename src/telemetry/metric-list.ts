@@ -127,6 +127,14 @@ export const METRICS = {
         'this data folder again.',
     },
   ),
+  gatehouse_journal_older_segments: gauge(
+    'Files of the journal that an earlier build has written and this one leaves as they are',
+    {
+      note:
+        'After the database was adopted. Only the earlier build can ship them, to the database ' +
+        'from before the adoption.',
+    },
+  ),
   gatehouse_shipper_lag_seconds: gauge(
     'Age of the oldest closed file of the journal that is not in the database; ' +
       '0 while none waits',

@@ -26,6 +26,7 @@ export interface MetricSources {
     readonly dropped: number
     readonly damagedLines: number
     readonly newerSegments: number
+    readonly olderSegments: number
   }
   /** Undefined: this node shares nothing. */
   readonly redis?:
@@ -116,6 +117,7 @@ export function readMetrics(input: MetricsInput): Record<MetricName, ReadMetric>
     gatehouse_journal_dropped_records_total: () => one(sources.journal().dropped),
     gatehouse_journal_damaged_lines_total: () => one(sources.journal().damagedLines),
     gatehouse_journal_newer_segments: () => one(sources.journal().newerSegments),
+    gatehouse_journal_older_segments: () => one(sources.journal().olderSegments),
     gatehouse_shipper_lag_seconds: () => one(sources.shipperLag()),
     gatehouse_config_reloads_refused_total: () =>
       sources.reloads === undefined ? [] : one(sources.reloads.refused),

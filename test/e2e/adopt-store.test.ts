@@ -1,7 +1,9 @@
 /** `gatehouse store adopt`: a data folder of a build from before the first release. */
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { unlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createEarlierLine } from '../../src/ledger/call-record.fixture.ts'
 import { ADOPTED_STEPS } from '../../src/store/migrations/adopt-database.ts'
 import { makeEarlier } from '../../src/store/migrations/earlier-database.fixture.ts'
 import { runCliInProcess } from '../support/run-cli-in-process.ts'
@@ -51,6 +53,13 @@ test('a folder is adopted while its server is stopped, and then serves', async (
   expect(examined.stdout).toContain('A build from before the first release wrote the database')
   const rotated = await run('master-key', 'rotate')
   expect(rotated.stderr).toContain('run `gatehouse store adopt`')
+
+  const segment = join(gatehouse.dataFolder, 'journal', '000000000001.journal')
+  await Bun.write(segment, createEarlierLine())
+  const unshipped = await run('store', 'adopt')
+  expect(unshipped).toMatchObject({ exitCode: 1 })
+  expect(unshipped.stderr).toContain(`not in the database yet (${segment}). Nothing was changed.`)
+  await unlink(segment)
 
   expect((await run('store', 'adopt')).stdout).toMatch(/: adopted\. Start the server\.\n$/)
   const again = await run('store', 'adopt', '--json')

@@ -1,6 +1,6 @@
 /**
  * A version to come: the sources as they are, with one more step in the schema's history and more
- * columns of a call, and so more versions of the journal's lines, in a folder of its own. Must not
+ * columns of a call, and so longer lines in the journal, in a folder of its own. Must not
  * import anything from src/.
  */
 import { cp, readFile, symlink, writeFile } from 'node:fs/promises'
@@ -60,11 +60,10 @@ function withColumns(list: string): string {
   const after = (place: RegExp): number =>
     Math.max(...[...list.matchAll(place)].map(([, number]) => Number(number))) + 1
   const line = after(/\bline: (\d+)/g)
-  const since = after(/\b(?:since|changed|failuresSince): (\d+)/g)
   const csv = after(/\bcsv: (\d+)/g)
   const columns = COLUMNS.map(
     ([beginning, body], index) =>
-      `${beginning}, presence: 'optional', line: ${line + index}, since: ${since + index}, csv: ${body === 'null' ? null : csv + index}, body: ${body} },`,
+      `${beginning}, presence: 'optional', line: ${line + index}, csv: ${body === 'null' ? null : csv + index}, body: ${body} },`,
   )
   return list.replace(/export const CALL_COLUMNS = \{/, `$&\n${columns.join('\n')}`)
 }

@@ -1,4 +1,4 @@
-/** `gatehouse audit`: who changed what. */
+/** `gatehouse audit`: the changes of the account and who made them. */
 import type { Command } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
 import type { FiltersOf } from '../contract/api-call.ts'
@@ -7,7 +7,7 @@ import type { CliContext } from './context.ts'
 import { type Columns, formatTime } from './output.ts'
 import { example, parseLimit, printListing } from './program-parts.ts'
 
-/** Actions and types are as the user typed them: the gateway says which there are. */
+/** Actions and types are sent as typed: the gateway decides which exist. */
 type AuditFlags = FiltersOf<'GET /v1/audit-log'> & { readonly limit: number }
 
 export function bindAudit(program: Command, context: CliContext): void {
@@ -54,7 +54,7 @@ const COLUMNS: Columns<Entry> = {
   CHANGED: (entry) => describeChange(entry.before, entry.after),
 }
 
-/** The names of the members that are not what they were. */
+/** The names of the members that changed. */
 function describeChange(before: Entry['before'], after: Entry['after']): string {
   if (before === null || after === null) return ''
   return Object.keys({ ...before, ...after })

@@ -78,9 +78,9 @@ export function bindCall(program: Command, context: CliContext): void {
 }
 
 /**
- * The first endpoint whose format the gate's first target speaks, so that it is asked first here
- * too; else one that another target speaks; else chat, which the gateway translates. With a suffix
- * only fill-in-the-middle will do.
+ * Selects the endpoint whose format the gate's first target uses, so that this target is tried
+ * first here too; otherwise one that another target uses; otherwise chat, which the gateway
+ * translates. A suffix needs fill-in-the-middle.
  */
 async function findEndpoint(client: Client, question: CallQuestion): Promise<CallEndpoint> {
   const gate = await client.call('GET /v1/gates/{id}', 'id', { path: { id: question.gate } })
@@ -131,7 +131,7 @@ async function callGate(
     at.exitCode = exitCode
     interruption.abort()
   }
-  // The call is ended rather than the process, so that its row in the log says what became of it.
+  // Ends the call and not the process, so that the call's row in the log shows its outcome.
   const signals = { SIGINT: interruptWith(130), SIGTERM: interruptWith(143) }
   for (const [signal, interrupt] of Object.entries(signals)) process.once(signal, interrupt)
   at.onReaderGone(interruptWith(141))
@@ -161,9 +161,7 @@ async function showAnswer(
   return endpoint.readUsage(answer)
 }
 
-/**
- * @throws CliError when the stream says that it failed, or breaks, or ends before it is complete
- */
+/** @throws CliError when the stream reports a failure, breaks, or ends before it is complete */
 async function showStream(
   response: Response,
   endpoint: CallEndpoint,
@@ -202,7 +200,7 @@ async function showStream(
   return usage
 }
 
-/** A terminal must not obey what a model says; a file or a pipe gets it as it is. */
+/** A model's text must not control the terminal; a file or a pipe gets it unchanged. */
 function toShown(text: string): string {
   return terminal().output.isTerminal ? toPrintable(text) : text
 }
@@ -212,18 +210,18 @@ function summary(response: Response, usage: CallUsage | undefined, durationMs: n
     usage === undefined
       ? 'tokens not reported'
       : `${usage.inputTokens} tokens in, ${usage.outputTokens} out`
-  // A stream that was begun before its target spoke cannot name it in its head.
+  // The headers of a stream that started before its target answered cannot name the target.
   const target = response.headers.get('x-gatehouse-target') ?? 'target: see gatehouse logs'
   return `${target} · ${tokens} · ${(durationMs / 1000).toFixed(2)} s`
 }
 
-/** A whole answer is one event, and far smaller. */
+/** A whole answer is one event and much smaller. */
 const MAX_EVENT_CHARACTERS = 16 * 1024 * 1024
 
 async function* readEventData(response: Response): AsyncGenerator<string> {
   if (response.body === null) return
   const events: string[] = []
-  // Past its bound the parser refuses to be fed.
+  // The parser throws when an event exceeds the limit.
   const parser = createParser({
     maxBufferSize: MAX_EVENT_CHARACTERS,
     onEvent: ({ data }) => events.push(data),
@@ -250,18 +248,15 @@ interface CallUsage {
 
 interface CallEndpoint {
   readonly path: string
-  /** @throws CliError for anything but a 2xx */
+  /** @throws CliError for every status but 2xx */
   ask(client: Client, signal: AbortSignal, question: CallQuestion): Promise<Response>
-  /** The text in a whole answer. */
+  /** The text of a whole answer. */
   readText(answer: Json): string
-  /** The text in one event of a stream. */
+  /** The text of one event of a stream. */
   readDelta(event: Json): string
-  /** Why an event says that the stream failed; undefined when it does not. */
+  /** The reason why the stream failed; undefined if the event reports no failure. */
   readFailure(event: Json): string | undefined
-  /**
-   * True for an event that says that nothing is missing: a stream can end early without any sign of
-   * it.
-   */
+  /** Whether the event marks the end of the stream: a stream can end early without any sign. */
   isEnd(event: Json): boolean
   readUsage(answerOrEvent: Json): CallUsage | undefined
 }
@@ -276,7 +271,7 @@ const chatShaped = {
   readUsage: (answer: Json) => usage(answer.usage, 'prompt_tokens', 'completion_tokens'),
 }
 
-/** In the order in which they are tried when the user names none. */
+/** In the order in which they are tried when the user selects none. */
 const CALL_ENDPOINTS: Readonly<Record<string, CallEndpoint>> = {
   responses: {
     path: '/v1/responses',
@@ -357,7 +352,7 @@ function errorMessage(error: unknown): string {
   return text(at(error, 'message')) || JSON.stringify(error)
 }
 
-/** A value deep inside JSON; undefined where the path ends early. */
+/** A value deep inside JSON; undefined if the path ends early. */
 function at(value: unknown, ...path: readonly (string | number)[]): unknown {
   let found: unknown = value
   for (const key of path) {

@@ -1,6 +1,4 @@
-/**
- * A failure that the command line reports in one line, with the exit code that scripts can rely on.
- */
+/** A failure that the command line reports in one line, with an exit code for scripts. */
 import { explainError } from './explain-error.ts'
 import { toJsonText, toPrintable } from './output.ts'
 import { terminal } from './terminal.ts'
@@ -24,7 +22,7 @@ Exit codes: 0 done · 1 failed · 2 wrong usage
 export class CliError extends Error {
   override readonly name = 'CliError'
   readonly failure: CliFailure
-  /** The gateway's own error code, where it answered with one. */
+  /** The gateway's error code, if it sent one. */
   readonly code: string | undefined
 
   constructor(failure: CliFailure, message: string, code?: string) {
@@ -34,7 +32,7 @@ export class CliError extends Error {
   }
 }
 
-/** One line for a person, or JSON for a program; always on standard error. */
+/** One line for people, or JSON for programs; always on standard error. */
 export function reportError(thrown: unknown, asJson: boolean): number {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown))
   const failure: CliFailure = error instanceof CliError ? error.failure : 'failed'

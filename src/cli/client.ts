@@ -1,6 +1,6 @@
 /**
- * Talks to a gateway, in this process or over HTTP, and turns its refusals into CliErrors. Knows no
- * command.
+ * Sends requests to a gateway, in this process or over HTTP, and turns errors into CliErrors. Must
+ * not know commands.
  */
 import {
   type AnswerOf,
@@ -29,13 +29,13 @@ export interface Listing<Row> {
 }
 
 export interface AnsweredListing<Row> extends Listing<Row> {
-  /** By the server's clock, where it says: milliseconds since the Unix epoch. */
+  /** The server's clock in milliseconds since the Unix epoch, if it sent its time. */
   readonly answeredAtMs: number
 }
 
 interface AskOptions {
   readonly signal?: AbortSignal
-  /** The version to change. Absent: any. */
+  /** The version that may be changed. Absent: any. */
   readonly version?: string | undefined
 }
 
@@ -59,8 +59,8 @@ export class Client {
   }
 
   /**
-   * @throws CliError, also when `member` is not in the answer: then it is not a gateway that
-   * answered
+   * @throws CliError, also when `member` is missing in the answer, because then it is not from a
+   * gateway
    */
   async call<Name extends OperationName>(
     name: Name,
@@ -87,7 +87,7 @@ export class Client {
     return { body, version: response.headers.get('etag') ?? undefined }
   }
 
-  /** The answer as it arrives, for streams. @throws CliError for anything but a 2xx */
+  /** The answer as it arrives, for streams. @throws CliError for every status but 2xx */
   async open<Name extends OperationName>(
     name: Name,
     signal: AbortSignal,
@@ -106,11 +106,11 @@ export class Client {
   /** `remove` for an operation named by a description. */
   async removeNamed(name: RemovalName, question?: Question): Promise<void> {
     const response = await this.#ask(toApiRequest(name, question), question)
-    // Any other success did not come from a gateway.
+    // Every other success is not from a gateway.
     if (response.status !== 204) throw notAGateway(response)
   }
 
-  /** Follows the cursors until `limit` rows are there or the list ends. */
+  /** Follows the cursors until it has `limit` rows or the list ends. */
   async listAll<Name extends ListName>(
     name: Name,
     limit: number,
@@ -136,7 +136,7 @@ export class Client {
     return { rows, hasMore: cursor !== null, answeredAtMs }
   }
 
-  /** @throws CliError for anything but a 2xx */
+  /** @throws CliError for every status but 2xx */
   async #ask(
     { method, path, body }: ApiRequest,
     { signal, version }: AskOptions = {},
@@ -159,7 +159,7 @@ export class Client {
 }
 
 /**
- * Runs `use` with a client of the gateway that the environment names, else of the local data
+ * Runs `use` with a client of the gateway that the environment names, otherwise of the local data
  * folder.
  */
 export async function withClient<T>(
@@ -211,7 +211,7 @@ function openRemote(address: string, apiKey: string | undefined): Client {
 
 /** OpenSSL's names for certificate errors. */
 const UNTRUSTED = /CERT|ALTNAME/
-/** Runtimes' names for an answer without TLS. */
+/** The runtimes' names for an answer without TLS. */
 const PLAIN_HTTP = /EPROTO|WRONG_VERSION_NUMBER/
 
 function toUnreachable(origin: string, cause: string): string {
@@ -249,7 +249,7 @@ function withCure(error: CliError, baseUrl: string): CliError {
   )
 }
 
-/** Reads either envelope: `{error, message}` or `{error: {code, message}}`. */
+/** Reads both formats of errors: `{error, message}` and `{error: {code, message}}`. */
 async function toCliError(response: Response): Promise<CliError> {
   const body = await readJsonObject(response)
   const error = body?.error
@@ -265,8 +265,8 @@ async function toCliError(response: Response): Promise<CliError> {
 }
 
 /**
- * @returns undefined for anything but a JSON object
- * @throws CliError for an answer that is longer than any gateway's
+ * @returns undefined for everything but a JSON object
+ * @throws CliError for an answer longer than any from a gateway
  */
 export async function readJsonObject(response: Response): Promise<JsonObject | undefined> {
   try {
@@ -284,7 +284,7 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null
 }
 
-/** @throws CliError if the next page is the same one, which would never end */
+/** @throws CliError if the next page is the same, because the list would never end */
 export function assertGoesOn(cursor: string | null, next: unknown): void {
   if (cursor === null || next !== cursor) return
   throw new CliError(

@@ -1,5 +1,5 @@
 /**
- * `gatehouse config`: gates and what belongs to them as a file for version control. Loads its work
+ * `gatehouse config`: gates and their resources as a file for version control. Its code is loaded
  * when it runs.
  */
 import type { Command } from 'commander'

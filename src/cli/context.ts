@@ -1,31 +1,31 @@
 /**
- * The parts of the rest of the house that the command line may use; create-cli-context.ts makes it.
- * Knows no command.
+ * The interface through which the command line uses other rooms; create-cli-context.ts implements
+ * it. Must not know commands.
  */
 import type { Finding } from '../core/finding.ts'
 import type { Terminal } from './terminal.ts'
 
-/** The gateway's own HTTP interface, wherever it runs. */
+/** The gateway's HTTP interface, in this process or elsewhere. */
 export type SendRequest = (request: Request) => Promise<Response>
 
-/** Works on the local data folder, in this very process. */
+/** Works on the local data folder, in this process. */
 export interface OnLocalFolder {
-  /** The folder, where there was none before. */
+  /** The folder, if it did not exist before. */
   readonly madeFolder?: string | undefined
 }
 
-/** A gateway in this very process, on the local data folder. */
+/** A gateway in this process, on the local data folder. */
 export interface LocalGateway extends OnLocalFolder {
   readonly send: SendRequest
-  /** Opens the interface for as long as the process lives. */
+  /** Valid for this interface until the process ends. */
   readonly apiKey: string
   close(): Promise<void>
 }
 
-/** The users of the local data folder, whether a server runs on it or not. */
+/** The users of the local data folder, whether or not a server uses it. */
 export interface LocalUsers extends OnLocalFolder {
   list(): Promise<readonly LocalUser[]>
-  /** Into the first account. The token and the link are shown once. */
+  /** Invites to the first account. The token and the link are shown once. */
   invite(email: string): Promise<LocalInvitation>
   /** `problem` follows the words "the password". */
   resetPassword(
@@ -53,7 +53,7 @@ export interface LocalInvitation {
   readonly email: string
   readonly expiresAt: string
   readonly token: string
-  /** null: where browsers reach the gateway is not known. */
+  /** Null: the address of the gateway for browsers is unknown. */
   readonly link: string | null
 }
 
@@ -65,9 +65,9 @@ export interface ServeFlags {
   readonly workers?: string
   /** The configuration file was removed on purpose. */
   readonly forgetConfig?: boolean
-  /** This process is the worker of that index; only a supervisor says so. */
+  /** The index of this worker process; only a supervisor sets it. */
   readonly worker?: number
-  /** And the first to start. */
+  /** This process is the first worker to start. */
   readonly firstWorker?: boolean
 }
 
@@ -82,22 +82,22 @@ export interface MasterKeyStatus {
     readonly table: string
     readonly current: number
     readonly previous: number
-    /** Damaged, of another row, or under a master key that is not here. */
+    /** Values that are damaged, belong to another row, or need a master key that is missing. */
     readonly unopened: number
   }[]
 }
 
 /**
- * `rotated`: there is a new key. `finished`: an earlier rotation was. `nothing`: there was nothing
- * to do.
+ * `rotated`: a new key was created. `finished`: an earlier rotation was completed. `nothing`:
+ * nothing needed a change.
  */
 export interface MasterKeyRotation extends MasterKeyStatus {
   readonly outcome: 'rotated' | 'finished' | 'nothing'
-  /** How many credentials were encrypted anew. */
+  /** The number of credentials that were encrypted again. */
   readonly encryptedAnew: number
 }
 
-/** How far `store copy` is: so many rows of this table. */
+/** The progress of `store copy`: the rows of this table that were copied. */
 export interface CopyProgress {
   readonly table: string
   readonly rows: number
@@ -105,7 +105,7 @@ export interface CopyProgress {
 
 /** The result of `store copy`. */
 export interface CopiedStore {
-  /** The stores' addresses, never with a password. */
+  /** The addresses of the stores, never with a password. */
   readonly from: string
   readonly to: string
   readonly tables: readonly CopyProgress[]
@@ -113,42 +113,42 @@ export interface CopiedStore {
 
 /** The result of `store adopt`. */
 export interface AdoptedStore {
-  /** Never with a password. */
+  /** The address of the store, never with a password. */
   readonly store: string
-  /** `adoptable`: the dry run would adopt it. */
+  /** `adoptable`: a dry run found that the store can be adopted. */
   readonly state: 'adopted' | 'already adopted' | 'adoptable'
 }
 
 /** The result of `store accept`. */
 export interface AcceptedStore {
-  /** Never with a password. */
+  /** The address of the store, never with a password. */
   readonly store: string
-  /** The parts that did not fit, a sentence each; none: all belonged together. */
+  /** One sentence for each part that did not match. Empty: all matched. */
   readonly accepted: readonly string[]
-  /** A sentence on what could not be asked; null: all was. */
+  /** One sentence about what could not be checked. Null: all was checked. */
   readonly unasked: string | null
 }
 
 export interface CliContext {
   readonly version: string
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** The folder that relative paths of a command line start from. */
+  /** Relative paths of a command line start here. */
   readonly folder: string
   readonly terminal: Terminal
   readonly serve: (flags: ServeFlags) => Promise<void>
   readonly openLocal: () => Promise<LocalGateway>
   readonly openLocalUsers: () => Promise<LocalUsers>
-  /** On the local data folder, also while a server uses it. */
+  /** Works on the local data folder, also while a server uses it. */
   readonly masterKey: {
     readonly status: () => Promise<MasterKeyStatus>
     readonly rotate: () => Promise<MasterKeyRotation>
   }
-  /** From the local data folder, which no server may be using. */
+  /** Reads the local data folder, which no server may be using. */
   readonly copyStore: (onProgress: (progress: CopyProgress) => void) => Promise<CopiedStore>
-  /** For the local data folder, which no server may use meanwhile. */
+  /** Works on the local data folder, which no server may be using. */
   readonly acceptStore: () => Promise<AcceptedStore>
-  /** Of the local data folder, which no server may be using unless it is a dry run. */
+  /** Works on the local data folder, which no server may be using unless it is a dry run. */
   readonly adoptStore: (isDryRun: boolean) => Promise<AdoptedStore>
-  /** The server that the environment names and this machine; changes neither. */
+  /** Checks the server that the environment names and this machine; changes neither. */
   readonly examine: () => Promise<readonly Finding[]>
 }

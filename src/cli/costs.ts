@@ -1,5 +1,5 @@
 /**
- * `gatehouse costs verify`: computes the costs in the log again, and lists or mends what differs.
+ * `gatehouse costs verify`: computes the costs in the log again, and lists or corrects differences.
  */
 import type { Command } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
@@ -15,7 +15,7 @@ interface VerifyFlags {
   readonly fix?: true
 }
 
-/** Differences shown; the rest is counted. */
+/** At most this many differences are shown; the others are counted. */
 const MAX_SHOWN = 100
 
 type Answer = Schemas['VerifiedCosts']
@@ -26,7 +26,7 @@ interface Verified {
   fixed: number
   differences: number
   readonly shown: Answer['differences'][number][]
-  /** Calls by the price source that they cannot be compared with. */
+  /** The number of calls that cannot be compared, by price source. */
   readonly incomparable: Map<string | null, number>
 }
 

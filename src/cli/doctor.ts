@@ -1,6 +1,6 @@
 /**
- * `gatehouse doctor`: what is configured, what answers, what is wrong, and the cure. How it is
- * found is not known here.
+ * `gatehouse doctor`: shows the configuration, what can be reached, faults and how to correct them.
+ * Must not know how they are found.
  */
 import type { Command } from 'commander'
 import type { Finding } from '../core/finding.ts'

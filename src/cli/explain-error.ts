@@ -1,25 +1,23 @@
 /**
- * Adds the cure to failures whose own words have none. Knows no command and no class of the house,
- * only error codes.
+ * Adds advice to failures whose message has none. Must not know commands or error classes, only
+ * error codes.
  */
 
 interface ExplainedError {
   readonly code?: unknown
   readonly syscall?: unknown
-  /** By what another port or host is given, where it is not by the options of the command. */
+  /** The settings for another port or host, if the command has no options for them. */
   readonly settings?: { readonly port: string; readonly host: string } | undefined
 }
 
-/**
- * The sentence about an error that reached the command line; its own message where that is enough.
- */
+/** A sentence about an error of the command line; the error's own message if that is enough. */
 export function explainError(error: Error): string {
   const { code, syscall, settings } = error as ExplainedError
   if (syscall === 'listen') return explainListen(code, error, settings)
   if (typeof code !== 'string') return error.message
   if (code === 'SQLITE_FULL')
     return `There is no room on the disk of the data folder (${error.message}). Free some.`
-  // Also of a file that cannot grow, as the first that SQLite makes on a full disk.
+  // SQLite reports this also when a file cannot grow, for example its first file on a full disk.
   if (code.startsWith('SQLITE_IOERR'))
     return (
       `The disk of the data folder fails, or has no room (${error.message}). Free some; should there ` +

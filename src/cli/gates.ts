@@ -93,7 +93,7 @@ export function bindGates(program: Command, context: CliContext): void {
       return flags
     },
     async send(client, id, flags) {
-      // Defaults change together, so those that are not given are read first.
+      // Defaults change together, so the ones that were not given are read first.
       const current = setsSomeDefaults(flags)
         ? await client.call('GET /v1/gates/{id}', 'id', { path: { id } })
         : {}
@@ -135,7 +135,7 @@ function shareOf(fallbacks: readonly Fallback[], gateId: string): string {
   return found === undefined ? '-' : `${Math.round(found.share * 100)} %`
 }
 
-/** The budgets that outlive a deleted gate, and limit a new gate with its id. */
+/** Budgets of a deleted gate remain, and limit a new gate with the same id. */
 async function findBudgetsOf(client: Client, gateId: string): Promise<readonly string[]> {
   const { rows } = await client.listAll('GET /v1/budgets', MOST_BUDGETS).catch(ifRefused)
   return rows
@@ -147,7 +147,7 @@ async function findBudgetsOf(client: Client, gateId: string): Promise<readonly s
     )
 }
 
-/** The gate is deleted either way. */
+/** The gate is deleted in both cases. */
 function ifRefused(error: unknown): { readonly rows: readonly [] } {
   if (error instanceof CliError) return { rows: [] }
   throw error
@@ -206,13 +206,13 @@ const MAX_SHOWN = 60
 
 type GateTest = Schemas['GateTest']
 
-/** @throws CliError when a target failed, so that scripts see it */
+/** @throws CliError when a target failed, so that scripts notice it */
 function showTest(test: GateTest, isJson: boolean): void {
   const { results } = test
   if (isJson) printJson(test)
   else {
     printLine(formatTable(TEST_COLUMNS, results))
-    // Below the table, so that they are not cut to a column.
+    // Printed below the table, because a column would cut them.
     for (const { target, error } of results)
       if (error !== undefined) printLine(`${target}: ${error.code}: ${error.message}`)
   }
@@ -250,7 +250,7 @@ interface GateFlags {
   readonly clearDefaults?: boolean
 }
 
-/** The options that say what a gate is, and the body that they make. */
+/** The options of a gate, and the body that they form. */
 function withGateOptions(command: Command): Command {
   return command
     .option(
@@ -311,7 +311,7 @@ function toTarget(model: string, weight: number | undefined): { model: string; w
   return weight === undefined ? { model } : { model, weight }
 }
 
-/** True where it sets some and leaves the others as they are. */
+/** Whether some defaults are set and the others stay unchanged. */
 function setsSomeDefaults(flags: GateFlags): boolean {
   return (
     flags.clearDefaults !== true && GATE_DEFAULT_NAMES.some((name) => flags[name] !== undefined)
@@ -330,7 +330,7 @@ function toDefaults(flags: GateFlags, current: Current): GateBody['defaults'] {
 
 /**
  * An option that was not given is undefined, so that a PATCH changes nothing else.
- * @param current the gate as it is, where some of its defaults change
+ * @param current the gate as it is, when some of its defaults change
  */
 function toGateBody(flags: GateFlags, current: Current = {}): GateBody {
   const {

@@ -1,11 +1,9 @@
-/**
- * Reads what commands are given: text of bounded length, secrets, and the consent to a deletion.
- */
+/** Reads input of commands: text of limited length, secrets, and agreement to a deletion. */
 import { readAtMost } from '../core/http.ts'
 import { CliError } from './cli-error.ts'
 import { terminal } from './terminal.ts'
 
-/** A secret from a hidden prompt, or from standard input when that is no terminal. */
+/** Reads a secret from a hidden prompt, or from standard input when it is no terminal. */
 export async function readSecret(question: string): Promise<string> {
   if (!terminal().input.isTerminal) return (await readStandardInput()).trim()
   const answer = await terminal().askSecret(question)
@@ -17,7 +15,7 @@ export async function readStandardInput(): Promise<string> {
   return await terminal().input.readText()
 }
 
-/** True if a person can see a question and answer it. */
+/** Whether a person can see a question and answer it. */
 export function canAsk(): boolean {
   const { input, error } = terminal()
   return input.isTerminal && error.isTerminal

@@ -1,6 +1,6 @@
 /**
- * `gatehouse logs`: the calls in the log, and new ones as they come. Shows what was used, never
- * what was said.
+ * `gatehouse logs`: the calls in the log, and new ones as they arrive. Shows usage, never prompts
+ * or answers.
  */
 import { type Command, Option } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
@@ -20,14 +20,14 @@ type Filters = FiltersOf<'GET /v1/logs'>
 type LogFlags = Omit<Filters, 'refused'> & {
   readonly follow?: true
   readonly limit: number
-  /** True where the option stands without a code. */
+  /** True if the option was given without a code. */
   readonly refused?: string | true
 }
 
 const POLL_MS = 1_000
 /**
- * Calls are in the log when they have ended, in the order of their beginnings: this far back may
- * new ones appear.
+ * A call is logged when it has ended but sorted by its start, so new rows may appear this far in
+ * the past.
  */
 const FOLLOWED_MS = 10 * 60_000
 const MAX_FOLLOWED = 2_000
@@ -93,7 +93,7 @@ interface Followed {
   readonly isJson: boolean
 }
 
-/** Until the reader or the user ends it. */
+/** Runs until the reader or the user ends it. */
 async function follow(client: Client, { filters, flags, isJson }: Followed): Promise<void> {
   let isOver = false
   terminal().onReaderGone(() => {
@@ -105,10 +105,10 @@ async function follow(client: Client, { filters, flags, isJson }: Followed): Pro
   while (!isOver) {
     const asked = { ...filters, from }
     const { rows, answeredAtMs } = await client.listAll('GET /v1/logs', MAX_FOLLOWED, asked)
-    // By the gateway's clock, which wrote the rows: this machine's may be hours ahead of it.
+    // Uses the gateway's clock, which wrote the rows: this machine's clock may be hours ahead.
     from = filters.from ?? new Date(answeredAtMs - FOLLOWED_MS).toISOString()
     const fresh = rows.filter((row) => !seen.has(row.id))
-    // Later questions begin at the window: no call before it can come again.
+    // Later requests begin at the window, so no earlier call can appear again.
     seen.clear()
     for (const row of rows) seen.add(row.id)
     const shown = isFirst ? fresh.slice(0, flags.limit) : fresh
@@ -118,7 +118,7 @@ async function follow(client: Client, { filters, flags, isJson }: Followed): Pro
   }
 }
 
-/** The id last: where a terminal is narrow it is what is cut, not who answered. */
+/** The id is last, because a narrow terminal cuts the last column. */
 const COLUMNS: Columns<Schemas['Log']> = {
   STARTED: (log) => formatTime(log.startedAt),
   GATE: toGate,
@@ -132,13 +132,13 @@ const COLUMNS: Columns<Schemas['Log']> = {
   ID: (log) => log.id,
 }
 
-/** One row may stand for many calls that were turned away. */
+/** One row may represent many refused calls. */
 function toStatus({ status, outcome, errorKind, refusalCode, refusals }: Schemas['Log']): string {
   if (outcome === 'succeeded') return String(status)
   return `${status} ${refusalCode ?? errorKind ?? outcome}${toTimes(refusals)}`
 }
 
-/** A server of an earlier version does not know what was sent. */
+/** A server of an earlier version does not know the sent gate id. */
 function toGate({ gateId, sentGateId }: Schemas['Log']): string {
   return typeof sentGateId === 'string' ? `${sentGateId} (no gate)` : gateId
 }

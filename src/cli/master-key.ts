@@ -1,5 +1,5 @@
 /**
- * `gatehouse master-key`: shows what is encrypted under which key, and changes the key. Shows ids,
+ * `gatehouse master-key`: shows which master keys encrypt the data, and rotates the key. Shows ids,
  * never a key.
  */
 import type { Command } from 'commander'

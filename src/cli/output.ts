@@ -1,4 +1,4 @@
-/** Prints tables for people and JSON for programs. Knows no command and no secret. */
+/** Prints tables for people and JSON for programs. Must not know commands or secrets. */
 import type { OnLocalFolder } from './context.ts'
 import { terminal } from './terminal.ts'
 
@@ -7,17 +7,17 @@ export function printLine(text: string): void {
   terminal().output.write(`${toPrintable(text)}\n`)
 }
 
-/** US dollars of a table: six decimals, and up to nine where there are more. */
+/** US dollars in a table: six decimals, up to nine if needed. */
 export function toUsdCell(usd: number): string {
   return `$${usd.toFixed(9).replace(/0{1,3}$/, '')}`
 }
 
-/** With the program's own colours. `text` has passed `toPrintable`. */
+/** Keeps the program's own colours. The caller has passed `text` through `toPrintable`. */
 export function printPainted(text: string): void {
   terminal().output.write(`${text}\n`)
 }
 
-/** For text beside the result, so that only the result is piped. */
+/** Prints on standard error, so that a pipe gets only the result. */
 export function printNote(text: string): void {
   terminal().error.write(`${toPrintable(text)}\n`)
 }
@@ -32,8 +32,8 @@ export function noteMadeFolder({ madeFolder }: OnLocalFolder): void {
 }
 
 /**
- * The members of one thing below each other, or the thing as JSON. No further line of a value looks
- * like a member.
+ * Prints the members of one resource below each other, or JSON. Continued lines are indented, so
+ * that none looks like a member.
  */
 export function printThing(
   thing: object,
@@ -50,7 +50,7 @@ export function printThing(
     printLine(`${name.padEnd(width)}${value}`.replaceAll('\n', indent))
 }
 
-/** Rows end as RFC 4180 says, without the controls that a terminal obeys. */
+/** Rows end as in RFC 4180. Terminal controls are removed. */
 export function printCsv(csv: string): void {
   terminal().output.write(csv.split('\r\n').map(toPrintable).join('\r\n'))
 }
@@ -80,17 +80,17 @@ export function toPrintable(text: string): string {
   return text.replaceAll(TERMINAL_CONTROLS, '')
 }
 
-/** Heading → cell of a row. */
+/** Heading and the function for its cell. */
 export type Columns<Row> = Readonly<Record<string, (row: Row) => string>>
 
 const GAP = '  '
 
-/** A shorter cell is unreadable. */
+/** Shorter cells are unreadable. */
 const LEAST_WIDTH = 8
 
 /**
- * Columns as wide as their longest cell; the last one is cut where the line would not fit into
- * `width`. Where the others leave it no room it is whole: the screen breaks the line in any case.
+ * Each column is as wide as its longest cell; the last one is cut if the line exceeds `width`. If
+ * nothing is left for it, it is not cut, because the terminal breaks the line anyway.
  */
 export function formatTable<Row>(
   columns: Columns<Row>,
@@ -136,7 +136,7 @@ function cut(text: string, width: number): string {
   return `${kept}…`
 }
 
-/** `2026-11-21 09:30` in the local zone. A dash without a time. */
+/** `2026-11-21 09:30` in the local time zone, or a dash without a time. */
 export function formatTime(iso: unknown): string {
   if (typeof iso !== 'string') return '-'
   const time = new Date(iso)

@@ -1,6 +1,6 @@
 /**
- * `gatehouse owned-models`: models that you host or pay for yourself. Their credentials are asked
- * for, never given as an argument.
+ * `gatehouse owned-models`: models that you host or pay for yourself. Credentials come from a
+ * prompt or standard input, never from an argument.
  */
 import { type Command, Option } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
@@ -28,14 +28,14 @@ interface ChangeFlags {
 type CreateFlags = Required<Pick<ChangeFlags, 'model'>> &
   ChangeFlags &
   Pick<Schemas['CreateOwnedModel'], 'dialect' | 'baseUrl'> & {
-    /** False: by `--no-credential`. */
+    /** False with `--no-credential`. */
     readonly credential: boolean
   }
 
 const FIM_ENDPOINT_CHOICES = ['auto', ...FIM_ENDPOINTS] as const
 const FIM_TEMPLATE_CHOICES = ['auto', ...FIM_TEMPLATE_NAMES] as const
 
-/** Between two looks at a check that is under way. */
+/** The pause between two reads of a running check. */
 const LOOK_AGAIN_MS = 500
 
 const A_MODEL = idOf('owned model')
@@ -121,7 +121,7 @@ export function bindOwnedModels(program: Command, context: CliContext): void {
       const patch = () =>
         client.call('PATCH /v1/owned-models/{slug}', 'slug', { path, body: changes })
       if (!isRemoved) return await shownWhenChecked(client, await patch())
-      // The change first: it may be refused.
+      // The change is sent first, because it may be refused.
       if (!isEmptyChange(changes)) await patch()
       const removed = await client.call('DELETE /v1/owned-models/{slug}/credential', 'slug', {
         path,
@@ -184,7 +184,7 @@ function withChangeOptions(command: Command, isCreation: boolean): Command {
     )
 }
 
-/** @returns undefined where nothing is given */
+/** @returns undefined if nothing was entered */
 async function readOptionalCredential(): Promise<string | undefined> {
   const credential = await readSecret('The credential of the model (empty: its server takes none)')
   if (credential !== '') return credential
@@ -218,12 +218,12 @@ function toBody(flags: ChangeFlags): Schemas['UpdateOwnedModel'] {
 
 type Shown = Schemas['SavedOwnedModel']
 
-/** Without warnings nothing had the model asked. */
+/** Without warnings, the model was not asked. */
 async function shownWhenChecked(client: Client, answer: Shown): Promise<Shown> {
   return answer.warnings === undefined ? answer : await whenChecked(client, answer)
 }
 
-/** A server that has to load its model first takes longer than one answer of the gateway. */
+/** A server that first loads its model takes longer than one answer of the gateway. */
 async function whenChecked(client: Client, answer: Shown): Promise<Shown> {
   const { slug, probe } = answer
   if (probe?.status !== 'checking') return answer
@@ -264,7 +264,7 @@ function describeCredential(model: Shown): string {
   return credentialSetAt === null ? 'none' : `set ${formatTime(credentialSetAt)}${headerOf(model)}`
 }
 
-/** Nothing where it is not known, and so the one that is usual. */
+/** Empty if unknown: then it is the usual header. */
 function headerOf({ credentialHeader, probe }: Shown): string {
   const header = credentialHeader === 'auto' ? probe?.found?.credentialHeader : credentialHeader
   return header === undefined ? '' : `, sent in ${header}`

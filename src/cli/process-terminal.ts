@@ -1,4 +1,4 @@
-/** This very process as a terminal. Knows no command. */
+/** This process as a terminal. Must not know commands. */
 import type { WriteStream } from 'node:tty'
 import { readBounded } from './input.ts'
 import { DEFAULT_WIDTH, type Terminal } from './terminal.ts'
@@ -27,9 +27,9 @@ export const processTerminal: Terminal = {
   },
   onReaderGone(leave) {
     process.stdout.once('error', (error) => {
-      // Every write after the first failure fails too.
+      // After the first failure every write fails.
       process.stdout.on('error', () => {})
-      // Cannot be reported where both streams go to the same full disk.
+      // Cannot be reported when both streams are redirected to the same full disk.
       process.stderr.on('error', () => {})
       leave(error)
     })
@@ -42,7 +42,7 @@ export const processTerminal: Terminal = {
   },
 }
 
-/** Each stream is opened when it is first asked for. */
+/** Each stream is opened at its first use. */
 function screenOf(stream: () => WriteStream): Terminal['output'] {
   return {
     get isTerminal() {

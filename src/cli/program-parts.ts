@@ -1,10 +1,10 @@
-/** Small parts that commands share. */
+/** Small functions that commands share. */
 import { type Command, InvalidArgumentError } from 'commander'
 import { SETTINGS } from '../config/setting-table.ts'
 import type { Listing } from './client.ts'
 import { type Columns, formatTable, printJson, printLine, printNote } from './output.ts'
 
-/** `--json` stands on the program, so that it may be written anywhere. */
+/** `--json` is an option of the program, so that it may be written anywhere. */
 export function asJson(command: Command): boolean {
   return command.optsWithGlobals().json === true
 }
@@ -22,7 +22,7 @@ export function parsePort(text: string): number {
   return parseWhole(text, SETTINGS.GATEHOUSE_PORT.type)
 }
 
-/** @returns `auto`, or a whole number as it was given @throws InvalidArgumentError */
+/** @returns `auto`, or the whole number as given @throws InvalidArgumentError */
 export function parseWorkers(text: string): string {
   return text === 'auto' ? text : String(parseWhole(text, SETTINGS.GATEHOUSE_WORKERS.type))
 }
@@ -51,12 +51,12 @@ export function parseDecimal(
   return value
 }
 
-/** True for a change that changes nothing. Undefined members are not sent. */
+/** Whether the body has no members. Undefined members are not sent. */
 export function isEmptyChange(body: object): boolean {
   return Object.values(body).every((value) => value === undefined)
 }
 
-/** A list as a table or as a JSON array, and a word when the limit has cut it. */
+/** Prints a list as a table or as a JSON array, and a note if the limit has cut it. */
 export function printListing<Listed>(
   listing: Listing<Listed>,
   command: Command,

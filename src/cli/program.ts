@@ -1,6 +1,6 @@
 /**
- * The command line: from words to the command that they name. Must not know how to build a gateway:
- * the context does.
+ * The command line: runs the command that the arguments name. Must not know how a gateway is built:
+ * the context knows.
  */
 import { Command, CommanderError, Help, type Option } from 'commander'
 import { PLAIN_PLACES } from '../contract/plain-resources.ts'
@@ -15,7 +15,7 @@ doctor looks at both, as far as they can be reached.
 master-key always works on the local data folder and the GATEHOUSE_MASTER_KEY variables, beside a server too.
 store works on the local data folder while no server uses it.`
 
-/** Runs one command. @returns the exit code; of `serve` and `sandbox`, when they have begun */
+/** Runs one command. @returns the exit code; for `serve` and `sandbox`, when they have started */
 export async function runProgram(context: CliContext, argv: readonly string[]): Promise<number> {
   return await withTerminal(context.terminal, () => run(context, argv))
 }
@@ -24,7 +24,7 @@ async function run(context: CliContext, argv: readonly string[]): Promise<number
   const { terminal } = context
   const isJson = argv.includes('--json')
   terminal.onReaderGone((error) => {
-    // A signal that has ended the command already has named the reason.
+    // A signal that ended the command has already set the exit code.
     terminal.exitCode ||=
       'code' in error && error.code === 'EPIPE'
         ? READER_GONE
@@ -53,12 +53,12 @@ async function run(context: CliContext, argv: readonly string[]): Promise<number
   } catch (error) {
     if (!(error instanceof CommanderError)) return reportError(toTold(error, context, argv), isJson)
     if (error.exitCode === 0) return 0
-    // For people, commander has printed its own message already.
+    // For people, commander has already printed its message.
     return isJson ? reportError(toUsageError(error), true) : EXIT_CODES.usage
   }
 }
 
-/** They ask no server, or say themselves how one answers. */
+/** These ask no server, or report a server's version themselves. */
 const LOCAL_COMMANDS: ReadonlySet<string | undefined> = new Set([
   'serve',
   'sandbox',
@@ -68,8 +68,8 @@ const LOCAL_COMMANDS: ReadonlySet<string | undefined> = new Set([
 ])
 
 /**
- * Commands read the members that a gateway of this version has, and stumble where another server
- * answers, or one of another version.
+ * Commands read the members that a gateway of this version sends, and fail when the server is
+ * something else or of another version.
  */
 function toTold(thrown: unknown, { environment }: CliContext, words: readonly string[]): unknown {
   const isStumble = thrown instanceof TypeError || thrown instanceof RangeError
@@ -82,13 +82,13 @@ function toTold(thrown: unknown, { environment }: CliContext, words: readonly st
   )
 }
 
-/** A shell's exit code for a program whose reader has gone (128 + SIGPIPE). */
+/** A shell's exit code when the reader of the output has closed it (128 + SIGPIPE). */
 const READER_GONE = 141
 
 /**
- * Words for help as commander understands them: `help` in front becomes `--help` behind, since it
- * heeds but one word there. Where a command among them does not exist they are without it: it would
- * show the help of all commands and not say so.
+ * Rewrites help for commander: a leading `help` becomes a trailing `--help`, because commander
+ * reads only one argument after `help`. If a command among the arguments does not exist, `--help`
+ * is not added, because it would show the help of all commands without an error.
  */
 function withHelpBehind(program: Command, words: readonly string[]): string[] {
   let within = program
@@ -106,7 +106,7 @@ function withHelpBehind(program: Command, words: readonly string[]): string[] {
 
 const HELP_WORDS: readonly string[] = ['help', '--help', '-h']
 
-/** Commander says only after a refusal that an option must be given. */
+/** Commander shows only after an error that an option is required. */
 function describeOption(option: Option): string {
   const description = new Help().optionDescription(option)
   return option.mandatory ? `${description} (required)` : description
@@ -120,7 +120,10 @@ function toUsageError(error: CommanderError): CliError {
   )
 }
 
-/** @throws CliError where an argument is empty: no name and no id is, and `''` leads elsewhere */
+/**
+ * @throws CliError for an empty argument: no name or id is empty, and `''` would address another
+ * path
+ */
 function refuseEmpty(command: Command): void {
   const empty = command.registeredArguments.find((_, index) => command.args[index] === '')
   if (empty !== undefined)
@@ -128,8 +131,8 @@ function refuseEmpty(command: Command): void {
 }
 
 /**
- * `--json` may stand before or after the command, and every command begins and ends through the
- * same door.
+ * `--json` may be written before or after the command, and every command starts and ends in the
+ * same way.
  */
 function inheritSettings(command: Command, program: Command): void {
   for (const child of command.commands) {
@@ -175,8 +178,8 @@ export const COMMANDS: Readonly<Record<string, () => Promise<BindCommand>>> = {
 }
 
 /**
- * The one command that the words begin with, or all of them, for help and for those who misspell
- * one. Loading and describing all of them takes longer than most commands do.
+ * Loads the command that the arguments begin with, or all commands for help and for misspelt names.
+ * Loading all takes longer than most commands.
  */
 export async function loadCommands(words: readonly string[]): Promise<readonly BindCommand[]> {
   const name = words.find((word) => word !== '--json')

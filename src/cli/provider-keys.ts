@@ -1,5 +1,5 @@
 /**
- * `gatehouse provider-keys`: the account's own provider credentials. A key is read from a prompt or
+ * `gatehouse provider-keys`: the account's provider credentials. A key is read from a prompt or
  * standard input.
  */
 import type { Command } from 'commander'
@@ -49,7 +49,7 @@ export function bindProviderKeys(program: Command, context: CliContext): void {
     show(saved, isJson) {
       for (const { message } of saved.warnings ?? []) printNote(`Warning: ${message}`)
       if (isJson) return printJson(saved)
-      // A server of an earlier version tests nothing.
+      // A server of an earlier version does not test the key.
       const tested = saved.probe?.status === 'not_probed' ? ` ${saved.probe.detail}` : ''
       printLine(
         `Set ${saved.maskedKey} for ${saved.provider}${saved.active ? '' : ', inactive'}.${tested}`,

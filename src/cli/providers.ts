@@ -1,6 +1,6 @@
 /**
- * `gatehouse providers`: the vendors that gates can use, and what each endpoint loses on the way
- * there.
+ * `gatehouse providers`: the providers that gates can use, and what each endpoint loses in
+ * translation.
  */
 import type { Command } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
@@ -61,7 +61,7 @@ export function bindProviders(program: Command, context: CliContext): void {
     })
 }
 
-/** A server of an earlier version says of its own credential alone. */
+/** A server of an earlier version reports only its own credential. */
 function describeCredential({ credential, configured }: Partial<Schemas['Provider']>): string {
   if (credential === 'own') return "the account's"
   return credential === 'platform' || (credential === undefined && configured === true)
@@ -83,7 +83,7 @@ function nothingKnown(data: readonly Conformance[], flags: ConformanceFlags): Cl
   )
 }
 
-/** The row without the targets that were not asked for; nothing when none is left. */
+/** The row with only the requested targets; undefined when none is left. */
 function pick(row: Conformance, { endpoint, provider }: ConformanceFlags): Conformance[] {
   if (endpoint !== undefined && row.endpoint !== endpoint) return []
   const targets = row.targets.filter(
@@ -98,7 +98,7 @@ const LOST_COLUMNS: Columns<[feature: string, Conformance['results'][string]]> =
   WHAT: ([, { fields, message }]) => fields?.join(', ') ?? String(message),
 }
 
-/** One line of who it is, and a table of what does not arrive. */
+/** One line about the target, and a table of what is lost. */
 function describe(row: Conformance): string {
   const targets = row.targets.map(({ provider, models }) =>
     models.length > 0 ? `${provider} (${models.join(', ')})` : provider,

@@ -1,4 +1,4 @@
-/** Verbs of resources: list, show, delete, and acts on one. Knows no resource. */
+/** Verbs of resources: list, show, delete, and actions on one. Must not know any resource. */
 import type { Command } from 'commander'
 import type { AnswerOf, ListName, OperationName, RemovalName, RowOf } from '../contract/api-call.ts'
 import { CliError } from './cli-error.ts'
@@ -13,7 +13,7 @@ interface Verb {
   readonly examples: readonly string[]
 }
 
-/** A line of what is shown of one: its name and what it says. */
+/** One line about a resource: a name and its value. */
 export type Fact = readonly [name: string, value: string]
 
 export function addList<Name extends ListName>(
@@ -21,7 +21,7 @@ export function addList<Name extends ListName>(
   context: CliContext,
   verb: Verb & {
     readonly ask: Name
-    /** A function asks for what the rows themselves do not say. */
+    /** A function requests data that the rows do not contain. */
     readonly columns: Columns<RowOf<Name>> | ((client: Client) => Promise<Columns<RowOf<Name>>>)
   },
 ): void {
@@ -51,7 +51,7 @@ export function addShow<Name extends OperationName & `GET ${string}`>(
       isJson: boolean,
       facts: readonly Fact[],
     ) => void
-    /** Asks for what the answer itself does not say. */
+    /** Requests data that the answer does not contain. */
     readonly findFacts?: (client: Client, id: string) => Promise<readonly Fact[]>
   },
 ): void {
@@ -79,7 +79,7 @@ export function addAct<Flags, Body, Answer>(
     readonly name: string
     readonly argument: readonly [name: string, help: string]
     readonly options?: (command: Command) => unknown
-    /** Runs before the gateway is asked: checks options and reads secrets. */
+    /** Runs before the request: checks options and reads secrets. */
     readonly toBody: (flags: Flags, given: string) => Body | Promise<Body>
     readonly send: (client: Client, given: string, body: Body) => Promise<Answer>
     readonly show: (answer: Answer, isJson: boolean) => void
@@ -98,7 +98,7 @@ export function addAct<Flags, Body, Answer>(
     })
 }
 
-/** @throws CliError where no option was given */
+/** @throws CliError when no option was given */
 export function changesOf<Body extends object>(body: Body): Body {
   if (isEmptyChange(body))
     throw new CliError('usage', 'There is nothing to change: give at least one option.')
@@ -111,13 +111,13 @@ export function addDelete(
   verb: Verb & {
     readonly ask: RemovalName
     readonly one: string
-    /** Help of the argument. */
+    /** The help text of the argument. */
     readonly argument?: string
-    /** The whole id of the one that was given. */
+    /** Finds the whole id for a short one. */
     readonly findId?: (client: Client, given: string) => Promise<string>
-    /** `the key for openai`, in the question and in the answer. */
+    /** `the key for openai`, for the question and the answer. */
     readonly nameOf?: (id: string) => string
-    /** Reads what the deletion leaves behind, as sentences for a person. */
+    /** Finds what the deletion leaves behind, as sentences for people. */
     readonly findRest?: (client: Client, id: string) => Promise<readonly string[]>
   },
 ): void {
@@ -130,7 +130,7 @@ export function addDelete(
     .addHelpText('after', example(...verb.examples))
     .action(async (given: string, flags: { yes?: boolean }, command: Command) => {
       const { findId, nameOf } = verb
-      // A question does not keep the data folder open: other programs may need it.
+      // A question does not keep the data folder open, because other programs may need it.
       const id =
         findId === undefined ? given : await withClient(context, (client) => findId(client, given))
       await confirmDeletion(nameOf?.(id) ?? `the ${verb.one} ${id}`, flags.yes === true)
@@ -144,7 +144,7 @@ export function addDelete(
     })
 }
 
-/** The help on an argument that names one that there is already. */
+/** The help text of an argument that names an existing resource. */
 export function idOf(one: string): string {
   return `the ${one}, as ${one.replace(' ', '-')}s list shows it`
 }

@@ -1,4 +1,6 @@
-/** `gatehouse sandbox`: the provider sandbox alone, for testing one's own error handling. */
+/**
+ * `gatehouse sandbox`: only the provider sandbox, for testing the error handling of an application.
+ */
 import type { Command } from 'commander'
 import { printJson, printLine } from './output.ts'
 import { asJson, example, parsePort, parseWhole } from './program-parts.ts'

@@ -1,10 +1,10 @@
-/** `gatehouse store`: what is done to the store as a whole. Knows no database. */
+/** `gatehouse store`: works on the store as a whole. Must not know databases. */
 import type { Command } from 'commander'
 import type { AdoptedStore, CliContext } from './context.ts'
 import { formatTable, printJson, printLine, printNote } from './output.ts'
 import { asJson, example } from './program-parts.ts'
 
-/** Some seconds of copying. */
+/** Copying this many rows takes a few seconds. */
 const ROWS_PER_NOTE = 50_000
 
 export function bindStore(program: Command, context: CliContext): void {

@@ -1,7 +1,4 @@
-/**
- * `gatehouse usage`: what was used and what it cost, summed up by day, gate, target, key, status or
- * credential.
- */
+/** `gatehouse usage`: usage and cost, summed by day, gate, target, key, status or credential. */
 import { type Command, Option } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
 import type { AnswerOf, QueryOf } from '../contract/api-call.ts'
@@ -89,7 +86,7 @@ type Analytics = AnswerOf<'GET /v1/analytics'>
 
 const GROUPS_PER_PAGE = 1_000
 
-/** Groups come in pages. The sum of all others is kept of the last page. */
+/** Groups are read in pages. The sum of all others comes from the last page. */
 async function readUsage(client: Client, flags: UsageFlags): Promise<Analytics> {
   const query = toQuery(flags)
   const ask = (paging: object) =>
@@ -109,7 +106,7 @@ async function readUsage(client: Client, flags: UsageFlags): Promise<Analytics> 
   }
 }
 
-/** Failed and refused calls are not among them: they have counts of their own. */
+/** Failed and refused calls have their own counts and are not included. */
 function noteUnknown(sums: readonly Sum[]): void {
   const unknown = sums.reduce((total, { cost }) => total + cost.unknownCalls, 0)
   // A gateway of an earlier version does not send it.
@@ -130,7 +127,7 @@ function toQuery({
   target,
 }: UsageFlags): QueryOf<'GET /v1/analytics'> {
   const end = to === undefined ? Date.now() : Date.parse(to)
-  // Sends text that is no time as it is: the gateway says what is wrong with it.
+  // Sends text that is no time unchanged: the gateway explains what is wrong.
   const begin = Number.isFinite(end) ? new Date(end - days * DAY_MS).toISOString() : ''
   const picked = { from: from ?? begin, to, gate, key, target }
   return by === 'day' || by === 'month'
@@ -155,7 +152,7 @@ const BY_TIME: Columns<Sum> = { '': ({ start }) => start.slice(0, 10), ...FIGURE
 
 const BY_GROUP: Columns<Sum> = { '': nameOf, ...FIGURES }
 
-/** The id last: where a terminal is narrow it is what is cut. */
+/** The id is last, because a narrow terminal cuts the last column. */
 const BY_KEY: Columns<Sum> = { ...BY_GROUP, ID: ({ group }) => group ?? '-' }
 
 /** A server of an earlier version sends no names. */

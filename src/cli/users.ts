@@ -1,6 +1,6 @@
 /**
- * `gatehouse users`: list, invite, and set a forgotten password. The last works on the machine of
- * the data folder only.
+ * `gatehouse users`: list, invite, and reset a forgotten password. The last works only on the
+ * machine of the data folder.
  */
 import type { Command } from 'commander'
 import { CliError } from './cli-error.ts'

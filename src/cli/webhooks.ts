@@ -13,7 +13,7 @@ import { addAct, addDelete, addList, addShow, changesOf, idOf } from './resource
 type Webhook = Schemas['Webhook']
 
 interface WebhookFlags {
-  /** The user's own spelling: the gateway says which there are. */
+  /** Sent as typed: the gateway decides which events exist. */
   readonly events?: Webhook['events']
   readonly url?: string
   readonly secret?: boolean

@@ -1,16 +1,16 @@
-/** From the short id of a key, as `keys list` shows it, to the whole one. Knows no command. */
+/** Finds a key's whole id from the short id that `keys list` shows. Must not know commands. */
 import { CliError } from './cli-error.ts'
 import type { Client } from './client.ts'
 
-/** For the help of what takes either. */
+/** For the help of arguments that accept both. */
 export const A_KEY = 'the id, or the end of it as keys list shows it'
 
 const SHORT_ID = /^[0-9a-f]{6,31}$/
 const MOST_KEYS = 100_000
 
 /**
- * @param given undefined stays so
- * @returns the id of the one key whose id ends like this; what is no short id as it is
+ * @param given undefined is returned unchanged
+ * @returns the id of the only key whose id ends like this; other text unchanged
  * @throws CliError when no key's id, or more than one, ends like this
  */
 export async function wholeKeyId<Given extends string | undefined>(

@@ -1,6 +1,6 @@
 /**
- * Runs `gatehouse config pull`, `diff` and `push`. Loaded when one of them runs: it brings zod
- * and YAML.
+ * Runs `gatehouse config pull`, `diff` and `push`. Loaded only when one of them runs, because it
+ * loads zod and YAML.
  */
 import { createReadStream } from 'node:fs'
 import { realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
@@ -45,13 +45,13 @@ export async function pull(
   for (const note of notes) printNote(note)
   if (file === '-' && isJson) {
     const document = readYaml(text)
-    // The faults of a text that has just been written would be a fault of this program.
+    // The file was just written by this program, so a fault in it is a fault of this program.
     if (!('value' in document)) throw toFault(file, document)
     printJson(document.value)
     return
   }
   if (file === '-') {
-    // A terminal must not obey what somebody typed into a gate.
+    // Text in a gate must not control the terminal.
     terminal().output.write(terminal().output.isTerminal ? toPrintable(text) : text)
     return
   }
@@ -93,7 +93,7 @@ export async function push(context: CliContext, flags: PushFlags, isJson: boolea
     return
   }
   if (!isJson) printChanges(changes)
-  // Before the data folder is held again: a person may take their time.
+  // Asked before the data folder is held again, because a person may take their time.
   const credentials = await findCredentials(changes, context.environment)
   await confirmPrune(changes, yes)
   const outcome = await withClient(context, async (client) => {
@@ -144,9 +144,7 @@ function announce(
   printLine(`Nothing was changed: this was a dry run.`)
 }
 
-/**
- * Stricter than for one deletion: what a script deletes here may be a list that it did not read.
- */
+/** Stricter than for one deletion, because a script may delete a list that it did not read. */
 async function confirmPrune(changes: readonly Change[], isAgreed: boolean): Promise<void> {
   const deletions = changes.filter(({ action }) => action === 'delete')
   if (deletions.length === 0 || isAgreed) return
@@ -201,8 +199,8 @@ async function loadFile({ folder }: CliContext, path: string): Promise<Configura
 }
 
 /**
- * Whole or not at all; a file that is something else is not written over. A device or a pipe takes
- * the text: in its place a file would be left, which for root is one in place of /dev/null.
+ * Replaces the whole file or nothing; a path that is no regular file is not replaced. Devices and
+ * pipes are written to: replacing one, such as /dev/null as root, would leave a file in its place.
  */
 async function replaceFile({ folder }: CliContext, path: string, text: string): Promise<void> {
   const place = resolve(folder, path)
@@ -246,8 +244,8 @@ function unusable(path: string, error: unknown): CliError {
   )
 }
 
-// The credentials of owned models that a push creates: from variables, else asked for; never from
-// the file. An empty one is none.
+// The credentials of owned models that a push creates come from variables or a prompt, never from
+// the file. An empty credential counts as none.
 
 function isCredentialNeeded({ action, kind }: Change): boolean {
   return action === 'create' && kind.section === 'ownedModels'
@@ -259,8 +257,8 @@ function credentialVariableOf(slug: string): string {
 }
 
 /**
- * @returns by slug; of a model without one, nothing
- * @throws CliError that names every variable that is missing, where there is nobody to ask
+ * @returns credentials by slug; a model without a credential is left out
+ * @throws CliError naming every missing variable, when no person can be asked
  */
 async function findCredentials(
   changes: readonly Change[],
@@ -290,7 +288,7 @@ const SIGNS = { create: '+', update: '~', delete: '-' } as const
 const COLOURS = { '+': '\u001b[32m', '-': '\u001b[31m', '~': '\u001b[33m' } as const
 const RESET = '\u001b[0m'
 
-/** Changes as a person reads them, field by field, and as a program does. */
+/** Prints changes field by field for people, or as JSON for programs. */
 function printChanges(changes: readonly Change[]): void {
   for (const change of changes) {
     const hint = change.action === 'delete' ? ' (only on the server)' : ''
@@ -303,7 +301,7 @@ function toJsonChange({ action, kind, name, fields }: Change): JsonObject {
   return { action, resource: kind.section, name, fields: fields.map(toJsonField) }
 }
 
-/** JSON knows no `undefined`: what was not there is null. */
+/** JSON has no `undefined`, so a missing value is null. */
 function toJsonField({ field, from, to }: FieldChange): JsonObject {
   return { field, from: from ?? null, to: to ?? null }
 }
@@ -327,7 +325,7 @@ function linesOf(value: unknown): readonly string[] {
   return value === undefined ? [] : String(value).split('\n')
 }
 
-/** Without the lines that both begin and end with. */
+/** Omits the lines that both texts begin and end with. */
 function printTexts(field: string, from: readonly string[], to: readonly string[]): void {
   const shorter = Math.min(from.length, to.length)
   let same = 0

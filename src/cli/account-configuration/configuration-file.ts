@@ -1,6 +1,6 @@
 /**
- * The configuration file's text → its entries, or every fault in it with its line. Never repeats
- * what may be a secret.
+ * Parses a configuration file into its entries, or reports every fault with its line. Messages
+ * never repeat a value that may be a secret.
  */
 import { Document, visit } from 'yaml'
 import { readYaml, toYamlFaults, type YamlFault } from '../../config/yaml-document.ts'
@@ -18,7 +18,7 @@ export interface FileEntry {
   readonly entry: JsonObject
   /** The line of a member (`targets`, 0, `model`) of this entry. */
   lineOf(...path: readonly PropertyKey[]): number
-  /** How the file writes it: `gates[2]`. */
+  /** The place in the file: `gates[2]`. */
   readonly place: string
 }
 
@@ -61,7 +61,7 @@ export function readFile(path: string, text: string): ConfigurationFile {
   return file
 }
 
-/** An entry with a name of the customer's own may stand once; of the others, two may be alike. */
+/** An entry with a name chosen by the customer may appear once; two other entries may be equal. */
 function findRepeated({ entries }: ConfigurationFile): YamlFault[] {
   return [...entries].flatMap(([kind, list]) => {
     const { namedBy } = kind
@@ -80,7 +80,7 @@ function findRepeated({ entries }: ConfigurationFile): YamlFault[] {
   })
 }
 
-/** The configuration file's text → its entries, or every fault in it with its line. Never repeats what may be a secret. */
+/** Describes the faults of a configuration file. Never repeats a value that may be a secret. */
 export function toFault(path: string, faults: readonly YamlFault[]): CliError {
   const places = faults
     .toSorted((a, b) => a.line - b.line)
@@ -91,13 +91,15 @@ export function toFault(path: string, faults: readonly YamlFault[]): CliError {
   )
 }
 
-/** The same text for every server and at any time. */
+/** The same text for every server, without a date. */
 const HEADING = `# Gates and what belongs to them, for review in version control.
 # Written by \`gatehouse config pull\`, compared by \`gatehouse config diff\`, applied by \`gatehouse config push\`.
 # What is left out has its default; of a section that is left out nothing is changed. No secret belongs in this file.
 `
 
-/** The server's state → the configuration file's text. The same state always gives the same text. */
+/**
+ * Formats the server's state as a configuration file. The same state always gives the same text.
+ */
 export function toFileText(
   entries: ReadonlyMap<Kind, readonly { readonly entry: JsonObject }[]>,
 ): string {
@@ -111,13 +113,11 @@ export function toFileText(
   return [HEADING, toYaml({ version: CONFIGURATION_VERSION }), ...sections].join('\n')
 }
 
-/**
- * Long lines stay whole: where they were folded, a changed word would change the lines after it.
- */
+/** Long lines are not folded: a change of one word would change the lines after it. */
 function toYaml(value: object): string {
   const document = new Document(value, { aliasDuplicateObjects: false })
   visit(document, {
-    // A block would lose the space at either end.
+    // A YAML block would lose spaces at either end.
     Scalar(_, node) {
       if (typeof node.value === 'string' && node.value !== node.value.trim())
         node.type = 'QUOTE_DOUBLE'

@@ -1,5 +1,6 @@
 /**
- * The rules of each section of the configuration file, and those of all. Knows no YAML and no HTTP.
+ * The rules of each section of the configuration file, and of all sections. Must not know YAML or
+ * HTTP.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
@@ -13,27 +14,25 @@ import type { JsonObject } from '../client.ts'
 
 export interface Kind {
   readonly section: ConfigurationSection
-  /** For people: `gate`. */
+  /** The name in messages: `gate`. */
   readonly label: string
-  /** The schema of its creation, in the server's own description of its interface. */
+  /** The schema of its creation in the OpenAPI document. */
   readonly creationSchema: keyof Schemas
-  /** Members of the creation that are not for a file. */
+  /** Members of the creation that a file does not contain. */
   readonly withheld: readonly string[]
   readonly schema: z.ZodType
-  /** All members that an entry may have, in their order, each with its schema. */
+  /** All members that an entry may have, in order, each with its schema. */
   readonly members: Readonly<Record<string, z.ZodType>>
   readonly changeable: ReadonlySet<string>
-  /** The member by which the control plane addresses one. */
+  /** The member by which the control plane addresses an entry. */
   readonly handle: string
-  /** The member that names one, where no two may have the same; otherwise two may be alike. */
+  /** The member that must be unique. Absent: two entries may be equal. */
   readonly namedBy?: string
-  /** True where the file speaks of this row of the server. */
+  /** Whether the file may contain this row of the server. */
   isKept(row: JsonObject): boolean
-  /** The same text for two of them: they are the same one, though other members differ. */
+  /** Entries with the same text are the same resource, though other members differ. */
   identityOf(entry: JsonObject): string
-  /**
-   * Fills in defaults that depend on other members, and spells in one way what can be spelt in two.
-   */
+  /** Fills in defaults that depend on other members, and normalises values with two spellings. */
   complete(entry: JsonObject): JsonObject
 }
 
@@ -45,7 +44,7 @@ function kind(
   return { section, schema, members, changeable: new Set(changeable), ...rest }
 }
 
-/** In the order in which they are created: gates name owned models, and budgets gates. */
+/** In the order of creation: gates refer to owned models, and budgets to gates. */
 export const KINDS: readonly Kind[] = [
   kind('ownedModels', {
     label: 'owned model',
@@ -98,7 +97,7 @@ export const KINDS: readonly Kind[] = [
     ofPlainSections(({ name, one, namedBy, place }) =>
       kind(place, {
         label: one,
-        // The document calls the schema of a creation so.
+        // The OpenAPI document names the schemas of creations like this.
         creationSchema: `Create${name}` as keyof Schemas,
         withheld: [],
         handle: 'id',
@@ -119,7 +118,7 @@ function withoutUsualWeight({ model, weight }: JsonObject): JsonObject {
   return weight === undefined || weight === 1 ? { model } : { model, weight }
 }
 
-/** All that an entry says, defaults too, in the order of the contract. @throws z.ZodError */
+/** All members of an entry with defaults, in the contract's order. @throws z.ZodError */
 export function toComplete(kind: Kind, entry: unknown): JsonObject {
   const completed = kind.complete(kind.schema.parse(entry) as JsonObject)
   const present = Object.keys(kind.members).filter((member) => completed[member] !== undefined)
@@ -127,8 +126,7 @@ export function toComplete(kind: Kind, entry: unknown): JsonObject {
 }
 
 /**
- * Only what differs from the defaults: what is left out is filled in by `toComplete`, and by the
- * server.
+ * Only the members that differ from the defaults: `toComplete` and the server fill in the others.
  */
 export function toCompact(kind: Kind, complete: JsonObject): JsonObject {
   let compact = complete
@@ -140,10 +138,7 @@ export function toCompact(kind: Kind, complete: JsonObject): JsonObject {
   return compact
 }
 
-/**
- * By their identity; those of one identity by all that they say, so that the order is always the
- * same.
- */
+/** Sorted by identity, then by all members, so that the order is always the same. */
 export function inOrder(kind: Kind, entries: readonly JsonObject[]): JsonObject[] {
   const rank = (entry: JsonObject) => `${kind.identityOf(entry)}\u0000${JSON.stringify(entry)}`
   return entries

@@ -1,6 +1,5 @@
 /**
- * Plans the changes that make the server as the file says. Finds every fault before anything is
- * changed.
+ * Plans the changes that make the server match the file. Finds every fault before the first change.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { YamlFault } from '../../config/yaml-document.ts'
@@ -15,9 +14,9 @@ import { OPERATIONS, type Saved, type ServerEntry, type ServerState, toEntry } f
 export interface FieldChange {
   /** `defaults.instructions`, or `maxRetries`. */
   readonly field: string
-  /** Undefined: it was not there. */
+  /** Undefined: the field did not exist. */
   readonly from: unknown
-  /** Undefined: it goes. */
+  /** Undefined: the field is removed. */
   readonly to: unknown
 }
 
@@ -25,21 +24,20 @@ export interface Change {
   readonly action: ResourceVerb
   readonly kind: Kind
   readonly name: string
-  /** Changed members of an update. Empty otherwise. */
+  /** The changed members of an update, otherwise empty. */
   readonly fields: readonly FieldChange[]
   /** The body that is sent; empty for a deletion. */
   readonly body: JsonObject
-  /** The control plane's id of the existing thing. */
+  /** The control plane's id of the existing resource. */
   readonly handle: string | undefined
-  /** The server's own; undefined: it has none yet. */
+  /** The server's entry; undefined: it has none yet. */
   readonly before: JsonObject | undefined
 }
 
 /**
- * Orders the changes so that each can be applied: a thing before those that name it, deletions last
- * and the other way round.
- * @throws CliError that names line and member of everything in the file that this server would
- * refuse
+ * Orders the changes so that each can be applied: a resource before those that refer to it, and
+ * deletions last in the opposite order.
+ * @throws CliError naming line and member of everything in the file that this server would refuse
  */
 export function planChanges(file: ConfigurationFile, server: ServerState): readonly Change[] {
   const faults: YamlFault[] = []
@@ -77,9 +75,7 @@ function noSuchKind({ section, label }: Kind): string {
   )
 }
 
-/**
- * Of those with the same identity first the ones that are alike, then the others in their order.
- */
+/** Of entries with the same identity, equal ones are matched first, then the others in order. */
 function match(kind: Kind, wanted: readonly FileEntry[], existing: readonly ServerEntry[]) {
   const left = new Map<string, ServerEntry[]>()
   for (const have of existing) {
@@ -145,7 +141,9 @@ function pick(entry: JsonObject, members: readonly string[]): JsonObject {
   return Object.fromEntries(members.map((member) => [member, entry[member]]))
 }
 
-/** Objects member by member, lists whole: their order and length say something. */
+/**
+ * Objects are compared member by member, lists as a whole, because their order and length matter.
+ */
 function flatten(entry: JsonObject, before = ''): [string, unknown][] {
   return Object.entries(entry).flatMap(([member, value]): [string, unknown][] => {
     const field = `${before}${member}`
@@ -167,16 +165,16 @@ function refuseImmutable({ kind, body }: Change, { place, lineOf }: FileEntry): 
 }
 
 /**
- * Targets of providers and owned models, and gates of budgets, that will not be there when they are
- * needed. No fault is what the server has already in the same form: a deleted gate leaves its
- * budgets behind, and a provider may have left the operator's settings.
+ * Refuses targets of providers and owned models, and gates of budgets, that will not exist when
+ * they are needed. What the server already has in the same form is accepted: a budget stays when
+ * its gate is deleted, and the operator may have removed a provider.
  */
 function refuseUnknownNames(file: ConfigurationFile, server: ServerState): YamlFault[] {
   const namesOf = (section: Kind['section']) => {
     const kind = KINDS.find((candidate) => candidate.section === section)
     if (kind === undefined) return new Set<string>()
-    // An entry that only the server has counts as gone once the file has its section: a deletion
-    // may follow at any time.
+    // If the file has the section, an entry that only the server has counts as deleted, because a
+    // deletion may follow at any time.
     const entries = file.entries.get(kind) ?? server.entries.get(kind) ?? []
     return new Set(entries.map(({ entry }) => kind.identityOf(entry)))
   }
@@ -233,13 +231,13 @@ export interface Applied {
 
 interface Outcome {
   readonly applied: readonly Applied[]
-  /** Sentences for a person who has to do something now, or should know it. */
+  /** Sentences about what a person must do now, or should know. */
   readonly notes: readonly string[]
-  /** Why it stopped. */
+  /** The reason why it stopped. */
   readonly failure: unknown
 }
 
-/** @param credentials of the owned models that are created, by their slugs */
+/** @param credentials the credentials of the owned models that are created, by slug */
 export async function applyChanges(
   client: Client,
   changes: readonly Change[],
@@ -270,7 +268,7 @@ async function apply(
 ): Promise<Saved> {
   const { action, kind, body, handle = '' } = change
   const operations = OPERATIONS[kind.section]
-  /** Of the thing as the change was planned on: a person may have taken their time to agree. */
+  /** The version that the plan was made for: the person may have taken time to agree. */
   const versionOf = async () => {
     const now = await operations.read(client, handle)
     if (isDeepStrictEqual(toEntry(kind, now.body), change.before)) return now.version
@@ -288,7 +286,7 @@ async function apply(
       try {
         await operations.remove(client, handle, await versionOf())
       } catch (error) {
-        // Somebody else may have been quicker, and it is gone either way.
+        // Another client may have deleted it first; the result is the same.
         if (!(error instanceof CliError && error.failure === 'notFound')) throw error
       }
       return {}
@@ -296,7 +294,7 @@ async function apply(
 }
 
 /**
- * A webhook's generated secret is never printed: where a push runs, everybody may read its output.
+ * A webhook's generated secret is never printed, because many people may read the output of a push.
  */
 function notesOf(
   { action, kind, name }: Change,

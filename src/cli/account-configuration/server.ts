@@ -1,4 +1,4 @@
-/** Reads an account from the server, in the configuration file's words. Changes nothing. */
+/** Reads an account from the server as entries of the configuration file. Changes nothing. */
 import { z } from 'zod'
 import { type ConfigurationSection, ofPlainSections } from '../../contract/account-configuration.ts'
 import type { Schemas } from '../../contract/api.generated.ts'
@@ -18,13 +18,13 @@ export interface ServerState {
   /** Only the kinds that this server has. */
   readonly entries: ReadonlyMap<Kind, readonly ServerEntry[]>
   readonly providerIds: readonly string[]
-  /** Sentences that a person should know of this server, though nothing is wrong. */
+  /** Sentences that a person should know about this server, though nothing is wrong. */
   readonly notes: readonly string[]
 }
 
 const MOST_ROWS = 100_000
 
-/** @throws CliError when the server is of a version whose resources this command cannot read */
+/** @throws CliError when the server's version has resources that this command cannot read */
 export async function readServer(client: Client): Promise<ServerState> {
   const description = await client.call('GET /openapi.json', 'paths')
   const kinds = KINDS.filter(({ section }) =>
@@ -75,7 +75,7 @@ function isKnown(kind: Kind, member: string): boolean {
   return Object.hasOwn(kind.members, member) || kind.withheld.includes(member)
 }
 
-/** The members that a creation may have, as the server itself describes it. */
+/** The members that a creation may have, from the server's OpenAPI document. */
 function membersOf(
   { components }: AnswerOf<'GET /openapi.json'>,
   { creationSchema }: Kind,
@@ -83,13 +83,13 @@ function membersOf(
   return Object.keys(components.schemas[creationSchema]?.properties ?? {})
 }
 
-/** Servers keep names from before the contract asked so much of them. */
+/** Servers keep names from before the contract restricted them. */
 function asTaken(value: unknown, schema: z.ZodType): unknown {
   if (typeof value !== 'string' || schema.safeParse(value).success) return value
   return toLabel(value) || undefined
 }
 
-/** One as the file would have it. */
+/** A row of the server as an entry of the file. */
 export function toEntry(kind: Kind, row: JsonObject): JsonObject {
   const given = Object.entries(kind.members).flatMap(([member, schema]) => {
     const value = asTaken(row[member], schema)
@@ -114,18 +114,18 @@ export type Saved = Partial<
   Pick<Schemas['Webhook'], 'id'> & Pick<Schemas['SavedOwnedModel'], 'warnings'>
 >
 
-/** Bodies and rows are any section's here. */
+/** Bodies and rows may belong to any section. */
 interface Operations {
   readonly path: CollectionPath
   list(client: Client, limit: number): Promise<Listing<JsonObject>>
-  /** @param credential of an owned model that has one */
+  /** @param credential the credential of an owned model, if it has one */
   create(client: Client, body: JsonObject, credential: string | undefined): Promise<Saved>
-  /** One as it is now, with its version. @throws CliError `notFound` */
+  /** Reads the current entry with its version. @throws CliError `notFound` */
   read(
     client: Client,
     handle: string,
   ): Promise<{ readonly body: JsonObject; readonly version: string | undefined }>
-  /** @throws CliError `conflict` when it is another version; undefined: whichever it is */
+  /** @throws CliError `conflict` when the version differs; undefined: any version */
   update(
     client: Client,
     handle: string,
@@ -146,8 +146,8 @@ export const OPERATIONS: Readonly<Record<ConfigurationSection, Operations>> = {
 }
 
 /**
- * A body claims its section's type: the contract's schema, the source of the interface's
- * description, has parsed it.
+ * The type of the body is asserted: the contract's schema, from which the OpenAPI document is made,
+ * has parsed it.
  */
 function operationsAt(path: CollectionPath, parameter = 'id'): Operations {
   const one = `${path}/{${parameter}}`

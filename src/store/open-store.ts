@@ -108,31 +108,30 @@ export async function openStore(
     'path' in location && location.path !== ':memory:'
       ? new CheckpointThread(database, location.path)
       : undefined
-  const relieve = async (rows: number) => checkpoints?.relieve(rows)
   const sync = async (): Promise<void> => {
     // Postgres has written a commit to disk when it answers.
     if (checkpoints !== undefined) await checkpoints.sync()
     else if (isSqlite(database)) await sql`PRAGMA wal_checkpoint(PASSIVE)`.execute(database)
   }
   return {
-    keys: new KeyTableStore(database, sync, caps, relieve),
+    keys: new KeyTableStore(database, sync, caps),
     gates: new GateTableStore(database, caps),
     ownedModels: new OwnedModelTableStore(database, caps),
-    calls: new CallTableStore(database, relieve),
-    providerKeys: new ProviderKeyTableStore(database, sync, relieve),
+    calls: new CallTableStore(database),
+    providerKeys: new ProviderKeyTableStore(database, sync),
     auditLog: new AuditLogTableStore(database),
     accounts: new AccountTableStore(database),
     members: new MemberTableStore(database, sync),
     invitations: new InvitationTableStore(database, caps),
-    users: new UserTableStore(database, sync, caps, relieve),
-    signInTries: new SignInTriesStore(database, relieve),
+    users: new UserTableStore(database, sync, caps),
+    signInTries: new SignInTriesStore(database),
     database,
     usageSums: new UsageSums(database),
     budgets: new BudgetTableStore(database, caps),
     budgetBeginnings: new BudgetBeginnings(database),
     webhooks: new WebhookTableStore(database, caps),
     plain: openPlainStores(database, caps),
-    usage: new UsageStore(database, relieve),
+    usage: new UsageStore(database),
     installation: new InstallationTableStore(database),
     newerSteps,
     sync,

@@ -2,6 +2,7 @@
  * Calls in the database: written in bulk by the ledger, read by the log pages. Never read on the
  * hot path.
  */
+
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { CallRecord } from '../../core/call.ts'
@@ -10,6 +11,7 @@ import type { AccountId, CallId } from '../../core/ids.ts'
 import type { KeptRows } from '../../core/retention-horizon.ts'
 import { takeTurnAtUsage } from '../changes/change-account.ts'
 import { BulkInsert, type Items } from '../database/bulk-insert.ts'
+import { relieveLog } from '../database/checkpoint-thread.ts'
 import { isDuplicate, isSqlite } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 import { addRefused, RefusedSums } from '../usage/refused-calls.ts'
@@ -37,15 +39,9 @@ export class CallTableStore {
   readonly #commitSize = new CommitSize()
   /** Deleting a call costs several times as much as storing one. */
   readonly #deletionSize = new CommitSize(32)
-  readonly #relieve: (rows: number) => Promise<void>
 
-  /** @param relieve awaited after this many rows */
-  constructor(
-    database: Kysely<Schema>,
-    relieve: (rows: number) => Promise<void> = () => Promise.resolve(),
-  ) {
+  constructor(database: Kysely<Schema>) {
     this.#database = database
-    this.#relieve = relieve
   }
 
   /**
@@ -73,7 +69,7 @@ export class CallTableStore {
       const sums =
         (await this.#insertNew(some, between)) ?? (await this.#insertMissing(some, between))
       start += some.length
-      await this.#relieve(some.length + sums)
+      await relieveLog(this.#database, some.length + sums)
       await between()
     }
   }
@@ -192,7 +188,7 @@ export class CallTableStore {
       place,
       size: this.#deletionSize,
     })
-    await this.#relieve(step.deleted)
+    await relieveLog(this.#database, step.deleted)
     return step
   }
 }

@@ -186,9 +186,10 @@ describe('a checkpoint follows many written rows of', () => {
   test('calls with their sums, and deletions of old hours and calls', async () => {
     const dayMs = 86_400_000
     let told: number[] = []
-    const relieve = async (rows: number) => void told.push(rows)
-    const calls = new CallTableStore(database, relieve)
-    const usage = new UsageStore(database, relieve)
+    const thread = new CheckpointThread(database, path)
+    thread.relieve = async (rows) => void told.push(rows)
+    const calls = new CallTableStore(database)
+    const usage = new UsageStore(database)
     const records = [0, 1, 2].map((day) => createCallRecord({ startedAt: day * dayMs }))
     await calls.insertMany(records)
     // Three calls, three hours and three days.

@@ -24,6 +24,18 @@ const ROWS_BETWEEN_LOOKS = 256
 type Order = { readonly type: 'checkpoint' | 'close'; readonly path: string }
 type Reply = { readonly failure?: string }
 
+/** The threads of open files. */
+const threads = new WeakMap<Kysely<Schema>, Pick<CheckpointThread, 'relieve'>>()
+
+/**
+ * For bulk writers: resolves when the write-ahead log of the database's file is short enough, at
+ * once for any other database.
+ * @param rows how many were written since the last call
+ */
+export async function relieveLog(database: Kysely<Schema>, rows: number): Promise<void> {
+  await threads.get(database)?.relieve(rows)
+}
+
 /**
  * A checkpoint on another connection does not block writers
  * (https://sqlite.org/c3ref/wal_checkpoint_v2.html, PASSIVE). A bulk writer waits for its end, with
@@ -43,6 +55,7 @@ export class CheckpointThread {
   constructor(database: Kysely<Schema>, path: string) {
     this.#database = database
     this.#path = path
+    threads.set(database, this)
   }
 
   /**

@@ -1,10 +1,12 @@
 /** API keys in the database: only hash and masked prefix, never the key itself. */
+
 import type { Insertable, Kysely, Selectable, Transaction } from 'kysely'
 import { type ApiKey, type PreviousKey, toPublicKey } from '../../core/api-key.ts'
 import type { AccountId, KeyId } from '../../core/ids.ts'
 import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../../core/plan.ts'
 import { recordChange } from '../changes/audit-log.ts'
 import { changeAccount } from '../changes/change-account.ts'
+import { relieveLog } from '../database/checkpoint-thread.ts'
 import { findSome, type NamedThing } from '../database/find-some.ts'
 import { insertWithinCap } from '../database/insert-within-cap.ts'
 import type { ApiKeyTable, Schema } from '../schema.ts'
@@ -24,18 +26,14 @@ export class KeyTableStore {
   readonly #database: Kysely<Schema>
   readonly #sync: () => Promise<void>
   readonly #caps: AccountCaps
-  readonly #relieve: (rows: number) => Promise<void>
   readonly #uses: UsedThings = { table: 'api_keys', key: ['id'], statements: new Map() }
 
-  /** @param relieve awaited after this many written rows */
   constructor(
     database: Kysely<Schema>,
     sync: () => Promise<void>,
     caps: AccountCaps = DEFAULT_ACCOUNT_CAPS,
-    relieve: (rows: number) => Promise<void> = () => Promise.resolve(),
   ) {
     this.#database = database
-    this.#relieve = relieve
     this.#sync = sync
     this.#caps = caps
   }
@@ -218,7 +216,7 @@ export class KeyTableStore {
   async saveLastUsed(lastUsed: ReadonlyMap<KeyId, number>): Promise<void> {
     const uses = Array.from(lastUsed, ([id, at]) => ({ key: [id], at }))
     await saveLastUses(this.#database, this.#uses, uses)
-    await this.#relieve(uses.length)
+    await relieveLog(this.#database, uses.length)
   }
 }
 

@@ -1,9 +1,11 @@
 /** Provider keys in the database: only encrypted and masked, never the key itself. */
+
 import type { Kysely, Selectable } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
 import { type ProviderKey, toPublicProviderKey } from '../../core/provider-key.ts'
 import { recordChange } from '../changes/audit-log.ts'
 import { changeAccount } from '../changes/change-account.ts'
+import { relieveLog } from '../database/checkpoint-thread.ts'
 import { findSome, type NamedThing } from '../database/find-some.ts'
 import type { ProviderKeyTable, Schema } from '../schema.ts'
 import { saveLastUses, type UsedThings } from './save-last-used.ts'
@@ -24,21 +26,14 @@ export interface ProviderKeyUse {
 export class ProviderKeyTableStore {
   readonly #database: Kysely<Schema>
   readonly #sync: () => Promise<void>
-  readonly #relieve: (rows: number) => Promise<void>
   readonly #uses: UsedThings = {
     table: 'provider_keys',
     key: ['account_id', 'provider'],
     statements: new Map(),
   }
 
-  /** @param relieve awaited after this many written rows */
-  constructor(
-    database: Kysely<Schema>,
-    sync: () => Promise<void>,
-    relieve: (rows: number) => Promise<void> = () => Promise.resolve(),
-  ) {
+  constructor(database: Kysely<Schema>, sync: () => Promise<void>) {
     this.#database = database
-    this.#relieve = relieve
     this.#sync = sync
   }
 
@@ -139,7 +134,7 @@ export class ProviderKeyTableStore {
       at,
     }))
     await saveLastUses(this.#database, this.#uses, rows)
-    await this.#relieve(rows.length)
+    await relieveLog(this.#database, rows.length)
   }
 }
 

@@ -43,10 +43,10 @@ export async function addUsage(
 const STEP_MS = { usage_hours: HOUR_MS, usage_days: DAY_MS } as const
 
 /**
- * Adds rows to one table only. For migrations.
+ * Adds rows to one table only.
  * @param rows by the hour, or by the table's own step
  */
-export async function addToTable(
+async function addToTable(
   transaction: Kysely<Schema>,
   table: UsageTableName,
   rows: readonly UsageTable[],

@@ -2,11 +2,13 @@
  * An account's calls, tokens, costs and percentiles over time, from the hourly and daily sums. Must
  * not read single calls.
  */
+
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
 import { LoopTurns } from '../../core/loop-turns.ts'
 import type { KeptRows } from '../../core/retention-horizon.ts'
+import { relieveLog } from '../database/checkpoint-thread.ts'
 import type { Schema } from '../schema.ts'
 import { type AnsweredCalls, readAnswered } from './answered-calls.ts'
 import { type GroupPage, type GroupPlace, rankGroups, rankSums, sortByRank } from './group-ranks.ts'
@@ -49,15 +51,9 @@ export interface UpkeepOptions {
 
 export class UsageStore {
   readonly #database: Kysely<Schema>
-  readonly #relieve: (rows: number) => Promise<void>
 
-  /** @param relieve awaited after this many written rows */
-  constructor(
-    database: Kysely<Schema>,
-    relieve: (rows: number) => Promise<void> = () => Promise.resolve(),
-  ) {
+  constructor(database: Kysely<Schema>) {
     this.#database = database
-    this.#relieve = relieve
   }
 
   /**
@@ -148,7 +144,7 @@ export class UsageStore {
 
   #pacingOf({ signal, pauseMs = 0 }: UpkeepOptions): Pacing {
     const between = async (): Promise<void> => {
-      await this.#relieve(ROWS_OF_A_STEP)
+      await relieveLog(this.#database, ROWS_OF_A_STEP)
       await (pauseMs > 0 ? Bun.sleep(pauseMs) : nextTurn())
     }
     return { signal, between }

@@ -2,8 +2,10 @@
  * Deletes expired rows in batches: a hundred thousand at once, which anyone can create with failed
  * sign-ins, blocked a SQLite node's event loop for half a second. Must not know what the rows are.
  */
+
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
+import { relieveLog } from '../database/checkpoint-thread.ts'
 import type { Schema } from '../schema.ts'
 
 /** Examined in one turn of the event loop: a tenth of a millisecond. */
@@ -20,14 +22,10 @@ interface ExpiringRows {
   readonly until: number | string
 }
 
-/**
- * Scans all rows in key order, so it needs no index on times.
- * @param relieve awaited after this many rows
- */
+/** Scans all rows in key order, so it needs no index on times. */
 export async function deleteExpired(
   database: Kysely<Schema>,
   { table, primaryKey, column, until }: ExpiringRows,
-  relieve: (rows: number) => Promise<void>,
 ): Promise<void> {
   const [rows, key, time] = [sql.table(table), sql.ref(primaryKey), sql.ref(column)]
   for (let after = ''; ; ) {
@@ -41,7 +39,7 @@ export async function deleteExpired(
         SELECT ${key} FROM ${rows} WHERE ${key} > ${after} ${upToLast} AND ${time} <= ${until}
         LIMIT ${sql.lit(ROWS_PER_DELETION)})`.execute(database)
       const deleted = Number(numAffectedRows)
-      await relieve(deleted)
+      await relieveLog(database, deleted)
       await nextTurn()
       if (deleted < ROWS_PER_DELETION) break
     }

@@ -20,15 +20,9 @@ export interface SignInTries {
 
 export class SignInTriesStore {
   readonly #database: Kysely<Schema>
-  readonly #relieve: (rows: number) => Promise<void>
 
-  /** @param relieve awaited after this many deleted rows */
-  constructor(
-    database: Kysely<Schema>,
-    relieve: (rows: number) => Promise<void> = () => Promise.resolve(),
-  ) {
+  constructor(database: Kysely<Schema>) {
     this.#database = database
-    this.#relieve = relieve
   }
 
   /**
@@ -74,6 +68,6 @@ export class SignInTriesStore {
   /** `now`: milliseconds since the Unix epoch. */
   async deleteExpired(now: number): Promise<void> {
     const expired = { primaryKey: 'name', column: 'forget_at', until: now } as const
-    await deleteExpired(this.#database, { table: 'sign_in_tries', ...expired }, this.#relieve)
+    await deleteExpired(this.#database, { table: 'sign_in_tries', ...expired })
   }
 }

@@ -42,17 +42,13 @@ export class UserTableStore {
   readonly #database: Kysely<Schema>
   readonly #sync: () => Promise<void>
   readonly #caps: AccountCaps
-  readonly #relieve: (rows: number) => Promise<void>
 
-  /** @param relieve awaited after this many deleted rows */
   constructor(
     database: Kysely<Schema>,
     sync: () => Promise<void>,
     caps: AccountCaps = DEFAULT_ACCOUNT_CAPS,
-    relieve: (rows: number) => Promise<void> = () => Promise.resolve(),
   ) {
     this.#database = database
-    this.#relieve = relieve
     this.#sync = sync
     this.#caps = caps
   }
@@ -207,7 +203,7 @@ export class UserTableStore {
     const expired = { primaryKey: 'id', column: 'expires_at' } as const
     const until = new Date(now).toISOString()
     for (const table of ['user_sessions', 'user_verifications'] as const)
-      await deleteExpired(this.#database, { table, ...expired, until }, this.#relieve)
+      await deleteExpired(this.#database, { table, ...expired, until })
   }
 
   async #refusable(

@@ -514,6 +514,48 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     expect(quotaOf(second, clock.nowMs)).toMatchObject({ tokens: 8 })
   })
 
+  test('a month without a limit that a clock comes back to counts on', async () => {
+    const { clock, nodes } = startNodes(redis.client, 1, {})
+    const [node] = nodes
+    const month = clock.nowMs
+    const call = async (tokens: number) => {
+      const ticket = await node?.admit()
+      if (ticket === undefined || !isTicket(ticket)) throw new Error('refused')
+      ticket.settle(spent({ tokens }))
+      await tend(nodes)
+    }
+    await call(30)
+    await call(4)
+    clock.nowMs = month + 3 * 86_400_000
+    await call(7)
+    await tend(nodes)
+    clock.nowMs = month + 1_000
+    await call(5)
+    expect(quotaOf(node, month)).toMatchObject({ tokens: 39 })
+  })
+
+  test('a day keeps its count while calls of many earlier days end', async () => {
+    const { clock, nodes } = startNodes(redis.client, 1, {})
+    const [node] = nodes
+    node?.usage.putBudget(budgetOf({ limit: { type: 'tokens', tokens: 1000 } }))
+    const admit = async () => {
+      const ticket = await node?.admit({ estimatedTokens: 1 })
+      if (ticket === undefined || !isTicket(ticket)) throw new Error('refused')
+      return ticket
+    }
+    const open: Ticket[] = []
+    for (let day = 0; day < 6; day += 1) {
+      open.push(await admit())
+      clock.nowMs += 86_400_000
+    }
+    const last = await admit()
+    last.settle(spent({ tokens: 8 }))
+    await tend(nodes)
+    for (const ticket of open) ticket.settle(spent({ tokens: 1 }))
+    await tend(nodes)
+    expect(node?.usage.budgetWindow('bud_1', clock.nowMs)).toMatchObject({ tokens: 8 })
+  })
+
   test('a second read of the ledger before a node’s first call is not added to the first read', async () => {
     const { clock, nodes } = startNodes(redis.client, 1, { monthlyTokens: 1000 })
     const [node] = nodes

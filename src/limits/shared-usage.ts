@@ -47,6 +47,11 @@ export class SharedUsage implements UsageStorage {
   readonly #leases = new Map<UsageWindow, UsageLease>()
   readonly #tended = new RoundRobin(this.#leases)
   readonly #floors = new WeakMap<UsageWindow, UsedSoFar>()
+  #sequence = 0
+  readonly #nextSequence = () => {
+    this.#sequence += 1
+    return this.#sequence
+  }
 
   constructor(options: SharedUsageOptions) {
     this.#options = options
@@ -235,7 +240,9 @@ export class SharedUsage implements UsageStorage {
     const storeKey = `${prefix}:used-nano:{${id}}:${window.startsAtMs}`
     // All nodes together may have reached a share that no call on this node reached.
     const onSums = () => this.#usage.alertWindow(id, window)
-    const options = { window, store, storeKey, limit, onSums, now, wallNow, sharedNow }
+    const nextSequence = this.#nextSequence
+    const clocks = { now, wallNow, sharedNow }
+    const options = { window, store, storeKey, limit, onSums, nextSequence, ...clocks }
     const lease = new UsageLease(options, this.#floors.get(window))
     this.#leases.set(window, lease)
     return lease

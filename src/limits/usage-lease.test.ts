@@ -112,7 +112,12 @@ function start({ limit = { tokens: 1000, nanoUsd: 1000 }, endsAtMs = ENDS_AT_MS 
     wallNow: now,
     sharedNow: now,
   }
-  const lease = new UsageLease({ ...options, onSums })
+  let sequence = 0
+  const nextSequence = () => {
+    sequence += 1
+    return sequence
+  }
+  const lease = new UsageLease({ ...options, onSums, nextSequence })
   /** Asks, and is answered at once. */
   const ask = async (wanted: Amounts, grant: Partial<UsageGrant>) => {
     const asking = lease.ask(wanted)

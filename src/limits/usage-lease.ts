@@ -34,6 +34,11 @@ export interface UsageLeaseOptions {
   readonly limit: () => Amounts
   /** Called when new sums of all nodes are known. */
   readonly onSums: () => void
+  /**
+   * Numbers additions. An earlier lease of this window may have been dropped, and the store ignores
+   * numbers that it has seen from this node.
+   */
+  readonly nextSequence: () => number
   readonly now: () => number
   /** Milliseconds since the Unix epoch. */
   readonly wallNow: () => number
@@ -56,7 +61,6 @@ export class UsageLease {
   #nodes = 1
   #askedAtMs = Number.NEGATIVE_INFINITY
   #birth = ''
-  #sequence = 0
   /** Sent without an answer: it may have arrived. */
   #doubtful: { readonly sequence: number; readonly added: UsedSoFar } | undefined
   #needs: Amounts[] = []
@@ -262,15 +266,14 @@ export class UsageLease {
   }
 
   async #exchange(): Promise<boolean> {
-    const { store, storeKey, now, wallNow, sharedNow, limit } = this.#options
+    const { store, storeKey, now, wallNow, sharedNow, limit, nextSequence } = this.#options
     const nowMs = now()
     const needed = sum(this.#needs)
     this.#needs = []
     this.#noteMode(nowMs)
     if (store.mode !== 'shared') return false
     const isRepeated = this.#doubtful !== undefined
-    this.#sequence += isRepeated ? 0 : 1
-    const sent = this.#doubtful ?? { sequence: this.#sequence, added: this.#unsent }
+    const sent = this.#doubtful ?? { sequence: nextSequence(), added: this.#unsent }
     this.#doubtful = sent
     const limits = limit()
     const ahead = this.#ahead(limits, nowMs)

@@ -12,6 +12,7 @@ import { RoundRobin } from './round-robin.ts'
 import {
   type Amounts,
   type Reservation,
+  shortageWithin,
   sizeOf,
   type UsageWindow,
   type UsedSoFar,
@@ -157,9 +158,9 @@ export class SharedUsage implements UsageStorage {
   #isHere(windows: readonly LimitedWindow[], call: CallAhead): boolean {
     if (this.#options.store.mode !== 'shared') return false
     const nowMs = this.#options.now()
-    for (const { window, shortage } of windows) {
+    for (const { window, limit } of windows) {
       const lease = this.#leases.get(window)
-      if (lease === undefined || shortage(window) !== undefined) return false
+      if (lease === undefined || shortageWithin(limit(), window) !== undefined) return false
       if (!lease.covers(wantedOf(window, call), nowMs)) return false
     }
     for (const { window } of windows)
@@ -198,8 +199,8 @@ export class SharedUsage implements UsageStorage {
           return { reserved }
         }
         // A used-up window stays so, and a recently fully reserved one need not be asked again.
-        for (const [index, { window, shortage }] of windows.entries()) {
-          const lacking = shortage(window)
+        for (const [index, { window, limit }] of windows.entries()) {
+          const lacking = shortageWithin(limit(), window)
           const isSure =
             lacking === 'exhausted' ||
             round >= SHORT_ROUNDS ||

@@ -116,6 +116,7 @@ export function shortageOf(used: number, reserved: number, limit: number): Short
   return used + reserved >= limit ? 'reserved' : undefined
 }
 
+/** Why a call that begins now has to be refused. @param limits infinite: no limit */
 export function shortageWithin(limits: Amounts, window: UsageWindow): Shortage | undefined {
   const ofTokens = shortageOf(window.tokens, window.reservedTokens, limits.tokens)
   if (ofTokens === 'exhausted') return ofTokens
@@ -182,6 +183,7 @@ export interface BudgetAlert {
 export class BudgetCounter {
   readonly #onAlert: (alert: BudgetAlert) => void
   #budget: Budget
+  #ceilings: Amounts
   readonly #counter: UsageCounter
   /** The period whose alerts were sent; a new period starts again. */
   #alerted: UsageWindow | undefined
@@ -189,6 +191,7 @@ export class BudgetCounter {
 
   constructor(budget: Budget, onAlert: (alert: BudgetAlert) => void) {
     this.#budget = budget
+    this.#ceilings = toCeilings(budget)
     this.#counter = new UsageCounter(budget.period, budget.createdAt)
     this.#onAlert = onAlert
   }
@@ -199,34 +202,19 @@ export class BudgetCounter {
 
   /** Its limit; infinite for what it does not limit. */
   get ceilings(): Amounts {
-    const { limit } = this.#budget
-    const none = Number.POSITIVE_INFINITY
-    const ceiling = ceilingOf(limit)
-    return limit.type === 'tokens'
-      ? { tokens: ceiling, nanoUsd: none }
-      : { tokens: none, nanoUsd: ceiling }
+    return this.#ceilings
   }
 
   /** Applies a changed budget of the same scope and period; counts stay. */
   update(budget: Budget): void {
     this.#budget = budget
+    this.#ceilings = toCeilings(budget)
     // The listener knows which alerts it has received already.
     this.#alerted = undefined
   }
 
   windowAt(atMs: number): UsageWindow {
     return this.#counter.at(atMs)
-  }
-
-  /** Why a call that begins now has to be refused; undefined: it need not be. */
-  shortageAt(window: UsageWindow): Shortage | undefined {
-    const { limit } = this.#budget
-    const reserved = limit.type === 'tokens' ? window.reservedTokens : window.reservedNanoUsd
-    return shortageOf(amountOf(limit, window), reserved, ceilingOf(limit))
-  }
-
-  reserve(window: UsageWindow, call: CallSize): Reservation {
-    return new Reservation(window, call)
   }
 
   settle(reservation: Reservation, used: UsedAmounts): void {
@@ -251,6 +239,14 @@ export class BudgetCounter {
       this.#onAlert({ budget: this.#budget, threshold, ...period, used })
     }
   }
+}
+
+function toCeilings({ limit }: Budget): Amounts {
+  const none = Number.POSITIVE_INFINITY
+  const ceiling = ceilingOf(limit)
+  return limit.type === 'tokens'
+    ? { tokens: ceiling, nanoUsd: none }
+    : { tokens: none, nanoUsd: ceiling }
 }
 
 const NONE: readonly BudgetCounter[] = []

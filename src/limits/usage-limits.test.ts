@@ -1,6 +1,7 @@
 /** Quotas, budgets and tokens per minute, case by case. */
 import { describe, expect, test } from 'bun:test'
 import type { KeyId } from '../core/ids.ts'
+import { shortageWithin } from './usage-counter.ts'
 import { admitted, budgetOf, isTicket, spent, start } from './usage-limits.fixture.ts'
 
 describe('the monthly quota', () => {
@@ -72,7 +73,7 @@ describe('for counters shared with other nodes', () => {
     const { caller, usage, clock } = start({ monthlyTokens: 100, monthlySpendUsd: 0.5 })
     const quota = usage.quotaWindowFor(caller, call(clock.nowMs))
     expect(quota.limit()).toEqual({ tokens: 100, nanoUsd: 500_000_000 })
-    expect(quota.shortage(Object.assign(quota.window, used))).toBe(shortage as never)
+    expect(shortageWithin(quota.limit(), Object.assign(quota.window, used))).toBe(shortage as never)
   })
 
   test('a call of a past period counts for that period, as its row in the ledger does', () => {

@@ -18,7 +18,6 @@ import {
   type BudgetCounter,
   BudgetsByScope,
   Reservation,
-  type Shortage,
   shortageOf,
   shortageWithin,
   UsageCounter,
@@ -44,7 +43,6 @@ export interface LimitedWindow {
   readonly window: UsageWindow
   /** Tokens and billionths of a US dollar; infinite: no limit. */
   readonly limit: () => Amounts
-  readonly shortage: (window: UsageWindow) => Shortage | undefined
 }
 
 /** Passes past usage to a counter shared with other nodes, which adds it in the right place. */
@@ -112,8 +110,7 @@ export class UsageLimits {
   #limitedQuota(accountId: AccountId, momentMs: number): LimitedWindow {
     const window = this.quotaAt(accountId, momentMs)
     const limit = () => quotaCeilings(this.#plans.of(accountId))
-    const shortage = (of: UsageWindow) => shortageWithin(limit(), of)
-    return { id: accountId, window, limit, shortage }
+    return { id: accountId, window, limit }
   }
 
   /** Until the reading resolves, past usage is not counted. */
@@ -321,21 +318,20 @@ function isWithin({ accountId, scope }: Budget, usage: PastUsage): boolean {
 /** @throws GatewayError */
 function assertWithin(counter: BudgetCounter, { startedAtMs: nowMs }: CallAhead): void {
   const window = counter.windowAt(nowMs)
-  const shortage = counter.shortageAt(window)
+  const shortage = shortageWithin(counter.ceilings, window)
   if (shortage !== undefined) throw budgetRefusal(counter.budget, { window, nowMs, shortage })
 }
 
 function reserveAll(counters: readonly BudgetCounter[], call: CallAhead): BudgetReservations {
   return counters.map((counter) => {
     const window = counter.windowAt(call.startedAtMs)
-    return { counter, reservation: counter.reserve(window, call) }
+    return { counter, reservation: new Reservation(window, call) }
   })
 }
 
 function toLimitedWindow(counter: BudgetCounter, momentMs: number): LimitedWindow {
   const window = counter.windowAt(momentMs)
-  const limit = () => counter.ceilings
-  return { id: counter.budget.id, window, limit, shortage: (of) => counter.shortageAt(of) }
+  return { id: counter.budget.id, window, limit: () => counter.ceilings }
 }
 
 /** Usage of earlier calls with the same dimensions. */

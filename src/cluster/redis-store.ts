@@ -41,10 +41,7 @@ redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
 return redis.call('ZRANGE', KEYS[1], 0, -1)`,
 }
 
-/**
- * Claims a Redis without an owner: an empty one, or one filled by nodes of an earlier version.
- * @returns the owner's id
- */
+/** Claims a Redis without an owner. @returns the owner's id */
 const CLAIM: SharedScript = {
   name: 'claim',
   lua: `

@@ -12,7 +12,6 @@ import type { ScopedRange, UsedAmounts } from '../store/usage/sum-call-rows.ts'
 import type { UsageSum, UsageSums } from '../store/usage/usage-sums.ts'
 import type { ClosedSegment } from './segment-file.ts'
 import { SegmentReader } from './segment-reader.ts'
-import { UnshippedSums } from './unshipped-sums.ts'
 
 /**
  * How many records are looked up in the store at once, and handed over by the reader: a millisecond
@@ -174,4 +173,86 @@ function addUp(parts: readonly UsedAmounts[]): UsedAmounts {
     sum.unpricedCalls += unpricedCalls
   }
   return sum
+}
+
+/** The usage of a journal's calls by hour, split at requested times. Must not know files. */
+export class UnshippedSums {
+  /** Cut times by their hour, latest first. */
+  readonly #cutsMs = new Map<number, number[]>()
+  readonly #prices: Prices | undefined
+  /** By account, then by dimensions and time. */
+  readonly #sums = new Map<AccountId, Map<string, { readonly fromMs: number; sum: UsageSum }>>()
+
+  constructor(cutsMs: readonly number[], prices: Prices | undefined) {
+    for (const cutMs of [...cutsMs].sort((one, other) => other - one)) {
+      const { startsAtMs } = hourOf(cutMs)
+      const ofHour = this.#cutsMs.get(startsAtMs)
+      if (ofHour === undefined) this.#cutsMs.set(startsAtMs, [cutMs])
+      else ofHour.push(cutMs)
+    }
+    this.#prices = prices
+  }
+
+  add(record: CallRecord): void {
+    this.#addTo(this.#stretchOf(record.startedAt), toSum(record, this.#prices))
+  }
+
+  since(
+    fromMs: number,
+    accountId: AccountId | undefined,
+    untilMs = Number.POSITIVE_INFINITY,
+  ): readonly UsageSum[] {
+    const accounts = accountId === undefined ? [...this.#sums.keys()] : [accountId]
+    return accounts
+      .flatMap((id) => [...(this.#sums.get(id)?.values() ?? [])])
+      .filter((of) => of.fromMs >= fromMs && of.fromMs < untilMs)
+      .map(({ sum }) => sum)
+  }
+
+  /** The beginning of the range that contains this time. */
+  #stretchOf(timeMs: number): number {
+    const { startsAtMs } = hourOf(timeMs)
+    return this.#cutsMs.get(startsAtMs)?.find((cutMs) => cutMs <= timeMs) ?? startsAtMs
+  }
+
+  #addTo(fromMs: number, sum: UsageSum): void {
+    const { accountId } = sum
+    const ofAccount =
+      this.#sums.get(accountId) ?? new Map<string, { fromMs: number; sum: UsageSum }>()
+    this.#sums.set(accountId, ofAccount)
+    const key = placeOf(fromMs, sum)
+    const known = ofAccount.get(key)
+    if (known === undefined) ofAccount.set(key, { fromMs, sum })
+    else known.sum = addSums(known.sum, sum)
+  }
+}
+
+function placeOf(fromMs: number, { keyId, gateId, target, credential }: UsageSum): string {
+  return JSON.stringify([fromMs, keyId, gateId, target, credential])
+}
+
+function addSums(sum: UsageSum, other: UsageSum): UsageSum {
+  return {
+    ...sum,
+    tokens: sum.tokens + other.tokens,
+    nanoUsd: sum.nanoUsd + other.nanoUsd,
+    unpricedCalls: sum.unpricedCalls + other.unpricedCalls,
+  }
+}
+
+function toSum(record: CallRecord, prices: Prices | undefined): UsageSum {
+  const { accountId, keyId, gateId, target, credential, usage } = record
+  const tokens = usage === null ? 0 : usage.inputTokens + usage.outputTokens
+  const nanoUsd = (record.cost ?? prices?.priceOf(record))?.nanoUsd ?? null
+  const unpricedCalls = nanoUsd === null && usage !== null ? 1 : 0
+  return {
+    accountId,
+    keyId,
+    gateId,
+    target,
+    credential,
+    tokens,
+    nanoUsd: nanoUsd ?? 0,
+    unpricedCalls,
+  }
 }

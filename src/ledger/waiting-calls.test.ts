@@ -9,9 +9,8 @@ import type { AccountId, CallId, GateId, KeyId } from '../core/ids.ts'
 import type { UsageSum } from '../store/usage/usage-sums.ts'
 import { createCallRecord } from './call-record.fixture.ts'
 import { Journal } from './journal.ts'
-import { PastUsage } from './past-usage.ts'
+import { PastUsage, UnshippedSums } from './past-usage.ts'
 import type { ClosedSegment } from './segment-file.ts'
-import { UnshippedSums } from './unshipped-sums.ts'
 
 const HOUR_MS = 3_600_000
 

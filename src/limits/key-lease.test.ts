@@ -28,7 +28,7 @@ interface Answer {
   readonly requestsLeft?: number
   readonly tokens?: number
   readonly tokensLeft?: number
-  readonly places?: number
+  readonly slots?: number
   readonly isLent?: boolean
 }
 
@@ -38,7 +38,7 @@ interface Question {
   readonly nodes: number
   readonly requests: Bucket
   readonly tokens: Bucket
-  readonly places: { readonly limit: number; readonly wanted: number; readonly running: number }
+  readonly slots: { readonly limit: number; readonly wanted: number; readonly running: number }
   /** Tokens. */
   readonly lendTo: number
   answer(answer: Answer): void
@@ -70,7 +70,7 @@ class ScriptedStore implements SharedStore {
       this.questions.push({
         ...{ key, birth: String(args[3]), nodes: number(17) },
         ...{ requests: bucket(4), tokens: bucket(9) },
-        places: { limit: number(14), wanted: number(15), running: number(16) },
+        slots: { limit: number(14), wanted: number(15), running: number(16) },
         lendTo: number(18),
         answer: ({
           birth = 'born',
@@ -78,7 +78,7 @@ class ScriptedStore implements SharedStore {
           requestsLeft = 0,
           tokens = 0,
           tokensLeft = 0,
-          places = 0,
+          slots = 0,
           isLent = false,
         }) =>
           resolve([
@@ -87,13 +87,13 @@ class ScriptedStore implements SharedStore {
             requestsLeft * PARTS_PER_UNIT,
             tokens,
             tokensLeft * PARTS_PER_UNIT,
-            places,
+            slots,
             isLent ? 1 : 0,
           ]),
         lose: () => reject(new Error('lost')),
       })
       if (this.always !== undefined) this.last.answer(this.always)
-      const { requests, tokens, places, answer } = this.last
+      const { requests, tokens, slots, answer } = this.last
       if (this.isGenerous)
         answer({
           ...{
@@ -102,7 +102,7 @@ class ScriptedStore implements SharedStore {
             tokens: tokens.wanted,
             tokensLeft: 60_000,
           },
-          places: places.wanted,
+          slots: slots.wanted,
         })
     })
   }
@@ -128,9 +128,9 @@ function start(given: Partial<KeyLimits>) {
     if (outcome instanceof Promise) store.last.answer(answer)
     return await outcome
   }
-  /** A hundred calls in a second, and the store has 160 places for them. */
+  /** A hundred calls in a second, and the store has 160 slots for them. */
   const beBusy = async () => {
-    store.always = { places: 160 }
+    store.always = { slots: 160 }
     for (let call = 0; call < 100; call += 1) {
       expect(await take()).toBe(1)
       await lease.settled()
@@ -154,7 +154,7 @@ describe('requests and tokens', () => {
       requests: { limit: 640, charge: 0, wanted: 1, atLeast: 1 },
       tokens: { limit: 6400, charge: 0, wanted: 30, atLeast: 30 },
       // Other nodes have to know of calls that run while the key is in debt.
-      places: { limit: -1, wanted: 1, running: 0 },
+      slots: { limit: -1, wanted: 1, running: 0 },
     })
     store.last.answer({ requests: 1, tokens: 30 })
     expect(await outcome).toBe(30)
@@ -325,28 +325,28 @@ describe('a key in debt', () => {
     await outcome
     lease.giveBack(0)
     await turns()
-    expect(store.last.places.running).toBe(0)
+    expect(store.last.slots.running).toBe(0)
     expect(take(20)).toBeInstanceOf(Promise)
   })
 })
 
-describe('places', () => {
+describe('slots', () => {
   test('a call takes one and gives it back', async () => {
     const { lease, store, taken, take } = start({ concurrentCalls: 2 })
-    expect(await taken({ places: 1 })).toBe(1)
-    expect(store.last.places).toEqual({ limit: 2, wanted: 1, running: 0 })
+    expect(await taken({ slots: 1 })).toBe(1)
+    expect(store.last.slots).toEqual({ limit: 2, wanted: 1, running: 0 })
     const second = take()
-    expect(store.last.places).toEqual({ limit: 2, wanted: 2, running: 1 })
-    store.last.answer({ places: 2 })
+    expect(store.last.slots).toEqual({ limit: 2, wanted: 2, running: 1 })
+    store.last.answer({ slots: 2 })
     expect(await second).toBe(1)
     expect(take()).toBe('concurrent')
     lease.giveBack(0)
     expect(take()).toBe(1)
   })
 
-  test('a call is refused when other nodes hold every place, and so is the next, without a question', async () => {
+  test('a call is refused when other nodes hold every slot, and so is the next, without a question', async () => {
     const { clock, store, taken, take } = start({ concurrentCalls: 5 })
-    expect(await taken({ places: 0 })).toBe('concurrent')
+    expect(await taken({ slots: 0 })).toBe('concurrent')
     expect(take()).toBe('concurrent')
     expect(store.questions).toHaveLength(1)
     clock.nowMs += 50
@@ -355,7 +355,7 @@ describe('places', () => {
 
   test('not renewed for ten seconds are asked for again before use', async () => {
     const { clock, lease, taken, take } = start({ concurrentCalls: 5 })
-    await taken({ places: 3 })
+    await taken({ slots: 3 })
     await lease.settled()
     clock.nowMs += 9_999
     expect(take()).toBe(1)
@@ -365,15 +365,15 @@ describe('places', () => {
 
   test('on their way back serve no call', async () => {
     const { lease, store, taken, take } = start({ concurrentCalls: 5 })
-    await taken({ places: 1 })
+    await taken({ slots: 1 })
     lease.giveBack(0)
-    expect(store.last.places).toMatchObject({ wanted: 0, running: 0 })
+    expect(store.last.slots).toMatchObject({ wanted: 0, running: 0 })
     const next = take()
     expect(next).toBeInstanceOf(Promise)
-    store.last.answer({ places: 0 })
+    store.last.answer({ slots: 0 })
     await turns()
-    expect(store.last.places).toMatchObject({ wanted: 1, running: 0 })
-    store.last.answer({ places: 1 })
+    expect(store.last.slots).toMatchObject({ wanted: 1, running: 0 })
+    store.last.answer({ slots: 1 })
     expect(await next).toBe(1)
   })
 
@@ -384,19 +384,19 @@ describe('places', () => {
     await lease.settled()
     store.always = undefined
     lease.giveBack(0)
-    expect(store.last.places).toEqual({ limit: 160, wanted: 108, running: 98 })
+    expect(store.last.slots).toEqual({ limit: 160, wanted: 108, running: 98 })
     for (let call = 0; call < 10; call += 1) expect(take()).toBe(1)
     expect(take()).toBeInstanceOf(Promise)
   })
 
   test('in use are renewed every five seconds', async () => {
     const { clock, lease, store, taken } = start({ concurrentCalls: 5 })
-    await taken({ places: 1 })
+    await taken({ slots: 1 })
     clock.nowMs += 4_999
     expect(lease.tend(clock.nowMs)).toBe(false)
     clock.nowMs += 1
     expect(lease.tend(clock.nowMs)).toBe(true)
-    expect(store.last.places).toEqual({ limit: 5, wanted: 1, running: 1 })
+    expect(store.last.slots).toEqual({ limit: 5, wanted: 1, running: 1 })
   })
 })
 
@@ -435,11 +435,11 @@ describe('tending', () => {
     expect(lease.isIdle).toBe(true)
   })
 
-  test('an unneeded place goes back at once, and until then the lease is not idle', async () => {
+  test('an unneeded slot goes back at once, and until then the lease is not idle', async () => {
     const { lease, store, taken } = start({ concurrentCalls: 5 })
-    await taken({ places: 1 })
+    await taken({ slots: 1 })
     lease.giveBack(0)
-    expect(store.last.places).toMatchObject({ wanted: 0, running: 0 })
+    expect(store.last.slots).toMatchObject({ wanted: 0, running: 0 })
     expect(lease.isIdle).toBe(false)
     store.last.answer({})
     await lease.settled()
@@ -449,14 +449,14 @@ describe('tending', () => {
 
   test('a change during a question is reported after it', async () => {
     const { lease, store, take, taken } = start({ concurrentCalls: 5 })
-    await taken({ places: 2 })
+    await taken({ slots: 2 })
     await take()
     lease.giveBack(0)
     lease.giveBack(0)
-    expect(store.last.places.running).toBe(1)
-    store.last.answer({ places: 1 })
+    expect(store.last.slots.running).toBe(1)
+    store.last.answer({ slots: 1 })
     await turns()
-    expect(store.last.places).toMatchObject({ wanted: 0, running: 0 })
+    expect(store.last.slots).toMatchObject({ wanted: 0, running: 0 })
     store.last.answer({})
     await lease.settled()
     expect(lease.isIdle).toBe(true)
@@ -523,7 +523,7 @@ describe('a store that is away', () => {
     expect(store.questions).toHaveLength(0)
   })
 
-  test('share: of places, at least one where there are any', () => {
+  test('share: of slots, at least one where there are any', () => {
     const scene = (concurrentCalls: number) => {
       const { store, take, lease } = start({ concurrentCalls })
       store.mode = 'share'
@@ -547,12 +547,12 @@ describe('a store that is away', () => {
     expect(await refused).toBe('requests')
   })
 
-  test('once the store is back, the lease reports usage during the outage and asks for its places again', async () => {
+  test('once the store is back, the lease reports usage during the outage and asks for its slots again', async () => {
     const { clock, lease, store, take, taken } = start({
       requestsPerMinute: 640,
       concurrentCalls: 5,
     })
-    await taken({ requests: 1, requestsLeft: 600, places: 3 })
+    await taken({ requests: 1, requestsLeft: 600, slots: 3 })
     store.mode = 'share'
     expect(take()).toBe(1)
     clock.nowMs += 40
@@ -562,9 +562,9 @@ describe('a store that is away', () => {
     expect(store.last).toMatchObject({
       birth: 'born',
       requests: { charge: 1, atLeast: 1 },
-      places: { wanted: 3, running: 2 },
+      slots: { wanted: 3, running: 2 },
     })
-    store.last.answer({ requests: 1, requestsLeft: 600, places: 3 })
+    store.last.answer({ requests: 1, requestsLeft: 600, slots: 3 })
     expect(await outcome).toBe(1)
     expect(lease.running).toBe(3)
   })
@@ -582,19 +582,19 @@ describe('a store that is away', () => {
 })
 
 describe('in advance', () => {
-  test('a busy key holds places for the calls to come, at most a sixteenth of them', async () => {
+  test('a busy key holds slots for the calls to come, at most a sixteenth of them', async () => {
     const { lease, store, beBusy } = start({ concurrentCalls: 160 })
     await beBusy()
     for (let call = 0; call < 100; call += 1) lease.giveBack(0)
     await lease.settled()
     // A hundred in a second: ten in the time that is looked ahead.
-    expect(store.last.places).toEqual({ limit: 160, wanted: 10, running: 0 })
+    expect(store.last.slots).toEqual({ limit: 160, wanted: 10, running: 0 })
   })
 
   test.each([
     ['requests', { requestsPerMinute: 64_000 }],
     ['tokens', { tokensPerMinute: 64_000 }],
-    ['places', { concurrentCalls: 1_600 }],
+    ['slots', { concurrentCalls: 1_600 }],
   ] as const)(
     'a busy key asks for more %s before it has none left, and its calls do not wait',
     async (_, limits) => {
@@ -620,11 +620,11 @@ describe('in advance', () => {
     },
   )
 
-  test('a key without calls holds no places', async () => {
+  test('a key without calls holds no slots', async () => {
     const { clock, lease, store, taken } = start({ concurrentCalls: 160 })
-    await taken({ places: 1 })
+    await taken({ slots: 1 })
     clock.nowMs += 60_000
     lease.giveBack(0)
-    expect(store.last.places).toEqual({ limit: 160, wanted: 0, running: 0 })
+    expect(store.last.slots).toEqual({ limit: 160, wanted: 0, running: 0 })
   })
 })

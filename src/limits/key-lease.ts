@@ -12,12 +12,12 @@ import { type LimitName, type RateOutcome, type RateRefusal, Rates } from './rat
 import type { Availability } from './token-bucket.ts'
 
 /** How long the slots of a dead node stay taken. */
-const PLACES_LEASE_MS = 15_000
+const SLOTS_LEASE_MS = 15_000
 /**
  * A node that has not renewed its slots for this long asks before it uses one, because others may
  * have them by now.
  */
-const PLACES_TRUSTED_MS = 10_000
+const SLOTS_TRUSTED_MS = 10_000
 const RENEW_MS = 5_000
 /** Maximum share of all slots that a node holds in addition to running calls. */
 const LARGEST_SPARE = 1 / 16
@@ -46,8 +46,8 @@ export interface KeyLeaseOptions {
 
 export class KeyLease extends Rates<LeasedBucket> {
   readonly #options: KeyLeaseOptions
-  #places = 0
-  #placesAskedAtMs = Number.NEGATIVE_INFINITY
+  #leasedSlots = 0
+  #slotsAskedAtMs = Number.NEGATIVE_INFINITY
   #birth = ''
   /** The number of nodes when last seen. */
   #nodes = 1
@@ -56,7 +56,7 @@ export class KeyLease extends Rates<LeasedBucket> {
   #asking: Promise<void> | undefined
   #hasNews = false
   /** The store had fewer slots than requested. */
-  #werePlacesFull = false
+  #wereSlotsFull = false
   #lastUsedMs: number
 
   constructor(options: KeyLeaseOptions) {
@@ -72,7 +72,7 @@ export class KeyLease extends Rates<LeasedBucket> {
   /** True when a new object would have the same state. */
   get isIdle(): boolean {
     const isQuiet =
-      this.running + this.slots === 0 && this.#places === 0 && this.#asking === undefined
+      this.running + this.slots === 0 && this.#leasedSlots === 0 && this.#asking === undefined
     return isQuiet && this.requests.isSettled && this.tokens.isSettled
   }
 
@@ -104,7 +104,7 @@ export class KeyLease extends Rates<LeasedBucket> {
     if (this.#waiting.length === 0) {
       const outcome = this.#attempt(tokens, nowMs)
       const isTaken = typeof outcome === 'number'
-      if (isTaken && (this.requests.isLow || this.tokens.isLow || this.#placesAreLow)) this.#ask()
+      if (isTaken && (this.requests.isLow || this.tokens.isLow || this.#slotsAreLow)) this.#ask()
       if (outcome !== 'ask') return outcome
     }
     return new Promise((resolve) => {
@@ -127,7 +127,7 @@ export class KeyLease extends Rates<LeasedBucket> {
       this.tokens.charge(extraTokens)
     }
     if (this.#options.store.mode !== 'shared') return
-    const hasSpare = this.#places - this.running > 2 * this.#spare
+    const hasSpare = this.#leasedSlots - this.running > 2 * this.#spare
     if (!(hasSpare && this.#isWaitedFor) && !this.tokens.isOff) return
     // A pending answer shows the state before this.
     this.#hasNews = true
@@ -141,11 +141,11 @@ export class KeyLease extends Rates<LeasedBucket> {
   tend(nowMs: number): boolean {
     if (this.#options.store.mode !== 'shared' || this.#asking !== undefined) return false
     this.refill(nowMs)
-    const hasPlaces = this.#countsCalls && this.#places + this.running > 0
-    const isOld = hasPlaces && nowMs - this.#placesAskedAtMs >= RENEW_MS
+    const hasSlots = this.#countsCalls && this.#leasedSlots + this.running > 0
+    const isOld = hasSlots && nowMs - this.#slotsAskedAtMs >= RENEW_MS
     const isUnused = nowMs - this.#lastUsedMs >= UNUSED_MS
     const hasSpare =
-      this.#places > this.running || !this.requests.isSettled || !this.tokens.isSettled
+      this.#leasedSlots > this.running || !this.requests.isSettled || !this.tokens.isSettled
     if (!isOld && !(isUnused && hasSpare)) return false
     this.#ask()
     return true
@@ -159,7 +159,7 @@ export class KeyLease extends Rates<LeasedBucket> {
       this.requests.rejoin(requestsPerMinute, nowMs)
       this.tokens.rejoin(tokensPerMinute, nowMs)
       // The store may have lost this node's slots.
-      this.#placesAskedAtMs = Number.NEGATIVE_INFINITY
+      this.#slotsAskedAtMs = Number.NEGATIVE_INFINITY
     } else if (mode !== 'shared' && !this.#isAlone) {
       this.#isAlone = true
       this.#nodes = nodes
@@ -177,15 +177,15 @@ export class KeyLease extends Rates<LeasedBucket> {
     return lacking ?? this.admit(tokens)
   }
 
-  protected override hasPlace(nowMs: number): Availability {
+  protected override hasSlot(nowMs: number): Availability {
     const { concurrentCalls } = this.limits
     if (concurrentCalls === Number.POSITIVE_INFINITY) return 'yes'
     if (this.#isAlone)
-      return this.running < placesAlone(concurrentCalls, this.#options.store.nodes) ? 'yes' : 'no'
-    const ageMs = nowMs - this.#placesAskedAtMs
-    if (this.running < this.#places && ageMs < PLACES_TRUSTED_MS) return 'yes'
+      return this.running < slotsAlone(concurrentCalls, this.#options.store.nodes) ? 'yes' : 'no'
+    const ageMs = nowMs - this.#slotsAskedAtMs
+    if (this.running < this.#leasedSlots && ageMs < SLOTS_TRUSTED_MS) return 'yes'
     if (this.running >= concurrentCalls) return 'no'
-    return ageMs < FRESH_MS && this.#werePlacesFull ? 'no' : 'ask'
+    return ageMs < FRESH_MS && this.#wereSlotsFull ? 'no' : 'ask'
   }
 
   /**
@@ -209,8 +209,10 @@ export class KeyLease extends Rates<LeasedBucket> {
     return Math.min(Math.floor(concurrentCalls * LARGEST_SPARE), this.requests.pace)
   }
 
-  get #placesAreLow(): boolean {
-    return this.#spare > 0 && this.#places - this.running < this.#spare / 2 && !this.#werePlacesFull
+  get #slotsAreLow(): boolean {
+    return (
+      this.#spare > 0 && this.#leasedSlots - this.running < this.#spare / 2 && !this.#wereSlotsFull
+    )
   }
 
   #ask(): void {
@@ -230,7 +232,7 @@ export class KeyLease extends Rates<LeasedBucket> {
     if (store.mode === 'shared') {
       const demand = this.#demand(nowMs, sharedNow())
       // Calls continue to take slots during the request, but no more than it asks for.
-      this.#places = Math.min(this.#places, demand.places.wanted)
+      this.#leasedSlots = Math.min(this.#leasedSlots, demand.slots.wanted)
       try {
         const grant = readKeyGrant(await store.run(KEY_SCRIPT, storeKey, toKeyArguments(demand)))
         this.refill(now())
@@ -240,9 +242,9 @@ export class KeyLease extends Rates<LeasedBucket> {
         // admits no call.
         this.requests.accept(grant.requests, demand.requests, nowMs)
         this.tokens.accept(grant.tokens, demand.tokens, nowMs)
-        this.#places = grant.places
-        this.#placesAskedAtMs = nowMs
-        this.#werePlacesFull = grant.places < demand.places.wanted
+        this.#leasedSlots = grant.slots
+        this.#slotsAskedAtMs = nowMs
+        this.#wereSlotsFull = grant.slots < demand.slots.wanted
         this.#serveWaiting()
         // A call that another limit refused returns its grant immediately.
         if (this.#waiting.length === 0)
@@ -268,7 +270,7 @@ export class KeyLease extends Rates<LeasedBucket> {
     return {
       nodeId: store.nodeId,
       nowMs: sharedNowMs,
-      leaseMs: PLACES_LEASE_MS,
+      leaseMs: SLOTS_LEASE_MS,
       birth: this.#birth,
       nodes: this.#nodes,
       requests: this.requests.demand({ all: calls, first: Math.min(1, calls) }, this.#nodes, nowMs),
@@ -277,7 +279,7 @@ export class KeyLease extends Rates<LeasedBucket> {
         this.#nodes,
         nowMs,
       ),
-      places: {
+      slots: {
         limit: concurrentCalls,
         wanted: this.#countsCalls ? Math.max(wanted, this.running) : 0,
         running: this.running,
@@ -300,12 +302,12 @@ export class KeyLease extends Rates<LeasedBucket> {
   #lacking(tokens: number): LimitName {
     const nowMs = this.#options.now()
     if (this.requests.has(1, nowMs) !== 'yes') return 'requests'
-    if (this.hasPlace(nowMs) !== 'yes') return 'concurrent'
+    if (this.hasSlot(nowMs) !== 'yes') return 'concurrent'
     const isAlone = this.running === 0
     return this.tokens.has(Math.max(1, tokens), nowMs, isAlone) === 'yes' ? 'requests' : 'tokens'
   }
 }
 
-function placesAlone(concurrentCalls: number, nodes: number): number {
+function slotsAlone(concurrentCalls: number, nodes: number): number {
   return concurrentCalls <= 0 ? 0 : Math.max(1, Math.floor(concurrentCalls / nodes))
 }

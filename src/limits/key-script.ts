@@ -36,7 +36,7 @@ export interface KeyDemand {
   readonly nodes: number
   readonly requests: BucketDemand
   readonly tokens: BucketDemand
-  readonly places: {
+  readonly slots: {
     readonly limit: number
     readonly wanted: number
     /** Already taken; the node keeps them even above the limit. */
@@ -56,7 +56,7 @@ export interface KeyGrant {
   readonly birth: string
   readonly requests: BucketGrant
   readonly tokens: BucketGrant
-  readonly places: number
+  readonly slots: number
 }
 
 /**
@@ -98,7 +98,7 @@ local nodes = tonumber(ARGV[18])
 local live = 0
 
 local limit, wanted, running = tonumber(ARGV[15]), tonumber(ARGV[16]), tonumber(ARGV[17])
-local mine, others, places = 'node.' .. node, 0, 0
+local mine, others, slots = 'node.' .. node, 0, 0
 for field, value in pairs(known) do
   if string.sub(field, 1, 5) == 'node.' and field ~= mine then
     local held, till = string.match(value, '^(%d+):(%d+)$')
@@ -154,30 +154,30 @@ local requests, requestParts = bucket('requests', 5, 0, 0)
 local tokens, tokenParts, lent = bucket('tokens', 10, tonumber(ARGV[19]), tonumber(ARGV[20]))
 
 if limit >= 0 then
-  places = math.min(wanted, math.max(running, limit - others))
+  slots = math.min(wanted, math.max(running, limit - others))
 elseif tokens > 0 or lent > 0 then
-  places = wanted
+  slots = wanted
 else
-  places = math.min(wanted, running)
+  slots = math.min(wanted, running)
 end
-if places > 0 then
-  set(mine, whole(places) .. ':' .. whole(now + lease))
+if slots > 0 then
+  set(mine, whole(slots) .. ':' .. whole(now + lease))
   live = math.max(live, lease)
 elseif known[mine] then
   redis.call('HDEL', KEYS[1], mine)
 end
 if #changes > 0 then redis.call('HSET', KEYS[1], unpack(changes)) end
 redis.call('PEXPIRE', KEYS[1], whole(live + 60000))
-return {birth, requests, whole(requestParts), tokens, whole(tokenParts), places, lent}`,
+return {birth, requests, whole(requestParts), tokens, whole(tokenParts), slots, lent}`,
 }
 
 export function toKeyArguments(demand: KeyDemand): readonly (string | number)[] {
-  const { nodeId, nowMs, leaseMs, birth, nodes, requests, tokens, places } = demand
+  const { nodeId, nowMs, leaseMs, birth, nodes, requests, tokens, slots } = demand
   return [
     ...[nodeId, nowMs, leaseMs, birth],
     ...toBucketArguments(requests),
     ...toBucketArguments(tokens),
-    ...[orNone(places.limit), places.wanted, places.running, nodes],
+    ...[orNone(slots.limit), slots.wanted, slots.running, nodes],
     ...[tokens.lendTo, tokens.held],
   ]
 }
@@ -200,12 +200,12 @@ export function orNone(limit: number): number {
 /** @throws when it is not an answer of the script */
 export function readKeyGrant(answer: readonly unknown[]): KeyGrant {
   const { birth, numbers } = readAnswer(answer, 6)
-  const [requests = 0, requestParts = 0, tokens = 0, tokenParts = 0, places = 0, lent = 0] = numbers
+  const [requests = 0, requestParts = 0, tokens = 0, tokenParts = 0, slots = 0, lent = 0] = numbers
   return {
     birth,
     requests: { granted: requests, parts: requestParts, isLent: false },
     tokens: { granted: tokens, parts: tokenParts, isLent: lent === 1 },
-    places,
+    slots,
   }
 }
 

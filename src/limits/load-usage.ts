@@ -166,8 +166,8 @@ async function readSince(
       const beginning = startsAtMs === budget.createdAt ? beginnings.get(budget.id) : undefined
       const fromMs = beginning === undefined ? startsAtMs : hourOf(startsAtMs).endsAtMs
       const { scope } = budget
-      const place = scope.type === 'key' ? { keyId: scope.keyId } : { gateId: scope.gateId }
-      return [{ budget, beginning, range: { ...place, fromMs, untilMs } }]
+      const dimensions = scope.type === 'key' ? { keyId: scope.keyId } : { gateId: scope.gateId }
+      return [{ budget, beginning, range: { ...dimensions, fromMs, untilMs } }]
     })
     const used = await sums.ofRanges(
       accountId,
@@ -187,11 +187,11 @@ function toPast(sum: Awaited<ReturnType<LedgerSums['since']>>[number]): PastUsag
 
 /** Represents usage that counts only for this budget. */
 function toPastOf({ accountId, scope }: Budget, amounts: UsedSoFar): PastUsage {
-  const place =
+  const dimensions =
     scope.type === 'key'
       ? { keyId: scope.keyId, gateId: '' }
       : { keyId: '' as KeyId, gateId: scope.gateId }
-  return { ...amounts, ...place, accountId, countsForQuota: false }
+  return { ...amounts, ...dimensions, accountId, countsForQuota: false }
 }
 
 const RETRY_MS = 5_000

@@ -226,7 +226,7 @@ describe('concurrent calls', () => {
     expect(limits.admit(caller).headers['x-ratelimit-remaining-requests']).toBe('7')
   })
 
-  test('releasing twice gives one place back', () => {
+  test('releasing twice gives one slot back', () => {
     const limits = new CallLimits(createClock())
     const caller = createCaller(10, 2)
     const first = limits.admit(caller)

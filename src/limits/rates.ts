@@ -68,15 +68,15 @@ export abstract class Rates<Bucket extends RateBucket = RateBucket> {
   protected lackingFor(tokens: number, nowMs: number): LimitName | 'ask' | undefined {
     const request = this.requests.has(1, nowMs)
     if (request === 'no') return 'requests'
-    const place = this.hasPlace(nowMs)
-    if (place === 'no') return 'concurrent'
+    const slot = this.hasSlot(nowMs)
+    if (slot === 'no') return 'concurrent'
     const enough = this.tokens.has(Math.max(1, tokens), nowMs, this.running === 0)
     if (enough === 'no') return 'tokens'
-    return request === 'ask' || place === 'ask' || enough === 'ask' ? 'ask' : undefined
+    return request === 'ask' || slot === 'ask' || enough === 'ask' ? 'ask' : undefined
   }
 
   /** Whether one more call may run. */
-  protected hasPlace(_nowMs: number): Availability {
+  protected hasSlot(_nowMs: number): Availability {
     return this.running < this.limits.concurrentCalls ? 'yes' : 'no'
   }
 

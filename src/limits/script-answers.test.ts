@@ -12,7 +12,7 @@ test('the grant of a key is read', () => {
     birth: 'born',
     requests: { granted: 3, parts: 180_000, isLent: false },
     tokens: { granted: 50, parts: -60_000, isLent: true },
-    places: 2,
+    slots: 2,
   })
 })
 

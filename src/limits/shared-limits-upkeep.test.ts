@@ -127,7 +127,7 @@ describe('a round of upkeep', () => {
     for (let index = 0; index < 250; index += 1)
       await admit(node, clock, { key: `key_${index}`, limits })
     const before = store.asked.length
-    // Places of calls that run are renewed.
+    // Slots of calls that run are renewed.
     clock.nowMs += 5_000
     expect([await round(node, store), await round(node, store)]).toEqual([200, 51])
     // Each key once, and the account once, for what it has used.

@@ -391,7 +391,7 @@ describeIf(HAS_REDIS, 'needs redis-server')('several nodes', () => {
     expect(await ask()).toHaveLength(3)
   })
 
-  test('never run more calls at once than the limit, and lose no place', async () => {
+  test('never run more calls at once than the limit, and lose no slot', async () => {
     const step = fc.oneof(
       {
         weight: 6,
@@ -431,7 +431,7 @@ describeIf(HAS_REDIS, 'needs redis-server')('several nodes', () => {
             }
             expect(open.length).toBeLessThanOrEqual(concurrentCalls)
           }
-          // When they have ended, one node can have every place: nothing is lost.
+          // When they have ended, one node can have every slot: nothing is lost.
           const [other] = nodes
           for (const ticket of open) ticket.settle(spent({}))
           await settled(nodes)
@@ -445,7 +445,7 @@ describeIf(HAS_REDIS, 'needs redis-server')('several nodes', () => {
     )
   })
 
-  test('a place taken again while the node gives it back is not given to another node', async () => {
+  test('a slot taken again while the node gives it back is not given to another node', async () => {
     const { nodes } = startNodes(redis.client, 2, { concurrentCalls: 3 })
     const [first, second] = nodes
     if (first === undefined || second === undefined) throw new Error('no node')
@@ -460,7 +460,7 @@ describeIf(HAS_REDIS, 'needs redis-server')('several nodes', () => {
     expect(running).toBe(3)
   })
 
-  test('the places of a node that died are free after its lease, and not before', async () => {
+  test('the slots of a node that died are free after its lease, and not before', async () => {
     const { clock, nodes } = startNodes(redis.client, 2, { concurrentCalls: 4 })
     const [dying, other] = nodes
     for (let call = 0; call < 3; call++)
@@ -473,7 +473,7 @@ describeIf(HAS_REDIS, 'needs redis-server')('several nodes', () => {
     expect(isTicket((await other?.admit()) ?? (null as never))).toBe(true)
   })
 
-  test('long calls keep their places, however long they run', async () => {
+  test('long calls keep their slots, however long they run', async () => {
     const { clock, nodes } = startNodes(redis.client, 2, { concurrentCalls: 2 })
     await nodes[0]?.admit()
     await nodes[0]?.admit()

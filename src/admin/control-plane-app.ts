@@ -66,7 +66,15 @@ export interface ControlPlaneDependencies {
   readonly checkOwnedModel: (model: OwnedModel) => Promise<OwnedModel>
   readonly keys: Pick<
     KeyRegistry,
-    'list' | 'create' | 'import' | 'update' | 'rotate' | 'delete' | 'nameOf' | 'deletedNamesOf'
+    | 'list'
+    | 'recordOf'
+    | 'create'
+    | 'import'
+    | 'update'
+    | 'rotate'
+    | 'delete'
+    | 'nameOf'
+    | 'deletedNamesOf'
   >
   readonly providerKeys: Pick<ProviderKeyRegistry, 'list' | 'set' | 'setActive' | 'delete'>
   /** Asks the provider, for a few seconds at most, whether it accepts the key; never rejects. */

@@ -4,6 +4,7 @@ import type { ChangeActor, ChangeOrigin } from '../core/audit.ts'
 import { GatewayError, invalidRequest } from '../core/errors.ts'
 import { HTTP_METHODS, isJsonContentType } from '../core/http.ts'
 import type { CallId } from '../core/ids.ts'
+import { assertAddress } from '../gateway/access-token.ts'
 import { assertSameOrigin } from '../identity/same-origin.ts'
 import { type AssertMayStillAct, withOrigin } from '../store/changes/change-origin.ts'
 import { watchChanges } from '../store/changes/changes-made.ts'
@@ -24,7 +25,7 @@ import { PLAYGROUND_PATH } from './resources/playground.ts'
 
 /** A request, with what the middlewares have found out about it. */
 export interface ControlRequest {
-  readonly request: Request
+  request: Request
   readonly requestId: CallId
   readonly clientAddress: string | undefined
   /** The routes at this address and related ones. Undefined: the address is unknown. */
@@ -183,6 +184,45 @@ export async function authenticateCaller(
       sessionExpiresAt: expiresAt,
     },
   }
+}
+
+/**
+ * All that an access token reaches here: who it is, and its own usage. Everything else is for API
+ * keys and users.
+ */
+const TOKEN_ROUTES: ReadonlyMap<string, 'itself' | 'usage'> = new Map([
+  ['GET /v1/session', 'itself'],
+  ['GET /v1/analytics', 'usage'],
+  ['GET /v1/analytics/latency', 'usage'],
+])
+
+/** @throws GatewayError `forbidden` for an access token on any other route */
+export const holdToken: Middleware = async (context, next) => {
+  const { caller, request, clientAddress } = context
+  if (caller?.token === undefined) return await next()
+  assertAddress(caller, clientAddress)
+  const method = request.method === 'HEAD' ? 'GET' : request.method
+  const kind = TOKEN_ROUTES.get(`${method} ${getPath(request)}`)
+  if (kind === undefined)
+    throw new GatewayError(
+      'forbidden',
+      'An access token can only call gates and read its own usage. Use an API key, or sign in.',
+      { code: 'access_token' },
+    )
+  if (kind === 'usage') context.request = ofKey(request, caller.keyId)
+  return await next()
+}
+
+/** @throws GatewayError `forbidden` when it asks for another key's usage */
+function ofKey(request: Request, keyId: string): Request {
+  const url = new URL(request.url)
+  const asked = url.searchParams.getAll('key')
+  if (asked.some((key) => key !== keyId))
+    throw new GatewayError('forbidden', "'key': an access token can read its own usage only.", {
+      param: 'key',
+    })
+  url.searchParams.set('key', keyId)
+  return new Request(url.href, request)
 }
 
 export const limitRate: Middleware = async ({ caller }, next, { requestRates }) => {

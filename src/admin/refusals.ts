@@ -8,7 +8,7 @@ import { encodeError } from '../wire/envelope.ts'
  * Finds text that looks like one of the gateway's keys, wherever a caller may have pasted it: a
  * field's name, a parameter, a path.
  */
-const KEY_LIKE = /\b(sk-svc-|svc_|legacy_)[\x21\x23-\x5b\x5d-\x7e]{8,}(?<!:)/g
+const KEY_LIKE = /\b(sk-svc-|at-svc-|svc_|legacy_)[\x21\x23-\x5b\x5d-\x7e]{8,}(?<!:)/g
 
 /** Enough to be useful, while the answer stays smaller than the request. */
 const MAX_PROBLEMS = 100

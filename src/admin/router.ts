@@ -18,6 +18,7 @@ import {
   type ControlRequest,
   confirmChanges,
   findRoute,
+  holdToken,
   limitRate,
   limitSignIns,
   type Middleware,
@@ -52,6 +53,7 @@ const RESOURCES: readonly Resource[] = [
   at('targets', () => import('./resources/targets.ts'), 'bindGateFallbacks'),
   at('playground', () => import('./resources/playground.ts'), 'bindPlayground'),
   at('keys', () => import('./resources/keys.ts'), 'bindKeys'),
+  at('access-tokens', () => import('./resources/access-tokens.ts'), 'bindAccessTokens'),
   at('owned-models', () => import('./resources/owned-models.ts'), 'bindOwnedModels'),
   at('provider-keys', () => import('./resources/provider-keys.ts'), 'bindProviderKeys'),
   // Before the single call, whose path would match it.
@@ -103,6 +105,7 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
     findRoute,
     refuseOtherSites,
     authenticate,
+    holdToken,
     limitRate,
     limitSignIns,
     readBody,

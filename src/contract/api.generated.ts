@@ -1,6 +1,8 @@
 /** What the gateway is asked and answers over HTTP. Generated from its OpenAPI document by scripts/docs.ts: `make fmt` renews it. */
 
 export interface Schemas {
+  readonly "AccessToken": { readonly "id": string; readonly "createdAt": string; readonly "lastUsedAt": string | null; readonly "createdBy": string | null; readonly "expiresAt": string | null; readonly "previous": { readonly "maskedPrefix": string; readonly "endsAt": string } | null; readonly "name": string; readonly "maskedPrefix": string; readonly "owner": { readonly "type": "member" | "tag"; readonly "id": string } | null; readonly "gates": readonly (string)[] | null; readonly "requestsPerMinute": number | null; readonly "tokensPerMinute": number | null; readonly "concurrentCalls": number | null; readonly "ipRanges": readonly (string)[] | null; readonly "overrides": boolean }
+  readonly "AccessTokenList": { readonly "data": readonly (Schemas["AccessToken"])[]; readonly "nextCursor": string | null }
   readonly "Account": { readonly "id": string; readonly "name": string; readonly "plan": string; readonly "limits": { readonly "requestsPerMinute": number | null; readonly "tokensPerMinute": number | null; readonly "concurrentCalls": number | null; readonly "accountRequestsPerMinute": number | null; readonly "accountConcurrentCalls": number | null; readonly "monthlyTokens": number | null; readonly "monthlySpendUsd": number | null }; readonly "quota": { readonly "tokens": { readonly "limit": number | null; readonly "used": number; readonly "reserved": number; readonly "resetsAt": string }; readonly "spend": { readonly "limit": number | null; readonly "used": number; readonly "reserved": number; readonly "resetsAt": string; readonly "unpricedCalls": number } }; readonly "retention": { readonly "callLogDays": number; readonly "hourlySumsDays": number; readonly "auditLogDays": number } }
   readonly "AccountName": { readonly "id": string; readonly "name": string }
   readonly "AltChatRequest": { readonly "gate_id"?: string | null | undefined; readonly "model"?: string | null | undefined; readonly "temperature"?: number | null | undefined; readonly "top_p"?: number | null | undefined; readonly "max_tokens"?: number | null | undefined; readonly "stream"?: boolean | null | undefined; readonly "stop"?: string | readonly (string)[] | null | undefined; readonly "random_seed"?: number | null | undefined; readonly "metadata"?: { readonly [name: string]: unknown } | null | undefined; readonly "prompt_cache_key"?: string | null | undefined; readonly "messages": readonly ({ readonly "role": string; readonly [name: string]: unknown })[]; readonly "presence_penalty"?: number | null | undefined; readonly "frequency_penalty"?: number | null | undefined; readonly "n"?: number | null | undefined; readonly "tools"?: readonly ({ readonly [name: string]: unknown })[] | null | undefined; readonly "tool_choice"?: string | { readonly [name: string]: unknown } | null | undefined; readonly "parallel_tool_calls"?: boolean | null | undefined; readonly "response_format"?: { readonly "type": string; readonly [name: string]: unknown } | null | undefined; readonly "prediction"?: { readonly [name: string]: unknown } | null | undefined; readonly "reasoning_effort"?: string | null | undefined; readonly "prompt_mode"?: string | null | undefined; readonly "guardrails"?: readonly ({ readonly [name: string]: unknown })[] | null | undefined; readonly "service_tier"?: string | null | undefined; readonly "safe_prompt"?: boolean | null | undefined; readonly [name: string]: unknown }
@@ -8,7 +10,7 @@ export interface Schemas {
   readonly "AltModel": { readonly "id": string; readonly "object": "model"; readonly "created": number; readonly "owned_by": string; readonly "capabilities": { readonly "completion_chat": boolean; readonly "completion_fim": boolean; readonly [name: string]: unknown }; readonly [name: string]: unknown }
   readonly "AltModelList": { readonly "object": "list"; readonly "data": readonly (Schemas["AltModel"])[] }
   readonly "Analytics": { readonly "from": string; readonly "to": string; readonly "interval": string; readonly "groupBy": string | null; readonly "data": readonly (Schemas["UsageSum"])[]; readonly "nextCursor": string | null }
-  readonly "ApiKey": { readonly "id": string; readonly "name": string; readonly "maskedPrefix": string; readonly "createdAt": string; readonly "lastUsedAt": string | null; readonly "createdBy": string | null; readonly "expiresAt": string | null; readonly "previous": { readonly "maskedPrefix": string; readonly "endsAt": string } | null }
+  readonly "ApiKey": { readonly "id": string; readonly "createdAt": string; readonly "lastUsedAt": string | null; readonly "createdBy": string | null; readonly "expiresAt": string | null; readonly "previous": { readonly "maskedPrefix": string; readonly "endsAt": string } | null; readonly "name": string; readonly "maskedPrefix": string }
   readonly "ApiKeyList": { readonly "data": readonly (Schemas["ApiKey"])[]; readonly "nextCursor": string | null }
   readonly "AskForInvitationOffer": { readonly "invitation": string }
   readonly "Attempt": { readonly "target": string; readonly "status": number | null; readonly "afterMs": number; readonly "durationMs": number; readonly "errorKind": "invalid_request" | "unauthorized" | "forbidden" | "gate_not_found" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "precondition_failed" | "payload_too_large" | "upgrade_not_supported" | "rate_limited" | "quota_exceeded" | "upstream_error" | "provider_auth_failed" | "upstream_timeout" | "unavailable" | "internal_error" | null; readonly "errorCode": string | null }
@@ -28,6 +30,7 @@ export interface Schemas {
   readonly "CostPart": { readonly "kind": "input" | "cachedInput" | "cacheWrite" | "cacheWriteHour" | "inputAudio" | "cachedInputAudio" | "outputAudio" | "output" | "reasoning" | "request" | "webSearch" | "fileSearch" | "codeInterpreter" | "imageGeneration" | "otherTool"; readonly "count": number; readonly "usdPerMillion": number; readonly "usd": number }
   readonly "CostWithParts": { readonly "usd": number | null; readonly "status": "exact" | "estimated" | "unknown"; readonly "source": string | null; readonly "parts": readonly (Schemas["CostPart"])[] | null }
   readonly "CountTokensRequest": { readonly "gate_id"?: string | null | undefined; readonly "model"?: string | null | undefined; readonly "messages": readonly ({ readonly "role": string; readonly [name: string]: unknown })[]; readonly "system"?: string | readonly ({ readonly [name: string]: unknown })[] | null | undefined; readonly "tools"?: readonly ({ readonly [name: string]: unknown })[] | null | undefined; readonly "tool_choice"?: { readonly "type": string; readonly [name: string]: unknown } | null | undefined; readonly "thinking"?: { readonly "type": string; readonly [name: string]: unknown } | null | undefined; readonly [name: string]: unknown }
+  readonly "CreateAccessToken": { readonly "name": string; readonly "expiresAt"?: string | null | undefined; readonly "owner"?: { readonly "type": "member" | "tag"; readonly "id": string } | null | undefined; readonly "gates"?: readonly (string)[] | null | undefined; readonly "requestsPerMinute"?: number | null | undefined; readonly "tokensPerMinute"?: number | null | undefined; readonly "concurrentCalls"?: number | null | undefined; readonly "ipRanges"?: readonly (string)[] | null | undefined; readonly "overrides"?: boolean | undefined }
   readonly "CreateApiKey": { readonly "name": string; readonly "expiresAt"?: string | null | undefined }
   readonly "CreateBudget": { readonly "name"?: string | undefined; readonly "keyId"?: string | undefined; readonly "gateId"?: string | undefined; readonly "limitTokens"?: number | undefined; readonly "limitUsd"?: number | undefined; readonly "period": "day" | "week" | "month" | "total"; readonly "unpriced"?: "refuse" | "allow" | undefined; readonly "alertAt"?: readonly (number)[] | undefined }
   readonly "CreateGate": { readonly "id"?: string | undefined; readonly "displayName"?: string | undefined; readonly "description"?: string | undefined; readonly "targets": readonly ({ readonly "model": string; readonly "weight"?: number | undefined })[]; readonly "strategy"?: "fallback" | "weighted" | "fastest" | undefined; readonly "hedgeAfterMs"?: number | null | undefined; readonly "defaults"?: { readonly "instructions"?: string | undefined; readonly "temperature"?: number | undefined; readonly "topP"?: number | undefined; readonly "maxOutputTokens"?: number | undefined; readonly "reasoningEffort"?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | undefined } | undefined; readonly "overrides"?: "ignore" | "reject" | "allow" | undefined; readonly "timeoutMs"?: number | null | undefined; readonly "maxRetries"?: number | undefined }
@@ -35,10 +38,11 @@ export interface Schemas {
   readonly "CreateOwnedModel": { readonly "slug": string; readonly "displayName"?: string | undefined; readonly "dialect": "openai-chat" | "openai-responses" | "mistral-fim" | "anthropic-messages" | "openai-embeddings"; readonly "baseUrl": string; readonly "upstreamModelId": string; readonly "credential"?: string | undefined; readonly "credentialHeader"?: "auto" | "authorization" | "x-api-key" | undefined; readonly "fimEndpoint"?: "auto" | "fim-completions" | "infill" | "completions-suffix" | "completions-template" | undefined; readonly "fimTemplate"?: "auto" | "codegemma" | "codellama" | "codestral" | "deepseek-coder" | "granite-code" | "qwen-coder" | "starcoder2" | undefined; readonly "pricingInput"?: number | undefined; readonly "pricingOutput"?: number | undefined; readonly "pricingCachedInput"?: number | undefined }
   readonly "CreateTag": { readonly "name": string; readonly "description"?: string | undefined }
   readonly "CreateWebhook": { readonly "url": string; readonly "secret"?: string | undefined; readonly "events": readonly ("budget.threshold" | "budget.exhausted" | "provider.degraded" | "target.unusable" | "store.set-back" | "redis.other")[]; readonly "active"?: boolean | undefined }
-  readonly "CreatedApiKey": { readonly "id": string; readonly "name": string; readonly "maskedPrefix": string; readonly "createdAt": string; readonly "lastUsedAt": string | null; readonly "createdBy": string | null; readonly "expiresAt": string | null; readonly "previous": { readonly "maskedPrefix": string; readonly "endsAt": string } | null; readonly "key": string }
+  readonly "CreatedAccessToken": { readonly "id": string; readonly "createdAt": string; readonly "lastUsedAt": string | null; readonly "createdBy": string | null; readonly "expiresAt": string | null; readonly "previous": { readonly "maskedPrefix": string; readonly "endsAt": string } | null; readonly "name": string; readonly "maskedPrefix": string; readonly "owner": { readonly "type": "member" | "tag"; readonly "id": string } | null; readonly "gates": readonly (string)[] | null; readonly "requestsPerMinute": number | null; readonly "tokensPerMinute": number | null; readonly "concurrentCalls": number | null; readonly "ipRanges": readonly (string)[] | null; readonly "overrides": boolean; readonly "token": string }
+  readonly "CreatedApiKey": { readonly "id": string; readonly "createdAt": string; readonly "lastUsedAt": string | null; readonly "createdBy": string | null; readonly "expiresAt": string | null; readonly "previous": { readonly "maskedPrefix": string; readonly "endsAt": string } | null; readonly "name": string; readonly "maskedPrefix": string; readonly "key": string }
   readonly "CreatedInvitation": { readonly "id": string; readonly "email": string; readonly "invitedBy": string; readonly "status": "open" | "accepted" | "expired"; readonly "createdAt": string; readonly "expiresAt": string; readonly "token": string; readonly "link": string }
   readonly "CreatedWebhook": { readonly "id": string; readonly "url": string; readonly "events": readonly ("budget.threshold" | "budget.exhausted" | "provider.degraded" | "target.unusable" | "store.set-back" | "redis.other")[]; readonly "active": boolean; readonly "createdAt": string; readonly "updatedAt": string; readonly "secret"?: string | undefined }
-  readonly "CurrentSession": { readonly "account": Schemas["AccountName"]; readonly "user": { readonly "id": string; readonly "email": string; readonly "name": string } | null; readonly "role": "owner" | "member" | null; readonly "keyId": string | null; readonly "expiresAt": string | null }
+  readonly "CurrentSession": { readonly "account": Schemas["AccountName"]; readonly "user": { readonly "id": string; readonly "email": string; readonly "name": string } | null; readonly "role": "owner" | "member" | null; readonly "keyId": string | null; readonly "accessToken": { readonly "name": string; readonly "gates": readonly (string)[] | null } | null; readonly "expiresAt": string | null }
   readonly "Embeddings": { readonly "object": "list"; readonly "data": readonly ({ readonly "object": "embedding"; readonly "index": number; readonly "embedding": readonly (number)[] | string; readonly [name: string]: unknown })[]; readonly "model": string; readonly "usage"?: { readonly "prompt_tokens": number; readonly "completion_tokens"?: number | undefined; readonly "total_tokens": number; readonly [name: string]: unknown } | null | undefined; readonly [name: string]: unknown }
   readonly "EmbeddingsRequest": { readonly "gate_id"?: string | null | undefined; readonly "model"?: string | null | undefined; readonly "input": string | readonly (string | number | readonly (number)[])[]; readonly "dimensions"?: number | null | undefined; readonly "encoding_format"?: "float" | "base64" | null | undefined; readonly "user"?: string | null | undefined; readonly [name: string]: unknown }
   readonly "Error": { readonly "error": string; readonly "message": string; readonly "details"?: unknown | undefined }
@@ -97,6 +101,7 @@ export interface Schemas {
   readonly "TargetHealthList": { readonly "data": readonly (Schemas["TargetHealth"])[]; readonly "nextCursor": null; readonly "seenSince": string }
   readonly "TestGate": Record<string, never>
   readonly "TokenCount": { readonly "input_tokens": number; readonly [name: string]: unknown }
+  readonly "UpdateAccessToken": { readonly "name"?: string | undefined; readonly "expiresAt"?: string | null | undefined; readonly "owner"?: { readonly "type": "member" | "tag"; readonly "id": string } | null | undefined; readonly "gates"?: readonly (string)[] | null | undefined; readonly "requestsPerMinute"?: number | null | undefined; readonly "tokensPerMinute"?: number | null | undefined; readonly "concurrentCalls"?: number | null | undefined; readonly "ipRanges"?: readonly (string)[] | null | undefined; readonly "overrides"?: boolean | undefined }
   readonly "UpdateAccount": { readonly "name"?: string | undefined }
   readonly "UpdateApiKey": { readonly "name"?: string | undefined; readonly "expiresAt"?: string | null | undefined }
   readonly "UpdateBudget": { readonly "name"?: string | undefined; readonly "limitTokens"?: number | undefined; readonly "limitUsd"?: number | undefined; readonly "unpriced"?: "refuse" | "allow" | undefined; readonly "alertAt"?: readonly (number)[] | undefined }
@@ -118,6 +123,10 @@ export interface Schemas {
 }
 
 export interface Api {
+  readonly "DELETE /v1/access-tokens/{id}": {
+    readonly question: { readonly path: { readonly "id": string } }
+    readonly answer: null
+  }
   readonly "DELETE /v1/budgets/{id}": {
     readonly question: { readonly path: { readonly "id": string } }
     readonly answer: null
@@ -197,6 +206,14 @@ export interface Api {
   readonly "GET /readyz": {
     readonly question: Record<never, never>
     readonly answer: Schemas["Readiness"]
+  }
+  readonly "GET /v1/access-tokens": {
+    readonly question: { readonly query?: { readonly "limit"?: number | undefined; readonly "cursor"?: string | undefined } }
+    readonly answer: Schemas["AccessTokenList"]
+  }
+  readonly "GET /v1/access-tokens/{id}": {
+    readonly question: { readonly path: { readonly "id": string } }
+    readonly answer: Schemas["AccessToken"]
   }
   readonly "GET /v1/account": {
     readonly question: Record<never, never>
@@ -338,6 +355,10 @@ export interface Api {
     readonly question: { readonly path: { readonly "id": string } }
     readonly answer: Schemas["Webhook"]
   }
+  readonly "PATCH /v1/access-tokens/{id}": {
+    readonly question: { readonly path: { readonly "id": string }; readonly body: Schemas["UpdateAccessToken"] }
+    readonly answer: Schemas["AccessToken"]
+  }
   readonly "PATCH /v1/account": {
     readonly question: { readonly body: Schemas["UpdateAccount"] }
     readonly answer: Schemas["AccountName"]
@@ -381,6 +402,14 @@ export interface Api {
   readonly "POST /alt/v1/fim/completions": {
     readonly question: { readonly body: Schemas["FimRequest"] }
     readonly answer: Schemas["ChatCompletion"]
+  }
+  readonly "POST /v1/access-tokens": {
+    readonly question: { readonly body: Schemas["CreateAccessToken"] }
+    readonly answer: Schemas["CreatedAccessToken"]
+  }
+  readonly "POST /v1/access-tokens/{id}/rotate": {
+    readonly question: { readonly path: { readonly "id": string }; readonly body: Schemas["RotateApiKey"] }
+    readonly answer: Schemas["CreatedAccessToken"]
   }
   readonly "POST /v1/auth/invitation": {
     readonly question: { readonly body: Schemas["AskForInvitationOffer"] }

@@ -13,10 +13,9 @@ const name = label({ min: 1, max: 120 }).meta({
   example: 'production',
 })
 
-const keyFields = {
+/** What keys and access tokens have alike. */
+export const keyFacts = {
   id: z.string(),
-  name,
-  maskedPrefix: z.string().meta({ example: 'sk-svc-ab12…' }),
   createdAt: z.iso.datetime(),
   lastUsedAt: z.iso.datetime().nullable().meta({ description: 'Null: never used.' }),
   createdBy: z
@@ -38,6 +37,12 @@ const keyFields = {
     }),
 }
 
+const keyFields = {
+  ...keyFacts,
+  name,
+  maskedPrefix: z.string().meta({ example: 'sk-svc-ab12…' }),
+}
+
 const keyBody = z.object(keyFields).meta({ id: 'ApiKey' })
 
 const createdKeyBody = z
@@ -47,7 +52,7 @@ const createdKeyBody = z
   })
   .meta({ id: 'CreatedApiKey' })
 
-const expiresAt = z.iso
+export const expiresAt = z.iso
   .datetime({
     offset: true,
     abort: true,

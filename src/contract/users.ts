@@ -120,7 +120,19 @@ export const currentSessionBody = z
     user: userBody.nullable().meta({ description: 'null: asked with an API key.' }),
     role: role.nullable(),
     keyId: z.string().nullable().meta({ description: 'null: asked with a session.' }),
-    expiresAt: time.nullable().meta({ description: 'When the session ends.' }),
+    accessToken: z
+      .object({
+        name: z.string(),
+        gates: z
+          .array(z.string())
+          .nullable()
+          .meta({ description: 'The gates that it may call and that exist; null: all.' }),
+      })
+      .nullable()
+      .meta({ description: 'null: asked with a session or an API key.' }),
+    expiresAt: time
+      .nullable()
+      .meta({ description: 'When the session, key or access token expires.' }),
   })
   .meta({ id: 'CurrentSession' })
 

@@ -1,5 +1,6 @@
 /** The form of a key, and its stored form: a hash and a masked prefix, never the key itself. */
 import { randomBytes } from 'node:crypto'
+import { isAccessToken, type TOKEN_PREFIX, type TokenRules } from './access-token.ts'
 import type { AccountId, KeyId } from './ids.ts'
 import { Secret } from './secret.ts'
 
@@ -20,6 +21,8 @@ export interface ApiKey {
   readonly expiresAt: number | null
   /** The text before the last rotation while it is still valid; null: none. */
   readonly previous: PreviousKey | null
+  /** Set for an access token, which can only call. Undefined: an API key, with full access. */
+  readonly token?: TokenRules | undefined
 }
 
 export interface PreviousKey {
@@ -57,8 +60,8 @@ export function describeGuessableKey(key: string): string | undefined {
   )
 }
 
-export function generateApiKey(): Secret {
-  return new Secret(`sk-svc-${randomBytes(32).toString('hex')}`)
+export function generateApiKey(prefix: typeof TOKEN_PREFIX | 'sk-svc-' = 'sk-svc-'): Secret {
+  return new Secret(`${prefix}${randomBytes(32).toString('hex')}`)
 }
 
 export function hashApiKey(key: string): string {
@@ -72,12 +75,12 @@ export function maskApiKey(key: string): string {
 
 /** In the key's own spelling: a new key's prefix may have either case. */
 function prefixOf(key: string): string {
-  return /^(?:sk-svc-|svc_|legacy_)/i.exec(key)?.[0] ?? ''
+  return /^(?:sk-svc-|at-svc-|svc_|legacy_)/i.exec(key)?.[0] ?? ''
 }
 
 /** The hashes under which a key may be recorded as deleted; new keys are case-insensitive. */
 export function hashesOfSpellings(key: string): readonly string[] {
-  if (!isNewKey(key)) return [hashApiKey(key)]
+  if (!isNewKey(key) && !isAccessToken(key)) return [hashApiKey(key)]
   return [...new Set([key, key.toLowerCase()].map(hashApiKey))]
 }
 
@@ -98,6 +101,7 @@ export function toPublicKey(key: ApiKey) {
             maskedPrefix: key.previous.maskedPrefix,
             endsAt: new Date(key.previous.endsAt).toISOString(),
           },
+    ...key.token,
   }
 }
 

@@ -3,6 +3,7 @@
  * I/O while this node is up to date.
  */
 
+import { isAccessToken } from '../core/access-token.ts'
 import { hashApiKey, isLegacyKey, isNewKey } from '../core/api-key.ts'
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -41,7 +42,7 @@ export function authenticate(
   keyHeader?: string,
 ): Caller {
   const key = readKey(headers, keyHeader)
-  const hasOurForm = isNewKey(key) || isLegacyKey(key)
+  const hasOurForm = isNewKey(key) || isAccessToken(key) || isLegacyKey(key)
   const caller = hasOurForm ? ports.keys.find(hashApiKey(key)) : undefined
   ports.freshness?.assertKnown(caller?.accountId)
   if (caller === undefined) throw unauthorized(hasOurForm ? INVALID : FOREIGN)

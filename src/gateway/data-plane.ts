@@ -10,7 +10,7 @@ import type { Dialect, Envelope } from '../wire/dialect.ts'
 import { CALL_ENDPOINTS } from '../wire/dialects.ts'
 import { listModels, modelShapeOf, newIdHeaders, retrieveModel } from './models/list-models.ts'
 import { type ModelShape, speaksMessages } from './models/model-shapes.ts'
-import { createPipeline, type PipelinePorts } from './pipeline.ts'
+import { type ClientAddress, createPipeline, type PipelinePorts } from './pipeline.ts'
 import { refuse } from './refuse.ts'
 
 /** Each endpoint with its path after the base address, for messages to clients. */
@@ -48,7 +48,7 @@ function isBase(path: string): boolean {
   return start < 0 || segments.slice(start).every((one) => one === '' || VERSION.test(one))
 }
 
-type Handler = (request: HttpRequest) => Promise<Answer>
+type Handler = (request: HttpRequest, addressOf?: ClientAddress) => Promise<Answer>
 
 export interface DataPlane {
   /** The handler of a path, for every method. */
@@ -59,17 +59,17 @@ export function createDataPlane(ports: PipelinePorts): DataPlane {
   const serveCall = createPipeline(ports)
   const handlers = new Map<string, Handler>()
   for (const path of MODEL_LISTS)
-    handlers.set(path, (request) =>
-      answerGet(request, path, (shape) => listModels(ports, request, shape)),
+    handlers.set(path, (request, addressOf) =>
+      answerGet(request, path, (shape) => listModels(ports, request, shape, addressOf)),
     )
   const serveModel =
     (path: string): Handler =>
-    (request) =>
-      answerGet(request, path, (shape) => retrieveModel(ports, request, shape))
+    (request, addressOf) =>
+      answerGet(request, path, (shape) => retrieveModel(ports, request, shape, addressOf))
   for (const [path, dialect] of Object.entries(CALL_ENDPOINTS)) {
-    handlers.set(path, (request) =>
+    handlers.set(path, (request, addressOf) =>
       request.method === 'POST'
-        ? serveCall(request, dialect)
+        ? serveCall(request, dialect, undefined, addressOf)
         : Promise.resolve(refuseOtherMethod(request, dialect.envelope)),
     )
   }

@@ -11,6 +11,7 @@ import type { CallId } from '../core/ids.ts'
 import type { Answer, HttpRequest } from '../net/messages.ts'
 import type { Dialect } from '../wire/dialect.ts'
 import { accept, type BodyLimits } from './accept.ts'
+import { assertAddress, findGate } from './access-token.ts'
 import { admit } from './admit.ts'
 import type { AskPorts } from './attempt/ask-target.ts'
 import { attemptTargets } from './attempt/attempt-targets.ts'
@@ -45,27 +46,32 @@ export interface KnownCall {
   readonly id?: CallId
 }
 
+/** The client's address, looked up only when it is needed; undefined: unknown. */
+export type ClientAddress = () => string | undefined
+
 /** @param known undefined: authenticate by the request's headers */
 export type Pipeline = (
   request: HttpRequest,
   dialect: Dialect,
   known?: KnownCall,
+  addressOf?: ClientAddress,
 ) => Promise<Answer>
 
 export function createPipeline(ports: PipelinePorts): Pipeline {
   // Anonymous on purpose: a named function expression allocates a scope per call.
-  return async (request, dialect, known) => {
+  return async (request, dialect, known, addressOf) => {
     const call = beginCall(ports, request, dialect, known?.id)
     let slot: Slot | undefined
     try {
       await whenFresh(ports)
       const caller = known?.caller ?? authenticate(ports, request.headers, dialect.keyHeader)
+      if (caller.token !== undefined) assertAddress(caller, addressOf?.())
       call.caller = caller
       // Before the body is read, so that a key cannot hold more bodies than its concurrent calls.
       slot = ports.limits.acquireSlot(caller, call.begunAt)
       const accepted = await accept(ports, request, call)
       call.accepted = accepted
-      const gate = ports.gates.find(caller.accountId, accepted.gateId)
+      const gate = findGate(ports.gates, caller, accepted.gateId)
       call.gate = gate
       const notReady = ports.limits.whenReady(caller, accepted.gateId)
       if (notReady !== undefined) await waitInTime(ports, notReady, gate)

@@ -2,6 +2,7 @@
  * The ports of the hot path, implemented by store/, ledger/, snapshots/, limits/ and cluster/ and
  * connected in run/.
  */
+import type { TokenRules } from '../core/access-token.ts'
 import type { CallRecord } from '../core/call.ts'
 import type { Cost, OtherPrice, ToolKind, ToolUses } from '../core/cost.ts'
 import type { GatewayError, TargetFault } from '../core/errors.ts'
@@ -22,6 +23,8 @@ export interface Caller {
   readonly owner?: string | undefined
   /** Authenticated with the text that the key had before it was rotated, which expires soon. */
   readonly isOldText?: true
+  /** Set when the caller presented an access token. Undefined: full access. */
+  readonly token?: TokenRules | undefined
 }
 
 /** Infinite: no limit. */

@@ -36,13 +36,13 @@ function keepThoseWithin(
   const [member = ''] = targets.map(reaching)
   throw new GatewayError(
     'invalid_request',
-    `'${member}' reaches other models than the gate's, or objects in the provider's account, which this gateway's accounts share: ${OWN_KEY}, or leave it out.`,
+    `'${member}' reaches other models than the gate's, or objects in the provider's account, ${describeShared(targets[0])}, or leave it out.`,
     { code: 'provider_account_id', param: member },
   )
 }
 
-function hasOwners({ owner, ownerMembers, ownerTools }: Target): boolean {
-  return owner === 'platform' && (ownerMembers !== undefined || ownerTools !== undefined)
+function hasOwners({ staysWithinGate, ownerMembers, ownerTools }: Target): boolean {
+  return staysWithinGate && (ownerMembers !== undefined || ownerTools !== undefined)
 }
 
 function findReaching(
@@ -185,9 +185,13 @@ function hasOneOf(raw: Uint8Array, types: readonly string[]): boolean {
   return types.some((type) => hasNeedle.call(raw, `"${type}`))
 }
 
-const OWN_KEY =
-  'calls with it need your own key of the provider. ' +
-  'Set one (PUT /v1/provider-keys, or: gatehouse provider-keys set PROVIDER)'
+/** Why the caller may not use the provider's account, and what to do. */
+function describeShared(target: Pick<Target, 'isByToken'> | undefined): string {
+  return target?.isByToken === true
+    ? 'which an access token may not use: call with an API key'
+    : "which this gateway's accounts share: calls with it need your own key of the provider. " +
+        'Set one (PUT /v1/provider-keys, or: gatehouse provider-keys set PROVIDER)'
+}
 
 // On a credential that accounts share, the id of a file, a vector store or a container could open
 // another account's object at the provider. The operator's account may name ids, because these
@@ -229,7 +233,7 @@ export function keepOwnIds(
     )
   throw new GatewayError(
     'invalid_request',
-    `'${member}' names something in the provider's account, which this gateway's accounts share: ${OWN_KEY}, or send the content itself.`,
+    `'${member}' names something in the provider's account, ${describeShared(targets[0])}, or send the content itself.`,
     { code: 'provider_account_id', param: member },
   )
 }
@@ -240,7 +244,7 @@ export function keepOwnIds(
  */
 export function refuseOwnersAddresses(
   { messages }: ChatRequest,
-  { isShared, ownerHosts }: Pick<Target, 'isShared' | 'ownerHosts'>,
+  { isShared, isByToken, ownerHosts }: Pick<Target, 'isShared' | 'isByToken' | 'ownerHosts'>,
 ): void {
   if (ownerHosts === undefined || !isShared) return
   for (const { content } of messages)
@@ -249,7 +253,7 @@ export function refuseOwnersAddresses(
       if (!ownerHosts.test(hostOf(part.source.url))) continue
       throw new GatewayError(
         'invalid_request',
-        `The address of a picture or document refers to the provider's account, which this gateway's accounts share: ${OWN_KEY}, or send the content itself.`,
+        `The address of a picture or document refers to the provider's account, ${describeShared({ isByToken })}, or send the content itself.`,
         { code: 'provider_account_id', param: 'messages' },
       )
     }

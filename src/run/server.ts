@@ -42,7 +42,10 @@ export function createRouter(
     const path = pathOf(request.url)
     if (!hasOneHost(request, path))
       return Promise.resolve(refuseRoute('invalid_request', envelopeOf(path), ONE_HOST))
-    return routes.dataPlane.find(path)?.(request) ?? routeBrowser(request, path, addressOf)
+    const handle = routes.dataPlane.find(path)
+    return handle === undefined
+      ? routeBrowser(request, path, addressOf)
+      : handle(request, () => clientAddressOf(request, routes.clientAddressHeader, addressOf))
   }
 
   /** Serves everything that a browser may request. */

@@ -2,6 +2,7 @@
  * An account's keys and their changes (create, import, rename, rotate, delete), in the store and in
  * this node's snapshot. Stores no key's text, only its hash, and knows nothing of HTTP.
  */
+import { TOKEN_PREFIX, type TokenRules } from '../core/access-token.ts'
 import {
   type ApiKey,
   describeGuessableKey,
@@ -30,12 +31,16 @@ export interface KeyLabel {
   readonly name: string
   /** Milliseconds since the Unix epoch; null or undefined: no expiry. */
   readonly expiresAt?: number | null
+  /** Set for an access token. */
+  readonly token?: TokenRules
 }
 
 export interface KeyUpdate {
   readonly name?: string | undefined
   /** Null: no expiry. */
   readonly expiresAt?: number | null | undefined
+  /** Of an access token. */
+  readonly token?: TokenRules | undefined
 }
 
 export interface CreatedKey {
@@ -78,7 +83,7 @@ export class KeyRegistry extends KeySnapshot {
   }
 
   async create(label: KeyLabel): Promise<CreatedKey> {
-    const key = generateApiKey()
+    const key = generateApiKey(prefixOf(label.token))
     return { record: await this.#add(label, key, 'key.create'), key }
   }
 
@@ -135,7 +140,11 @@ export class KeyRegistry extends KeySnapshot {
    * @throws GatewayError `not_found`; `invalid_request` for an expiry that is not in the future,
    * `conflict` when the key has expired, which is final
    */
-  update(accountId: AccountId, keyId: KeyId, { name, expiresAt }: KeyUpdate): Promise<ApiKey> {
+  update(
+    accountId: AccountId,
+    keyId: KeyId,
+    { name, expiresAt, token }: KeyUpdate,
+  ): Promise<ApiKey> {
     const nowMs = this.clock.now()
     return this.#change(accountId, keyId, {
       action: 'key.update',
@@ -148,6 +157,7 @@ export class KeyRegistry extends KeySnapshot {
           ...key,
           name: name ?? key.name,
           expiresAt: expiresAt === undefined ? key.expiresAt : expiresAt,
+          token: token ?? key.token,
         }
       },
     })
@@ -162,7 +172,7 @@ export class KeyRegistry extends KeySnapshot {
    */
   async rotate(accountId: AccountId, keyId: KeyId, oldEndsInMs: number): Promise<CreatedKey> {
     const nowMs = this.clock.now()
-    const key = generateApiKey()
+    const key = generateApiKey(prefixOf(this.recordOf(accountId, keyId)?.token))
     const value = key.reveal()
     const record = await this.#change(accountId, keyId, {
       action: 'key.rotate',
@@ -222,8 +232,13 @@ export class KeyRegistry extends KeySnapshot {
       createdBy: creator(),
       expiresAt: label.expiresAt ?? null,
       previous: null,
+      token: label.token,
     }
   }
+}
+
+function prefixOf(token: TokenRules | undefined): 'at-svc-' | 'sk-svc-' {
+  return token === undefined ? 'sk-svc-' : TOKEN_PREFIX
 }
 
 /**

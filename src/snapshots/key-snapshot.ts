@@ -3,7 +3,9 @@
  * Follows the changes of other nodes and writes last-used times. Never holds a key's text, creates
  * no key, and knows nothing of HTTP.
  */
+import { isDeepStrictEqual } from 'node:util'
 import type { Follower } from '../cluster/change-followers.ts'
+import type { TokenRules } from '../core/access-token.ts'
 import { type ApiKey, isLastUse } from '../core/api-key.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import type { AccountId, KeyId } from '../core/ids.ts'
@@ -82,11 +84,26 @@ export abstract class KeySnapshot implements KeyStore, Follower {
     if (!entry.isEphemeral) this.#unsaved.add(entry)
   }
 
-  /** The account's stored keys, newest first, with current last-used times. */
-  list(accountId: AccountId): readonly ApiKey[] {
+  /**
+   * The account's stored keys and access tokens, newest first, with current last-used times.
+   * @param kind undefined: both
+   */
+  list(accountId: AccountId, kind?: 'key' | 'token'): readonly ApiKey[] {
     const entries = this.#byAccount.get(accountId) ?? []
-    const keys = entries.map(({ record, lastUsedAt }) => ({ ...record, lastUsedAt }))
+    const keys = entries
+      .filter(
+        ({ record }) => kind === undefined || (record.token !== undefined) === (kind === 'token'),
+      )
+      .map(({ record, lastUsedAt }) => ({ ...record, lastUsedAt }))
     return newestFirst(keys, ({ id }) => id)
+  }
+
+  /** A stored key or access token of the account, with its current last-used time. */
+  recordOf(accountId: AccountId, keyId: KeyId): ApiKey | undefined {
+    const entry = this.#byId.get(keyId)
+    if (entry === undefined || entry.isEphemeral || entry.record.accountId !== accountId)
+      return undefined
+    return { ...entry.record, lastUsedAt: entry.lastUsedAt }
   }
 
   nameOf(keyId: KeyId): string | undefined {
@@ -218,10 +235,27 @@ export abstract class KeySnapshot implements KeyStore, Follower {
     else entries.splice(place, 1)
   }
 
-  #toCaller({ accountId, id: keyId, sha256 }: ApiKey, presentedSha256: string): Caller {
-    const limits = this.#limitsOf(accountId)
-    const caller = { accountId, keyId, limits, owner: presentedSha256 }
+  #toCaller({ accountId, id: keyId, sha256, token }: ApiKey, presentedSha256: string): Caller {
+    const limits = limitsWithin(this.#limitsOf(accountId), token)
+    const caller: Caller = {
+      accountId,
+      keyId,
+      limits,
+      owner: presentedSha256,
+      ...(token === undefined ? {} : { token }),
+    }
     return presentedSha256 === sha256 ? caller : { ...caller, isOldText: true }
+  }
+}
+
+/** The plan's limits, or a token's own where they are lower. */
+function limitsWithin(limits: KeyLimits, token: TokenRules | undefined): KeyLimits {
+  if (token === undefined) return limits
+  return {
+    ...limits,
+    requestsPerMinute: Math.min(limits.requestsPerMinute, token.requestsPerMinute ?? Infinity),
+    tokensPerMinute: Math.min(limits.tokensPerMinute, token.tokensPerMinute ?? Infinity),
+    concurrentCalls: Math.min(limits.concurrentCalls, token.concurrentCalls ?? Infinity),
   }
 }
 
@@ -244,7 +278,8 @@ function isSame(known: ApiKey, record: ApiKey): boolean {
     known.name === record.name &&
     known.expiresAt === record.expiresAt &&
     known.previous?.sha256 === record.previous?.sha256 &&
-    known.previous?.endsAt === record.previous?.endsAt
+    known.previous?.endsAt === record.previous?.endsAt &&
+    isDeepStrictEqual(known.token, record.token)
   )
 }
 

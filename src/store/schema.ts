@@ -69,6 +69,8 @@ export interface ApiKeyTable {
   previous_sha256: Generated<string | null>
   previous_masked_prefix: Generated<string | null>
   previous_ends_at: Generated<number | null>
+  /** The rules of an access token, as JSON; null: an API key. */
+  token: Generated<string | null>
 }
 
 /** The hash of a deleted or replaced key; written by a trigger. */

@@ -81,6 +81,17 @@ export const MISTRAL_HEADERS: HeaderLists = {
   ownAnswer: ['ratelimitbysize-*'],
 }
 
+/**
+ * Headers that choose who pays, or as whom the provider counts the call. They never pass with an
+ * access token, also where the operator lists them.
+ */
+export const PAYER_HEADERS: readonly string[] = [
+  // provider-name-ok: a header of the dialect
+  'anthropic-workspace-id',
+  // provider-name-ok: a header of the dialect
+  'anthropic-user-profile-id',
+]
+
 const NONE: HeaderLists = { request: [], answer: [], ownAnswer: [] }
 
 /** @param own the dialect's headers, added to those of every dialect */

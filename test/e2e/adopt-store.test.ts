@@ -31,7 +31,10 @@ function withFile<Result>(work: (database: Database) => Result): Result {
 
 const makeFileEarlier = (steps?: readonly string[]) =>
   makeEarlier(
-    { run: async (sql) => withFile((database) => database.query<never, []>(sql).all()) },
+    {
+      location: { path: join(gatehouse.dataFolder, 'gatehouse.db') },
+      run: async (sql) => withFile((database) => database.query<never, []>(sql).all()),
+    },
     steps,
   )
 

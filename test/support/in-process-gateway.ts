@@ -3,6 +3,8 @@
  * files, no waiting. A request goes in at the door and a response comes out; what else happened is
  * seen at the ports. It must not know how the stages between them work.
  */
+
+import type { TokenRules } from '../../src/core/access-token.ts'
 import { hashApiKey } from '../../src/core/api-key.ts'
 import { TOOL_KINDS, type ToolKind, type ToolUses } from '../../src/core/cost.ts'
 import { GatewayError } from '../../src/core/errors.ts'
@@ -84,6 +86,10 @@ export interface GatewayScript {
   readonly addedHeaders?: AddedHeaders
   /** Of all requests together. */
   readonly maxHeldBodyBytes?: number
+  /** The caller presents an access token with these rules; absent: an API key. */
+  readonly token?: TokenRules
+  /** The client's address; absent: unknown. */
+  readonly clientAddress?: string
   /** The caller's account is the operator's own. */
   readonly isOperators?: true
   /** Nothing costs anything that is known. */
@@ -171,6 +177,7 @@ export class InProcessGateway {
   /** For what uses them beside the data plane. */
   readonly ports: PipelinePorts
   #isKeyDeleted = false
+  readonly #clientAddress: string | undefined
   readonly #find: ReturnType<typeof createDataPlane>['find']
 
   constructor(script: GatewayScript) {
@@ -181,11 +188,13 @@ export class InProcessGateway {
     this.bodyBudget = new BodyBudget(script.maxHeldBodyBytes ?? Number.POSITIVE_INFINITY)
     const credentials = new Map<string, Credential>()
     const ownedModels = script.ownedModels ?? []
+    const caller = script.token === undefined ? CALLER : { ...CALLER, token: script.token }
+    this.#clientAddress = script.clientAddress
     this.ports = {
       clock: this.clock,
       keys: {
         find: (sha256) =>
-          sha256 === hashApiKey(CALLER_KEY) && !this.#isKeyDeleted ? CALLER : undefined,
+          sha256 === hashApiKey(CALLER_KEY) && !this.#isKeyDeleted ? caller : undefined,
         touch: (keyId) => void this.touched.push(keyId),
       },
       freshness: script.freshness,
@@ -291,7 +300,8 @@ export class InProcessGateway {
       signal: leaving.signal,
     })
     const reading = new ReadingClient(this.clock, client, leaving)
-    return { seen: reading.read(handle(request).then(toResponse)), leave: () => reading.leave() }
+    const answer = handle(request, () => this.#clientAddress)
+    return { seen: reading.read(answer.then(toResponse)), leave: () => reading.leave() }
   }
 
   /** Whatever became of the calls: nothing of them may be left. @throws what is */

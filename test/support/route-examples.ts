@@ -40,6 +40,9 @@ export const exampleBodies: Readonly<Record<string, (gateId: string) => object>>
   testGate: () => ({}),
   createKey: () => ({ name: 'example' }),
   updateKey: () => ({ name: 'Changed by a stranger' }),
+  createAccessToken: () => ({ name: 'example' }),
+  updateAccessToken: () => ({ name: 'Changed by a stranger' }),
+  rotateAccessToken: () => ({ oldEndsInSeconds: 0 }),
   rotateKey: () => ({ oldEndsInSeconds: 0 }),
   importKey: () => ({ name: 'example', key: `legacy_${crypto.randomUUID()}` }),
   setProviderKey: () => ({ key: 'example-key-for-a-provider' }),
@@ -110,6 +113,10 @@ export async function fillTenant(
     method: 'POST',
     body: { name: `${name} key` },
   })) as { key: string; id: string }
+  const { id: tokenId } = (await browser.json('/v1/access-tokens', 201, {
+    method: 'POST',
+    body: { name: `${name} token` },
+  })) as { id: string }
   const server = { url, key }
   const gateId = await createGate(server, `${name}-gate`, 'sandbox/echo')
   const { maskedKey } = (await browser.json('/v1/provider-keys/openai', 201, {
@@ -161,6 +168,8 @@ export async function fillTenant(
     ['/alt/v1/models/{id}', gateId],
     ['/v1/keys/{id}', keyId],
     ['/v1/keys/{id}/rotate', keyId],
+    ['/v1/access-tokens/{id}', tokenId],
+    ['/v1/access-tokens/{id}/rotate', tokenId],
     ['/v1/logs/{id}', callId],
     ['/v1/budgets/{id}', budgetId],
     ['/v1/webhooks/{id}', webhookId],

@@ -226,6 +226,12 @@ const TAGS: readonly { readonly name: string; readonly description?: string }[] 
       'Every key has full access to its account. A key is shown once and stored as a hash.',
   },
   {
+    name: 'Access tokens',
+    description:
+      'For applications and developers: a token calls the gates that it may use and reads its own ' +
+      'usage. It cannot read or change anything else.',
+  },
+  {
     name: 'Provider keys',
     description:
       "The account's own credentials for providers, one each, encrypted at rest and used " +

@@ -167,6 +167,11 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
     },
     after: { operationId: 'createKey', parameters: ITS_ID },
   },
+  rotateAccessToken: {
+    parameters: { id: 'key_01a1fbc63aa470d6877cf556d6121ede' },
+    bodies: { 'At once': { oldEndsInSeconds: 0 } },
+    after: { operationId: 'createAccessToken', parameters: ITS_ID },
+  },
   deleteMember: {
     parameters: { id: MEMBER },
     after: { operationId: 'listMembers', parameters: { id: '$response.body#/data/0/id' } },

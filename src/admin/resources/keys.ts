@@ -4,9 +4,9 @@
  */
 import { createRoute, z } from '@hono/zod-openapi'
 import { importKeyBody, keyResource, rotateKeyBody } from '../../contract/keys.ts'
-import { toPublicKey } from '../../core/api-key.ts'
+import { type ApiKey, toPublicKey } from '../../core/api-key.ts'
 import { GatewayError } from '../../core/errors.ts'
-import type { KeyId } from '../../core/ids.ts'
+import type { AccountId, KeyId } from '../../core/ids.ts'
 import { Secret } from '../../core/secret.ts'
 import {
   assertMayGiveAccess,
@@ -61,7 +61,7 @@ const rotateRoute = createRoute({
 export function bindKeys(app: ControlPlaneApp, { keys }: ControlPlaneDependencies): void {
   bindResource(app, keyResource, {
     word: 'key',
-    list: (accountId) => keys.list(accountId),
+    list: (accountId) => keys.list(accountId, 'key'),
     async create(accountId, { name, expiresAt }, bindings) {
       assertMayGiveAccess(callerOf(bindings))
       const label = { accountId, name, expiresAt: toTime(expiresAt) ?? null }
@@ -69,16 +69,14 @@ export function bindKeys(app: ControlPlaneApp, { keys }: ControlPlaneDependencie
       return { ...toPublicKey(record), key: key.reveal() }
     },
     bindOthers: bindImport,
-    show(accountId, id) {
-      const found = keys.list(accountId).find((key) => key.id === id)
-      if (found === undefined) throw keyNotFound()
-      return found
-    },
+    show: find,
     async update(accountId, id, { name, expiresAt }) {
+      find(accountId, id)
       const update = { name, expiresAt: toTime(expiresAt) }
       return toPublicKey(await keys.update(accountId, id as KeyId, update))
     },
     async delete(accountId, id) {
+      find(accountId, id)
       if (!(await keys.delete(accountId, id as KeyId))) throw keyNotFound()
     },
     idOf: ({ id }) => id,
@@ -102,11 +100,17 @@ export function bindKeys(app: ControlPlaneApp, { keys }: ControlPlaneDependencie
     const caller = callerOf(c.env)
     assertMayGiveAccess(caller)
     const { accountId } = caller
-    const id = c.req.valid('param').id as KeyId
+    const { id } = find(accountId, c.req.valid('param').id)
     const { record, key } = await keys.rotate(accountId, id, oldEndsInSeconds * 1000)
     const body = { ...toPublicKey(record), key: key.reveal() }
     return c.json(body, 201, tagged('key', body))
   })
+
+  function find(accountId: AccountId, id: string): ApiKey {
+    const found = keys.recordOf(accountId, id as KeyId)
+    if (found === undefined || found.token !== undefined) throw keyNotFound()
+    return found
+  }
 }
 
 function keyNotFound(): GatewayError {
@@ -114,6 +118,6 @@ function keyNotFound(): GatewayError {
 }
 
 /** Milliseconds since the Unix epoch; invalid text is returned unchanged. */
-function toTime(text: string | null | undefined): number | null | undefined {
+export function toTime(text: string | null | undefined): number | null | undefined {
   return text == null ? text : Date.parse(text)
 }

@@ -65,11 +65,38 @@ const deleteRoute = createRoute({
 
 export function bindSessions(
   app: ControlPlaneApp,
-  { accounts, users }: Pick<ControlPlaneDependencies, 'accounts' | 'users'>,
+  {
+    accounts,
+    users,
+    keys,
+    gates,
+  }: Pick<ControlPlaneDependencies, 'accounts' | 'users' | 'keys' | 'gates'>,
 ): void {
   app.openapi(showRoute, async (c) => {
     const caller = callerOf(c.env)
-    return c.json(toCurrentSessionBody(caller, await accounts.find(caller.accountId)), 200)
+    const body = toCurrentSessionBody(caller, await accounts.find(caller.accountId))
+    const { accountId, actor, token } = caller
+    if (actor.type === 'user') return c.json(body, 200)
+    const record = keys.recordOf(accountId, actor.keyId)
+    const accessToken =
+      token === undefined
+        ? null
+        : {
+            name: record?.name ?? '',
+            gates:
+              token.gates === null
+                ? null
+                : token.gates.filter((id) => gates.find(accountId, id) !== undefined),
+          }
+    const expiresAt = record?.expiresAt ?? null
+    return c.json(
+      {
+        ...body,
+        accessToken,
+        expiresAt: expiresAt === null ? null : new Date(expiresAt).toISOString(),
+      },
+      200,
+    )
   })
 
   app.openapi(listRoute, async (c) => {
@@ -99,6 +126,7 @@ export function toCurrentSessionBody(
     user: isUser ? { id: actor.userId, email: actor.member.email, name: actor.member.name } : null,
     role: isUser ? actor.member.role : null,
     keyId: isUser ? null : actor.keyId,
+    accessToken: null,
     expiresAt: isUser ? new Date(actor.sessionExpiresAt).toISOString() : null,
   }
 }

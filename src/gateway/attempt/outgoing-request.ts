@@ -12,6 +12,7 @@ import type { Usage } from '../../core/usage.ts'
 import { forwardTraceHeaders } from '../../net/headers.ts'
 import { type BridgedFeatures, bridgeFeatures } from '../../wire/bridge-features.ts'
 import type { Translator } from '../../wire/dialects.ts'
+import { PAYER_HEADERS } from '../../wire/header-lists.ts'
 import { readStrictness } from '../accept.ts'
 import { type AdmittedCall, toOutcome } from '../call.ts'
 import type { AttemptTrace } from '../call-observer.ts'
@@ -199,6 +200,7 @@ function toOwnHeaders(
   const own = target.isTranslated
     ? forwardTraceHeaders(headers)
     : target.passed.request.pick(headers)
+  if (call.caller.token !== undefined) for (const name of PAYER_HEADERS) delete own[name]
   if (trace !== undefined) replaceTrace(own, trace)
   const { credential, owner } = target
   if (owner === 'platform' && credential !== undefined)

@@ -9,7 +9,9 @@ import type { Gate } from '../../core/gate.ts'
 import { createCallId } from '../../core/ids.ts'
 import { didYouMean } from '../../core/nearest-name.ts'
 import type { HttpRequest } from '../../net/messages.ts'
+import { assertAddress, findGate, listGates } from '../access-token.ts'
 import { type AuthenticatePorts, authenticate, whenFresh } from '../authenticate.ts'
+import type { ClientAddress } from '../pipeline.ts'
 import { findUpstream, type PlanPorts } from '../plan/plan-targets.ts'
 import type { GateStore } from '../ports.ts'
 import {
@@ -34,11 +36,13 @@ export async function listModels(
   ports: ModelPorts,
   request: HttpRequest,
   shape: ModelShape,
+  addressOf?: ClientAddress,
 ): Promise<Response> {
   await whenFresh(ports)
   const caller = authenticate(ports, request.headers, KEY_HEADER)
   const query = new URL(request.url).searchParams
-  const list = shape.toList(ports.gates.list(caller.accountId), query, (gate) =>
+  assertAddress(caller, addressOf?.())
+  const list = shape.toList(listGates(ports.gates, caller), query, (gate) =>
     toModel(ports, gate, shape),
   )
   return answer(list, shape)
@@ -49,19 +53,21 @@ export async function retrieveModel(
   ports: ModelPorts,
   request: HttpRequest,
   shape: ModelShape,
+  addressOf?: ClientAddress,
 ): Promise<Response> {
   await whenFresh(ports)
   const caller = authenticate(ports, request.headers, KEY_HEADER)
   const id = lastSegment(request.url)
-  const gate = ports.gates.find(caller.accountId, id)
+  assertAddress(caller, addressOf?.())
+  const gate = findGate(ports.gates, caller, id)
   if (gate === undefined) {
     const hint = didYouMean(
       id,
-      ports.gates.list(caller.accountId).map((known) => known.id),
+      listGates(ports.gates, caller).map((known) => known.id),
     )
     throw new GatewayError(
       'gate_not_found',
-      `There is no gate with this id in this account.${hint} List the gates with GET /v1/models.`,
+      `There is no gate with this id ${caller.token === undefined ? 'in this account' : 'for this access token'}.${hint} List the gates with GET /v1/models.`,
       { param: 'model' },
     )
   }

@@ -37,9 +37,14 @@ export interface Target extends RelayTarget {
   /** The owner of the credential. */
   readonly owner: Credential['owner']
   /**
-   * The credential is shared between accounts, and the caller is not the operator's own account.
+   * The provider's account is not the caller's own: the credential is shared between accounts and
+   * the caller is not the operator's, or the caller has an access token only.
    */
   readonly isShared: boolean
+  /** The caller presented an access token. */
+  readonly isByToken: boolean
+  /** Requests that select other models than the gate's are refused. */
+  readonly staysWithinGate: boolean
   /** Set when the credential may be one for signing. */
   readonly signing: Signing | undefined
   /** Headers that are forwarded when nothing is translated. */
@@ -122,7 +127,11 @@ export function toTarget(
     providerId: provider.id,
     credential: credential.secret,
     owner: credential.owner,
-    isShared: credential.owner === 'platform' && caller.accountId !== operatorAccount,
+    isShared:
+      caller.token !== undefined ||
+      (credential.owner === 'platform' && caller.accountId !== operatorAccount),
+    isByToken: caller.token !== undefined,
+    staysWithinGate: credential.owner === 'platform' || caller.token?.overrides === false,
     signing: provider.signing,
     passed: callHeaders.listsFor(dialect.id, credential.owner),
     common: toCommonHeaders(provider, credential.secret),

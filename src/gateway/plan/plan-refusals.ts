@@ -54,13 +54,18 @@ export function describeUnreachable(target: string): string {
     : noAddress([provider.id]).message
 }
 
-/** @param gates the account's gates */
-export function gateNotFound(request: AcceptedRequest, gates: readonly Gate[]): GatewayError {
+/** @param gates those that the caller may call */
+export function gateNotFound(
+  request: AcceptedRequest,
+  gates: readonly Gate[],
+  isByToken: boolean,
+): GatewayError {
   const { gateId } = request
   const ids = gates.map(({ id }) => id)
+  const place = isByToken ? 'for this access token' : 'in this account'
   return new GatewayError(
     'gate_not_found',
-    `There is no gate '${shorten(gateId)}' in this account.${didYouMean(gateId, ids)} List the gates with GET /v1/models.`,
+    `There is no gate '${shorten(gateId)}' ${place}.${didYouMean(gateId, ids)} List the gates with GET /v1/models.`,
     { param: gateMember(request) },
   )
 }

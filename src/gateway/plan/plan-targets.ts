@@ -15,6 +15,7 @@ import { translatorFor } from '../../wire/dialects.ts'
 import { decideDefaults, overrideRejected } from '../../wire/gate-defaults.ts'
 import { askingMember, presentMember } from '../../wire/request-fields.ts'
 import { hasCarriers } from '../../wire/seal-carrier.ts'
+import { listGates } from '../access-token.ts'
 import type { AdmittedCall } from '../call.ts'
 import type {
   Caller,
@@ -65,7 +66,8 @@ export function planTargets(
     dialect,
   }: Pick<AdmittedCall, 'caller' | 'accepted' | 'gate' | 'dialect'>,
 ): Plan {
-  if (gate === undefined) throw gateNotFound(accepted, ports.gates.list(caller.accountId))
+  if (gate === undefined)
+    throw gateNotFound(accepted, listGates(ports.gates, caller), caller.token !== undefined)
   const request = decides(gate, accepted) ? decideRequest(gate, accepted, dialect) : accepted
   const call = { gate, caller, dialect, request }
   const chosen = findChosen(gate, request)
@@ -181,7 +183,9 @@ const resolutions = new WeakMap<GateTarget, WeakMap<Dialect, (Resolution | undef
  */
 function resolveTarget(ports: PlanPorts, candidate: GateTarget, question: Question): Resolution {
   const kept = keptFor(candidate, question.dialect)
-  const kind = (question.stream ? 1 : 0) + (question.relays ? 2 : 0)
+  const { token } = question.caller
+  const held = token === undefined ? 0 : token.overrides ? 4 : 8
+  const kind = (question.stream ? 1 : 0) + (question.relays ? 2 : 0) + held
   const known = kept[kind]
   if (known !== undefined && isCurrent(ports, known, question.caller)) return known
   const found = findEndpoint(ports, candidate, question)
@@ -343,6 +347,7 @@ function assertProviderModel(model: string, upstream: object | undefined): void 
 interface Host {
   readonly hosts: readonly string[] | undefined
   readonly owner: Credential['owner']
+  readonly isShared: boolean
 }
 
 /**
@@ -378,7 +383,9 @@ function keepHosts<Target extends Host>(
 
 /** The next call must reach the same place, which no other account may share. */
 function isKept({ targets }: Gate, [first, ...others]: readonly Host[]): boolean {
-  return targets.length === 1 && others.length === 0 && first?.owner === 'account'
+  return (
+    targets.length === 1 && others.length === 0 && first?.owner === 'account' && !first.isShared
+  )
 }
 
 function describeMissing({ id }: Gate, name: string): string {

@@ -2,11 +2,17 @@
 import type { TestDatabase } from '../../../test/support/databases.ts'
 import { ADOPTED_STEPS } from './adopt-database.ts'
 
+const LATER_COLUMNS = [['api_keys', 'token']] as const
+
 export async function makeEarlier(
-  { run }: Pick<TestDatabase, 'run'>,
+  { run, location }: Pick<TestDatabase, 'run' | 'location'>,
   steps: readonly string[] = ADOPTED_STEPS,
 ): Promise<void> {
   const values = (suffix: string) => steps.map((name) => `('${name}', ${suffix})`).join(', ')
+  const cascade = 'path' in location ? '' : ' CASCADE'
+  // What steps after the baseline have added.
+  for (const column of LATER_COLUMNS)
+    await run(`ALTER TABLE ${column[0]} DROP COLUMN ${column[1]}${cascade}`)
   await run('DELETE FROM kysely_migration')
   await run(`INSERT INTO kysely_migration (name, timestamp) VALUES ${values("'2026-11-28'")}`)
   await run(`INSERT INTO schema_step_notes (name, needs) VALUES ${values('NULL')}`)

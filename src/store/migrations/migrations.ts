@@ -5,6 +5,7 @@
 import { type Kysely, type Migration, Migrator } from 'kysely'
 import { currentSchema } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
+import { accessTokens } from './access-tokens-migration.ts'
 import { BASELINE, judgeEarlierSteps, listApplied } from './adopt-database.ts'
 import { baseline } from './baseline.ts'
 import {
@@ -40,6 +41,7 @@ export class NewerDatabaseError extends Error {
  */
 export const migrations: Steps = {
   [BASELINE]: baseline,
+  '0002_access_tokens': accessTokens,
 }
 
 /**

@@ -1,6 +1,7 @@
 /** API keys in the database: only hash and masked prefix, never the key itself. */
 
 import type { Insertable, Kysely, Selectable, Transaction } from 'kysely'
+import type { TokenRules } from '../../core/access-token.ts'
 import { type ApiKey, type PreviousKey, toPublicKey } from '../../core/api-key.ts'
 import type { AccountId, KeyId } from '../../core/ids.ts'
 import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../../core/plan.ts'
@@ -143,6 +144,7 @@ export class KeyTableStore {
           previous_sha256: previous?.sha256 ?? null,
           previous_masked_prefix: previous?.maskedPrefix ?? null,
           previous_ends_at: previous?.endsAt ?? null,
+          token: toStoredRules(after.token),
         })
         .where('account_id', '=', accountId)
         .where('id', '=', keyId)
@@ -265,6 +267,7 @@ export function toKeyRow(key: ApiKey): Insertable<ApiKeyTable> {
     last_used_at: key.lastUsedAt,
     created_by: key.createdBy,
     expires_at: key.expiresAt,
+    token: toStoredRules(key.token),
   }
 }
 
@@ -294,7 +297,12 @@ function toApiKey(row: Selectable<ApiKeyTable>): ApiKey {
     createdBy: row.created_by,
     expiresAt: row.expires_at,
     previous: toPrevious(row),
+    ...(row.token === null ? {} : { token: JSON.parse(row.token) as TokenRules }),
   }
+}
+
+function toStoredRules(token: TokenRules | undefined): string | null {
+  return token === undefined ? null : JSON.stringify(token)
 }
 
 function toPrevious(row: Selectable<ApiKeyTable>): PreviousKey | null {

@@ -1,0 +1,204 @@
+import { describe, expect, test } from 'bun:test'
+import { strangerKey, useControlPlane } from '../control-plane.fixture.ts'
+
+const { check, current, send, sendForJson } = useControlPlane()
+
+const url = '/v1/access-tokens'
+
+async function createToken(rules: object = {}): Promise<{ id: string; token: string }> {
+  const created = await sendForJson({ method: 'POST', url, body: { name: 'jane', ...rules } })
+  return created as { id: string; token: string }
+}
+
+const as = (token: string) => ({ authorization: `Bearer ${token}` })
+
+describe('access tokens', () => {
+  check([
+    {
+      name: 'created',
+      method: 'POST',
+      url,
+      body: { name: 'jane, laptop', gates: ['demo'], requestsPerMinute: 60 },
+      status: 201,
+      holds: [
+        '"token":"at-svc-',
+        '"gates":["demo"]',
+        '"requestsPerMinute":60',
+        '"overrides":false',
+      ],
+      hides: ['sha256', 'accountId', '"key"'],
+    },
+    ['created without a name', `POST ${url}`, {}, 400, 'name: is required'],
+    [
+      'created for a gate that is not there',
+      `POST ${url}`,
+      { name: 'x', gates: ['demo', 'nowhere'] },
+      400,
+      "gates[1]: there is no gate 'nowhere'",
+    ],
+    ['created for no gate', `POST ${url}`, { name: 'x', gates: [] }, 400, 'gates: '],
+    [
+      'created for a range that is none',
+      `POST ${url}`,
+      { name: 'x', ipRanges: ['10.0.0.0/8', '10.0.0.1/8'] },
+      400,
+      'ipRanges[1]: ',
+    ],
+    [
+      'created for an unknown member',
+      `POST ${url}`,
+      { name: 'x', owner: { type: 'member', id: 'user_x' } },
+      400,
+      'owner.id: there is no member',
+    ],
+    [
+      'created for an unknown tag',
+      `POST ${url}`,
+      { name: 'x', owner: { type: 'tag', id: 'tag_x' } },
+      400,
+      'owner.id: there is no tag',
+    ],
+    [
+      'created with a limit of nothing',
+      `POST ${url}`,
+      { name: 'x', concurrentCalls: 0 },
+      400,
+      'concurrentCalls: ',
+    ],
+    [
+      'created with an end in the past',
+      `POST ${url}`,
+      { name: 'x', expiresAt: '2020-01-01T00:00:00Z' },
+      400,
+      'expiresAt: must be in the future',
+    ],
+    ['one that is not there', `GET ${url}/key_none`, undefined, 404, 'access token'],
+  ])
+
+  test('are no API keys, and API keys are no access tokens', async () => {
+    const { id, token } = await createToken()
+    const keys = await sendForJson({ url: '/v1/keys' })
+    expect(JSON.stringify(keys)).not.toContain(id)
+    const key = (keys.data as { id: string }[])[0]?.id
+    const tokens = await sendForJson({ url })
+    expect(tokens).toMatchObject({ data: [{ id, name: 'jane' }] })
+    expect(JSON.stringify(tokens)).not.toContain(token)
+    for (const [method, path] of [
+      ['GET', `/v1/keys/${id}`],
+      ['DELETE', `/v1/keys/${id}`],
+      ['POST', `/v1/keys/${id}/rotate`],
+      ['PATCH', `/v1/keys/${id}`],
+      ['GET', `${url}/${key}`],
+      ['DELETE', `${url}/${key}`],
+      ['POST', `${url}/${key}/rotate`],
+      ['PATCH', `${url}/${key}`],
+    ] as const) {
+      const body = method === 'POST' || method === 'PATCH' ? {} : undefined
+      const { status } = await send({ method, url: path, body })
+      expect({ method, path, status }).toEqual({ method, path, status: 404 })
+    }
+  })
+
+  test('of another account are not there', async () => {
+    const { id } = await createToken()
+    const { status } = await send({ url: `${url}/${id}`, headers: as(strangerKey) })
+    expect(status).toBe(404)
+  })
+
+  test('are changed rule by rule, rotated and revoked', async () => {
+    const { id, token } = await createToken({ gates: ['demo'], tokensPerMinute: 1_000 })
+    const changed = await sendForJson({
+      method: 'PATCH',
+      url: `${url}/${id}`,
+      body: { gates: null, overrides: true },
+    })
+    expect(changed).toMatchObject({ gates: null, overrides: true, tokensPerMinute: 1_000 })
+    const renamed = await sendForJson({
+      method: 'PATCH',
+      url: `${url}/${id}`,
+      body: { name: 'joe' },
+    })
+    expect(renamed).toMatchObject({ name: 'joe', overrides: true, tokensPerMinute: 1_000 })
+    const rotated = await sendForJson({
+      method: 'POST',
+      url: `${url}/${id}/rotate`,
+      body: { oldEndsInSeconds: 0 },
+    })
+    expect(rotated).toMatchObject({ id, overrides: true })
+    const renewed = String(rotated.token)
+    expect(renewed).toMatch(/^at-svc-[0-9a-f]{64}$/)
+    const seen = async (text: string) =>
+      (await send({ url: '/v1/session', headers: as(text) })).status
+    expect(await seen(token)).toBe(401)
+    expect(await seen(renewed)).toBe(200)
+    expect((await send({ method: 'DELETE', url: `${url}/${id}` })).status).toBe(204)
+    expect(await seen(renewed)).toBe(401)
+  })
+
+  test('stay what they are when they are read from the store again', async () => {
+    const rules = { gates: ['demo'], ipRanges: ['10.0.0.0/8'], concurrentCalls: 3 }
+    const { id } = await createToken(rules)
+    await current().keys.followAll()
+    expect(await sendForJson({ url: `${url}/${id}` })).toMatchObject(rules)
+  })
+
+  test('appear in the audit log with their rules', async () => {
+    const { id } = await createToken({ gates: ['demo'] })
+    const { data } = await sendForJson({ url: '/v1/audit-log' })
+    expect((data as object[])[0]).toMatchObject({
+      action: 'key.create',
+      resourceId: id,
+      after: { gates: ['demo'] },
+    })
+  })
+})
+
+describe('with an access token', () => {
+  test('one sees who one is', async () => {
+    const { id, token } = await createToken({ gates: ['demo'] })
+    expect(await sendForJson({ url: '/v1/session', headers: as(token) })).toMatchObject({
+      user: null,
+      keyId: id,
+      accessToken: { name: 'jane', gates: ['demo'] },
+    })
+  })
+
+  test('one reads one’s own usage, and no other', async () => {
+    const { id, token } = await createToken()
+    const read = async (query: string) => {
+      const { status } = await send({ url: `/v1/analytics${query}`, headers: as(token) })
+      return status
+    }
+    expect(await read('')).toBe(200)
+    expect(await read(`?key=${id}`)).toBe(200)
+    expect(await read('?key=key_other')).toBe(403)
+    expect(await read(`?key=${id}&key=key_other`)).toBe(403)
+  })
+
+  test('every other route is refused', async () => {
+    const { token } = await createToken()
+    const { paths } = (await sendForJson({ url: '/openapi.json' })) as {
+      paths: Record<string, Record<string, { security?: object[] }>>
+    }
+    const reached: string[] = []
+    for (const [path, operations] of Object.entries(paths))
+      for (const [method, { security }] of Object.entries(operations)) {
+        const isPublic = security?.length === 0 || path === '/v1/auth/sign-up'
+        const response = await send({
+          method: method.toUpperCase(),
+          url: path.replaceAll(/\{\w+\}/g, 'demo'),
+          headers: as(token),
+          body: ['get', 'delete'].includes(method) ? undefined : {},
+        })
+        if (isPublic || response.status === 404) continue
+        const text = await response.text()
+        if (response.status !== 403 || !text.includes('access token'))
+          reached.push(`${method.toUpperCase()} ${path} ${response.status}`)
+      }
+    expect(reached).toEqual([
+      'GET /v1/analytics 200',
+      'GET /v1/analytics/latency 200',
+      'GET /v1/session 200',
+    ])
+  })
+})

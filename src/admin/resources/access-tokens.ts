@@ -1,0 +1,151 @@
+/**
+ * `/v1/access-tokens`: makes, lists, changes, rotates and revokes access tokens. A token leaves by
+ * the answer to its creation or rotation and by no other.
+ */
+import { createRoute, z } from '@hono/zod-openapi'
+import {
+  accessTokenResource,
+  type createTokenBody,
+  rotateTokenBody,
+} from '../../contract/access-tokens.ts'
+import type { TokenRules } from '../../core/access-token.ts'
+import { type ApiKey, toPublicKey } from '../../core/api-key.ts'
+import { GatewayError, invalidRequest } from '../../core/errors.ts'
+import type { AccountId, KeyId, UserId } from '../../core/ids.ts'
+import { parseIpRange } from '../../net/address-ranges.ts'
+import {
+  assertMayGiveAccess,
+  type ControlPlaneApp,
+  type ControlPlaneDependencies,
+  callerOf,
+  errorAnswers,
+  jsonContent,
+  jsonRequest,
+} from '../control-plane-app.ts'
+import { bindResource, ROUTE_DESCRIPTION, tagged } from '../resource-routes.ts'
+import { toTime } from './keys.ts'
+
+const rotateRoute = createRoute({
+  method: 'post',
+  path: '/v1/access-tokens/{id}/rotate',
+  operationId: 'rotateAccessToken',
+  summary: 'Give an access token a new text',
+  description:
+    'Its id, name, rules, budgets, limits and logs stay. The old text is accepted for the time ' +
+    'that the request chooses. During that time another rotation is 409, unless it ends all older ' +
+    'texts at once.',
+  tags: [accessTokenResource.group],
+  request: {
+    params: z.object({ id: z.string() }),
+    ...jsonRequest(rotateTokenBody, 'When the old text ends.'),
+  },
+  responses: {
+    201: jsonContent(accessTokenResource.created, 'The new token, shown this once.'),
+    ...errorAnswers(400, 403, 404, 409, 413),
+  },
+  [ROUTE_DESCRIPTION]: { isVersioned: true },
+})
+
+type Rules = Partial<Omit<z.output<typeof createTokenBody>, 'name' | 'expiresAt'>>
+
+/** Every gate, no limits of its own. */
+const NO_RULES: TokenRules = {
+  owner: null,
+  gates: null,
+  requestsPerMinute: null,
+  tokensPerMinute: null,
+  concurrentCalls: null,
+  ipRanges: null,
+  overrides: false,
+}
+
+export function bindAccessTokens(
+  app: ControlPlaneApp,
+  { keys, gates, members, plain }: ControlPlaneDependencies,
+): void {
+  bindResource(app, accessTokenResource, {
+    word: 'key',
+    list: (accountId) => keys.list(accountId, 'token'),
+    async create(accountId, { name, expiresAt, ...rules }, bindings) {
+      assertMayGiveAccess(callerOf(bindings))
+      const token = await checkRules(accountId, rules, NO_RULES)
+      const label = { accountId, name, expiresAt: toTime(expiresAt) ?? null, token }
+      const { record, key } = await keys.create(label)
+      return { ...toBody(record), token: key.reveal() }
+    },
+    show: find,
+    async update(accountId, id, { name, expiresAt, ...rules }) {
+      const { token } = find(accountId, id)
+      const update = { name, expiresAt: toTime(expiresAt) }
+      const isSame = Object.values(rules).every((rule) => rule === undefined)
+      const checked = isSame ? undefined : await checkRules(accountId, rules, token ?? NO_RULES)
+      return toBody(await keys.update(accountId, id as KeyId, { ...update, token: checked }))
+    },
+    async delete(accountId, id) {
+      find(accountId, id)
+      await keys.delete(accountId, id as KeyId)
+    },
+    idOf: ({ id }) => id,
+    toBody,
+  })
+
+  app.openapi(rotateRoute, async (c) => {
+    const { oldEndsInSeconds } = c.req.valid('json')
+    const caller = callerOf(c.env)
+    assertMayGiveAccess(caller)
+    const { id } = find(caller.accountId, c.req.valid('param').id)
+    const { record, key } = await keys.rotate(caller.accountId, id, oldEndsInSeconds * 1000)
+    const body = { ...toBody(record), token: key.reveal() }
+    return c.json(body, 201, tagged('key', body))
+  })
+
+  function find(accountId: AccountId, id: string): ApiKey {
+    const found = keys.recordOf(accountId, id as KeyId)
+    if (found?.token === undefined)
+      throw new GatewayError('not_found', 'There is no access token with this id.')
+    return found
+  }
+
+  /** @throws GatewayError `invalid_request` naming the rule */
+  async function checkRules(
+    accountId: AccountId,
+    given: Rules,
+    before: TokenRules,
+  ): Promise<TokenRules> {
+    for (const [place, id] of (given.gates ?? []).entries())
+      if (gates.find(accountId, id) === undefined)
+        throw invalidRequest(`gates[${place}]: there is no gate '${id}' in this account`, 'gates')
+    for (const [place, range] of (given.ipRanges ?? []).entries())
+      if (parseIpRange(range) === undefined)
+        throw invalidRequest(
+          `ipRanges[${place}]: '${range}' is not an address/prefix length such as 10.0.0.0/8, ` +
+            'with no bits set behind the prefix',
+          'ipRanges',
+        )
+    await checkOwner(accountId, given.owner ?? null)
+    const { gates: allowed, ...others } = given
+    const changes = { ...others, gates: allowed as TokenRules['gates'] | undefined }
+    const set = Object.entries(changes).filter(([, rule]) => rule !== undefined)
+    return { ...before, ...Object.fromEntries(set) }
+  }
+
+  async function checkOwner(accountId: AccountId, owner: TokenRules['owner']): Promise<void> {
+    if (owner === null) return
+    const isThere =
+      owner.type === 'tag'
+        ? plain.tag.find(accountId, owner.id) !== undefined
+        : (await members.find(accountId, owner.id as UserId)) !== undefined
+    if (!isThere)
+      throw invalidRequest(`owner.id: there is no ${owner.type} with this id`, 'owner.id')
+  }
+}
+
+function toBody(record: ApiKey) {
+  const { gates, ipRanges, ...rules } = record.token ?? NO_RULES
+  return {
+    ...toPublicKey(record),
+    ...rules,
+    gates: gates === null ? null : [...gates],
+    ipRanges: ipRanges === null ? null : [...ipRanges],
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * Access tokens as the control plane reads and writes them: the token itself is in one answer only,
+ * the one to its creation or rotation.
+ */
+import { z } from 'zod'
+import { TOKEN_OWNERS } from '../core/access-token.ts'
+import { expiresAt, keyFacts, rotateKeyBody } from './keys.ts'
+import { listOf } from './lists.ts'
+import type { ResourceDescription } from './resource-description.ts'
+import { label } from './text.ts'
+
+const MAX_GATES = 200
+const MAX_RANGES = 50
+const MAX_PER_MINUTE = 1_000_000_000
+const MAX_CONCURRENT = 1_000_000
+
+const name = label({ min: 1, max: 120 }).meta({
+  description: 'A label that tells tokens apart.',
+  example: 'jane, laptop',
+})
+const owner = z
+  .strictObject({ type: z.enum(TOKEN_OWNERS), id: z.string().min(1).max(100) })
+  .nullable()
+  .meta({ description: 'The member or tag that it was made for; null: nobody in particular.' })
+const gates = z
+  .array(z.string().min(1).max(64))
+  .min(1)
+  .max(MAX_GATES)
+  .refine((ids) => new Set(ids).size === ids.length, { error: 'must not name a gate twice' })
+  .nullable()
+  .meta({ description: 'Ids of the gates that it may call; null: all of the account.' })
+const limit = (max: number, what: string) =>
+  z
+    .int()
+    .min(1)
+    .max(max)
+    .nullable()
+    .meta({ description: `${what}; null: the limit of the account's plan.` })
+const requestsPerMinute = limit(MAX_PER_MINUTE, 'Most requests a minute')
+const tokensPerMinute = limit(MAX_PER_MINUTE, 'Most input and output tokens a minute')
+const concurrentCalls = limit(MAX_CONCURRENT, 'Most calls at the same time')
+const ipRanges = z
+  .array(z.string().min(1).max(50))
+  .min(1)
+  .max(MAX_RANGES)
+  .nullable()
+  .meta({
+    description: 'Client addresses that may use it, as address/prefix length; null: any.',
+    example: ['10.0.0.0/8', '2001:db8::/32'],
+  })
+const overrides = z.boolean().meta({
+  description:
+    'Whether it may choose another target than the gate’s, where the gate allows it ' +
+    '(`overrides: allow`).',
+})
+
+const rules = {
+  owner,
+  gates,
+  requestsPerMinute,
+  tokensPerMinute,
+  concurrentCalls,
+  ipRanges,
+  overrides,
+}
+
+const tokenFields = {
+  ...keyFacts,
+  name,
+  maskedPrefix: z.string().meta({ example: 'at-svc-ab12…' }),
+  ...rules,
+}
+const tokenBody = z.object(tokenFields).meta({ id: 'AccessToken' })
+const createdTokenBody = z
+  .object({
+    ...tokenFields,
+    token: z.string().meta({ description: 'The whole token. Shown this once.' }),
+  })
+  .meta({ id: 'CreatedAccessToken' })
+
+const choices = {
+  expiresAt: expiresAt.meta({ description: 'In the future; null: never.' }),
+  ...rules,
+}
+
+export const createTokenBody = z
+  .strictObject({ name, ...z.strictObject(choices).partial().shape })
+  .meta({ id: 'CreateAccessToken' })
+
+export const updateTokenBody = z
+  .strictObject({ name, ...choices })
+  .partial()
+  .meta({ id: 'UpdateAccessToken' })
+
+export { rotateKeyBody as rotateTokenBody }
+
+/** Besides there is `rotate`. */
+export const accessTokenResource = {
+  name: 'AccessToken',
+  names: 'AccessTokens',
+  one: 'access token',
+  many: 'access tokens',
+  path: '/v1/access-tokens',
+  group: 'Access tokens',
+  operations: {
+    list: { summary: 'List access tokens, newest first', answers: 'A page of tokens, masked.' },
+    create: {
+      summary: 'Create an access token',
+      description:
+        'It can call the gates that it may use, list them as models, and read who it is and what ' +
+        'it has used. Everything else is 403.',
+      takes: 'Its label and what it may do.',
+      answers: 'The token, shown this once.',
+      refusals: [403],
+    },
+    show: { summary: 'Show an access token, masked', answers: 'The token, masked.' },
+    update: {
+      summary: 'Change an access token',
+      description: 'New calls follow the change at once, on every node.',
+      answers: 'The token, masked.',
+      refusals: [409],
+    },
+    delete: {
+      summary: 'Revoke an access token',
+      description: 'Once this has answered, no call with the token is accepted.',
+      answers: 'It is revoked.',
+    },
+  },
+  list: listOf(tokenBody, 'AccessTokenList'),
+  body: tokenBody,
+  create: createTokenBody,
+  created: createdTokenBody,
+  update: updateTokenBody,
+  examples: {
+    id: 'key_01a1fbc63aa470d6877cf556d6121ede',
+    create: {
+      'A developer': { name: 'jane, laptop', requestsPerMinute: 120, ipRanges: ['10.0.0.0/8'] },
+    },
+    update: { 'Other limits': { requestsPerMinute: 60, concurrentCalls: 4 } },
+  },
+} satisfies ResourceDescription

@@ -1,0 +1,68 @@
+/**
+ * What an access token adds to a call: the gates and addresses that it may use, and that it stays
+ * within its gate. Must not know where tokens are stored.
+ */
+import type { TokenRules } from '../core/access-token.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { Gate } from '../core/gate.ts'
+import { type IpRange, isInRange, parseIpAddress, parseIpRange } from '../net/address-ranges.ts'
+import type { Caller, GateStore } from './ports.ts'
+
+type Holder = Pick<Caller, 'accountId' | 'token'>
+
+/** The gate as this caller may use it; undefined: there is none, or its token does not allow it. */
+export function findGate(
+  gates: Pick<GateStore, 'find'>,
+  { accountId, token }: Holder,
+  gateId: string,
+): Gate | undefined {
+  const gate = gates.find(accountId, gateId)
+  return gate === undefined || token === undefined ? gate : gateOfToken(gate, token)
+}
+
+/** The gates that this caller may call. */
+export function listGates(
+  gates: Pick<GateStore, 'list'>,
+  { accountId, token }: Holder,
+): readonly Gate[] {
+  const all = gates.list(accountId)
+  return token === undefined ? all : all.filter((gate) => isAllowed(token, gate.id))
+}
+
+function gateOfToken(gate: Gate, token: TokenRules): Gate | undefined {
+  if (!isAllowed(token, gate.id)) return undefined
+  return token.overrides || gate.overrides !== 'allow' ? gate : withoutOverrides(gate)
+}
+
+function isAllowed({ gates }: TokenRules, gateId: string): boolean {
+  return gates === null || gates.some((allowed) => allowed === gateId)
+}
+
+/** One for each gate, because compiled targets are kept with its targets. */
+const bound = new WeakMap<Gate, Gate>()
+
+function withoutOverrides(gate: Gate): Gate {
+  const known = bound.get(gate) ?? { ...gate, overrides: 'ignore' }
+  bound.set(gate, known)
+  return known
+}
+
+const parsed = new WeakMap<readonly string[], readonly IpRange[]>()
+
+/**
+ * @param address of the client; undefined: unknown
+ * @throws GatewayError `forbidden` when the token may not be used from there
+ */
+export function assertAddress({ token }: Pick<Caller, 'token'>, address: string | undefined): void {
+  const texts = token?.ipRanges ?? null
+  if (texts === null) return
+  const ranges = parsed.get(texts) ?? texts.flatMap((text) => parseIpRange(text) ?? [])
+  parsed.set(texts, ranges)
+  const from = address === undefined ? undefined : parseIpAddress(address)
+  if (from !== undefined && ranges.some((range) => isInRange(from, range))) return
+  throw new GatewayError(
+    'forbidden',
+    `This access token may not be used from your address${address === undefined ? '' : ` (${address})`}.`,
+    { code: 'address_not_allowed' },
+  )
+}

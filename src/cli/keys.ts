@@ -131,7 +131,7 @@ export function bindKeys(program: Command, context: CliContext): void {
 }
 
 /** A key without an end date never expires, so an empty date must not count as none. */
-function parseEnd(text: string): string {
+export function parseEnd(text: string): string {
   if (text === '') throw new InvalidArgumentError('It is empty: is a variable not set?')
   return text
 }
@@ -144,6 +144,6 @@ const SHORT_ID_LENGTH = 12
  * The end of an id, which is its random part: whole ids leave no space for names in a line of 80
  * characters. `whole-key-id.ts` finds the whole id.
  */
-function shortIdOf(id: string): string {
+export function shortIdOf(id: string): string {
   return id.slice(-SHORT_ID_LENGTH)
 }

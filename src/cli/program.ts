@@ -151,6 +151,7 @@ type BindCommand = (program: Command, context: CliContext) => void
 export const COMMANDS: Readonly<Record<string, () => Promise<BindCommand>>> = {
   serve: async () => (await import('./serve.ts')).bindServe,
   sandbox: async () => (await import('./sandbox.ts')).bindSandbox,
+  tokens: async () => (await import('./tokens.ts')).bindTokens,
   keys: async () => (await import('./keys.ts')).bindKeys,
   gates: async () => (await import('./gates.ts')).bindGates,
   'owned-models': async () => (await import('./owned-models.ts')).bindOwnedModels,

@@ -16,9 +16,10 @@ const MOST_KEYS = 100_000
 export async function wholeKeyId<Given extends string | undefined>(
   client: Client,
   given: Given,
+  list: 'GET /v1/keys' | 'GET /v1/access-tokens' = 'GET /v1/keys',
 ): Promise<Given | string> {
   if (given === undefined || !SHORT_ID.test(given)) return given
-  const { rows } = await client.listAll('GET /v1/keys', MOST_KEYS)
+  const { rows } = await client.listAll(list, MOST_KEYS)
   const [id, ...others] = rows.map(({ id }) => id).filter((candidate) => candidate.endsWith(given))
   if (id === undefined)
     throw new CliError('notFound', `There is no key with an id that ends in ${given}.`)

@@ -1,0 +1,210 @@
+/** `gatehouse tokens`: create, list, show, update, rotate and delete access tokens. */
+import type { Command } from 'commander'
+import { CliError } from './cli-error.ts'
+import type { CliContext } from './context.ts'
+import { parseEnd, shortIdOf } from './keys.ts'
+import { formatTime, printJson, printLine, printNote, printThing } from './output.ts'
+import { parseWhole } from './program-parts.ts'
+import { addAct, addDelete, addList, addShow, changesOf } from './resource-verbs.ts'
+import { wholeKeyId } from './whole-key-id.ts'
+
+const A_TOKEN = 'the id, or the end of it as tokens list shows it'
+const MOST = 1_000_000_000
+const LONGEST_SECONDS = 90 * 86_400
+const NO_LIMIT = 'none'
+/** Stands for `none` among the options, where null means that none was given. */
+const UNLIMITED = 0
+
+interface RuleFlags {
+  readonly gate?: readonly string[]
+  readonly ownerMember?: string
+  readonly ownerTag?: string
+  readonly expiresAt?: string
+  readonly requestsPerMinute?: number
+  readonly tokensPerMinute?: number
+  readonly concurrentCalls?: number
+  readonly ipRange?: readonly string[]
+  readonly overrides?: boolean
+}
+
+export function bindTokens(program: Command, context: CliContext): void {
+  const tokens = program
+    .command('tokens')
+    .description('access tokens: they can call gates, and change nothing')
+
+  addAct(tokens, context, {
+    name: 'create',
+    argument: ['name', 'who or what the token is for'],
+    about: 'create an access token; it is printed once, alone on standard output',
+    examples: [
+      'gatehouse tokens create "jane, laptop" --gate coding --requests-per-minute 120',
+      'TOKEN=$(gatehouse tokens create ci --gate tests)',
+    ],
+    options: (command) => addRules(command, 'in the future, such as 2027-01-31T00:00:00Z'),
+    toBody: (flags: RuleFlags, name) => ({ name, ...toRules(flags) }),
+    send: (client, _, body) => client.call('POST /v1/access-tokens', 'token', { body }),
+    show(created, isJson) {
+      if (isJson) return printJson(created)
+      printLine(created.token)
+      printNote(`Access token ${created.id} created. It is shown only this once: keep it safe.`)
+    },
+  })
+
+  addList(tokens, context, {
+    ask: 'GET /v1/access-tokens',
+    about: 'list the access tokens, newest first',
+    examples: ['gatehouse tokens list', 'gatehouse tokens list --json'],
+    columns: {
+      ID: (row) => shortIdOf(row.id),
+      TOKEN: (row) => row.maskedPrefix,
+      GATES: (row) => row.gates?.join(' ') ?? 'all',
+      EXPIRES: (row) => formatTime(row.expiresAt),
+      'LAST USED': (row) => formatTime(row.lastUsedAt),
+      NAME: (row) => row.name,
+    },
+  })
+
+  addShow(tokens, context, {
+    ask: 'GET /v1/access-tokens/{id}',
+    one: 'access token',
+    about: 'show an access token and what it may do',
+    examples: ['gatehouse tokens show key_01a1fbc63aa470d6877cf556d6121ede'],
+    show(token, isJson) {
+      printThing(token, isJson, [
+        ['id', token.id],
+        ['name', token.name],
+        ['token', token.maskedPrefix],
+        ['gates', token.gates?.join(' ') ?? 'all'],
+        ['owner', token.owner === null ? 'nobody' : `${token.owner.type} ${token.owner.id}`],
+        ['requests a minute', limitText(token.requestsPerMinute)],
+        ['tokens a minute', limitText(token.tokensPerMinute)],
+        ['calls at the same time', limitText(token.concurrentCalls)],
+        ['addresses', token.ipRanges?.join(' ') ?? 'any'],
+        ['overrides', token.overrides ? 'yes' : 'no'],
+        ['created', formatTime(token.createdAt)],
+        ['expires', formatTime(token.expiresAt)],
+        ['last used', formatTime(token.lastUsedAt)],
+      ])
+    },
+  })
+
+  addAct(tokens, context, {
+    name: 'update',
+    argument: ['id', A_TOKEN],
+    about: 'rename an access token, or change what it may do; what is not given stays as it is',
+    examples: ['gatehouse tokens update 6121edd01a1f --gate coding --gate support'],
+    options(command) {
+      command.option('--name <name>', 'what it is called')
+      addRules(command, 'in the future; never: it does not expire')
+    },
+    toBody: ({ name, ...flags }: RuleFlags & { name?: string }) =>
+      changesOf({ name, ...toRules(flags) }),
+    send: async (client, given, body) =>
+      client.call('PATCH /v1/access-tokens/{id}', 'id', {
+        path: { id: await wholeKeyId(client, given, 'GET /v1/access-tokens') },
+        body,
+      }),
+    show(updated, isJson) {
+      if (isJson) return printJson(updated)
+      printLine(`Updated ${updated.id}.`)
+    },
+  })
+
+  addAct(tokens, context, {
+    name: 'rotate',
+    argument: ['id', A_TOKEN],
+    about: 'give an access token a new text, printed once; the old one ends later',
+    examples: ['TOKEN=$(gatehouse tokens rotate 6121edd01a1f --old-ends-in 3600)'],
+    options: (command) =>
+      command.option(
+        '--old-ends-in <seconds>',
+        'for how long the old one is still accepted; 0: not at all',
+        (text) => parseWhole(text, { min: 0, max: LONGEST_SECONDS }),
+        86_400,
+      ),
+    toBody: ({ oldEndsIn }: { oldEndsIn: number }) => ({ oldEndsInSeconds: oldEndsIn }),
+    send: async (client, given, body) =>
+      client.call('POST /v1/access-tokens/{id}/rotate', 'token', {
+        path: { id: await wholeKeyId(client, given, 'GET /v1/access-tokens') },
+        body,
+      }),
+    show(rotated, isJson) {
+      if (isJson) return printJson(rotated)
+      printLine(rotated.token)
+      const ends =
+        rotated.previous === null ? 'ended' : `ends at ${formatTime(rotated.previous.endsAt)}`
+      printNote(
+        `Access token ${rotated.id} rotated. It is shown only this once. The old one ${ends}.`,
+      )
+    },
+  })
+
+  addDelete(tokens, context, {
+    ask: 'DELETE /v1/access-tokens/{id}',
+    one: 'access token',
+    argument: A_TOKEN,
+    findId: (client, given) => wholeKeyId(client, given, 'GET /v1/access-tokens'),
+    about: 'revoke an access token; calls with it are refused at once',
+    examples: ['gatehouse tokens delete key_01a1fbc63aa470d6877cf556d6121ede'],
+  })
+}
+
+function addRules(command: Command, end: string): void {
+  const whole = (text: string) =>
+    text === NO_LIMIT ? UNLIMITED : parseWhole(text, { min: 1, max: MOST })
+  command
+    .option(
+      '--gate <id>',
+      'a gate that it may call, several times for several; all: every gate',
+      collect,
+    )
+    .option('--owner-member <id>', 'the member that it is for')
+    .option('--owner-tag <id>', 'the tag that it is for')
+    .option('--expires-at <time>', end, parseEnd)
+    .option('--requests-per-minute <n>', `most requests a minute; ${NO_LIMIT}: as the plan`, whole)
+    .option('--tokens-per-minute <n>', `most tokens a minute; ${NO_LIMIT}: as the plan`, whole)
+    .option('--concurrent-calls <n>', `most calls at once; ${NO_LIMIT}: as the plan`, whole)
+    .option('--ip-range <cidr>', 'addresses that may use it, several times; any: all', collect)
+    .option('--overrides', 'it may choose other targets where the gate allows it')
+    .option('--no-overrides', 'it may not')
+}
+
+function collect(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, text]
+}
+
+/** @throws CliError for two owners */
+function toRules(flags: RuleFlags) {
+  const { gate, ownerMember, ownerTag, expiresAt, ipRange } = flags
+  if (ownerMember !== undefined && ownerTag !== undefined)
+    throw new CliError('usage', 'Give one owner: --owner-member or --owner-tag.')
+  return {
+    gates: listOrAll(gate, 'all'),
+    owner:
+      ownerMember !== undefined
+        ? { type: 'member' as const, id: ownerMember }
+        : ownerTag !== undefined
+          ? { type: 'tag' as const, id: ownerTag }
+          : undefined,
+    expiresAt: expiresAt === 'never' ? null : expiresAt,
+    requestsPerMinute: toLimit(flags.requestsPerMinute),
+    tokensPerMinute: toLimit(flags.tokensPerMinute),
+    concurrentCalls: toLimit(flags.concurrentCalls),
+    ipRanges: listOrAll(ipRange, 'any'),
+    overrides: flags.overrides,
+  }
+}
+
+/** @returns null for the one word that stands for all */
+function listOrAll(given: readonly string[] | undefined, all: string): string[] | null | undefined {
+  if (given === undefined) return undefined
+  return given.length === 1 && given[0] === all ? null : [...given]
+}
+
+function toLimit(given: number | undefined): number | null | undefined {
+  return given === UNLIMITED ? null : given
+}
+
+function limitText(limit: number | null): string {
+  return limit === null ? 'as the plan' : String(limit)
+}

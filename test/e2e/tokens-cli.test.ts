@@ -1,0 +1,50 @@
+/** `gatehouse tokens`, as a person or a script uses it on a local folder. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { runCli } from '../support/run-cli.ts'
+import { runCliInProcess } from '../support/run-cli-in-process.ts'
+import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
+
+setDefaultTimeout(180_000)
+
+let folder: TemporaryFolder
+beforeAll(async () => {
+  folder = await createTemporaryFolder()
+  await command(['gates', 'create', 'coding', '--target', 'openai/gpt-5'])
+})
+afterAll(() => folder.remove())
+
+const command = (words: readonly string[], how: typeof runCli = runCliInProcess) =>
+  how(words, { environment: { GATEHOUSE_DATA_DIR: folder.path }, input: '' })
+const run = (words: readonly string[], how?: typeof runCli) => command(['tokens', ...words], how)
+
+test('a token is created, listed, shown, changed, rotated and deleted', async () => {
+  const made = await run(['create', 'jane', '--gate', 'coding', '--concurrent-calls', '3'], runCli)
+  expect(made.stdout).toMatch(/^at-svc-[0-9a-f]{64}\n$/)
+  expect(made.stderr).toContain('shown only this once')
+  const [{ id }] = JSON.parse((await run(['list', '--json'])).stdout) as [{ id: string }]
+  const short = id.slice(-12)
+  expect((await run(['list'])).stdout).toMatch(
+    new RegExp(`^${short} +at-svc-\\w{4}… +coding +.*jane$`, 'm'),
+  )
+  expect((await run(['show', id])).stdout).toMatch(/^calls at the same time +3$/m)
+  const changed = await run(['update', short, '--gate', 'all', '--concurrent-calls', 'none'])
+  expect(changed).toMatchObject({ exitCode: 0, stderr: '' })
+  expect((await run(['show', id])).stdout).toMatch(/^gates +all$/m)
+  const rotated = await run(['rotate', short, '--old-ends-in', '0'])
+  expect(rotated.stdout).toMatch(/^at-svc-[0-9a-f]{64}\n$/)
+  expect(rotated.stdout).not.toBe(made.stdout)
+  expect((await run(['delete', short, '--yes'])).exitCode).toBe(0)
+  expect((await run(['show', id])).exitCode).toBe(4)
+})
+
+test.each([
+  ['no name', ['create'], 2],
+  ['two owners', ['create', 'x', '--owner-member', 'a', '--owner-tag', 'b'], 2],
+  ['a limit that is no number', ['create', 'x', '--requests-per-minute', 'many'], 2],
+  ['a gate that is not there', ['create', 'x', '--gate', 'nowhere'], 1],
+  ['a range that is none', ['create', 'x', '--ip-range', 'home'], 1],
+  ['an update of nothing', ['update', 'key_1'], 2],
+  ['an unknown token', ['delete', 'key_1', '--yes'], 4],
+] as const)('%s is refused', async (_name, words, exitCode) => {
+  expect(await run(words)).toMatchObject({ exitCode, stdout: '' })
+})

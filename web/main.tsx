@@ -43,7 +43,7 @@ function ConnectionNotice() {
           <LoaderCircle aria-hidden className="size-4 shrink-0" />
           <span>
             <span className="font-medium">The gateway does not answer.</span> This page tries again
-            by itself; what you typed stays.
+            by itself; your input is kept.
           </span>
         </p>
       )}

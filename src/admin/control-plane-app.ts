@@ -227,14 +227,14 @@ export function assertMayGiveAccess({ isOldText }: Pick<ControlPlaneCaller, 'isO
   if (isOldText === true)
     throw new GatewayError(
       'forbidden',
-      'This key was rotated, and its old text gives nobody access until it ends: use the new one.',
+      'This key was rotated. The old key cannot sign anyone in until it expires: use the new one.',
     )
 }
 
 /** @throws GatewayError `forbidden` for an API key, which belongs to no user */
 export function assertUser(actor: Actor): Extract<Actor, { type: 'user' }> {
   if (actor.type !== 'user')
-    throw new GatewayError('forbidden', 'This takes a signed-in user, not an API key.')
+    throw new GatewayError('forbidden', 'This needs a signed-in user, not an API key.')
   return actor
 }
 
@@ -250,14 +250,14 @@ export function visitorOf({ request, clientAddress }: ControlPlaneBindings): Vis
 }
 
 const ERROR_DESCRIPTIONS = {
-  400: 'The request is not valid; the message names the field.',
-  401: 'The key or the session is missing or not valid.',
+  400: 'The request is invalid; the message names the field.',
+  401: 'The key or the session is missing or invalid.',
   403: "It is the owner's to do, or did not come from the gateway's own pages.",
-  404: 'There is no such thing in this account.',
+  404: 'The account has no such resource.',
   409: 'It exists already, or is still in use.',
   413: 'The body is too large.',
-  429: 'Too many requests; `retry-after` says when to come back.',
-  503: 'It cannot be done at the moment.',
+  429: 'Too many requests; `retry-after` says when to try again.',
+  503: 'This is not possible at the moment.',
 } as const
 
 /** The error answers of a route, for its documentation. 401 is always among them. */

@@ -122,7 +122,7 @@ function isPublic(request: Request): boolean {
 
 function methodNotAllowed(methods: readonly string[]): GatewayError {
   const allow = methods.join(', ')
-  return new GatewayError('method_not_allowed', `This address takes ${allow}.`, {
+  return new GatewayError('method_not_allowed', `This address accepts only ${allow}.`, {
     headers: { allow },
   })
 }
@@ -170,7 +170,7 @@ export async function authenticateCaller(
   }
   const session = await identity.findSession(headers)
   if (session === undefined)
-    throw new GatewayError('unauthorized', 'The session has ended or is not valid: sign in again.')
+    throw new GatewayError('unauthorized', 'The session has ended or is invalid: sign in again.')
   assertSameOrigin(request, identity.publicOrigin)
   const { id, member, expiresAt } = session
   return {
@@ -309,7 +309,7 @@ export async function readJsonBody(
   const bytes = await within(time, readBytes(request, maxBytes)).catch((error: unknown) => {
     if (error instanceof GatewayError) throw error
     // The client left while sending; not a failure of the gateway.
-    throw new GatewayError('invalid_request', 'The body could not be read to its end.', {
+    throw new GatewayError('invalid_request', 'The body could not be read completely.', {
       cause: error,
     })
   })
@@ -322,7 +322,7 @@ export async function readJsonBody(
   }
   if (hasTooManyValues(bytes))
     throw invalidRequest(
-      `The body holds more than ${MAX_VALUES} values.`,
+      `The body has more than ${MAX_VALUES} values.`,
       undefined,
       'too_many_values',
     )
@@ -415,7 +415,7 @@ function rightOf(actor: Actor, keys: ControlPlaneDependencies['keys']): AssertMa
   return async (transaction) => {
     if (actor.type === 'user') await assertSessionStays(transaction, actor.sessionId)
     else if (keys.nameOf(actor.keyId) === undefined)
-      throw new GatewayError('unauthorized', 'The API key was deleted before this was done.')
+      throw new GatewayError('unauthorized', 'The API key was deleted before the change was made.')
   }
 }
 

@@ -87,7 +87,7 @@ export function toRefusal(thrown: unknown): GatewayError {
 const UNAVAILABLE: Readonly<Record<StoreFailure, string>> = {
   away: 'The database cannot be reached. Try again soon.',
   full: "The database's disk is full, so nothing can be changed. Try again when there is room.",
-  'read-only': 'The database takes no changes at the moment. Try again soon.',
+  'read-only': 'The database accepts no changes at the moment. Try again soon.',
   busy: 'The database is busy. Try again soon.',
   denied:
     'The database does not permit this to the gateway: its operator has to grant it, as the log ' +

@@ -44,7 +44,7 @@ export function bindBudgets(program: Command, context: CliContext): void {
     .action(async (flags: BudgetFlags, command: Command) => {
       const { key, gate, period, tokens, usd } = flags
       if ((key === undefined) === (gate === undefined))
-        throw new CliError('usage', 'A budget is of one key or of one gate: give --key or --gate.')
+        throw new CliError('usage', 'A budget limits one key or one gate: give --key or --gate.')
       if ((tokens === undefined) === (usd === undefined))
         throw new CliError('usage', 'A budget limits tokens or US dollars: give --tokens or --usd.')
       if (period === undefined)

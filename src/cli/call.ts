@@ -57,7 +57,7 @@ export function bindCall(program: Command, context: CliContext): void {
       if (suffix !== undefined && named !== undefined && named !== FIM)
         throw new CliError('usage', `--suffix is for --endpoint ${FIM} only.`)
       if (system !== undefined && (named === FIM || suffix !== undefined))
-        throw new CliError('usage', 'Fill-in-the-middle takes no --system.')
+        throw new CliError('usage', 'Fill-in-the-middle does not support --system.')
       const prompt = promptText === '-' ? await readStandardInput() : promptText
       if (prompt === '') throw new CliError('usage', 'The prompt is empty.')
       const question: CallQuestion = {
@@ -103,7 +103,7 @@ async function findEndpoint(client: Client, question: CallQuestion): Promise<Cal
   if (translated !== undefined) return translated
   throw new CliError(
     'failed',
-    `No target of the gate '${question.gate}' speaks a format that fits this call.`,
+    `No target of the gate '${question.gate}' uses a format that fits this call.`,
   )
 }
 
@@ -196,7 +196,7 @@ async function showStream(
     if (!shown.endsWith('\n')) terminal().output.write('\n')
   }
   if (failure !== undefined) throw new CliError('failed', failure)
-  if (!isWhole) throw new CliError('failed', 'The answer broke off before it was complete.')
+  if (!isWhole) throw new CliError('failed', 'The answer ended before it was complete.')
   return usage
 }
 

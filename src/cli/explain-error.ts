@@ -16,7 +16,7 @@ export function explainError(error: Error): string {
   if (syscall === 'listen') return explainListen(code, error, settings)
   if (typeof code !== 'string') return error.message
   if (code === 'SQLITE_FULL')
-    return `There is no room on the disk of the data folder (${error.message}). Free some.`
+    return `The disk of the data folder is full (${error.message}). Free some space.`
   // SQLite reports this also when a file cannot grow, for example its first file on a full disk.
   if (code.startsWith('SQLITE_IOERR'))
     return (

@@ -43,6 +43,6 @@ export async function readBounded(
 ): Promise<string> {
   const read = await readAtMost(pieces, MAX_MIB * 1024 * 1024)
   if (read === undefined)
-    throw new CliError('failed', `There is more than ${MAX_MIB} MiB in ${name}: ${consequence}.`)
+    throw new CliError('failed', `${name} has more than ${MAX_MIB} MiB: ${consequence}.`)
   return new TextDecoder().decode(read)
 }

@@ -78,7 +78,7 @@ export function bindKeys(program: Command, context: CliContext): void {
         ),
     toBody({ name, expiresAt }: { name?: string; expiresAt?: string }) {
       if (name === undefined && expiresAt === undefined)
-        throw new CliError('usage', 'Say what changes: --name or --expires-at.')
+        throw new CliError('usage', 'Give the change: --name or --expires-at.')
       return { name, expiresAt: expiresAt === 'never' ? null : expiresAt }
     },
     send: async (client, given, body) =>

@@ -45,7 +45,7 @@ function describeOutcome(rotation: MasterKeyRotation): string {
   const count = `${rotation.encryptedAnew} credential${rotation.encryptedAnew === 1 ? '' : 's'}`
   switch (rotation.outcome) {
     case 'rotated':
-      return `The master key was changed, and ${count} encrypted anew.`
+      return `The master key was changed, and ${count} encrypted again.`
     case 'finished':
       return `${count} encrypted anew: none is under an older key now.`
     case 'nothing':
@@ -76,8 +76,6 @@ function printStatus({ source, currentId, previousIds, tables }: MasterKeyStatus
 
 function failWhenUnopened({ tables }: MasterKeyStatus): void {
   if (tables.every((table) => table.unopened === 0)) return
-  printNote(
-    'What is unreadable is damaged, or its master key is not here: set those credentials again.',
-  )
+  printNote('Unreadable credentials are damaged, or their master key is missing: set them again.')
   terminal().exitCode = 1
 }

@@ -227,7 +227,7 @@ async function shownWhenChecked(client: Client, answer: Shown): Promise<Shown> {
 async function whenChecked(client: Client, answer: Shown): Promise<Shown> {
   const { slug, probe } = answer
   if (probe?.status !== 'checking') return answer
-  printNote('The model is being asked; one that has to be loaded first may take a minute.')
+  printNote('The model is being tested; a model that must be loaded first may take a minute.')
   let model = answer
   while (model.probe?.status === 'checking') {
     await Bun.sleep(LOOK_AGAIN_MS)

@@ -77,7 +77,7 @@ function toTold(thrown: unknown, { environment }: CliContext, words: readonly st
   if (!isStumble || isLocal || !environment.GATEHOUSE_URL) return thrown
   return new CliError(
     'failed',
-    `The address in GATEHOUSE_URL gave an answer that this version cannot read (${thrown.message}). ` +
+    `The server at GATEHOUSE_URL sent an answer that this version cannot read (${thrown.message}). ` +
       `Is it the gateway's own address, and does a gateway of this version answer there?`,
   )
 }

@@ -53,7 +53,7 @@ describe('members other than a gateway of this version has', () => {
         serve(() => Response.json(strange)),
       )
       expect(ran.exitCode).toBe(1)
-      expect(ran.stderr).toContain('GATEHOUSE_URL gave an answer that this version cannot read')
+      expect(ran.stderr).toContain('GATEHOUSE_URL sent an answer that this version cannot read')
     },
   )
 })

@@ -55,6 +55,6 @@ export function withoutTerminal<Result>(work: () => Result): Result {
 /** @throws outside a command, so that no other stream is written to by accident */
 export function terminal(): Terminal {
   const found = terminals.getStore()
-  if (found === undefined) throw new Error('There is no terminal outside of a command.')
+  if (found === undefined) throw new Error('There is no terminal outside a command.')
   return found
 }

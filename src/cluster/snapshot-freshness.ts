@@ -363,7 +363,7 @@ async function isDoneInTime(work: Promise<void>): Promise<boolean> {
 function unavailable(): GatewayError {
   return new GatewayError(
     'unavailable',
-    'This node may be out of date, and the database cannot be asked. Try again soon.',
+    'This node may be out of date, and the database cannot be reached. Try again soon.',
     { headers: { 'retry-after': '2' } },
   )
 }

@@ -34,7 +34,7 @@ export const accountBody = z
           reserved: amount,
           resetsAt: z.iso.datetime(),
           unpricedCalls: z.int().meta({
-            description: 'Calls of this month whose cost is not known: they are not in `used`.',
+            description: 'Calls of this month with unknown cost: they are not in `used`.',
           }),
         }),
       })
@@ -45,13 +45,13 @@ export const accountBody = z
       }),
     retention: z
       .object({
-        callLogDays: days.meta({ description: 'Single calls in the log; their sums stay.' }),
-        hourlySumsDays: days.meta({ description: 'Sums by the hour; those by the day stay.' }),
+        callLogDays: days.meta({ description: 'Single calls in the log; their sums remain.' }),
+        hourlySumsDays: days.meta({ description: 'Hourly sums; daily sums remain.' }),
         auditLogDays: days.meta({ description: 'Changes in the audit log.' }),
       })
       .meta({
         description:
-          'How long the operator keeps what is written down. Prompts and completions never are.',
+          'How long the operator keeps records. Prompts and completions are never stored.',
       }),
   })
   .meta({ id: 'Account' })

@@ -11,7 +11,7 @@ const rangeFields = {
   to: timeFields.to.describe('Rounded up to the hour. Now when absent.'),
   interval: z.enum(USAGE_INTERVALS).default('day').meta({
     description:
-      'Length of the steps, in UTC. `hour` takes a range of up to 7 days, `all` gives one step.',
+      'Length of the steps, in UTC. `hour` allows a range of up to 7 days, `all` gives one step.',
   }),
 }
 
@@ -50,7 +50,7 @@ const pageFields = {
   cursor: z
     .string({ error: 'must be given once' })
     .optional()
-    .meta({ description: 'The `nextCursor` of the page before, with the same `order`.' }),
+    .meta({ description: 'The `nextCursor` of the previous page, with the same `order`.' }),
 }
 
 export const analyticsQuery = z
@@ -84,7 +84,7 @@ const percentiles = z
 
 export const usageSum = z
   .object({
-    start: z.iso.datetime().meta({ description: 'Where the step begins.' }),
+    start: z.iso.datetime().meta({ description: 'The start of the step.' }),
     group: z
       .string()
       .nullable()
@@ -108,7 +108,7 @@ export const usageSum = z
     }),
     calls: count,
     errors: count.meta({
-      description: 'Calls that failed. Those that their caller left are not among them.',
+      description: 'Calls that failed, without those that the caller cancelled.',
     }),
     refused: count.meta({
       description:
@@ -123,11 +123,11 @@ export const usageSum = z
       cacheWrite: count.meta({ description: 'Part of `input`.' }),
       reasoning: count.meta({ description: 'Part of `output`.' }),
       unreportedCalls: count.meta({
-        description: 'Calls that did not fail and whose provider reported none.',
+        description: 'Calls that did not fail, and for which the provider reported none.',
       }),
     }),
     cost: z.object({
-      usd: z.number().meta({ description: 'Of the calls whose cost is known.' }),
+      usd: z.number().meta({ description: 'The cost of the calls with a known cost.' }),
       estimatedCalls: count,
       unknownCalls: count.meta({
         description:
@@ -135,7 +135,7 @@ export const usageSum = z
           'price. Failed calls without a report are in `errors` alone.',
       }),
       unpricedCalls: count.meta({
-        description: 'Of `unknownCalls`: their tokens are known, and the model has no price.',
+        description: 'The part of `unknownCalls` with known tokens, whose model has no price.',
       }),
     }),
     durationMs: percentiles,
@@ -178,8 +178,8 @@ export const refusedBody = z
       .array(
         z
           .object({
-            start: z.iso.datetime().meta({ description: 'Where the step begins.' }),
-            status: z.int().meta({ description: 'The HTTP status the callers saw.' }),
+            start: z.iso.datetime().meta({ description: 'The start of the step.' }),
+            status: z.int().meta({ description: 'The HTTP status that the callers received.' }),
             errorKind: z.enum(ERROR_KINDS).nullable(),
             calls: count,
           })
@@ -187,7 +187,7 @@ export const refusedBody = z
       )
       .meta({
         description:
-          'In the order of time, then the most first; steps without refused calls are left out.',
+          'Ordered by time, then by count, descending; steps without refused calls are omitted.',
       }),
   })
   .meta({ id: 'RefusedCalls' })
@@ -206,20 +206,19 @@ export const latencyBody = z
         z.object({ fromMs: count, toMs: count.nullable().meta({ description: 'null: no end.' }) }),
       )
       .meta({
-        description:
-          'What times are counted in: from `fromMs`, which is included, to `toMs`, which is not.',
+        description: 'The counted time: from `fromMs`, inclusive, to `toMs`, exclusive.',
       }),
     data: z
       .array(
         z
           .object({
-            start: z.iso.datetime().meta({ description: 'Where the step begins.' }),
+            start: z.iso.datetime().meta({ description: 'The start of the step.' }),
             calls: count,
             durationMs: countsByRange,
             firstByteMs: countsByRange,
           })
           .meta({ id: 'LatencyStep' }),
       )
-      .meta({ description: 'In the order of time; steps without calls are left out.' }),
+      .meta({ description: 'Ordered by time; steps without calls are omitted.' }),
   })
   .meta({ id: 'Latencies' })

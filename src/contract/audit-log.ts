@@ -24,10 +24,12 @@ export function auditLogQuery(actions: readonly string[]) {
         .enum(resources, { error: `must be one of ${resources.join(', ')}` })
         .optional()
         .meta({ example: 'gate' }),
-      resourceId: nameParameter.optional().meta({ description: 'Of what was changed.' }),
-      from: timeParameter
-        .optional()
-        .meta({ type: 'string', format: 'date-time', description: 'Changes of then or later.' }),
+      resourceId: nameParameter.optional().meta({ description: 'The id of the changed resource.' }),
+      from: timeParameter.optional().meta({
+        type: 'string',
+        format: 'date-time',
+        description: 'Changes at this time or later.',
+      }),
       to: timeParameter
         .optional()
         .meta({ type: 'string', format: 'date-time', description: 'Changes from before.' }),
@@ -51,18 +53,22 @@ export const auditEntryBody = z
             "`operator`: a process on the gateway's own machine, such as the command line there.",
         }),
         id: z.string(),
-        name: z.string().nullable().meta({ description: 'As it was called then.' }),
+        name: z.string().nullable().meta({ description: 'Its name at that time.' }),
       })
       .meta({ id: 'AuditActor' }),
     action: z.string().meta({ description: '`resource.verb`.', example: 'gate.update' }),
     resourceType: z.string().meta({ example: 'gate' }),
     resourceId: z.string(),
-    before: form.meta({ description: 'As the interface showed it; null: it was not there.' }),
-    after: form.meta({ description: 'As the interface shows it since; null: it is gone.' }),
+    before: form.meta({
+      description: 'As the interface showed it before; null: it did not exist.',
+    }),
+    after: form.meta({
+      description: 'As the interface showed it afterwards; null: it was deleted.',
+    }),
     requestId: z.string().nullable().meta({ description: "The answer's `x-request-id`." }),
     clientAddress: z.string().nullable(),
   })
-  .meta({ id: 'AuditEntry', description: 'One change, and who made it.' })
+  .meta({ id: 'AuditEntry', description: 'One change and who made it.' })
 
 export const auditLogList = listOf(auditEntryBody, 'AuditLog')
 

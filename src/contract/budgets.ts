@@ -10,13 +10,13 @@ const MAX_TOKENS = 1_000_000_000_000
 const MAX_ALERTS = 10
 
 const name = label({ min: 1, max: 120 })
-const keyId = z.string().max(100).meta({ description: 'The key that it limits, by its id.' })
-const gateId = z.string().max(64).meta({ description: 'The gate that it limits.' })
+const keyId = z.string().max(100).meta({ description: 'The id of the key that it limits.' })
+const gateId = z.string().max(64).meta({ description: 'The id of the gate that it limits.' })
 const limitTokens = z
   .int()
   .min(1)
   .max(MAX_TOKENS)
-  .meta({ description: 'Input and output tokens a period.' })
+  .meta({ description: 'Input and output tokens per period.' })
 const limitUsd = z
   .number()
   .max(MAX_LIMIT_USD)
@@ -79,14 +79,15 @@ const budgetBody = z
         usd: amount,
         unpricedCalls: z
           .int()
-          .meta({ description: 'Calls whose cost is not known, and not in `usd`.' }),
+          .meta({ description: 'Calls with unknown cost, which is not in `usd`.' }),
       })
       .meta({
-        description: 'In the current period, by calls that began since the creation of the budget.',
+        description:
+          'Usage in the current period by calls that began after the budget was created.',
       }),
     reserved: z
       .object({ tokens: amount, usd: amount })
-      .meta({ description: 'Set aside for calls that are under way.' }),
+      .meta({ description: 'Reserved for calls in progress.' }),
     isExhausted: z.boolean().meta({ description: 'Calls are refused with 429 `quota_exceeded`.' }),
     resetsAt: time.nullable().meta({ description: 'null: never.' }),
     createdAt: time,
@@ -124,7 +125,7 @@ export const createBudgetBody = z
 export const updateBudgetBody = z
   .strictObject({ name, limitTokens, limitUsd, unpriced, alertAt })
   .partial()
-  .meta({ id: 'UpdateBudget', description: 'Only the fields that are given change.' })
+  .meta({ id: 'UpdateBudget', description: 'Only the given fields change.' })
 
 const IMMUTABLE = 'cannot be changed; create a new budget instead'
 

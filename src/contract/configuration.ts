@@ -23,15 +23,15 @@ const planName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, {
 const planLimits = z
   .strictObject({
     requestsPerMinute: limit.meta({
-      description: 'Calls that one key may make a minute; null: no limit.',
+      description: 'Calls per minute of one key; null: no limit.',
     }),
-    tokensPerMinute: limit.meta({ description: 'Input and output tokens of one key a minute.' }),
-    concurrentCalls: limit.meta({ description: 'Calls that one key may have open at once.' }),
+    tokensPerMinute: limit.meta({ description: 'Input and output tokens per minute of one key.' }),
+    concurrentCalls: limit.meta({ description: 'Concurrent calls of one key.' }),
     accountRequestsPerMinute: limit.meta({
-      description: 'Calls that all keys of the account together may make a minute.',
+      description: 'Calls per minute of all keys of the account together.',
     }),
     accountConcurrentCalls: limit.meta({
-      description: 'Calls that all keys of the account together may have open at once.',
+      description: 'Concurrent calls of all keys of the account together.',
     }),
     monthlyTokens: limit.meta({ description: 'Tokens of the account in a calendar month (UTC).' }),
     monthlySpendUsd: z.number().min(0).max(MAX_LIMIT_USD).nullable().meta({

@@ -24,7 +24,9 @@ const verdict = z
 
 const conformanceRow = z
   .object({
-    endpoint: z.string().meta({ description: 'Where the caller asks.', example: '/v1/messages' }),
+    endpoint: z
+      .string()
+      .meta({ description: 'The endpoint that the caller uses.', example: '/v1/messages' }),
     dialect: z
       .string()
       .nullable()

@@ -8,7 +8,7 @@ export const verifyCostsBody = z
     from: timeParameter.optional().meta({ type: 'string', format: 'date-time' }),
     to: timeParameter.optional().meta({ type: 'string', format: 'date-time' }),
     fix: z.boolean().default(false).meta({ description: 'Replace the costs that differ.' }),
-    cursor: z.string().optional().meta({ description: 'The `nextCursor` of the answer before.' }),
+    cursor: z.string().optional().meta({ description: 'The `nextCursor` of the previous answer.' }),
   })
   .superRefine(refuseReversedRange)
   .meta({ id: 'VerifyCosts' })
@@ -43,7 +43,10 @@ const costPart = z
         'text. `webSearch` and what follows it are uses of tools ' +
         'that the vendor runs itself, at its fee.',
     }),
-    count: z.int().min(0).meta({ description: 'Tokens; of `request`, requests; of tools, uses.' }),
+    count: z
+      .int()
+      .min(0)
+      .meta({ description: 'The number of tokens; for `request` of requests, for tools of uses.' }),
     usdPerMillion: z.number(),
     usd: z.number(),
   })
@@ -65,16 +68,19 @@ export const costWithPartsBody = z
 
 export const verifiedCostsBody = z
   .object({
-    source: z.string().meta({ description: 'The price table that was computed with.' }),
+    source: z.string().meta({ description: 'The price table of the computation.' }),
     checked: z.int(),
     fixed: z.int(),
     incomparable: z.array(z.object({ source: z.string().nullable(), calls: z.int() })).meta({
       description:
-        'Calls priced from another version of the table, by that version: they cannot be compared.',
+        'The number of calls priced from each other version of the table, which cannot be compared.',
     }),
     differences: z.array(
       z.object({ id: z.string(), target: z.string().nullable(), stored: cost, computed: cost }),
     ),
-    nextCursor: z.string().nullable().meta({ description: 'Go on with it; null: that was all.' }),
+    nextCursor: z
+      .string()
+      .nullable()
+      .meta({ description: 'The cursor for the next request; null: this was the last.' }),
   })
   .meta({ id: 'VerifiedCosts' })

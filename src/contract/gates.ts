@@ -16,7 +16,7 @@ const members = {
   maxOutputTokens: z.int().min(1).optional(),
   reasoningEffort: z.enum(REASONING_EFFORTS).optional().meta({
     description:
-      'Left out, and named in `x-gatehouse-ignored`, with a model that cannot be asked to think.',
+      'Omitted and named in `x-gatehouse-ignored` for a model without configurable reasoning.',
   }),
 }
 
@@ -52,7 +52,7 @@ const gateId = z
     error:
       'must be 1 to 64 letters, digits, dots, hyphens or underscores, the first a letter or digit',
   })
-  .meta({ description: 'Goes where the model name was. Cannot be changed.', example: 'demo' })
+  .meta({ description: 'Callers send it as the model name. Cannot be changed.', example: 'demo' })
 
 const model = z
   .string()
@@ -92,7 +92,7 @@ const targets = z
     error: 'must hold at least one target whose weight is not 0',
   })
   .meta({
-    description: 'In the order in which they are tried, as far as the strategy leaves it open.',
+    description: 'In the order in which they are tried, unless the strategy decides it.',
   })
 const timeoutMs = z.int().min(1).max(MAX_TIMEOUT_MS).nullable().meta({
   description: "Longest that a call may take, in milliseconds; null: the server's own limit.",
@@ -101,7 +101,7 @@ const maxRetries = z
   .int()
   .min(0)
   .max(MAX_RETRIES)
-  .meta({ description: 'How often one target is tried again before the next has its turn.' })
+  .meta({ description: 'How often a target is retried before the next one is tried.' })
 const time = z.iso.datetime()
 
 /** Open, like every answer: a later version may add members. */
@@ -150,7 +150,7 @@ export const updateGateBody = z
     maxRetries,
   })
   .partial()
-  .meta({ id: 'UpdateGate', description: 'Only the fields that are given change.' })
+  .meta({ id: 'UpdateGate', description: 'Only the given fields change.' })
 
 const BY_GATEWAY = 'is set by the gateway'
 
@@ -161,7 +161,7 @@ export const gateResource = {
   many: 'gates',
   path: '/v1/gates',
   group: 'Gates',
-  groupDescription: 'A gate is a named routing target: its id goes where the model name was.',
+  groupDescription: 'A gate is a named routing target: callers send its id as the model name.',
   operations: {
     list: 'List gates, newest first',
     create: 'Create a gate',

@@ -9,7 +9,7 @@ import { label } from './text.ts'
 import { LATEST_MS } from './usage-query.ts'
 
 const name = label({ min: 1, max: 120 }).meta({
-  description: 'A label that tells keys apart.',
+  description: 'A label to distinguish keys.',
   example: 'production',
 })
 
@@ -21,19 +21,19 @@ export const keyFacts = {
   createdBy: z
     .string()
     .nullable()
-    .meta({ description: 'The id of a user or a key, or `operator`; null: not known.' }),
+    .meta({ description: 'The id of a user or a key, or `operator`; null: unknown.' }),
   expiresAt: z.iso
     .datetime()
     .nullable()
-    .meta({ description: 'From then on it is refused; null: it does not expire.' }),
+    .meta({ description: 'The key is refused from this time; null: it does not expire.' }),
   previous: z
     .object({
       maskedPrefix: z.string(),
-      endsAt: z.iso.datetime().meta({ description: 'From then on it is refused.' }),
+      endsAt: z.iso.datetime().meta({ description: 'The key is refused from this time.' }),
     })
     .nullable()
     .meta({
-      description: 'The key before it was last rotated; null: nothing of that is left.',
+      description: 'The key before the last rotation; null: it is no longer accepted.',
     }),
 }
 
@@ -48,7 +48,7 @@ const keyBody = z.object(keyFields).meta({ id: 'ApiKey' })
 const createdKeyBody = z
   .object({
     ...keyFields,
-    key: z.string().meta({ description: 'The whole key. Shown this once.' }),
+    key: z.string().meta({ description: 'The whole key. Shown only once.' }),
   })
   .meta({ id: 'CreatedApiKey' })
 
@@ -88,7 +88,7 @@ export const updateKeyBody = z
   .strictObject({
     name,
     expiresAt: expiresAt.meta({
-      description: 'In the future; null: never. A key that has expired stays so.',
+      description: 'In the future; null: never. An expired key cannot be renewed.',
     }),
   })
   .partial()
@@ -102,7 +102,7 @@ export const rotateKeyBody = z
       .max(90 * 86_400)
       .default(86_400)
       .meta({
-        description: 'For how long the old key is still accepted; 0: every older one ends at once.',
+        description: 'How long the old key is still accepted; 0: every older key ends at once.',
       }),
   })
   .meta({ id: 'RotateApiKey' })
@@ -120,7 +120,7 @@ export const keyResource = {
     create: {
       summary: 'Create an API key',
       takes: 'Its label.',
-      answers: 'The key, shown this once.',
+      answers: 'The key, shown only once.',
       refusals: [403],
     },
     show: { summary: 'Show an API key, masked', answers: 'The key, masked.' },
@@ -131,7 +131,7 @@ export const keyResource = {
     },
     delete: {
       summary: 'Revoke an API key',
-      description: 'Once this has answered, no call with the key is accepted.',
+      description: 'After this answer, no call with the key is accepted.',
       answers: 'It is revoked.',
     },
   },

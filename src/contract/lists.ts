@@ -19,7 +19,7 @@ export const pageQuery = z.strictObject({
   cursor: z
     .string({ error: 'must be given once' })
     .optional()
-    .meta({ description: 'The `nextCursor` of the page before.' }),
+    .meta({ description: 'The `nextCursor` of the previous page.' }),
 })
 
 /** For routes without a query: a parameter that would be ignored is refused. */
@@ -33,7 +33,7 @@ export function listOf<Item extends z.ZodType>(item: Item, id: string) {
       nextCursor: z
         .string()
         .nullable()
-        .meta({ description: 'Give it as `cursor` for the next page; null: there is none.' }),
+        .meta({ description: 'The `cursor` for the next page; null: there is none.' }),
     })
     .meta({ id })
 }

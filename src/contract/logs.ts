@@ -16,7 +16,7 @@ export const exportQuery = z
   .strictObject({
     format: z
       .enum(['csv', 'ndjson'])
-      .meta({ description: 'CSV (RFC 4180) with a header line, or a JSON object a line.' }),
+      .meta({ description: 'CSV (RFC 4180) with a header line, or one JSON object per line.' }),
     ...logFilterFields,
   })
   .superRefine(refuseReversedRange)
@@ -29,7 +29,7 @@ const usageBody = z.object({
   cachedInputTokens: count.meta({ description: 'Part of `inputTokens`.' }),
   reasoningTokens: count.meta({ description: 'Part of `outputTokens`.' }),
   cacheWriteTokens: count.optional().meta({
-    description: 'Part of `inputTokens` that the provider put into its cache, where it says so.',
+    description: 'Part of `inputTokens` that the provider wrote to its cache, if it reports that.',
   }),
 })
 
@@ -41,13 +41,15 @@ const attempt = z
       .nullable()
       .meta({ description: "The upstream's HTTP status; null: it sent none." }),
     afterMs: count.meta({ description: "From the call's start until it was asked." }),
-    durationMs: count.meta({ description: 'Until it failed, was given up, or the call ended.' }),
+    durationMs: count.meta({
+      description: 'The time until it failed, was cancelled, or the call ended.',
+    }),
     errorKind: z.enum(ERROR_KINDS).nullable().meta({
       description:
-        'Why it failed; null: it did not, it was given up, or an older version wrote the row.',
+        'Why it failed; null: it did not fail, was cancelled, or an older version wrote the row.',
     }),
     errorCode: z.string().nullable().meta({
-      description: 'The reason, where the kind does not say it all.',
+      description: 'The reason, if the kind is not specific enough.',
       example: 'connect_failed',
     }),
   })

@@ -32,7 +32,7 @@ const fimEndpoint = z.enum(['auto', ...FIM_ENDPOINTS]).meta({
 const foundFimEndpoint = z
   .enum(FIM_ENDPOINTS)
   .optional()
-  .meta({ description: 'How it fills in the middle, where `fimEndpoint` is `auto`.' })
+  .meta({ description: 'How it fills in the middle if `fimEndpoint` is `auto`.' })
 
 const fimTemplate = z.enum(['auto', ...FIM_TEMPLATE_NAMES]).meta({
   description:
@@ -51,13 +51,13 @@ const slug = z
     error: 'must be 1 to 63 small letters, digits or hyphens, the first a letter or digit',
   })
   .meta({
-    description: 'Gates name it as `owned/<slug>`. Cannot be changed.',
+    description: 'Gates refer to it as `owned/<slug>`. Cannot be changed.',
     example: 'house-llama',
   })
 const displayName = label({ min: 1, max: 120 }).meta({ example: 'Llama in the basement' })
 const dialect = z
   .enum(OWNED_MODEL_DIALECTS)
-  .meta({ description: 'The wire format that its server speaks. Cannot be changed.' })
+  .meta({ description: 'The wire format of its server. Cannot be changed.' })
 const baseUrl = z
   .string()
   .min(1)
@@ -106,15 +106,14 @@ const found = z
     credentialHeader: z
       .enum(['authorization', 'x-api-key'])
       .optional()
-      .meta({ description: 'The header in which it takes the credential.' }),
+      .meta({ description: 'The header for the credential.' }),
     embeddings: z
       .boolean()
       .optional()
-      .meta({ description: 'A model for chat that embeds too: it serves `/v1/embeddings`.' }),
-    countTokens: z
-      .boolean()
-      .optional()
-      .meta({ description: 'It counts tokens itself: `/v1/messages/count_tokens` asks it.' }),
+      .meta({ description: 'A chat model that also serves `/v1/embeddings`.' }),
+    countTokens: z.boolean().optional().meta({
+      description: 'Whether its server counts tokens: then `/v1/messages/count_tokens` asks it.',
+    }),
     fimEndpoint: foundFimEndpoint,
   })
   .meta({
@@ -136,13 +135,12 @@ const probe = z
     detail: z
       .string()
       .optional()
-      .meta({ description: 'The fault, in the gateway’s words and not in the server’s.' }),
+      .meta({ description: 'The fault in the gateway’s words, not the server’s.' }),
     found: found.optional(),
   })
   .nullable()
   .meta({
-    description:
-      'The result of the last small request to the model; null: it was never asked anything.',
+    description: 'The result of the last test request to the model; null: none was sent yet.',
   })
 
 /** Open, like every answer: a later version may add members. */
@@ -162,7 +160,7 @@ const ownedModelBody = z
     probe,
     credentialSetAt: time.nullable().meta({
       description:
-        'When the credential was last set; null: there is none. It is never shown itself.',
+        'When the credential was last set; null: there is none. The credential is never shown.',
     }),
     createdAt: time,
     updatedAt: time,
@@ -171,12 +169,12 @@ const ownedModelBody = z
 
 const warnings = z
   .array(z.object({ code: z.literal('probe_failed'), message: z.string() }))
-  .meta({ description: 'Empty when all is well. The change is saved either way.' })
+  .meta({ description: 'Empty if nothing is wrong. The change is saved in both cases.' })
 
 /** The answer to changes that cause a probe; `warnings` is absent when nothing did. */
 const savedOwnedModelBody = ownedModelBody.extend({ warnings: warnings.optional() }).meta({
   id: 'SavedOwnedModel',
-  description: 'An owned model, and what is wrong with it as it was found.',
+  description: 'An owned model and the problems found.',
 })
 
 export const createOwnedModelBody = z
@@ -187,7 +185,7 @@ export const createOwnedModelBody = z
     baseUrl,
     upstreamModelId,
     credential: credential.optional().meta({
-      description: 'Never returned. Absent: its server takes none, and no header carries any.',
+      description: 'Never returned. Absent: its server needs none, and none is sent.',
       writeOnly: true,
       format: 'password',
     }),
@@ -215,7 +213,7 @@ export const updateOwnedModelBody = z
     pricingCachedInput,
   })
   .partial()
-  .meta({ id: 'UpdateOwnedModel', description: 'Only the fields that are given change.' })
+  .meta({ id: 'UpdateOwnedModel', description: 'Only the given fields change.' })
 
 const setByGateway = 'is set by the gateway'
 const createNotes: FieldNotes = {
@@ -251,7 +249,7 @@ export const ownedModelResource = {
         'The gateway asks it for one token to see whether it answers, and saves it either way. A ' +
         'result that takes longer than a few seconds has the status `checking`; the registration ' +
         'shows it when it is found.',
-      answers: 'The model, and what the probe found.',
+      answers: 'The model and the result of the probe.',
     },
     show: 'Show an owned model',
     update: {
@@ -259,11 +257,11 @@ export const ownedModelResource = {
       description:
         'A new credential replaces the stored one. It, another upstreamModelId, credentialHeader, ' +
         'fimEndpoint or fimTemplate is tried at once, and kept whether or not the model answers.',
-      answers: 'The changed model, and what is known of it.',
+      answers: 'The changed model and its state.',
     },
     delete: {
       summary: 'Delete an owned model that no gate uses',
-      answers: 'It is gone, and its credential with it.',
+      answers: 'The model and its credential were deleted.',
       refusals: [409],
     },
   },

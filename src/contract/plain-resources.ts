@@ -59,12 +59,12 @@ export const PLAIN_RESOURCES = {
     place: 'tags',
     description: 'A label of the account.',
     about: 'labels of the account',
-    purpose: 'A tag is a name that this account gives to a team, a customer or a place.',
-    deletion: 'A tag that you create later may have the same name, but it is another tag.',
+    purpose: "A tag is the account's name for a team, a customer or a place.",
+    deletion: 'A tag created later with the same name is a different tag.',
     update: 'Rename a tag, or describe it',
     fields: {
       name: {
-        about: 'No two tags of an account have the same.',
+        about: 'Unique among the tags of an account.',
         max: 64,
         form: {
           pattern: /^[A-Za-z0-9._-]{1,64}$/,

@@ -52,7 +52,7 @@ export function describePlain(resource: PlainResource): PlainDescription {
     update: z
       .strictObject(mapFields(fields, toSchema))
       .partial()
-      .meta({ id: `Update${name}`, description: 'Only the fields that are given change.' }),
+      .meta({ id: `Update${name}`, description: 'Only the given fields change.' }),
     notes: { create: notes, update: notes },
     examples,
   }

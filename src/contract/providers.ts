@@ -18,8 +18,8 @@ export const providerBody = z
       description:
         "Where the vendor documents its interface; null: a provider of the operator's own.",
     }),
-    dialects: z.array(z.string()).meta({ description: 'The wire formats it speaks.' }),
-    configured: z.boolean().meta({ description: 'Whether this gateway has a credential for it.' }),
+    dialects: z.array(z.string()).meta({ description: 'The wire formats that it supports.' }),
+    configured: z.boolean().meta({ description: 'Whether the gateway has a credential for it.' }),
     credential: z
       .enum(['own', 'platform'])
       .nullable()
@@ -50,7 +50,7 @@ export const providerModelsQuery = z.strictObject({
     .string({ error: 'must be given once' })
     .max(100)
     .optional()
-    .meta({ description: 'Only those of this provider.' }),
+    .meta({ description: 'Only the models of this provider.' }),
 })
 
 const price = (of: string) =>
@@ -70,7 +70,10 @@ const providerModelBody = z
       description: 'A target names it as `provider/id`.',
       example: 'echo',
     }),
-    name: z.string().nullable().meta({ description: 'The name that people use; null: as its id.' }),
+    name: z
+      .string()
+      .nullable()
+      .meta({ description: 'The display name; null: the same as the id.' }),
     contextTokens: z.int().nullable().meta({ description: 'Null: not known.' }),
     inputUsdPerMillion: price('input'),
     outputUsdPerMillion: price('output'),
@@ -95,13 +98,16 @@ const providerKeyBody = z
       .meta({ description: 'The part of a target before the slash.', example: 'sandbox' }),
     maskedKey: z.string().meta({
       description:
-        'Its first three and last four characters; of a short key, and of a document, none.',
+        'Its first three and last four characters; no characters of a short key or a document.',
       example: 'sk-…9f3c',
     }),
     active,
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
-    lastUsedAt: z.iso.datetime().nullable().meta({ description: 'Null: not since it was set.' }),
+    lastUsedAt: z.iso
+      .datetime()
+      .nullable()
+      .meta({ description: 'Null: not used since it was set.' }),
   })
   .meta({ id: 'ProviderKey', description: "The account's own credential for a provider, masked." })
 
@@ -113,13 +119,13 @@ const probe = z
         '`not_probed`: the vendor documents no request that costs nothing and tests a key.',
     }),
     httpStatus: z.int().optional().meta({ description: 'Absent when there was no answer.' }),
-    detail: z.string().meta({ description: 'In the gateway’s words and not in the provider’s.' }),
+    detail: z.string().meta({ description: 'In the gateway’s words, not the provider’s.' }),
   })
-  .meta({ description: 'The result of a request to the provider that costs nothing.' })
+  .meta({ description: 'The result of a free request to the provider.' })
 
 const warnings = z
   .array(z.object({ code: z.enum(['key_refused', 'probe_failed']), message: z.string() }))
-  .meta({ description: 'Empty when the key was accepted, or not tested. It is saved either way.' })
+  .meta({ description: 'Empty if the key was accepted or not tested. It is saved in both cases.' })
 
 /** The answer to `PUT`. */
 export const savedProviderKeyBody = providerKeyBody.extend({ probe, warnings }).meta({

@@ -12,7 +12,8 @@ const targetFault = z.enum(['out_of_credit', 'model_not_found']).meta({
 const targetFailure = z.object({
   code: z.string().meta({ example: 'upstream_error' }),
   status: z.int().meta({
-    description: 'The status that a caller saw, or would have seen without another target.',
+    description:
+      'The status that a caller received, or would have received without another target.',
   }),
   at: time,
   fault: targetFault.optional(),
@@ -46,9 +47,9 @@ export const targetHealthBody = z
           'it has not answered yet.',
       }),
     lastAnsweredAt: time.nullable(),
-    lastFailure: targetFailure
-      .nullable()
-      .meta({ description: 'The newest that was its own fault, also when it has answered since.' }),
+    lastFailure: targetFailure.nullable().meta({
+      description: 'The newest failure that the target caused, even if it has answered since.',
+    }),
   })
   .meta({
     id: 'TargetHealth',
@@ -62,7 +63,7 @@ export const targetHealthList = z
     data: z.array(targetHealthBody),
     nextCursor: z.null().meta({ description: 'There is one page.' }),
     seenSince: time.meta({
-      description: 'When the node that answers started: it has seen nothing of what was before.',
+      description: 'When the answering node started: it does not know earlier calls.',
     }),
   })
   .meta({ id: 'TargetHealthList' })
@@ -76,7 +77,9 @@ export const gateFallbackBody = z
       .string()
       .meta({ description: 'The first target of the gate.', example: 'sandbox/echo' }),
     answeredCalls: count.meta({ description: 'Calls through the gate that any target answered.' }),
-    fallbackCalls: count.meta({ description: 'Of these: not by the first target.' }),
+    fallbackCalls: count.meta({
+      description: 'The part that another target than the first answered.',
+    }),
     share: z.number().meta({ description: '`fallbackCalls` of `answeredCalls`, from 0 to 1.' }),
     reason: z
       .enum([
@@ -95,24 +98,24 @@ export const gateFallbackBody = z
           'Why the first target did not answer them. `slow`: the gate hedges. `unknown`: no ' +
           'failure was recorded, as where a target cannot take what some calls ask for.',
       }),
-    message: z.string().meta({ description: 'The reason and the state, as a sentence or two.' }),
+    message: z.string().meta({ description: 'The reason and the state, in one or two sentences.' }),
     state,
     restsUntil: time.nullable(),
-    lastFailure: targetFailure
-      .nullable()
-      .meta({ description: 'Of the first target, of this node or of calls on any node.' }),
+    lastFailure: targetFailure.nullable().meta({
+      description: 'The state of the first target, from this node or from calls on any node.',
+    }),
   })
   .meta({
     id: 'GateFallback',
     description:
-      'A gate with the strategy `fallback` of which another target than the first answered calls. ' +
+      'A gate with the strategy `fallback` where another target than the first answered calls. ' +
       'The calls are those of all nodes; `state` and `restsUntil` are what the node that answers ' +
       'has seen.',
   })
 
 export const gateFallbackList = z
   .object({
-    data: z.array(gateFallbackBody).meta({ description: 'The greatest share first.' }),
+    data: z.array(gateFallbackBody).meta({ description: 'Ordered by share, the largest first.' }),
     nextCursor: z.null().meta({ description: 'There is one page.' }),
     from: time.meta({
       description:
@@ -131,7 +134,7 @@ const targetTest = z.object({
   status: z.enum(['ok', 'failed']),
   httpStatus: z.int().optional().meta({
     description:
-      'The status that a caller would have seen; absent when the provider was not asked.',
+      'The status that a caller would have received; absent if the provider was not asked.',
   }),
   error: z
     .object({ code: z.string().meta({ example: 'provider_auth_failed' }), message: z.string() })
@@ -141,7 +144,7 @@ const targetTest = z.object({
   dialect: z
     .string()
     .nullable()
-    .meta({ description: 'That the target was called in; null when it was not called.' }),
+    .meta({ description: 'The dialect of the call to the target; null if it was not called.' }),
   usage: z
     .object({
       inputTokens: count,
@@ -160,9 +163,9 @@ export const gateTestBody = z
   })
   .meta({
     id: 'GateTest',
-    description: 'How each target of a gate did. Holds nothing of what it answered.',
+    description: 'The result for each target of a gate, without the content of its answer.',
   })
 
 export const testGateBody = z
   .strictObject({})
-  .meta({ id: 'TestGate', description: 'Nothing to say yet.' })
+  .meta({ id: 'TestGate', description: 'No result yet.' })

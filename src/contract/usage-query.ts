@@ -36,12 +36,16 @@ export const nameParameter = z
 const STATUS_PROBLEM = 'must be an HTTP status from 100 to 599'
 
 export const timeFields = {
-  from: timeParameter
-    .optional()
-    .meta({ type: 'string', format: 'date-time', description: 'Calls that began then or later.' }),
-  to: timeParameter
-    .optional()
-    .meta({ type: 'string', format: 'date-time', description: 'Calls that began before.' }),
+  from: timeParameter.optional().meta({
+    type: 'string',
+    format: 'date-time',
+    description: 'Calls that began at this time or later.',
+  }),
+  to: timeParameter.optional().meta({
+    type: 'string',
+    format: 'date-time',
+    description: 'Calls that began before this time.',
+  }),
 }
 
 export const nameFields = {
@@ -68,8 +72,8 @@ export const logFilterFields = {
   ...nameFields,
   targetPart: nameParameter.optional().meta({
     description:
-      'A part of the target’s name, such as `sonnet`; upper and lower case are the same. ' +
-      'Every character stands for itself.',
+      'A part of the target’s name, such as `sonnet`; case is ignored. ' +
+      'No character has a special meaning.',
   }),
   status: z
     .string({ error: STATUS_PROBLEM })
@@ -78,7 +82,7 @@ export const logFilterFields = {
     .optional()
     .meta({ type: 'integer', minimum: 100, maximum: 599 }),
   statusClass: z.enum(STATUS_CLASSES).optional().meta({
-    description: 'Any HTTP status of this class; 499 of callers who left is one of `4xx`.',
+    description: 'Any HTTP status of this class; 499 for callers who left belongs to `4xx`.',
   }),
   outcome: z.enum(CALL_OUTCOMES).optional(),
   errorKind: z
@@ -103,10 +107,10 @@ export const logFilterFields = {
     .transform((text) => text === 'true')
     .optional()
     .meta({ type: 'boolean' }),
-  durationFromMs: milliseconds('Calls that took so long or longer.'),
-  durationToMs: milliseconds('Calls that took less.'),
-  firstByteFromMs: milliseconds('Calls whose first byte came so late or later.'),
-  firstByteToMs: milliseconds('Calls whose first byte came earlier.'),
+  durationFromMs: milliseconds('Calls that took at least this long.'),
+  durationToMs: milliseconds('Calls that took less than this.'),
+  firstByteFromMs: milliseconds('Calls whose first byte took at least this long.'),
+  firstByteToMs: milliseconds('Calls whose first byte took less than this.'),
 }
 
 const REVERSIBLE = [

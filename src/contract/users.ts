@@ -13,12 +13,12 @@ const id = z.string()
 const name = label({ min: 1, max: 120 })
 const role = z.enum(['owner', 'member']).meta({
   description:
-    'Both have full access to the account; the owner alone removes members and hands it on.',
+    'Both have full access to the account; only the owner can remove members and transfer it.',
 })
 const email = z
   .email({ error: 'must be an email address' })
   .max(254)
-  .meta({ description: 'Upper and lower case are the same.', example: 'jane@example.com' })
+  .meta({ description: 'Case is ignored.', example: 'jane@example.com' })
 const password = z
   .string()
   .max(1000)
@@ -39,11 +39,11 @@ export const invitationOfferRequest = z
 
 export const invitationOfferBody = z
   .object({
-    accountName: z.string().meta({ description: 'The account that one would join.' }),
+    accountName: z.string().meta({ description: 'The account that the invitation is for.' }),
     invitedBy: z
       .string()
       .nullable()
-      .meta({ description: 'The user who invited; null: the operator, or a key that is gone.' }),
+      .meta({ description: 'The user who invited; null: the operator, or a deleted key.' }),
     email: z.string().meta({ description: 'The address that was invited.' }),
     expiresAt: time,
   })
@@ -86,7 +86,7 @@ export const beginOidcBody = z
       .regex(OWN_PATH, { error: 'must be a path of the gateway, such as "/"' })
       .default('/')
       .meta({
-        description: 'Where the browser goes in the end; with `?error=…` when it did not work.',
+        description: 'Where the browser goes afterwards; with `?error=…` if the sign-in failed.',
       }),
     invitation: invitationToken.optional().meta({
       description:
@@ -104,7 +104,7 @@ export const oidcRedirectBody = z
 export const signInOptionsBody = z
   .object({
     signUp: z.enum(SIGN_UP_POLICIES),
-    oidc: z.boolean().meta({ description: 'Whether one can sign in with an identity provider.' }),
+    oidc: z.boolean().meta({ description: 'Whether users can sign in with an identity provider.' }),
     hasOwner: z.boolean().meta({ description: 'false: the first user has yet to sign up.' }),
   })
   .meta({ id: 'SignInOptions' })
@@ -139,13 +139,10 @@ export const currentSessionBody = z
 export const sessionBody = z
   .object({
     id,
-    current: z.boolean().meta({ description: 'Whether this request was made with it.' }),
+    current: z.boolean().meta({ description: 'Whether this request uses it.' }),
     createdAt: time,
     expiresAt: time,
-    address: z
-      .string()
-      .nullable()
-      .meta({ description: 'Where it was opened from, as far as it is known.' }),
+    address: z.string().nullable().meta({ description: 'Where it was opened from, if known.' }),
     userAgent: z.string().nullable(),
   })
   .meta({ id: 'UserSession' })
@@ -179,7 +176,7 @@ export const memberResource = {
     list: 'List members, newest first',
     update: {
       summary: 'Transfer the account to a member',
-      description: 'The owner alone can, and becomes a member by it.',
+      description: 'Only the owner can do this, and then becomes a member.',
       refusals: [403],
       isForUsers: true,
     },
@@ -213,8 +210,8 @@ const createdInvitationBody = z
     ...invitationFields,
     token: z
       .string()
-      .meta({ description: 'Shown this once. Hand it on yourself: no mail is sent.' }),
-    link: z.string().meta({ description: 'The same as an address to open in a browser.' }),
+      .meta({ description: 'Shown only once. Pass it on yourself: no mail is sent.' }),
+    link: z.string().meta({ description: 'The same token as an address to open in a browser.' }),
   })
   .meta({ id: 'CreatedInvitation' })
 const createInvitationBody = z.strictObject({ email }).meta({ id: 'CreateInvitation' })
@@ -231,15 +228,15 @@ export const invitationResource = {
     create: {
       summary: 'Create an invitation',
       description:
-        'No mail is sent: hand the link or the token on yourself. It works once, for seven days.',
+        'No mail is sent: pass on the link or the token yourself. It works once, for seven days.',
       takes: 'Whom.',
-      answers: 'The invitation, with its token, shown this once.',
+      answers: 'The invitation with its token, shown only once.',
       refusals: [403],
     },
     show: 'Show an invitation',
     delete: {
       summary: 'Revoke an invitation',
-      description: 'Not one that was accepted: remove the member instead.',
+      description: 'An accepted invitation cannot be deleted: remove the member instead.',
       answers: 'It is withdrawn.',
       refusals: [409],
     },

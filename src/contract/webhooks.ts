@@ -55,7 +55,7 @@ const createdWebhookBody = z
     secret: z
       .string()
       .optional()
-      .meta({ description: 'Only when it was generated. Shown this once.' }),
+      .meta({ description: 'Only if it was generated. Shown only once.' }),
   })
   .meta({ id: 'CreatedWebhook' })
 
@@ -64,7 +64,7 @@ export const createWebhookBody = z
     url,
     secret: secret
       .optional()
-      .meta({ description: 'Generated when absent, and shown once.', writeOnly: true }),
+      .meta({ description: 'Generated if absent, and shown once.', writeOnly: true }),
     events,
     active: active.default(true),
   })
@@ -73,7 +73,7 @@ export const createWebhookBody = z
 export const updateWebhookBody = z
   .strictObject({ url, secret, events, active })
   .partial()
-  .meta({ id: 'UpdateWebhook', description: 'Only the fields that are given change.' })
+  .meta({ id: 'UpdateWebhook', description: 'Only the given fields change.' })
 
 export const webhookTestBody = z
   .object({

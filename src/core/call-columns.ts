@@ -79,7 +79,7 @@ export const CALL_COLUMNS = {
     line: 8,
     column: 'attempts',
     csv: 8,
-    body: { description: 'How often an upstream was asked.' },
+    body: { description: 'The number of attempts at upstreams.' },
   },
   /**
    * `succeeded`: the whole answer was sent. `cancelled`: the client left first. `failed`: anything

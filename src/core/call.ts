@@ -21,7 +21,7 @@ export interface CallAttempt {
   readonly status: number | null
   /** Milliseconds from the call's start until it was asked. */
   readonly afterMs: number
-  /** Until it failed, was given up, or the call ended. */
+  /** The time until it failed, was cancelled, or the call ended. */
   readonly durationMs: number
   /** Absent: it did not fail, or an older version wrote the record. */
   readonly failure?: AttemptFailure | undefined

@@ -239,7 +239,7 @@ export class Identity {
     const url = `${this.#options.publicOrigin}${AUTH_PATH}/callback/${OIDC_PROVIDER}${query}`
     const response = await library.handler(new Request(url, { headers: toLibraryHeaders(visitor) }))
     if (response.status !== 302)
-      throw new GatewayError('unauthorized', 'The sign-in could not be finished. Begin it again.')
+      throw new GatewayError('unauthorized', 'The sign-in could not be completed. Start again.')
     return response
   }
 

@@ -89,7 +89,7 @@ export class PasswordWork {
       if (this.#waiting.length >= MOST_WAITING) {
         throw new GatewayError(
           'rate_limited',
-          'Too many people sign in at this moment. Try again.',
+          'Too many people are signing in at the moment. Try again.',
           {
             headers: { 'retry-after': '5' },
           },

@@ -117,11 +117,9 @@ export class SignInLibraries {
 }
 
 export function oidcUnavailable(cause: unknown): GatewayError {
-  return new GatewayError(
-    'unavailable',
-    'The identity provider cannot be reached at this moment.',
-    { cause },
-  )
+  return new GatewayError('unavailable', 'The identity provider cannot be reached at the moment.', {
+    cause,
+  })
 }
 
 /** The name of an account until its owner renames it. */
@@ -149,16 +147,16 @@ export function loginProblem(error: unknown, field: 'password' | 'currentPasswor
 export function refusalOfJoining(refusal: JoiningRefusal): GatewayError {
   switch (refusal) {
     case 'email-taken':
-      return new GatewayError('conflict', 'There is a user with this email address already.')
+      return new GatewayError('conflict', 'A user with this email address already exists.')
     case 'not-first':
       return new GatewayError(
         'forbidden',
-        'The account of this key has an owner already: ask for an invitation.',
+        'The account of this key already has an owner: ask for an invitation.',
       )
     case 'not-invited':
       return new GatewayError(
         'forbidden',
-        'This needs an invitation to this email address that has neither been used nor run out.',
+        'This needs an invitation to this email address that was not used and has not expired.',
       )
   }
 }

@@ -220,7 +220,8 @@ function tellIssuer(tell: (issuer: string) => void) {
     id: 'issuer',
     init({ socialProviders }) {
       const issuer = socialProviders.find(({ id }) => id === OIDC_PROVIDER)?.issuer
-      if (issuer === undefined) throw new Error('It did not tell its addresses and its issuer.')
+      if (issuer === undefined)
+        throw new Error('The identity provider did not report its addresses and its issuer.')
       tell(issuer)
     },
   } satisfies BetterAuthPlugin
@@ -265,7 +266,7 @@ function subjectOf(idToken: string | undefined, clientId: string, told: unknown)
   const payload = Buffer.from(idToken?.split('.')[1] ?? '', 'base64url').toString() || '{}'
   const { sub, aud, azp } = JSON.parse(payload) as Readonly<Record<string, unknown>>
   if ((typeof sub !== 'string' && typeof sub !== 'number') || sub !== told)
-    throw new Error('The identity provider tells of another person than its id token does.')
+    throw new Error("The identity provider's profile and id token name different persons.")
   const hasOthers = Array.isArray(aud) && aud.length > 1
   if (azp === undefined ? hasOthers : azp !== clientId)
     throw new Error('The identity provider issued its id token to another client.')

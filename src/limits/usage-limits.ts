@@ -407,7 +407,7 @@ class AwaitedPast {
   #heed(reading: Promise<void>, onCounted: () => void): Promise<void> {
     const past = reading.then(onCounted, (cause: unknown) => {
       this.#isUnreadable = true
-      throw new GatewayError('unavailable', 'The usage so far cannot be read. Try again soon.', {
+      throw new GatewayError('unavailable', 'The current usage cannot be read. Try again soon.', {
         cause,
       })
     })

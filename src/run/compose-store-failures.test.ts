@@ -97,7 +97,7 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on $name', (
       )
       await pollUntil('a refused change', async () => {
         const refused = await ask('POST', '/v1/keys', { name: 'late' })
-        return refused.status === 503 && String(refused.json.message).includes('takes no changes')
+        return refused.status === 503 && String(refused.json.message).includes('accepts no changes')
           ? refused
           : undefined
       })

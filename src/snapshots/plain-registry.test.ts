@@ -48,7 +48,7 @@ describe.each(databases)('on $name', (kind) => {
     await there.create(DEFAULT_ACCOUNT, settings)
     const mine = await here.create(DEFAULT_ACCOUNT, { ...settings, name: 'mine' })
     const renamed = here.update(DEFAULT_ACCOUNT, mine.id, { name: 'production' })
-    await expect(renamed).rejects.toThrow('A tag with this name exists already.')
+    await expect(renamed).rejects.toThrow('A tag with this name already exists.')
     expect(here.get(DEFAULT_ACCOUNT, mine.id)).toEqual(mine)
   })
 

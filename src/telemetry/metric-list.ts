@@ -84,7 +84,7 @@ export const METRICS = {
   gatehouse_breakers_open: gauge(
     'Accounts for which a target is left alone because it failed, until a call ' +
       'has found it well again',
-    { labels: ['target'], note: 'A target that nothing is wrong with is not listed.' },
+    { labels: ['target'], note: 'A healthy target is not listed.' },
   ),
   gatehouse_upstream_connections: gauge(
     'Connections to upstreams: those that are open, and of these the ones that no call uses',
@@ -138,7 +138,7 @@ export const METRICS = {
   gatehouse_shipper_lag_seconds: gauge(
     'Age of the oldest closed file of the journal that is not in the database; ' +
       '0 while none waits',
-    { note: 'Of the order of a second when all is well.' },
+    { note: 'Normally about a second.' },
   ),
   gatehouse_config_reloads_refused_total: counter(
     'Times that the configuration file was lost, empty or wrong when it was to be read again',
@@ -171,7 +171,7 @@ export const METRICS = {
   ),
   gatehouse_store_set_back_total: counter(
     'How often the store was found at an earlier change than this node had seen',
-    { note: 'A backup was restored under running nodes, or a failover lost what was committed.' },
+    { note: 'A backup was restored under running nodes, or a failover lost committed changes.' },
   ),
   gatehouse_store_status: gauge('1 for how this node stands to Postgres now', {
     labels: ['status'],
@@ -201,7 +201,7 @@ export const METRICS = {
   ),
   gatehouse_event_loop_lag_seconds: gauge(
     'The longest that the event loop was late in the last minute',
-    { note: 'Looked at twice a second, so a shorter hold-up may be missed.' },
+    { note: 'Measured twice a second, so a shorter delay may be missed.' },
   ),
   gatehouse_resident_memory_bytes: gauge('Memory that the process holds (RSS)'),
   gatehouse_heap_bytes: gauge('The heap of the runtime: what is used of it, and what it takes up', {

@@ -362,7 +362,7 @@ export function createMetricsEndpoint(
 /** The main port's answer at /metrics when the metrics have their own port. */
 export function tellMetricsPort(): Promise<Response> {
   return Promise.resolve(
-    refuseReader('not_found', 'The metrics are on a port of their own (GATEHOUSE_METRICS_PORT).'),
+    refuseReader('not_found', 'The metrics are on a separate port (GATEHOUSE_METRICS_PORT).'),
   )
 }
 

@@ -152,7 +152,7 @@ export const NO_PARAMETERS: JsonRecord = { type: 'object', properties: {} }
 /** @throws GatewayError `invalid_request` where a request without tools demands one */
 export function refuseDemand(choice: ToolChoice | undefined): void {
   if (!demandsTool(choice)) return
-  const message = 'A tool cannot be demanded without any tool.'
+  const message = 'The tool choice requires a tool, but the request has no tools.'
   throw invalidRequest(message, 'tool_choice', 'invalid_value')
 }
 

@@ -49,7 +49,7 @@ function refuseOtherLetters(key: string, fields: FieldTypes): void {
   const small = key.toUpperCase().toLowerCase()
   if (!OUR_FIELDS.has(small) && !Object.hasOwn(fields, small)) return
   throw invalidRequest(
-    `'${key}' is '${small}' in other letters: some servers read it so, others do not.`,
+    `'${key}' differs from '${small}' only in case: some servers treat them as the same, others do not.`,
     key,
     'invalid_value',
   )

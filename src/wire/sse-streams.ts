@@ -11,7 +11,7 @@ import { toLatin1 } from './latin1.ts'
 import { parseRecord, present } from './read-json.ts'
 import { type SseFrame, SseFramer, SseText } from './sse.ts'
 
-export const SECOND_ANSWER = 'The upstream began a second answer in the same stream.'
+export const SECOND_ANSWER = 'The upstream started a second answer in the same stream.'
 
 export abstract class SseDecoder implements StreamDecoder {
   readonly #framer = new SseFramer()

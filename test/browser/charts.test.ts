@@ -203,7 +203,7 @@ describe('the zone of all times', () => {
     expect(await findPageFaults(page)).toEqual([])
     await page.getByRole('button', { name: 'Show', exact: true }).click()
     await page.waitForURL(`**from=${day(9)}**`)
-    await page.getByText('Each step is a day of UTC, as sums are kept.').first().waitFor()
+    await page.getByText('Each step is a day in UTC, like the stored sums.').first().waitFor()
     await chooseZone('Times in UTC')
     await page.getByText('Each step is a day of UTC').first().waitFor({ state: 'detached' })
     await chooseZone(`Times in ${HOME}`)

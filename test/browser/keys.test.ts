@@ -309,7 +309,7 @@ test('an expired key is marked in words, and can be renamed or deleted, not rota
     'true',
   )
   await page.getByRole('menuitem', { name: 'Edit' }).click()
-  await page.getByText('This key has expired, and stays so.').waitFor()
+  await page.getByText('This key has expired and cannot be renewed.').waitFor()
   await page.getByLabel('Name').fill('over and done')
   await page.keyboard.press('Enter')
   // A menu that opens before the focus is back would lose it again, and close.

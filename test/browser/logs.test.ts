@@ -344,9 +344,7 @@ test('an empty list explains that calls of unknown keys are never in the log', a
   await page.goto('/dashboard/logs?status=401')
   await page.getByText('No call passes these filters').waitFor()
   await page
-    .getByText(
-      'Refused calls are in the log like all others. Only calls with a key that Gatehouse does not know are not.',
-    )
+    .getByText('The log also contains refused calls, except those with an unknown key.')
     .waitFor()
 })
 

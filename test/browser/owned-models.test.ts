@@ -66,7 +66,7 @@ test('faults are shown while typing: slug, address, prices', async () => {
   await page.getByLabel('Slug').fill('House')
   await page.getByText('Small letters only.').waitFor()
   await page.getByLabel('Base address').fill('models.example.com')
-  await page.getByText('It begins with https://').waitFor()
+  await page.getByText('It must begin with https://').waitFor()
   await page.getByLabel('Embeddings').check()
   expect(await page.getByLabel('Header of the credential').count()).toBe(0)
   await page.getByRole('radio', { name: 'Messages' }).check()

@@ -142,7 +142,7 @@ test('a tag is created, its name is unique, and it is edited and deleted', async
   expect(await findPageFaults(page)).toEqual([])
 
   await create('production')
-  await dialog.getByText('A tag with this name exists already.').waitFor()
+  await dialog.getByText('A tag with this name already exists.').waitFor()
   await dialog.getByRole('button', { name: 'Cancel' }).click()
   await page.getByRole('button', { name: 'Edit production' }).click()
   await dialog.getByLabel('Description').fill('What customers see')

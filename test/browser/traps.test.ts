@@ -58,7 +58,7 @@ describe('a secret with a single showing', () => {
     await page.getByRole('button', { name: 'Create New Key' }).click()
     await dialog().getByLabel('Name').fill(name)
   }
-  const ON_ITS_WAY = 'This window waits for the answer: it is shown but once.'
+  const ON_ITS_WAY = 'This window stays open for the answer, which is shown only once.'
 
   test('has the focus at Copy, and survives a click beside it, Escape, the cross, Done and the way back', async () => {
     await openNewKey('once')
@@ -305,7 +305,7 @@ describe('a session that ends while something is typed', () => {
   test('is reported at the sign-in page, and so is a sign-out', async () => {
     await visit.context.clearCookies()
     await page.goto('/dashboard/keys')
-    await page.getByText('Your session ended. Sign in to go on where you were.').waitFor()
+    await page.getByText('Your session ended. Sign in to continue where you were.').waitFor()
     await page.getByLabel('Email').fill(OWNER.email)
     await page.getByLabel('Password', { exact: true }).fill(OWNER.password)
     await page.keyboard.press('Enter')

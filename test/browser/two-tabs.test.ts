@@ -68,7 +68,7 @@ describe('a gate that another tab has saved meanwhile', () => {
     expect(await findPageFaults(here)).toEqual([])
 
     await here.getByRole('button', { name: 'See the newest' }).click()
-    await here.getByText('What you typed is kept.').waitFor()
+    await here.getByText('Your input is kept.').waitFor()
     expect(await here.getByLabel('Display name').inputValue()).toBe('Theirs')
     expect(await here.getByLabel('Description').inputValue()).toBe('Theirs too')
     await here.getByRole('button', { name: 'Bring mine back' }).click()

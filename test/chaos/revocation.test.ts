@@ -219,7 +219,7 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')('three nodes un
     const refused = await call(2)
     expect([refused.status, refused.text]).toEqual([
       503,
-      expect.stringContaining('database cannot be asked'),
+      expect.stringContaining('database cannot be reached'),
     ])
     expect((await cluster.node(2).readiness()).checks.store).toMatchObject({ status: 'away' })
     await whenWell()

@@ -47,6 +47,6 @@ test('a taken name is a conflict', async () => {
   await run(['create', 'once'])
   expect(await run(['create', 'once'])).toMatchObject({
     exitCode: 5,
-    stderr: expect.stringContaining('exists already'),
+    stderr: expect.stringContaining('already exists'),
   })
 })

@@ -119,7 +119,7 @@ describe('an unusable request', () => {
     ].map((member) => ({
       name: `a member ${member}, which some servers read as that in small letters`,
       request: { body: chatBody({ [member]: 'x' }) },
-      ...invalid('invalid_value', 'other letters', member),
+      ...invalid('invalid_value', 'only in case', member),
     })),
     {
       name: 'a member of the wrong type',

@@ -94,7 +94,7 @@ const broken = (...given: Parameters<typeof row>): StageRow => ({
   ...row(...given),
   seen: {
     ...{ status: 200, ending: 'cut' },
-    contains: ['First', 'began a second answer'],
+    contains: ['First', 'started a second answer'],
     forbids: ['Second', 'm_2'],
   },
   settled: { outcome: 'failed', errorKind: 'upstream_error' },

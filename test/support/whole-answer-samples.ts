@@ -3,7 +3,7 @@ import type { Usage } from './control-plane.ts'
 
 export interface WholeAnswerRow {
   readonly dialect: string
-  /** Where the caller asks. */
+  /** The endpoint that the caller uses. */
   readonly path: string
   readonly fields: Readonly<Record<string, unknown>>
   /** The upstream's. */

@@ -64,12 +64,12 @@ describe('days of the reader’s own zone', () => {
     expect(zoneOfDays('2026-10-19', '2026-10-26', 'local')).toBe('utc')
     const long = resolveRange(chooseDays('2026-10-19', '2026-10-26', 'local'), NOW)
     expect(long.current.fromMs).toBe(at('2026-10-19T00:00Z'))
-    expect(describeUtcDays(long, 'local')).toBe('Each step is a day of UTC, as sums are kept.')
+    expect(describeUtcDays(long, 'local')).toBe('Each step is a day in UTC, like the stored sums.')
     expect(describeUtcDays(long, 'utc')).toBe('')
     liveIn('Asia/Kolkata')
     const near = resolveRange(chooseDays('2026-11-01', '2026-11-02', 'local'), NOW)
     expect(near.current.fromMs).toBe(at('2026-11-01T00:00Z'))
-    expect(describeUtcDays(near, 'local')).toBe('Its days are those of UTC.')
+    expect(describeUtcDays(near, 'local')).toBe('Its days are in UTC.')
   })
 
   test('are widened to whole hours from an address, and have to go forwards', () => {

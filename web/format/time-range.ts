@@ -105,8 +105,8 @@ export function describeUtcDays(
 ): string {
   if (!hasUtcDays || nameOffset(zone, current.fromMs) === 'UTC') return ''
   return step === 'hour'
-    ? 'Its days are those of UTC.'
-    : `Each step is a ${step} of UTC, as sums are kept.`
+    ? 'Its days are in UTC.'
+    : `Each step is a ${step} in UTC, like the stored sums.`
 }
 
 /** The steps begin where those of the sums do: on the hour, or at midnight UTC. */

@@ -60,7 +60,7 @@ export function OwnEditsNote({ onBringBack }: { readonly onBringBack: (() => voi
       role="status"
       className="flex flex-wrap items-center justify-between gap-2 rounded-lg bg-sunken px-3 py-2 text-[13px] text-ink-soft"
     >
-      This is the newest. What you typed is kept.
+      This is the newest version. Your input is kept.
       <Button size="small" onClick={onBringBack}>
         Bring mine back
       </Button>

@@ -227,7 +227,7 @@ export function FormActions({
     <DialogActions>
       {wasTried && (
         <p role="status" className="w-full text-[13px] text-ink-soft">
-          This window waits for the answer: it is shown but once.
+          This window stays open for the answer, which is shown only once.
         </p>
       )}
       <Button onClick={onCancel} disabled={isAwaited}>

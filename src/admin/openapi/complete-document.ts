@@ -15,8 +15,8 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const
 
 /** For any control-plane route: unknown parameters and invalid keys are refused. */
 const ROUTE_ERRORS: Readonly<Record<string, string>> = {
-  400: 'The request is not valid; the message names the field.',
-  429: 'Too many requests; `retry-after` says when to come back.',
+  400: 'The request is invalid; the message names the field.',
+  429: 'Too many requests; `retry-after` says when to try again.',
   500: 'The gateway failed.',
 }
 
@@ -145,7 +145,7 @@ function withErrors({ tags, responses }: Operation, takesVersion = false): Respo
   const errors = Object.entries({
     ...ROUTE_ERRORS,
     ...(takesVersion
-      ? { 412: 'Somebody has changed it: it is not the version of `if-match`.' }
+      ? { 412: 'The resource was changed: its version is not the one in `if-match`.' }
       : {}),
   }).map(([status, description]) => [status, { description, content }])
   return { ...Object.fromEntries(errors), ...responses }
@@ -217,7 +217,7 @@ const TAGS: readonly { readonly name: string; readonly description?: string }[] 
     description:
       'Calls through a gate, in the formats that SDKs speak. The body decides on streaming ' +
       '(`stream`), never `accept`. ' +
-      'Each path takes one method: another is 405 with `allow`, a WebSocket upgrade 426.',
+      'Each path accepts one method: other methods get 405 with `allow`, a WebSocket upgrade gets 426.',
   },
   { name: 'Gates' },
   {
@@ -243,23 +243,22 @@ const TAGS: readonly { readonly name: string; readonly description?: string }[] 
       'Models that the account hosts or pays for itself, addressed as `owned/SLUG` in the ' +
       'targets of a gate.',
   },
-  { name: 'Logs', description: 'One row for each call: what was used, never what was said.' },
+  { name: 'Logs', description: 'One row for each call: its usage, never its content.' },
   { name: 'Analytics', description: 'Sums over the calls of the account.' },
-  { name: 'Costs', description: 'Whether the costs in the log are right.' },
+  { name: 'Costs', description: 'Checks whether the costs in the log are correct.' },
   {
     name: 'Audit log',
-    description: 'The changes in the account: who made each, before and after.',
+    description: 'The changes in the account: who made each one, with the state before and after.',
   },
   {
     name: 'Account',
-    description: 'The plan of the account, its limits, and how much of them is used.',
+    description: 'The plan of the account, its limits, and their use.',
   },
   { name: 'Budgets' },
   { name: 'Webhooks' },
   {
     name: 'Providers',
-    description:
-      'The providers that can stand behind a gate, and what each endpoint loses on the way there.',
+    description: 'The providers that gates can use, and what each endpoint loses in translation.',
   },
   { name: 'Sign-in', description: 'Users and their sessions, for the browser.' },
   { name: 'Members', description: 'The members of the account.' },
@@ -282,9 +281,14 @@ function countHeader(description: string): Header {
 function limitHeaders(name: string, holder: string): Record<string, Header> {
   const what = name === 'tokens' ? 'tokens' : 'requests'
   return {
-    [`x-ratelimit-limit-${name}`]: countHeader(`How many ${what} a minute ${holder} allowed.`),
-    [`x-ratelimit-remaining-${name}`]: countHeader('How many of them are left.'),
-    [`x-ratelimit-reset-${name}`]: textHeader('Until all are there again.', '6m0s'),
+    [`x-ratelimit-limit-${name}`]: countHeader(
+      `The number of ${what} per minute that ${holder} allowed.`,
+    ),
+    [`x-ratelimit-remaining-${name}`]: countHeader('The number that is left.'),
+    [`x-ratelimit-reset-${name}`]: textHeader(
+      'The time until the full limit is available again.',
+      '6m0s',
+    ),
   }
 }
 
@@ -299,9 +303,11 @@ const HEADERS: Readonly<Record<string, Header>> = {
     "The call's id, and its log row's. Quote it when you ask for help.",
     'req_01a1fd5a3257757392d2d51dd0eb0a62',
   ),
-  'request-id': textHeader('The same as `x-request-id`, where the Anthropic SDKs look for it.'),
+  'request-id': textHeader(
+    'The same as `x-request-id`, under the name that the Anthropic SDKs read.',
+  ),
   'x-gatehouse-target': textHeader('`provider/model` that answered.', 'sandbox/echo'),
-  'x-gatehouse-attempts': countHeader('How often an upstream was asked.'),
+  'x-gatehouse-attempts': countHeader('The number of attempts at upstreams.'),
   'x-gatehouse-ignored': textHeader(
     'Members of the request that had no effect: the gate decides them, or the ' +
       'target cannot take them. Members within the request are named by their path, which all ' +
@@ -310,13 +316,11 @@ const HEADERS: Readonly<Record<string, Header>> = {
     'model, seed, messages[].content[].cache_control.scope',
   ),
   'x-gatehouse-adapted': textHeader(
-    'Members of the request that were changed for the target without any loss. ' +
+    'Members of the request that were changed for the target without loss. ' +
       '`x-gatehouse-strict` lets them pass.',
     'system[0]',
   ),
-  'x-gatehouse-skipped': textHeader(
-    'Targets that could not take this request and were passed over.',
-  ),
+  'x-gatehouse-skipped': textHeader('Targets that could not serve this request and were skipped.'),
   'x-gatehouse-upstream-request-id': textHeader(
     "The vendor's own id of the request, where it says one.",
   ),
@@ -328,7 +332,7 @@ const HEADERS: Readonly<Record<string, Header>> = {
     '"mX2bqJ0tQ9y4v1fYc7LwZg"',
   ),
   'retry-after': countHeader('Seconds to wait before the next try.'),
-  'retry-after-ms': countHeader('The same in milliseconds.'),
+  'retry-after-ms': countHeader('The same wait in milliseconds.'),
   'x-should-retry': textHeader('`false`: the same request will be refused again.', 'false'),
   'www-authenticate': textHeader('How to send the key.', 'Bearer'),
 }

@@ -17,7 +17,7 @@ const listRoute = createRoute({
   tags: ['Providers'],
   request: { query: noQuery },
   responses: {
-    200: jsonContent(conformanceList, 'All of it; there is one page.'),
+    200: jsonContent(conformanceList, 'All entries; there is one page.'),
     ...errorAnswers(400),
   },
 })

@@ -182,7 +182,7 @@ const CALL_ERRORS: Readonly<Record<string, string>> = {
   400:
     'The request is not valid, or the gate leads to a provider of another format. The message ' +
     'names the field.',
-  401: 'The key is missing or not valid.',
+  401: 'The key is missing or invalid.',
   404: 'There is no gate with this id.',
   408: 'The body did not arrive in time.',
   413: 'The body is too large.',
@@ -194,13 +194,13 @@ const CALL_ERRORS: Readonly<Record<string, string>> = {
     'The provider refused the request: its own status and, where the formats match, its own ' +
     'body. Of a flat envelope, `details` holds both.',
   500: 'The gateway failed.',
-  502: 'The provider failed, answered nonsense, or refused the credential that it was asked with.',
-  503: 'The gateway cannot serve at the moment: it cannot write its ledger, or is ending.',
+  502: 'The provider failed, sent an invalid answer, or refused the credential.',
+  503: 'The gateway cannot serve at the moment: it cannot write its ledger, or is shutting down.',
   504: 'The provider was too slow.',
 }
 
 const MODEL_ERRORS: Readonly<Record<string, string>> = {
-  401: 'The key is missing or not valid.',
+  401: 'The key is missing or invalid.',
   404: 'There is no gate with this id.',
 }
 
@@ -305,7 +305,7 @@ function registerModels(registry: Registry, doors: ModelDoors): void {
         content: { 'application/json': { schema: doors.list } },
       },
       ...toErrorAnswers(envelope, {
-        ...(query === undefined ? {} : { 400: 'There can be no such page.' }),
+        ...(query === undefined ? {} : { 400: 'There is never such a page.' }),
         401: `${refused}`,
       }),
     },

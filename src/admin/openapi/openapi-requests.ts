@@ -57,11 +57,11 @@ export const responsesRequest = z
     previous_response_id: z
       .null()
       .optional()
-      .meta({ description: 'Refused: send whole items in `input`.' }),
+      .meta({ description: 'This is refused: send whole items in `input`.' }),
     conversation: z
       .null()
       .optional()
-      .meta({ description: 'Refused: send whole items in `input`.' }),
+      .meta({ description: 'This is refused: send whole items in `input`.' }),
     prompt: z.null().optional().meta({ description: 'Stored prompts are refused: send the text.' }),
   })
   .meta({
@@ -157,7 +157,7 @@ const altFields = {
   metadata: open.nullish(),
   prompt_cache_key: text.nullish(),
 }
-const LEFT_OUT = 'A member that is not listed is left out and named in `x-gatehouse-ignored`.'
+const LEFT_OUT = 'An unlisted member is omitted and named in `x-gatehouse-ignored`.'
 
 export const fimRequest = z
   .looseObject({
@@ -188,8 +188,8 @@ export const altChatRequest = z
   .meta({ id: 'AltChatRequest', description: `Mistral's chat format. ${LEFT_OUT}` })
 
 const source = {
-  url: text.optional().meta({ description: 'An http(s) address; or else `data`.' }),
-  data: text.optional().meta({ description: 'The bytes as base64, beside `media_type`.' }),
+  url: text.optional().meta({ description: 'An http(s) address, or `data` instead.' }),
+  data: text.optional().meta({ description: 'The bytes as base64, with `media_type`.' }),
   media_type: text.optional(),
 }
 const part = z.discriminatedUnion('type', [
@@ -200,7 +200,7 @@ const part = z.discriminatedUnion('type', [
 const content = z.union([text, z.array(part)])
 const toolCall = z.strictObject({
   id: text.meta({
-    description: 'Send it back as it is: it may carry sealed reasoning, and be long.',
+    description: 'Send it back unchanged: it may contain sealed reasoning and be long.',
   }),
   name: text,
   arguments: text.meta({ description: 'JSON text.' }),
@@ -236,7 +236,7 @@ export const gatehouseChatRequest = z
           parameters: z
             .looseObject({})
             .optional()
-            .meta({ description: 'A JSON Schema of an object.' }),
+            .meta({ description: 'A JSON Schema for an object.' }),
           strict: z.boolean().optional(),
         }),
       )
@@ -284,15 +284,15 @@ export const gatehouseChatAnswer = z
         reasoning_tokens: z.int(),
       })
       .nullable()
-      .meta({ description: 'Null where the provider reported none.' }),
+      .meta({ description: 'Null if the provider reported none.' }),
     cost: z.object({ usd: z.number().nullable(), status: z.enum(COST_STATUSES) }).meta({
-      description: 'As in the log. Unknown where there is no price, or no usage was reported.',
+      description: 'The cost as in the log. Unknown if there is no price or no usage was reported.',
     }),
     latency_ms: z.int(),
     attempts: z.array(
       z.object({
         target: text,
-        status: z.int().nullable().meta({ description: 'Null where no answer came.' }),
+        status: z.int().nullable().meta({ description: 'Null if there was no answer.' }),
         ms: z.int(),
       }),
     ),

@@ -50,7 +50,8 @@ export function bindOpenApi(app: ControlPlaneApp): void {
     type: 'apiKey',
     in: 'header',
     name: 'x-api-key',
-    description: 'The same key, where the Anthropic SDKs put it: on `/v1/messages` and below only.',
+    description:
+      'The same key in the header that the Anthropic SDKs use: only on `/v1/messages` and paths below it.',
   })
   registry.registerComponent('securitySchemes', 'session', {
     type: 'apiKey',
@@ -90,7 +91,7 @@ const readinessBody = z
     status: z.enum(['ready', 'not ready']),
     checks: z
       .record(z.string(), z.looseObject({ status: z.string() }))
-      .meta({ description: 'The things that were looked at, by name, with their figures.' }),
+      .meta({ description: 'The checks by name, with their figures.' }),
   })
   .meta({ id: 'Readiness' })
 
@@ -99,7 +100,7 @@ const openApiBody = z.looseObject({
   info: z.looseObject({}),
   paths: z
     .record(z.string(), z.looseObject({}))
-    .meta({ description: 'Operations by path, by method.' }),
+    .meta({ description: 'Operations by path and method.' }),
   components: z.looseObject({
     schemas: z.record(
       z.string(),
@@ -118,7 +119,7 @@ function page(contentType: string, description: string) {
 /** Add any other route that answers without a key of the account. */
 /** Public, so each address has a limit. */
 const TOO_MANY = {
-  429: jsonContent(errorBody, 'Too many requests; `retry-after` says when to come back.'),
+  429: jsonContent(errorBody, 'Too many requests; `retry-after` says when to try again.'),
 }
 
 /**
@@ -130,12 +131,12 @@ export function registerService(registry: Registry): void {
     path: '/',
     operationId: 'getWelcome',
     summary: 'Name and version of the gateway',
-    description: 'Browsers, which accept `text/html`, are led to the dashboard.',
+    description: 'Browsers, which accept `text/html`, are redirected to the dashboard.',
     tags,
     security,
     responses: {
       200: jsonContent(welcomeBody, 'The gateway.'),
-      302: { description: 'To the dashboard: it was asked for HTML.' },
+      302: { description: 'Redirects to the dashboard, because HTML was requested.' },
     },
   })
   registry.registerPath({
@@ -156,7 +157,7 @@ export function registerService(registry: Registry): void {
     security,
     responses: {
       200: jsonContent(readinessBody, 'It can.'),
-      503: jsonContent(readinessBody, 'It cannot; the checks say why.'),
+      503: jsonContent(readinessBody, 'The gateway cannot serve; the checks say why.'),
     },
   })
   registry.registerPath({
@@ -171,8 +172,8 @@ export function registerService(registry: Registry): void {
     security,
     responses: {
       200: page('text/plain', 'The figures.'),
-      401: jsonContent(errorBody, 'Their token is missing or not valid.'),
-      404: jsonContent(errorBody, 'They are not here.'),
+      401: jsonContent(errorBody, 'The token of the metrics is missing or invalid.'),
+      404: jsonContent(errorBody, 'The metrics are not at this address.'),
     },
   })
   registry.registerPath({

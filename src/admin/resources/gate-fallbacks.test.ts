@@ -66,7 +66,7 @@ test('three of four calls on the fallback are a share of 0.75, with the reason o
       fallbackCalls: 3,
       share: 0.75,
       reason: 'out_of_credit',
-      message: 'The account at openai has no credit. It rests, and is asked last.',
+      message: 'The account at openai has no credit. It is paused, and is tried last.',
       state: 'resting',
       restsUntil: new Date(atMs + 60_000).toISOString(),
       lastFailure: {
@@ -93,7 +93,7 @@ test.each([
   const [found] = await list()
   expect(found).toMatchObject({ reason, state: 'failing' })
   expect(found?.message).toContain(words)
-  expect(found?.message).toContain('still asked first')
+  expect(found?.message).toContain('still tried first')
 })
 
 test('a failure that another node saw is found in the recorded calls', async () => {
@@ -140,7 +140,7 @@ test('a first target without a key is passed over', async () => {
     {
       target: 'mistral/small',
       reason: 'no_credential',
-      message: 'There is no key for mistral, so mistral/small is passed over.',
+      message: 'There is no key for mistral, so mistral/small is skipped.',
     },
   ])
 })

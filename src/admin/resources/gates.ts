@@ -112,7 +112,7 @@ const testRoute = createRoute({
     body: { ...jsonContent(testGateBody, 'May be left out.'), required: false },
   },
   responses: {
-    200: jsonContent(gateTestBody, 'How each target did.'),
+    200: jsonContent(gateTestBody, 'The result for each target.'),
     ...errorAnswers(400, 404, 413),
   },
 })

@@ -26,7 +26,7 @@ const importRoute = createRoute({
   path: '/v1/keys/import',
   operationId: 'importKey',
   summary: 'Import a key that was created elsewhere',
-  description: 'A key that was deleted, by whichever account, stays so: 409.',
+  description: 'A key that any account deleted cannot be imported: 409.',
   tags,
   request: jsonRequest(importKeyBody, 'The key and its label.'),
   responses: {
@@ -49,10 +49,10 @@ const rotateRoute = createRoute({
   tags,
   request: {
     params: z.object({ id: z.string() }),
-    ...jsonRequest(rotateKeyBody, 'When the old one ends.'),
+    ...jsonRequest(rotateKeyBody, 'The time when the old key expires.'),
   },
   responses: {
-    201: jsonContent(keyResource.created, 'The new key, shown this once.'),
+    201: jsonContent(keyResource.created, 'The new key, shown only once.'),
     ...errorAnswers(400, 403, 404, 409, 413),
   },
   [ROUTE_DESCRIPTION]: { isVersioned: true },

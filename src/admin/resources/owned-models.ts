@@ -33,7 +33,7 @@ import { bindResource, ifMatched, ROUTE_DESCRIPTION, tagged } from '../resource-
 
 const tags = [ownedModelResource.group]
 const params = z.object({ slug: z.string() })
-const known = jsonContent(ownedModelResource.updated, 'The model, and what is known of it.')
+const known = jsonContent(ownedModelResource.updated, 'The model and its state.')
 
 const probeRoute = createRoute({
   method: 'post',
@@ -156,7 +156,7 @@ function assertUnused(gates: readonly Gate[], slug: string): void {
   const named = users.length === 1 ? `the gate ${users[0]}` : `the gates ${users.sort().join(', ')}`
   throw new GatewayError(
     'conflict',
-    `The owned model is still a target of ${named}: take it out there first.`,
+    `The owned model is still a target of ${named}: remove it there first.`,
     {
       details: { gates: users },
     },

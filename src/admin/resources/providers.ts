@@ -20,7 +20,7 @@ const listRoute = createRoute({
   tags: ['Providers'],
   request: { query: noQuery },
   responses: {
-    200: jsonContent(providerList, 'All of them; there is one page.'),
+    200: jsonContent(providerList, 'All entries; there is one page.'),
     ...errorAnswers(400),
   },
 })
@@ -53,7 +53,7 @@ const listModelsRoute = createRoute({
   tags: ['Providers'],
   request: { query: providerModelsQuery },
   responses: {
-    200: jsonContent(providerModelList, 'All of them; there is one page.'),
+    200: jsonContent(providerModelList, 'All entries; there is one page.'),
     ...errorAnswers(400),
   },
 })

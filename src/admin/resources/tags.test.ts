@@ -111,7 +111,7 @@ test('a name is unique: over requests at once, changes, and equal spellings', as
   const refusal = answers.find(({ status }) => status === 409)
   expect(await refusal?.json()).toMatchObject({
     error: 'conflict',
-    message: 'A tag with this name exists already.',
+    message: 'A tag with this name already exists.',
   })
   expect((await create({ name: 'Once' })).status).toBe(201)
   const { id } = (await (await create({ name: 'twice' })).json()) as { id: string }

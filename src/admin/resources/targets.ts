@@ -40,7 +40,7 @@ const listRoute = createRoute({
   tags: ['Gates'],
   request: { query: noQuery },
   responses: {
-    200: jsonContent(gateFallbackList, 'All of them; there is one page.'),
+    200: jsonContent(gateFallbackList, 'All entries; there is one page.'),
     ...errorAnswers(400),
   },
 })
@@ -182,13 +182,13 @@ function explain({ gate, target, isConfigured, lastFailure }: Facts): Explanatio
       reason: 'no_credential',
       sentence: isOwned
         ? `There is no owned model ${target}.`
-        : `There is no key for ${vendor}, so ${target} is passed over.`,
+        : `There is no key for ${vendor}, so ${target} is skipped.`,
     }
   if (lastFailure === null)
     return gate.hedgeAfterMs === null
       ? {
           reason: 'unknown',
-          sentence: `No failure of ${target} was recorded: it may not take what some calls ask for.`,
+          sentence: `No failure of ${target} was recorded: it may not support what some calls ask for.`,
         }
       : {
           reason: 'slow',
@@ -222,13 +222,13 @@ function explain({ gate, target, isConfigured, lastFailure }: Facts): Explanatio
 function describeState(health: ReturnType<typeof toHealth>, lastFailure: Failure | null): string {
   switch (health.state) {
     case 'resting':
-      return ' It rests, and is asked last.'
+      return ' It is paused, and is tried last.'
     case 'probing':
-      return ' It has rested; one call finds out whether it is well again.'
+      return ' Its pause is over; one call checks whether it works again.'
     case 'failing':
-      return ' It is still asked first.'
+      return ' It is still tried first.'
     case 'healthy':
-      return lastFailure === null ? '' : ' It has answered since.'
+      return lastFailure === null ? '' : ' It has answered successfully since then.'
     case 'unknown':
       return ''
   }
@@ -250,7 +250,7 @@ const healthRoute = createRoute({
   tags: ['Gates'],
   request: { query: noQuery },
   responses: {
-    200: jsonContent(targetHealthList, 'All of them; there is one page.'),
+    200: jsonContent(targetHealthList, 'All entries; there is one page.'),
     ...errorAnswers(400),
   },
 })

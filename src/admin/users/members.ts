@@ -35,7 +35,10 @@ export function bindMembers(
           to: member.userId,
         })
         if (!isDone)
-          throw new GatewayError('conflict', 'The members have changed meanwhile. Look again.')
+          throw new GatewayError(
+            'conflict',
+            'The members have changed in the meantime. Load them again.',
+          )
       }
       return toPublicMember({ ...member, role: 'owner' })
     },
@@ -45,7 +48,7 @@ export function bindMembers(
       if (member.role === 'owner')
         throw new GatewayError(
           'conflict',
-          'The owner cannot be removed: hand the account on first.',
+          'The owner cannot be removed: transfer the account first.',
         )
       if (!(await members.remove(accountId, member.userId))) throw memberNotFound()
     },

@@ -46,7 +46,7 @@ const listRoute = createRoute({
   security: [{ session: [] }],
   request: { query: noQuery },
   responses: {
-    200: jsonContent(sessionList, 'All of them; there is one page.'),
+    200: jsonContent(sessionList, 'All entries; there is one page.'),
     ...errorAnswers(403),
   },
 })
@@ -56,7 +56,7 @@ const deleteRoute = createRoute({
   path: '/v1/sessions/{id}',
   operationId: 'deleteSession',
   summary: 'End one of your sessions',
-  description: 'Once this has answered, no request with its cookie is accepted.',
+  description: 'After this answer, no request with its cookie is accepted.',
   tags,
   security: [{ session: [] }],
   request: { params: z.object({ id: z.string() }), query: noQuery },

@@ -90,7 +90,7 @@ const signOutRoute = createRoute({
   path: '/v1/session',
   operationId: 'signOut',
   summary: 'Sign out',
-  description: 'Once this has answered, no request with the cookie is accepted.',
+  description: 'After this answer, no request with the cookie is accepted.',
   tags,
   security: [{ session: [] }],
   request: { query: noQuery },
@@ -119,7 +119,7 @@ const offerRoute = createRoute({
   security,
   request: jsonRequest(invitationOfferRequest, 'Its token.'),
   responses: {
-    200: jsonContent(invitationOfferBody, 'The account, and who invited.'),
+    200: jsonContent(invitationOfferBody, 'The account and the user who sent the invitation.'),
     ...errorAnswers(400, 403, 404, 413, 429),
   },
 })
@@ -132,7 +132,7 @@ const beginOidcRoute = createRoute({
   description: CSRF_NOTE,
   tags,
   security,
-  request: jsonRequest(beginOidcBody, 'The address to go to afterwards.'),
+  request: jsonRequest(beginOidcBody, 'The address that the browser opens afterwards.'),
   responses: {
     200: jsonContent(oidcRedirectBody, 'The address to send the browser to.'),
     ...errorAnswers(400, 403, 404, 413, 429, 503),
@@ -147,7 +147,10 @@ const endOidcRoute = createRoute({
   tags,
   security,
   request: { query: z.looseObject({}) },
-  responses: { 302: { description: 'On to where the sign-in began.' }, ...errorAnswers(404, 503) },
+  responses: {
+    302: { description: 'Redirects to the page where the sign-in started.' },
+    ...errorAnswers(404, 503),
+  },
 })
 
 export function bindSignIn(

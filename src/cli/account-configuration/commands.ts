@@ -72,7 +72,7 @@ export async function diff(
   const wanted = await loadFile(context, file)
   const changes = await withClient(context, (client) => plan(client, wanted, printNote))
   if (isJson) printJson({ changes: changes.map(toJsonChange) })
-  else if (changes.length === 0) printLine(`The server is as ${wanted.path} says.`)
+  else if (changes.length === 0) printLine(`The server matches ${wanted.path}.`)
   else printChanges(changes)
   if (changes.length > 0) terminal().exitCode = 1
 }
@@ -101,7 +101,7 @@ export async function push(context: CliContext, flags: PushFlags, isJson: boolea
     if (!isDeepStrictEqual(again.map(toJsonChange), changes.map(toJsonChange)))
       throw new CliError(
         'conflict',
-        'The server has changed meanwhile, so nothing was done. Run it again.',
+        'The server has changed in the meantime, so nothing was done. Run the command again.',
       )
     return await applyChanges(client, again, credentials)
   })
@@ -151,7 +151,7 @@ async function confirmPrune(changes: readonly Change[], isAgreed: boolean): Prom
   if (!canAsk())
     throw new CliError(
       'usage',
-      `This deletes ${deletions.length}: give --yes where nobody can be asked.`,
+      `This deletes ${deletions.length}: give --yes if nobody can be asked.`,
     )
   await confirmDeletion(
     deletions.map(({ kind, name }) => `the ${kind.label} ${name}`).join(', '),

@@ -103,7 +103,7 @@ export function toEntry(kind: Kind, row: JsonObject): JsonObject {
     const fields = error.issues.map(({ path }) => path.join('.')).join(', ')
     throw new CliError(
       'failed',
-      `The ${kind.label} ${row[kind.handle]} is not as this command knows one (${fields}): ` +
+      `This command cannot read the ${kind.label} ${row[kind.handle]} (${fields}): ` +
         `use the command of the server's own version.`,
     )
   }

@@ -211,7 +211,7 @@ export class ResourceStore<Word extends StoredWord, Changed, Stored extends Chan
   }
 
   #isTaken(column: string): GatewayError {
-    return new GatewayError('conflict', `A ${this.#kind.word} with this ${column} exists already.`)
+    return new GatewayError('conflict', `A ${this.#kind.word} with this ${column} already exists.`)
   }
 
   async #record(

@@ -150,7 +150,7 @@ function editMarked(
   editing.marked += 1
   if (editing.marked > MAX_MARKED)
     throw invalidRequest(
-      `'messages' holds more than ${MAX_MARKED} parts that other providers sealed: begin a new conversation.`,
+      `'messages' has more than ${MAX_MARKED} parts sealed by other providers: start a new conversation.`,
       'messages',
       'invalid_value',
     )

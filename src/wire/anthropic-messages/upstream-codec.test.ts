@@ -144,7 +144,7 @@ describe('a request', () => {
 
   test('cannot demand a tool without any, and has no tool_choice without tools', () => {
     for (const toolChoice of [{ type: 'required' }, { type: 'tool', name: 'f' }] as const)
-      expect(() => encode({ toolChoice })).toThrow('without any tool')
+      expect(() => encode({ toolChoice })).toThrow('the request has no tools')
     for (const members of [{ toolChoice: { type: 'auto' } }, { parallelToolCalls: false }] as const)
       expect(encode(members).body).not.toHaveProperty('tool_choice')
   })

@@ -258,7 +258,7 @@ describe('tools', () => {
   })
 
   test('cannot be demanded without any', () => {
-    expect(() => encode({ toolChoice: { type: 'required' } })).toThrow('without any tool')
+    expect(() => encode({ toolChoice: { type: 'required' } })).toThrow('the request has no tools')
   })
 })
 

@@ -196,9 +196,11 @@ describe('a request', () => {
 
   test('cannot demand a tool that it does not offer', () => {
     expect(() => encode({ tools, toolChoice: { type: 'tool', name: 'h' } })).toThrow(
-      'cannot be demanded',
+      'that the request does not offer',
     )
-    expect(() => encode({ toolChoice: { type: 'required' } })).toThrow('cannot be demanded')
+    expect(() => encode({ toolChoice: { type: 'required' } })).toThrow(
+      'that the request does not offer',
+    )
   })
 
   test('has strict tools if all are, and names unsupported settings of tools', () => {

@@ -110,7 +110,7 @@ function encodeTools(request: ChatRequest, ignored: Set<Feature>): JsonRecord {
   const named = toolChoice?.type === 'tool' ? toolChoice.name : undefined
   const offered = named === undefined ? tools : tools?.filter((tool) => tool.name === named)
   if (isDemanded && (offered === undefined || offered.length === 0)) {
-    const message = 'A tool cannot be demanded that is not among the tools of the request.'
+    const message = 'The tool choice names a tool that the request does not offer.'
     throw invalidRequest(message, 'tool_choice', 'invalid_value')
   }
   if (offered === undefined || tools === undefined) return {}

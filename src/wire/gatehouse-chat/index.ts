@@ -84,7 +84,7 @@ function accept(body: JsonObject): AcceptedRequest {
 
 function unknownMember(key: string) {
   const known = Object.keys(FIELD_TYPES).join(', ')
-  return invalidRequest(`'${key}' is not known here: ${known} are.`, key, 'unknown_parameter')
+  return invalidRequest(`'${key}' is unknown. Known are ${known}.`, key, 'unknown_parameter')
 }
 
 /** Checked here, because a target would refuse it by a name that the caller did not write. */

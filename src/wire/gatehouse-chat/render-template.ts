@@ -34,7 +34,7 @@ export function renderTemplate(
   if (bytes > maxBytes)
     throw new GatewayError(
       'payload_too_large',
-      `'instructions' with its variables filled in is larger than ${maxBytes} bytes.`,
+      `'instructions' is larger than ${maxBytes} bytes after its variables are filled in.`,
       { param: 'instructions' },
     )
   const parts: string[] = []
@@ -68,7 +68,7 @@ function findPlaces(text: string, vars: Readonly<Record<string, string>>): Place
       assertGiven(name, vars)
       if (places.length === MAX_PLACES)
         throw invalidRequest(
-          `'instructions' holds more than ${MAX_PLACES} variables.`,
+          `'instructions' has more than ${MAX_PLACES} variables.`,
           'instructions',
         )
       places.push({ start, end: close + 2, name })

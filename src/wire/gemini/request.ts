@@ -272,7 +272,7 @@ function encodeResult(
 ): JsonRecord[] {
   if (name === undefined) {
     throw invalidRequest(
-      `'messages' holds the result of the tool call '${result.callId.slice(0, 64)}', which none of the messages before it makes.`,
+      `'messages' has a result for the tool call '${result.callId.slice(0, 64)}', but no earlier message makes that call.`,
       'messages',
       'invalid_value',
     )

@@ -120,7 +120,7 @@ describe('a request', () => {
       ],
     })
     expect(() => encode({ messages: [user('go'), result('9', 'x')] })).toThrow(
-      'none of the messages before it',
+      'no earlier message makes that call',
     )
   })
 

@@ -230,7 +230,7 @@ describe('a request', () => {
       tool_choice: expected,
       parallel_tool_calls: false,
     })
-    expect(() => encode({ toolChoice: { type: 'required' } })).toThrow('without any tool')
+    expect(() => encode({ toolChoice: { type: 'required' } })).toThrow('the request has no tools')
   })
 
   test('asks for JSON', () => {

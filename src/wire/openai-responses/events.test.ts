@@ -164,7 +164,7 @@ describe('a stream', () => {
     })
     const LOST = {
       type: 'error',
-      message: 'The upstream repeated an answer at its end that is not the one it had streamed.',
+      message: 'The complete answer at the end of the stream differs from the streamed answer.',
     } as const
 
     test.each([
@@ -399,7 +399,7 @@ describe('a second response in the same stream', () => {
     const told = decodeAll([created('resp_1'), text('First'), created(id), text('Second')])
     expect(told.at(-1)).toEqual({
       type: 'error',
-      message: 'The upstream began a second answer in the same stream.',
+      message: 'The upstream started a second answer in the same stream.',
     })
     expect(JSON.stringify(told)).not.toContain('Second')
   })

@@ -48,7 +48,7 @@ const BEGUN = new Set(
   [...READ].filter((type) => !['response.created', 'response.failed', 'error'].includes(type)),
 )
 
-const LOST = 'The upstream repeated an answer at its end that is not the one it had streamed.'
+const LOST = 'The complete answer at the end of the stream differs from the streamed answer.'
 
 /** What is known of an output item before its end. */
 interface OpenItem {

@@ -193,7 +193,7 @@ function readItem(item: Uint8Array, index: number): JsonObject {
     return scanJsonObject(item)
   } catch {
     throw invalidRequest(
-      `'input[${index}]' has a member twice, or too many: which of two counts is not known.`,
+      `'input[${index}]' has a duplicate member or too many members.`,
       `input[${index}]`,
       'invalid_value',
     )

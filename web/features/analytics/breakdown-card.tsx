@@ -133,7 +133,7 @@ export function BreakdownCard({
           <Skeleton className="m-5 h-[300px]" />
         ) : rows.length === 0 ? (
           <EmptyState icon={<ChartColumnStacked />} title="No calls in this range">
-            Choose a longer range, or take filters away.
+            Choose a longer range, or remove filters.
           </EmptyState>
         ) : (
           <ChartPanel

@@ -134,7 +134,7 @@ function ConformanceDialog({
       note={
         entry.dialect === null
           ? undefined
-          : `The target is spoken to in ${formatDialect(entry.dialect)}.`
+          : `The gateway uses ${formatDialect(entry.dialect)} with this target.`
       }
     >
       <div className="flex flex-col gap-6">

@@ -143,11 +143,11 @@ interface VerdictLook {
 
 /** What happens to a feature, in one word with a tooltip. */
 export const VERDICT_LOOKS: Readonly<Record<Verdict, VerdictLook>> = {
-  relayed: { tone: 'accent', means: 'The bytes pass through as they are.' },
-  lossless: { tone: 'ok', means: 'It is translated, and arrives whole.' },
-  lossy: { tone: 'warn', means: 'The target has no place for it: it is left out or changed.' },
+  relayed: { tone: 'accent', means: 'The bytes are passed on unchanged.' },
+  lossless: { tone: 'ok', means: 'It is translated without loss.' },
+  lossy: { tone: 'warn', means: 'The target does not support it: it is omitted or changed.' },
   refused: { tone: 'danger', means: 'The request is refused with status 400.' },
-  absent: { tone: 'neutral', means: 'The target has nothing of the kind.' },
+  absent: { tone: 'neutral', means: 'The target has no equivalent.' },
 }
 
 export function VerdictBadge({

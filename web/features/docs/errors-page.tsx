@@ -21,7 +21,7 @@ interface ErrorEntry {
 /** The type requires an entry for every error kind, so a new one without text does not compile. */
 const GUIDANCE: Readonly<Record<ErrorKind, Pick<ErrorEntry, 'means' | 'cure'>>> = {
   invalid_request: {
-    means: 'The request is not valid.',
+    means: 'The request is invalid.',
     cure: 'The message names the field and says what it must be.',
   },
   unauthorized: {
@@ -35,27 +35,27 @@ const GUIDANCE: Readonly<Record<ErrorKind, Pick<ErrorEntry, 'means' | 'cure'>>> 
     cure: 'Ask the owner, or call with an API key instead of a session.',
   },
   gate_not_found: {
-    means: 'The account has no gate of this id.',
-    cure: 'GET /v1/models lists its gates. The gate’s id goes where the SDK wants a model.',
+    means: 'The account has no gate with this id.',
+    cure: 'GET /v1/models lists its gates. Give the SDK the gate’s id as the model.',
   },
   not_found: {
-    means: 'There is nothing at this address, or the account has no such thing.',
+    means: 'There is nothing at this address, or the account has no such resource.',
     cure: 'Check the path and the id.',
   },
   method_not_allowed: {
-    means: 'The address does not take this method.',
-    cure: 'The header allow lists those that it takes.',
+    means: 'The address does not accept this method.',
+    cure: 'The header allow lists the accepted methods.',
   },
   request_timeout: {
     means: 'The body of the request did not arrive in time.',
     cure: 'Send it again. If it happens often, look at the network between you and the gateway.',
   },
   conflict: {
-    means: 'It exists already, is still in use, or has changed meanwhile.',
-    cure: 'Look at the present state, then decide again.',
+    means: 'It already exists, is still in use, or has changed in the meantime.',
+    cure: 'Check the current state, then decide again.',
   },
   precondition_failed: {
-    means: 'Somebody has changed it since the version that If-Match names.',
+    means: 'It was changed after the version in If-Match.',
     cure: 'Get it again and send the change with its new ETag, or without If-Match to overwrite.',
   },
   payload_too_large: {
@@ -63,12 +63,12 @@ const GUIDANCE: Readonly<Record<ErrorKind, Pick<ErrorEntry, 'means' | 'cure'>>> 
     cure: 'Send less, such as images by address instead of inline.',
   },
   upgrade_not_supported: {
-    means: 'A WebSocket was asked for.',
+    means: 'The client requested a WebSocket.',
     cure: 'Use POST, with stream: true for a stream.',
   },
   rate_limited: {
     means: 'The key has made too many calls, used too many tokens, or has too many calls open.',
-    cure: 'Wait for retry-after. The x-ratelimit-… headers tell the limits and what is left.',
+    cure: 'Wait for retry-after. The x-ratelimit-… headers show the limits and the rest.',
   },
   quota_exceeded: {
     means: 'The account’s month, or the budget that the message names, is used up.',
@@ -78,7 +78,7 @@ const GUIDANCE: Readonly<Record<ErrorKind, Pick<ErrorEntry, 'means' | 'cure'>>> 
   },
   upstream_error: {
     means:
-      'The provider refused the request (its own 4xx is passed on), failed, or answered nonsense.',
+      'The provider refused the request (its own 4xx is passed on), failed, or sent an invalid answer.',
     cure:
       'A 4xx is the provider’s own, in its own words: change the request. A 502: try again, or ' +
       'add a target to fall back to.',
@@ -94,12 +94,12 @@ const GUIDANCE: Readonly<Record<ErrorKind, Pick<ErrorEntry, 'means' | 'cure'>>> 
     cure: 'Try again, raise the gate’s deadline, or add a faster target.',
   },
   unavailable: {
-    means: 'The gateway is ending, is short of handles, or cannot write its ledger.',
-    cure: 'Try again after retry-after. If it lasts, tell the operator.',
+    means: 'The gateway is shutting down, has too few file handles, or cannot write its ledger.',
+    cure: 'Try again after retry-after. If it continues, tell the operator.',
   },
   internal_error: {
     means: 'The gateway failed. It is not your request’s fault.',
-    cure: 'Try again, and hand the x-request-id to the operator.',
+    cure: 'Try again, and give the operator the x-request-id.',
   },
 }
 
@@ -183,9 +183,9 @@ export function ErrorsPage() {
       <Card>
         <CardHeader title="In mid-stream" />
         <p className="max-w-3xl px-5 py-4 text-sm text-ink-soft">
-          Once the first byte of a stream is out, its status is. A stream that breaks later ends
-          with an error in its own dialect, and the connection is then cut without the closing
-          chunk: no client can take the answer for whole.
+          The status of a stream is sent with its first byte. A stream that fails later ends with an
+          error in its own dialect, and the connection is closed without the last chunk, so that no
+          client treats the answer as complete.
         </p>
       </Card>
     </>

@@ -25,12 +25,12 @@ import { NO_TARGET_TAKES_IT, useFormatFit } from '../../ui/use-format-fit.ts'
 const NO_GATE = 'your-gate'
 
 const NOTES: Readonly<Record<SnippetFamily, string>> = {
-  curl: 'Nothing to install. The same key opens every endpoint.',
+  curl: 'Nothing to install. The same key works at every endpoint.',
   OpenAI:
-    'OpenAI’s own SDK, with another address. Chat and Responses reach every provider whose dialect is like it; what is translated is in the conformance table.',
-  Anthropic: 'Anthropic’s own SDK, with another address: its tools, its streams, its errors.',
+    'OpenAI’s SDK with another address. Chat and Responses reach every provider with a similar dialect; the conformance table shows what is translated.',
+  Anthropic: 'Anthropic’s SDK with another address. Tools, streams and errors work as usual.',
   'Mistral FIM':
-    'Code that fills in a gap. The gate needs a target that can, such as a code model.',
+    'Completes code between two parts. The gate needs a target that supports this, such as a code model.',
   'Vercel AI SDK': 'Through its OpenAI provider, with another address.',
 }
 

@@ -40,7 +40,7 @@ test.each<[Partial<TargetHealth>, string, string]>([
     'resting',
     '5 times',
   ],
-  [{ state: 'probing' }, 'probing', 'one call finds out'],
+  [{ state: 'probing' }, 'probing', 'one call checks whether'],
 ])('%o is told as "%s"', (seen, word, part) => {
   const told = describeHealth({ ...health, ...seen }, NOW, 'utc')
   expect(told.word).toBe(word)

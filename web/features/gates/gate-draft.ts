@@ -139,7 +139,7 @@ export function toChanges(gate: Gate, draft: GateDraft): Partial<GateSettings> {
 /** Otherwise the reader might think that it was saved. */
 const NOT_ADDED: Problem = {
   field: 'typedTarget',
-  message: 'Is no target yet: choose it with Enter, or empty the field.',
+  message: 'This is not a target yet: press Enter to choose it, or clear the field.',
 }
 
 /** By the schema that the gateway itself uses, with its messages and field names. */

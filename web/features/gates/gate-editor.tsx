@@ -128,7 +128,7 @@ export function GateEditor({
             {isDirty &&
               wasChangedElsewhere &&
               !(save.error instanceof ChangedMeanwhile) &&
-              ' It was changed elsewhere meanwhile.'}
+              ' It was changed elsewhere in the meantime.'}
           </div>
           {isDirty && (
             <div className="flex gap-2">

@@ -122,7 +122,7 @@ const STRATEGIES: readonly {
 }[] = [
   { id: 'fallback', name: 'Fallback', note: 'The first target; the next one when it fails.' },
   { id: 'weighted', name: 'Weighted', note: 'Each target gets its share of the calls, exactly.' },
-  { id: 'fastest', name: 'Fastest', note: 'The target that lately began to answer soonest.' },
+  { id: 'fastest', name: 'Fastest', note: 'The target with the fastest recent first byte.' },
 ]
 
 function StrategyField({
@@ -259,7 +259,7 @@ function AdvancedFold({ form }: { readonly form: GateForm }) {
         <TextField
           {...field('maxRetries', 'maxRetries')}
           label="Retries"
-          hint="How often one target is tried again before the next has its turn. 0 to 5."
+          hint="How often a target is retried before the next one is tried. 0 to 5."
         />
       </div>
     </Fold>

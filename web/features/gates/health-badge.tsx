@@ -30,7 +30,7 @@ export function describeHealth(
     return {
       tone: 'danger',
       word: 'no key',
-      sentence: 'There is no key for its provider: it is passed over.',
+      sentence: 'There is no key for its provider, so it is skipped.',
     }
   }
   const failed = describeFailure(health, now)
@@ -62,7 +62,7 @@ export function describeHealth(
       return {
         tone: 'warn',
         word: 'probing',
-        sentence: `It has rested; one call finds out whether it is well again.${failed}`,
+        sentence: `Its pause is over; one call checks whether it works again.${failed}`,
       }
   }
 }

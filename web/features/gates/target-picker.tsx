@@ -142,7 +142,7 @@ export function TargetPicker({
                 <p role="status" className="px-4 pb-3 text-[13px] text-ink-soft">
                   {catalog.isLoading
                     ? 'Loading the models…'
-                    : 'No model matches. Type it as provider/model to use it all the same.'}
+                    : 'No model matches. Type provider/model to use it anyway.'}
                 </p>
               )}
             </div>

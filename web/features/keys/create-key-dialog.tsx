@@ -264,7 +264,7 @@ function Consequence({
 }) {
   if (expiresAt === undefined) return 'The last day on which it works.'
   if (expiresAt === null) return 'It works until it is deleted or rotated.'
-  return `Refused from ${formatDateTime(expiresAt, zone)} on (${nameZone(zone)}), for good.`
+  return `Refused permanently from ${formatDateTime(expiresAt, zone)} (${nameZone(zone)}).`
 }
 
 const MAX_NAME_LENGTH = 120

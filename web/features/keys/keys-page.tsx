@@ -103,7 +103,7 @@ function ChangeKeyDialog({ row: apiKey, onClose }: RowDialogProps<ApiKey>) {
         <KeyNameField takesFocus name={name} onChange={(typed) => change({ name: typed })} />
         {isOver ? (
           <p className="text-[13px] text-ink-soft">
-            This key has expired, and stays so. Create a new one in its place.
+            This key has expired and cannot be renewed. Create a new one.
           </p>
         ) : (
           <ExpiryField

@@ -14,7 +14,7 @@ export function RecentUseNote({ apiKey }: { readonly apiKey: RowOf<'GET /v1/keys
   const usage = useQuery(
     operationQuery('GET /v1/analytics', { query: { key: apiKey.id, from, interval: 'all' } }),
   )
-  if (usage.isError) return <p className="mt-2">Its recent use could not be looked up.</p>
+  if (usage.isError) return <p className="mt-2">Its recent use could not be loaded.</p>
   if (usage.data === undefined) return <p className="mt-2">Looking up what uses it…</p>
   const calls = usage.data.data.reduce((sum, { calls }) => sum + calls, 0)
   if (calls === 0) return <p className="mt-2">No calls were made with it in the last 24 hours.</p>

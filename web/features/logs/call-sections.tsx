@@ -214,15 +214,15 @@ function CallUsage({ log }: { readonly log: Log }) {
 const CERTAINTY: Readonly<Record<Details['cost']['status'], string>> = {
   exact: 'Exact: the model’s own price times what the provider reported, or the cost it reported.',
   estimated:
-    'Estimated: the price of a model like it, a report that does not tell all, or tools that the provider runs.',
+    'Estimated: from the price of a similar model, an incomplete report, or tools that the provider runs.',
   unknown:
-    'Unknown: there is no price for this model, or the provider reported no tokens. It is in no sum.',
+    'Unknown: this model has no price, or the provider reported no tokens. Sums do not include it.',
 }
 
 function whyNoParts(source: string): string {
   return source.endsWith('+answered')
     ? ' Other models than the target’s answered, so its parts are not shown.'
-    : ' That price is no longer there, so its parts are not shown.'
+    : ' That price is no longer available, so its parts are not shown.'
 }
 
 /** @param parts undefined: loading */

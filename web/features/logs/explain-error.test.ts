@@ -13,6 +13,6 @@ test('no explanation is of an unknown kind', () => {
 
 test('cancelled calls and newer kinds have general explanations, and successes have none', () => {
   expect(explainError('cancelled', null)).toBe(CANCELLED)
-  expect(explainError('failed', 'heard_of_later')?.means).toBe('The call did not end well.')
+  expect(explainError('failed', 'heard_of_later')?.means).toBe('The call failed.')
   expect(explainError('succeeded', null)).toBeUndefined()
 })

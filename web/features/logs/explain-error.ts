@@ -12,7 +12,7 @@ export interface ErrorExplanation {
 
 export const ERROR_EXPLANATIONS: Readonly<Record<ErrorKind, ErrorExplanation>> = {
   invalid_request: {
-    means: 'The request is not valid, or no target of the gate can take it.',
+    means: 'The request is invalid, or no target of the gate supports it.',
     cure:
       'The answer names the field and the cure. Change the request; sending it ' +
       'again will not help.',
@@ -34,24 +34,24 @@ export const ERROR_EXPLANATIONS: Readonly<Record<ErrorKind, ErrorExplanation>> =
     cure: 'Check the path, and the names of the gate’s targets.',
   },
   method_not_allowed: {
-    means: 'The address does not take this HTTP method.',
-    cure: 'The header “allow” of the answer lists those it takes.',
+    means: 'The address does not accept this HTTP method.',
+    cure: 'The header “allow” of the answer lists the accepted methods.',
   },
   request_timeout: {
     means: 'The body of the request did not arrive in time.',
-    cure: 'Look at the caller’s connection, and at proxies in front of the gateway.',
+    cure: 'Check the caller’s connection, and proxies in front of the gateway.',
   },
   conflict: {
     means: 'It exists already, or is still in use.',
     cure: 'Choose another name, or remove what uses it first.',
   },
   precondition_failed: {
-    means: 'Somebody has changed it since the version that If-Match names.',
+    means: 'It was changed after the version in If-Match.',
     cure: 'Get it again, and send the change with its new ETag.',
   },
   payload_too_large: {
-    means: 'The request is larger than the gateway takes.',
-    cure: 'Send less, or have the operator raise the limit.',
+    means: 'The request is larger than the gateway accepts.',
+    cure: 'Send less, or ask the operator to raise the limit.',
   },
   upgrade_not_supported: {
     means: 'The caller asked for a WebSocket, which this endpoint does not have.',
@@ -66,7 +66,7 @@ export const ERROR_EXPLANATIONS: Readonly<Record<ErrorKind, ErrorExplanation>> =
     cure: 'Raise the budget or the plan, or wait for the next period.',
   },
   upstream_error: {
-    means: 'The provider failed, refused the request, or broke off its answer.',
+    means: 'The provider failed, refused the request, or did not complete its answer.',
     cure:
       'A 4xx is about the request: the provider’s words are in the answer. Otherwise try again, ' +
       'or add a fallback target.',
@@ -84,8 +84,9 @@ export const ERROR_EXPLANATIONS: Readonly<Record<ErrorKind, ErrorExplanation>> =
     cure: 'Raise the gate’s timeout, stream the answer, or add a faster fallback target.',
   },
   unavailable: {
-    means: 'The gateway could not take the call: it was ending, or could not write its ledger.',
-    cure: 'Try again. If it lasts, look at the free disk space and at /readyz.',
+    means:
+      'The gateway could not accept the call: it was shutting down, or could not write its ledger.',
+    cure: 'Try again. If it continues, check the free disk space and /readyz.',
   },
   internal_error: {
     means: 'The gateway itself failed.',
@@ -94,7 +95,8 @@ export const ERROR_EXPLANATIONS: Readonly<Record<ErrorKind, ErrorExplanation>> =
 }
 
 export const CANCELLED: ErrorExplanation = {
-  means: 'The caller left before the answer was whole, and the gateway stopped the provider.',
+  means:
+    'The caller left before the answer was complete, and the gateway cancelled the request to the provider.',
   cure:
     'Nothing is wrong here. If callers leave often, compare their timeouts with ' +
     'the durations in this log.',
@@ -102,7 +104,7 @@ export const CANCELLED: ErrorExplanation = {
 
 /** A failure without a kind, or of a kind that only a newer gateway knows. */
 const OTHER: ErrorExplanation = {
-  means: 'The call did not end well.',
+  means: 'The call failed.',
   cure: 'The attempts below and the server’s log say more.',
 }
 

@@ -135,8 +135,7 @@ export function TargetField({
       </datalist>
       {hasProblem && (
         <p id={problemId} role="alert" className="order-last col-span-full text-[13px] text-danger">
-          Targets have at most 300 characters, all of them ASCII. The list shows what it showed
-          before.
+          Targets have at most 300 characters, all ASCII. The list is unchanged.
         </p>
       )}
     </form>

@@ -198,7 +198,7 @@ function CheckedTimeRange({ from, to, onChange }: TimeRangeProps) {
       />
       {reversed !== undefined && (
         <p role="alert" className="col-span-full text-[13px] text-danger">
-          The beginning has to be before the end. The list shows the range from before.
+          The start must be before the end. The list shows the previous range.
         </p>
       )}
     </>

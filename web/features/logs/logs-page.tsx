@@ -240,8 +240,8 @@ function EmptyLog({
         title="No calls yet"
         action={<LinkButton to={QUICK_START}>How to send a call</LinkButton>}
       >
-        Every call through a gate leaves a line here, about a second after it has ended: who called,
-        which target answered, how long it took, what it cost. Send one with any of your API keys.
+        Every call through a gate appears here about a second after it ends, with its caller,
+        target, duration and cost. Send one with any of your API keys.
       </EmptyState>,
     )
   }
@@ -251,8 +251,7 @@ function EmptyLog({
       title="No call passes these filters"
       action={<Button onClick={onClear}>Clear the filters</Button>}
     >
-      Refused calls are in the log like all others. Only calls with a key that Gatehouse does not
-      know are not.
+      The log also contains refused calls, except those with an unknown key.
     </EmptyState>,
   )
 }

@@ -39,7 +39,7 @@ export function FirstSteps({
           </h2>
           <p className="mt-0.5 text-[13px] text-ink-faint">
             {hasCalled === true
-              ? 'This list is gone when you come back.'
+              ? 'This list is not shown again.'
               : `${done} of ${steps.length} steps done. They tick by themselves.`}
           </p>
         </div>
@@ -62,7 +62,7 @@ export function FirstSteps({
           note={
             hasProvider
               ? `Can be called: ${nameSome(state.providerNames)}.`
-              : 'The gateway asks models at their vendors, with your key there. It is kept encrypted.'
+              : 'The gateway calls models at their providers with your key, which is stored encrypted.'
           }
         />
         <Step
@@ -72,7 +72,7 @@ export function FirstSteps({
           action={{ to: NEW_GATE, label: 'Create a gate' }}
           note={
             !hasGate ? (
-              'A name that applications call. Behind it stand the models that answer, in your order.'
+              'A name that applications call. The models that answer are tried in your order.'
             ) : (
               <>
                 <code className="font-mono text-[12.5px] text-ink">{gateId}</code> can be called.
@@ -87,7 +87,7 @@ export function FirstSteps({
           action={{ to: KEYS, label: 'Create a key' }}
           note={
             hasKey
-              ? 'Put it into GATEHOUSE_API_KEY. A key is shown once; create another when you do not have it.'
+              ? 'Set it as GATEHOUSE_API_KEY. A key is shown once; create another one if you lost it.'
               : 'Applications send it with every request.'
           }
         />

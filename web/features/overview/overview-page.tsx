@@ -135,8 +135,8 @@ function LiveButton({
           aria-pressed={live.isLive}
           title={
             live.isLive
-              ? 'Renewed every 10 seconds. Press to pause.'
-              : 'Press to renew it every 10 seconds.'
+              ? 'Updated every 10 seconds. Press to pause.'
+              : 'Press to update it every 10 seconds.'
           }
           onClick={live.toggle}
         >

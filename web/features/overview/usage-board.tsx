@@ -110,7 +110,8 @@ function describeCompared(
   hasCalls: boolean,
   zone: TimeZone,
 ): string {
-  if (compared === undefined) return 'No hour of it is over: there is nothing to compare yet.'
+  if (compared === undefined)
+    return 'None of its hours is complete, so there is nothing to compare yet.'
   const { finished, before } = compared
   const shown = range.hasUtcDays ? 'utc' : zoneOfSteps(range.step, zone)
   const [format, lastMs] = range.isOngoing ? [formatDateHour, 0] : [formatDate, 1]

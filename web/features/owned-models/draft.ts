@@ -41,7 +41,7 @@ export function slugProblem(slug: string): string | undefined {
       ? 'Small letters only.'
       : `${wrong.trim() === '' ? 'A space' : `“${wrong}”`} cannot be in it: only small letters, digits and hyphens.`
   }
-  if (slug.startsWith('-')) return 'It begins with a letter or a digit.'
+  if (slug.startsWith('-')) return 'It must begin with a letter or a digit.'
   return slug.length > MAX_SLUG_LENGTH ? `At most ${MAX_SLUG_LENGTH} characters.` : undefined
 }
 
@@ -53,7 +53,7 @@ export function addressProblem(baseUrl: string): string | undefined {
   const typed = baseUrl.trim()
   if (typed === '' || 'https://'.startsWith(typed) || 'http://'.startsWith(typed)) return undefined
   if (!/^https?:\/\//i.test(typed))
-    return 'It begins with https:// (or http://, for hosts that the operator trusts).'
+    return 'It must begin with https:// (or http://, for hosts that the operator trusts).'
   return /[?#]/.test(typed) ? 'Without a query or a fragment.' : undefined
 }
 

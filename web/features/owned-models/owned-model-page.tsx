@@ -121,7 +121,8 @@ function CredentialCard({ model }: { readonly model: OwnedModel }) {
       </CardHeader>
       <div className="p-5 text-[13px] text-ink-soft">
         <p>
-          Encrypted. A new one is tried at once, and kept whether or not the model answers to it.
+          Encrypted. A new credential is tested at once, and saved whether or not the model accepts
+          it.
         </p>
       </div>
       <RotateCredentialDialog
@@ -206,7 +207,7 @@ function ReachabilityCard({ model }: { readonly model: OwnedModel }) {
       <div className="flex flex-col gap-3 p-5 text-[13px] text-ink-soft">
         {lastCall !== undefined && <LastCallNote lastCall={lastCall} />}
         {probe === null ? (
-          <p>It was not asked yet by this version of the gateway.</p>
+          <p>This version of the gateway has not tested it yet.</p>
         ) : lastCall === undefined ? (
           <ProbeNote probe={probe} />
         ) : (
@@ -274,8 +275,8 @@ function DeleteOwnedModelDialog({
       change={remove}
     >
       <p>
-        No gate uses it. Its credential goes with it and cannot be brought back; its calls stay in
-        the log.
+        No gate uses it. Its credential is deleted too and cannot be restored; its calls stay in the
+        log.
       </p>
     </ConfirmChange>
   )

@@ -167,7 +167,7 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
         <LeaveGuard isDirty={isTyped} />
         <div className="flex flex-wrap items-center justify-end gap-2">
           <p className="mr-auto text-[13px] text-ink-faint">
-            The model is asked for one token, and saved either way.
+            The model is asked for one token, and saved in both cases.
           </p>
           <LinkButton to="/owned-models">Cancel</LinkButton>
           <Button look="primary" type="submit" isBusy={register.isPending}>
@@ -201,8 +201,8 @@ function Registered({
       {saved.probe !== null && <ProbeNote probe={saved.probe} isSaved />}
       {saved.probe?.status === 'unreachable' && (
         <p className="text-sm text-ink-soft">
-          The credential and the model id can be changed on the model’s page. For another address,
-          delete it and register it anew.
+          The credential and the model id can be changed on the model’s page. To change the address,
+          delete the model and register it again.
         </p>
       )}
       <UseInGate slug={saved.slug} />

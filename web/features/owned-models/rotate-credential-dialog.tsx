@@ -37,7 +37,7 @@ export function RotateCredentialDialog({
       }
       note={
         probe === undefined
-          ? 'It counts at once, in place of any before it, and the model is asked for one token to see whether it answers. It is kept either way.'
+          ? 'It replaces the old credential at once. The model is then asked for one token as a test; the credential is saved in both cases.'
           : undefined
       }
     >

@@ -43,7 +43,7 @@ export function Composer({
     <div className="flex flex-col gap-2">
       {onCancelEdit !== undefined && (
         <p className="flex items-center justify-between gap-2 rounded-lg bg-accent-soft px-3 py-1.5 text-[13px] text-accent-strong">
-          Your last message, to be sent anew. Sending it drops what came after it.
+          Your last message, to be sent again. Sending it removes everything after it.
           <Button size="small" look="quiet" onClick={onCancelEdit}>
             Cancel
           </Button>
@@ -85,7 +85,7 @@ export function Composer({
             <span className="hidden sm:inline">
               Enter sends, Shift+Enter makes a line, Escape stops.{' '}
             </span>
-            Nothing said here is stored: it is in this tab’s memory until you reload. The calls
+            Conversations are not stored: they stay in this tab’s memory until you reload. The calls
             count, and are in the log without their content.
           </>
         )}

@@ -37,7 +37,7 @@ export function PlaygroundPage() {
                 </LinkButton>
               }
             >
-              A conversation is with a gate, which leads to a model. Create one first.
+              A conversation needs a gate. Create one first.
             </EmptyState>
           ) : (
             <Conversations gates={rows} />
@@ -113,7 +113,7 @@ function Conversations({ gates }: { readonly gates: readonly Gate[] }) {
   const awaitsResults = gateIds.some((_, place) => openToolCalls(threads[place] ?? []).length > 0)
   const obstacle =
     playground.problems !== undefined
-      ? 'The settings are not right yet.'
+      ? 'Some settings are not valid yet.'
       : awaitsResults && draftBeforeEdit === undefined
         ? 'The model waits for the result of its tool calls.'
         : undefined

@@ -50,7 +50,7 @@ export async function streamAnswer(
 
 const CUT_OFF: Failure = {
   code: 'connection_lost',
-  message: 'The connection broke off before the answer was complete.',
+  message: 'The connection ended before the answer was complete.',
 }
 
 function fail(answer: Answer, failure: Failure, totalMs: number): Answer {

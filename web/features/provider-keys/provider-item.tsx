@@ -95,11 +95,7 @@ function PlatformState({
         'flex items-center gap-1.5 text-[13px]',
         provider.configured && isUsed ? 'text-ok' : 'text-ink-faint',
       )}
-      title={
-        provider.hasAddress
-          ? undefined
-          : 'The operator has to give its address; until then calls fail.'
-      }
+      title={provider.hasAddress ? undefined : 'Calls fail until the operator sets its address.'}
     >
       <Icon aria-hidden className="size-3.5" />
       {provider.configured

@@ -51,11 +51,10 @@ function Explanation() {
         plan’s quota.
       </Point>
       <Point term="When it is refused">
-        The call fails. The platform’s credential never takes the place of a key that the provider
-        refused.
+        The call fails. The platform’s credential never replaces a key that the provider refused.
       </Point>
       <Point term="While it is inactive">
-        Calls use the platform’s credential, where there is one. Without one they fail.
+        Calls use the platform’s credential if there is one, otherwise they fail.
       </Point>
     </dl>
   )
@@ -94,7 +93,7 @@ function ProviderList({ rows }: { readonly rows: readonly ProviderRow[] }) {
       </div>
       {found.length === 0 ? (
         <EmptyState title="No provider matches">
-          Other servers that speak one of the formats are registered as owned models.
+          Register other servers with one of these formats as owned models.
         </EmptyState>
       ) : (
         <ul aria-label="Providers" className="divide-y divide-line">
@@ -135,9 +134,7 @@ function DeleteProviderKeyDialog({ row, onClose }: RowDialogProps<ProviderRow>) 
       done={`Key for ${name} deleted`}
       onClose={onClose}
     >
-      <p>
-        It cannot be brought back: the gateway keeps no copy. To pause it, switch it off instead.
-      </p>
+      <p>It cannot be restored: the gateway keeps no copy. To pause it, switch it off instead.</p>
       <Consequences row={row} />
     </DeleteDialog>
   )
@@ -146,7 +143,7 @@ function DeleteProviderKeyDialog({ row, onClose }: RowDialogProps<ProviderRow>) 
 function Consequences({ row: { provider } }: { readonly row: ProviderRow }) {
   const gates = useQuery(wholeListQuery('GET /v1/gates'))
   if (gates.isError)
-    return <p className="mt-2">Which gates use this provider could not be looked up.</p>
+    return <p className="mt-2">The gates that use this provider could not be loaded.</p>
   if (gates.data === undefined) return <p className="mt-2">Looking up which gates use it…</p>
   const users = gatesOfProvider(gates.data, provider.id)
   if (users.length === 0) return <p className="mt-2">No gate has a target of this provider.</p>
@@ -195,7 +192,7 @@ function SetKeyDialog({
           ? `Set your key for ${provider.name}`
           : `Replace your key for ${provider.name}`
       }
-      note={`Calls to ${provider.id}/… will be charged to your account there. If the provider refuses the key, they fail: the platform’s credential does not take its place.`}
+      note={`Calls to ${provider.id}/… will be charged to your account there. If the provider refuses the key, they fail: the platform’s credential does not replace it.`}
     >
       {!provider.hasAddress && (
         <p className="mb-4 rounded-lg bg-warn-soft px-3 py-2 text-[13px] text-warn">
@@ -238,7 +235,7 @@ function SetKeyForm({
         description: [
           isActive
             ? `Calls that begin now use ${maskedKey === HIDDEN ? 'it' : maskedKey}.`
-            : 'It is inactive, as the one before was.',
+            : 'It is inactive, like the previous one.',
           // Warnings stay on the page.
           ...(warnings.length === 0 ? [probe.detail] : []),
         ].join(' '),

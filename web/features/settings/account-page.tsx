@@ -92,9 +92,9 @@ function Retention({ retention }: { readonly retention: Account['retention'] }) 
     [
       'Single calls in the log',
       inDays(retention.callLogDays),
-      'Time, gate, target, tokens, cost, status. Their sums stay for the analytics.',
+      'Time, gate, target, tokens, cost, status. Their sums remain for the analytics.',
     ],
-    ['Sums by the hour', inDays(retention.hourlySumsDays), 'Sums by the day are kept for ever.'],
+    ['Sums by the hour', inDays(retention.hourlySumsDays), 'Daily sums are kept forever.'],
     [
       'Changes in the audit log',
       inDays(retention.auditLogDays),

@@ -58,8 +58,8 @@ export function AuditLogPage() {
           action={isFiltered && <Button onClick={() => choose({})}>Show all changes</Button>}
         >
           {isFiltered
-            ? 'No change in the log is like that.'
-            : 'Once somebody makes a key, a gate or a budget, it is written down here.'}
+            ? 'No change in the log matches.'
+            : 'Changes of keys, gates, budgets and other resources appear here.'}
         </EmptyState>
       )}
       {entries.length > 0 && (
@@ -156,7 +156,7 @@ function AuditDetails({ entry }: { readonly entry: AuditEntry }) {
   return (
     <div className="flex flex-col gap-4 pl-6">
       {changes.length === 0 ? (
-        <p className="text-[13px] text-ink-faint">Nothing that is shown was changed by it.</p>
+        <p className="text-[13px] text-ink-faint">It changed nothing that is shown here.</p>
       ) : (
         <Changes
           changes={changes}

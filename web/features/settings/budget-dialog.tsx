@@ -128,8 +128,8 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
               label="Models without a known price"
               hint={
                 unpriced === 'allow'
-                  ? 'Their calls go through, and what they use is not counted.'
-                  : 'Their calls are refused, since their cost is not known.'
+                  ? 'Their calls are allowed, and their usage is not counted.'
+                  : 'Their calls are refused, because their cost is unknown.'
               }
               {...bind('unpriced')}
               options={{ refuse: 'Refuse', allow: 'Allow, uncounted' }}
@@ -333,7 +333,7 @@ const PERIODS: Readonly<Record<Period, string>> = {
   day: 'Starts again each day at 00:00 UTC.',
   week: 'Starts again each Monday at 00:00 UTC.',
   month: 'Starts again on the first of each month at 00:00 UTC.',
-  total: 'Never starts again: once it is used up, raise or delete it.',
+  total: 'Never starts again: when it is used up, raise or delete it.',
 }
 
 const SPANS: Readonly<Record<Period, string>> = {
@@ -354,5 +354,5 @@ export function describePeriod(period: Period): string {
 }
 
 export function hintOfAlerts(period: Period): string {
-  return `Percents of the limit. Each sends one event${period === 'total' ? '' : ' a period'}.`
+  return `Percentages of the limit. Each sends one event${period === 'total' ? '' : ' per period'}.`
 }

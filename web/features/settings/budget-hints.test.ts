@@ -6,6 +6,6 @@ test('hints follow the unit and the period', () => {
   expect(describeLimit('tokens', 'total')).toBe('Input and output tokens, in all.')
   expect(describePeriod('week')).toContain('each Monday at 00:00 UTC')
   expect(describePeriod('total')).not.toContain('UTC')
-  expect(hintOfAlerts('day')).toContain('a period')
+  expect(hintOfAlerts('day')).toContain('per period')
   expect(hintOfAlerts('total')).not.toContain('period')
 })

@@ -46,7 +46,7 @@ export function MembersPage() {
         {members.data !== undefined && session !== undefined && (
           <p className="border-t border-line px-5 py-3 text-[13px] text-ink-faint">
             {isOwner ? (
-              'You own this account. To leave it, hand it on to another member first.'
+              'You own this account. To leave it, transfer it to another member first.'
             ) : (
               <>
                 You cannot remove members: <bdi>{owner?.name ?? 'somebody else'}</bdi> owns this
@@ -163,14 +163,14 @@ const TEXTS: Readonly<Record<MemberStep['type'], StepTexts>> = {
     title: (name) => `Remove “${name}”?`,
     confirm: 'Remove',
     consequences:
-      'Their sessions end at once, and the invitations they left open are revoked. API keys belong to the account and stay: delete those that they knew.',
+      'Their sessions end at once, and their open invitations are revoked. API keys belong to the account and stay: delete those that they knew.',
     done: (name) => `“${name}” removed`,
   },
   'hand-on': {
-    title: (name) => `Hand the account on to “${name}”?`,
+    title: (name) => `Transfer the account to “${name}”?`,
     confirm: 'Hand the account on',
     consequences:
-      'They become the owner and you a member. Only they can give it back to you, and they can remove you.',
+      'They become the owner and you become a member. Only they can transfer it back, and they can remove you.',
     done: (name) => `Account handed on to “${name}”`,
   },
   leave: {

@@ -222,8 +222,8 @@ function WebhookDialog({ row: webhook, onClose }: RowDialogProps<Webhook | undef
             autoComplete="new-password"
             hint={
               webhook === undefined
-                ? 'The secret that signs deliveries. Left empty, one is generated and shown once.'
-                : 'Left empty, the one it has stays.'
+                ? 'The secret that signs deliveries. If empty, one is generated and shown once.'
+                : 'If empty, the current secret stays.'
             }
             {...bind('secret')}
           />

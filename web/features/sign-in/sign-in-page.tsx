@@ -51,7 +51,7 @@ export function SignInPage() {
 }
 
 const REASONS: Readonly<Record<SignInReason, string>> = {
-  ended: 'Your session ended. Sign in to go on where you were.',
+  ended: 'Your session ended. Sign in to continue where you were.',
   'signed-out': 'You have signed out.',
   left: 'You have left the account.',
 }
@@ -77,8 +77,8 @@ function Reason({
 
 function describeOidcError(code: string): string {
   if (code === 'account_full')
-    return 'The account that invited you has as many members as it may: ask its owner to make room.'
+    return 'The account that invited you has reached its limit of members: ask its owner to remove one.'
   return code === 'not_invited'
-    ? 'You belong to no account here yet. Open the link of an invitation that is for your email address, and join from there.'
+    ? 'You are not a member of an account yet. Open the link of an invitation to your email address to join.'
     : `The identity provider did not sign you in (${code}).`
 }

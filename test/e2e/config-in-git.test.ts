@@ -342,7 +342,7 @@ test('an endless file is refused before it is parsed', async () => {
   const input = 'x'.repeat(65 * 1024 * 1024)
   expect(await run('config push --file -', { input, how: runCli })).toMatchObject({
     exitCode: 1,
-    stderr: expect.stringContaining('more than 64 MiB in standard input'),
+    stderr: expect.stringContaining('standard input has more than 64 MiB'),
   })
 })
 

@@ -143,6 +143,7 @@ describeIf(databases.length > 1, 'needs Postgres')('on Postgres', () => {
     await store.keys.insert(keyOf('key_1'))
     await store.keys.saveLastUsed(new Map([['key_1' as KeyId, 5]]))
     await created.run("UPDATE api_keys SET name = 'by hand' WHERE id = 'key_1'")
+    await created.run("UPDATE api_keys SET token = '{}' WHERE id = 'key_1'")
     await store.keys.delete(DEFAULT_ACCOUNT, 'key_1' as KeyId)
     await created.run(
       `INSERT INTO provider_keys (account_id, provider, sealed_key, masked_key, active, created_at, updated_at)
@@ -161,6 +162,7 @@ describeIf(databases.length > 1, 'needs Postgres')('on Postgres', () => {
     )
     expect(told).toEqual([
       ['insert', 'key', 'key_1', DEFAULT_ACCOUNT],
+      ['update', 'key', 'key_1', DEFAULT_ACCOUNT],
       ['update', 'key', 'key_1', DEFAULT_ACCOUNT],
       ['delete', 'key', 'key_1', DEFAULT_ACCOUNT],
       ['insert', 'provider-key', 'openai', DEFAULT_ACCOUNT],

@@ -208,7 +208,7 @@ test('a key with an expiry ends with its day, and its row shows its creator and 
     await page.evaluate("new Date(Date.now() + 172_800_000).toLocaleDateString('sv-SE')"),
   )
   await page.getByLabel('Last day').fill(day)
-  await page.getByText(/^Refused from .*00:00:00 on \(Europe\/Zurich\), for good\.$/).waitFor()
+  await page.getByText(/^Refused permanently from .*00:00:00 \(Europe\/Zurich\)\.$/).waitFor()
   expect(await findAccessibilityFaults(page)).toEqual([])
   await page.getByRole('button', { name: 'Create', exact: true }).click()
   await copyShownOnce(page, 'key')

@@ -632,7 +632,7 @@ describe('a range of days', () => {
       page.getByLabel('to', { exact: true }),
     ]
     await from.fill('2026-02-05T10:00')
-    await page.getByRole('alert').getByText('The beginning has to be before the end.').waitFor()
+    await page.getByRole('alert').getByText('The start must be before the end.').waitFor()
     expect(await from.inputValue()).toStartWith('2026-02-05T10:00')
     expect(new URL(page.url()).searchParams.get('from')).toBe('2026-02-01T10:00:00.000Z')
     expect(await findPageFaults(page)).toEqual([])

@@ -141,7 +141,7 @@ describe('on the local data folder', () => {
       expect(called.stderr).toContain(`${provider}/echo · `)
       const middle = await run(['call', id, 'Hello', '--suffix', 'x'], { environment })
       expect(middle).toMatchObject({ exitCode: 1, stdout: '' })
-      expect(middle.stderr).toContain('speaks a format that fits this call')
+      expect(middle.stderr).toContain('uses a format that fits this call')
     },
   )
 

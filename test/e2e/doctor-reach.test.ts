@@ -144,7 +144,7 @@ describe('a server', () => {
   test.each([
     [createBootstrapKey(), 'in its dashboard, under API keys'],
     ['plänted', 'Set it to the key alone'],
-    ['Bearer planted', "'Bearer' in it"],
+    ['Bearer planted', "the word 'Bearer'"],
   ])(
     'with an unknown key fails, and its cure can be carried out without one',
     async (key, cure) => {

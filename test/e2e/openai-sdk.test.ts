@@ -175,7 +175,7 @@ describe.each(OPENAI_VERSIONS)('%s', (_, Sdk) => {
     expect(error).toMatchObject({
       code: 'not_found',
       type: 'invalid_request_error',
-      message: expect.stringContaining('This endpoint is not offered'),
+      message: expect.stringContaining('This endpoint is not supported'),
     })
   })
 

@@ -146,7 +146,7 @@ describeIf(
       const before = workerPids(gatehouse)
       process.kill(before.get(1) ?? 0, 'SIGTERM')
       await pollUntil('the successor', () => workerPids(gatehouse).get(1) !== before.get(1))
-      expect(gatehouse.output()).toContain('"worker":1,"reason":"SIGTERM","msg":"ending')
+      expect(gatehouse.output()).toContain('"worker":1,"reason":"SIGTERM","msg":"shutting down')
       expect((await post(gatehouse)).status).toBe(200)
       expect(await gatehouse.stop()).toBe(0)
     })

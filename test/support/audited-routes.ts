@@ -38,6 +38,19 @@ export const auditedRoutes: Readonly<Record<string, AuditedRoute>> = {
   createGate: { action: 'gate.create' },
   updateGate: { action: 'gate.update', prepare: makeGate },
   deleteGate: { action: 'gate.delete', prepare: makeGate },
+  createAccessToken: { action: 'key.create' },
+  updateAccessToken: {
+    action: 'key.update',
+    prepare: async ({ server }) => await makeToken(server),
+  },
+  rotateAccessToken: {
+    action: 'key.rotate',
+    prepare: async ({ server }) => await makeToken(server),
+  },
+  deleteAccessToken: {
+    action: 'key.delete',
+    prepare: async ({ server }) => await makeToken(server),
+  },
   createKey: { action: 'key.create' },
   importKey: { action: 'key.import' },
   updateKey: {
@@ -181,4 +194,9 @@ async function joinAsGuest(scene: Scene): Promise<string> {
 
 async function session(browser: Browser): Promise<{ user: { id: string } }> {
   return (await browser.json('/v1/session', 200)) as { user: { id: string } }
+}
+
+async function makeToken(server: ControlPlane): Promise<string> {
+  const response = await controlPlaneCall(server, 'POST', '/v1/access-tokens', { name: 'audited' })
+  return ((await response.json()) as { id: string }).id
 }

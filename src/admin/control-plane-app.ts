@@ -219,16 +219,30 @@ export function actorId(actor: Actor): string {
 }
 
 /**
- * Refuses the old text of a rotated key, which may have leaked: its holder must not gain lasting
- * access through the new text, another key or a new member.
+ * Refuses callers who must not give access to anyone, themselves included: holders of an access
+ * token, and of the old text of a rotated key, which may have leaked. Called before a key, a member
+ * or a user is created.
  * @throws GatewayError `forbidden`
  */
-export function assertMayGiveAccess({ isOldText }: Pick<ControlPlaneCaller, 'isOldText'>): void {
+export function assertMayGiveAccess({
+  isOldText,
+  token,
+}: Pick<ControlPlaneCaller, 'isOldText' | 'token'>): void {
+  if (token !== undefined) throw onlyCalls()
   if (isOldText === true)
     throw new GatewayError(
       'forbidden',
       'This key was rotated. The old key cannot sign anyone in until it expires: use the new one.',
     )
+}
+
+/** The refusal of everything that an access token does not reach. */
+export function onlyCalls(): GatewayError {
+  return new GatewayError(
+    'forbidden',
+    'An access token can only call gates and read its own usage. Use an API key, or sign in.',
+    { code: 'access_token' },
+  )
 }
 
 /** @throws GatewayError `forbidden` for an API key, which belongs to no user */

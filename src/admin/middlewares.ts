@@ -18,6 +18,7 @@ import {
   type ControlPlaneCaller,
   type ControlPlaneDependencies,
   OPENAPI_PATH,
+  onlyCalls,
 } from './control-plane-app.ts'
 import { DOCS_PATHS } from './openapi/docs-page.ts'
 import { answerError, refuse, toRefusal } from './refusals.ts'
@@ -203,12 +204,7 @@ export const holdToken: Middleware = async (context, next) => {
   assertAddress(caller, clientAddress)
   const method = request.method === 'HEAD' ? 'GET' : request.method
   const kind = TOKEN_ROUTES.get(`${method} ${getPath(request)}`)
-  if (kind === undefined)
-    throw new GatewayError(
-      'forbidden',
-      'An access token can only call gates and read its own usage. Use an API key, or sign in.',
-      { code: 'access_token' },
-    )
+  if (kind === undefined) throw onlyCalls()
   if (kind === 'usage') context.request = ofKey(request, caller.keyId)
   return await next()
 }

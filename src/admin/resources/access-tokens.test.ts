@@ -5,12 +5,17 @@ const { check, current, send, sendForJson } = useControlPlane()
 
 const url = '/v1/access-tokens'
 
+const SIGN_UP = '/v1/auth/sign-up'
+const NEW_USER = { email: 'jane@example.com', name: 'Jane', password: 'correct horse battery' }
+
 async function createToken(rules: object = {}): Promise<{ id: string; token: string }> {
   const created = await sendForJson({ method: 'POST', url, body: { name: 'jane', ...rules } })
   return created as { id: string; token: string }
 }
 
-const as = (token: string) => ({ authorization: `Bearer ${token}` })
+/** What the gateway's own pages send. */
+const own = { origin: 'http://gatehouse.test', 'x-gatehouse-csrf': '1' }
+const as = (token: string) => ({ authorization: `Bearer ${token}`, ...own })
 
 describe('access tokens', () => {
   check([
@@ -175,6 +180,17 @@ describe('with an access token', () => {
     expect(await read(`?key=${id}&key=key_other`)).toBe(403)
   })
 
+  test('nobody becomes a user of the account, though it has none', async () => {
+    const { token } = await createToken()
+    const sent = { method: 'POST', url: SIGN_UP, body: NEW_USER }
+    const refused = await send({ ...sent, headers: as(token) })
+    expect([refused.status, await refused.text()]).toEqual([
+      403,
+      expect.stringContaining('access token'),
+    ])
+    expect((await send({ ...sent, headers: own })).status).toBe(201)
+  })
+
   test('every other route is refused', async () => {
     const { token } = await createToken()
     const { paths } = (await sendForJson({ url: '/openapi.json' })) as {
@@ -183,12 +199,12 @@ describe('with an access token', () => {
     const reached: string[] = []
     for (const [path, operations] of Object.entries(paths))
       for (const [method, { security }] of Object.entries(operations)) {
-        const isPublic = security?.length === 0 || path === '/v1/auth/sign-up'
+        const isPublic = security?.length === 0
         const response = await send({
           method: method.toUpperCase(),
           url: path.replaceAll(/\{\w+\}/g, 'demo'),
           headers: as(token),
-          body: ['get', 'delete'].includes(method) ? undefined : {},
+          body: ['get', 'delete'].includes(method) ? undefined : path === SIGN_UP ? NEW_USER : {},
         })
         if (isPublic || response.status === 404) continue
         const text = await response.text()

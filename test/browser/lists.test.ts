@@ -203,7 +203,9 @@ const PAGES: readonly PageWithLists[] = [
         shows: (shown, end) =>
           (end === 'date'
             ? shown.getByLabel('Last day')
-            : shown.getByText(end === 'never' ? 'until it is deleted' : /^Refused permanently from /)
+            : shown.getByText(
+                end === 'never' ? 'until it is deleted' : /^Refused permanently from /,
+              )
           ).waitFor(),
       },
     ],

@@ -184,7 +184,7 @@ test('single sign-on joins an account after a yes on the page that names it, and
   }
   await other.goto('/dashboard/sign-in')
   await other.getByRole('button', { name: 'Sign in with single sign-on' }).click()
-  await other.getByRole('alert').getByText('You belong to no account here yet.').waitFor()
+  await other.getByRole('alert').getByText('You are not a member of an account yet.').waitFor()
   await isOutside()
 
   await other.goto(link)
@@ -204,7 +204,7 @@ test('single sign-on joins an account after a yes on the page that names it, and
   await other.goto('about:blank')
   await other.goto(link)
   await other.getByRole('button', { name: 'Join with single sign-on' }).click()
-  await other.getByRole('alert').getByText('an invitation that is for your email address').waitFor()
+  await other.getByRole('alert').getByText('an invitation to your email address').waitFor()
   await isOutside()
 
   provider.user = { sub: 'sub-vic', email, email_verified: true, name: 'Vic Newcomer' }

@@ -123,8 +123,11 @@ export interface ControlPlaneDependencies {
   readonly seenOf: (accountId: AccountId, target: string) => SeenTarget | undefined
   /** Start of these records. Milliseconds since the Unix epoch. */
   readonly seenSinceMs: number
-  /** @throws GatewayError `unauthorized` (rejects) */
-  readonly authenticate: (headers: Headers) => Caller | Promise<Caller>
+  /**
+   * @param address of the client; undefined: unknown
+   * @throws GatewayError `unauthorized`, `forbidden` (rejects)
+   */
+  readonly authenticate: (headers: Headers, address: string | undefined) => Caller | Promise<Caller>
   /**
    * Resolves when the changes are in force on every node. Absent on a single node.
    * @throws GatewayError `unavailable`

@@ -4,9 +4,8 @@
  */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { openMigratedStore } from '../../test/support/migrated-file.ts'
-import { hashApiKey } from '../core/api-key.ts'
 import { systemClock } from '../core/clock.ts'
-import { GatewayError } from '../core/errors.ts'
+import type { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
 import {
   type AccountId,
@@ -21,6 +20,7 @@ import type { ProviderKeyProbe } from '../core/provider-key.ts'
 import { Secret } from '../core/secret.ts'
 import { createVault } from '../core/vault.ts'
 import type { SeenTarget } from '../gateway/attempt/circuit-breakers.ts'
+import { authenticate } from '../gateway/authenticate.ts'
 import type { Caller } from '../gateway/ports.ts'
 import { createIdentity } from '../identity/identity.ts'
 import { BudgetRegistry } from '../limits/budget-registry.ts'
@@ -81,6 +81,8 @@ export interface Call {
   readonly body?: unknown
   /** An empty value takes a header away. */
   readonly headers?: Record<string, string>
+  /** Of the client; absent: unknown. */
+  readonly address?: string
 }
 
 export interface Scenario extends Call {
@@ -132,13 +134,8 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
   })
   keys.addEphemeral(new Secret(testKey), { accountId: DEFAULT_ACCOUNT, name: 'test' })
   keys.addEphemeral(new Secret(strangerKey), { accountId: stranger, name: 'stranger' })
-  const authenticate = (headers: Headers): Caller => {
-    const presented = headers.get('authorization')?.replace(/^Bearer /, '') ?? ''
-    const caller = keys.find(hashApiKey(presented))
-    if (caller === undefined)
-      throw new GatewayError('unauthorized', 'The API key is missing or not valid.')
-    return caller
-  }
+  // Requests leave no time of use, which would differ from test to test.
+  const ports = { keys: { find: keys.find.bind(keys), touch: () => {} }, clock }
   const onFailure = (error: GatewayError) => void failures.push(error)
   const { calls, auditLog } = store
   const { accounts, members, invitations, users } = store
@@ -221,7 +218,7 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
     seenOf: (accountId, name) => seen.get(`${accountId} ${name}`),
     bodyTime: { clock: systemClock, timeoutMs: 60_000 },
     retention: { callLogDays: 30, hourlySumsDays: 90, auditLogDays: 365 },
-    authenticate,
+    authenticate: (headers, address) => authenticate(ports, headers, () => address),
     requestRates: rates && new RequestRates({ ...rates, clock: { elapsed: () => time.now } }),
     testGate,
     serveChat: async () => new Response(null, { status: 204 }),
@@ -265,7 +262,13 @@ export function useControlPlane(rates?: Parameters<typeof start>[0]) {
     await current.store.close()
   })
 
-  async function send({ method = 'GET', url, body, headers = {} }: Call): Promise<Response> {
+  async function send({
+    method = 'GET',
+    url,
+    body,
+    headers = {},
+    address,
+  }: Call): Promise<Response> {
     const isRaw =
       typeof body === 'string' || body instanceof Uint8Array || body instanceof ReadableStream
     const request = new Request(`http://gatehouse.test${url}`, {
@@ -279,7 +282,7 @@ export function useControlPlane(rates?: Parameters<typeof start>[0]) {
     })
     for (const [name, value] of Object.entries(headers))
       if (value === '') request.headers.delete(name)
-    return current.controlPlane.handle(request, 'req_test' as CallId)
+    return current.controlPlane.handle(request, 'req_test' as CallId, address)
   }
 
   async function sendForJson(call: Call): Promise<Record<string, unknown>> {

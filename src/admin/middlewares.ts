@@ -4,7 +4,6 @@ import type { ChangeActor, ChangeOrigin } from '../core/audit.ts'
 import { GatewayError, invalidRequest } from '../core/errors.ts'
 import { HTTP_METHODS, isJsonContentType } from '../core/http.ts'
 import type { CallId } from '../core/ids.ts'
-import { assertAddress } from '../gateway/access-token.ts'
 import { assertSameOrigin } from '../identity/same-origin.ts'
 import { type AssertMayStillAct, withOrigin } from '../store/changes/change-origin.ts'
 import { watchChanges } from '../store/changes/changes-made.ts'
@@ -147,7 +146,7 @@ async function findCaller(
   dependencies: ControlPlaneDependencies,
 ): Promise<ControlPlaneCaller> {
   try {
-    return await authenticateCaller(dependencies, request)
+    return await authenticateCaller(dependencies, request, clientAddress)
   } catch (thrown) {
     if (thrown instanceof GatewayError && thrown.kind === 'unauthorized')
       dependencies.requestRates?.takeUnknown(clientAddress)
@@ -163,10 +162,11 @@ async function findCaller(
 export async function authenticateCaller(
   { authenticate, callerOfUser, identity }: ControlPlaneDependencies,
   request: Request,
+  clientAddress: string | undefined,
 ): Promise<ControlPlaneCaller> {
   const { headers } = request
   if (headers.has('authorization') || !identity.hasSessionCookie(headers)) {
-    const caller = await authenticate(headers)
+    const caller = await authenticate(headers, clientAddress)
     return { ...caller, actor: { type: 'key', keyId: caller.keyId } }
   }
   const session = await identity.findSession(headers)
@@ -199,9 +199,8 @@ const TOKEN_ROUTES: ReadonlyMap<string, 'itself' | 'usage'> = new Map([
 
 /** @throws GatewayError `forbidden` for an access token on any other route */
 export const holdToken: Middleware = async (context, next) => {
-  const { caller, request, clientAddress } = context
+  const { caller, request } = context
   if (caller?.token === undefined) return await next()
-  assertAddress(caller, clientAddress)
   const method = request.method === 'HEAD' ? 'GET' : request.method
   const kind = TOKEN_ROUTES.get(`${method} ${getPath(request)}`)
   if (kind === undefined) throw onlyCalls()

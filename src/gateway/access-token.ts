@@ -49,13 +49,13 @@ function withoutOverrides(gate: Gate): Gate {
 
 const parsed = new WeakMap<readonly string[], readonly IpRange[]>()
 
-/**
- * @param address of the client; undefined: unknown
- * @throws GatewayError `forbidden` when the token may not be used from there
- */
-export function assertAddress({ token }: Pick<Caller, 'token'>, address: string | undefined): void {
-  const texts = token?.ipRanges ?? null
+/** @throws GatewayError `forbidden` when the token may not be used from the client's address */
+export function assertAddress(
+  { ipRanges: texts }: TokenRules,
+  addressOf: (() => string | undefined) | undefined,
+): void {
   if (texts === null) return
+  const address = addressOf?.()
   const ranges = parsed.get(texts) ?? texts.flatMap((text) => parseIpRange(text) ?? [])
   parsed.set(texts, ranges)
   const from = address === undefined ? undefined : parseIpAddress(address)

@@ -8,6 +8,7 @@ import { hashApiKey, isLegacyKey, isNewKey } from '../core/api-key.ts'
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { HeaderFields } from '../net/fields.ts'
+import { assertAddress } from './access-token.ts'
 import type { Caller, Freshness, KeyStore } from './ports.ts'
 
 const BEARER = /^Bearer +(\S+) *$/i
@@ -30,15 +31,21 @@ export function whenFresh({
   return freshness === undefined || freshness.isFresh() ? undefined : freshness.refresh()
 }
 
+/** Looks up the client's address, which few callers need; undefined: unknown. */
+export type ClientAddress = () => string | undefined
+
 /**
  * The account of `Authorization: Bearer <key>`. The key's form is checked and the key hashed before
  * the lookup; no answer repeats it.
+ * @param addressOf undefined: the address is unknown
  * @param keyHeader the dialect's own header for the key, if any
- * @throws GatewayError `unauthorized`; `unavailable` when the key cannot be checked
+ * @throws GatewayError `unauthorized`; `unavailable` when the key cannot be checked; `forbidden`
+ * when an access token is used from an address that it does not allow
  */
 export function authenticate(
   ports: AuthenticatePorts,
   headers: HeaderFields,
+  addressOf: ClientAddress | undefined,
   keyHeader?: string,
 ): Caller {
   const key = readKey(headers, keyHeader)
@@ -46,6 +53,7 @@ export function authenticate(
   const caller = hasOurForm ? ports.keys.find(hashApiKey(key)) : undefined
   ports.freshness?.assertKnown(caller?.accountId)
   if (caller === undefined) throw unauthorized(hasOurForm ? INVALID : FOREIGN)
+  if (caller.token !== undefined) assertAddress(caller.token, addressOf)
   ports.keys.touch(caller.keyId, ports.clock.now())
   return caller
 }

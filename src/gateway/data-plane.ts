@@ -8,9 +8,10 @@ import type { Answer, HttpRequest } from '../net/messages.ts'
 import { anthropicMessages } from '../wire/anthropic-messages/index.ts'
 import type { Dialect, Envelope } from '../wire/dialect.ts'
 import { CALL_ENDPOINTS } from '../wire/dialects.ts'
+import type { ClientAddress } from './authenticate.ts'
 import { listModels, modelShapeOf, newIdHeaders, retrieveModel } from './models/list-models.ts'
 import { type ModelShape, speaksMessages } from './models/model-shapes.ts'
-import { type ClientAddress, createPipeline, type PipelinePorts } from './pipeline.ts'
+import { createPipeline, type PipelinePorts } from './pipeline.ts'
 import { refuse } from './refuse.ts'
 
 /** Each endpoint with its path after the base address, for messages to clients. */

@@ -11,11 +11,11 @@ import type { CallId } from '../core/ids.ts'
 import type { Answer, HttpRequest } from '../net/messages.ts'
 import type { Dialect } from '../wire/dialect.ts'
 import { accept, type BodyLimits } from './accept.ts'
-import { assertAddress, findGate } from './access-token.ts'
+import { findGate } from './access-token.ts'
 import { admit } from './admit.ts'
 import type { AskPorts } from './attempt/ask-target.ts'
 import { attemptTargets } from './attempt/attempt-targets.ts'
-import { authenticate, whenFresh } from './authenticate.ts'
+import { authenticate, type ClientAddress, whenFresh } from './authenticate.ts'
 import { beginCall, type CallPorts, isAdmitted, toAdmitted } from './call.ts'
 import { checkQuota } from './check-quota.ts'
 import { type PlanPorts, planTargets } from './plan/plan-targets.ts'
@@ -46,9 +46,6 @@ export interface KnownCall {
   readonly id?: CallId
 }
 
-/** The client's address, looked up only when it is needed; undefined: unknown. */
-export type ClientAddress = () => string | undefined
-
 /** @param known undefined: authenticate by the request's headers */
 export type Pipeline = (
   request: HttpRequest,
@@ -64,8 +61,8 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
     let slot: Slot | undefined
     try {
       await whenFresh(ports)
-      const caller = known?.caller ?? authenticate(ports, request.headers, dialect.keyHeader)
-      if (caller.token !== undefined) assertAddress(caller, addressOf?.())
+      const caller =
+        known?.caller ?? authenticate(ports, request.headers, addressOf, dialect.keyHeader)
       call.caller = caller
       // Before the body is read, so that a key cannot hold more bodies than its concurrent calls.
       slot = ports.limits.acquireSlot(caller, call.begunAt)

@@ -102,9 +102,9 @@ export async function composeControlPlane(parts: ControlPlaneParts): Promise<Con
     modelsOf: (providerId) => prices.modelsOf(providerId, ports.clock.now()),
     seenOf: (accountId, target) => breakers.seenOf(healthKey({ accountId }, { model: target })),
     seenSinceMs: breakers.sinceMs,
-    async authenticate(headers) {
+    async authenticate(headers, address) {
       await whenFresh(ports)
-      return authenticate(ports, headers)
+      return authenticate(ports, headers, () => address)
     },
     requestRates: new RequestRates({
       perAccount: settings.controlPlane.accountRequestsPerMinute,

@@ -140,13 +140,13 @@ export function bindLogExport(app: ControlPlaneApp, dependencies: ControlPlaneDe
   app.openapi(exportRoute, (c) => {
     const { format, ...query } = c.req.valid('query')
     const { contentType, head, line } = FORMATS[format]
-    const { request } = c.env
+    const { request, clientAddress } = c.env
     const { accountId } = callerOf(c.env)
     const pages = readPages(dependencies.calls, {
       accountId,
       names: new CallerNames(dependencies, accountId),
       filter: toFilter(query),
-      askAgainWho: () => authenticateCaller(dependencies, request),
+      askAgainWho: () => authenticateCaller(dependencies, request, clientAddress),
     })
     const file = encodePages(pages, { head: head(), line })
     const headers = {

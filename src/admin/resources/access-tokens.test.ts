@@ -180,6 +180,19 @@ describe('with an access token', () => {
     expect(await read(`?key=${id}&key=key_other`)).toBe(403)
   })
 
+  test('nothing is reached from an address that it does not allow', async () => {
+    const { token } = await createToken({ ipRanges: ['10.0.0.0/8'] })
+    for (const [address, status] of [
+      ['10.1.2.3', 200],
+      ['192.0.2.1', 403],
+    ] as const) {
+      const response = await send({ url: '/v1/session', headers: as(token), address })
+      expect({ address, status: response.status }).toEqual({ address, status })
+    }
+    const { status } = await send({ url: '/v1/session', headers: as(token) })
+    expect(status).toBe(403)
+  })
+
   test('nobody becomes a user of the account, though it has none', async () => {
     const { token } = await createToken()
     const sent = { method: 'POST', url: SIGN_UP, body: NEW_USER }

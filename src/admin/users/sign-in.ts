@@ -176,7 +176,7 @@ export function bindSignIn(
     const { email, name, password, invitation } = c.req.valid('json')
     assertStrong('password', password, email)
     const caller = visitor.headers.has('authorization')
-      ? await authenticate(visitor.headers)
+      ? await authenticate(visitor.headers, visitor.address)
       : undefined
     if (caller !== undefined) assertMayGiveAccess(caller)
     const keyAccountId = caller?.accountId

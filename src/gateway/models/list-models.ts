@@ -9,9 +9,13 @@ import type { Gate } from '../../core/gate.ts'
 import { createCallId } from '../../core/ids.ts'
 import { didYouMean } from '../../core/nearest-name.ts'
 import type { HttpRequest } from '../../net/messages.ts'
-import { assertAddress, findGate, listGates } from '../access-token.ts'
-import { type AuthenticatePorts, authenticate, whenFresh } from '../authenticate.ts'
-import type { ClientAddress } from '../pipeline.ts'
+import { findGate, listGates } from '../access-token.ts'
+import {
+  type AuthenticatePorts,
+  authenticate,
+  type ClientAddress,
+  whenFresh,
+} from '../authenticate.ts'
 import { findUpstream, type PlanPorts } from '../plan/plan-targets.ts'
 import type { GateStore } from '../ports.ts'
 import {
@@ -39,9 +43,8 @@ export async function listModels(
   addressOf?: ClientAddress,
 ): Promise<Response> {
   await whenFresh(ports)
-  const caller = authenticate(ports, request.headers, KEY_HEADER)
+  const caller = authenticate(ports, request.headers, addressOf, KEY_HEADER)
   const query = new URL(request.url).searchParams
-  assertAddress(caller, addressOf?.())
   const list = shape.toList(listGates(ports.gates, caller), query, (gate) =>
     toModel(ports, gate, shape),
   )
@@ -56,9 +59,8 @@ export async function retrieveModel(
   addressOf?: ClientAddress,
 ): Promise<Response> {
   await whenFresh(ports)
-  const caller = authenticate(ports, request.headers, KEY_HEADER)
+  const caller = authenticate(ports, request.headers, addressOf, KEY_HEADER)
   const id = lastSegment(request.url)
-  assertAddress(caller, addressOf?.())
   const gate = findGate(ports.gates, caller, id)
   if (gate === undefined) {
     const hint = didYouMean(

@@ -1,15 +1,13 @@
 /** The middlewares of the control plane. `router.ts` has their order. Knows no resource. */
 import { getPath } from 'hono/utils/url'
 import type { ChangeActor, ChangeOrigin } from '../core/audit.ts'
-import { GatewayError, invalidRequest } from '../core/errors.ts'
-import { HTTP_METHODS, isJsonContentType } from '../core/http.ts'
+import { GatewayError } from '../core/errors.ts'
+import { HTTP_METHODS } from '../core/http.ts'
 import type { CallId } from '../core/ids.ts'
 import { assertSameOrigin } from '../identity/same-origin.ts'
 import { type AssertMayStillAct, withOrigin } from '../store/changes/change-origin.ts'
 import { watchChanges } from '../store/changes/changes-made.ts'
 import { assertSessionStays } from '../store/users/users.ts'
-import { JsonSyntaxError } from '../wire/json-scan.ts'
-import { scanJsonObject } from '../wire/json-splice.ts'
 import {
   type Actor,
   type BodyTime,
@@ -17,10 +15,10 @@ import {
   type ControlPlaneCaller,
   type ControlPlaneDependencies,
   OPENAPI_PATH,
-  onlyCalls,
 } from './control-plane-app.ts'
 import { DOCS_PATHS } from './openapi/docs-page.ts'
-import { answerError, refuse, toRefusal } from './refusals.ts'
+import { readJsonBody, SIGN_IN_PATH } from './read-json-body.ts'
+import { answerError, toRefusal } from './refusals.ts'
 import { PLAYGROUND_PATH } from './resources/playground.ts'
 
 /** A request, with what the middlewares have found out about it. */
@@ -49,7 +47,6 @@ const CREATED = 201
 const SLOW_BODY_MS = 50
 /** Paths whose requests may have no body. */
 const BODILESS_PATH = /^\/v1\/(?:(?:gates|webhooks)\/[^/]+\/test|owned-models\/[^/]+\/probe)$/
-const SIGN_IN_PATH = '/v1/auth/'
 const PUBLIC_PATHS: ReadonlySet<string> = new Set([
   OPENAPI_PATH,
   ...DOCS_PATHS,
@@ -187,39 +184,6 @@ export async function authenticateCaller(
   }
 }
 
-/**
- * All that an access token reaches here: who it is, and its own usage. Everything else is for API
- * keys and users.
- */
-const TOKEN_ROUTES: ReadonlyMap<string, 'itself' | 'usage'> = new Map([
-  ['GET /v1/session', 'itself'],
-  ['GET /v1/analytics', 'usage'],
-  ['GET /v1/analytics/latency', 'usage'],
-])
-
-/** @throws GatewayError `forbidden` for an access token on any other route */
-export const holdToken: Middleware = async (context, next) => {
-  const { caller, request } = context
-  if (caller?.token === undefined) return await next()
-  const method = request.method === 'HEAD' ? 'GET' : request.method
-  const kind = TOKEN_ROUTES.get(`${method} ${getPath(request)}`)
-  if (kind === undefined) throw onlyCalls()
-  if (kind === 'usage') context.request = ofKey(request, caller.keyId)
-  return await next()
-}
-
-/** @throws GatewayError `forbidden` when it asks for another key's usage */
-function ofKey(request: Request, keyId: string): Request {
-  const url = new URL(request.url)
-  const asked = url.searchParams.getAll('key')
-  if (asked.some((key) => key !== keyId))
-    throw new GatewayError('forbidden', "'key': an access token can read its own usage only.", {
-      param: 'key',
-    })
-  url.searchParams.set('key', keyId)
-  return new Request(url.href, request)
-}
-
 export const limitRate: Middleware = async ({ caller }, next, { requestRates }) => {
   if (caller !== undefined) requestRates?.take(caller)
   return await next()
@@ -271,107 +235,6 @@ interface BodyRules {
   /** A missing body counts as `{}`. */
   readonly mayBeAbsent: boolean
   readonly time: BodyTime
-}
-
-/** Far above the need of any resource. */
-const MAX_BODY_BYTES = 1_000_000
-/** For unauthenticated requests, which hold a name, an email address and a password. */
-const MAX_SIGN_IN_BYTES = 16_384
-/** Each value costs validation, and perhaps a line in the refusal. */
-const MAX_VALUES = 20_000
-
-/** @throws GatewayError `invalid_request`, `payload_too_large` or `request_timeout` */
-export async function readJsonBody(
-  request: Request,
-  time: BodyTime,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const type = request.headers.get('content-type')
-  if (type !== null && !isJsonContentType(type)) {
-    throw refuse([{ field: 'content-type', message: 'this header must be application/json' }])
-  }
-  const encoding = request.headers.get('content-encoding') ?? 'identity'
-  if (encoding.trim().toLowerCase() !== 'identity') {
-    throw refuse([
-      {
-        field: 'content-encoding',
-        message: 'this header must be absent: compressed bodies are not read',
-      },
-    ])
-  }
-  const { pathname } = new URL(request.url)
-  const maxBytes = pathname.startsWith(SIGN_IN_PATH) ? MAX_SIGN_IN_BYTES : MAX_BODY_BYTES
-  if (Number(request.headers.get('content-length')) > maxBytes) throw tooLarge(maxBytes)
-  const bytes = await within(time, readBytes(request, maxBytes)).catch((error: unknown) => {
-    if (error instanceof GatewayError) throw error
-    // The client left while sending; not a failure of the gateway.
-    throw new GatewayError('invalid_request', 'The body could not be read completely.', {
-      cause: error,
-    })
-  })
-  if (bytes.length === 0) throw invalidRequest('The body is empty; it must be a JSON object.')
-  try {
-    scanJsonObject(bytes)
-  } catch (error) {
-    if (!(error instanceof JsonSyntaxError)) throw error
-    throw invalidRequest(`The body is not a valid JSON object: ${error.message}.`)
-  }
-  if (hasTooManyValues(bytes))
-    throw invalidRequest(
-      `The body has more than ${MAX_VALUES} values.`,
-      undefined,
-      'too_many_values',
-    )
-  return bytes
-}
-
-/** @param json valid JSON */
-function hasTooManyValues(json: Uint8Array): boolean {
-  let separators = 0
-  let isText = false
-  for (let at = 0; at < json.length; at++) {
-    const byte = json[at]
-    if (byte === QUOTE) isText = !isText
-    else if (isText) at += byte === BACKSLASH ? 1 : 0
-    else if (byte === COMMA && ++separators >= MAX_VALUES) return true
-  }
-  return false
-}
-
-const QUOTE = 0x22
-const COMMA = 0x2c
-const BACKSLASH = 0x5c
-
-async function within<T>({ clock, timeoutMs }: BodyTime, reading: Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>()
-  const callOff = clock.after(timeoutMs, () =>
-    late.reject(new GatewayError('request_timeout', 'The request body did not arrive in time.')),
-  )
-  return await Promise.race([reading, late.promise]).finally(callOff)
-}
-
-async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = []
-  let length = 0
-  if (request.body !== null) {
-    for await (const chunk of request.body) {
-      length += chunk.length
-      // The header may be missing or wrong, so the bytes are counted too. Leaving the loop cancels
-      // the rest.
-      if (length > maxBytes) throw tooLarge(maxBytes)
-      chunks.push(chunk)
-    }
-  }
-  const bytes = new Uint8Array(length)
-  let at = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, at)
-    at += chunk.length
-  }
-  return bytes
-}
-
-function tooLarge(maxBytes: number): GatewayError {
-  return new GatewayError('payload_too_large', `The body is larger than ${maxBytes} bytes.`)
 }
 
 /** Provides the actor for the audit log, and answers when the change is in effect on every node. */

@@ -12,13 +12,13 @@ import type {
   ControlPlaneBindings,
   ControlPlaneDependencies,
 } from './control-plane-app.ts'
+import { holdToken } from './hold-token.ts'
 import {
   answerErrors,
   authenticate,
   type ControlRequest,
   confirmChanges,
   findRoute,
-  holdToken,
   limitRate,
   limitSignIns,
   type Middleware,

@@ -98,14 +98,7 @@ export function bindKeys(program: Command, context: CliContext): void {
     about:
       'rotate a key: the new one is printed once, alone on standard output; the old one ends later',
     examples: ['KEY=$(gatehouse keys rotate 6121edd01a1f --old-ends-in 3600)'],
-    options: (command) =>
-      command.option(
-        '--old-ends-in <seconds>',
-        'for how long the old one is still accepted; 0: not at all',
-        (text) => parseWhole(text, { min: 0, max: LONGEST_SECONDS }),
-        86_400,
-      ),
-    toBody: ({ oldEndsIn }: { oldEndsIn: number }) => ({ oldEndsInSeconds: oldEndsIn }),
+    ...ROTATION,
     send: async (client, given, body) =>
       client.call('POST /v1/keys/{id}/rotate', 'key', {
         path: { id: await wholeKeyId(client, given) },
@@ -114,9 +107,9 @@ export function bindKeys(program: Command, context: CliContext): void {
     show(rotated, isJson) {
       if (isJson) return printJson(rotated)
       printLine(rotated.key)
-      const ends =
-        rotated.previous === null ? 'ended' : `ends at ${formatTime(rotated.previous.endsAt)}`
-      printNote(`Key ${rotated.id} rotated. It is shown only this once. The old one ${ends}.`)
+      printNote(
+        `Key ${rotated.id} rotated. It is shown only this once. The old one ${endOfOld(rotated)}.`,
+      )
     },
   })
 
@@ -137,6 +130,27 @@ export function parseEnd(text: string): string {
 }
 
 const LONGEST_SECONDS = 90 * 86_400
+
+/** What a rotation of a key or an access token asks for. */
+export const ROTATION = {
+  options: (command: Command) =>
+    command.option(
+      '--old-ends-in <seconds>',
+      'for how long the old one is still accepted; 0: not at all',
+      (text) => parseWhole(text, { min: 0, max: LONGEST_SECONDS }),
+      86_400,
+    ),
+  toBody: ({ oldEndsIn }: { oldEndsIn: number }) => ({ oldEndsInSeconds: oldEndsIn }),
+}
+
+/** When the text before the rotation stops being accepted, in words. */
+export function endOfOld({
+  previous,
+}: {
+  readonly previous: { readonly endsAt: string } | null
+}): string {
+  return previous === null ? 'ended' : `ends at ${formatTime(previous.endsAt)}`
+}
 
 const SHORT_ID_LENGTH = 12
 

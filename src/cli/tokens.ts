@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { CliError } from './cli-error.ts'
 import type { CliContext } from './context.ts'
-import { parseEnd, shortIdOf } from './keys.ts'
+import { endOfOld, parseEnd, ROTATION, shortIdOf } from './keys.ts'
 import { formatTime, printJson, printLine, printNote, printThing } from './output.ts'
 import { parseWhole } from './program-parts.ts'
 import { addAct, addDelete, addList, addShow, changesOf } from './resource-verbs.ts'
@@ -10,7 +10,6 @@ import { wholeKeyId } from './whole-key-id.ts'
 
 const A_TOKEN = 'the id, or the end of it as tokens list shows it'
 const MOST = 1_000_000_000
-const LONGEST_SECONDS = 90 * 86_400
 const NO_LIMIT = 'none'
 /** Stands for `none` among the options, where null means that none was given. */
 const UNLIMITED = 0
@@ -115,14 +114,7 @@ export function bindTokens(program: Command, context: CliContext): void {
     argument: ['id', A_TOKEN],
     about: 'give an access token a new text, printed once; the old one ends later',
     examples: ['TOKEN=$(gatehouse tokens rotate 6121edd01a1f --old-ends-in 3600)'],
-    options: (command) =>
-      command.option(
-        '--old-ends-in <seconds>',
-        'for how long the old one is still accepted; 0: not at all',
-        (text) => parseWhole(text, { min: 0, max: LONGEST_SECONDS }),
-        86_400,
-      ),
-    toBody: ({ oldEndsIn }: { oldEndsIn: number }) => ({ oldEndsInSeconds: oldEndsIn }),
+    ...ROTATION,
     send: async (client, given, body) =>
       client.call('POST /v1/access-tokens/{id}/rotate', 'token', {
         path: { id: await wholeKeyId(client, given, 'GET /v1/access-tokens') },
@@ -131,10 +123,8 @@ export function bindTokens(program: Command, context: CliContext): void {
     show(rotated, isJson) {
       if (isJson) return printJson(rotated)
       printLine(rotated.token)
-      const ends =
-        rotated.previous === null ? 'ended' : `ends at ${formatTime(rotated.previous.endsAt)}`
       printNote(
-        `Access token ${rotated.id} rotated. It is shown only this once. The old one ${ends}.`,
+        `Access token ${rotated.id} rotated. It is shown only this once. The old one ${endOfOld(rotated)}.`,
       )
     },
   })

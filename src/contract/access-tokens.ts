@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 import { TOKEN_OWNERS } from '../core/access-token.ts'
-import { expiresAt, keyFacts, rotateKeyBody } from './keys.ts'
+import { expiresAt, keyFacts } from './keys.ts'
 import { listOf } from './lists.ts'
 import type { ResourceDescription } from './resource-description.ts'
 import { label } from './text.ts'
@@ -91,8 +91,6 @@ export const updateTokenBody = z
   .strictObject({ name, ...choices })
   .partial()
   .meta({ id: 'UpdateAccessToken' })
-
-export { rotateKeyBody as rotateTokenBody }
 
 /** Besides there is `rotate`. */
 export const accessTokenResource = {

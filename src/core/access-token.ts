@@ -39,3 +39,14 @@ export interface TokenRules {
    */
   readonly overrides: boolean
 }
+
+/** A token that was made without rules: every gate, no limits of its own. */
+export const NO_RULES: TokenRules = {
+  owner: null,
+  gates: null,
+  requestsPerMinute: null,
+  tokensPerMinute: null,
+  concurrentCalls: null,
+  ipRanges: null,
+  overrides: false,
+}

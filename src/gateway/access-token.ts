@@ -29,6 +29,11 @@ export function listGates(
   return token === undefined ? all : all.filter((gate) => isAllowed(token, gate.id))
 }
 
+/** Where a gate was looked for, in words. */
+export function describeReach({ token }: Pick<Caller, 'token'>): string {
+  return token === undefined ? 'in this account' : 'for this access token'
+}
+
 function gateOfToken(gate: Gate, token: TokenRules): Gate | undefined {
   if (!isAllowed(token, gate.id)) return undefined
   return token.overrides || gate.overrides !== 'allow' ? gate : withoutOverrides(gate)

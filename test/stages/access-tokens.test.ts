@@ -1,6 +1,6 @@
 /** Calls with an access token: which gates, addresses, targets and headers it may use. */
 import { describe, expect, test } from 'bun:test'
-import type { TokenRules } from '../../src/core/access-token.ts'
+import { NO_RULES, type TokenRules } from '../../src/core/access-token.ts'
 import type { GateId } from '../../src/core/ids.ts'
 import { type ClientRequest, InProcessGateway } from '../support/in-process-gateway.ts'
 import { CHAT_ANSWER, chatBody, GATE, runRow, runRows, TARGET } from '../support/stage-rows.ts'
@@ -8,16 +8,7 @@ import { CHAT_ANSWER, chatBody, GATE, runRow, runRows, TARGET } from '../support
 const OTHER = 'openai/gpt-4o-mini'
 
 function token(rules: Partial<TokenRules> = {}): TokenRules {
-  return {
-    owner: null,
-    gates: null,
-    requestsPerMinute: null,
-    tokensPerMinute: null,
-    concurrentCalls: null,
-    ipRanges: null,
-    overrides: false,
-    ...rules,
-  }
+  return { ...NO_RULES, ...rules }
 }
 
 const onlyOther = token({ gates: ['another' as GateId] })

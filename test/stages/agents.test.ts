@@ -4,7 +4,7 @@
  * and without a budget in money.
  */
 import { describe, expect, test } from 'bun:test'
-import type { TokenRules } from '../../src/core/access-token.ts'
+import { NO_RULES } from '../../src/core/access-token.ts'
 import { Secret } from '../../src/core/secret.ts'
 import { CallPrices } from '../../src/ledger/call-prices.ts'
 import { PriceBook } from '../../src/ledger/price-book.ts'
@@ -115,25 +115,16 @@ const owned = (['openai-responses', 'openai-chat', 'anthropic-messages'] as cons
   }),
 )
 
-const TOKEN: TokenRules = {
-  owner: null,
-  gates: null,
-  requestsPerMinute: null,
-  tokensPerMinute: null,
-  concurrentCalls: null,
-  ipRanges: null,
-  overrides: false,
-}
 const ownKeys = Object.fromEntries(catalog.map(({ id }) => [id, 'account' as const]))
 
 const WAYS: readonly Way[] = [
   { name: 'platform, first account', script: { isOperators: true }, targets: VENDORS },
   { name: 'platform, second account', script: {}, targets: VENDORS },
   { name: 'own provider key', script: { credentials: ownKeys }, targets: VENDORS },
-  { name: 'access token', script: { token: TOKEN }, targets: VENDORS },
+  { name: 'access token', script: { token: NO_RULES }, targets: VENDORS },
   {
     name: 'access token, own provider key',
-    script: { token: TOKEN, credentials: ownKeys },
+    script: { token: NO_RULES, credentials: ownKeys },
     targets: VENDORS,
   },
   { name: 'owned model', script: { ownedModels: owned }, targets: OWNED },

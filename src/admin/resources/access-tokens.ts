@@ -3,12 +3,9 @@
  * the answer to its creation or rotation and by no other.
  */
 import { createRoute, z } from '@hono/zod-openapi'
-import {
-  accessTokenResource,
-  type createTokenBody,
-  rotateTokenBody,
-} from '../../contract/access-tokens.ts'
-import type { TokenRules } from '../../core/access-token.ts'
+import { accessTokenResource, type createTokenBody } from '../../contract/access-tokens.ts'
+import { rotateKeyBody } from '../../contract/keys.ts'
+import { NO_RULES, type TokenRules } from '../../core/access-token.ts'
 import { type ApiKey, toPublicKey } from '../../core/api-key.ts'
 import { GatewayError, invalidRequest } from '../../core/errors.ts'
 import type { AccountId, KeyId, UserId } from '../../core/ids.ts'
@@ -37,7 +34,7 @@ const rotateRoute = createRoute({
   tags: [accessTokenResource.group],
   request: {
     params: z.object({ id: z.string() }),
-    ...jsonRequest(rotateTokenBody, 'When the old text ends.'),
+    ...jsonRequest(rotateKeyBody, 'When the old text ends.'),
   },
   responses: {
     201: jsonContent(accessTokenResource.created, 'The new token, shown this once.'),
@@ -47,17 +44,6 @@ const rotateRoute = createRoute({
 })
 
 type Rules = Partial<Omit<z.output<typeof createTokenBody>, 'name' | 'expiresAt'>>
-
-/** Every gate, no limits of its own. */
-const NO_RULES: TokenRules = {
-  owner: null,
-  gates: null,
-  requestsPerMinute: null,
-  tokensPerMinute: null,
-  concurrentCalls: null,
-  ipRanges: null,
-  overrides: false,
-}
 
 export function bindAccessTokens(
   app: ControlPlaneApp,

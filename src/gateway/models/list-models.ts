@@ -9,7 +9,7 @@ import type { Gate } from '../../core/gate.ts'
 import { createCallId } from '../../core/ids.ts'
 import { didYouMean } from '../../core/nearest-name.ts'
 import type { HttpRequest } from '../../net/messages.ts'
-import { findGate, listGates } from '../access-token.ts'
+import { describeReach, findGate, listGates } from '../access-token.ts'
 import {
   type AuthenticatePorts,
   authenticate,
@@ -69,7 +69,7 @@ export async function retrieveModel(
     )
     throw new GatewayError(
       'gate_not_found',
-      `There is no gate with this id ${caller.token === undefined ? 'in this account' : 'for this access token'}.${hint} List the gates with GET /v1/models.`,
+      `There is no gate with this id ${describeReach(caller)}.${hint} List the gates with GET /v1/models.`,
       { param: 'model' },
     )
   }

@@ -54,18 +54,20 @@ export function describeUnreachable(target: string): string {
     : noAddress([provider.id]).message
 }
 
-/** @param gates those that the caller may call */
+/**
+ * @param gates those that the caller may call
+ * @param reach where the gate was looked for
+ */
 export function gateNotFound(
   request: AcceptedRequest,
   gates: readonly Gate[],
-  isByToken: boolean,
+  reach: string,
 ): GatewayError {
   const { gateId } = request
   const ids = gates.map(({ id }) => id)
-  const place = isByToken ? 'for this access token' : 'in this account'
   return new GatewayError(
     'gate_not_found',
-    `There is no gate '${shorten(gateId)}' ${place}.${didYouMean(gateId, ids)} List the gates with GET /v1/models.`,
+    `There is no gate '${shorten(gateId)}' ${reach}.${didYouMean(gateId, ids)} List the gates with GET /v1/models.`,
     { param: gateMember(request) },
   )
 }

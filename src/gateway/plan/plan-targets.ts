@@ -15,7 +15,7 @@ import { translatorFor } from '../../wire/dialects.ts'
 import { decideDefaults, overrideRejected } from '../../wire/gate-defaults.ts'
 import { askingMember, presentMember } from '../../wire/request-fields.ts'
 import { hasCarriers } from '../../wire/seal-carrier.ts'
-import { listGates } from '../access-token.ts'
+import { describeReach, listGates } from '../access-token.ts'
 import type { AdmittedCall } from '../call.ts'
 import type {
   Caller,
@@ -67,7 +67,7 @@ export function planTargets(
   }: Pick<AdmittedCall, 'caller' | 'accepted' | 'gate' | 'dialect'>,
 ): Plan {
   if (gate === undefined)
-    throw gateNotFound(accepted, listGates(ports.gates, caller), caller.token !== undefined)
+    throw gateNotFound(accepted, listGates(ports.gates, caller), describeReach(caller))
   const request = decides(gate, accepted) ? decideRequest(gate, accepted, dialect) : accepted
   const call = { gate, caller, dialect, request }
   const chosen = findChosen(gate, request)

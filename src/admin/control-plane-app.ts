@@ -62,7 +62,7 @@ export interface ControlPlaneDependencies {
    * @throws GatewayError `invalid_request` naming `baseUrl`
    */
   readonly checkAddress: (baseUrl: string) => Promise<void>
-  /** Probes the model. @returns it with what is known within a few seconds */
+  /** Probes the model for a few seconds at most. @returns the model with the result so far */
   readonly checkOwnedModel: (model: OwnedModel) => Promise<OwnedModel>
   readonly keys: Pick<
     KeyRegistry,

@@ -21,7 +21,7 @@ import { readJsonBody, SIGN_IN_PATH } from './read-json-body.ts'
 import { answerError, toRefusal } from './refusals.ts'
 import { PLAYGROUND_PATH } from './resources/playground.ts'
 
-/** A request, with what the middlewares have found out about it. */
+/** A request, and the results of the middlewares that it has passed. */
 export interface ControlRequest {
   request: Request
   readonly requestId: CallId

@@ -1,6 +1,6 @@
 /**
  * The data plane's request bodies for OpenAPI readers, as far as the gateway itself reads them.
- * Documentation only: wire/ decides what is accepted, and unlisted members are forwarded.
+ * This is documentation only: wire/ decides which members are accepted and forwarded.
  */
 import { z } from 'zod'
 import { FINISH_REASONS, TOOL_CHOICES } from '../../core/chat-words.ts'

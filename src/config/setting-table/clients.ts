@@ -86,13 +86,13 @@ export const limitSettings = {
   GATEHOUSE_REQUESTS_PER_MINUTE: defineSetting(count(1), {
     without: "the plan's",
     isShared: true,
-    sentence: 'calls per minute that one key may make, whatever its plan',
+    sentence: 'calls per minute that one key may make, on every plan',
     note: '[Plans](guides/limits.md)',
   }),
   GATEHOUSE_CONCURRENT_CALLS: defineSetting(count(1), {
     without: "the plan's",
     isShared: true,
-    sentence: 'calls that one key may have open at once, whatever its plan',
+    sentence: 'calls that one key may have open at once, on every plan',
   }),
   ...capSettings,
   GATEHOUSE_CONTROL_REQUESTS_PER_MINUTE: defineSetting(count(1), {

@@ -12,7 +12,7 @@ export const processSettings = {
   GATEHOUSE_DATA_DIR: defineSetting(text, {
     default: './data',
     sentence: 'folder for the database and the journal',
-    note: '[What is in it](operations/configure.md#files)',
+    note: '[Contents](operations/configure.md#files)',
   }),
   GATEHOUSE_WORKERS: defineSetting(
     { ...count(1, 1_024), type: 'integerOrAuto' },
@@ -25,7 +25,7 @@ export const processSettings = {
   GATEHOUSE_CONFIG: defineSetting(text, {
     without: 'gatehouse.yaml in the data folder, if it exists',
     sentence: 'configuration file',
-    note: '[What is in it](operations/configure.md#the-configuration-file)',
+    note: '[Contents](operations/configure.md#the-configuration-file)',
   }),
   GATEHOUSE_LOG_LEVEL: defineSetting(choice(LOG_LEVELS), {
     default: 'info',

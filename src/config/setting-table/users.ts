@@ -32,7 +32,7 @@ export const userSettings = {
     isShared: true,
     sentence: 'address at which browsers reach the gateway, such as https://gatehouse.example',
     note:
-      'Needed behind a proxy that ends https, and for OpenID Connect. With https, cookies are ' +
+      'Needed behind a proxy that terminates TLS, and for OpenID Connect. With https, cookies are ' +
       '[bound to the host](guides/users.md), and browsers are told to use nothing else for a ' +
       'year (`strict-transport-security`)',
   }),

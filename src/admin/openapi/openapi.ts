@@ -44,14 +44,18 @@ export function bindOpenApi(app: ControlPlaneApp): void {
   registry.registerComponent('securitySchemes', 'bearer', {
     type: 'http',
     scheme: 'bearer',
-    description: 'An API key of the account: `Authorization: Bearer sk-svc-…`.',
+    description:
+      'An API key of the account: `Authorization: Bearer sk-svc-…`. An access token ' +
+      '(`at-svc-…`) is accepted for all calls through its gates and for the lists of models. In ' +
+      'the control plane it reaches only `GET /v1/session`, `GET /v1/analytics` and ' +
+      '`GET /v1/analytics/latency`, with its own usage; everything else is 403.',
   })
   registry.registerComponent('securitySchemes', 'apiKeyHeader', {
     type: 'apiKey',
     in: 'header',
     name: 'x-api-key',
     description:
-      'The same key in the header that the Anthropic SDKs use: only on `/v1/messages` and paths below it.',
+      'The same key or token in the header that the Anthropic SDKs use: only on `/v1/messages` and paths below it.',
   })
   registry.registerComponent('securitySchemes', 'session', {
     type: 'apiKey',

@@ -331,7 +331,7 @@ test('targets are reordered by keys and buttons, unsaved changes are guarded, an
   await page.getByText('strategy: fallback → weighted').waitFor()
   expect(await targetsOf('order')).toEqual(['sandbox/slow', 'sandbox/500', 'sandbox/echo'])
   await page.getByRole('link', { name: 'API Keys' }).click()
-  await page.getByRole('heading', { name: 'API Keys' }).waitFor()
+  await page.getByRole('heading', { name: 'API Keys', level: 1 }).waitFor()
 })
 
 test('a refusal of the gateway is shown at its target, and no input is lost', async () => {

@@ -192,7 +192,7 @@ const PAGES: readonly PageWithLists[] = [
   },
   {
     path: '/keys',
-    files: ['features/keys/create-key-dialog.tsx'],
+    files: ['features/keys/create-key-dialog.tsx', 'features/keys/key-fields.tsx'],
     prepare: async () => await page.getByRole('button', { name: 'Create New Key' }).click(),
     lists: [
       { kind: 'radio', name: 'Where the key comes from', fewest: 2 },
@@ -207,6 +207,24 @@ const PAGES: readonly PageWithLists[] = [
                 end === 'never' ? 'until it is deleted' : /^Refused permanently from /,
               )
           ).waitFor(),
+      },
+    ],
+  },
+  {
+    path: '/keys?token',
+    isAnew: true,
+    files: ['features/keys/token-form.tsx'],
+    prepare: async () => await page.getByRole('button', { name: 'Create Access Token' }).click(),
+    lists: [
+      { kind: 'select', name: 'Owner', fewest: 2 },
+      {
+        kind: 'radio',
+        name: 'Gates',
+        fewest: 2,
+        shows: (shown, choice) =>
+          shown
+            .getByRole('checkbox', { name: 'third' })
+            .waitFor({ state: choice.startsWith('Only') ? 'visible' : 'detached' }),
       },
     ],
   },
@@ -351,6 +369,7 @@ const PAGES: readonly PageWithLists[] = [
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'app/account-menu-items.tsx': 'below',
   'features/analytics/sums-table.tsx': 'below',
+  'features/keys/client-setup.tsx': 'tokens.test.ts: its window is closed only once it was copied',
   'features/keys/key-table.tsx': 'below',
   'features/logs/filter-chips.tsx': 'below',
   'features/logs/log-list.tsx': 'below',

@@ -283,7 +283,7 @@ test('an unsaved owned model asks before its form is left', async () => {
     expect(await page.getByLabel(field).inputValue()).toBe('typed-of-it')
     await page.getByRole('link', { name: 'API Keys' }).first().click()
     await question.getByRole('button', { name: 'Leave' }).click()
-    await page.getByRole('heading', { name: 'API Keys' }).waitFor()
+    await page.getByRole('heading', { name: 'API Keys', level: 1 }).waitFor()
   }
   await follow(page, '/owned-models/house-llama')
   await page.getByText('no gate', { exact: true }).waitFor()

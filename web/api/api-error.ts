@@ -39,15 +39,13 @@ export class ApiError extends Error {
 /** The fault of a form's field or of a member of it, if any. */
 export function problemWith(error: unknown, field: string): string | undefined {
   if (!(error instanceof ApiError)) return undefined
-  const found = error.problems.find(
-    (problem) =>
-      problem.field === field ||
-      problem.field.startsWith(`${field}.`) ||
-      problem.field.startsWith(`${field}[`),
-  )
+  const isOfField = (place: string) =>
+    place === field || place.startsWith(`${field}.`) || place.startsWith(`${field}[`)
+  const found = error.problems.find((problem) => isOfField(problem.field))
   if (found !== undefined) return found.message
   // A refusal of one field without a list of problems begins with the field's name.
-  return error.message.startsWith(`${field}: `) ? error.message.slice(field.length + 2) : undefined
+  const [place = '', ...message] = error.message.split(': ')
+  return message.length > 0 && isOfField(place) ? message.join(': ') : undefined
 }
 
 export async function toApiError(response: Response): Promise<ApiError> {

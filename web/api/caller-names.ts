@@ -1,5 +1,9 @@
-/** The name of a call's caller: an API key, or a member who used the playground. Knows no page. */
+/**
+ * The name of a call's caller: an API key, an access token, or a member who used the playground.
+ * Knows no page.
+ */
 import { useQuery } from '@tanstack/react-query'
+import { useKeysAndTokens } from './keys-and-tokens.ts'
 import { wholeListQuery } from './operation-query.ts'
 
 const USER_ID = /^user_/
@@ -10,7 +14,7 @@ const SHOWN_OF_ID = 12
  * @param isNeeded false: nothing is loaded, because an account may have thousands of keys
  */
 export function useCallerNames(isNeeded = true): (id: string) => string {
-  const keys = useQuery({ ...wholeListQuery('GET /v1/keys'), enabled: isNeeded })
+  const keys = useKeysAndTokens(isNeeded)
   const members = useQuery({ ...wholeListQuery('GET /v1/members'), enabled: isNeeded })
   const names = new Map([
     ...(keys.data ?? []).map(({ id, name }) => [id, name] as const),

@@ -193,6 +193,7 @@ const shellRoutes = [
     'OwnedModelPage',
   ),
   page('/keys', () => import('../features/keys/keys-page.tsx'), 'KeysPage'),
+  page('/keys/$keyId', () => import('../features/keys/key-page.tsx'), 'KeyPage'),
   page(
     '/provider-keys',
     () => import('../features/provider-keys/provider-keys-page.tsx'),

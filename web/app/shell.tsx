@@ -253,7 +253,7 @@ const NAVIGATION: readonly NavigationGroup[] = [
   {
     heading: 'Access',
     entries: [
-      { to: '/keys', label: 'API Keys', icon: KeyRound },
+      { to: '/keys', label: 'Tokens and API Keys', icon: KeyRound },
       { to: '/provider-keys', label: 'Provider keys', icon: Plug },
     ],
   },

@@ -25,7 +25,7 @@ import { NO_TARGET_TAKES_IT, useFormatFit } from '../../ui/use-format-fit.ts'
 const NO_GATE = 'your-gate'
 
 const NOTES: Readonly<Record<SnippetFamily, string>> = {
-  curl: 'Nothing to install. The same key works at every endpoint.',
+  curl: 'Nothing to install. The same token works at every endpoint.',
   OpenAI:
     'OpenAI’s SDK with another address. Chat and Responses reach every provider with a similar dialect; the conformance table shows what is translated.',
   Anthropic: 'Anthropic’s SDK with another address. Tools, streams and errors work as usual.',
@@ -47,13 +47,17 @@ export function QuickStartPage() {
   return (
     <>
       <Card>
-        <CardHeader title="Your first call" note="A key says who calls, a gate says who answers." />
+        <CardHeader
+          title="Your first call"
+          note="A token says who calls, a gate says who answers."
+        />
         <ol className="flex flex-col gap-7 px-5 py-6">
-          <Step number={1} title="Put a key into the environment">
+          <Step number={1} title="Put a token into the environment">
             <p className="text-sm text-ink-soft">
-              Create one under <PageLink to="/keys">API Keys</PageLink>. It is shown once.
+              Create an access token under <PageLink to="/keys">Tokens and API Keys</PageLink>. It
+              is shown once.
             </p>
-            <CodeBlock code={`export ${KEY_VARIABLE}=sk-svc-…`} label="the variable" isWrapped />
+            <CodeBlock code={`export ${KEY_VARIABLE}=at-svc-…`} label="the variable" isWrapped />
           </Step>
           <Step number={2} title="Choose a gate">
             {gates.data?.length === 0 ? (

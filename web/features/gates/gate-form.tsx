@@ -1,10 +1,10 @@
 /** The fields of a gate, for creating and editing. Saves nothing itself. */
-import { ChevronRight } from 'lucide-react'
-import { type ReactNode, useEffect, useState } from 'react'
+import type { ReactNode } from 'react'
 import { REASONING_EFFORTS } from '../../../src/contract/words.ts'
 import { Card, CardHeader } from '../../ui/card.tsx'
 import { classNames } from '../../ui/class-names.ts'
 import { SelectField, TextAreaField, TextField } from '../../ui/field.tsx'
+import { Fold } from '../../ui/fold.tsx'
 import { type GateDraft, type Overrides, type Strategy, toNewTarget } from './gate-draft.ts'
 import { TargetList } from './target-list.tsx'
 import { TargetPicker } from './target-picker.tsx'
@@ -309,41 +309,4 @@ function summariseAdvanced(draft: GateDraft): string {
     draft.maxRetries === '' || draft.maxRetries === '0' ? '' : `retries ${draft.maxRetries}`,
   ].filter((text) => text !== '')
   return set.length === 0 ? 'Hedging, time limit, retries' : set.join(' · ')
-}
-
-// A collapsed part of a form, whose heading summarises its settings.
-
-function Fold({
-  title,
-  summary,
-  isWrong,
-  children,
-}: {
-  readonly title: string
-  readonly summary: string
-  /** It contains a problem and therefore opens. */
-  readonly isWrong: boolean
-  readonly children: ReactNode
-}) {
-  const [isOpen, setOpen] = useState(false)
-  useEffect(() => {
-    if (isWrong) setOpen(true)
-  }, [isWrong])
-  return (
-    <details
-      open={isOpen}
-      onToggle={(event) => setOpen(event.currentTarget.open)}
-      className="group border-t border-line first:border-t-0"
-    >
-      <summary className="flex list-none items-center gap-2 px-5 py-3.5 hover:bg-sunken/60 focus-visible:-outline-offset-2 [&::-webkit-details-marker]:hidden">
-        <ChevronRight
-          aria-hidden
-          className="size-4 shrink-0 text-ink-faint transition-transform group-open:rotate-90"
-        />
-        <span className="text-sm font-semibold text-ink">{title}</span>
-        <span className="min-w-0 text-[13px] text-ink-faint">{summary}</span>
-      </summary>
-      <div className="flex flex-col gap-4 px-5 pt-1 pb-5">{children}</div>
-    </details>
-  )
 }

@@ -217,7 +217,7 @@ function GateSnippets({ gate }: { readonly gate: Gate }) {
             They read the key from <code className="font-mono text-xs">{KEY_VARIABLE}</code>; create
             one under{' '}
             <Link to="/keys" className="text-accent underline">
-              API Keys
+              Tokens and API Keys
             </Link>
             .
           </>

@@ -1,17 +1,32 @@
-/** Creates a key, or imports an existing one. */
+/** Creates an access token or an API key, or imports an existing key. */
 import { useRef, useState } from 'react'
-import { type AnswerOf, ask } from '../../api/ask.ts'
-import { nameZone, type TimeZone, toDay } from '../../format/time-zone.ts'
-import { formatDateTime } from '../../format/times.ts'
+import { ask } from '../../api/ask.ts'
+import type { TimeZone } from '../../format/time-zone.ts'
 import { classNames } from '../../ui/class-names.ts'
 import { Dialog, FormActions } from '../../ui/dialog.tsx'
-import { SelectField, TextField } from '../../ui/field.tsx'
 import { Form, FormRefusal } from '../../ui/form.tsx'
+import type { RowDialogProps } from '../../ui/resource-page.tsx'
 import { SecretField } from '../../ui/secret-field.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
-import { EXPIRY_CHOICES, type Expiry, NEVER, toExpiresAt } from './expiry.ts'
-import { NewKeyShown, SHOWN_ONCE } from './rotate-key-dialog.tsx'
+import { type Expiry, NEVER, toExpiresAt } from './expiry.ts'
+import { ExpiryField, KeyNameField } from './key-fields.tsx'
+import { type Created, NewSecretShown, shownOnce } from './new-secret-shown.tsx'
+import { NewTokenForm } from './token-form.tsx'
+
+const KINDS = [
+  {
+    kind: 'token',
+    label: 'Access token',
+    note: 'For applications and developers: it can only call gates.',
+  },
+  {
+    kind: 'key',
+    label: 'API key (full access)',
+    note: 'For administrators and automation: it can also change gates, keys, budgets and provider keys, and invite members.',
+  },
+] as const
+type Kind = (typeof KINDS)[number]['kind']
 
 const WAYS = [
   { way: 'create', label: 'Create a new key' },
@@ -27,27 +42,58 @@ interface KeyDraft {
 
 const EMPTY_DRAFT: KeyDraft = { name: '', expiry: NEVER }
 
+export function CreateTokenDialog({ onClose }: RowDialogProps<undefined>) {
+  return <CreateDialog firstKind="token" onClose={onClose} />
+}
+
+export function CreateKeyDialog({ onClose }: RowDialogProps<undefined>) {
+  return <CreateDialog firstKind="key" onClose={onClose} />
+}
+
 /** Unmounted when closed, so that no typed or shown text remains. */
-export function CreateKeyDialog({ onClose }: { readonly onClose: () => void }) {
+function CreateDialog({
+  firstKind,
+  onClose,
+}: {
+  readonly firstKind: Kind
+  readonly onClose: () => void
+}) {
+  const [kind, setKind] = useState(firstKind)
   const [way, setWay] = useState<Way>('create')
   // Arrow keys switch between the tabs; a form that took the focus would interrupt that.
   const [wasChosen, setChosen] = useState(false)
   const [draft, setDraft] = useState(EMPTY_DRAFT)
-  const [created, setCreated] = useState<CreatedKey>()
+  const [created, setCreated] = useState<Created>()
   if (created !== undefined)
     return (
       <Dialog
         isOpen
         onClose={onClose}
-        title={`Key “${created.name}” created`}
-        note={SHOWN_ONCE}
+        title={`${kind === 'token' ? 'Access token' : 'Key'} “${created.name}” created`}
+        note={shownOnce(kind)}
         width="wide"
       >
-        <NewKeyShown created={created} />
+        <NewSecretShown created={created} />
+      </Dialog>
+    )
+  const chooseKind = (chosen: Kind) => {
+    setKind(chosen)
+    setChosen(true)
+  }
+  if (kind === 'token')
+    return (
+      <Dialog isOpen onClose={onClose} title="Create an access token">
+        <KindChoice kind={kind} onChoose={chooseKind} />
+        <NewTokenForm takesFocus={!wasChosen} onCreated={setCreated} onCancel={onClose} />
       </Dialog>
     )
   return (
-    <Dialog isOpen onClose={onClose} title={way === 'create' ? 'Create a key' : 'Import a key'}>
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={way === 'create' ? 'Create an API key' : 'Import an API key'}
+    >
+      <KindChoice kind={kind} onChoose={chooseKind} />
       <fieldset className="mb-4 flex gap-1 rounded-lg bg-sunken p-1">
         <legend className="sr-only">Where the key comes from</legend>
         {WAYS.map((choice) => (
@@ -89,9 +135,40 @@ export function CreateKeyDialog({ onClose }: { readonly onClose: () => void }) {
   )
 }
 
-// Creates a key with a name.
-
-type CreatedKey = AnswerOf<'POST /v1/keys'>
+function KindChoice({
+  kind,
+  onChoose,
+}: {
+  readonly kind: Kind
+  readonly onChoose: (kind: Kind) => void
+}) {
+  return (
+    <fieldset className="mb-4 flex flex-col gap-2">
+      <legend className="sr-only">What it may do</legend>
+      {KINDS.map((choice) => (
+        <label
+          key={choice.kind}
+          className={classNames(
+            'flex cursor-pointer items-start gap-2.5 rounded-lg border px-3 py-2.5 text-sm',
+            choice.kind === kind ? 'border-accent bg-accent-soft' : 'border-line-strong',
+          )}
+        >
+          <input
+            type="radio"
+            name="kind"
+            className="mt-0.5 size-4 shrink-0 accent-accent"
+            checked={choice.kind === kind}
+            onChange={() => onChoose(choice.kind)}
+          />
+          <span>
+            <span className="font-medium text-ink">{choice.label}</span>
+            <span className="block text-[13px] text-ink-soft">{choice.note}</span>
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}
 
 function NewKeyForm({
   draft,
@@ -104,7 +181,7 @@ function NewKeyForm({
   readonly onChange: (draft: KeyDraft) => void
   /** Its first field gets the focus when it appears. */
   readonly takesFocus: boolean
-  readonly onCreated: (created: CreatedKey) => void
+  readonly onCreated: (created: Created) => void
   readonly onCancel: () => void
 }) {
   const zone = useTimeZone()
@@ -198,100 +275,4 @@ function toLabel(
     name: name.trim(),
     ...(expiresAt == null ? {} : { expiresAt: new Date(expiresAt).toISOString() }),
   }
-}
-
-/** Years have four digits in the API. */
-const LAST_DAY = '9998-12-31'
-
-/** When a key expires: never, after a duration, or on a day. Shows the exact time. */
-export function ExpiryField({
-  expiry,
-  onChange,
-  kept = null,
-}: {
-  readonly expiry: Expiry
-  readonly onChange: (expiry: Expiry) => void
-  /** The key's current expiry; null: none, or a new key. */
-  readonly kept?: string | null
-}) {
-  const [now] = useState(() => Date.now())
-  const zone = useTimeZone()
-  const isDate = expiry.choice === 'date'
-  const hint = <Consequence expiresAt={toExpiresAt(expiry, { now, kept, zone })} zone={zone} />
-  return (
-    <div className="flex flex-col gap-3">
-      <SelectField
-        label="Expires"
-        value={expiry.choice}
-        onChange={(event) =>
-          onChange({
-            choice: event.target.value as Expiry['choice'],
-            day: expiry.day || toDay(now, zone),
-          })
-        }
-        {...(isDate ? {} : { hint, field: 'expiresAt' })}
-      >
-        {kept !== null && <option value="keep">As now: {formatDateTime(kept, zone)}</option>}
-        {EXPIRY_CHOICES.map(({ choice, label }) => (
-          <option key={choice} value={choice}>
-            {label}
-          </option>
-        ))}
-      </SelectField>
-      {isDate && (
-        <TextField
-          label="Last day"
-          type="date"
-          required
-          min={toDay(now, zone)}
-          max={LAST_DAY}
-          value={expiry.day}
-          onChange={(event) => onChange({ choice: 'date', day: event.target.value })}
-          hint={hint}
-          field="expiresAt"
-        />
-      )}
-    </div>
-  )
-}
-
-function Consequence({
-  expiresAt,
-  zone,
-}: {
-  readonly expiresAt: number | null | undefined
-  readonly zone: TimeZone
-}) {
-  if (expiresAt === undefined) return 'The last day on which it works.'
-  if (expiresAt === null) return 'It works until it is deleted or rotated.'
-  return `Refused permanently from ${formatDateTime(expiresAt, zone)} (${nameZone(zone)}).`
-}
-
-const MAX_NAME_LENGTH = 120
-
-/** The name of a key that is created, imported or renamed. */
-export function KeyNameField({
-  name,
-  onChange,
-  takesFocus = false,
-}: {
-  readonly name: string
-  readonly onChange: (name: string) => void
-  /** Gets the focus when it appears. */
-  readonly takesFocus?: boolean
-}) {
-  return (
-    <TextField
-      label="Name"
-      placeholder="production, billing service"
-      hint="To tell it from the others. Only members of the account see it."
-      required
-      autoFocus={takesFocus}
-      autoComplete="off"
-      maxLength={MAX_NAME_LENGTH}
-      value={name}
-      onChange={(event) => onChange(event.target.value)}
-      field="name"
-    />
-  )
 }

@@ -1,7 +1,7 @@
-/** The rows of the keys. */
+/** The rows of API keys or access tokens. */
 import { useQuery } from '@tanstack/react-query'
 import { CalendarClock, Ellipsis, RefreshCw, Trash2 } from 'lucide-react'
-import { useRef } from 'react'
+import { type ReactNode, useRef } from 'react'
 import type { RowOf } from '../../api/ask.ts'
 import { wholeListQuery } from '../../api/operation-query.ts'
 import { formatWhole, NOT_KNOWN } from '../../format/figures.ts'
@@ -14,31 +14,38 @@ import { PageLink } from '../../ui/links.tsx'
 import { Menu, MenuItem, MenuSeparator } from '../../ui/menu.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { SearchedTable } from '../../ui/searched-rows.tsx'
-import { timeColumn } from '../../ui/table.tsx'
+import { type Column, timeColumn } from '../../ui/table.tsx'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { hasExpired, previousOf, stateOfExpiry } from './expiry.ts'
 import { type RecentUse, useRecentUse } from './recent-use-note.tsx'
 
 export type ApiKey = RowOf<'GET /v1/keys'>
 
-export function KeyTable({
-  keys,
+export function KeyTable<Row extends ApiKey>({
+  rows,
+  words,
+  last,
+  phoneNote,
   onChoose,
 }: {
-  readonly keys: readonly ApiKey[]
-  readonly onChoose: (key: ApiKey, step: KeyStep) => void
+  readonly rows: readonly Row[]
+  readonly words: { readonly label: string; readonly thing: string; readonly remove: string }
+  /** The last column before the actions. */
+  readonly last: Column<Row>
+  /** Below the name, on phones. */
+  readonly phoneNote?: (row: Row) => ReactNode
+  readonly onChoose: (row: Row, step: KeyStep) => void
 }) {
   const recentUseOf = useRecentUse()
-  const creatorOf = useCreatorNames(keys)
   const exhausted = useExhausted('key')
   const now = Date.now()
   return (
     <SearchedTable
-      label="API keys"
-      rows={keys}
-      thing="key"
+      label={words.label}
+      rows={rows}
+      thing={words.thing}
       textOf={(key) => `${key.name} ${key.maskedPrefix}`}
-      searched="Names and the beginnings of keys are searched."
+      searched={`Names and the beginnings of ${words.thing}s are searched.`}
       keyOf={({ id }) => id}
       isStackedOnPhones={false}
       columns={[
@@ -47,9 +54,13 @@ export function KeyTable({
           className: 'max-w-72 min-w-32 font-medium wrap-anywhere text-ink',
           cell: (key) => (
             <>
-              <bdi>{key.name}</bdi> <ExhaustedBadge id={key.id} exhausted={exhausted} />
+              <PageLink to={`/keys/${key.id}`}>
+                <bdi>{key.name}</bdi>
+              </PageLink>{' '}
+              <ExhaustedBadge id={key.id} exhausted={exhausted} />
               <div className="mt-0.5 flex flex-col items-start gap-1 text-[13px] font-normal text-ink-soft sm:hidden">
                 <MaskedKey apiKey={key} now={now} />
+                {phoneNote?.(key)}
                 <span>
                   Last used: <Moment at={key.lastUsedAt} />
                 </span>
@@ -59,7 +70,7 @@ export function KeyTable({
           ),
         },
         {
-          title: 'Key',
+          title: words.thing.charAt(0).toUpperCase() + words.thing.slice(1),
           isWideOnly: true,
           cell: (key) => <MaskedKey apiKey={key} now={now} />,
         },
@@ -81,17 +92,7 @@ export function KeyTable({
               <Expiry at={expiresAt} now={now} />
             ),
         },
-        {
-          title: 'Created',
-          isWideOnly: true,
-          className: 'text-ink-soft',
-          cell: (key) => (
-            <>
-              <Moment at={key.createdAt} />
-              <Creator name={creatorOf(key)} />
-            </>
-          ),
-        },
+        last,
         {
           title: 'Actions',
           isHidden: true,
@@ -99,6 +100,7 @@ export function KeyTable({
           cell: (key) => (
             <KeyMenu
               name={key.name}
+              removeLabel={words.remove}
               hasExpired={hasExpired(key, now)}
               onChoose={(step) => onChoose(key, step)}
             />
@@ -165,14 +167,31 @@ function Expiry({
   return (
     <span className="flex flex-wrap items-center gap-x-2 gap-y-1" title={exactly(at, zone)}>
       {state === 'expired' && <Badge tone="danger">Expired</Badge>}
-      {state === 'soon' && <Badge tone="warn">Ends soon</Badge>}
-      <time dateTime={at} className="whitespace-nowrap">
-        {state === 'expired'
-          ? formatDate(at, zone)
-          : `${verb}${state === 'soon' ? formatRemaining(at, now) : formatDate(at, zone)}`}
-      </time>
+      {state === 'soon' && <Badge tone="warn">Expires {formatRemaining(at, now)}</Badge>}
+      {state !== 'soon' && (
+        <time dateTime={at} className="whitespace-nowrap">
+          {state === 'later' && verb}
+          {formatDate(at, zone)}
+        </time>
+      )}
     </span>
   )
+}
+
+/** When an API key was created, and by whom. */
+export function useCreatedColumn(): Column<ApiKey> {
+  const creatorOf = useCreatorNames()
+  return {
+    title: 'Created',
+    isWideOnly: true,
+    className: 'text-ink-soft',
+    cell: (key) => (
+      <>
+        <Moment at={key.createdAt} />
+        <Creator name={creatorOf(key)} />
+      </>
+    ),
+  }
 }
 
 function Creator({ name }: { readonly name: string | undefined }) {
@@ -190,9 +209,10 @@ function exactly(moment: string, zone: TimeZone): string {
 const USER_ID = /^user_/
 
 /** @returns undefined while names are loading, and when the creator is unknown */
-function useCreatorNames(keys: readonly ApiKey[]): (key: ApiKey) => string | undefined {
+export function useCreatorNames(): (key: ApiKey) => string | undefined {
+  const keys = useQuery(wholeListQuery('GET /v1/keys'))
   const members = useQuery(wholeListQuery('GET /v1/members'))
-  const keyNames = new Map(keys.map(({ id, name }) => [id, name]))
+  const keyNames = new Map(keys.data?.map(({ id, name }) => [id, name]))
   const memberNames = new Map(members.data?.map(({ id, name }) => [id, name]))
   return ({ createdBy }) => {
     if (createdBy === null) return undefined
@@ -200,7 +220,8 @@ function useCreatorNames(keys: readonly ApiKey[]): (key: ApiKey) => string | und
     if (USER_ID.test(createdBy))
       return memberNames.get(createdBy) ?? (members.isSuccess ? 'a former member' : undefined)
     const name = keyNames.get(createdBy)
-    return name === undefined ? 'a deleted key' : `key “${name}”`
+    if (name !== undefined) return `key “${name}”`
+    return keys.isSuccess ? 'a deleted key' : undefined
   }
 }
 
@@ -209,11 +230,13 @@ export type KeyStep = 'change' | 'rotate' | 'delete'
 /** All actions for a key. */
 function KeyMenu({
   name,
+  removeLabel,
   hasExpired,
   onChoose,
 }: {
   readonly name: string
-  /** Expired keys can only be renamed or deleted. */
+  readonly removeLabel: string
+  /** Expired keys are only renamed or deleted. */
   readonly hasExpired: boolean
   readonly onChoose: (step: KeyStep) => void
 }) {
@@ -246,7 +269,7 @@ function KeyMenu({
       <MenuSeparator />
       <MenuItem isDanger onSelect={choose('delete')}>
         <Trash2 aria-hidden />
-        Delete
+        {removeLabel}
       </MenuItem>
     </Menu>
   )

@@ -1,4 +1,4 @@
-/** The account's API keys: create, show once, change, rotate, delete. */
+/** The account's access tokens and API keys: made, shown once, used, changed, rotated, deleted. */
 import { KeyRound } from 'lucide-react'
 import { useState } from 'react'
 import { ask } from '../../api/ask.ts'
@@ -7,19 +7,22 @@ import { EditNotes, useEdited } from '../../ui/changed-meanwhile-note.tsx'
 import { Dialog, FormActions } from '../../ui/dialog.tsx'
 import { Form } from '../../ui/form.tsx'
 import { LimitNotices, useExhausted } from '../../ui/limit-notices.tsx'
+import { Page } from '../../ui/page.tsx'
 import {
   DeleteDialog,
-  ResourcePage,
+  ResourceCard,
   type RowDialog,
   type RowDialogProps,
 } from '../../ui/resource-page.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
-import { CreateKeyDialog, ExpiryField, KeyNameField } from './create-key-dialog.tsx'
+import { CreateKeyDialog } from './create-key-dialog.tsx'
 import { type Expiry, hasExpired, NEVER, toExpiresAt } from './expiry.ts'
-import { type ApiKey, type KeyStep, KeyTable } from './key-table.tsx'
+import { ExpiryField, KeyNameField } from './key-fields.tsx'
+import { type ApiKey, type KeyStep, KeyTable, useCreatedColumn } from './key-table.tsx'
 import { RecentUseNote } from './recent-use-note.tsx'
 import { RotateKeyDialog } from './rotate-key-dialog.tsx'
+import { TokensCard } from './tokens-card.tsx'
 
 const DIALOGS: Readonly<Record<KeyStep, RowDialog<ApiKey>>> = {
   change: ChangeKeyDialog,
@@ -28,19 +31,33 @@ const DIALOGS: Readonly<Record<KeyStep, RowDialog<ApiKey>>> = {
 }
 
 export function KeysPage() {
+  const createdColumn = useCreatedColumn()
   return (
-    <ResourcePage
-      list="GET /v1/keys"
-      title="API Keys"
-      note="Every key has full access to this account. Use one for each application and environment, so that each can be replaced by itself."
-      many="keys"
-      icon={<KeyRound />}
-      purpose="Applications send a key with every request. Without one, none can call a gate."
-      create={{ label: 'Create New Key', dialog: CreateKeyDialog }}
-      notices={<LimitNotices exhausted={useExhausted('key')} />}
+    <Page
+      title="Tokens and API Keys"
+      note="Give each application, developer and environment its own, so that each can be replaced by itself."
     >
-      {(rows, open) => <KeyTable keys={rows} onChoose={(key, step) => open(DIALOGS[step], key)} />}
-    </ResourcePage>
+      <LimitNotices exhausted={useExhausted('key')} />
+      <TokensCard />
+      <ResourceCard
+        list="GET /v1/keys"
+        title="API keys"
+        note="Each has full access to this account: calls, gates, keys, budgets, provider keys, members."
+        many="API keys"
+        icon={<KeyRound />}
+        purpose="Administrators and automation use an API key to manage this account from programs."
+        create={{ label: 'Create New Key', dialog: CreateKeyDialog }}
+      >
+        {(rows, open) => (
+          <KeyTable
+            rows={rows}
+            words={{ label: 'API keys', thing: 'key', remove: 'Delete' }}
+            last={createdColumn}
+            onChoose={(key, step) => open(DIALOGS[step], key)}
+          />
+        )}
+      </ResourceCard>
+    </Page>
   )
 }
 

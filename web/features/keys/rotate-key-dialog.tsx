@@ -1,17 +1,17 @@
-/** Rotates a key's text, shows the new one once, and says until when the old one is accepted. */
-import { type ReactNode, useState } from 'react'
-import { type AnswerOf, ask } from '../../api/ask.ts'
+/** Rotates a key or token: shows the new one once, and says until when the old one is accepted. */
+import { useState } from 'react'
+import { ask, type OperationName, type RowOf } from '../../api/ask.ts'
 import { nameZone } from '../../format/time-zone.ts'
 import { Dialog, FormActions } from '../../ui/dialog.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { Form, FormRefusal } from '../../ui/form.tsx'
 import { DateTime } from '../../ui/moment.tsx'
-import { OneTimeSecret } from '../../ui/one-time-secret.tsx'
 import type { RowDialogProps } from '../../ui/resource-page.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { type PreviousKey, previousOf } from './expiry.ts'
 import type { ApiKey } from './key-table.tsx'
+import { type Created, NewSecretShown, shownOnce } from './new-secret-shown.tsx'
 import { RecentUseNote } from './recent-use-note.tsx'
 
 const HOUR_S = 3_600
@@ -23,33 +23,64 @@ const OLD_KEY_ENDS = [
   { seconds: 7 * DAY_S, label: 'In 7 days' },
 ] as const
 
-export function RotateKeyDialog({ row: apiKey, onClose }: RowDialogProps<ApiKey>) {
-  const [rotated, setRotated] = useState<AnswerOf<'POST /v1/keys/{id}/rotate'>>()
+export function RotateKeyDialog(props: RowDialogProps<ApiKey>) {
+  return (
+    <RotateDialog
+      {...props}
+      thing="key"
+      send={(question) => ask('POST /v1/keys/{id}/rotate', question)}
+      makesStale={['GET /v1/keys']}
+    />
+  )
+}
+
+export function RotateTokenDialog(props: RowDialogProps<RowOf<'GET /v1/access-tokens'>>) {
+  return (
+    <RotateDialog
+      {...props}
+      thing="token"
+      send={(question) => ask('POST /v1/access-tokens/{id}/rotate', question)}
+      makesStale={['GET /v1/access-tokens']}
+    />
+  )
+}
+
+function RotateDialog({
+  row: apiKey,
+  onClose,
+  thing,
+  send,
+  makesStale,
+}: RowDialogProps<ApiKey> & {
+  readonly thing: 'key' | 'token'
+  readonly send: (question: {
+    readonly path: { readonly id: string }
+    readonly body: { readonly oldEndsInSeconds: number }
+  }) => Promise<Created>
+  readonly makesStale: readonly OperationName[]
+}) {
+  const [rotated, setRotated] = useState<Created>()
   const [older] = useState(() => previousOf(apiKey, Date.now()))
   const [endsIn, setEndsIn] = useState<number>(older === undefined ? DAY_S : 0)
   const rotate = useChange({
-    send: () =>
-      ask('POST /v1/keys/{id}/rotate', {
-        path: { id: apiKey.id },
-        body: { oldEndsInSeconds: endsIn },
-      }),
-    // The answer contains the key.
+    send: () => send({ path: { id: apiKey.id }, body: { oldEndsInSeconds: endsIn } }),
+    // The answer holds the secret.
     isSecret: true,
     onAnswer: setRotated,
-    makesStale: ['GET /v1/keys'],
+    makesStale,
   })
   if (rotated !== undefined)
     return (
       <Dialog
         isOpen
         onClose={onClose}
-        title={`Key “${rotated.name}” rotated`}
-        note={SHOWN_ONCE}
+        title={`${thing === 'key' ? 'Key' : 'Token'} “${rotated.name}” rotated`}
+        note={shownOnce(thing)}
         width="wide"
       >
-        <NewKeyShown created={rotated}>
+        <NewSecretShown created={rotated}>
           <WhenOldOneEnds masked={apiKey.maskedPrefix} previous={previousOf(rotated, Date.now())} />
-        </NewKeyShown>
+        </NewSecretShown>
       </Dialog>
     )
   return (
@@ -57,7 +88,7 @@ export function RotateKeyDialog({ row: apiKey, onClose }: RowDialogProps<ApiKey>
       isOpen
       onClose={onClose}
       title={`Rotate “${apiKey.name}”?`}
-      note="It gets a new key. Its name, budgets, limits, expiry and logs stay."
+      note={`It gets a new ${thing}. Its name, budgets, limits, expiry and logs stay.`}
     >
       <Form
         onSubmit={() => rotate.mutate()}
@@ -71,7 +102,7 @@ export function RotateKeyDialog({ row: apiKey, onClose }: RowDialogProps<ApiKey>
           </p>
         )}
         <SelectField
-          label="The old key ends"
+          label={`The old ${thing} ends`}
           autoFocus
           value={endsIn}
           onChange={(event) => setEndsIn(Number(event.target.value))}
@@ -87,13 +118,13 @@ export function RotateKeyDialog({ row: apiKey, onClose }: RowDialogProps<ApiKey>
             <>
               <p>
                 Calls with <OldKey masked={apiKey.maskedPrefix} /> are refused from now on, and
-                those under way are cut within seconds. For a key that others may know.
+                those under way are cut within seconds. For a {thing} that others may know.
               </p>
               <RecentUseNote apiKey={apiKey} />
             </>
           ) : (
             <p>
-              Both keys are accepted until then: put the new one where{' '}
+              Both {thing}s are accepted until then: put the new one where{' '}
               <OldKey masked={apiKey.maskedPrefix} /> is used, and nothing is refused. Afterwards
               the old one is dead for good.
             </p>
@@ -101,7 +132,7 @@ export function RotateKeyDialog({ row: apiKey, onClose }: RowDialogProps<ApiKey>
         </div>
         <FormRefusal />
         <FormActions onCancel={onClose} isBusy={rotate.isPending} makesSecret>
-          Rotate the key
+          Rotate the {thing}
         </FormActions>
       </Form>
     </Dialog>
@@ -137,31 +168,4 @@ function WhenOldOneEnds({
 
 function OldKey({ masked }: { readonly masked: string }) {
   return <code className="font-mono text-[13px]">{masked}</code>
-}
-
-/** The text of the dialog that shows it. */
-export const SHOWN_ONCE = 'Copy the key now and keep it in a safe place. It is not shown again.'
-
-/** Shows a new key once; after closing, it is in no memory of the page. */
-export function NewKeyShown({
-  created,
-  children,
-}: {
-  readonly created: { readonly key: string }
-  /** More about this key. */
-  readonly children?: ReactNode
-}) {
-  return (
-    <OneTimeSecret secret={created.key} name="key" region="the new key">
-      {() => (
-        <>
-          {children}
-          <p className="mt-4 rounded-lg bg-warn-soft px-3 py-2 text-[13px] text-warn">
-            Anyone who has it can do everything in this account. Do not put it into code that runs
-            in browsers, or into version control.
-          </p>
-        </>
-      )}
-    </OneTimeSecret>
-  )
 }

@@ -1,8 +1,7 @@
-/** The active filters, each with a button to remove it. */
-import { useQuery } from '@tanstack/react-query'
+/** The filters that are set, each with a way to remove it. */
 import { ChevronDown, Download, X } from 'lucide-react'
 import { toApiRequest } from '../../../src/contract/api-call.ts'
-import { wholeListQuery } from '../../api/operation-query.ts'
+import { useKeysAndTokens } from '../../api/keys-and-tokens.ts'
 import { formatDuration } from '../../format/figures.ts'
 import type { TimeZone } from '../../format/time-zone.ts'
 import { formatDayTime } from '../../format/times.ts'
@@ -32,7 +31,7 @@ export function FilterChips({
   readonly search: LogSearch
   readonly onChange: (search: LogSearch) => void
 }) {
-  const keys = useQuery(wholeListQuery('GET /v1/keys')).data ?? []
+  const keys = useKeysAndTokens().data ?? []
   const zone = useTimeZone()
   if (!isFiltered(search)) return null
   const chips = listChips(search, zone, (id) => keys.find((key) => key.id === id)?.name ?? id)

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { type RefObject, useEffect, useId, useRef, useState } from 'react'
 import { ERROR_KINDS } from '../../../src/contract/error-table.ts'
 import { CALL_OUTCOMES } from '../../../src/contract/words.ts'
+import { useKeysAndTokens } from '../../api/keys-and-tokens.ts'
 import { wholeListQuery } from '../../api/operation-query.ts'
 import { parseFieldTime, toFieldTime } from '../../format/time-zone.ts'
 import { classNames } from '../../ui/class-names.ts'
@@ -54,7 +55,7 @@ export interface LogFiltersProps {
 
 export function LogFilters({ search, onChange }: LogFiltersProps) {
   const gates = useQuery(wholeListQuery('GET /v1/gates')).data ?? []
-  const keys = useQuery(wholeListQuery('GET /v1/keys')).data ?? []
+  const keys = useKeysAndTokens().data ?? []
   const [isCustom, setCustom] = useState(search.from !== undefined || search.to !== undefined)
   const targets = [
     ...new Set(gates.flatMap((gate) => gate.targets.map(({ model }) => model))),

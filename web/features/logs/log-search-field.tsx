@@ -5,6 +5,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Search } from 'lucide-react'
 import { type ClipboardEvent, type FormEvent, type Ref, useId, useState } from 'react'
+import { useKeysAndTokens } from '../../api/keys-and-tokens.ts'
 import { wholeListQuery } from '../../api/operation-query.ts'
 import { classNames } from '../../ui/class-names.ts'
 import { CONTROL_CLASS } from '../../ui/field.tsx'
@@ -22,7 +23,7 @@ export function LogSearchField({
   readonly onFilter: (filter: FoundFilter) => void
 }) {
   const gates = useQuery(wholeListQuery('GET /v1/gates')).data ?? []
-  const keys = useQuery(wholeListQuery('GET /v1/keys')).data ?? []
+  const keys = useKeysAndTokens().data ?? []
   const [text, setText] = useState('')
   const [isRefused, setRefused] = useState(false)
   const listId = useId()

@@ -240,8 +240,9 @@ function EmptyLog({
         title="No calls yet"
         action={<LinkButton to={QUICK_START}>How to send a call</LinkButton>}
       >
-        Every call through a gate appears here about a second after it ends, with its caller,
-        target, duration and cost. Send one with any of your API keys.
+        Every call through a gate leaves a line here, about a second after it has ended: who called,
+        which target answered, how long it took, what it cost. Send one with any of your access
+        tokens or API keys.
       </EmptyState>,
     )
   }

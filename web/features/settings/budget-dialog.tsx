@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useId, useState } from 'react'
 import { ask } from '../../api/ask.ts'
 import { changeSame } from '../../api/change-same.ts'
+import { useKeysAndTokens } from '../../api/keys-and-tokens.ts'
 import { wholeListQuery } from '../../api/operation-query.ts'
 import { EditNotes, useEdited } from '../../ui/changed-meanwhile-note.tsx'
 import { Dialog, FormActions } from '../../ui/dialog.tsx'
@@ -182,7 +183,7 @@ function BudgetScopeFields({
   readonly isTried: boolean
   readonly onChange: (scope: BudgetScope) => void
 }) {
-  const keys = useQuery(wholeListQuery('GET /v1/keys'))
+  const keys = useKeysAndTokens()
   const gates = useQuery(wholeListQuery('GET /v1/gates'))
   const list = scope.type === 'key' ? keys : gates
   const subjects =
@@ -197,7 +198,7 @@ function BudgetScopeFields({
         onChange={(event) =>
           onChange({ type: event.target.value === 'gate' ? 'gate' : 'key', id: '' })
         }
-        options={{ key: 'A key', gate: 'A gate' }}
+        options={{ key: 'A key or token', gate: 'A gate' }}
       />
       <SubjectField
         key={scope.type}

@@ -1,8 +1,7 @@
-/** Budgets: the limit of a key or gate in a period, and its usage. */
-import { useQuery } from '@tanstack/react-query'
+/** Budgets: the most that a key or a gate may use in a period, and what is used of it. */
 import { Wallet } from 'lucide-react'
 import { ask } from '../../api/ask.ts'
-import { wholeListQuery } from '../../api/operation-query.ts'
+import { useKeysAndTokens } from '../../api/keys-and-tokens.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { RowButton } from '../../ui/button.tsx'
 import { Moment } from '../../ui/moment.tsx'
@@ -18,7 +17,7 @@ export function BudgetsPage() {
     <ResourceCard
       list="GET /v1/budgets"
       title="Budgets"
-      note="Each limits one key or one gate. When it is used up, calls are refused with status 429 until it starts again."
+      note="Each limits one key, access token or gate. When it is used up, calls are refused with status 429 until it starts again."
       many="budgets"
       icon={<Wallet />}
       purpose="A budget keeps one application or one gate from using more than its share of the month, and tells webhooks before it does."
@@ -44,7 +43,7 @@ function BudgetTable({
   readonly onEdit: (budget: Budget) => void
   readonly onDelete: (budget: Budget) => void
 }) {
-  const { data: keys } = useQuery(wholeListQuery('GET /v1/keys'))
+  const { data: keys } = useKeysAndTokens()
   const scopeOf = ({ keyId, gateId }: Budget) =>
     gateId === null
       ? { type: 'Key', name: keys?.find(({ id }) => id === keyId)?.name ?? keyId ?? '' }

@@ -1,0 +1,80 @@
+/** The account's access tokens. */
+import { Ticket } from 'lucide-react'
+import { ask } from '../../api/ask.ts'
+import { GateLinks } from '../../ui/gate-links.tsx'
+import {
+  DeleteDialog,
+  ResourceCard,
+  type RowDialog,
+  type RowDialogProps,
+} from '../../ui/resource-page.tsx'
+import { CreateTokenDialog } from './create-key-dialog.tsx'
+import { type KeyStep, KeyTable } from './key-table.tsx'
+import { RecentUseNote } from './recent-use-note.tsx'
+import { RotateTokenDialog } from './rotate-key-dialog.tsx'
+import type { AccessToken } from './token-draft.ts'
+import { ChangeTokenDialog } from './token-form.tsx'
+
+const DIALOGS: Readonly<Record<KeyStep, RowDialog<AccessToken>>> = {
+  change: ChangeTokenDialog,
+  rotate: RotateTokenDialog,
+  delete: RevokeTokenDialog,
+}
+
+export function TokensCard() {
+  return (
+    <ResourceCard
+      list="GET /v1/access-tokens"
+      title="Access tokens"
+      note="For applications and developers: a token can only call gates."
+      many="access tokens"
+      icon={<Ticket />}
+      purpose="Applications and developers send a token with every request. It calls the gates that you choose, and can change nothing."
+      create={{ label: 'Create Access Token', dialog: CreateTokenDialog }}
+    >
+      {(rows, open) => (
+        <KeyTable
+          rows={rows}
+          words={{ label: 'Access tokens', thing: 'token', remove: 'Revoke' }}
+          last={{
+            title: 'Gates',
+            isWideOnly: true,
+            className: 'max-w-56 text-ink-soft',
+            cell: (token) => <Gates token={token} />,
+          }}
+          phoneNote={(token) => (
+            <span>
+              Gates: <Gates token={token} />
+            </span>
+          )}
+          onChoose={(token, step) => open(DIALOGS[step], token)}
+        />
+      )}
+    </ResourceCard>
+  )
+}
+
+function Gates({ token: { gates } }: { readonly token: AccessToken }) {
+  return gates === null ? 'all gates' : <GateLinks gates={gates.map((id) => ({ id }))} />
+}
+
+function RevokeTokenDialog({ row: token, onClose }: RowDialogProps<AccessToken>) {
+  return (
+    <DeleteDialog
+      one="token"
+      name={token.name}
+      title={`Revoke “${token.name}”?`}
+      confirmLabel="Revoke the token"
+      send={() => ask('DELETE /v1/access-tokens/{id}', { path: { id: token.id } })}
+      makesStale={['GET /v1/access-tokens']}
+      done={[
+        `Token “${token.name}” revoked`,
+        { description: 'Requests with it are refused from now on.' },
+      ]}
+      onClose={onClose}
+    >
+      <p>It takes effect at once and cannot be undone.</p>
+      <RecentUseNote apiKey={token} />
+    </DeleteDialog>
+  )
+}

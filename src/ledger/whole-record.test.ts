@@ -5,10 +5,12 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { CallRecord } from '../core/call.ts'
+import type { CallColumn } from '../core/call-column.ts'
+import { CALL_COLUMNS } from '../core/call-columns.ts'
 import { toRow, toRowValues } from '../store/calls/call-rows.ts'
 import { sumCalls } from '../store/usage/sum-calls.ts'
 import { anyCallRecord, NUMBER_COLUMNS } from './any-call-record.fixture.ts'
-import { toWholeRecord } from './call-line.ts'
+import { toLineMembers, toWholeRecord } from './call-line.ts'
 import { createCallRecord } from './call-record.fixture.ts'
 import { decodeRecordLine, encodeRecordLine } from './record-line.ts'
 
@@ -72,6 +74,35 @@ test.each([
       expect(sumCalls([whole])).toStrictEqual(sumCalls([read]))
     }),
     { numRuns: 1000 },
+  )
+})
+
+const columns: readonly (readonly [string, CallColumn])[] = Object.entries(CALL_COLUMNS)
+
+test('line and row have each value at the position that the list of columns gives', () => {
+  const plain = columns.flatMap(([name, column]) =>
+    'parts' in column || column.type === 'attempts' ? [] : [{ name, ...column }],
+  )
+  const parts = columns.flatMap(([name, column]) =>
+    'parts' in column
+      ? Object.entries(column.parts).map(([part, { column }]) => ({ name, part, column }))
+      : [],
+  )
+  const recordOf = (record: CallRecord): Readonly<Record<string, unknown>> => ({ ...record })
+  fc.assert(
+    fc.property(anyCallRecord, (record) => {
+      const members = toLineMembers(record)
+      const row: Readonly<Record<string, unknown>> = { ...toRow(record) }
+      for (const { name, line, column } of plain) {
+        const value = recordOf(record)[name] ?? null
+        expect(members[line] ?? null).toBe(value)
+        expect(row[column]).toBe(typeof value === 'boolean' ? Number(value) : value)
+      }
+      for (const { name, part, column } of parts) {
+        const value = recordOf(record)[name] ?? null
+        if (value !== null) expect(row[column]).toBe(Reflect.get(Object(value), part) ?? null)
+      }
+    }),
   )
 })
 

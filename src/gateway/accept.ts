@@ -1,6 +1,6 @@
 /**
- * Stage 2, accept: reads the body, within a size and time limit, and the top level of its JSON; the
- * body stays bytes. Knows no dialect's members.
+ * Stage 2, accept: reads the body within limits of size and time, and scans the top level of its
+ * JSON. The body stays bytes.
  */
 import { GatewayError, invalidRequest } from '../core/errors.ts'
 import { isJsonContentType } from '../core/http.ts'
@@ -16,7 +16,6 @@ import { WANTED } from './shared-credential.ts'
 
 export interface BodyLimits {
   readonly maxBodyBytes: number
-  /** Maximum time for the whole body to arrive, in milliseconds. */
   readonly bodyTimeoutMs: number
 }
 
@@ -30,13 +29,13 @@ export function accept(
   request: HttpRequest,
   { dialect, body: held, caller }: Pick<Call, 'dialect' | 'body' | 'caller'>,
 ): MaybePromise<AcceptedRequest> {
-  // An unknown value is refused even when nothing will be translated.
+  // The header is checked for every call, so a wrong value fails before a gate needs translation.
   readStrictness(request.headers)
   const owner = caller?.owner
   return readBody(request, ports.bodyLimits, { deadlines: ports.deadlines, dialect, held, owner })
 }
 
-/** Reading an object takes a microsecond per member and blocks other calls. */
+/** A scan takes a microsecond per member and blocks other calls, so the number is bounded. */
 const MOST_MEMBERS = 200_000
 
 function scanBody(bytes: Uint8Array): JsonObject {
@@ -75,15 +74,13 @@ type AcceptedAs = Pick<BodyReading, 'dialect' | 'held'>
 interface BodyReading {
   readonly deadlines: Deadlines
   readonly dialect: Dialect
-  /** Reserves memory for the body; when its length is declared, before it is read. */
   readonly held: HeldBody
-  /** The key or session that sends the body, for `Deadlines.revoke`. */
   readonly owner: string | undefined
 }
 
 /**
  * @throws GatewayError (or rejects with it) `payload_too_large`, `request_timeout`, `unavailable`,
- *   `unauthorized`, or `invalid_request` for a body that cannot be JSON
+ * `unauthorized`, or `invalid_request` for a body that cannot be JSON
  */
 function readBody(
   request: HttpRequest,
@@ -93,8 +90,8 @@ function readBody(
   checkContentHeaders(request.headers)
   const declared = request.headers.get('content-length')
   if (declared !== null && Number(declared) > limits.maxBodyBytes) throw tooLarge(limits)
-  // A body of known length is read at once; otherwise it is counted as it arrives. Accessing
-  // `request.body` creates a stream, which costs as much as everything else here.
+  // Accessing `request.body` creates a stream, which is expensive, so a body of declared length is
+  // taken as bytes.
   if (declared !== null) {
     reading.held.take(Number(declared) || 0)
     const bytes = request.takeBytes?.()
@@ -155,10 +152,6 @@ function within(
   return wait.accepted
 }
 
-/**
- * A single promise without `Promise.race`: every call creates one, and nearly every body has
- * arrived already.
- */
 class BodyWait implements Deadline {
   dueAt: number
   before: Deadline | undefined = undefined
@@ -225,8 +218,8 @@ const STRICT_WORDS: ReadonlyMap<string, boolean> = new Map([
 ])
 
 /**
- * Whether a caller forbids ignoring members of its request.
- * @throws GatewayError `invalid_request` for an unknown value, because its sender expects an effect
+ * True when the caller forbids ignoring members of its request.
+ * @throws GatewayError `invalid_request` for an unknown value
  */
 export function readStrictness(headers: HeaderFields): boolean {
   const said = headers.get(STRICT_HEADER)

@@ -1,7 +1,4 @@
-/**
- * What an access token adds to a call: the gates and addresses that it may use, and that it stays
- * within its gate. Must not know where tokens are stored.
- */
+/** What an access token allows: its gates, its addresses, and each gate without overrides. */
 import type { TokenRules } from '../core/access-token.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
@@ -10,7 +7,6 @@ import type { Caller, GateStore } from './ports.ts'
 
 type Holder = Pick<Caller, 'accountId' | 'token'>
 
-/** The gate as this caller may use it; undefined: there is none, or its token does not allow it. */
 export function findGate(
   gates: Pick<GateStore, 'find'>,
   { accountId, token }: Holder,
@@ -20,7 +16,6 @@ export function findGate(
   return gate === undefined || token === undefined ? gate : gateOfToken(gate, token)
 }
 
-/** The gates that this caller may call. */
 export function listGates(
   gates: Pick<GateStore, 'list'>,
   { accountId, token }: Holder,
@@ -29,7 +24,6 @@ export function listGates(
   return token === undefined ? all : all.filter((gate) => isAllowed(token, gate.id))
 }
 
-/** Where a gate was looked for, in words. */
 export function describeReach({ token }: Pick<Caller, 'token'>): string {
   return token === undefined ? 'in this account' : 'for this access token'
 }
@@ -43,7 +37,7 @@ function isAllowed({ gates }: TokenRules, gateId: string): boolean {
   return gates === null || gates.some((allowed) => allowed === gateId)
 }
 
-/** One for each gate, because compiled targets are kept with its targets. */
+/** Compiled targets are cached per gate object, so each gate has a single copy here. */
 const bound = new WeakMap<Gate, Gate>()
 
 function withoutOverrides(gate: Gate): Gate {
@@ -54,7 +48,6 @@ function withoutOverrides(gate: Gate): Gate {
 
 const parsed = new WeakMap<readonly string[], readonly IpRange[]>()
 
-/** @throws GatewayError `forbidden` when the token may not be used from the client's address */
 export function assertAddress(
   { ipRanges: texts }: TokenRules,
   addressOf: (() => string | undefined) | undefined,

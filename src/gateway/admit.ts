@@ -1,7 +1,4 @@
-/**
- * Checks the key's limits and reserves tokens and money for the call, estimated from the accepted
- * body alone; settle releases them.
- */
+/** Stage admit: checks the key's limits and reserves tokens and money for the call. */
 import type { Gate } from '../core/gate.ts'
 import { continueWith, type MaybePromise } from '../core/maybe-promise.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
@@ -15,9 +12,7 @@ import { maximumNanoUsd } from './target-cost.ts'
 export interface AdmitPorts {
   readonly ledger: Ledger
   readonly limits: Limits
-  /** Undefined: no prices are known. */
   readonly prices?: Prices | undefined
-  /** Undefined: uncapped output is not estimated. */
   readonly usualOutput?: UsualOutput | undefined
 }
 
@@ -25,19 +20,17 @@ export interface AskingCall {
   readonly caller: Caller
   readonly accepted: AcceptedRequest
   readonly dialect: Dialect
-  /** Undefined: the account has no such gate. */
   readonly gate: Gate | undefined
-  /** Milliseconds since the Unix epoch. */
   readonly startedAt: number
 }
 
 /**
- * Returns a promise only when other nodes have to be asked.
+ * Returns a promise only when this node has to ask other nodes.
  * @throws GatewayError (or rejects with it) `rate_limited`, `quota_exceeded` for a budget, or
  * `unavailable` while usage cannot be recorded
  */
 export function admit(ports: AdmitPorts, call: AskingCall): MaybePromise<Admission> {
-  // A call that cannot be recorded must not cost money upstream (design §6).
+  // A call that cannot be recorded must not cost money upstream.
   ports.ledger.assertWritable()
   const { caller, dialect, gate, startedAt } = call
   const { body, gateId } = call.accepted

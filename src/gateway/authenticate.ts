@@ -1,7 +1,4 @@
-/**
- * Stage 1, authenticate: finds the caller from the header alone, before the body is read. Does no
- * I/O while this node is up to date.
- */
+/** Stage 1, authenticate: finds the caller from the header alone, before the body is read. */
 
 import { isAccessToken } from '../core/access-token.ts'
 import { hashApiKey, isLegacyKey, isNewKey } from '../core/api-key.ts'
@@ -16,13 +13,11 @@ const BEARER = /^Bearer +(\S+) *$/i
 export interface AuthenticatePorts {
   readonly keys: KeyStore
   readonly clock: Clock
-  /** Undefined: there are no other nodes. */
   readonly freshness?: Freshness | undefined
 }
 
 /**
- * Refreshes this node's keys when they may be outdated; `authenticate` has to wait for the promise.
- * Undefined: up to date.
+ * Returns undefined when this node's keys are up to date.
  * @throws GatewayError `unavailable` (rejects)
  */
 export function whenFresh({
@@ -31,12 +26,10 @@ export function whenFresh({
   return freshness === undefined || freshness.isFresh() ? undefined : freshness.refresh()
 }
 
-/** Looks up the client's address, which few callers need; undefined: unknown. */
 export type ClientAddress = () => string | undefined
 
 /**
- * The account of `Authorization: Bearer <key>`. The key's form is checked and the key hashed before
- * the lookup; no answer repeats it.
+ * Hashes the key before the lookup. No answer repeats the key.
  * @param addressOf undefined: the address is unknown
  * @param keyHeader the dialect's own header for the key, if any
  * @throws GatewayError `unauthorized`; `unavailable` when the key cannot be checked; `forbidden`

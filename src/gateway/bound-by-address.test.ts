@@ -3,7 +3,7 @@ import { toResponse } from '../net/messages.ts'
 import { StreamedAnswer, sendEach } from '../net/streamed-answer.ts'
 import { boundByAddress } from './bound-by-address.ts'
 
-/** A door behind which answers wait until the test lets them go. */
+/** A handler whose answers wait until the test releases them. */
 function open(requests: number | undefined, clientAddressHeader?: string) {
   const waiting: ((answer: Response) => void)[] = []
   const handle = boundByAddress(

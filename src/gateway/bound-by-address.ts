@@ -1,7 +1,4 @@
-/**
- * Limits how many requests one client address may have open at once. Must not know what they are
- * for.
- */
+/** Limits how many requests each client address may have open at once. */
 import { networkOf } from '../core/http.ts'
 import { clientAddressOf } from '../net/client-address.ts'
 import type { Handle } from '../net/listen.ts'
@@ -10,13 +7,12 @@ import { progressOf } from '../net/streamed-answer.ts'
 import { envelopeOf, pathOf, refuseRoute } from './data-plane.ts'
 
 export interface AddressBound {
-  /** Undefined: unlimited. */
   readonly requests: number | undefined
-  /** The header in which a trusted proxy puts its client's address. */
+  /** The header in which a trusted proxy sends the client's address. */
   readonly clientAddressHeader: string | undefined
 }
 
-/** A request is open until its answer is complete; a stream's, until its last piece. */
+/** A request is open until the last byte of its answer. */
 export function boundByAddress(
   handle: Handle,
   { requests: most, clientAddressHeader }: AddressBound,

@@ -1,6 +1,6 @@
 /**
- * The port for logs, metrics and traces of calls. Observers never get a body, a key, or a header
- * other than W3C's trace context. They return immediately and never throw.
+ * The port for logs, metrics and traces. Observers get no body, no key, and no header except W3C
+ * trace context. Observers return immediately and never throw.
  */
 
 import type { AttemptFailure, CallRecord } from '../core/call.ts'
@@ -11,76 +11,60 @@ import type { HeaderFields } from '../net/fields.ts'
 
 export interface CallObserver {
   /**
-   * A call has arrived; exactly one `finish` or `refuse` follows. @returns its trace; undefined:
-   * not traced
+   * Followed by exactly one `finish` or `refuse`. Returns undefined when the call is not traced.
    */
   begin(headers: HeaderFields): CallTrace | undefined
-  /** An admitted call has ended. */
   finish(record: CallRecord, attempts: readonly AttemptRecord[], trace: CallTrace | undefined): void
-  /** A call was refused before it was admitted; `finish` is not called for it. */
   refuse(refusal: Refusal, trace: CallTrace | undefined): void
 }
 
 export interface Refusal {
   readonly id: CallId
   readonly dialect: string
-  /** Null when the caller is unknown. */
   readonly keyId: KeyId | null
   readonly kind: ErrorKind
   readonly status: number
-  /** Undefined: not a refusal but a failure of the gateway. */
+  /** Undefined for a failure of the gateway itself. */
   readonly refusalCode: string | undefined
-  /** Milliseconds since the Unix epoch. */
   readonly startedAt: number
   readonly durationMs: number
 }
 
-/** https://www.w3.org/TR/trace-context/ */
 export interface CallTrace {
-  /** 32 hexadecimal digits. */
   readonly traceId: string
   beginAttempt(): AttemptTrace
 }
 
-/** Headers that link the upstream's work to the trace (https://www.w3.org/TR/trace-context/). */
+/** W3C trace context: https://www.w3.org/TR/trace-context/ */
 export interface AttemptTrace {
-  /** 16 hexadecimal digits. */
   readonly spanId: string
   /** `traceparent`, and `tracestate` if the caller sent a valid one. */
   readonly headers: Readonly<Record<string, string>>
 }
 
 export interface AttemptRecord {
-  /** `provider/model`. */
   readonly target: string
-  /** On the clock's `elapsed` scale, as is `failedAt`. */
+  /** Milliseconds on the clock's `elapsed` scale, as in `failedAt`. */
   readonly askedAt: number
-  /** Null until an answer. */
   status: number | null
-  /** Null unless it failed or was given up. */
+  /** Null while the attempt is running or has succeeded. */
   failedAt: number | null
-  /** An owned model's prices at the time of the attempt. */
   ownedPrices: DeclaredPrices | undefined
-  /** Whether the platform pays for it. */
+  /** True when the platform's credential pays for the attempt. */
   isPlatforms: boolean
-  /** Whether the request was translated; providers' tools are lost in translation. */
   isTranslated: boolean
-  /**
-   * Whether the model may write a lot before anything is visible: a complete answer, or reasoning
-   * before the first text of a stream.
-   */
+  /** The model may write much before the first visible event: a complete answer, or reasoning. */
   writesUnseen: boolean
-  /** Null unless the attempt itself failed. */
+  /** Null when the attempt was given up for another reason. */
   failure: AttemptFailure | null
-  /** Whether the request was sent; from then on the upstream may charge for it. */
+  /** The upstream may charge for a request that was sent. */
   isSent: boolean
-  /** The gateway ended it before an answer began, without a failure of the upstream. */
+  /** The gateway ended the attempt before an answer, and the upstream had not failed. */
   isGivenUp: boolean
   /**
-   * The upstream was silent for too long after the request was sent, so it may have read the
-   * request and charge for it.
+   * The upstream was silent for too long after the request was sent, so it may charge for the
+   * request.
    */
   hasTimedOut: boolean
-  /** Undefined: the call is not traced. */
   readonly trace: AttemptTrace | undefined
 }

@@ -1,7 +1,3 @@
-/**
- * A call's attempts: failed ones keep their time, and the answering one counts until it is
- * reported. All calls' bodies share one budget.
- */
 import { expect, test } from 'bun:test'
 import { scanJsonObject } from '../wire/json-splice.ts'
 import { BodyBudget, beginAttempt, toOutcome } from './call.ts'

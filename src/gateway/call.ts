@@ -1,7 +1,4 @@
-/**
- * One call from its first header to its end: ids, clock, the stages' results, the log of its
- * attempts, and its body's memory. Decides nothing and knows no stage.
- */
+/** State of one call: ids, clock, results of the stages, attempts, and the memory of its body. */
 import type { AttemptFailure, CallAttempt, CallCredential, CallOutcome } from '../core/call.ts'
 import { callsUnderWay } from '../core/calls-under-way.ts'
 import type { Stopwatch, Timekeeper } from '../core/clock.ts'
@@ -20,49 +17,41 @@ import type { Caller, Ticket } from './ports.ts'
 export interface Call {
   readonly id: CallId
   readonly dialect: Dialect
-  /** The caller's headers, and the signal that the client left. */
   readonly request: Pick<HttpRequest, 'headers' | 'signal'>
-  /** Milliseconds since the Unix epoch. */
   readonly startedAt: number
-  /** The same time on the clock's monotonic `elapsed` scale. */
+  /** `startedAt` on the clock's monotonic `elapsed` scale. */
   readonly begunAt: number
   readonly trace: CallTrace | undefined
   /**
-   * Released when streaming starts, otherwise when the call ends; until then another target may be
-   * asked.
+   * Released when streaming starts or when the call ends. Until then, another target can be asked.
    */
   readonly body: HeldBody
-  /** The gateway's own answer headers: the call's id, and after admission its limits. */
+  /** The gateway's own answer headers: the call's id, and the limits after admission. */
   readonly headers: Record<string, string>
   readonly attempts: AttemptLog
-  /** Undefined until authenticated. */
   caller: Caller | undefined
-  /** Undefined until accepted. */
   accepted: AcceptedRequest | undefined
-  /** Undefined until found, or when the account has no such gate. */
+  /** Undefined until found, and when the account has no such gate. */
   gate: Gate | undefined
-  /** Undefined until admitted. From then on the call is always settled. */
+  /** Undefined until admitted. An admitted call is always settled. */
   admission: Admission | undefined
   /** Set by `settle`; resolves when the call is in the journal. */
   settled: Promise<void> | undefined
 }
 
-/** Data of a call after admission. */
 export interface Admission {
   readonly ticket: Ticket
-  /** Estimated from the body. */
   readonly inputTokens: number
-  /** Tokens. Undefined: the call sets no limit. */
+  /** Tokens. Undefined: the request sets no limit. */
   readonly outputCap: number | undefined
-  /** The gate whose usual output this call updates, if any. */
+  /** The gate whose output estimate this call updates, if any. */
   readonly teaches: Gate | undefined
-  /** Tools that the request asks the provider to run. */
   readonly tools: readonly ToolKind[]
   /** Options of the request that change the price. */
   readonly otherPrices: readonly OtherPrice[]
 }
 
-/** A call that will be recorded, however it ends. */
+/** A call that is recorded however it ends. */
 export interface AdmittedCall extends Call {
   caller: Caller
   accepted: AcceptedRequest
@@ -73,7 +62,7 @@ export function isAdmitted(call: Call): call is AdmittedCall {
   return call.admission !== undefined
 }
 
-/** Caller and request must be known by now. */
+/** @param call authenticated and accepted */
 export function toAdmitted(call: Call, admission: Admission): AdmittedCall {
   call.admission = admission
   const { headers } = admission.ticket
@@ -81,28 +70,23 @@ export function toAdmitted(call: Call, admission: Admission): AdmittedCall {
   return call as AdmittedCall
 }
 
-/** The attempts of a call, and the target that decides its record. */
 export interface AttemptLog {
-  /** In order. */
   readonly list: AttemptRecord[]
-  /** `provider/model` asked last, or the one whose failure ends the call. */
+  /** `provider/model` of the latest attempt, or of the attempt whose failure ends the call. */
   target: string | null
-  /** The owner of the target's credential. */
   credential: CallCredential | null
-  /** On the clock's `elapsed` scale. */
+  /** Milliseconds on the clock's `elapsed` scale. */
   firstByteAt: number | null
-  /** Targets that could not continue the conversation, because another one sealed its reasoning. */
+  /** Targets that were skipped because another target sealed the reasoning in the conversation. */
   skipped: readonly string[]
 }
 
 export interface CallPorts {
   readonly clock: Pick<Timekeeper, 'now' | 'elapsed'>
   readonly bodyBudget: BodyBudget
-  /** Undefined: no observer; a call then skips this work. */
   readonly observer?: CallObserver | undefined
 }
 
-/** @param id defaults to a new id */
 export function beginCall(
   { clock, bodyBudget, observer }: CallPorts,
   request: HttpRequest,
@@ -155,19 +139,17 @@ export function beginAttempt(
   }
 }
 
-/** The upstream's work is not used, but it may charge for what it read and wrote. */
 export function giveUpAttempt(clock: Stopwatch, attempt: AttemptRecord): void {
   if (attempt.failedAt !== null) return
   attempt.failedAt = clock.elapsed()
   attempt.isGivenUp = attempt.isSent && !hasRefused(attempt)
 }
 
-/** True if it answered with an error status. */
+/** True when the upstream answered with an error status, so it does not charge. */
 export function hasRefused({ status }: AttemptRecord): boolean {
   return status !== null && (status < 200 || status > 299)
 }
 
-/** @param call `begunAt` on the clock's `elapsed` scale */
 export function toOutcome(
   clock: Stopwatch,
   call: { readonly begunAt: number; readonly attempts: readonly AttemptRecord[] },
@@ -183,18 +165,17 @@ export function toOutcome(
   }
 }
 
-/** The parts of a call's end that its last attempt decides. */
+/** Fields of the call's record that depend on the last attempt. */
 export interface AttemptsEnd {
   readonly outcome: CallOutcome
-  /** The kind of the failure. */
   readonly errorKind: ErrorKind | null
-  /** `provider/model` that answered, or was asked last. */
+  /** `provider/model` that answered, or else the last attempt's. */
   readonly target: string | null
-  /** On the clock's `elapsed` scale. */
+  /** Milliseconds on the clock's `elapsed` scale. */
   readonly begunAt: number
 }
 
-/** Stored only when there was more than one attempt; otherwise undefined. */
+/** Undefined for a single attempt, because the record's own columns describe it. */
 export function toAttemptDetails(
   clock: Stopwatch,
   attempts: readonly AttemptRecord[],
@@ -217,7 +198,6 @@ export function toAttemptDetails(
   })
 }
 
-/** The attempt whose answer began and broke off. */
 function findBroken(
   attempts: readonly AttemptRecord[],
   { outcome, target }: AttemptsEnd,
@@ -232,12 +212,10 @@ function toBroken({ errorKind }: AttemptsEnd): AttemptFailure | null {
   return errorKind === null ? null : { kind: errorKind, code: null }
 }
 
-// Memory for request bodies of the process.
-
-/** Bodies are read or sent within moments, so a retry after a second usually succeeds. */
+/** Other bodies are read or sent within moments, so a retry after a second usually succeeds. */
 const RETRY_SECONDS = '1'
 
-/** The limit for all callers together. Must not know the contents nor the senders. */
+/** The process-wide memory limit for request bodies. */
 export class BodyBudget {
   readonly #maxBytes: number
   #heldBytes = 0
@@ -250,7 +228,6 @@ export class BodyBudget {
     return this.#heldBytes
   }
 
-  /** Starts a reservation of 0 bytes. */
   open(): HeldBody {
     return new HeldBody(this)
   }
@@ -271,7 +248,7 @@ export class BodyBudget {
   }
 }
 
-/** One call's body: its reservation in the budget, and its memory once it is read. */
+/** The body of one call: its reservation in the budget, and its memory after reading. */
 export class HeldBody {
   readonly #budget: BodyBudget
   #bytes = 0
@@ -284,8 +261,7 @@ export class HeldBody {
 
   /**
    * Reserves bytes before they are read.
-   * @throws GatewayError `unavailable`, with `retry-after`; `request_timeout` after `release`,
-   * because the rest of such a body belongs to no call
+   * @throws GatewayError `unavailable`, with `retry-after`; `request_timeout` after `release`
    */
   take(bytes: number): void {
     if (this.#isReleased) throw new GatewayError('request_timeout', 'The call has ended.')
@@ -293,12 +269,12 @@ export class HeldBody {
     this.#bytes += bytes
   }
 
-  /** Takes over the memory of the read body, so that `release` frees it too. */
+  /** Takes ownership of the body's memory, so `release` frees that memory too. */
   own(text: JsonObject): void {
     if (!this.#isReleased) this.#text = text
   }
 
-  /** Call when no stage reads the body and all of it is sent. Idempotent. */
+  /** Called when no stage reads the body and all of it is sent. Idempotent. */
   release(): void {
     this.#isReleased = true
     const memory = this.#text?.letGo()

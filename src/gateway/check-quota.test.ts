@@ -1,4 +1,3 @@
-/** Whose quota a call needs is decided by where it may go. */
 import { expect, test } from 'bun:test'
 import { GatewayError } from '../core/errors.ts'
 import { countsForQuota, reserveQuota } from './check-quota.ts'
@@ -62,6 +61,6 @@ test('usage that the account pays for itself does not count for its quota', () =
   for (const target of ['lab/owned/x', 'ownedx/y', null])
     for (const credential of ['platform', null] as const)
       expect(countsForQuota(target, credential)).toBe(true)
-  // Beside the model a target was asked that the platform pays for.
+  // A platform target was asked too, so the call counts.
   expect(countsForQuota('owned/mine', 'platform')).toBe(true)
 })

@@ -1,7 +1,6 @@
 /**
- * Stage between plan and attempt: keeps the targets that may get the ids in the request, that have
- * a known price if a limit is in money, and that fit in the account's quota. Knows no provider, and
- * not where prices come from.
+ * Stage between plan and attempt: keeps the targets that may get the ids in the request, have a
+ * known price if a limit is in money, and fit into the account's quota.
  */
 import type { CallCredential } from '../core/call.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -20,14 +19,12 @@ import { siblingOf } from './target-cost.ts'
 
 export interface QuotaPorts {
   readonly limits: Pick<Limits, 'priceDemand'>
-  /** Undefined: no prices are known. */
   readonly prices?: Prices | undefined
 }
 
 /**
- * Returns the plan with the allowed targets. Returns a promise only when other nodes have to be
- * asked.
- * @throws GatewayError (or rejects with it) with the reason when none is left
+ * Returns a promise only when this node has to ask other nodes.
+ * @throws GatewayError (or rejects with it) when no target is left
  */
 export function checkQuota(
   ports: QuotaPorts,
@@ -43,9 +40,9 @@ export function checkQuota(
   )
 }
 
-// Usage without a known price could not count against a limit in money.
+// Usage without a known price cannot count against a limit in money.
 
-/** @throws GatewayError `invalid_request` with the code `price_unknown` when none is left */
+/** @throws GatewayError `invalid_request` with the code `price_unknown` when no target is left */
 function keepPriced(
   { limits, prices }: QuotaPorts,
   caller: Caller,
@@ -83,9 +80,6 @@ function keepThosePriced(
     : priceUnknown(refused, who)
 }
 
-/**
- * The member of the request that may select a model of the target's provider without a known price.
- */
 function findUnpriced(
   prices: Prices | undefined,
   { name, modelMembers }: Target,
@@ -104,7 +98,6 @@ interface PricedCall {
   readonly accountId: AccountId
 }
 
-/** A plan's quota does not count targets that the account pays for itself. */
 function whoDemands({ budget, plan }: PriceDemand, { name, owner }: Target): string | undefined {
   if (budget !== undefined) return budget
   return countsForQuota(name, owner === 'account' ? 'own' : 'platform') ? plan : undefined
@@ -139,10 +132,9 @@ function surchargeUnknown(member: string, who: string): GatewayError {
 }
 
 /**
- * The allowed targets: when the quota is used up, only those that the account pays for itself.
- * Returns a promise only when other nodes have to be asked.
+ * When the quota is used up, keeps only the targets that the account pays for itself.
  * @throws GatewayError `quota_exceeded`, or `rate_limited` while the rest of the quota is reserved,
- * when none is left
+ * when no target is left
  */
 export function reserveQuota(
   ticket: Ticket,
@@ -167,11 +159,9 @@ function isPlatforms({ name, owner }: Target): boolean {
 }
 
 /**
- * Whether the platform pays for a call to a target. A quota does not count calls that the account
- * pays for itself.
  * @param target `provider/model`, or `owned/<slug>` for the account's own model
- * @param credential the owner of the credential used or to be used; `platform` also when a platform
- * target lost to it; null when none was asked, and in rows of older versions
+ * @param credential `platform` also when a platform target was asked and lost; null when no target
+ * was asked, and in rows of older versions
  */
 export function countsForQuota(target: string | null, credential: CallCredential | null): boolean {
   return credential === null

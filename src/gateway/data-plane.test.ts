@@ -1,4 +1,3 @@
-/** The envelope that a client expects at a path that exists or not, and the endpoint it means. */
 import { expect, test } from 'bun:test'
 import { CALL_ENDPOINTS } from '../wire/dialects.ts'
 import { envelopeOf, findMisplaced } from './data-plane.ts'
@@ -40,7 +39,7 @@ test.each([
   ['/alt/chat/completions', '/alt/v1/chat/completions'],
   ['/v1/responses/', '/v1/responses'],
   ['/any/openai/v1/embeddings', '/v1/embeddings'],
-  // The address of an endpoint was given where its base address belongs.
+  // The client was configured with an endpoint's address as the base address.
   ['/v1/chat/completions/chat/completions', '/v1/chat/completions'],
   ['/v1/responses/chat/completions', '/v1/chat/completions'],
   ['/v1/messages/v1/messages', '/v1/messages'],
@@ -55,7 +54,7 @@ test.each([
   '/v1/responses/resp_1',
   '/v1/chat',
   '/',
-  // A gate and a tag of these names.
+  // A gate and a tag with the names of endpoints.
   '/v1/gates/messages',
   '/v1/tags/responses/',
 ])('%s is meant for no endpoint', (path) => {

@@ -1,7 +1,4 @@
-/**
- * The data plane's routes: which path speaks which dialect (design §4). Must not know how requests
- * are served.
- */
+/** The routes of the data plane: which path speaks which dialect. */
 import { type ErrorKind, GatewayError } from '../core/errors.ts'
 import type { HeaderFields } from '../net/fields.ts'
 import type { Answer, HttpRequest } from '../net/messages.ts'
@@ -14,7 +11,7 @@ import { type ModelShape, speaksMessages } from './models/model-shapes.ts'
 import { createPipeline, type PipelinePorts } from './pipeline.ts'
 import { refuse } from './refuse.ts'
 
-/** Each endpoint with its path after the base address, for messages to clients. */
+/** `end` is the path after the base address, which messages to clients repeat. */
 const ENDPOINTS = Object.entries(CALL_ENDPOINTS).map(([path, dialect]) => ({
   path,
   dialect,
@@ -23,8 +20,8 @@ const ENDPOINTS = Object.entries(CALL_ENDPOINTS).map(([path, dialect]) => ({
 const VERSION = /^v\d$/
 
 /**
- * Guesses the intended endpoint of a wrong path, for clients with a wrong base address: the
- * endpoint whose path ends in the same way.
+ * Guesses the intended endpoint of a wrong path by comparing the ends of paths, because clients
+ * often have a wrong base address.
  */
 export function findMisplaced(
   path: string,
@@ -38,8 +35,8 @@ export function findMisplaced(
 }
 
 /**
- * Whether a prefix is a base address. Names that accounts choose follow the version, for example a
- * gate named `messages`. An endpoint's own address is often used as the base by mistake.
+ * True when a prefix looks like a base address. Names that accounts choose follow the version, so
+ * `/v1/gates/messages` is not a wrong endpoint.
  */
 function isBase(path: string): boolean {
   const given = path.replace(/\/v\d$/, '')
@@ -52,7 +49,6 @@ function isBase(path: string): boolean {
 type Handler = (request: HttpRequest, addressOf?: ClientAddress) => Promise<Answer>
 
 export interface DataPlane {
-  /** The handler of a path, for every method. */
   find(path: string): Handler | undefined
 }
 
@@ -115,7 +111,6 @@ function refuseMethod(request: HttpRequest, envelope: Envelope, allow: string): 
   return refuseRoute('method_not_allowed', envelope, message, { allow })
 }
 
-/** A refusal because of the path or method alone. */
 export function refuseRoute(
   kind: ErrorKind,
   envelope: Envelope,
@@ -135,13 +130,12 @@ export function envelopeOf(pathname: string, headers?: HeaderFields): Envelope {
   if (first !== 'v1' || second === undefined) return 'flat'
   if (second === 'messages') return 'messages'
   if (!NESTED_FAMILIES.has(second)) return 'flat'
-  // Both families have files, models and skills; only one requires this header, and the other does
-  // not know it.
+  // OpenAI and Anthropic both have files, models and skills; only Anthropic requires the header.
   return headers !== undefined && speaksMessages(headers) ? 'messages' : 'nested'
 }
 
 /**
- * Paths that OpenAI's clients know, offered here or not
+ * Paths of OpenAI's API, offered here or not
  * (https://platform.openai.com/docs/api-reference).
  */
 const NESTED_FAMILIES: ReadonlySet<string> = new Set([
@@ -178,12 +172,11 @@ const NESTED_FAMILIES: ReadonlySet<string> = new Set([
   'videos',
 ])
 
-/** Cache of one: clients repeat the same path. */
+/** Clients repeat the same path, so a cache of one entry is enough. */
 let newest = { url: '', path: '' }
 
 /**
- * The path of a request, without parsing the whole URL, which would cost more than the rest of the
- * routing.
+ * Cuts the path out of the URL, because parsing the URL costs more than the rest of the routing.
  * @param url absolute; only the path when `Host` is missing or unusable
  */
 export function pathOf(url: string): string {

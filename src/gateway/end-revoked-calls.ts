@@ -1,7 +1,6 @@
 /**
- * Ends running calls whose key or session is no longer valid, by checking all of them periodically,
- * so that calls and events have no cost. Must not know why a key is invalid, nor how nodes learn of
- * it.
+ * Ends running calls whose key or session has become invalid. All calls are checked periodically,
+ * so a call and its events have no cost.
  */
 import type { Timekeeper } from '../core/clock.ts'
 import { isSessionId, type SessionId } from '../core/ids.ts'
@@ -11,21 +10,17 @@ import type { KeyStore } from './ports.ts'
 export interface RevokedCallsOptions {
   readonly clock: Pick<Timekeeper, 'every'>
   readonly keys: Pick<KeyStore, 'find'>
-  /** Undefined: no call uses a session. */
   readonly sessions?: SessionStore | undefined
   readonly deadlines: Pick<Deadlines, 'revoke'>
-  /** The longest time that a call continues after its key is revoked, in milliseconds. */
   readonly withinMs: number
 }
 
 export interface SessionStore {
-  /** @returns the ids that are still valid; rejects when this cannot be determined */
+  /** Returns the ids that are still valid; rejects when the lookup fails. */
   findThere(ids: readonly SessionId[]): Promise<ReadonlySet<string>>
-  /** Called when the lookup fails; calls continue until it succeeds. */
   reportFailure(cause: unknown): void
 }
 
-/** @returns a function that stops the checks */
 export function endRevokedCalls({
   clock,
   keys,

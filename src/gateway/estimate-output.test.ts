@@ -1,4 +1,3 @@
-/** The cap is read from no more than the top level, and none can make the estimate absurd. */
 import { expect, test } from 'bun:test'
 import type { Dialect } from '../wire/dialect.ts'
 import { scanJsonObject } from '../wire/json-splice.ts'

@@ -1,15 +1,11 @@
-/**
- * Estimates a call's output tokens: its limit, or the usual output of its gate's calls. Must not
- * know the caller, nor any price.
- */
+/** Estimates a call's output tokens from its limit, or else from recent calls of its gate. */
 import { formOfDialect } from '../core/dialects.ts'
 import type { Gate } from '../core/gate.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
 import type { ReadSpoken } from '../wire/gate-defaults.ts'
 
-/** More than any model writes; a larger limit is treated as none. */
+/** Larger than any model's output, so a larger limit counts as no limit. */
 const MAX_OUTPUT_TOKENS = 1_000_000
-/** The members that limit an answer's length. Each dialect has one, OpenAI's chat has two. */
 const OUTPUT_CAPS = ['max_completion_tokens', 'max_output_tokens', 'max_tokens']
 /** The number of answers requested, each as long as the limit allows. */
 const ANSWERS = 'n'
@@ -17,20 +13,19 @@ const ANSWERS = 'n'
 export interface OutputEstimate {
   /** Tokens. Undefined: the call sets no limit. */
   readonly cap: number | undefined
-  /** Tokens of a call without a limit, estimated from the gate's recent calls; otherwise 0. */
+  /** Estimated tokens of a call without a limit; otherwise 0. */
   readonly usualTokens: number
-  /** The gate whose usual output this call updates, if any. */
+  /** The gate whose output estimate this call updates, if any. */
   readonly teaches: Gate | undefined
 }
 
 interface AskedOutput {
   readonly dialect: Dialect
   readonly body: AcceptedRequest['body']
-  /** Undefined: no such gate. */
   readonly gate: Gate | undefined
 }
 
-/** @param usualOutput undefined: unknown for all gates */
+/** @param usualOutput undefined: no estimates are available */
 export function estimateOutput(
   usualOutput: UsualOutput | undefined,
   { dialect, body, gate }: AskedOutput,
@@ -41,22 +36,21 @@ export function estimateOutput(
     return { cap, usualTokens: 0, teaches: undefined }
   const answers = readAnswers(body)
   const usualTokens = Math.min(MAX_OUTPUT_TOKENS, usualOutput.of(gate) * answers)
-  // Some targets ignore the number of answers, so several are not a usable sample of one.
+  // Some targets ignore `n`, so a call with several answers is not a sample.
   return { cap, usualTokens, teaches: answers === 1 ? gate : undefined }
 }
 
 /** Default until a gate's first sample. */
 const UNKNOWN_TOKENS = 500
-/** Weights of the newest sample. The average rises faster than it falls. */
+/** Weights of the newest sample. The average rises faster than it falls, to avoid overspending. */
 const RISE = 1 / 2
 const FALL = 1 / 16
 
-/** Moving averages of the output of each gate's calls without a limit, as seen by this process. */
+/** Moving averages per gate, of this process only. */
 export class UsualOutput {
-  /** A changed gate is a new object, because it may have other targets. */
+  /** A changed gate is a new object, so its estimate starts anew with its new targets. */
   readonly #byGate = new WeakMap<Gate, number>()
 
-  /** Tokens of one answer, a whole number. */
   of(gate: Gate): number {
     return Math.ceil(this.#byGate.get(gate) ?? UNKNOWN_TOKENS)
   }
@@ -71,10 +65,8 @@ export class UsualOutput {
 }
 
 /**
- * The limit for all requested answers together, or the gate's default where it applies.
- * @param readSpoken the dialect's; undefined: gate defaults have no effect there
- * @param gate undefined: no such gate
- * @returns undefined: no limit
+ * @param readSpoken undefined: the dialect has no gate defaults
+ * @returns the limit for all requested answers together; undefined: no limit
  */
 export function readOutputCap(
   body: AcceptedRequest['body'],
@@ -90,15 +82,14 @@ export function readOutputCap(
 }
 
 function readAnswers(body: AcceptedRequest['body']): number {
-  // Bounded, because an infinite number of answers of 0 tokens each would give NaN.
+  // Bounded, because an infinite number of answers with 0 tokens each would give NaN.
   const answers = readNumber(body, ANSWERS) ?? readNumberInText(body, ANSWERS)
   return Math.min(MAX_OUTPUT_TOKENS, Math.max(1, Math.ceil(answers ?? 1)))
 }
 
 /**
- * A target obeys one of the two members, so the greater one counts; otherwise a small second one
- * would avoid the reservation. Names that the dialect lacks are ignored, because no target gets
- * them.
+ * The target obeys only one of two members, so the greater value counts: otherwise a small second
+ * member would avoid the reservation.
  */
 function readGreatestCap(
   body: AcceptedRequest['body'],

@@ -1,4 +1,3 @@
-/** Media count at a flat rate, and everything else by its bytes. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { estimateInputTokens } from './estimate-tokens.ts'

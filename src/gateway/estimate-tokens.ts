@@ -1,20 +1,16 @@
-/**
- * Estimates the tokens of a text or a request's body from its bytes. Must not know the caller, nor
- * any price.
- */
+/** Estimates input tokens from the bytes of a text or of a request body. */
 import type { AcceptedRequest } from '../wire/dialect.ts'
 
-/** English text; the JSON around it compensates for languages that need more tokens. */
+/** English text; the JSON around a prompt compensates for languages that need more tokens. */
 const BYTES_PER_TOKEN = 4
 
-/** A whole number. */
 export function estimateTextTokens(bytes: number): number {
   return Math.ceil(bytes / BYTES_PER_TOKEN)
 }
 
-/** A large picture; a minute of speech or a page of a document is similar. */
+/** A large picture; a minute of speech or a page of a document costs about as much. */
 const TOKENS_PER_MEDIUM = 1_500
-/** A shorter text counts no more as text than as a medium. */
+/** A shorter text costs at most as much as a medium, so it counts as text. */
 const SMALLEST_MEDIUM_BYTES = TOKENS_PER_MEDIUM * BYTES_PER_TOKEN
 /** The members in which the dialects put media, and never prompts. */
 const MEDIA_MEMBERS = ['data', 'url', 'image_url', 'file_data', 'file_url']
@@ -25,9 +21,7 @@ const COLON = 0x3a
 const SPACE = 0x20
 const BACKSLASH = 0x5c
 
-/**
- * The tokens that a model reads of the body. Media count at a flat rate instead of as base64 text.
- */
+/** Media count at a flat rate instead of as base64 text. */
 export function estimateInputTokens({ bytes }: Pick<AcceptedRequest['body'], 'bytes'>): number {
   let textBytes = bytes.byteLength
   let media = 0
@@ -44,9 +38,8 @@ export function estimateInputTokens({ bytes }: Pick<AcceptedRequest['body'], 'by
 }
 
 /**
- * The start of the next quote-free run that is long enough for a medium; base64 contains no quotes.
- * Searches backwards from where such a run would end, and so skips nearly all bytes of ordinary
- * text.
+ * The start of the next quote-free run that is long enough for base64 media. The search begins
+ * where such a run would end, so it skips most bytes of ordinary text.
  */
 function longRun(bytes: Uint8Array, from: number): number {
   let start = from
@@ -58,7 +51,7 @@ function longRun(bytes: Uint8Array, from: number): number {
   return -1
 }
 
-/** Whether the string at `start` is the value of a member that holds media. */
+/** True when the string at `start` is the value of a media member. */
 function isMediaMember(bytes: Uint8Array, start: number): boolean {
   let at = start - 1
   while ((bytes[at] ?? 0) <= SPACE && at > 0) at -= 1
@@ -69,18 +62,17 @@ function isMediaMember(bytes: Uint8Array, start: number): boolean {
   return MEDIA_MEMBERS.some((name) => endsWithName(bytes, end, name))
 }
 
-/** @param end index of the name's closing quote */
 function endsWithName(bytes: Uint8Array, end: number, name: string): boolean {
   const start = end - name.length - 1
   if (start < 0 || bytes[end] !== QUOTE || bytes[start] !== QUOTE) return false
-  // The quote is escaped, so it is inside a longer name.
+  // An escaped quote is part of a longer name.
   if (bytes[start - 1] === BACKSLASH) return false
   for (let index = 0; index < name.length; index++)
     if (bytes[start + 1 + index] !== name.charCodeAt(index)) return false
   return true
 }
 
-/** Checks the beginning, middle and end: prose has a space in each. */
+/** Checks the beginning, the middle and the end: prose contains a space in each sample. */
 function isBase64(bytes: Uint8Array, start: number, end: number): boolean {
   const middle = (start + end) >> 1
   return [start, middle, end - SAMPLE_BYTES].every(

@@ -1,24 +1,18 @@
-/**
- * Models that a request names besides its target's, for providers that fall back to another model.
- * Must not know any price, nor a provider by name.
- */
+/** Models that a request names besides its target's, for providers with their own fallback. */
 import type { JsonObject } from '../wire/json-splice.ts'
 import { isRecord } from '../wire/read-json.ts'
 import { askingMember } from '../wire/request-fields.ts'
 
 export interface NamedModels {
   readonly member: string
-  /** `SOME_MODEL` when the request leaves the choice to the provider. */
+  /** `SOME_MODEL` when the provider chooses. */
   readonly models: readonly string[]
 }
 
-/**
- * Not a real model's name: stands for a model that the provider chooses, which no price table
- * lists.
- */
+/** Placeholder for a model that the provider chooses. No price table lists this name. */
 export const SOME_MODEL = '(some model)'
 
-/** More than any provider accepts. */
+/** Larger than any provider's limit. */
 const MAX_MODELS = 10
 
 export function readNamedModels(
@@ -44,8 +38,8 @@ function toModels(value: unknown): readonly string[] {
 }
 
 /**
- * An entry of a list is a name, or an object with one; another speed counts as another name,
- * because its price differs.
+ * A list contains names, or objects with a name and a speed. A model costs more at another speed,
+ * so the speed becomes part of the name.
  */
 function nameOf(entry: unknown): string {
   if (typeof entry === 'string') return entry

@@ -1,8 +1,4 @@
-/**
- * The hot path, top to bottom: authenticate, acquire a slot, accept, find the gate, admit, plan,
- * check the quota per target, attempt, relay, settle. Each stage returns what it finds. Relaying
- * settles the call before its last byte goes out.
- */
+/** The hot path, top to bottom. Relaying settles the call before the last byte goes out. */
 
 import type { Timekeeper } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -28,21 +24,17 @@ import { type LatePorts, relayLate } from './relay/relay-late.ts'
 export interface PipelinePorts extends CallPorts, PlanPorts, AskPorts, LatePorts {
   readonly clock: Timekeeper
   readonly keys: KeyStore
-  /** Undefined: there are no other nodes. */
   readonly freshness?: Freshness | undefined
   readonly gates: GateStore
   readonly limits: Limits
   readonly bodyLimits: BodyLimits
-  /** Undefined: refused calls are not stored. */
   readonly refusals?: Refusals | undefined
-  /** Called for failures inside the gateway itself. */
   readonly reportFailure: (error: GatewayError, callId: CallId) => void
 }
 
-/** A call whose caller is already authenticated. */
+/** A call with an authenticated caller. */
 export interface KnownCall {
   readonly caller: Caller
-  /** Defaults to a new id. */
   readonly id?: CallId
 }
 
@@ -64,7 +56,8 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       const caller =
         known?.caller ?? authenticate(ports, request.headers, addressOf, dialect.keyHeader)
       call.caller = caller
-      // Before the body is read, so that a key cannot hold more bodies than its concurrent calls.
+      // The slot is acquired before the body is read, so a key holds at most as many bodies as
+      // slots.
       slot = ports.limits.acquireSlot(caller, call.begunAt)
       const accepted = await accept(ports, request, call)
       call.accepted = accepted
@@ -97,7 +90,7 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
 }
 
 /**
- * Counting past usage may take seconds after an outage of the store.
+ * Counting past usage takes seconds after an outage of the store.
  * @throws GatewayError `unavailable` at the call's deadline
  */
 async function waitInTime(

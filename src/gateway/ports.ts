@@ -1,7 +1,4 @@
-/**
- * The ports of the hot path, implemented by store/, ledger/, snapshots/, limits/ and cluster/ and
- * connected in run/.
- */
+/** Ports of the hot path; `run/` connects the implementations. */
 import type { TokenRules } from '../core/access-token.ts'
 import type { CallRecord } from '../core/call.ts'
 import type { Cost, OtherPrice, ToolKind, ToolUses } from '../core/cost.ts'
@@ -16,18 +13,15 @@ export interface Caller {
   readonly accountId: AccountId
   readonly keyId: KeyId
   readonly limits: KeyLimits
-  /**
-   * Identifies the key (by its hash) or session whose revocation ends the call. Undefined: not
-   * checked.
-   */
+  /** The key's hash or session id, for revocation during a call. Undefined: not checked. */
   readonly owner?: string | undefined
-  /** Authenticated with the text that the key had before it was rotated, which expires soon. */
+  /** True for a key's text from before its rotation, which expires soon. */
   readonly isOldText?: true
-  /** Set when the caller presented an access token. Undefined: full access. */
+  /** Rules of the presented access token. Undefined: the caller has full access. */
   readonly token?: TokenRules | undefined
 }
 
-/** Infinite: no limit. */
+/** `Infinity` means no limit. */
 export interface RateLimits {
   readonly requestsPerMinute: number
   /** Input and output together. */
@@ -35,113 +29,99 @@ export interface RateLimits {
   readonly concurrentCalls: number
 }
 
-/** Per key, from the account's plan. */
 export interface KeyLimits extends RateLimits {
-  /** For all keys of the account together. Undefined: unlimited. */
+  /** Shared by all keys of the account. Undefined: unlimited. */
   readonly account?: RateLimits | undefined
 }
 
 export interface KeyStore {
   /** In memory: no I/O. `sha256` is the hexadecimal hash of the presented key. */
   find(sha256: string): Caller | undefined
-  /** Records that the key was used; written to the store in batches. */
+  /** Records the time of use, which is written to the store in batches. */
   touch(keyId: KeyId, atMs: number): void
 }
 
 export interface GateStore {
-  /** In memory: no I/O. Exact, case-sensitive id within the account. */
+  /** In memory: no I/O. The id is case-sensitive. */
   find(accountId: AccountId, gateId: string): Gate | undefined
   list(accountId: AccountId): readonly Gate[]
 }
 
-/** Whether this node's keys, gates and credentials are up to date. */
+/** Freshness of this node's keys, gates and credentials. */
 export interface Freshness {
-  /** In memory: no I/O. Whether they may be used without asking. */
+  /** In memory: no I/O. */
   isFresh(): boolean
-  /** Resolves when this node is up to date. @throws GatewayError `unavailable` when that fails */
+  /** @throws GatewayError `unavailable` (rejects) when this node cannot be brought up to date */
   refresh(): Promise<void>
   /**
-   * @param accountId undefined: the caller is unknown here
+   * @param accountId undefined: this node does not know the caller
    * @throws GatewayError `unavailable` when a change of the account could not be read
    */
   assertKnown(accountId: AccountId | undefined): void
 }
 
-/** Data of a call before its target is asked. */
+/** Data of a call before a target is asked. */
 export interface CallAhead {
-  /** As the caller spelled it; may not exist. */
+  /** As the caller spelled it; the gate may not exist. */
   readonly gateId: string
-  /** Milliseconds since the Unix epoch; decides the period in which it counts. */
   readonly startedAtMs: number
-  /** Estimated maximum of tokens (admit.ts). */
+  /** Estimated maximum. */
   readonly estimatedTokens: number
-  /**
-   * Estimated output tokens in addition, for a call without an output limit. All limits reserve
-   * them. Default: 0.
-   */
+  /** Estimated output of a call without an output limit, reserved in addition. Default: 0. */
   readonly usualTokens?: number
-  /** Minimum reserved by limits in money, in billionths of a US dollar (admit.ts). Default: 0. */
+  /** Minimum reservation in limits of money, in billionths of a US dollar. Default: 0. */
   readonly leastNanoUsd?: number | undefined
 }
 
 /** The usage of a completed call. */
 export interface Spent {
-  /** Input and output together; null: unknown, although there was an answer. */
+  /** Input and output together; null when an answer reported no usage. */
   readonly tokens: number | null
   readonly cost: Cost
-  /** False when the account paid for the call itself (`countsForQuota`). */
   readonly countsForQuota: boolean
-  /** On the scale of `Stopwatch.elapsed`. */
+  /** Milliseconds on the scale of `Stopwatch.elapsed`. */
   readonly endedAtMs: number
 }
 
-/** The reservations of an admitted call in its key's limits; settled exactly once. */
+/** The reservations of an admitted call, settled exactly once. */
 export interface Ticket {
-  /** `x-ratelimit-*` headers with the current values, computed on each read. */
+  /** `x-ratelimit-*` headers with current values, computed on each read. */
   readonly headers: Readonly<Record<string, string>>
   /**
-   * Reserves tokens and money in the account's quota. Returns a promise only when other nodes have
-   * to be asked.
-   * @returns the refusal; undefined: reserved
+   * Reserves tokens and money in the account's quota; resolves to the refusal, or undefined.
+   * Returns
+   * a promise only when this node has to ask other nodes.
    */
   reserveQuota(): GatewayError | undefined | Promise<GatewayError | undefined>
-  /** Releases the reservations and counts the usage. Only the first call has an effect. */
+  /** Releases the reservations and counts the usage. Later calls have no effect. */
   settle(spent: Spent): void
 }
 
-/** A concurrency slot, held before the body is read. */
+/** A concurrency slot. */
 export interface Slot {
-  /** Idempotent. */
   release(): void
 }
 
-/** The limits in money that need a known price of the call's target, by name, for the refusal. */
+/** Names of the limits in money, for the refusal of a target without a known price. */
 export interface PriceDemand {
-  /** Undefined: no budget needs one. */
   readonly budget: string | undefined
-  /** Undefined: the account's plan needs none. */
   readonly plan: string | undefined
 }
 
 export interface Limits {
-  /** Undefined: no limit needs a price. In memory: no I/O. */
+  /** In memory: no I/O. Undefined: no limit needs a price. */
   priceDemand(caller: Caller, gateId: string): PriceDemand | undefined
-  /** Whether any limit of such a call is in money. */
+  /** True when at least one limit of the call is in money. */
   limitsSpend(caller: Caller, gateId: string): boolean
   /**
-   * Acquires one of the key's (and the account's) concurrency slots until `admit`, before the body
-   * is read and without asking other nodes. Reserves nothing else. @param nowMs on the scale of
-   * `Stopwatch.elapsed`
+   * Acquires a slot of the key (and of the account) without asking other nodes.
+   * @param nowMs on the scale of `Stopwatch.elapsed`
    * @throws GatewayError `rate_limited` when `admit` would refuse too
    */
   acquireSlot(caller: Caller, nowMs: number): Slot
-  /**
-   * Reads the account's past usage, shortly after a start; `admit` has to wait for the promise.
-   * Undefined: known already. @throws GatewayError `unavailable` (rejects)
-   */
   whenReady(caller: Caller, gateId: string): Promise<void> | undefined
   /**
-   * Returns a promise only when other nodes have to be asked.
+   * Returns a promise only when this node has to ask other nodes.
    * @throws GatewayError (or rejects with it) `rate_limited` or `quota_exceeded`, with
    * `retry-after` and the rate-limit headers; `unavailable` when usage is unknown
    */
@@ -151,42 +131,35 @@ export interface Limits {
 export interface AskedPrice {
   /** Milliseconds since the Unix epoch. */
   readonly at: number
-  /** The call chooses a price above the list price, so the list price does not apply. */
+  /** The request chooses a price above the list price, so the list price is too low. */
   readonly isSurcharged?: boolean
 }
 
-/** The parts of a record that decide its price. */
+/** The fields of a record that decide its price. */
 export type PricedRecord = Pick<
   CallRecord,
   'accountId' | 'target' | 'usage' | 'startedAt' | 'outcome'
 >
 
-/** Prices of calls. */
 export interface Prices {
-  /** Whether usage of this target can be priced. */
+  /** True when usage of the target has a known price. */
   isPriced(accountId: AccountId, target: string, asked: AskedPrice): boolean
   /**
-   * The fee of one use of each tool at this target, in whole billionths of a US dollar; the usual
-   * fee when the provider's is unknown.
+   * Fees for one use of each tool, in whole billionths of a US dollar. An unknown fee of a provider
+   * is replaced by the usual fee.
    */
   feesOf(target: string, tools: readonly ToolKind[]): number
-  /** Undefined: currently unknown; the ledger asks again later. */
+  /** Undefined: the price is currently unknown; the ledger asks again later. */
   priceOf(
     call: PricedRecord & {
-      /**
-       * An owned model's prices when it was asked; they may have changed or been deleted since.
-       * Undefined: use the current prices.
-       */
+      /** An owned model's prices at the time of the attempt. Undefined: use the current prices. */
       readonly ownedPrices?: DeclaredPrices | undefined
-      /** A part of the usage is an estimate, and so is the cost. */
+      /** Part of the usage is an estimate, so the cost is an estimate too. */
       readonly isEstimated?: boolean
-      /** Options of the request that change the price. */
       readonly otherPrices?: readonly OtherPrice[]
-      /** The model that answered, by its name at the upstream. Undefined: not reported. */
       readonly answeredBy?: string | undefined
-      /** Tools that the provider was asked to run. */
       readonly tools?: readonly ToolKind[]
-      /** How often the provider ran each tool. */
+      /** Number of uses that the provider reported for each tool. */
       readonly toolUses?: ToolUses | undefined
     },
   ): Cost | undefined
@@ -195,47 +168,38 @@ export interface Prices {
 export interface Ledger {
   /**
    * Resolves when the record is in the journal file and survives the process.
-   * @throws GatewayError `unavailable` when it could not be written and the operator chose
-   * fail-closed.
+   * @throws GatewayError `unavailable` when writing fails and the operator chose fail-closed
    */
   record(call: CallRecord): Promise<void>
-  /**
-   * @throws GatewayError `unavailable` while the journal cannot be written and the operator chose
-   * fail-closed.
-   */
+  /** @throws GatewayError `unavailable` while writing fails and the operator chose fail-closed */
   assertWritable(): void
 }
 
-/** Stores calls that were refused before they were admitted. */
+/** The log of calls that were refused before admission. */
 export interface Refusals {
-  /** Returns immediately and never throws. */
   note(call: CallRecord): void
 }
 
 export interface Credential {
   /** The same object while the credential is unchanged. */
   readonly secret: Secret
-  /** Calls on an account's own credential do not count for its plan's quota. */
+  /** A plan's quota does not count calls on the account's own credential. */
   readonly owner: 'account' | 'platform'
 }
 
-/**
- * The credential of one target. Undefined secret: the server of an owned model needs none, and none
- * is sent.
- */
+/** Undefined secret: an owned model's server needs no credential. */
 export interface TargetCredential extends Omit<Credential, 'secret'> {
   readonly secret: Secret | undefined
 }
 
 export interface Credentials {
   /**
-   * In memory: no I/O. The account's own while it is active, else the platform's; undefined when
-   * there is neither.
-   * @throws GatewayError `provider_auth_failed` when the account's own cannot be decrypted; no
-   * other one is used instead
+   * In memory: no I/O. The account's own credential while active, else the platform's.
+   * @throws GatewayError `provider_auth_failed` when the account's own credential cannot be
+   * decrypted; no other credential is used instead
    */
   find(accountId: AccountId, providerId: string): Credential | undefined
-  /** Records that the account's own was used; written to the store in batches. */
+  /** Records the time of use, which is written to the store in batches. */
   touch(accountId: AccountId, providerId: string): void
 }
 
@@ -244,21 +208,19 @@ export interface UnusableTarget {
   readonly accountId: AccountId
   /** `provider/model`. */
   readonly target: string
-  /** The owner of the refused credential. */
+  /** Owner of the refused credential. */
   readonly owner: Credential['owner']
   readonly reason: TargetFault
-  /** The provider's status. */
   readonly status: number | null
 }
 
-/** Notifies the person who can act, once. Both methods return immediately. */
+/** Notifies the person who can act, once per fault. Both methods return immediately. */
 export interface UnusableTargets {
   note(unusable: UnusableTarget): void
-  /** The target has answered. */
   noteUsable(accountId: AccountId, target: string): void
 }
 
-/** An owned model in the form that calls use. */
+/** An owned model as calls use it. */
 export interface OwnedUpstream {
   readonly slug: string
   readonly provider: Provider & { readonly baseUrl: string }
@@ -266,8 +228,8 @@ export interface OwnedUpstream {
   readonly model: string
   readonly prices?: DeclaredPrices
   /**
-   * Undefined when the stored one cannot be decrypted: calls fail then, and no other credential is
-   * used.
+   * Undefined when the stored credential cannot be decrypted. Calls then fail without a fallback to
+   * another credential.
    */
   readonly credential: TargetCredential | undefined
 }

@@ -1,4 +1,4 @@
-/** How every refusal or failure before the first byte is sent, in the caller's error envelope. */
+/** Encodes every failure before the first byte in the caller's error envelope. */
 import { GatewayError, retryHint, toGatewayError } from '../core/errors.ts'
 import { UpstreamFailure } from '../net/upstream-failure.ts'
 import type { Envelope } from '../wire/dialect.ts'
@@ -7,11 +7,11 @@ import { type Call, isAdmitted } from './call.ts'
 import { refusalCodeOf } from './refused-call.ts'
 import { type SettlePorts, settle } from './settle/settle.ts'
 
-/** The status of a call whose client left before there was one. Never sent, only recorded. */
+/** Recorded when the client leaves before an answer; never sent. */
 const CLIENT_LEFT_STATUS = 499
 
 /**
- * Settles a call that ends without an upstream's answer; one that was not admitted is not settled.
+ * Settles an admitted call that ends without an upstream's answer.
  * @returns the error for the client
  */
 export async function settleRefused(

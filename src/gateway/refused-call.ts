@@ -1,4 +1,4 @@
-/** Reports a call that was refused before it was admitted, and stores it in the ledger's log. */
+/** Reports and stores calls that were refused before admission. */
 import type { CallRecord } from '../core/call.ts'
 import { callsUnderWay } from '../core/calls-under-way.ts'
 import type { Stopwatch } from '../core/clock.ts'
@@ -20,10 +20,7 @@ const FAILURES: ReadonlySet<ErrorKind> = new Set([
 /** Refused addresses are reported as the upstream's failure. */
 const ADDRESS_REFUSED = 'address_refused'
 
-/**
- * The code of a refusal by the gateway itself. Undefined: an upstream was sent the request, or
- * something failed.
- */
+/** Undefined when an upstream was sent the request, or when the gateway failed. */
 export function refusalCodeOf(
   { kind, code }: GatewayError,
   { attempts }: Pick<Call, 'attempts'>,
@@ -41,7 +38,6 @@ interface TurnedAway {
   /** Undefined when the request names no existing gate. */
   readonly gateId: GateId | undefined
   readonly refusalCode: string | undefined
-  /** Milliseconds since the Unix epoch. */
   readonly startedAt: number
   readonly durationMs: number
 }
@@ -66,7 +62,6 @@ function toRefusedCall({ kind, status, limit }: GatewayError, call: TurnedAway):
     durationMs: call.durationMs,
     usage: null,
     credential: null,
-    // No upstream was asked.
     cost: { nanoUsd: 0, status: 'exact', source: 'free' },
     refusals: 1,
     sentGateId:
@@ -76,16 +71,10 @@ function toRefusedCall({ kind, status, limit }: GatewayError, call: TurnedAway):
 
 export interface RefusalPorts {
   readonly clock: Stopwatch
-  /** Undefined: refused calls are not stored. */
   readonly refusals?: Refusals | undefined
-  /** Undefined: no observer. */
   readonly observer?: CallObserver | undefined
 }
 
-/**
- * A call that was refused before it was admitted is not settled, but its account and the observers
- * are notified.
- */
 export function tellRefusal(ports: RefusalPorts, error: GatewayError, call: Call): void {
   const { observer, clock, refusals } = ports
   const { id, startedAt, begunAt, dialect, caller, accepted, gate, trace } = call
@@ -96,7 +85,7 @@ export function tellRefusal(ports: RefusalPorts, error: GatewayError, call: Call
   callsUnderWay.end()
   const refusal = { id, dialect: dialect.id, keyId, kind, status, startedAt, durationMs }
   observer?.refuse({ ...refusal, refusalCode }, trace)
-  // Failures of the gateway itself are reported to the operator elsewhere.
+  // Failures of the gateway are reported to the operator elsewhere.
   if (caller === undefined || refusals === undefined || status >= 500) return
   refusals.note(
     toRefusedCall(error, {

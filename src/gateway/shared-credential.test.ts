@@ -1,7 +1,3 @@
-/**
- * Which vendors' tools a request asks for, held against a reading that rules nothing out by what
- * the body's scan has seen.
- */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { scanJsonObject } from '../wire/json-splice.ts'
@@ -9,7 +5,7 @@ import { findTools, HOSTED_TOOLS, WANTED } from './shared-credential.ts'
 
 const encoder = new TextEncoder()
 
-/** Types as they are written, texts that hold one or spell it in another way, and other words. */
+/** Types as written, texts that contain a type, types with escapes, and unrelated words. */
 const text = fc
   .constantFrom(
     ...['web_search', 'web_search_preview', 'container_auto', 'x_search', 'function', 'shell'],
@@ -28,7 +24,7 @@ const space = fc.constantFrom('', ' ', '\n\t')
 const { value, list } = fc.letrec<{ value: string; list: string; object: string }>((tie) => ({
   value: fc.oneof({ maxDepth: 3 }, text, tie('object'), tie('list')),
   list: fc.array(tie('value'), { maxLength: 3 }).map((items) => `[${items.join(',')}]`),
-  // Of two members of one name either may be the one that the vendor reads.
+  // A vendor may read either of two members with the same name.
   object: fc
     .array(fc.tuple(name, space, tie('value')), { maxLength: 3 })
     .map((members) => `{${members.map(([key, gap, json]) => `${key}${gap}:${gap}${json}`)}}`),

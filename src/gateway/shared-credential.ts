@@ -1,7 +1,6 @@
 /**
- * Which targets a request may use with the credential that all accounts share. Requests that select
- * other models than the gate's, or name objects in the provider's account, need the account's own
- * key. Must not know limits, nor a provider by name.
+ * Decides which targets may use a credential that all accounts share. Requests that select another
+ * model, or name objects in the provider's account, need the account's own key.
  */
 import { GatewayError } from '../core/errors.ts'
 import { MESSAGES_IDS } from '../wire/anthropic-messages/settings.ts'
@@ -13,8 +12,7 @@ import { RESPONSES_IDS } from '../wire/openai-responses/settings.ts'
 import { askingMember } from '../wire/request-fields.ts'
 import type { Target } from './plan/compile-target.ts'
 
-// Some providers let a body select more than the gate has chosen: other models, at uncounted
-// prices, or data of their account.
+// Some providers let a body select other models, at uncounted prices, or data of their account.
 
 /**
  * @throws GatewayError `invalid_request` with the code `provider_account_id` when no target is left
@@ -58,10 +56,10 @@ function findReaching(
 
 export const TOOLS = 'tools'
 
-/** OpenAI's: its items may contain tools, as `additional_tools` and `tool_search_output` do. */
+/** OpenAI's input items may contain tools (`additional_tools`, `tool_search_output`). */
 export const INPUT = 'input'
 
-/** Prefixes of the types of tools that providers run and charge for; a version may follow. */
+/** Prefixes of tool types that providers run and charge for; a version may follow the prefix. */
 export const HOSTED_TOOLS: readonly string[] = [
   'web_search',
   'file_search',
@@ -70,16 +68,16 @@ export const HOSTED_TOOLS: readonly string[] = [
   'image_generation',
   'document_library',
   'x_search',
-  // Writes another model's words, at that model's price.
+  // The advisor tool writes with another model, at the price of that model.
   'advisor',
-  // A shell's.
+  // The type prefix of a shell's container.
   'container_',
 ]
 
 /**
- * The types of the request's tools that begin with one of these prefixes; a caller's own function
- * may have such a name. Parses the tools only if one of the types may occur. When a member occurs
- * twice, the provider may read the other one, so all wanted types count.
+ * Lists the tool types in a request that begin with a prefix. A function of the caller may have
+ * such
+ * a name. If a member occurs twice, all wanted types count: the provider may read either member.
  * @param options `isInput`: search the items of the input too
  */
 export function findTools(
@@ -108,7 +106,7 @@ function toolsOfItems(items: readonly unknown[]): readonly unknown[] {
 }
 
 /**
- * A shell's own type does not say where it runs: the provider's is identified by its container
+ * A shell tool runs at the provider if it has a container
  * (https://developers.openai.com/api/docs/guides/tools-shell).
  */
 function typeOf(tool: unknown): unknown {
@@ -119,14 +117,13 @@ function typeOf(tool: unknown): unknown {
 const WITHOUT_INPUT = { isInput: false }
 const NO_TYPES: readonly string[] = []
 const NOTHING: readonly unknown[] = []
-/** Stands for a list of tools that its reader may interpret in two ways. */
+/** Result for a list of tools that readers may interpret in two ways. */
 const MEMBER_TWICE: readonly string[] = []
 const TOOLS_NAME = Buffer.from(`"${TOOLS}"`)
 const TYPE_NAME = Buffer.from('"type"')
 const SPACES = Buffer.from(' \n\r\t')
 const COLON = 0x3a
 
-/** Empty when no tool of such a type can occur. */
 function readTypes(
   body: AcceptedRequest['body'],
   name: string,
@@ -148,7 +145,8 @@ function readTypes(
 }
 
 /**
- * How often an unescaped `type` has such a prefix, anywhere in the body; much cheaper than parsing.
+ * Counts unescaped `type` members with such a prefix anywhere in the body, which is much cheaper
+ * than parsing.
  */
 function countWrittenTypes(raw: Uint8Array, types: readonly string[]): number {
   let count = 0
@@ -176,7 +174,7 @@ function skipSpaceBack(raw: Uint8Array, at: number): number {
   return before
 }
 
-/** Body scans look only for tools that are charged for. */
+/** The body scan looks only for tools that providers charge for. */
 function mayBeginSo({ mayBeginAsWanted }: AcceptedRequest['body'], types: readonly string[]) {
   return mayBeginAsWanted || types !== HOSTED_TOOLS
 }
@@ -185,7 +183,6 @@ function hasOneOf(raw: Uint8Array, types: readonly string[]): boolean {
   return types.some((type) => hasNeedle.call(raw, `"${type}`))
 }
 
-/** Why the caller may not use the provider's account, and what to do. */
 function describeShared(target: Pick<Target, 'isByToken'> | undefined): string {
   return target?.isByToken === true
     ? 'which an access token may not use: call with an API key'
@@ -193,13 +190,12 @@ function describeShared(target: Pick<Target, 'isByToken'> | undefined): string {
         'Set one (PUT /v1/provider-keys, or: gatehouse provider-keys set PROVIDER)'
 }
 
-// On a credential that accounts share, the id of a file, a vector store or a container could open
-// another account's object at the provider. The operator's account may name ids, because these
-// objects are its own.
+// With a shared credential, the id of a file, vector store or container could open another
+// account's object at the provider. The operator's own account owns these objects and may name ids.
 
 /**
- * A body is scanned for these while it is read. Text cannot contain such a name, because its quotes
- * are escaped.
+ * The body scan searches for these names. A JSON string cannot contain them unescaped, because its
+ * quotes are escaped.
  */
 export const WANTED = new Wanted(
   [...new Set([RESPONSES_IDS, CHAT_IDS, MESSAGES_IDS].flatMap(({ names }) => names))],
@@ -217,11 +213,11 @@ export function keepOwnIds(
 ): readonly Target[] {
   if (vendorIds === undefined || !targets.some(isShared)) return targets
   const { bytes, mayHaveWanted, memberCount } = request.body
-  // Nearly every call ends here.
+  // Nearly every call returns here.
   if (!mayHaveWanted) return targets
   const body: unknown = JSON.parse(decoder.decode(bytes))
   const member = vendorIds.find(body)
-  // When a member occurs twice, the provider may read either one.
+  // When a member occurs twice, the provider may read either value.
   if (member === undefined && memberCount === countMembers(body)) return targets
   const own = targets.filter((target) => !isShared(target))
   if (own.length > 0) return own
@@ -259,14 +255,17 @@ export function refuseOwnersAddresses(
     }
 }
 
-/** The whole address if it has no readable host. */
+/** Falls back to the whole address if the host is not readable. */
 function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).hostname : url
 }
 
-/** The beginning of the escapes of ASCII and Latin-1, such as é from a client that writes ASCII. */
+/** The beginning of escapes of ASCII and Latin-1, such as `\u00e9` for é. */
 const ESCAPE = Buffer.from('\\u00')
-/** Escapes of the characters in the names, without the last digit; no client needs these. */
+/**
+ * Escapes of the characters in the names, without the last digit. Clients have no reason to send
+ * these escapes.
+ */
 const NAME_ESCAPES = (
   [
     ['\\u003', 'aA'],
@@ -276,10 +275,10 @@ const NAME_ESCAPES = (
   ] as const
 ).map(([beginning, digits]) => ({ needle: Buffer.from(beginning), lasts: Buffer.from(digits) }))
 
-/** With more escapes, for example French text as ASCII, searching for each prefix is cheaper. */
+/** With more escapes, for example in French text as ASCII, searching for each prefix is cheaper. */
 const ESCAPES_LOOKED_AT = 64
 
-/** A member or tool type may be spelled with escapes. */
+/** True when a member or a tool type may be spelled with escapes. */
 function mayEscapeName(body: Uint8Array): boolean {
   let at = findNeedle.call(body, ESCAPE, 0)
   for (let looked = 0; at >= 0; looked += 1) {
@@ -301,7 +300,7 @@ function hasNameEscape(body: Uint8Array, from: number): boolean {
   return false
 }
 
-/** Called on the bytes directly: creating a view would cost more than the search. */
+/** Called on the bytes directly, because creating a `Buffer` view costs more than the search. */
 const hasNeedle = Buffer.prototype.includes
 const findNeedle = Buffer.prototype.indexOf
 
@@ -309,7 +308,6 @@ function isShared(target: Target): boolean {
   return target.isShared
 }
 
-/** Counts the members of all objects in a value. */
 function countMembers(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   const inner: readonly unknown[] = Object.values(value)

@@ -1,6 +1,6 @@
 /**
- * Finds the parts of a request that providers charge besides text at list price: service tiers,
- * speech and pictures, tools that they run themselves. Must not know the caller, nor any price.
+ * Finds the parts of a request that cost more than text at list price: service tiers, speech,
+ * pictures, and tools that the provider runs.
  */
 import {
   type CountedTool,
@@ -17,12 +17,11 @@ import { findTools, HOSTED_TOOLS, TOOLS } from './shared-credential.ts'
 
 interface PricingMember {
   readonly name: string
-  /** The values that do not change the price. */
+  /** Values that do not change the price. */
   readonly usual: ReadonlySet<unknown>
   readonly chooses: OtherPrice
 }
 
-/** Members that can change the price. */
 const PRICING_MEMBERS: readonly PricingMember[] = [
   { name: 'service_tier', usual: new Set(['auto', ...USUAL_TIERS]), chooses: 'tier' },
   // https://platform.claude.com/docs/en/build-with-claude/fast-mode
@@ -32,14 +31,14 @@ const PRICING_MEMBERS: readonly PricingMember[] = [
 ]
 /** Tiers below the list price; counting the list price is enough. */
 const CHEAPER = new Set<unknown>(['flex', 'batch'])
-/** Members that make a provider search; no dialect reports how often it did. */
+/** Members that make a provider search. No dialect reports how often. */
 const HOSTED_MEMBERS = ['web_search_options', 'search_parameters', 'plugins']
-/** Tools that write another model's words, at that model's price: their cost is unbounded. */
+/** Tools that write with another model at its own price, so the cost is unbounded. */
 const OTHER_MODELS = ['advisor']
 const NO_TOOLS: readonly ToolKind[] = []
 const WITH_INPUT = { isInput: true }
 
-/** Options of the request that change the price, also to a lower one. */
+/** Options of the request that raise or lower the price. */
 export function listOtherPrices(body: JsonObject): readonly OtherPrice[] {
   let others = NO_OTHERS
   for (const { name, usual, chooses } of PRICING_MEMBERS) {
@@ -51,10 +50,7 @@ export function listOtherPrices(body: JsonObject): readonly OtherPrice[] {
 
 const NO_OTHERS: readonly OtherPrice[] = []
 
-/**
- * The member by which a request chooses a price above the list price, so that the list price would
- * be too low.
- */
+/** The member by which a request chooses a price above the list price. */
 export function findSurcharge(body: JsonObject): string | undefined {
   for (const { name, usual } of PRICING_MEMBERS) {
     const asked = readText(body, name)
@@ -65,8 +61,9 @@ export function findSurcharge(body: JsonObject): string | undefined {
 }
 
 /**
- * The tools that a request asks the provider to run, which may not run them. Reads only the tools,
- * and only if one of the names occurs.
+ * The tools that a request offers to the provider, which may leave some unused. The tools are
+ * parsed
+ * only if a tool's name occurs in the body.
  */
 export function listHostedTools(body: JsonObject, dialect: Dialect): readonly ToolKind[] {
   const isCounted = isRelayed(dialect) && dialect.readToolUses !== undefined
@@ -84,7 +81,7 @@ function toAskedTools(
 }
 
 /**
- * One use of each tool, when the answer was not seen: too large to buffer, or abandoned.
+ * Assumes one use of each tool when the answer was too large to buffer, or abandoned.
  * @param reported uses that the provider did report: only web searches are in every report
  */
 export function atLeastOneEach(tools: readonly ToolKind[], reported?: ToolUses): ToolUses {
@@ -108,7 +105,7 @@ function isOffered(body: JsonObject, name: string): boolean {
 
 const MODALITIES = 'modalities'
 
-/** A token of speech or of a picture costs several times as much as one of text. */
+/** Speech and pictures cost several times as much per token as text. */
 function asksForMedia(body: JsonObject): boolean {
   const member = body.get(MODALITIES)
   if (member === undefined || body.type(member) !== 'array') return false

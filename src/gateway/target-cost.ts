@@ -1,7 +1,4 @@
-/**
- * The maximum cost of a call at any of its targets, estimated before any of them is asked. Knows no
- * provider, and not where prices come from.
- */
+/** Estimates the maximum cost of a call over all its possible targets. */
 import type { ToolKind } from '../core/cost.ts'
 import type { Gate, GateTarget } from '../core/gate.ts'
 import { MODEL_MEMBERS } from '../providers/define.ts'
@@ -12,13 +9,12 @@ import type { Caller, Limits, Prices } from './ports.ts'
 
 interface CostPorts {
   readonly limits: Pick<Limits, 'limitsSpend'>
-  /** Undefined: no prices are known. */
   readonly prices?: Prices | undefined
 }
 
 interface EstimatedCall {
   readonly call: AskingCall
-  /** Tools that the provider is asked to run; one use of each is counted. */
+  /** Each tool counts as one use. */
   readonly tools: readonly ToolKind[]
   readonly inputTokens: number
   /** The output limit in tokens, or the usual output. */
@@ -29,13 +25,12 @@ interface AskingCall {
   readonly caller: Caller
   readonly accepted: AcceptedRequest
   readonly gate: Gate | undefined
-  /** Milliseconds since the Unix epoch. */
   readonly startedAt: number
 }
 
 /**
- * In billionths of a US dollar; 0 when no limit is in money. The maximum, because the target that
- * will answer is unknown, and an average of cheap calls says nothing about expensive ones.
+ * Returns billionths of a US dollar; 0 when no limit is in money. The maximum counts, because the
+ * answering target is unknown and an average hides expensive calls.
  */
 export function maximumNanoUsd(
   { limits, prices }: CostPorts,
@@ -57,15 +52,15 @@ export function maximumNanoUsd(
   return most
 }
 
-/** Another model of the target's provider. */
+/** The name of another model of the target's provider. */
 export function siblingOf(target: string, model: string): string {
   return `${target.slice(0, target.indexOf('/'))}/${model}`
 }
 
-/** The gate's targets, and the one that the caller chooses. */
+/** The gate's targets, and the target that the caller chooses. */
 function listCandidates(gate: Gate, accepted: AcceptedRequest): readonly GateTarget[] {
   const chosen = findChosen(gate, accepted)
-  // A choice that is not a target's name is refused later and has no price.
+  // A choice that is not a target's name has no price, and a later stage refuses it.
   return chosen !== undefined && isTargetName(chosen.model)
     ? [chosen, ...gate.targets]
     : gate.targets

@@ -1,6 +1,6 @@
 /**
- * One attempt at one target: send, wait for the beginning of a usable answer, and record the
- * target's health.
+ * One attempt at one target: sends the request, waits for a usable beginning of the answer, and
+ * records the target's health.
  */
 
 import type { AttemptFailure } from '../../core/call.ts'
@@ -43,19 +43,18 @@ export interface AskPorts extends OutgoingPorts {
   readonly timeouts: ExchangeTimeouts
   readonly credentials: Credentials
   readonly breakers: CircuitBreakers
-  /** Undefined: unusable targets are not reported. */
   readonly unusable?: UnusableTargets | undefined
-  /** Undefined: only the catalog says which models reason. */
+  /** Undefined: only the catalog names the models that reason. */
   readonly reasoning?: SeenReasoning | undefined
   readonly addresses: Pick<AddressGuard, 'resolve' | 'locate' | 'avoid'>
-  /** Whether this process has no file descriptor left for a connection. Undefined: unknown. */
+  /** True when the process has no file descriptor left for a connection. Undefined: unknown. */
   readonly isOutOfHandles?: (() => boolean) | undefined
 }
 
 export interface Attempted {
   readonly target: Target
   readonly answer: BegunAnswer
-  /** Members of the request that had no effect with this target. */
+  /** Members of the request without effect at this target. */
   readonly ignored: readonly string[]
   /** Members of the request that were changed for this target without loss. */
   readonly adapted: readonly string[]
@@ -63,8 +62,7 @@ export interface Attempted {
 
 /**
  * @param signal aborts when this attempt is no longer needed
- * @throws GatewayError for the target's failure; UpstreamFailure `cancelled` when `signal` was
- * aborted
+ * @throws GatewayError for the target's failure; UpstreamFailure `cancelled` after an abort
  */
 export function askTarget(
   ports: AskPorts,
@@ -144,7 +142,7 @@ async function askOnce(
   }
 }
 
-/** A provider's own code may be any text. */
+/** A provider may send any text as its code, so only short names are recorded. */
 const CODE = /^[\w.-]{1,64}$/
 
 function toAttemptFailure({ kind, code }: GatewayError): AttemptFailure {
@@ -152,7 +150,7 @@ function toAttemptFailure({ kind, code }: GatewayError): AttemptFailure {
   return { kind, code: isReason ? code : null }
 }
 
-/** Vectors are not tokens that a model writes. */
+/** False for embeddings, because a model does not write vectors token by token. */
 function writesUnseen(
   { reasoning }: AskPorts,
   { dialect, accepted, caller }: AdmittedCall,
@@ -163,7 +161,6 @@ function writesUnseen(
   return reasoning?.has(caller.accountId, name) === true
 }
 
-/** Records the target in the call's record. */
 export function noteTarget(attempts: AttemptLog, target: Target): void {
   attempts.target = target.name
   attempts.credential = target.owner === 'account' ? 'own' : 'platform'
@@ -198,7 +195,6 @@ function openExchange(
     : openChecked(ports, input, one, outgoing)
 }
 
-/** Signs the request, and checks the addresses of its host. */
 async function openChecked(
   ports: AskPorts,
   input: Attempting,

@@ -1,7 +1,6 @@
 /**
- * Stage 5, attempt: asks the targets in order until one begins a usable answer. Nothing was
- * forwarded before that, so a failure still gets an HTTP status. Afterwards the call stays with the
- * target that answered.
+ * Stage 5, attempt: asks the targets in order until a target begins a usable answer. No byte was
+ * forwarded before that, so a failure still gets an HTTP status.
  */
 import { GatewayError, isRepeatedInVain } from '../../core/errors.ts'
 import type { Deadline, Deadlines, DueCause } from '../../net/deadlines.ts'
@@ -35,8 +34,8 @@ export async function attemptTargets(
   const { attempts } = call
   let failed: Pick<AttemptLog, 'target' | 'credential'> = attempts
   for (let target = targets[0]; target !== undefined; target = targets[input.next]) {
-    // A target that is never asked has no part in the call: it is not blamed for the time that
-    // others took, and its owner does not pay.
+    // After the deadline no further target is asked, so a target is not blamed for the time of
+    // others and its owner does not pay.
     if (failure !== undefined) {
       if (call.request.signal.aborted) throw toEnded('cancelled', target)
       if (ports.clock.elapsed() >= endsAt) break
@@ -45,7 +44,7 @@ export async function attemptTargets(
     for (let retry = 0; retry <= gate.maxRetries; retry += 1) {
       if (failure !== undefined && retry > 0) {
         const delayMs = retryDelayMs(retry, failure)
-        // After the delay no time would be left, so the next target is asked now.
+        // The delay would exceed the deadline, so the next target is asked now.
         if (ports.clock.elapsed() + delayMs >= endsAt) break
         await pause(ports, call, target, delayMs)
       }
@@ -59,8 +58,7 @@ export async function attemptTargets(
         if (!movesOn(thrown)) throw thrown
         const isSkipped = isForeignReasoning(thrown)
         if (isSkipped) attempts.skipped = [...attempts.skipped, target.name]
-        // A target that cannot continue the conversation, or serves no one, is skipped; the failure
-        // of the target that was really asked is kept.
+        // A skipped or unusable target does not replace the failure of a target that really tried.
         if (failure === undefined || !(isSkipped || thrown.targetFault !== undefined)) {
           failure = thrown
           failed = { target: attempts.target, credential: attempts.credential }
@@ -91,7 +89,6 @@ function askBoth(
   input: Attempting,
   targets: Omit<HedgedTargets, 'onHedge'>,
 ): Promise<Attempted> {
-  // The second target is not asked again.
   const onHedge = () => {
     input.next += 1
   }
@@ -99,7 +96,6 @@ function askBoth(
 }
 
 /**
- * Waits before a retry.
  * @throws UpstreamFailure `cancelled` when the client leaves; GatewayError when the key is revoked
  * or the gateway stops
  */
@@ -109,7 +105,7 @@ function pause(ports: AttemptPorts, call: AdmittedCall, target: Target, ms: numb
   if (signal.aborted) return Promise.reject(toEnded('cancelled', target))
   return new Promise((resolve, reject) => {
     const wait: Deadline = {
-      // A timer ends the pause exactly; deadlines are only checked every few milliseconds.
+      // A timer ends the pause exactly; deadlines are checked only every few milliseconds.
       dueAt: Number.POSITIVE_INFINITY,
       owner: call.caller.owner,
       signal,

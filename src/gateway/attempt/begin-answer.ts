@@ -1,6 +1,6 @@
 /**
- * Sends one request and reads just enough of the response to know that it is a usable answer. Must
- * not forward anything.
+ * Sends one request and reads enough of the response to recognise a usable answer. Forwards
+ * nothing.
  */
 import type { ToolUses } from '../../core/cost.ts'
 import { formOfDialect } from '../../core/dialects.ts'
@@ -34,20 +34,18 @@ import { type AskingCall, MAX_ERROR_BYTES, toRefusal, toReportedRefusal } from '
 import { scrub, scrubText } from './sent-secrets.ts'
 
 /**
- * Complete answers up to this size are read, checked and counted before they are sent; larger ones
- * are counted while they are relayed.
+ * Complete answers up to this size are read, checked and counted before sending. Larger answers are
+ * counted during the relay.
  */
 const MAX_WHOLE_ANSWER_BYTES = 4 * 1024 * 1024
 
 /**
- * The same limit for translated embeddings, which must be read whole: some providers send 30 bytes
- * per number, and 256 vectors of 4,096 numbers are 31 MB.
+ * Translated embeddings are read whole: some providers send 30 bytes per number, and 256 vectors of
+ * 4,096 numbers are 31 MB.
  */
 const MAX_EMBEDDINGS_ANSWER_BYTES = 64 * 1024 * 1024
 
-/**
- * The members in which the dialects report the usage, tier, tools and model of a complete answer.
- */
+/** The members in which the dialects report usage, tier, tools and model of a complete answer. */
 const USAGE_MEMBERS: ReadonlySet<string> = new Set([
   'usage',
   'usageMetadata',
@@ -64,14 +62,14 @@ export type BegunAnswer = AnswerHead &
         readonly type: 'whole'
         readonly body: Uint8Array
         readonly usage: Usage | null
-        /** The answer itself reports a failure. */
+        /** True when the answer itself reports a failure. */
         readonly hasFailed: boolean
         /**
-         * Bytes of text that the model wrote. Undefined: `usage` is reported, or no estimate is
+         * Bytes of text that the model wrote. Undefined when usage is reported or no estimate is
          * allowed.
          */
         readonly unreportedBytes?: number | undefined
-        /** Uses of the provider's own tools. Undefined: the dialect does not report them. */
+        /** Undefined when the dialect does not report uses of the provider's tools. */
         readonly toolUses?: ToolUses | undefined
         /** Parts of the upstream's answer that the caller does not get. */
         readonly ignored?: readonly string[] | undefined
@@ -91,7 +89,6 @@ export type BegunAnswer = AnswerHead &
         readonly exchange: Exchange
         readonly first: TapOutput
         readonly tap: StreamTap
-        /** See `AnswerExpectation`. */
         readonly secrets: readonly string[] | undefined
       }
   )
@@ -102,7 +99,6 @@ export interface AnswerExpectation {
   readonly call: AskingCall
   readonly request: AcceptedRequest
   readonly form: AnswerForm
-  /** Receives the answer's status. */
   readonly attempt: AttemptRecord
   /**
    * The secret parts of the sent credential, which no answer may show. Undefined: the whole
@@ -111,10 +107,7 @@ export interface AnswerExpectation {
   readonly secrets: readonly string[] | undefined
 }
 
-/**
- * Whether the answer is relayed unchanged or translated. Does not hold the request's body, so that
- * the body can be released while waiting.
- */
+/** Contains no reference to the request's body, so the body can be released while waiting. */
 export type AnswerForm =
   | ({
       readonly type: 'relayed'
@@ -142,7 +135,7 @@ export function beginAnswer(
   expected.attempt.status = head.status
   if (head.status < 200 || head.status > 299)
     return toRefusal(exchange, head, expected).then((refusal) => Promise.reject(refusal))
-  // The runtime would not send a body with this status either.
+  // A 205 answer cannot have a body, so the runtime could not send one to the client either.
   if (head.status === RESET_CONTENT)
     throw unusableAnswer(expected.target.name, 'answered with HTTP 205, which has no body')
   const encoding = encodingOf(head.headers)
@@ -176,8 +169,9 @@ const NOT_IN_NAMES = /[^a-z0-9, -]/
 const EVENT_STREAM = 'text/event-stream'
 
 /**
- * The first bytes of an answer matter more than its content type: some servers and proxies send
- * another type or none, and some send an error as JSON.
+ * The first bytes decide, because some servers and proxies send a wrong content type, or an error
+ * as
+ * JSON.
  */
 async function beginStream(
   exchange: Exchange,
@@ -221,7 +215,6 @@ function formOf(first: Uint8Array): 'events' | 'json' | undefined {
   return /^(?:(?:data|event|id|retry)?:)/.test(text) ? 'events' : undefined
 }
 
-/** A byte order mark and white space. */
 const BLANK = /^(?:\u00ef\u00bb\u00bf)?\s*/
 
 async function beginEvents(
@@ -252,10 +245,10 @@ function emptyStream({ target }: AnswerExpectation): GatewayError {
   return unusableAnswer(target.name, 'ended its stream before the first event')
 }
 
-/** Some providers send comments until an answer begins; at most this much is held back. */
+/** Some providers send comments until an answer begins; at most this many bytes are held back. */
 const MAX_COMMENT_BYTES = 64 * 1024
 
-/** @param frames complete frames. Nearly always the first byte is not a colon. */
+/** @param frames complete frames */
 function areComments(frames: string): boolean {
   if (!COMMENT_OR_LINE_END.test(frames)) return false
   return frames.split(/[\r\n]/).every((line) => line === '' || line.startsWith(':'))
@@ -263,7 +256,7 @@ function areComments(frames: string): boolean {
 
 const COMMENT_OR_LINE_END = /^[:\r\n]/
 
-/** Detects a failure event while an HTTP status can still report it. */
+/** Detects a failure event while an HTTP status can still report the failure. */
 function reportedInEvent(
   reported: string,
   { reportedKind: kind }: StreamTap,
@@ -302,7 +295,7 @@ function beginWhole(
 ): BegunAnswer | Promise<BegunAnswer> {
   const { headers } = head
   const declared = Number(headers.get('content-length') ?? Number.NaN)
-  // The declared length bounds the read only if it frames the answer (RFC 9112 §6.3); otherwise
+  // `content-length` bounds the read only without `transfer-encoding` (RFC 9112 §6.3); otherwise
   // bytes are counted as they arrive.
   const isFramed = !headers.has('transfer-encoding')
   const body =
@@ -326,8 +319,8 @@ function toBegun(
   const { target, form } = expected
   if (form.type === 'translated') {
     if (body.byteLength > mostBytesOf(expected)) {
-      // The limit is the gateway's, so the call pays for the answer; otherwise large answers would
-      // be free.
+      // The gateway's limit ended the call, so the call pays for the answer; otherwise large
+      // answers would be free.
       expected.attempt.isGivenUp = true
       throw unusableAnswer(target.name, 'sent an answer too large to translate')
     }
@@ -389,7 +382,7 @@ function convert(
   }
 }
 
-/** Some servers report no usage. It is estimated, so that calls to them are not free. */
+/** Some servers report no usage, so usage is estimated; otherwise calls to them would be free. */
 function unreportedIn(
   answer: JsonRecord,
   usage: Usage | null,
@@ -413,10 +406,7 @@ async function readUpTo(exchange: Exchange, limit: number): Promise<Uint8Array> 
   return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks)
 }
 
-/**
- * Answers are parsed whole, unlike requests: they are small and not edited, and this is the fastest
- * validation.
- */
+/** Answers are small and not edited, so parsing them whole is the fastest validation. */
 function parseAnswer(body: Uint8Array, target: Target): JsonRecord {
   if (body.byteLength === 0) throw unusableAnswer(target.name, 'sent an empty answer')
   let json: unknown

@@ -1,13 +1,12 @@
 /**
- * The headers that are forwarded between a caller and an upstream, per dialect: the dialect's list
- * plus the operator's. Must not know header names.
+ * The headers that pass between a caller and an upstream: the dialect's list and the operator's.
  */
 import type { InboundDialectId } from '../../core/dialects.ts'
 import { HeaderList } from '../../net/headers.ts'
 import { CALL_ENDPOINTS } from '../../wire/dialects.ts'
 import { withCommonHeaders } from '../../wire/header-lists.ts'
 
-/** Lower-case names that are forwarded in every dialect, besides its own list. */
+/** Lower-case names that pass in every dialect. */
 export interface AddedHeaders {
   readonly request: readonly string[]
   readonly answer: readonly string[]
@@ -48,7 +47,6 @@ export class CallHeaders {
   }
 }
 
-/** The request headers and answer headers that are forwarded. */
 export interface PassedHeaders {
   readonly request: HeaderList
   readonly answer: HeaderList

@@ -1,4 +1,3 @@
-/** The circuit breaker: when a target is left alone, and how it comes back. */
 import { expect, test } from 'bun:test'
 import { ScriptedClock } from '../../../test/support/scripted-clock.ts'
 import { CircuitBreakers } from './circuit-breakers.ts'
@@ -137,7 +136,7 @@ test('ten thousand targets are remembered; beyond that, the one seen longest ago
   for (let index = 0; index < 10_000; index += 1)
     breakers.noteAnswered(`account\nopenai/${index}`, 1)
   expect([0, 1, 9_999].map(seen)).toEqual([true, true, true])
-  // The first one is in use all the time, by its answers and by its failures.
+  // The first target stays in use by answers and failures, so its state is not evicted.
   breakers.noteAnswered('account\nopenai/0', 1)
   breakers.noteFailed('account\nopenai/1')
   breakers.noteAnswered('account\nopenai/10000', 1)
@@ -168,7 +167,7 @@ test('failures of one account’s targets at one provider can be cleared, and th
     failuresInARow: 0,
     averageFirstByteMs: 70,
   })
-  // All begins again: four failures are no reason to rest, and the rest is a short one.
+  // The state starts anew: four failures do not open the breaker, and the first rest is short.
   for (let times = 0; times < 4; times += 1) breakers.noteFailed('a\nopenai/x')
   expect(breakers.conditionOf('a\nopenai/x')).toBe('well')
 })
@@ -192,6 +191,6 @@ test('a listener hears of a target that rests for its failures, and not of one t
   expect(opened).toEqual([])
   clock.nowMs += 30_000
   fail(breakers, 1)
-  // It had rested, and its one call failed: ten seconds, twice the first rest.
+  // The probe failed, so the second rest is ten seconds, twice the first.
   expect(opened).toEqual([[KEY, clock.nowMs + 10_000]])
 })

@@ -1,7 +1,4 @@
-/**
- * Remembers each target's recent behaviour on this node: failures, and time to the first byte. In
- * memory only. Must not know gates nor decide an order: order-targets.ts does.
- */
+/** Remembers each target's failures and time to first byte on this node, in memory. */
 import type { Timekeeper } from '../../core/clock.ts'
 import type { ErrorKind, TargetFault } from '../../core/errors.ts'
 
@@ -12,16 +9,13 @@ const LONGEST_REST_MS = 60_000
 /** Weight of the newest answer in the moving average of the time to the first byte. */
 const NEWEST_SHARE = 0.2
 /**
- * Customers define targets, so the number is bounded: the least recently used is forgotten first.
+ * Customers define targets, so the number is bounded. The least recently used target is evicted.
  */
 const MAX_TARGETS = 10_000
 
 interface TargetState {
   failuresInARow: number
-  /**
-   * Until this time, on the clock's `elapsed` scale, the target is asked only when there is no
-   * other. Undefined: healthy.
-   */
+  /** On the clock's `elapsed` scale. A resting target is asked last. Undefined: healthy. */
   restsUntil: number | undefined
   restMs: number
   /** A call is probing whether the target has recovered. */
@@ -36,42 +30,41 @@ interface TargetState {
 /** The latest failure that was the target's own fault. */
 export interface SeenFailure {
   readonly kind: ErrorKind
-  /** The status that a caller got, or would have got without another target. */
+  /** The status of the caller's answer if no other target answers. */
   readonly status: number
-  /** Milliseconds since the Unix epoch. */
   readonly atMs: number
-  /** Set when the target fails until a person acts. */
   readonly targetFault?: TargetFault | undefined
 }
 
-/** A failure as the caller got it, with its cause, which callers do not see. */
+/** A failure with its cause, which callers do not see. */
 export interface ToldFailure extends Pick<SeenFailure, 'kind' | 'status'> {
   readonly cause?: unknown
   readonly targetFault?: TargetFault | undefined
 }
 
-/** Must return immediately. @param restsUntilMs since the Unix epoch */
+/**
+ * Must return immediately.
+ * @param restsUntilMs since the Unix epoch
+ */
 export type OnOpened = (key: string, restsUntilMs: number, failure?: ToldFailure) => void
 
-/** A target's behaviour since this node started. */
+/** A target's behaviour since this node started. Times are milliseconds since the Unix epoch. */
 export interface SeenTarget {
   readonly condition: Condition
   readonly failuresInARow: number
-  /** Milliseconds since the Unix epoch, as below; 0: not resting. */
   readonly restsUntilMs: number
   readonly averageFirstByteMs: number | undefined
-  /** 0: never answered. */
+  /** 0 before the first answer. */
   readonly lastAnsweredAtMs: number
   readonly lastFailure: SeenFailure | undefined
 }
 
-/** `well`: ask it. `resting`: ask it last. `probe`: its rest is over, and one call may test it. */
+/** `well`: ask now. `resting`: ask last. `probe`: the rest is over, and a single call may test. */
 export type Condition = 'well' | 'resting' | 'probe'
 
 /**
- * A circuit breaker per target: five consecutive failures open it for 5 s, then a single call
- * probes. Each failed probe doubles the rest, up to a minute. A target that sends `retry-after`
- * rests until then.
+ * Five consecutive failures open a target's breaker for 5 s, then a single call probes. Each failed
+ * probe doubles the rest, up to a minute. A target that sends `retry-after` rests until then.
  */
 export class CircuitBreakers {
   /** Start of the record, in milliseconds since the Unix epoch. */
@@ -94,7 +87,7 @@ export class CircuitBreakers {
     return this.#clock.elapsed() < state.restsUntil || state.isProbed ? 'resting' : 'probe'
   }
 
-  /** Undefined: not asked since this node started, or forgotten. */
+  /** Undefined when the target was not asked since this node started, or was evicted. */
   seenOf(key: string): SeenTarget | undefined {
     const state = this.#states.get(key)
     if (state === undefined) return undefined
@@ -106,7 +99,6 @@ export class CircuitBreakers {
     }
   }
 
-  /** The moving average in milliseconds; undefined before the first answer. */
   firstByteMsOf(key: string): number | undefined {
     return this.#states.get(key)?.averageFirstByteMs
   }
@@ -116,7 +108,7 @@ export class CircuitBreakers {
     return this.#states.get(key)?.lastAnsweredAtMs ?? 0
   }
 
-  /** Records that a call was sent. While it probes a rested target, no other call does. */
+  /** Records that a call was sent. While the call probes a rested target, no other call does. */
   noteAsked(key: string): void {
     const state = this.#states.get(key)
     if (state?.restsUntil !== undefined && this.#clock.elapsed() >= state.restsUntil)
@@ -133,7 +125,6 @@ export class CircuitBreakers {
   }
 
   /**
-   * Records a failure that is the target's own fault.
    * @param restMs the rest that the target asked for
    * @param told the error that the caller got, for the target's health page
    */
@@ -150,7 +141,7 @@ export class CircuitBreakers {
     const wasProbed = state.isProbed
     state.isProbed = false
     if (wasProbed) state.restMs = Math.min(LONGEST_REST_MS, state.restMs * 2)
-    // Every call would fail until a person acts, so one call per minute tests it.
+    // Every call would fail until a person acts, so one call per minute probes the target.
     const isUnusable = told?.targetFault !== undefined
     if (isUnusable) state.restMs = LONGEST_REST_MS
     const opens = isUnusable || wasProbed || state.failuresInARow >= FAILURES_TO_OPEN
@@ -158,33 +149,28 @@ export class CircuitBreakers {
     const longest = Math.max(rest, Math.min(restMs, LONGEST_REST_MS))
     if (longest === 0) return
     state.restsUntil = Math.max(state.restsUntil ?? 0, this.#clock.elapsed() + longest)
-    // Reported separately, with its reason.
+    // Unusable targets are reported separately, with the reason.
     if (rest > 0 && !isUnusable) this.#onOpened(key, this.#toTime(state.restsUntil), told)
   }
 
-  /**
-   * Records that a call ended without a result for the target: its client left, or another target
-   * was faster.
-   */
+  /** Ends a probe without a result: the client left, or another target was faster. */
   noteAbandoned(key: string): void {
     const state = this.#states.get(key)
     if (state !== undefined) state.isProbed = false
   }
 
-  /** The keys of targets that are resting or being probed. */
   *notWell(): Iterable<string> {
     for (const [key, { restsUntil }] of this.#states) if (restsUntil !== undefined) yield key
   }
 
   /**
-   * Forgets failures whose cause was removed, but keeps the speed. @param prefix of the targets'
-   * keys
+   * Forgets failures whose cause was removed, but keeps the speed.
+   * @param prefix of the targets' keys
    */
   forgetFailures(prefix: string): void {
     for (const [key, state] of this.#states) if (key.startsWith(prefix)) recover(state)
   }
 
-  /** Converts a time on the `elapsed` scale to milliseconds since the Unix epoch. */
   #toTime(moment: number): number {
     return Math.round(this.#clock.now() + moment - this.#clock.elapsed())
   }
@@ -210,8 +196,8 @@ export class CircuitBreakers {
   }
 
   /**
-   * Evicts the least recently used target. Used ones move to the end here, in one pass, instead of
-   * with every call.
+   * Evicts the least recently used target. A used target is moved to the end here instead of with
+   * every call.
    */
   #forgetOne(): void {
     for (const [key, state] of this.#states) {

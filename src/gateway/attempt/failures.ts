@@ -1,7 +1,4 @@
-/**
- * Converts failures between gateway and upstream into GatewayErrors. Decides no status:
- * core/errors.ts does.
- */
+/** Converts failures between gateway and upstream into GatewayErrors. */
 import { GatewayError, toGatewayError } from '../../core/errors.ts'
 import { UpstreamFailure, type UpstreamFailureType } from '../../net/upstream-failure.ts'
 import { SseFrameTooLargeError } from '../../wire/sse.ts'
@@ -17,14 +14,14 @@ const TIMEOUTS: ReadonlySet<UpstreamFailureType> = new Set([
 ])
 
 /**
- * The gateway ended the answer and not the upstream: the gate's timeout, a revoked key, or an event
- * above the size limit. An account can cause each of these.
+ * True when the gateway ended the answer: the gate's timeout, a revoked key, or an event above the
+ * size limit. An account can cause each of these ends.
  */
 export function isOurEnd(thrown: unknown): boolean {
   return isPromisedEnd(thrown) || thrown instanceof SseFrameTooLargeError
 }
 
-/** The call must end within a guaranteed time. */
+/** True when the call must end within a guaranteed time. */
 export function isPromisedEnd(thrown: unknown): boolean {
   return (
     thrown instanceof UpstreamFailure &&
@@ -32,7 +29,7 @@ export function isPromisedEnd(thrown: unknown): boolean {
   )
 }
 
-/** The upstream was connected but silent for too long. */
+/** True when the upstream was connected but silent for too long. */
 export function isSilence(thrown: unknown): boolean {
   return (
     thrown instanceof UpstreamFailure &&
@@ -62,13 +59,10 @@ export function isOutOfHandles({ kind, code }: GatewayError): boolean {
   return kind === 'unavailable' && code === OUT_OF_HANDLES
 }
 
-/**
- * @param target `provider/model`, named in the message so that the caller knows which upstream
- * failed
- */
+/** @param target `provider/model`, named in the message for the caller */
 export function toFailure(thrown: unknown, target: string): GatewayError {
   if (thrown instanceof UpstreamFailure) {
-    // Not the target's fault.
+    // A revoked key is not the target's fault.
     if (thrown.type === 'revoked') return keyIsGone(thrown)
     const kind = TIMEOUTS.has(thrown.type)
       ? 'upstream_timeout'

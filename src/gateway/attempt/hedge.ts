@@ -1,4 +1,4 @@
-/** Asks a second target when the first is late, and uses the one that begins to answer first. */
+/** Asks a second target when the first is late, and uses the faster answer. */
 
 import type { Stopwatch, Timekeeper } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
@@ -16,15 +16,13 @@ export interface HedgedTargets {
   readonly second: Target
   /** How long the first target has for its first byte, in milliseconds. */
   readonly afterMs: number
-  /** Called when the second target is asked. */
   readonly onHedge: () => void
 }
 
 /**
- * The slower exchange is cancelled, and only the faster answer is relayed; the slower one's usage
- * is counted too (settle.ts).
- * @throws the errors of `askTarget`: the first target's if it failed in time, else the last one's,
- * unless the other one found a mistake of the caller
+ * The slower exchange is cancelled, and settle.ts counts its usage too.
+ * @throws the errors of `askTarget`: the first target's if it failed in time, else the last
+ * failure, unless a target found a mistake of the caller
  */
 export async function askHedged(
   ports: AskPorts,
@@ -44,7 +42,7 @@ export async function askHedged(
   } catch (none) {
     const told = toldOf(failures)
     if (told === undefined) throw none
-    // The record names the target whose failure ends the call; its owner pays for what it read.
+    // The record names the target whose failure ends the call, so the owner of that target pays.
     noteTarget(input.call.attempts, told.target)
     throw told.thrown
   }
@@ -72,12 +70,9 @@ function ask(ports: AskPorts, input: Attempting, target: Target, failures: Faile
   return { attempted, leave, attempt: input.call.attempts.list.at(-1) }
 }
 
-/**
- * If it began to answer at the same moment, its answer is closed; otherwise the attempt is
- * cancelled, and its failure is ignored.
- */
+/** Closes an answer that began at the same moment, and ignores the attempt's failure. */
 function cancel(clock: Stopwatch, { attempted, leave, attempt }: Asked): void {
-  // Recorded immediately, since the call may be settled before the attempt notices.
+  // Recorded immediately, because the call may be settled before the attempt notices.
   if (attempt !== undefined) giveUpAttempt(clock, attempt)
   leave.abort()
   attempted.then(

@@ -1,6 +1,7 @@
 /**
- * The request that one target is sent: its body, rewritten or translated, its own headers, and the
- * form of its answer. Must not send anything.
+ * Builds the request for one target: the body, rewritten or translated, the headers, and the form
+ * of
+ * the answer.
  */
 import { createHmac } from 'node:crypto'
 import type { Timekeeper } from '../../core/clock.ts'
@@ -33,9 +34,8 @@ import type { UncountedStreams } from './uncounted-streams.ts'
 
 export interface OutgoingPorts {
   readonly clock: Timekeeper
-  /** Undefined: no call's cost is known. */
   readonly prices?: Prices | undefined
-  /** Undefined: nothing is remembered, and no target is retried without `stream_options`. */
+  /** Undefined: no target is retried without `stream_options`. */
   readonly uncounted?: UncountedStreams | undefined
   readonly bodyLimits: { readonly maxBodyBytes: number }
 }
@@ -48,25 +48,20 @@ export interface Attempting {
   readonly endsAt: number
   /** Index in the plan after the last target that was asked. */
   next: number
-  /**
-   * Created for the first target of another dialect; the request is decoded once for all of them.
-   */
+  /** Created for the first target of another dialect, so the request is decoded at most once. */
   caller: CallerRequest | undefined
-  /** Whether a target's failure may be temporary, so that the same request may succeed later. */
+  /** True when a target's failure may be temporary, so the same request may succeed later. */
   mayPass: boolean
 }
 
 export interface OutgoingRequest {
-  /** Besides those of every request to the target. */
+  /** Headers of this call, in addition to the headers of every request to the target. */
   readonly headers: Record<string, string>
   readonly body: EditedBytes
   readonly form: AnswerForm
 }
 
-/**
- * @param trace of the attempt
- * @throws GatewayError when the target cannot be sent this request
- */
+/** @throws GatewayError when the target cannot be sent this request */
 export function toOutgoing(
   ports: OutgoingPorts,
   input: Attempting,
@@ -80,12 +75,9 @@ export function toOutgoing(
 }
 
 interface Rewritten {
-  /**
-   * Features that replace those the caller's header asks for. Undefined: the header is forwarded.
-   */
+  /** Features that replace those in the caller's header. Undefined: the header is forwarded. */
   readonly features?: readonly string[] | undefined
   readonly body: EditedBytes
-  /** The form of the answer. */
   readonly form: AnswerForm
 }
 
@@ -189,14 +181,14 @@ function translateChat(
   return translate({ caller: input.caller, target, client, facts, isStrict, refusesStreamOptions })
 }
 
-/** The headers of this call, besides those of every request to the target. */
 function toOwnHeaders(
   { call, plan }: Attempting,
   target: Target,
   trace: AttemptTrace | undefined,
 ): Record<string, string> {
   const { headers } = call.request
-  // A client's headers belong to its dialect; trace headers belong to none.
+  // Another dialect's target gets only the trace headers, because the rest belongs to the caller's
+  // dialect.
   const own = target.isTranslated
     ? forwardTraceHeaders(headers)
     : target.passed.request.pick(headers)
@@ -228,9 +220,8 @@ export function joinNames(
 }
 
 /**
- * Accounts share the provider account behind the platform's credential, so two that choose the same
- * key must not get each other's answer. Keyed with the credential, so that an account cannot
- * compute another one's key.
+ * Accounts share the platform's credential, so two accounts with the same key must not get each
+ * other's answer. The hash uses the credential, so no account can compute another account's key.
  */
 function ownIdempotencyKey(
   headers: Record<string, string>,
@@ -244,7 +235,7 @@ function ownIdempotencyKey(
 }
 
 /**
- * The upstream's work is part of this attempt. A `tracestate` without a valid parent is dropped.
+ * The upstream continues this attempt's trace. A `tracestate` without a valid parent is dropped.
  */
 function replaceTrace(forwarded: Record<string, string>, trace: AttemptTrace): void {
   delete forwarded.tracestate

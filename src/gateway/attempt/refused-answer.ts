@@ -28,7 +28,7 @@ import { type SentSecrets, scrub } from './sent-secrets.ts'
 /** The rest of a longer error answer is not read. */
 export const MAX_ERROR_BYTES = 64 * 1024
 
-/** 503, and Anthropic's own status for overload (wire.md §3.2). */
+/** 503, and Anthropic's own status for overload. */
 const BUSY: ReadonlySet<number> = new Set([503, 529])
 
 export interface RefusedQuestion extends SentSecrets {
@@ -36,7 +36,6 @@ export interface RefusedQuestion extends SentSecrets {
   readonly call: AskingCall
 }
 
-/** The token estimates of a call's request. */
 export type AskingCall = Pick<AdmittedCall, 'admission'>
 
 export function askedTokensOf({ admission }: AskingCall): AskedTokens {
@@ -44,8 +43,8 @@ export function askedTokensOf({ admission }: AskingCall): AskedTokens {
 }
 
 /**
- * Reads the refusal and closes the exchange. @returns a GatewayError `upstream_error` or
- * `provider_auth_failed`
+ * Reads the refusal and closes the exchange.
+ * @returns a GatewayError `upstream_error` or `provider_auth_failed`
  */
 export async function toRefusal(
   exchange: Exchange,
@@ -54,7 +53,7 @@ export async function toRefusal(
 ): Promise<GatewayError> {
   const { status } = answer
   const { target } = question
-  // The caller's key was valid: the provider refused the gateway's credential (design §4, Errors).
+  // The caller's key was valid: the provider refused the gateway's credential.
   if (status === 401) {
     exchange.close()
     return refusedCredential(target, status)
@@ -67,8 +66,8 @@ export async function toRefusal(
 }
 
 /**
- * Converts a failure that the upstream reports in a 200 answer, with a fitting status.
- * @returns undefined when it does not show whether the caller or the upstream is at fault
+ * Converts a failure that the upstream reports in a 200 answer.
+ * @returns undefined when the failure does not show whether the caller or the upstream is at fault
  */
 export function toReportedRefusal(
   { headers, body, said, kind }: ReportedFailure,
@@ -82,7 +81,7 @@ export function toReportedRefusal(
   return refusalOf({ status, headers, body, said, targetFault, isReported: true }, question)
 }
 
-/** Reported failures are judged by their text like a refusal with this status. */
+/** The status by which reported failures are judged. */
 const REPORTED = 400
 
 const FAULT_STATUSES: Readonly<Record<TargetFault, number>> = {
@@ -125,15 +124,14 @@ function refusalOf(
   const callerStatus = isFull ? toContextStatus(own, envelope) : own
   return new GatewayError('upstream_error', message, {
     status: callerStatus,
-    // When the provider's words are not forwarded, the caller's own mistake gets the type of the
-    // caller's dialect.
+    // When the provider's words are not forwarded, the error gets a type of the caller's dialect.
     ...(target.isTranslated || isReported === true ? { type: callersTypeOf(callerStatus) } : {}),
     ...(isFull ? { code: CONTEXT_FULL } : {}),
     ...(isForeignReasoning(status, said, { target, dialect }) ? { code: FOREIGN_REASONING } : {}),
     headers: pickHeaders(headers, said, target),
     targetFault,
-    // A body in another dialect's form is not forwarded, only its message: customers' servers with
-    // several dialects may use one error form for all.
+    // A body in another dialect's form is not forwarded, only its message. Customers' servers may
+    // use one error form for several dialects.
     ...(isInCallersForm(said, { target, dialect }) ? { upstreamBody: passed } : {}),
     ...(said.json === undefined ? {} : { details: { status, body: said.json } }),
   })
@@ -167,12 +165,12 @@ function isInCallersForm(
   { target, dialect }: Pick<RefusedQuestion, 'target' | 'dialect'>,
 ): boolean {
   if (!said.isNested || target.isTranslated) return false
-  // A known provider's own form is forwarded even when it has changed.
+  // A known provider's own form is forwarded even after the provider changed the form.
   return dialect.envelope !== 'messages' || !target.isGuarded || isMessagesError(said)
 }
 
 /**
- * The reasoning was sealed by another target; another target of the gate may be able to read it.
+ * Another target of the gate may be able to read the reasoning, because another target sealed it.
  */
 function isForeignReasoning(
   status: number,
@@ -183,10 +181,7 @@ function isForeignReasoning(
   return dialect.refusesReasoning?.(said) ?? false
 }
 
-/**
- * The caller's own mistake and an overloaded upstream keep their status; anything else is the
- * upstream's failure.
- */
+/** The caller's mistake and an overloaded upstream keep their status; other failures become 502. */
 function toCallerStatus(status: number, dialect: Dialect): number {
   if (status === 422 && (dialect.envelope === 'flat' || dialect.envelope === 'alt')) return 400
   if (BUSY.has(status)) return 503
@@ -217,7 +212,7 @@ async function readAtMost(exchange: Exchange, limit: number): Promise<Uint8Array
       size += chunk.byteLength
     }
   } catch {
-    // A truncated refusal is still a refusal: the received part is used.
+    // A truncated refusal is still a refusal, so the received part is used.
   } finally {
     exchange.close()
   }
@@ -229,7 +224,7 @@ function pickHeaders(
   { retryAfterS }: UpstreamErrorAnswer,
   target: Target,
 ): Record<string, string> {
-  // For example the account's remaining limits at the provider, which clients read on a 429.
+  // Includes the account's remaining limits at the provider, which clients read on a 429.
   const picked: Record<string, string> = target.isTranslated
     ? {}
     : target.passed.answer.pick(headers)

@@ -1,4 +1,3 @@
-/** The failures that are retried, and the length of the pause. */
 import { expect, test } from 'bun:test'
 import { type ErrorKind, GatewayError } from '../../core/errors.ts'
 import {

@@ -1,11 +1,12 @@
-/** Decides whether and when a failed attempt is repeated. Pure. */
+/** Decides whether and when a failed attempt is repeated. */
 import type { GatewayError } from '../../core/errors.ts'
 import { grownMs } from '../../core/retry-delay.ts'
 import { isOutOfHandles } from './failures.ts'
 
 /**
- * Upstream statuses that may be temporary: a timeout, a conflict, a failed model (424), a limit. An
- * upstream's 5xx is `upstream_error` with 502.
+ * Statuses of temporary failures: a timeout, a conflict, a failed model (424), a limit. An
+ * upstream's
+ * other 5xx arrives here as 502.
  */
 const PASSING_STATUSES = new Set([408, 409, 424, 429, 502, 503, 504])
 
@@ -17,8 +18,8 @@ export function isForeignReasoning(failure: GatewayError): boolean {
 }
 
 /**
- * Whether another target may succeed: one provider's refused credential, empty account or retired
- * model does not affect the next one, and reasoning that one target cannot read may be another's.
+ * True when another target may succeed: a refused credential, an empty account, a retired model or
+ * sealed reasoning affects a single target.
  */
 export function movesOn(failure: GatewayError): boolean {
   return (
@@ -32,7 +33,7 @@ export function movesOn(failure: GatewayError): boolean {
   )
 }
 
-/** Whether the failure counts against the target's health. */
+/** True when the failure counts against the target's health. */
 export function isTargetsFault(failure: GatewayError): boolean {
   const isNobodys = isForeignReasoning(failure) || isOutOfHandles(failure)
   return movesOn(failure) && failure.status !== 409 && !isNobodys
@@ -47,7 +48,7 @@ export function isWorthRetrying(failure: GatewayError): boolean {
   return failure.kind === 'upstream_error' && PASSING_STATUSES.has(failure.status)
 }
 
-/** Whether the same target may succeed a little later. */
+/** True when the same target may succeed a little later. */
 export function mayPass(failure: GatewayError): boolean {
   return isWorthRetrying(failure) || isOutOfHandles(failure)
 }
@@ -60,7 +61,7 @@ function isAddressRefused(failure: GatewayError): boolean {
 }
 
 /**
- * Exponential backoff with full jitter, at least the upstream's `retry-after`; in milliseconds.
+ * Exponential backoff with full jitter, in milliseconds; at least the upstream's `retry-after`.
  * @param retry 1 for the first retry
  */
 export function retryDelayMs(
@@ -72,7 +73,7 @@ export function retryDelayMs(
   return Math.max(random() * grownMs(retry - 1, DELAYS), asked)
 }
 
-/** The upstream's requested delay in milliseconds; 0 when it sent none. */
+/** 0 when the upstream asked for no delay. */
 export function askedDelayMs(failure: GatewayError): number {
   const inMs = Number(failure.headers?.['retry-after-ms'])
   if (Number.isFinite(inMs) && inMs > 0) return inMs

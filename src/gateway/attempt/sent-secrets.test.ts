@@ -1,4 +1,3 @@
-/** An upstream's refusal is stripped of our secrets before anybody reads it. */
 import { describe, expect, test } from 'bun:test'
 import { type SentSecrets, scrub } from './sent-secrets.ts'
 
@@ -32,7 +31,7 @@ describe('a secret of 6 to 11 characters', () => {
     'Bearer hunter, not hunter',
     'hunter/hunter',
     '“hunter”',
-    // As JSON writes a line break and a quotation mark.
+    // JSON escapes of a line break and a quotation mark.
     '"no\\nhunter"',
     '"\\u0022hunter\\u0022"',
   ])('is taken out as a whole word: %s', (text) => {

@@ -1,12 +1,8 @@
-/**
- * Removes the sent credential from an upstream's answer, because some providers repeat it. Must not
- * know dialects nor how answers are sent.
- */
+/** Removes the sent credential from an upstream's answer, because some providers repeat it. */
 import { isPlaceholderCredential } from '../../providers/placeholder-credentials.ts'
 import type { StreamTap, TapOutput } from '../../wire/dialect.ts'
 import type { Target } from '../plan/compile-target.ts'
 
-/** Secrets that no answer may show. */
 export interface SentSecrets {
   readonly target: Target
   /** The secret parts of the sent credential; undefined: the whole credential. */
@@ -32,12 +28,14 @@ export function scrubText(text: string, sent: SentSecrets): string {
 }
 
 const SHOWN = '[secret]'
-/** A secret of this length is not part of an ordinary word, so it is removed everywhere. */
+/** A secret of this length is not part of an ordinary word, so all occurrences are removed. */
 const SURE_LENGTH = 12
-/** A shorter text may occur in any message, and removing it would spoil messages. */
+/** A shorter text may occur in any message, so removing it would spoil messages. */
 const LEAST_LENGTH = 6
 
-/** Removes a secret only as a whole word, because longer words may contain it. */
+/**
+ * Removes a short secret only as a whole word, because longer words may contain the same letters.
+ */
 function scrubTokens(text: string, secret: string): string {
   let scrubbed = ''
   let copied = 0

@@ -1,6 +1,4 @@
-/**
- * Replaces a credential with the signature or token that the provider expects. Knows no dialect.
- */
+/** Replaces a credential with the signature or token that the provider expects. */
 
 import type { EditedBytes } from '../../core/edited-bytes.ts'
 import { GatewayError } from '../../core/errors.ts'
@@ -13,18 +11,15 @@ import type { Target } from '../plan/compile-target.ts'
 export interface UnsignedRequest {
   /** Modified in place: the signature or token replaces the key. */
   readonly headers: Record<string, string>
-  /** The body exactly as it will be sent. */
   readonly body: EditedBytes
-  /** Aborts when the answer is no longer needed. */
   readonly signal: LeaveSignal
-  /** Time limit in milliseconds. */
   readonly withinMs: number
   /** Resolves and checks an address named by an account's own credential. */
   readonly locate: AddressGuard['locate']
 }
 
 /**
- * A credential that is neither used for signing nor exchanged is a key and stays unchanged.
+ * Leaves a plain key unchanged.
  * @returns the secret parts of the sent credential
  * @throws GatewayError `provider_auth_failed` or `upstream_error`; UpstreamFailure `cancelled` or
  * `total_timeout`
@@ -55,7 +50,7 @@ async function signForAws(
   service: string,
   request: UnsignedRequest,
 ): Promise<string[]> {
-  // Loaded with the first such request, as below, because most gateways sign none.
+  // Imported on first use, because most gateways sign no requests.
   const { awsRegionOf, parseAwsCredential, signAws } = await import('../../net/sign-aws.ts')
   const key = given.reveal()
   const credential = parseAwsCredential(key)

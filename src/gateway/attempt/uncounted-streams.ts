@@ -1,13 +1,13 @@
 /**
- * Remembers servers that refuse `stream_options`, the member that asks for a stream's usage. In
- * memory only.
+ * Remembers in memory which servers refuse `stream_options`, the member that asks for a stream's
+ * usage.
  */
 import type { Stopwatch } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { AcceptedRequest } from '../../wire/dialect.ts'
 import type { Target } from '../plan/compile-target.ts'
 
-/** The server may have been replaced by one that reports usage. */
+/** The server may have been replaced by a server that reports usage. */
 const FORGOTTEN_AFTER_MS = 86_400_000
 const MAX_REMEMBERED = 10_000
 
@@ -15,7 +15,7 @@ type Named = Pick<Target, 'url' | 'model'>
 
 export class UncountedStreams {
   readonly #clock: Stopwatch
-  /** When each server refused, oldest first. */
+  /** Time of each server's refusal, oldest first. */
   readonly #refusedAtMs = new Map<string, number>()
 
   constructor(clock: Stopwatch) {
@@ -45,7 +45,7 @@ function keyOf({ url, model }: Named): string {
 const REFUSING: ReadonlySet<number> = new Set([400, 422])
 const NAMED = /\bstream_options\b|\binclude_usage\b/
 
-/** Whether a target refused the member, which the gateway and not the caller added. */
+/** True when a target refused the member and the gateway, not the caller, had added the member. */
 export function refusesStreamOptions(
   thrown: unknown,
   { body, stream }: Pick<AcceptedRequest, 'body' | 'stream'>,

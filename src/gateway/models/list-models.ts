@@ -1,6 +1,7 @@
 /**
- * The account's gates as a list of models, for SDKs and tools: `GET /v1/models` in OpenAI's or
- * Anthropic's form, `GET /alt/v1/models` in Mistral's. Must not know the forms.
+ * Lists the account's gates as models for SDKs and tools: `GET /v1/models` in OpenAI's or
+ * Anthropic's
+ * form, `GET /alt/v1/models` in Mistral's.
  */
 
 import { type DialectId, formOfDialect } from '../../core/dialects.ts'

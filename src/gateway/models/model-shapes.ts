@@ -1,14 +1,11 @@
-/**
- * The form in which each family of clients reads a list of models, and a single model. Must not
- * know the caller or what a gate does.
- */
+/** The form in which each family of clients reads a list of models, and a single model. */
 
 import { invalidRequest } from '../../core/errors.ts'
 import type { Gate } from '../../core/gate.ts'
 import type { HeaderFields } from '../../net/fields.ts'
 import type { Envelope } from '../../wire/dialect.ts'
 
-/** True for clients of the Messages API: they always send its version, and others never do. */
+/** Only clients of the Messages API send its version, so the header identifies these clients. */
 export function speaksMessages(headers: HeaderFields): boolean {
   // provider-name-ok: the API's own header, whichever provider serves it
   return headers.has('anthropic-version')
@@ -22,7 +19,7 @@ export interface AltCalls {
 
 export interface ModelShape {
   readonly envelope: Envelope
-  /** The header in which its clients look for the request's id, besides `x-request-id`. */
+  /** The client's header for the request's id, in addition to `x-request-id`. */
   readonly requestIdHeader?: string
   toModel(gate: Gate, callsOf: (gate: Gate) => AltCalls): object
   /** @throws GatewayError `invalid_request` for an invalid page */
@@ -113,7 +110,7 @@ function toPage(gates: readonly Gate[], query: URLSearchParams) {
   const from = placeOf(gates, query, 'after_id')
   const to = placeOf(gates, query, 'before_id')
   const span = gates.slice(from === undefined ? 0 : from + 1, to)
-  // A page before an id consists of the last entries before it.
+  // A page before an id consists of the last entries before that id.
   const page = to === undefined ? span.slice(0, limit) : span.slice(-limit)
   return { page, hasMore: page.length < span.length }
 }

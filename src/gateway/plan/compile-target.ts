@@ -1,6 +1,6 @@
 /**
  * Computes what all calls to a gate's target share, once per caller dialect and credential
- * (docs/decisions/0047). No I/O; must not know single calls.
+ * (docs/decisions/0047).
  */
 
 import { createHash } from 'node:crypto'
@@ -22,7 +22,6 @@ import type { CallHeaders, PassedHeaders } from '../attempt/call-headers.ts'
 import type { Caller, Credential, OwnedUpstream, TargetCredential } from '../ports.ts'
 import { healthKey } from './order-targets.ts'
 
-/** A provider with the base address that this gateway uses. */
 export interface ReachableProvider extends Provider {
   readonly baseUrl: string
 }
@@ -32,46 +31,41 @@ export interface Target extends RelayTarget {
   readonly name: string
   readonly url: string
   readonly providerId: string
-  /** Undefined: the server needs none, and no header is sent for it. */
+  /** Undefined when the server needs no credential. */
   readonly credential: Secret | undefined
-  /** The owner of the credential. */
   readonly owner: Credential['owner']
   /**
-   * The provider's account is not the caller's own: the credential is shared between accounts and
-   * the caller is not the operator's, or the caller has an access token only.
+   * True when the provider's account is not the caller's own: accounts share the credential, or the
+   * caller has only an access token.
    */
   readonly isShared: boolean
-  /** The caller presented an access token. */
   readonly isByToken: boolean
   /** Requests that select other models than the gate's are refused. */
   readonly staysWithinGate: boolean
-  /** Set when the credential may be one for signing. */
+  /** Set when the credential may be for signing. */
   readonly signing: Signing | undefined
   /** Headers that are forwarded when nothing is translated. */
   readonly passed: PassedHeaders
-  /**
-   * Headers of every request to the target: its credential and the provider's own. Rebuilt when
-   * either changes.
-   */
+  /** Headers of every request to the target: the credential's and the provider's own. */
   readonly common: CommonHeaders
-  /** Its answers use another dialect than the caller's. */
+  /** True when the answers use another dialect than the caller's. */
   readonly isTranslated: boolean
   /** The caller's dialect, when calls can be relayed byte for byte. */
   readonly relayed: RelayedDialect | undefined
   /** Set when requests are rewritten, usually into another dialect. */
   readonly translator: Translator | undefined
-  /** The content type of its streams. Undefined: `text/event-stream`. */
+  /** Content type of the target's streams. Undefined: `text/event-stream`. */
   readonly streamContentType: string | undefined
   readonly traits: ModelTraits
-  /** Members of the request that make the provider store or run something; undefined: none. */
+  /**
+   * Members of the request that make the provider store or run something. Undefined: no members.
+   */
   readonly hosts: readonly string[] | undefined
-  /** Members of the request that only the owner of the credential may send; undefined: none. */
+  /** Members, tool types (by prefix) and media hosts that only the credential's owner may use. */
   readonly ownerMembers: readonly string[] | undefined
-  /** Members of the request that name models, or let the provider choose one; undefined: none. */
+  /** Members of the request that name models, or let the provider choose a model. */
   readonly modelMembers: readonly string[] | undefined
-  /** Likewise, prefixes of tool types. */
   readonly ownerTools: readonly string[] | undefined
-  /** Likewise, hosts in the addresses of media. */
   readonly ownerHosts: RegExp | undefined
   /** An owned model's currently declared prices. */
   readonly ownedPrices: DeclaredPrices | undefined
@@ -85,10 +79,7 @@ export interface Target extends RelayTarget {
 
 export interface CompilePorts {
   readonly callHeaders: CallHeaders
-  /**
-   * The operator's own account, to which the platform's accounts at providers belong. Undefined:
-   * every account is a customer's.
-   */
+  /** The account that owns the platform's accounts at providers. Undefined: no account does. */
   readonly operatorAccount?: AccountId | undefined
 }
 
@@ -96,9 +87,7 @@ export interface CompilePorts {
 export interface Question {
   readonly caller: Caller
   readonly dialect: Dialect
-  /**
-   * False when the request contains parts that an upstream of its own dialect would not understand.
-   */
+  /** False when an upstream of the caller's dialect would not understand parts of the request. */
   readonly relays: boolean
   readonly stream: boolean
 }
@@ -179,7 +168,7 @@ function toCommonHeaders(
           : { [keyHeader]: key }),
       ...fixedHeaders,
       'content-type': 'application/json',
-      // The gateway reads the answer while relaying it, so it must not be compressed.
+      // The gateway reads the answer while relaying it, so the answer must not be compressed.
       'accept-encoding': 'identity',
     },
     headers,
@@ -197,10 +186,7 @@ export function traitsOf(provider: Provider, model: string): ModelTraits {
   return provider.traits?.find(([pattern]) => pattern.test(model))?.[1] ?? NO_TRAITS
 }
 
-/**
- * When the data of a provider or owned model does not mention reasoning, the operator's setting
- * applies.
- */
+/** Without data about the model's reasoning, the operator's setting applies. */
 function takesEffort({ provider, model, owned }: FoundEndpoint): boolean {
   const { traits, reasoningModels } = provider
   if (reasoningModels?.test(model) === true || traitsOf(provider, model).reasoning !== undefined)
@@ -210,17 +196,18 @@ function takesEffort({ provider, model, owned }: FoundEndpoint): boolean {
   return !isToldOf && reasoningModels === undefined
 }
 
-// The origin of a seal identifies who sealed a piece of reasoning: a provider under one credential.
+// The origin of a seal names a provider under one credential, so another target knows whether it
+// can read the reasoning.
 
-/** Enough to distinguish the credentials of one provider, but not to find one. */
+/** Enough to distinguish the credentials of one provider, but not to find a credential. */
 const FINGERPRINT_LENGTH = 8
 
-/** Not hexadecimal, unlike every other fingerprint. */
+/** Not hexadecimal, so no fingerprint equals this word. */
 const WITHOUT = 'none'
 
 const fingerprints = new WeakMap<Secret, string>()
 
-/** @param credential undefined: none is sent */
+/** @param credential undefined: no credential is sent */
 export function originOf(providerId: string, credential: Secret | undefined): string {
   if (credential === undefined) return `${providerId}#${WITHOUT}`
   let fingerprint = fingerprints.get(credential)

@@ -1,4 +1,3 @@
-/** The order of targets: proportions are exact, order is kept, failing targets come last. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Gate, Strategy } from '../../core/gate.ts'

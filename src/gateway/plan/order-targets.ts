@@ -1,17 +1,15 @@
-/** Orders a gate's targets: by its strategy, then by their health. No I/O. */
+/** Orders a gate's targets by its strategy, then by their health. */
 import type { Gate, GateTarget } from '../../core/gate.ts'
 import type { AccountId } from '../../core/ids.ts'
 import type { CircuitBreakers } from '../attempt/circuit-breakers.ts'
 
-/**
- * Under `fastest`, one call in this many goes first to the target that was asked least recently.
- */
+/** Under `fastest`, every 20th call goes first to the target that was asked least recently. */
 const EXPLORED_SHARE = 20
 
 /** A strategy's state for one version of a gate. A changed gate is a new object and starts anew. */
 interface Rotation {
   calls: number
-  /** Smooth weighted round robin: each target's credit. */
+  /** Each target's credit in the smooth weighted round robin. */
   readonly credits: number[]
 }
 
@@ -23,10 +21,9 @@ export class TargetOrder {
     this.#breakers = breakers
   }
 
-  /** All of the gate's targets in the order to ask them; resting ones are last. */
+  /** All of the gate's targets in the order to ask; resting targets are last. */
   of(gate: Gate): readonly GateTarget[] {
     const { targets } = gate
-    // A single target, the usual case, needs no decision.
     return targets.length === 1 ? targets : this.#inOrder(gate)
   }
 
@@ -39,7 +36,7 @@ export class TargetOrder {
     const resting = ordered.filter(
       (target, index) => conditions[index] !== 'well' && target !== probed,
     )
-    // One call probes a recovering target, with the others as fallback.
+    // One call probes a recovering target, with the other targets as fallback.
     return probed === undefined ? [...well, ...resting] : [probed, ...well, ...resting]
   }
 
@@ -56,7 +53,7 @@ export class TargetOrder {
     const breakers = this.#breakers
     const byTime = gate.targets.toSorted(
       (left, right) =>
-        // A target without measurements is tried first, because it may be the fastest.
+        // A target without measurements may be the fastest, so that target is tried first.
         (breakers.firstByteMsOf(healthKey(gate, left)) ?? -1) -
         (breakers.firstByteMsOf(healthKey(gate, right)) ?? -1),
     )
@@ -78,9 +75,9 @@ export class TargetOrder {
 }
 
 /**
- * Smooth weighted round robin: every target gains its weight, and the one with the most credit is
- * picked and pays the sum. In each round every target is picked exactly as often as its weight,
- * evenly spread.
+ * Smooth weighted round robin: every target gains its weight, then the target with the most credit
+ * is
+ * picked and pays the sum. Each round picks every target as often as its weight, evenly spread.
  */
 function pickWeighted(
   targets: readonly GateTarget[],
@@ -105,14 +102,11 @@ function weightOf(target: GateTarget): number {
   return target.weight ?? 1
 }
 
-/**
- * Includes the account: accounts may reach a target with their own keys or under their own names.
- */
+/** Contains the account, because accounts reach a target with their own keys or names. */
 export function healthKey(gate: Pick<Gate, 'accountId'>, target: GateTarget): string {
   return `${gate.accountId}\n${target.model}`
 }
 
-/** The parts of a health key. */
 export function readHealthKey(key: string): {
   readonly accountId: AccountId
   readonly target: string
@@ -121,7 +115,6 @@ export function readHealthKey(key: string): {
   return { accountId: key.slice(0, border) as AccountId, target: key.slice(border + 1) }
 }
 
-/** The prefix of the health keys of an account's targets at one provider. */
 export function healthKeyPrefix(accountId: AccountId, providerId: string): string {
   return healthKey({ accountId }, { model: `${providerId}/` })
 }

@@ -1,6 +1,3 @@
-/**
- * The form in which an owned model fills in the middle follows from its registration and its probe.
- */
 import { expect, test } from 'bun:test'
 import type { OwnedModel, ServerTraits } from '../../core/owned-model.ts'
 import { FIM_TEMPLATES } from '../../providers/owned.ts'

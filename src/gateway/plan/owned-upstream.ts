@@ -1,7 +1,4 @@
-/**
- * Converts an owned model to the hot path's form: a provider with one model. Once per change, not
- * per call.
- */
+/** Converts an owned model to a provider with one model, once per change of the owned model. */
 import { OWNED_PREFIX, type OwnedModel, toDeclaredPrices } from '../../core/owned-model.ts'
 import { fimTemplateOf, ownedProvider } from '../../providers/owned.ts'
 import type { OwnedUpstream, TargetCredential } from '../ports.ts'

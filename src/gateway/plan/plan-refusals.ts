@@ -1,4 +1,4 @@
-/** The refusals for a gate none of whose targets can be asked. Decides nothing. */
+/** The refusals for a gate whose targets cannot be asked. */
 import { GatewayError, invalidRequest } from '../../core/errors.ts'
 import type { Gate } from '../../core/gate.ts'
 import { didYouMean } from '../../core/nearest-name.ts'
@@ -30,7 +30,7 @@ function listed(words: readonly string[]): string {
   return [...new Set(words)].join(' or ')
 }
 
-/** @param providerIds providers of a gate, none of which has an address */
+/** @param providerIds providers of a gate, all without an address */
 export function noAddress(providerIds: readonly string[]): GatewayError {
   return new GatewayError(
     'provider_auth_failed',
@@ -39,7 +39,7 @@ export function noAddress(providerIds: readonly string[]): GatewayError {
   )
 }
 
-/** An unknown provider has no variable to set. */
+/** Environment variables exist only for providers of the catalog. */
 function toCure(providerIds: readonly string[]): string {
   const known = catalog.filter(({ id }) => providerIds.includes(id))
   const variables = known.map((provider) => addressVariablesOf(provider).join(' and '))
@@ -101,8 +101,8 @@ export function wrongModel(dialect: Dialect): GatewayError {
 }
 
 /**
- * A client that speaks one dialect only cannot use another endpoint: it needs another gate, or this
- * gate another target.
+ * A client with one dialect cannot use another endpoint, so the message suggests another gate or
+ * another target.
  */
 function describeSpeakers(speakers: readonly string[]): string {
   const known = speakers.length === 0 ? '' : ` (${speakers.slice(0, MAX_SPEAKERS).join(', ')})`
@@ -111,12 +111,11 @@ function describeSpeakers(speakers: readonly string[]): string {
 
 const MAX_SPEAKERS = 8
 
-/** The member in which the caller named the gate. */
 function gateMember({ body }: AcceptedRequest): string {
   return ['gate_id', 'gateId'].find((name) => body.get(name) !== undefined) ?? 'model'
 }
 
-/** A caller may put anything in place of a gate's id; the message repeats only a part of it. */
+/** A caller may send any text as a gate's id, so the message repeats only a part. */
 function shorten(text: string): string {
   return text.length <= 64 ? text : `${text.slice(0, 64)}…`
 }

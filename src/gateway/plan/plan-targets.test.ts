@@ -1,7 +1,3 @@
-/**
- * By which endpoint a target is reached: the caller's own dialect first, else the first that takes
- * the model.
- */
 import { expect, test } from 'bun:test'
 import type { Gate } from '../../core/gate.ts'
 import { DEFAULT_ACCOUNT, type GateId, type KeyId } from '../../core/ids.ts'

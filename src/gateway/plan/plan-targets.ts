@@ -1,7 +1,6 @@
 /**
- * Stage 4, plan: the gate's targets that can serve this call, in order, each with address and
- * credential; and the values that apply when gate and request disagree (docs/decisions/0008). No
- * I/O.
+ * Stage 4, plan: the gate's targets that can serve this call, in order, and the values that apply
+ * when gate and request disagree (docs/decisions/0008).
  */
 import type { DialectId } from '../../core/dialects.ts'
 import { GatewayError, invalidRequest } from '../../core/errors.ts'
@@ -80,7 +79,7 @@ export function planTargets(
   throw whyNone(ports, call)
 }
 
-/** The refusal when none of a gate's targets can be asked in the caller's dialect. */
+/** The refusal when no target of a gate can be asked in the caller's dialect. */
 function whyNone(ports: PlanPorts, { gate, dialect, request }: PlannedCall): GatewayError {
   const ids = [...new Set(gate.targets.map(providerIdOf))]
   // An owned model has its own address.
@@ -92,8 +91,7 @@ function whyNone(ports: PlanPorts, { gate, dialect, request }: PlannedCall): Gat
 }
 
 /**
- * Whether a provider without an address could serve this if it had one; for unknown providers,
- * perhaps.
+ * True when the target's provider could serve the call with an address. Unknown providers count.
  */
 function mayServe(target: GateTarget, dialect: Dialect): boolean {
   const provider = catalog.find(({ id }) => id === providerIdOf(target))
@@ -115,7 +113,6 @@ interface PlannedCall {
   readonly request: AcceptedRequest
 }
 
-/** The target that the caller chose is asked first, then the gate's own. */
 function planChosen(ports: PlanPorts, call: PlannedCall, chosen: GateTarget): Plan {
   const { gate, caller, dialect, request } = call
   assertProviderModel(chosen.model, findUpstream(ports, caller.accountId, chosen.model))
@@ -125,8 +122,8 @@ function planChosen(ports: PlanPorts, call: PlannedCall, chosen: GateTarget): Pl
   const targets = chooseHosts(gate, request, dialect, found)
   if (targets.length === 0) throw noCredential(speaking)
   const isAsked = targets[0]?.name === chosen.model
-  // Without a credential it is skipped like other targets; the caller's choice then has no effect
-  // and is reported as ignored.
+  // Without a credential the chosen target is skipped, so the caller's choice is reported as
+  // ignored.
   if (!isAsked) return { gate, request, targets }
   return {
     gate,
@@ -159,23 +156,23 @@ function findTargets(
       if (provider !== undefined) speaking.push(provider)
     }
   }
-  // Counts as a refused credential: the next target may be asked, but this one not with another
-  // credential.
+  // An unreadable credential counts as refused: another target may be asked, but no other
+  // credential is used.
   if (targets.length === 0 && unopened !== undefined) throw unopened
   return { speaking, targets }
 }
 
 interface Resolution {
-  /** Undefined when it cannot serve this call at all. */
+  /** Undefined when the target cannot serve this call at all. */
   readonly provider: ReachableProvider | undefined
-  /** Undefined when its provider has no credential. */
+  /** Undefined when the provider has no credential. */
   readonly target: Target | undefined
   readonly credential: TargetCredential | undefined
   /** Set for an owned model, which has its own credential and address. */
   readonly owned: OwnedUpstream | undefined
 }
 
-/** Compiled targets by target and dialect, one per kind of call, so that calls share this work. */
+/** Compiled targets by target and dialect, one per kind of call, so calls share the compilation. */
 const resolutions = new WeakMap<GateTarget, WeakMap<Dialect, (Resolution | undefined)[]>>()
 
 /**
@@ -260,7 +257,6 @@ interface FoundUpstream {
   readonly owned?: OwnedUpstream
 }
 
-/** Finds a target's upstream: a provider, or a model that this account registered. */
 export function findUpstream(
   ports: Pick<PlanPorts, 'providers' | 'ownedModels'>,
   accountId: AccountId,
@@ -276,14 +272,14 @@ export function findUpstream(
   return provider && { provider, model: name.slice(slash + 1) }
 }
 
-/** An owned model is its own provider; its id is its full name. */
+/** An owned model is its own provider, so its full name is the provider's id. */
 function providerIdOf({ model }: GateTarget): string {
   return ownedSlugOf(model) === undefined ? model.slice(0, model.indexOf('/')) : model
 }
 
 /**
- * The caller's dialect is relayed byte for byte if the provider supports it; only otherwise is it
- * translated.
+ * The caller's dialect is relayed byte for byte if the provider supports the dialect. Otherwise the
+ * request is translated.
  */
 function findTranslated(provider: Provider, model: string, dialect: Dialect) {
   for (const [id, endpoint] of Object.entries(provider.endpoints)) {
@@ -294,7 +290,7 @@ function findTranslated(provider: Provider, model: string, dialect: Dialect) {
   return undefined
 }
 
-/** Whether the gate decides anything. The usual gate does not, so its calls cost nothing more. */
+/** The usual gate decides nothing, so its calls skip this work. */
 function decides(gate: Gate, request: AcceptedRequest): boolean {
   return (
     gate.defaults !== null || (gate.overrides !== 'ignore' && request.ignored.includes('model'))
@@ -311,7 +307,9 @@ function decideRequest(gate: Gate, request: AcceptedRequest, dialect: Dialect): 
   return { ...request, ignored: [...ignored, ...decided.ignored], defaults: decided.defaults }
 }
 
-/** The target that the caller chose besides the gate, if the gate allows it; else undefined. */
+/**
+ * The target that the caller chose besides the gate. Undefined: the gate does not allow a choice.
+ */
 export function findChosen(
   gate: Gate,
   { body, ignored }: Pick<AcceptedRequest, 'body' | 'ignored'>,
@@ -321,7 +319,7 @@ export function findChosen(
   return member === undefined ? undefined : { model: String(body.value(member)) }
 }
 
-/** The same form as a gate's targets (contract/gates.ts). */
+/** The same form as a gate's targets in contract/gates.ts. */
 const TARGET = /^[A-Za-z0-9._-]+\/[\x21-\x7e]+$/
 const MAX_TARGET_LENGTH = 200
 
@@ -330,7 +328,7 @@ export function isTargetName(model: string): boolean {
 }
 
 /**
- * @param upstream the upstream that it names, if any
+ * @param upstream the upstream that `model` names, if any
  * @throws GatewayError `invalid_request` naming `model` when it is not `provider/model` of a known
  * provider
  */
@@ -343,7 +341,6 @@ function assertProviderModel(model: string, upstream: object | undefined): void 
   )
 }
 
-/** The parts of a target that decide this. */
 interface Host {
   readonly hosts: readonly string[] | undefined
   readonly owner: Credential['owner']
@@ -351,8 +348,8 @@ interface Host {
 }
 
 /**
- * Picks the targets for requests that need the provider itself to store or run something. Such
- * members are never ignored, since the answer would differ from the request (docs/decisions/0033).
+ * Picks targets for requests that make the provider store or run something. Such members are never
+ * ignored, because the answer would differ from the request (docs/decisions/0033).
  * @throws GatewayError `invalid_request` naming the member that no target supports
  */
 function chooseHosts<Target extends Host>(
@@ -381,7 +378,7 @@ function keepHosts<Target extends Host>(
   return targets.filter((target) => target.hosts?.includes(name) === true)
 }
 
-/** The next call must reach the same place, which no other account may share. */
+/** The next call must reach the same provider account, which no other account may share. */
 function isKept({ targets }: Gate, [first, ...others]: readonly Host[]): boolean {
   return (
     targets.length === 1 && others.length === 0 && first?.owner === 'account' && !first.isShared

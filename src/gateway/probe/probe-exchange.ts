@@ -1,7 +1,4 @@
-/**
- * Sends one request of a probe and reads a bounded part of its answer. Must not know what is asked,
- * nor what an answer means.
- */
+/** Sends one request of a probe and reads a bounded part of its answer. */
 
 import type { Timekeeper } from '../../core/clock.ts'
 import { EditedBytes } from '../../core/edited-bytes.ts'
@@ -16,7 +13,7 @@ import type { OwnedUpstream } from '../ports.ts'
 const MAX_ANSWER_BYTES = 1024 * 1024
 
 /**
- * A server that is loading its model accepts or refuses a connection immediately. In milliseconds.
+ * In milliseconds. A server that is loading its model still accepts or refuses connections at once.
  */
 const MAX_CONNECT_MS = 5_000
 
@@ -25,11 +22,11 @@ export type CredentialPlace = Exclude<CredentialHeader, 'auto'>
 export interface ProbeAnswer {
   readonly status: number
   readonly headers: HeaderFields
-  /** Undefined: larger than any plausible answer. */
+  /** Undefined for an answer larger than any plausible answer. */
   readonly body: Uint8Array | undefined
 }
 
-/** The host does not exist or is not allowed. Nothing was sent, and waiting does not help. */
+/** The host does not exist or is not allowed. Nothing was sent, so a retry does not help. */
 export class UnlocatedError extends Error {
   override readonly name = 'UnlocatedError'
 }

@@ -1,7 +1,3 @@
-/**
- * How a probe finds out where a server fills in the middle: each server is played as its own code
- * answers.
- */
 import { describe, expect, test } from 'bun:test'
 import { ScriptedClock } from '../../../test/support/scripted-clock.ts'
 import {

@@ -1,7 +1,4 @@
-/**
- * Finds out how an owned model's server fills in the middle: asks for one token in each form, with
- * the code that calls use. Sends nothing itself and stores nothing.
- */
+/** Finds out how an owned model's server fills in the middle: asks for one token in each form. */
 import type { DialectId } from '../../core/dialects.ts'
 import {
   FIM_ENDPOINTS,
@@ -21,7 +18,7 @@ import type { ProbeAnswer } from './probe-exchange.ts'
 import { judgeAnswer, NOTHING_HERE, type Verdict } from './probe-verdict.ts'
 
 export interface FimQuestion {
-  /** The model as it would be if its server had this form. */
+  /** The model as calls would see it if its server had this form. */
   readonly owned: OwnedUpstream
   readonly path: string
   readonly body: object
@@ -35,14 +32,11 @@ export interface FimFinding extends Verdict {
 
 const SMALLEST = { prompt: 'a', suffix: 'b' }
 
-/**
- * Tokens. A server that ignores the suffix has read fewer input tokens than this; one that reads it
- * has read more.
- */
+/** Tokens. A server that ignores the suffix reports fewer input tokens than this number. */
 const SUFFIX_TOKENS = 40
 const SUFFIX = Array.from({ length: SUFFIX_TOKENS }, (_, index) => `x${index}`).join(' ')
 
-/** A different beginning each time, because some servers do not count cached prompt tokens. */
+/** Some servers do not count cached prompt tokens, so each prompt begins differently. */
 function toTelling() {
   return { prompt: `# ${crypto.randomUUID()}\n`, suffix: SUFFIX }
 }
@@ -68,7 +62,7 @@ export async function probeFim(
     const verdict = judgeAnswer(form, answer)
     if (verdict.status === 'reachable' && isAnswered(verdict) && form.isRead(answer))
       return isSet ? verdict : { ...verdict, found: { fimEndpoint: endpoint } }
-    // The other forms would fail too: the credential is refused, or the server is not ready.
+    // A refused credential or a server that is not ready fails in the other forms too.
     if (isSet || isFinal(verdict)) return verdict
     if (verdict.status === 'unreachable' && !isAbsent(verdict)) telling ??= verdict
     last = { ...verdict, status: 'unreachable', detail: NONE_HERE }
@@ -83,7 +77,7 @@ interface Form extends Pick<RelayedDialect, 'isAnswer'> {
   isRead(answer: ProbeAnswer): boolean
 }
 
-/** @returns undefined for a form that cannot be written: a template for an unknown model */
+/** @returns undefined when the form needs a template and the model is unknown */
 function formOf(owned: OwnedUpstream, endpoint: FimEndpoint): Form | undefined {
   const [[id, place] = []] = Object.entries(owned.provider.endpoints)
   if (id === undefined || place === undefined) return undefined
@@ -129,8 +123,7 @@ function isFinal({ httpStatus, isPassing }: Verdict): boolean {
 }
 
 /**
- * Answers of servers at paths that they do not have; llama.cpp answers 501 when the model does not
- * support it.
+ * Typical answers of servers at unknown paths. llama.cpp answers 501 when the model lacks support.
  */
 function isAbsent({ httpStatus, detail }: Verdict): boolean {
   return detail === NOTHING_HERE || httpStatus === 405 || httpStatus === 501

@@ -1,7 +1,3 @@
-/**
- * The requests of a probe to an owned model, and its result for each way in which a server can
- * answer, or not.
- */
 import { describe, expect, test } from 'bun:test'
 import { ScriptedClock } from '../../../test/support/scripted-clock.ts'
 import {
@@ -33,23 +29,19 @@ type Asked = readonly [path: string, body: object]
 interface Probe {
   readonly dialect?: OwnedModelDialect
   readonly credentialHeader?: CredentialHeader
-  /** Traits that earlier probes have learnt. */
+  /** Traits from earlier probes. */
   readonly found?: ServerTraits
-  /** The server's answer to each request, in order. */
   readonly scripts?: readonly Script[]
   readonly resolve?: (
     url: string,
     clock: ScriptedClock,
   ) => ReturnType<ProbePorts['addresses']['resolve']>
-  /** It has one that the master key does not open, or none. */
+  /** `unopened`: the master key does not decrypt the credential. */
   readonly credential?: 'unopened' | 'none'
   readonly timeoutMs?: number
 }
 
-/**
- * One probe from its beginning to its end, in as much scripted time as that takes. By default of
- * the dialect with one question.
- */
+/** Runs one probe to its end in scripted time. The default dialect has a single question. */
 async function probe({
   dialect = 'openai-responses',
   credentialHeader = 'auto',
@@ -68,7 +60,7 @@ async function probe({
     baseUrl: 'https://models.example/v1',
     upstreamModelId: 'llama-7b',
     credentialHeader,
-    // Other abilities have their own tests (probe-fim.test.ts).
+    // probe-fim.test.ts tests the other abilities.
     fimEndpoint: 'fim-completions',
     fimTemplate: 'auto',
     probe: found === undefined ? null : { status: 'reachable', checkedAt: 1, latencyMs: 1, found },
@@ -106,7 +98,7 @@ const unreachable = (detail: string, more: object = {}): ProbeResult => ({
   ...more,
 })
 
-/** The least that is an answer. */
+/** Minimal answers. */
 const ANSWERS: Readonly<Record<OwnedModelDialect, object>> = {
   'openai-chat': { choices: [{ index: 0, message: { role: 'assistant', content: 'H' } }] },
   'openai-responses': { object: 'response', output: [] },
@@ -471,7 +463,7 @@ describe('is out of reach', () => {
     const { result } = await probe({ scripts: [[pause(1_900), ...ANSWER]], resolve: slowly })
     expect(result).toEqual({ ...reachable(200), latencyMs: 2_900 })
 
-    // A server that goes on and on is not waited for either.
+    // A server that sends without end is given up too.
     const dripping = await probe({
       scripts: [[head(400), piece('x'), pause(1_500), piece('x'), SILENCE]],
     })
@@ -499,8 +491,8 @@ describe('a cold model', () => {
     expect(interim).toEqual([])
   })
 
-  // llama.cpp, tools/server:
-  // `{"error": {"code": 503, "message": "Loading model", "type": "unavailable_error"}}`.
+  // llama.cpp, tools/server: `{"error": {"code": 503, "message": "Loading model", "type":
+  // "unavailable_error"}}`.
   const LOADING = json(503, {
     error: { code: 503, message: 'Loading model', type: 'unavailable_error' },
   })
@@ -546,7 +538,7 @@ describe('a cold model', () => {
 describe('the credential of a Messages server', () => {
   const dialect = 'anthropic-messages'
   const YES = json(200, ANSWERS[dialect])
-  // vLLM's middleware, whatever the endpoint.
+  // vLLM's middleware, at every endpoint.
   const NO = json(401, { error: 'Unauthorized' })
   const placesOf = (sent: readonly { headers: Readonly<Record<string, string>> }[]) =>
     sent.map(({ headers }) => [headers['x-api-key'], headers.authorization])
@@ -587,7 +579,7 @@ describe('the credential of a Messages server', () => {
       status: 'unreachable',
       found: { credentialHeader: 'authorization' },
     })
-    // An address where nothing is refuses no header either.
+    // An address without a server refuses no header either.
     expect((await probe({ dialect, scripts: [NO_SUCH_PATH] })).result.found).toBeUndefined()
   })
 
@@ -682,7 +674,7 @@ test('a cancelled probe ends at once, whatever it waits for, and finds nothing',
     calledOff.abort()
     expect(await probing).toBeUndefined()
     expect(clock.passedMs).toBe(0)
-    // The sweep of the deadlines ends itself when it finds none.
+    // The sweep of deadlines ends when no deadline is left.
     await clock.advance(50)
     expect(clock.pending).toBe(0)
   }

@@ -1,8 +1,8 @@
 /**
  * Finds out whether an owned model answers, how its server expects the credential, and what else
- * the server supports. Asks the model for one token: on many servers a list of models needs no key,
- * says nothing about the model, or does not exist. The server's words are used only to distinguish
- * cases and never repeated, because a customer may name any server.
+ * the
+ * server supports. Asks for one token, because a list of models often needs no key. The server's
+ * words only distinguish cases and are never repeated, because a customer may name any server.
  */
 import type { Timekeeper } from '../../core/clock.ts'
 import type { OwnedModel, OwnedModelProbe, ServerTraits } from '../../core/owned-model.ts'
@@ -38,18 +38,15 @@ export interface ProbeOptions {
   /** Time limit for the whole probe, in milliseconds. */
   readonly timeoutMs: number
   readonly signal: AbortSignal
-  /**
-   * Called with the result so far while a server may still become ready; it is asked again until
-   * then.
-   */
+  /** Called with the result so far while the server may still become ready. */
   readonly onInterim?: (result: ProbeResult) => void
 }
 
 export type ProbeResult = Omit<OwnedModelProbe, 'checkedAt'>
 
 /**
- * Never rejects: an unreachable server is a result too. @returns undefined when the probe was
- * cancelled or the gateway stops
+ * Never rejects: an unreachable server is a result too.
+ * @returns undefined when the probe was cancelled or the gateway stops
  */
 export async function probeOwnedModel(
   ports: ProbePorts,
@@ -67,7 +64,7 @@ export async function probeOwnedModel(
   for (;;) {
     const probing = { ports, model, owned, endsAt, signal }
     const finding = await askOnce(probing).then((found) => explainRefusal(found, owned), toFinding)
-    // Not caused by the model's server.
+    // The probe was cancelled, or the gateway stops.
     if (signal.aborted || finding === undefined) return undefined
     if (finding.isPassing !== true || clock.elapsed() + AGAIN_AFTER_MS >= endsAt)
       return toResult(finding)
@@ -103,7 +100,8 @@ async function askOnce(probing: Probing): Promise<Finding> {
   for (const [index, place] of places.entries()) {
     const verdict = judgeAnswer(question.dialect, await ask(probing, question, place))
     const isRefused = verdict.httpStatus === 401 || verdict.httpStatus === 403
-    // One form was accepted and another refused, so this is known whatever else fails.
+    // The server accepted one header and refused the other, so the header is known even if later
+    // requests fail.
     const isTold = places.length > 1 && !isRefused && (index > 0 || verdict.status === 'reachable')
     finding = isTold ? { ...verdict, found: { credentialHeader: place } } : verdict
     if (verdict.status === 'reachable') return withFound(finding, await askFurther(probing, place))
@@ -112,7 +110,7 @@ async function askOnce(probing: Probing): Promise<Finding> {
   return finding
 }
 
-/** Without a credential, none was refused. */
+/** The server had no credential to refuse, so the message asks for a credential. */
 function explainRefusal(finding: Finding, { credential }: OwnedUpstream): Finding {
   const isRefused = finding.httpStatus === 401 || finding.httpStatus === 403
   if (!isRefused || credential?.secret !== undefined) return finding
@@ -128,8 +126,9 @@ function withFound(finding: Finding, learnt: ServerTraits): Finding {
 }
 
 /**
- * Servers that copied the Messages API do not all accept its key header: vLLM accepts only a bearer
- * token. Tried one at a time, because Anthropic refuses both together.
+ * Servers that copied the Messages API may accept only a bearer token, as vLLM does. The headers
+ * are
+ * tried one at a time, because Anthropic refuses both together.
  */
 function placesToTry(
   { dialect, credentialHeader }: Probing['model'],
@@ -137,7 +136,7 @@ function placesToTry(
 ): readonly CredentialPlace[] {
   if (credentialHeader !== 'auto') return [credentialHeader]
   const usual = provider.keyHeader === undefined ? 'authorization' : 'x-api-key'
-  // Without a credential there is no header to find.
+  // Without a credential the header does not matter.
   if (dialect !== 'anthropic-messages' || credential?.secret === undefined) return [usual]
   return [usual, usual === 'authorization' ? 'x-api-key' : 'authorization']
 }
@@ -147,7 +146,7 @@ async function askFurther(probing: Probing, place: CredentialPlace): Promise<Ser
   for (const question of FURTHER_QUESTIONS[probing.model.dialect] ?? []) {
     const has = await ask(probing, question, place).then(
       (answer) => judgeFurther(question.dialect, answer),
-      // No answer in time: the trait stays unknown.
+      // Without an answer in time the trait stays unknown.
       () => undefined,
     )
     if (has !== undefined) learnt[question.trait] = has

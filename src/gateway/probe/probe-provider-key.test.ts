@@ -1,4 +1,3 @@
-/** What is sent to test a provider key, and what each answer says of it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Secret } from '../../core/secret.ts'
 import { probeProviderKey } from './probe-provider-key.ts'

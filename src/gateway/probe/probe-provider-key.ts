@@ -1,7 +1,6 @@
 /**
- * Finds out whether a provider accepts a key, by the request that the provider documents for this;
- * otherwise not at all. Costs nothing and uses the same route as calls. Only the status of the
- * answer is read.
+ * Finds out whether a provider accepts a key, by the free request that the provider documents. Only
+ * the status of the answer is read.
  */
 import type { ProviderKeyProbe } from '../../core/provider-key.ts'
 import type { Secret } from '../../core/secret.ts'
@@ -18,7 +17,10 @@ export interface KeyProbeOptions {
   readonly timeoutMs?: number
 }
 
-/** Never rejects. @param provider at the address that this gateway uses; undefined: it has none */
+/**
+ * Never rejects.
+ * @param provider at the address that this gateway uses; undefined: no address
+ */
 export async function probeProviderKey(
   provider: ProbedProvider | undefined,
   key: Secret,
@@ -46,7 +48,6 @@ export async function probeProviderKey(
       redirect: 'manual',
       signal: timeout,
     })
-    // The body is not read, however long.
     await response.body?.cancel().catch(() => {})
     return judge(provider, response.status)
   } catch {

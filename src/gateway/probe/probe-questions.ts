@@ -1,7 +1,6 @@
 /**
  * The requests of a probe to an owned model: one small request in its dialect, then one per further
- * capability of the server. A new capability is one more entry here and one more member of
- * `ServerTraits`. Sends nothing.
+ * capability of the server.
  */
 import { DIALECTS, type OwnedModelDialect } from '../../core/dialects.ts'
 import type { ServerTraits } from '../../core/owned-model.ts'
@@ -33,7 +32,7 @@ const EMBEDDINGS = {
   body: (model: string) => ({ model, input: 'Hi' }),
 }
 
-/** The minimum that the dialect allows. Fill-in-the-middle is probed elsewhere (probe-fim.ts). */
+/** The smallest request of each dialect. probe-fim.ts probes fill-in-the-middle. */
 export const MAIN_QUESTIONS: Partial<Readonly<Record<OwnedModelDialect, ProbeQuestion>>> = {
   'openai-chat': {
     dialect: openaiChat,
@@ -66,11 +65,11 @@ export const FURTHER_QUESTIONS: Partial<Record<OwnedModelDialect, readonly Furth
   ],
 }
 
-/** True when the server supports it; undefined: this answer does not show it. */
+/** True when the server has the capability; undefined when the answer does not show it. */
 export function judgeFurther(dialect: RelayedDialect, answer: ProbeAnswer): boolean | undefined {
   const { status } = answer
   if (status >= 200 && status < 300) return readAnswer(dialect, answer) === undefined
-  // Busy or failing; llama.cpp answers 501 when it was not started for this.
+  // The server is busy or failing. llama.cpp answers 501 when started without the capability.
   const tellsNothing = status === 429 || (status >= 500 && status !== 501)
   return tellsNothing ? undefined : false
 }

@@ -1,7 +1,4 @@
-/**
- * Judges what an answer to a probe says about the model. Repeats none of the answer, and sends
- * nothing.
- */
+/** Judges what an answer to a probe says about the model, without repeating the answer. */
 import type { OwnedModelProbe } from '../../core/owned-model.ts'
 import type { RelayedDialect } from '../../wire/dialect.ts'
 import { isRecord } from '../../wire/read-json.ts'
@@ -24,7 +21,6 @@ const LOADING = /\bloading\b/i
 const NO_ANSWER =
   'with something that is not an answer in the model’s format. Check baseUrl and dialect.'
 
-/** How to recognise an answer in the requested form. */
 type Form = Pick<RelayedDialect, 'isAnswer'>
 
 export const NOTHING_HERE = 'The server has no endpoint at this address. Check baseUrl and dialect.'
@@ -63,7 +59,7 @@ export function judgeAnswer(dialect: Form, answer: ProbeAnswer): Verdict {
   if (status >= 500) return unreachable('The server failed to answer.')
   if (!isModelServersError(said))
     return unreachable(`The server answered HTTP ${status} ${NO_ANSWER}`)
-  // A used-up limit, or a model that needs more than one token: it exists and accepts this
+  // A used-up limit, or a model that needs more than one token: the model exists and accepts the
   // credential.
   return {
     status: 'reachable',
@@ -73,7 +69,8 @@ export function judgeAnswer(dialect: Form, answer: ProbeAnswer): Verdict {
 }
 
 /**
- * By the rules by which calls accept an answer. @returns what is wrong with it; undefined: nothing
+ * Uses the rules by which calls accept an answer.
+ * @returns the fault of the answer; undefined: a usable answer
  */
 export function readAnswer(
   dialect: Form,
@@ -95,9 +92,8 @@ export function readAnswer(
 }
 
 /**
- * The error forms of servers of these dialects: OpenAI's and Anthropic's (`{"error": {…}}`), an
- * older vLLM's and Mistral's (`{"object": "error"}`), FastAPI's (`{"detail": …}`). A proxy in front
- * of a server uses other forms.
+ * Recognises the errors of OpenAI and Anthropic (`{"error": {…}}`), Mistral and older vLLM
+ * (`{"object": "error"}`), FastAPI (`{"detail": …}`). Proxies use other forms.
  */
 function isModelServersError({ json, isNested, message }: UpstreamErrorAnswer): boolean {
   if (message === undefined || !isRecord(json)) return false

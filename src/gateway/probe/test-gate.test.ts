@@ -1,4 +1,3 @@
-/** The test of a gate: whom it asks, how many at once, and what it says of each target. */
 import { describe, expect, test } from 'bun:test'
 import {
   CHAT_JSON,
@@ -31,7 +30,7 @@ interface Scene extends Omit<GatewayScript, 'gates' | 'upstream'> {
   readonly concurrentCalls?: number
 }
 
-/** One test of a gate, in as much scripted time as it takes. */
+/** Runs one test of a gate to its end in scripted time. */
 async function run(
   { gate: script, concurrentCalls, ...rest }: Scene,
   upstream: readonly Script[] = [],
@@ -78,7 +77,7 @@ test('every target is called once, alone, in its own dialect, and reported in th
     { model: 'claude-opus-5', messages: [{ content: 'Say OK.' }], max_tokens: 32 },
     { model: 'llama-7b', messages: [{ content: 'Say OK.' }], max_tokens: 32 },
   ])
-  // These are calls like all others: each takes its place and is written down.
+  // The test's calls acquire slots and are recorded like all other calls.
   expect(
     gateway.ledger.records.map(({ target, gateId, keyId }) => [target, gateId, keyId]),
   ).toEqual(gate.toReversed().map((target) => [target, 'tested', CALLER.keyId]) as never)
@@ -92,7 +91,7 @@ describe('the number of targets called at once', () => {
     [10, [0, 0, 0, 0]],
     [3, [0, 0, 0, 1_000]],
     [1, [0, 1_000, 2_000, 3_000]],
-    // The limits of a key without calls refuse it, target by target.
+    // A key without slots refuses each target's call.
     [0, [0, 1_000, 2_000, 3_000]],
   ])('for a key with %p calls', async (concurrentCalls, atMs) => {
     const scene = concurrentCalls === undefined ? { gate } : { gate, concurrentCalls }
@@ -223,7 +222,7 @@ describe('a target that fails', () => {
       script,
       CHAT_ANSWER,
     ])
-    // The outcome of one target says nothing of the next.
+    // One target's failure does not change the next target's result.
     expect(rows[1]).toMatchObject({ target: 'groq/b', status: 'ok' })
     return rows[0]
   }

@@ -1,6 +1,6 @@
 /**
- * Asks every target of a gate once, with the code that calls use, and reports the results. Must not
- * expose an answer, except its figures.
+ * Asks every target of a gate once, with the code that calls use, and reports figures but no
+ * answers.
  */
 
 import type { CallRecord } from '../../core/call.ts'
@@ -17,28 +17,24 @@ import type { Caller } from '../ports.ts'
 import { chooseQuestion, type Question } from './test-questions.ts'
 
 export interface TargetTest {
-  /** `provider/model`. */
   readonly target: string
   readonly status: 'ok' | 'failed'
-  /** The status that a caller would have got; undefined when no upstream was asked. */
+  /** The status of a caller's answer; undefined when no upstream was asked. */
   readonly httpStatus?: number
   readonly error?: { readonly code: string; readonly message: string }
   readonly latencyMs: number
   readonly firstByteMs?: number
   /** The dialect in which the target was asked; null when it was not asked. */
   readonly dialect: DialectId | null
-  /** The usage that the provider reported. */
   readonly usage?: Usage
 }
 
-/** A target that has not answered by then has failed, whatever the gate's own timeout is. */
+/** A silent target fails after this time, whatever the gate's own timeout is. */
 const MAX_TEST_MS = 30_000
 
 const MAX_MESSAGE_LENGTH = 500
 
-/**
- * @returns one row per target, in the gate's order; a failing target is a row and not a failed test
- */
+/** @returns one row per target, in the gate's order; a failing target is a row, not an error */
 export async function testGate(
   ports: PipelinePorts,
   caller: Caller,
@@ -52,7 +48,7 @@ export async function testGate(
       rows[index] = await testTarget(ports, caller, { ...gate, targets: [{ model }] }, model)
     }
   }
-  // At most as many at once as the key and its account may have, since their limits apply here too.
+  // The limits of the key and its account apply here too, so they bound the concurrent calls.
   const { concurrentCalls, account } = caller.limits
   const most = Math.min(concurrentCalls, account?.concurrentCalls ?? Number.POSITIVE_INFINITY)
   const lanes = Math.max(1, Math.min(gate.targets.length, most))
@@ -104,10 +100,7 @@ async function testTarget(
   }
 }
 
-/**
- * Each target alone and once. The gate's defaults apply, except for the test's own small output
- * limit.
- */
+/** The gate's defaults apply, except that the test sets a small output limit. */
 function toTested(gate: Gate): Gate {
   const timeoutMs = Math.min(gate.timeoutMs ?? MAX_TEST_MS, MAX_TEST_MS)
   return {
@@ -143,8 +136,8 @@ async function ask(ports: PipelinePorts, caller: Caller, gate: Gate, { dialect, 
 }
 
 /**
- * Reads to the end, where the call is settled, and discards the answer. @returns what went wrong,
- * if anything
+ * Reads to the end, where the call is settled, and discards the answer.
+ * @returns the failure's message, or ''
  */
 async function drain(response: Response): Promise<string> {
   try {
@@ -170,9 +163,9 @@ function toFigures(record: CallRecord | undefined): Partial<TargetTest> {
   }
 }
 
-/** The record of a call that was not admitted or not written has no kind of failure. */
+/** A call that was not admitted or not recorded has no `errorKind`. */
 function codeOf(record: CallRecord | undefined, { status, headers }: Response): string {
-  // Of the refusals without a record, only for a used-up budget is a retry useless.
+  // Among refusals without a record, only a used-up budget makes a retry useless.
   const isUsedUp = status === 429 && headers.get('x-should-retry') === 'false'
   const ownFailure = isUsedUp ? 'quota_exceeded' : OWN_FAILURES[status]
   return ERROR_POLICY[record?.errorKind ?? ownFailure ?? 'upstream_error'].flat

@@ -1,4 +1,3 @@
-/** Every provider can be asked something that its own dialect accepts. */
 import { expect, test } from 'bun:test'
 import { catalog } from '../../providers/catalog.ts'
 import type { Provider } from '../../providers/define.ts'

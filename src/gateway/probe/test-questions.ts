@@ -29,13 +29,13 @@ export function chooseQuestion(provider: Provider, model: string): Question | un
   const { endpoints } = provider
   const spoken = Object.keys(endpoints) as DialectId[]
   const isOf = (form: DialectForm['id']) => (id: DialectId) => formOfDialect(id).id === form
-  // An embedding model answers nothing else; when its provider supports more, only the model's name
-  // shows this.
+  // An embedding model answers only embeddings. If its provider supports more, only the model's
+  // name shows the kind.
   const mayEmbed = spoken.some(isOf('embeddings'))
   if (mayEmbed && (/embed/i.test(model) || spoken.every(isOf('embeddings'))))
     return { dialect: openaiEmbeddings, body: { input: PROMPT } }
-  // Preferred to Chat, which some models lack, and where others fail when thinking uses up the
-  // limit.
+  // Some models lack Chat, and others fail there when thinking uses up the limit, so Responses
+  // comes first.
   if (endpoints['openai-responses'] !== undefined)
     return { dialect: openaiResponses, body: { input: PROMPT, max_output_tokens: LIMIT } }
   if (endpoints['anthropic-messages'] !== undefined)

@@ -1,6 +1,4 @@
-/**
- * The headers of an answer about its call: names invented by callers must not break or flood them.
- */
+/** Names invented by callers must not break or flood an answer's headers. */
 import { expect, test } from 'bun:test'
 import type { AttemptLog } from '../call.ts'
 import { toAnswerHeaders, toSkippedHeader } from './relay-answer.ts'

@@ -1,13 +1,8 @@
-/**
- * Sends comments that keep a client's connection alive while its upstream is silent. Must not know
- * the upstream.
- */
+/** Sends comments that keep a client's connection alive while its upstream is silent. */
 import type { Deadline, Deadlines, DueCause } from '../../net/deadlines.ts'
 import type { AnswerSink } from '../../net/streamed-answer.ts'
 
-/**
- * A comment that clients ignore. Not `: ping`: one FIM client takes it for the end (wire.md §1.3).
- */
+/** A comment that clients ignore. A FIM client takes `: ping` for the end, so the text differs. */
 export const KEEP_ALIVE = new TextEncoder().encode(': keep-alive\n\n')
 
 export interface KeepAlivePorts {
@@ -28,7 +23,6 @@ export class KeepAlive {
     ports.deadlines.add(this.#deadline)
   }
 
-  /** Sends comments until the work is done. */
   async during<T>(work: Promise<T>): Promise<T> {
     this.restart()
     try {
@@ -49,12 +43,12 @@ export class KeepAlive {
   }
 
   #onDue(cause: DueCause): void {
-    // Otherwise the work itself fails, and the client gets that failure.
+    // Other causes make the work itself fail, and the client gets that failure.
     if (cause !== 'due') return
-    // A due deadline is removed, so it is added again.
+    // A due deadline is removed, so the deadline is added again.
     this.#ports.deadlines.add(this.#deadline)
     this.restart()
-    // Not awaited: a slow client needs no comment, and the upstream waits for it anyway.
+    // Not awaited: a slow client needs no comment, and the upstream waits for the client anyway.
     this.#client.write(KEEP_ALIVE)?.catch(() => undefined)
   }
 }

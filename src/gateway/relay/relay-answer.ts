@@ -1,6 +1,7 @@
 /**
- * Stage 6, relay: sends the answer on byte for byte at the client's pace, and settles before its
- * last byte. Also handles a client or upstream that leaves midway.
+ * Stage 6, relay: sends the answer on byte for byte at the client's pace, and settles the call
+ * before
+ * the last byte.
  */
 
 import type { Timekeeper } from '../../core/clock.ts'
@@ -35,17 +36,18 @@ import {
 const GRACE_AFTER_END_MS = 1_000
 
 /**
- * How long the upstream is still read after its client left, in milliseconds. Many clients leave
- * with the last word, and the exact usage follows immediately.
+ * In milliseconds. Many clients leave with the last word, and the exact usage follows immediately,
+ * so
+ * the upstream is read a little longer.
  */
 const READ_ON_MS = 250
 
 /**
- * Time for a failure event to reach the client before its connection is cut, in milliseconds. A
+ * Time for a failure event to reach the client before the connection is cut, in milliseconds. A
  * slower client may only see the reset.
  */
 const FLUSH_BEFORE_CUT_MS = 250
-/** The same for a call that must end within a guaranteed time. */
+/** Shorter, for a call that must end within a guaranteed time. */
 const FLUSH_BEFORE_PROMISED_CUT_MS = 50
 
 export interface RelayPorts extends KeepAlivePorts, SettlePorts {
@@ -72,9 +74,8 @@ export function relayAnswer(
 }
 
 interface RelayedHeaders {
-  /** The upstream's headers that are forwarded. */
   readonly forwarded: Readonly<Record<string, string>>
-  /** The headers shared by nearly all answers of the target. Copy, do not modify. */
+  /** Headers shared by nearly all answers of the target. Copy, do not modify. */
   readonly usual: UsualHeaders
   /** Names the members of the request that were ignored or adapted. */
   readonly attempted: Pick<Attempted, 'ignored' | 'adapted'>
@@ -114,11 +115,11 @@ function relayPieces(ports: RelayPorts, relayed: Relayed, client: AnswerSink): P
 
 const EVENT_STREAM = 'text/event-stream'
 
-/** A translated answer is the gateway's own, and so are its headers. */
+/** A translated answer is the gateway's own, so no upstream header is forwarded. */
 function toForwarded({ target, answer }: Attempted): Record<string, string> {
   const forwarded = target.isTranslated ? {} : target.passed.answer.pick(answer.headers)
-  // The answer was read as this type even if the upstream names another or none, and clients need
-  // it.
+  // The answer was read as this type even if the upstream names another type, and clients need the
+  // header.
   const named = forwarded['content-type']
   if (answer.type !== 'events') forwarded['content-type'] ??= 'application/json'
   else if (named?.toLowerCase().startsWith(EVENT_STREAM) !== true)
@@ -128,7 +129,7 @@ function toForwarded({ target, answer }: Attempted): Record<string, string> {
   return forwarded
 }
 
-/** Headers of every event stream: no cache or proxy may hold it back. */
+/** No cache or proxy may hold an event stream back. */
 export const NOT_KEPT = { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' }
 
 /** Stops reading and settles the call, in any state of the answer. Idempotent. */
@@ -146,7 +147,7 @@ export async function relayEvents(
   const { call, target, answer, seen } = relayed
   const { exchange, tap } = answer
   call.body.release()
-  // The server reports that its client left; for a caller in this process only the signal does.
+  // The server reports when its client leaves; for a caller in this process, only the signal does.
   exchange.outliveSignal(READ_ON_MS)
   client.whenLeft(() => {
     seen.leftAt = ports.clock.elapsed()
@@ -164,7 +165,7 @@ export async function relayEvents(
   let output = answer.first
   let slow: Promise<void> | undefined
   /**
-   * Sent in the same turn that it arrived in. Waits only for the end of the answer and for slow
+   * Sends each piece in the turn of its arrival. Waits only for the end of the answer and for slow
    * clients.
    */
   const pass = (bytes: Uint8Array, from: number, to: number): boolean => {
@@ -213,7 +214,7 @@ export async function relayEvents(
 }
 
 /**
- * An answer too large to buffer is relayed as it arrives; only its last piece waits for the ledger.
+ * An answer too large to buffer is relayed as it arrives; only the last piece waits for the ledger.
  */
 async function relayLarge(
   ports: RelayPorts,
@@ -245,8 +246,9 @@ async function relayLarge(
 }
 
 /**
- * Ends an answer that broke: an error in the caller's dialect, then an unclean close, so that no
- * client takes it as complete. A client that left gets nothing.
+ * Ends a broken answer with an error in the caller's dialect and an unclean close, so the client
+ * does
+ * not take the answer as complete. A client that left gets nothing.
  */
 async function endBroken(
   ports: RelayPorts,
@@ -268,15 +270,13 @@ async function endBroken(
   await cutAfterFlush(clock, client, flushMs)
 }
 
-/**
- * Far longer than any network needs; an upstream that has to wait this long may abort its answer.
- */
+/** Far longer than any network needs. An upstream that waits this long may abort its answer. */
 const LONG_HELD_UP_MS = 10_000
 
 /**
- * How long the upstream could not send because the client read nothing. If the upstream breaks off
- * afterwards, the target is not blamed, and the written part is charged: otherwise a client could
- * get nearly a whole answer free.
+ * How long the upstream could not send because the client read nothing. A later break of the
+ * upstream
+ * is then charged and not blamed on the target; otherwise a client could get an answer free.
  */
 class HeldUp {
   readonly #clock: Pick<Timekeeper, 'elapsed'>
@@ -315,8 +315,7 @@ interface BrokenAnswer {
 }
 
 /**
- * The stream already ends in failure; a ledger that cannot be written reports it through its own
- * state.
+ * The stream already ends in failure, so a ledger failure is reported only by the ledger's state.
  */
 async function settleQuietly(
   ports: SettlePorts,
@@ -337,14 +336,13 @@ interface UsualHeaders {
 }
 
 /**
- * By target, which belongs to one account. Copying headers costs the runtime half as much as
- * building them.
+ * A target belongs to one account, so its headers can be cached. Copying headers costs half as much
+ * as building them.
  */
 const usualHeaders = new WeakMap<Target, UsualHeaders>()
 
 /**
- * The headers that nearly all answers of a target share: one attempt, no ignored members. Copy, do
- * not modify.
+ * The headers that nearly all answers of a target share. Copy, do not modify.
  * @param more the same for all answers of this type from this target
  */
 function usualHeadersOf(
@@ -368,7 +366,6 @@ function linesOf(headers: Headers): string {
   return lines
 }
 
-/** An answer's header lines: the usual ones and its own. */
 function toLines(headers: RelayedHeaders, call: Call): Pick<WholeAnswer, 'lines' | 'more'> {
   const { usual, forwarded, attempted } = headers
   if (!tellsMoreThanUsual(call.attempts, attempted))
@@ -404,7 +401,6 @@ function setAll(headers: Headers, values: Readonly<Record<string, string>>): voi
   for (const name in values) headers.set(name, values[name] ?? '')
 }
 
-/** What happened to the request's members; empty lists are omitted. */
 type ToldMembers = Pick<Attempted, 'ignored' | 'adapted'>
 
 /** False for the usual case: one attempt with the unchanged request. */
@@ -422,7 +418,7 @@ export function toAnswerHeaders(
   return attempts.skipped.length > 0 ? Object.assign(headers, toSkippedHeader(attempts)) : headers
 }
 
-/** The same as comments, for a stream whose headers were sent before this was known. */
+/** Comments replace headers for a stream whose headers were sent before the names were known. */
 export function toNameComments({ ignored, adapted }: Attempted): string {
   return [
     ...(ignored.length > 0 ? [`: x-gatehouse-ignored: ${encodeNames(ignored)}\n\n`] : []),
@@ -438,12 +434,12 @@ export function toSkippedHeader({ skipped }: Pick<AttemptLog, 'skipped'>): Recor
   return skipped.length === 0 ? {} : { 'x-gatehouse-skipped': encodeNames(skipped) }
 }
 
-/** Field names come from the caller, so they are percent-encoded for headers, and bounded. */
+/** Field names come from the caller, so the names are percent-encoded for headers, and bounded. */
 function encodeNames(names: readonly string[]): string {
   return showNames(names, { maxLength: 1024, toText: encodeName })
 }
 
-// Answers that need no target, for requests that no upstream has an endpoint for.
+// Some requests have no upstream endpoint, so the gateway answers them itself.
 
 /** @throws GatewayError `invalid_request` */
 export async function answerLocally(ports: SettlePorts, call: AdmittedCall): Promise<Response> {

@@ -1,7 +1,7 @@
 /**
- * Stage 6 for a stream whose targets stay silent: sends status 200 and comments before an answer
- * begins, so that neither a proxy nor the client gives up. Also sends failures after that, when no
- * status can be sent. Must not know how targets are asked.
+ * Stage 6 for a stream with silent targets: sends status 200 and comments before an answer begins,
+ * so
+ * neither a proxy nor the client gives up. Later failures are sent in the stream.
  */
 import type { GatewayError } from '../../core/errors.ts'
 import type { CallId } from '../../core/ids.ts'
@@ -25,8 +25,7 @@ import { newSeen } from './stream-result.ts'
 
 export interface LatePorts extends RelayPorts {
   /**
-   * Silence of all targets after which a stream's answer begins without them, in milliseconds; 0:
-   * never.
+   * Silence after which a stream's answer begins without its targets, in milliseconds; 0: never.
    */
   readonly commitAfterMs: number
   readonly reportFailure: (error: GatewayError, callId: CallId) => void
@@ -62,7 +61,7 @@ function isOverWithin(ms: number, work: Promise<unknown>, deadlines: Deadlines):
   return new Promise((resolve, reject) => {
     const deadline: Deadline = {
       dueAt: deadlines.now() + ms,
-      // Otherwise the work itself fails.
+      // Other causes make the work itself fail.
       onDue: (cause) => cause === 'due' && resolve(false),
     }
     deadlines.add(deadline)
@@ -121,7 +120,7 @@ async function endRefused(
   await cutAfterFlush(ports.clock, client)
 }
 
-/** The client left: aborts its request, and with it any attempt in progress. */
+/** The client left, so its request and any attempt in progress are aborted. */
 async function giveUpLate(ports: LatePorts, { call, attempting }: LateCall): Promise<void> {
   try {
     const { answer, target } = await attempting

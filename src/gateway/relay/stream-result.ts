@@ -1,6 +1,6 @@
 /**
- * The result of a streamed call: the usage that the upstream reported, and an estimate of the rest
- * where its account could otherwise stream for free. Must not know how pieces are sent.
+ * The result of a streamed call: the usage that the upstream reported, and an estimate of the rest,
+ * because the account could otherwise stream for free.
  */
 import type { ToolUses } from '../../core/cost.ts'
 import { formOfDialect } from '../../core/dialects.ts'
@@ -16,7 +16,6 @@ import { atLeastOneEach } from '../surcharges.ts'
 
 type BegunStream = Extract<BegunAnswer, { type: 'large' | 'events' }>
 
-/** A streamed answer. */
 export interface Relayed<Answer extends BegunStream = BegunStream> {
   readonly call: AdmittedCall
   readonly target: Target
@@ -24,7 +23,7 @@ export interface Relayed<Answer extends BegunStream = BegunStream> {
   readonly seen: SeenStream
 }
 
-/** Moments of a stream, on the clock's `elapsed` scale. */
+/** Times on the clock's `elapsed` scale. */
 export interface SeenStream {
   /** Undefined until the stream contains text. */
   firstText: { readonly at: number; readonly bytes: number } | undefined
@@ -36,7 +35,7 @@ export function newSeen(): SeenStream {
   return { firstText: undefined, leftAt: undefined }
 }
 
-/** The upstream's stream is complete. */
+/** The result of a complete stream. */
 export function endOf(
   ports: SettlePorts,
   relayed: Relayed<Extract<BegunAnswer, { type: 'events' }>>,
@@ -48,21 +47,22 @@ export function endOf(
   const { leftAt } = relayed.seen
   const outcome = isLeft ? 'cancelled' : 'succeeded'
   const told = { outcome, status, usage, toolUses, model, leftAt } as const
-  // Some servers report no usage for streams, or only for their beginning; the rest is estimated so
-  // that it counts.
+  // Some servers report no usage for streams, or only for the beginning, so the rest is estimated.
   return usage === null || tap.unreportedBytes > 0
     ? { ...told, unreportedBytes: unreportedOf(ports, relayed) }
     : told
 }
 
-/** An answer too large to buffer was relayed; some servers report no usage for it. */
+/** The result of an answer too large to buffer. Some servers report no usage for such an answer. */
 export function largeResult(relayed: Relayed<Extract<BegunAnswer, { type: 'large' }>>): CallResult {
   const { status } = relayed.answer
   const told = { outcome: 'succeeded', status, ...toldBy(relayed) } as const
   return told.usage === null ? { ...told, unreportedBytes: writtenIn(relayed) } : told
 }
 
-/** Clients leave when a failure is reported; whether before its end is chance. */
+/**
+ * Clients leave when a failure is reported, and whether that is before the stream's end is chance.
+ */
 function hasReportedFailure(answer: BegunStream): boolean {
   return answer.type === 'events' && answer.tap.verdict === 'failed'
 }
@@ -73,7 +73,7 @@ function reportedResult(relayed: Relayed): CallResult {
   return { outcome: 'failed', status, errorKind: 'upstream_error', ...toldBy(relayed) }
 }
 
-/** The client left: usage that the upstream has not reported is estimated. */
+/** The client left, so usage that the upstream has not reported is estimated. */
 export function leftResult(ports: SettlePorts, relayed: Relayed): CallResult {
   const { answer } = relayed
   if (hasReportedFailure(answer)) return reportedResult(relayed)
@@ -82,9 +82,9 @@ export function leftResult(ports: SettlePorts, relayed: Relayed): CallResult {
 }
 
 /**
- * An answer that broke. An upstream's failure is never charged from an estimate. An end by the
- * gateway is estimated, because an account can choose the moment and could stream for free until
- * then.
+ * The result of a broken answer. Usage is estimated only when the gateway ended the answer, because
+ * an
+ * account can choose that moment and could stream for free until then.
  */
 export function failedResult(
   ports: SettlePorts,
@@ -112,10 +112,7 @@ export function usageOf(answer: BegunStream): Usage | null {
     : answer.dialect.readUsage(answer.counted.members)
 }
 
-/**
- * The tool uses that were seen. An answer too large to buffer reports none, so each offered tool
- * counts once.
- */
+/** An answer too large to buffer reports no uses, so each offered tool counts once. */
 export function toolUsesOf(answer: BegunStream, { admission }: AdmittedCall): ToolUses | undefined {
   if (answer.type === 'events') return answer.tap.toolUses
   return atLeastOneEach(admission.tools, answer.dialect.readToolUses?.(answer.counted.members))
@@ -140,8 +137,8 @@ function writtenIn({
 }
 
 /**
- * Reasoning that was not shown, in bytes of text, estimated from the silence before the first text.
- * Sealed reasoning is counted with the text.
+ * Bytes of reasoning that was not shown, estimated from the silence before the first text. Sealed
+ * reasoning is counted with the text.
  */
 function hiddenBytes({ call, target, seen }: Relayed, clock: SettlePorts['clock']): number {
   const attempt = call.attempts.list.findLast((asked) => asked.target === target.name)

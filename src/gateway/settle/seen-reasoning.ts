@@ -1,7 +1,4 @@
-/**
- * The models that have reported reasoning to this process, since the catalog cannot know all. Must
- * not know the caller, nor what a report costs.
- */
+/** The models that have reported reasoning to this process, because the catalog cannot know all. */
 import type { AccountId } from '../../core/ids.ts'
 import { ownedSlugOf } from '../../core/owned-model.ts'
 
@@ -11,7 +8,10 @@ const MOST_REMEMBERED = 5_000
 export class SeenReasoning {
   readonly #targets = new Set<string>()
 
-  /** Idempotent. @param target `provider/model` */
+  /**
+   * Idempotent.
+   * @param target `provider/model`
+   */
   note(accountId: AccountId, target: string): void {
     if (this.#targets.size >= MOST_REMEMBERED) this.#targets.clear()
     this.#targets.add(nameOf(accountId, target))

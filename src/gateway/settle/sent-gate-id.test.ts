@@ -1,7 +1,3 @@
-/**
- * The part of a wrong gate id that may be kept: names and mistakes in them, without keys and
- * prompts.
- */
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
@@ -42,7 +38,7 @@ test.each([
 ])('%s is not kept', (_, sent) => expect(toSentGateId(sent)).toBe(NO_NAME))
 
 let seed = 0
-/** The same in every run. */
+/** Returns the same bytes in every run. */
 function random(bytes: number, encoding: 'hex' | 'base64' | 'base64url'): string {
   seed += 1
   return createHash('sha512').update(String(seed)).digest().subarray(0, bytes).toString(encoding)

@@ -1,9 +1,10 @@
 /**
- * The part of an unknown gate id that the log may keep. Must let neither keys nor prompts through,
- * which people send there by mistake (decision 0054). Knows no gate.
+ * The part of an unknown gate id that the log may store. Keys and prompts, which people send there
+ * by
+ * mistake, must not pass (decision 0054).
  */
 
-/** Stands for an id that was not stored; stored ids have no parentheses. */
+/** Markers for ids that were not stored; stored ids contain no parentheses. */
 export const KEY_LIKE = '(looks like a key)'
 export const NO_NAME = '(not a name)'
 
@@ -35,8 +36,9 @@ const MAX_TURNS = 7
 /** From this many letters and digits on, at most a fifth of them may be class changes. */
 const LONG_TEXT = 24
 /**
- * From this length on, each word is judged separately; words of real names are shorter than the
- * upper limit.
+ * From this length on, each word is judged separately. Words of real names are shorter than the
+ * upper
+ * limit.
  */
 const LONG_WORD = 16
 const LONGEST_WORD_WITH_FIGURES = 27
@@ -44,8 +46,8 @@ const LONGEST_WORD = 39
 const MAX_TURNS_OF_WORD = 3
 
 /**
- * @returns at most 128 characters, with unusual ones percent-encoded; or a marker that says why it
- * was not stored
+ * @returns at most 128 characters, with unusual characters percent-encoded; or a marker for an id
+ * that was not stored
  */
 export function toSentGateId(sent: string): string {
   const judged = sent.slice(0, JUDGED_CHARS).toWellFormed()
@@ -79,7 +81,7 @@ function countOf(text: string, pattern: RegExp): number {
   return text.match(pattern)?.length ?? 0
 }
 
-/** encodeURIComponent leaves some characters that a page or spreadsheet may interpret. */
+/** `encodeURIComponent` leaves some characters that a page or spreadsheet may interpret. */
 function encodeForeign(character: string): string {
   const encoded = encodeURIComponent(character)
   return encoded.length > 1 ? encoded : `%${character.charCodeAt(0).toString(16).toUpperCase()}`

@@ -1,4 +1,3 @@
-/** The end of a call: in which order it is written down and counted. */
 import { expect, test } from 'bun:test'
 import type { AccountId, CallId, KeyId } from '../../core/ids.ts'
 import { scanJsonObject } from '../../wire/json-splice.ts'
@@ -40,8 +39,8 @@ function admittedCall(spent: Spent[]): AdmittedCall {
 
 const usage = { inputTokens: 3, outputTokens: 4, cachedInputTokens: 0, reasoningTokens: 0 }
 
-// A process that is killed between the two would have told other nodes of a call that no ledger
-// knows.
+// If the usage were counted first, a process killed in between would have reported a call to other
+// nodes that no ledger knows.
 test('usage of a call counts once it is recorded, before its waiter goes on', async () => {
   const spent: Spent[] = []
   const writing = Promise.withResolvers<void>()

@@ -1,7 +1,4 @@
-/**
- * Stage 7, settle: exactly once, whatever happened, releases the reservations and records the
- * usage.
- */
+/** Stage 7, settle: releases the reservations and records the usage, exactly once. */
 import type { CallCredential, CallOutcome, CallRecord } from '../../core/call.ts'
 import { callsUnderWay } from '../../core/calls-under-way.ts'
 import type { Stopwatch } from '../../core/clock.ts'
@@ -29,10 +26,9 @@ import { atLeastOneEach } from '../surcharges.ts'
 import type { SeenReasoning } from './seen-reasoning.ts'
 import { toSentGateId } from './sent-gate-id.ts'
 
-/** How a call ended. */
 export interface CallResult {
   readonly outcome: CallOutcome
-  /** The HTTP status that the caller got, or would have got. */
+  /** The HTTP status of the caller's answer, sent or not. */
   readonly status: number
   readonly errorKind?: ErrorKind
   /** The code of the gateway's own refusal, when no upstream was sent anything. */
@@ -43,11 +39,13 @@ export interface CallResult {
   readonly usage?: Usage | null
   /** Bytes of text relayed since that report. Set when unreported usage has to be estimated. */
   readonly unreportedBytes?: number | undefined
-  /** Seen uses of the provider's own tools. Undefined: the answer reports none. */
+  /** Uses of the provider's own tools. Undefined: the answer reports none. */
   readonly toolUses?: ToolUses | undefined
   /** The model that answered, by its name at the upstream. Undefined: not reported. */
   readonly model?: string | undefined
-  /** When the client left a stream, on the clock's `elapsed` scale. Undefined: it stayed. */
+  /**
+   * When the client left a stream, on the clock's `elapsed` scale. Undefined: the client stayed.
+   */
   readonly leftAt?: number | undefined
 }
 
@@ -57,15 +55,12 @@ export interface SettlePorts {
   readonly ledger: Ledger
   readonly clock: Stopwatch
   readonly prices?: Prices | undefined
-  /** Undefined: reasoning is not remembered. */
   readonly reasoning?: SeenReasoning | undefined
-  /** Undefined: usual output is not estimated. */
   readonly usualOutput?: UsualOutput | undefined
-  /** Undefined: no observer. */
   readonly observer?: CallObserver | undefined
 }
 
-/** Resolves once the call is in the journal. Only the first call has an effect. */
+/** Resolves once the call is in the journal. Later calls have no effect. */
 export function settle(ports: SettlePorts, call: AdmittedCall, result: CallResult): Promise<void> {
   call.settled ??= settleOnce(ports, call, result)
   return call.settled
@@ -133,16 +128,16 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
   callsUnderWay.end()
   ports.observer?.finish(record, attempts, call.trace)
   const written = ports.ledger.record(record)
-  // Only after it is recorded: other nodes learn of the usage, and must not count usage that is
-  // lost with this process.
+  // Other nodes learn of usage from the ticket and must not count usage that this process can lose,
+  // so the record is written first.
   const settleTicket = () => admission.ticket.settle(toSpent(record, endedAtMs))
   written.then(settleTicket, settleTicket)
   return written
 }
 
 /**
- * The platform pays for its own target even when that lost to one of the account's. The account
- * pays alone when only its own targets used anything before they were given up.
+ * The platform pays for its own target even if another target answered. The account pays alone when
+ * only its own targets used anything.
  */
 function payerOf(
   { credential }: Pick<AttemptLog, 'credential'>,
@@ -159,7 +154,7 @@ function payerOf(
 function toSpent(record: CallRecord, endedAtMs: number): Spent {
   const { usage, target, credential, firstByteMs, cost } = record
   return {
-    // No answer: nothing was used. No report: unknown.
+    // Without an answer nothing was used; without a report the usage is unknown.
     tokens:
       usage === null ? (firstByteMs === null ? 0 : null) : usage.inputTokens + usage.outputTokens,
     cost: cost ?? UNKNOWN_COST,
@@ -217,7 +212,7 @@ function listUsed(call: EndedCall): readonly UsedPart[] {
   return parts
 }
 
-/** The upstream was working until the attempt was given up. */
+/** The upstream was working until the attempt was given up, so its output is estimated. */
 function abandoned(asked: AskedCall, attempt: AttemptRecord): UsedPart {
   const outputTokens = unseenTokens(asked, attempt)
   return {
@@ -227,7 +222,7 @@ function abandoned(asked: AskedCall, attempt: AttemptRecord): UsedPart {
   }
 }
 
-/** The upstream may have read the request; its output is unknown. */
+/** The upstream may have read the request, so only the input is charged. */
 function timedOut(asked: AskedCall, { target, isPlatforms }: AttemptRecord): UsedPart {
   const usage = onlyInput(asked.admission.inputTokens)
   return { target, usage, isEstimated: true, payer: isPlatforms ? 'platform' : 'own' }
@@ -238,7 +233,9 @@ const UNSEEN_BYTES_PER_SECOND = 200
 /** A model's initial silence, in which it writes nothing. */
 const USUAL_SILENCE_MS = 1_000
 
-/** The bytes of text that a model has written without showing them, estimated from its silence. */
+/**
+ * The bytes of text that a model wrote without showing them, estimated from the model's silence.
+ */
 export function unseenBytesIn(silentMs: number): number {
   return Math.max(0, Math.round(((silentMs - USUAL_SILENCE_MS) / 1_000) * UNSEEN_BYTES_PER_SECOND))
 }
@@ -261,7 +258,7 @@ function sumUsed(parts: readonly UsedPart[]): Usage | null {
   const first = parts[0]
   if (first === undefined) return null
   let { usage } = first
-  // Other targets were given up before they showed anything, so their cached tokens are unknown.
+  // Other targets were given up before an answer, so their cached tokens are unknown.
   for (let at = 1; at < parts.length; at += 1) {
     const more = parts[at]?.usage
     usage =
@@ -276,7 +273,7 @@ function sumUsed(parts: readonly UsedPart[]): Usage | null {
   return usage
 }
 
-/** Records store no bill, because the cost was computed from it. */
+/** The cost was computed from the bill already, so records do not store it. */
 function withoutBilling(usage: Usage | null): Usage | null {
   if (usage === null || usage.billing === undefined) return usage
   const { billing: _, ...counts } = usage
@@ -284,7 +281,8 @@ function withoutBilling(usage: Usage | null): Usage | null {
 }
 
 /**
- * A report counts unchanged, text after it is added; without a report, the input is estimated too.
+ * A report counts unchanged, and text after the report is added. Without a report, the input is
+ * estimated too.
  */
 function withEstimate(call: EndedCall, bytes: number): UsedPart {
   const { reported, asked, target, toolUses, model } = call
@@ -311,7 +309,7 @@ interface UnpricedCall extends PricedRecord {
   readonly asked: AskedCall
 }
 
-/** Prices each target's part with its own price. */
+/** Each target's part has its own price. */
 function priceUsed(
   prices: Prices | undefined,
   used: readonly UsedPart[],
@@ -329,7 +327,6 @@ function priceUsed(
     : priceParts(prices, used, call, others)
 }
 
-/** True when targets were tried but no request reached one: no provider can charge for the call. */
 function hasSentNothing({ attempts: { list } }: AskedCall): boolean {
   return list.length > 0 && list.every(({ isSent }) => !isSent)
 }
@@ -379,23 +376,21 @@ function isNothing(usage: Usage | null): boolean {
 const NO_TOOLS: Admission['tools'] = []
 
 /**
- * The prices at the time of the attempt, so that changing or deleting the model does not affect
- * waiting calls.
+ * The prices at the time of the attempt, so changing or deleting the model does not affect calls
+ * that
+ * wait for a price.
  */
 function ownedPricesOf({ attempts }: AskedCall, target: string | null) {
   for (const attempt of attempts.list) if (attempt.target === target) return attempt.ownedPrices
   return undefined
 }
 
-/** Providers' tools are lost in translation to another dialect. */
+/** Translation to another dialect drops the provider's tools. */
 function isTranslated({ attempts }: AskedCall, target: string | null): boolean {
   return attempts.list.some((attempt) => attempt.target === target && attempt.isTranslated)
 }
 
-/**
- * Marks a cost that the record's target alone does not explain, because other targets were asked
- * too.
- */
+/** Marks a cost that includes targets besides the record's target. */
 const SUM_MARK = '+hedge'
 
 function sumCosts(costs: readonly Cost[]): Cost {

@@ -1,7 +1,4 @@
-/**
- * An embeddings request for a target with another form of them: the request to send, and how its
- * answer is converted back.
- */
+/** Translates an embeddings request for a target with another form, and the answer back. */
 import { invalidRequest } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
 import { UnreadableAnswerError } from '../../wire/codec.ts'
@@ -50,7 +47,9 @@ export function translateEmbeddings(translation: EmbeddingsTranslation): Transla
   }
 }
 
-/** The provider's own limit, checked first because its refusal may not name the reason. */
+/**
+ * The provider's limit is checked first, because the provider's refusal may not name the reason.
+ */
 function assertTakesInputs({ codec, target }: EmbeddingsTranslation, count: number): void {
   const { maxInputs = count } = codec
   if (count <= maxInputs) return
@@ -60,7 +59,6 @@ function assertTakesInputs({ codec, target }: EmbeddingsTranslation, count: numb
   )
 }
 
-/** Embeddings use only input tokens. */
 function toUsage(inputTokens: number | null): Usage | null {
   return inputTokens === null
     ? null

@@ -1,7 +1,4 @@
-/**
- * A fill-in-the-middle request for a target with another form of it: the request to send, and how
- * its answer is converted back.
- */
+/** Translates a fill-in-the-middle request for a target with another form, and the answer back. */
 import { UnreadableAnswerError } from '../../wire/codec.ts'
 import type { AcceptedRequest, RelayedDialect } from '../../wire/dialect.ts'
 import { encodeFimAnswer, FimEventEncoder } from '../../wire/fill-in-the-middle/answer.ts'
@@ -14,7 +11,6 @@ import { refuseIgnored, type TranslatedRequest } from './translate.ts'
 export interface FimTranslation {
   readonly accepted: AcceptedRequest
   readonly target: Target
-  /** The caller's dialect. */
   readonly dialect: RelayedDialect
   readonly codec: FimCodec
   /** Set by `x-gatehouse-strict`: no member may be ignored. */

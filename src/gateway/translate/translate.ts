@@ -1,7 +1,4 @@
-/**
- * A call whose target uses another dialect than its caller: the request to send, and how its answer
- * is converted back.
- */
+/** Translates a request for a target with another dialect, and the answer back. */
 import { invalidRequest } from '../../core/errors.ts'
 import type { GateDefaults } from '../../core/gate.ts'
 import type { Usage } from '../../core/usage.ts'
@@ -59,7 +56,6 @@ export class CallerRequest {
     return this.#decoded
   }
 
-  /** The gate's defaults, if any. */
   get defaults(): GateDefaults | undefined {
     return this.#accepted.defaults
   }
@@ -92,8 +88,8 @@ export interface TranslatedRequest {
   readonly adapted?: readonly string[] | undefined
   createTap(): StreamTap
   /**
-   * Converts a complete answer to the caller's dialect. @throws GatewayError `upstream_error` when
-   * it is not an answer
+   * Converts a complete answer to the caller's dialect.
+   * @throws GatewayError `upstream_error` when the JSON is not an answer
    */
   convert(answer: JsonRecord): ConvertedAnswer
 }
@@ -197,7 +193,7 @@ function withModelInPath(body: JsonRecord, { insteadOfModel }: Target): JsonReco
   return { ...rest, ...insteadOfModel }
 }
 
-/** Members that change the answer's form and are handled by the caller's own codec. */
+/** Members that change the answer's form; the caller's codec handles these members. */
 const OBEYED = new Set(['stream_options'])
 
 function nameIgnored(
@@ -216,7 +212,6 @@ function nameIgnored(
 
 const NO_FEATURES: BridgedFeatures = { taken: [], lost: [], renamed: [] }
 
-/** The features in the caller's header that the target supports in another place. */
 function bridgeCallers(
   { codec: { featureHeader = '' }, features, decoded }: CallerRequest,
   client: UpstreamCodec,
@@ -228,7 +223,7 @@ function bridgeCallers(
   return nameFeatures(featureHeader, bridgeFeatures(asked, target.features))
 }
 
-/** As named in the gateway's headers. */
+/** Names the features as the gateway's headers do. */
 export function nameFeatures(header: string, bridged: BridgedFeatures): BridgedFeatures {
   const toName = (feature: string) => `${header}.${feature}`
   const { taken, lost, renamed } = bridged

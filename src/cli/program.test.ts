@@ -196,7 +196,7 @@ test("a server does not hold its command's terminal, and a failure to start is s
   expect(written).toEqual({ output: '', error: 'gatehouse: It is taken.\n' })
 })
 
-test('a command that calls a gateway reads every setting of the command line', async () => {
+test('commands that call a gateway read every setting of the command line', async () => {
   const asked = new Set<string>()
   const given: Readonly<Record<string, string>> = { GATEHOUSE_URL: 'http://user@not-to-be-asked' }
   const environment = new Proxy(given, {
@@ -207,6 +207,7 @@ test('a command that calls a gateway reads every setting of the command line', a
   })
   const { context } = sit({}, { environment })
   expect(await runProgram(context, ['gates', 'list'])).toBe(2)
+  expect(await runProgram(context, ['connect', 'env', '--url', 'http://127.0.0.1:1'])).toBe(130)
   expect(Object.keys(COMMAND_LINE_SUBJECT.settings).filter((name) => !asked.has(name))).toEqual([])
 })
 

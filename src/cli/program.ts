@@ -9,7 +9,7 @@ import type { CliContext } from './context.ts'
 import { withTerminal } from './terminal.ts'
 
 const WHERE_TO = `
-Commands other than serve and sandbox talk to the gateway at GATEHOUSE_URL with the key GATEHOUSE_API_KEY.
+Commands other than serve, sandbox, connect and token talk to the gateway at GATEHOUSE_URL with the key GATEHOUSE_API_KEY.
 Without GATEHOUSE_URL they work on the local data folder, while no server uses it.
 doctor looks at both, as far as they can be reached.
 master-key always works on the local data folder and the GATEHOUSE_MASTER_KEY variables, beside a server too.
@@ -151,6 +151,8 @@ type BindCommand = (program: Command, context: CliContext) => void
 export const COMMANDS: Readonly<Record<string, () => Promise<BindCommand>>> = {
   serve: async () => (await import('./serve.ts')).bindServe,
   sandbox: async () => (await import('./sandbox.ts')).bindSandbox,
+  connect: async () => (await import('./connect/connect.ts')).bindConnect,
+  token: async () => (await import('./connect/connect.ts')).bindToken,
   tokens: async () => (await import('./tokens.ts')).bindTokens,
   keys: async () => (await import('./keys.ts')).bindKeys,
   gates: async () => (await import('./gates.ts')).bindGates,

@@ -69,4 +69,9 @@ export const commandLineSettings = {
     without: 'none',
     sentence: 'API key that a command uses',
   }),
+  GATEHOUSE_TOKEN: defineSetting(secret, {
+    without: 'asked for',
+    sentence: 'access token that gatehouse connect gives to a client',
+    note: '[Agents](guides/clients.md)',
+  }),
 }

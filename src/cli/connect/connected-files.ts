@@ -1,0 +1,128 @@
+/**
+ * The files that `gatehouse connect` writes: a client's file with a backup beside it, and the token.
+ * A file that was edited after the connection is never overwritten.
+ */
+import { createHash } from 'node:crypto'
+import {
+  chmod,
+  mkdir,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { CliError } from '../cli-error.ts'
+
+const ONLY_USER = 0o600
+const ONLY_USER_FOLDER = 0o700
+const TOKEN = 'token'
+const RECORD = '.sha256'
+
+export class ConnectedFiles {
+  readonly tokenFile: string
+  readonly #folder: string
+
+  /** @param folder of the user's configuration, such as `~/.config` */
+  constructor(folder: string) {
+    this.#folder = join(folder, 'gatehouse')
+    this.tokenFile = join(this.#folder, TOKEN)
+  }
+
+  async readToken(): Promise<string | undefined> {
+    const text = (await readText(this.tokenFile))?.trim()
+    return text === '' ? undefined : text
+  }
+
+  async writeToken(token: string): Promise<void> {
+    await mkdir(this.#folder, { recursive: true, mode: ONLY_USER_FOLDER })
+    await replace(this.tokenFile, token, ONLY_USER)
+  }
+
+  /**
+   * The text that a connection starts from: that before an earlier one, if there was one.
+   * @throws CliError when the file was edited after an earlier connection
+   */
+  async read(client: string, file: string): Promise<{ now: string; before: string }> {
+    const now = (await readText(file)) ?? ''
+    const backup = await readText(backupOf(file))
+    if (backup === undefined) return { now, before: now }
+    await this.#assertUnedited(client, file, now)
+    return { now, before: backup }
+  }
+
+  async write(client: string, file: string, texts: { before: string; after: string }) {
+    const real = await realpath(file).catch(() => file)
+    const mode = await stat(real).then(
+      (found) => found.mode & 0o777,
+      () => ONLY_USER,
+    )
+    await mkdir(dirname(real), { recursive: true, mode: ONLY_USER_FOLDER })
+    await mkdir(this.#folder, { recursive: true, mode: ONLY_USER_FOLDER })
+    await replace(backupOf(file), texts.before, ONLY_USER)
+    await replace(this.#recordOf(client), hashOf(texts.after), ONLY_USER)
+    await replace(real, texts.after, mode)
+  }
+
+  /** Restores the text before the connection. A file that was absent or empty is removed. */
+  async restore(client: string, file: string, before: string): Promise<void> {
+    const real = await realpath(file).catch(() => file)
+    if (before === '') await rm(real, { force: true })
+    else await replace(real, before, (await stat(real)).mode & 0o777)
+    await rm(backupOf(file))
+    await rm(this.#recordOf(client), { force: true })
+  }
+
+  async isConnected(file: string): Promise<boolean> {
+    return (await readText(backupOf(file))) !== undefined
+  }
+
+  /** @returns whether no connected client needs the token, so that it was removed */
+  async removeUnusedToken(): Promise<boolean> {
+    const left = await readdir(this.#folder).catch(() => [])
+    if (left.some((name) => name.endsWith(RECORD))) return false
+    await rm(this.tokenFile, { force: true })
+    return true
+  }
+
+  #recordOf(client: string): string {
+    return join(this.#folder, `${client}${RECORD}`)
+  }
+
+  async #assertUnedited(client: string, file: string, now: string): Promise<void> {
+    if ((await readText(this.#recordOf(client))) === hashOf(now)) return
+    throw new CliError(
+      'conflict',
+      `${file} was edited after it was connected: nothing was written. What it was before is in ` +
+        `${backupOf(file)}: take from there what you need, and delete that file.`,
+    )
+  }
+}
+
+export function backupOf(file: string): string {
+  return `${file}.before-gatehouse`
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+async function readText(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** Whole or not at all. */
+async function replace(file: string, text: string, mode: number): Promise<void> {
+  const next = `${file}.${process.pid}.tmp`
+  await writeFile(next, text, { mode })
+  await chmod(next, mode)
+  await rename(next, file)
+}

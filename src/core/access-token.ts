@@ -1,10 +1,6 @@
-/**
- * Access tokens: credentials that can call gates and nothing else, unlike API keys, which have full
- * access. A token is stored and followed like a key; these are the rules that it has in addition.
- */
+/** Access tokens can call gates and nothing else. A token is stored like an API key, with rules. */
 import type { GateId } from './ids.ts'
 
-/** New tokens: `at-svc-` and 64 hexadecimal characters. */
 const TOKEN = /^at-svc-[0-9a-f]{64}$/i
 
 export const TOKEN_PREFIX = 'at-svc-'
@@ -22,25 +18,24 @@ export interface TokenOwner {
 }
 
 export interface TokenRules {
-  /** For whom it was made; null: nobody in particular. */
+  /** Null: no owner. */
   readonly owner: TokenOwner | null
-  /** The gates that it may call; null: all of the account's. */
+  /** Null: all gates of the account. */
   readonly gates: readonly GateId[] | null
-  /** Limits below those of the account's plan; null: only the plan's. */
+  /** Limits below those of the account's plan; null: only the plan's limits. */
   readonly requestsPerMinute: number | null
   /** Input and output together. */
   readonly tokensPerMinute: number | null
   readonly concurrentCalls: number | null
-  /** Client addresses that may use it, such as `10.0.0.0/8`; null: any. */
+  /** Client addresses that may use the token, such as `10.0.0.0/8`; null: any address. */
   readonly ipRanges: readonly string[] | null
   /**
-   * Whether it may choose another target than the gate's where the gate allows it. Otherwise the
-   * gate's `overrides: allow` counts as `ignore`.
+   * True when a call may choose another target if the gate allows. Otherwise the gate's
+   * `overrides: allow` counts as `ignore`.
    */
   readonly overrides: boolean
 }
 
-/** A token that was made without rules: every gate, no limits of its own. */
 export const NO_RULES: TokenRules = {
   owner: null,
   gates: null,

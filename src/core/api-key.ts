@@ -1,4 +1,4 @@
-/** The form of a key, and its stored form: a hash and a masked prefix, never the key itself. */
+/** API keys. The store holds a hash and a masked prefix, never the key itself. */
 import { randomBytes } from 'node:crypto'
 import { isAccessToken, type TOKEN_PREFIX, type TokenRules } from './access-token.ts'
 import type { AccountId, KeyId } from './ids.ts'
@@ -13,28 +13,27 @@ export interface ApiKey {
   /** The part that may be shown after creation, such as `sk-svc-ab12…`. */
   readonly maskedPrefix: string
   readonly createdAt: number
-  /** Milliseconds since the Unix epoch, or null while never used. Written in batches. */
+  /** Milliseconds since the Unix epoch; null: never used. Written in batches. */
   readonly lastUsedAt: number | null
   /** The id of a user or a key, or `operator`; null: unknown. */
   readonly createdBy: string | null
-  /** Milliseconds since the Unix epoch after which it is refused; null: no expiry. */
+  /** Milliseconds since the Unix epoch; null: no expiry. */
   readonly expiresAt: number | null
-  /** The text before the last rotation while it is still valid; null: none. */
+  /** The key's text before the last rotation, while still valid. */
   readonly previous: PreviousKey | null
-  /** Set for an access token, which can only call. Undefined: an API key, with full access. */
+  /** Set for an access token. Undefined: an API key, with full access. */
   readonly token?: TokenRules | undefined
 }
 
 export interface PreviousKey {
   readonly sha256: string
   readonly maskedPrefix: string
-  /** Milliseconds since the Unix epoch after which it is refused. */
+  /** Milliseconds since the Unix epoch. */
   readonly endsAt: number
 }
 
-/** New keys: `sk-svc-` and 64 hexadecimal characters. */
 const NEW_KEY = /^sk-svc-[0-9a-f]{64}$/i
-/** Keys from before the prefix changed; they are still valid (interface-spec, API key). */
+/** Keys from before the prefix changed are still valid. */
 const LEGACY_KEY = /^(?:svc_|legacy_)[\x21-\x7e]{8,500}$/
 
 export function isNewKey(key: string): boolean {
@@ -45,11 +44,11 @@ export function isLegacyKey(key: string): boolean {
   return LEGACY_KEY.test(key)
 }
 
-/** Imports must be at least this hard to guess; keys imported earlier are not checked. */
+/** Minimum randomness of an imported key; earlier imports are not checked. */
 const MIN_IMPORTED_CHARACTERS = 16
 const MIN_DIFFERENT_CHARACTERS = 6
 
-/** @returns why an import of the key must be refused, or undefined; contains no part of the key */
+/** @returns the reason to refuse the import, without any part of the key; undefined: accepted */
 export function describeGuessableKey(key: string): string | undefined {
   const random = key.slice(prefixOf(key).length)
   if (random.length >= MIN_IMPORTED_CHARACTERS && new Set(random).size >= MIN_DIFFERENT_CHARACTERS)
@@ -73,18 +72,17 @@ export function maskApiKey(key: string): string {
   return `${key.slice(0, prefixOf(key).length + 4)}…`
 }
 
-/** In the key's own spelling: a new key's prefix may have either case. */
 function prefixOf(key: string): string {
   return /^(?:sk-svc-|at-svc-|svc_|legacy_)/i.exec(key)?.[0] ?? ''
 }
 
-/** The hashes under which a key may be recorded as deleted; new keys are case-insensitive. */
+/** A deleted new key may have been recorded in either case, so both hashes are checked. */
 export function hashesOfSpellings(key: string): readonly string[] {
   if (!isNewKey(key) && !isAccessToken(key)) return [hashApiKey(key)]
   return [...new Set([key, key.toLowerCase()].map(hashApiKey))]
 }
 
-/** The public form of a key, listed field by field so that the hash is never included. */
+/** Lists the fields one by one, so the hash is never included. */
 export function toPublicKey(key: ApiKey) {
   return {
     id: key.id,
@@ -109,10 +107,10 @@ function toTime(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString()
 }
 
-/** A use further ahead than this was recorded by a wrong clock, so no node reports it. */
+/** A use further in the future was recorded by a wrong clock, so that use is replaced. */
 export const MOST_AHEAD_MS = 24 * 3_600_000
 
-/** Whether a use is later than the known one; milliseconds since the Unix epoch. */
+/** Milliseconds since the Unix epoch. */
 export function isLastUse(at: number, known: number | null): boolean {
   return known === null || known < at || known - at > MOST_AHEAD_MS
 }

@@ -1,16 +1,11 @@
-/**
- * A change in the audit log: actor, resource, before and after. Knows no store, and never contains
- * a secret.
- */
+/** A change in the audit log: actor, resource, before and after. Never contains a secret. */
 import type { AccountId, AuditId } from './ids.ts'
 import { type AuditedAction, RESOURCE_ENTRIES } from './resource-table.ts'
 
-/** Every audited action, `resource.verb`. The audit log accepts no others. */
 export const AUDITED_ACTIONS: readonly AuditedAction[] = RESOURCE_ENTRIES.flatMap(
   ([word, { actions }]) => Object.keys(actions).map((verb) => `${word}.${verb}` as AuditedAction),
 )
 
-/** The part of an action before the dot. */
 export function resourceOf(action: AuditedAction): string {
   return action.slice(0, action.indexOf('.'))
 }
@@ -18,38 +13,34 @@ export function resourceOf(action: AuditedAction): string {
 export const ACTOR_TYPES = ['key', 'user', 'operator'] as const
 
 export interface ChangeActor {
-  /**
-   * `operator`: a process on the gateway's own machine, such as the command line on the local data
-   * folder.
-   */
+  /** `operator`: a process on the gateway's own machine, such as the command line. */
   readonly type: (typeof ACTOR_TYPES)[number]
-  /** Id of the key or the user; `local` for the operator. */
+  /** The id of the key or the user; `local` for the operator. */
   readonly id: string
-  /** Its name at that time; null: none. */
+  /** The actor's name at that time. */
   readonly name: string | null
 }
 
-/** The origin of a change. */
 export interface ChangeOrigin {
-  /** Null: not authenticated, as in a sign-up; the change itself must then name its actor. */
+  /** Null before authentication, as in a sign-up; the change itself then names its actor. */
   readonly actor: ChangeActor | null
-  /** The answer's `x-request-id`; null: there was no request. */
+  /** The answer's `x-request-id`; null: the change came from no request. */
   readonly requestId: string | null
   readonly clientAddress: string | null
 }
 
-/** The public form of a resource: only the members that the API returns. */
+/** Only the members that the API returns. */
 export type PublicForm = Readonly<Record<string, unknown>>
 
 export interface Change {
   readonly accountId: AccountId
   readonly action: AuditedAction
   readonly resourceId: string
-  /** Null: it did not exist. */
+  /** Null: the resource was created. */
   readonly before: PublicForm | null
-  /** Null: it was deleted. */
+  /** Null: the resource was deleted. */
   readonly after: PublicForm | null
-  /** Its actor, when the origin cannot know it. */
+  /** Set when the origin cannot know the actor. */
   readonly actor?: ChangeActor
 }
 

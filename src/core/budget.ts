@@ -1,11 +1,9 @@
-/**
- * A budget: the maximum that one key or one gate may use in a period. Knows nothing of counting.
- */
+/** A budget: the maximum that one key or one gate may use in a period. */
 import { type AccountId, createId, type GateId, type KeyId } from './ids.ts'
 import { toUsd } from './money.ts'
 import type { Period } from './period.ts'
 
-/** The limit: tokens (input and output together), or money. */
+/** Tokens count input and output together. */
 export type BudgetLimit =
   | { readonly type: 'tokens'; readonly tokens: number }
   /** Billionths of a US dollar. */
@@ -15,10 +13,7 @@ export type BudgetScope =
   | { readonly type: 'key'; readonly keyId: KeyId }
   | { readonly type: 'gate'; readonly gateId: GateId }
 
-/**
- * The rule for a target without a known price when the limit is in money, because its usage would
- * not count.
- */
+/** The rule for a target without a known price, whose usage would not count against money. */
 export type UnpricedRule = 'refuse' | 'allow'
 
 export interface Budget {
@@ -28,11 +23,11 @@ export interface Budget {
   readonly scope: BudgetScope
   readonly limit: BudgetLimit
   readonly period: Period
-  /** No effect for limits in tokens. */
   readonly unpriced: UnpricedRule
   /**
-   * Shares of the limit, ascending, above 0 and at most 1. An event is sent when one is reached,
-   * once per period.
+   * Shares of the limit, ascending, above 0 and at most 1. Reaching a share sends an event, once
+   * per
+   * period.
    */
   readonly alertAt: readonly number[]
   /** Milliseconds since the Unix epoch. Earlier calls do not count. */
@@ -44,7 +39,6 @@ export function createBudgetId(): string {
   return createId('bud')
 }
 
-/** The part of an amount that counts against a limit. */
 export function amountOf(
   limit: BudgetLimit,
   amounts: { readonly tokens: number; readonly nanoUsd: number },
@@ -52,12 +46,12 @@ export function amountOf(
   return limit.type === 'tokens' ? amounts.tokens : amounts.nanoUsd
 }
 
-/** The limit's own number: tokens, or billionths of a US dollar. */
+/** Tokens, or billionths of a US dollar. */
 export function ceilingOf(limit: BudgetLimit): number {
   return limit.type === 'tokens' ? limit.tokens : limit.nanoUsd
 }
 
-/** The public form of a budget, listed field by field, without its usage. */
+/** The public form, without usage. */
 export function toPublicBudget(budget: Budget) {
   const { limit, scope } = budget
   return {

@@ -1,20 +1,16 @@
-/**
- * Calls on their way into the store, in any representation: the batch reports their number and
- * accounts, and decodes a call on request. Must not know any representation.
- */
+/** Calls on their way into the store, decoded only on request. */
 import type { CallRecord } from './call.ts'
 import type { AccountId, CallId } from './ids.ts'
 
 export interface CallBatch {
   readonly length: number
-  /** @param index from 0 to below `length`, here and below */
+  /** @param index from 0 to below `length` */
   accountOf(index: number): AccountId
   idOf(index: number): CallId
-  /** May cost a microsecond each time. */
+  /** Costs up to a microsecond each time. */
   read(index: number): CallRecord
 }
 
-/** A batch of call objects. */
 export class CallList implements CallBatch {
   readonly #calls: readonly CallRecord[]
 
@@ -41,7 +37,7 @@ export class CallList implements CallBatch {
   }
 }
 
-/** A part of a batch, in the order of `places`, which are its indexes. */
+/** A part of a batch; `places` are indexes of the batch. */
 export class BatchPart implements CallBatch {
   readonly #batch: CallBatch
   readonly #places: readonly number[]
@@ -67,7 +63,7 @@ export class BatchPart implements CallBatch {
     return this.#batch.read(this.#placeOf(index))
   }
 
-  /** Calls from one index up to another, which may exceed the end. */
+  /** `end` may exceed the length. */
   slice(start: number, end: number): readonly CallRecord[] {
     return this.#places.slice(start, end).map((place) => this.#batch.read(place))
   }

@@ -1,22 +1,19 @@
-/**
- * The description of a column of a call, from which everything in call-columns.ts's list is
- * derived. Must not know a column.
- */
+/** The description of a column of a call, from which the code for call-columns.ts is derived. */
 
 /**
- * `always`: every call has it. `nullable`: null when missing. `optional`: absent from the record
- * when missing, null elsewhere.
+ * `nullable`: null when missing. `optional`: absent from the record when missing, null elsewhere.
  */
 type Presence = 'always' | 'nullable' | 'optional'
 
 interface AnyColumn {
   readonly presence: Presence
   /**
-   * Its index in the journal's line; 0 is the line's version. A new column is optional and gets the
-   * next index: older builds leave lines that have it to the newer one. Never reused.
+   * Index in the journal's line, never reused; index 0 is the line's version. A new column is
+   * optional
+   * and gets the next index, so older builds leave longer lines to newer builds.
    */
   readonly line: number
-  /** Its field in the API's answers; null: in none. */
+  /** The field in the API's answers; null: not in answers. */
   readonly body: BodyField | null
 }
 
@@ -26,28 +23,28 @@ export interface BodyField {
 }
 
 interface OneColumn extends AnyColumn {
-  /** Its column in the table `calls`. A new one needs a migration. */
+  /** The column in the table `calls`. A new column needs a migration. */
   readonly column: string
   /**
-   * Its position in the CSV export, whose readers may rely on positions: a new one goes last. Null:
-   * not exported.
+   * Position in the CSV export; null: not exported. Readers may rely on positions, so a new column
+   * goes
+   * last.
    */
   readonly csv: number | null
-  /** How the dashboard shows it in a call's facts; undefined: not shown, or shown specially. */
+  /** Display in the dashboard's facts of a call. Undefined: not shown, or shown specially. */
   readonly fact?: Fact
 }
 
 export interface Fact {
   readonly title: string
-  /** The text shown for a value. */
   readonly words?: Readonly<Record<string, string>>
-  /** Text for null; undefined: the fact is then omitted. */
+  /** Text for null. Undefined: the fact is omitted. */
   readonly without?: string
 }
 
 /**
- * `moment`: milliseconds since the Unix epoch. `errorKind`: any name in lines, because later builds
- * may know more; only listed ones in answers.
+ * `moment`: milliseconds since the Unix epoch. `errorKind`: lines may contain unknown names from
+ * later builds; answers contain only listed names.
  */
 export type PlainType =
   | 'callId'
@@ -72,7 +69,6 @@ export interface ChoiceColumn extends OneColumn {
   readonly values: readonly string[]
 }
 
-/** The attempts, stored as JSON in their column. */
 interface AttemptsColumn extends OneColumn {
   readonly type: 'attempts'
 }
@@ -85,11 +81,11 @@ interface PartedColumn extends AnyColumn {
 
 export interface ColumnPart {
   readonly column: string
-  /** `choice`: one of the values; the last one when missing. */
+  /** `choice`: a missing value counts as the last of `values`. */
   readonly type: 'count' | 'text' | 'choice'
   readonly values?: readonly string[]
   readonly csv: number
-  /** Its heading in the export, when it differs from the part's name. */
+  /** The heading in the export, when it differs from the part's name. */
   readonly heading?: string
 }
 

@@ -38,6 +38,6 @@ test('what is exported or a fact of the dashboard is in the answers', () => {
   expect(
     unanswered.filter((each) => 'parts' in each || each.csv !== null || each.fact !== undefined),
   ).toEqual([
-    // Lines and rows alone have the account.
+    // Only lines and rows contain the account.
   ])
 })

@@ -1,7 +1,7 @@
 /**
- * The columns of a call, listed once in the order of the API's answers. The record, the journal's
- * line, the table's row, the answers, the export and the dashboard's facts are derived from the
- * list (decision 0105). Plain data: must not know how any of these is written.
+ * The columns of a call, in the order of the API's answers. Record, journal line, table row,
+ * answers,
+ * export and dashboard facts are derived from this list (decision 0105).
  */
 import type { CallColumns } from './call-column.ts'
 import { COST_STATUSES } from './cost.ts'
@@ -34,8 +34,9 @@ export const CALL_COLUMNS = {
     body: { description: '`(unknown)`: the call named no gate of the account.' },
   },
   /**
-   * The text sent as a gate id when no gate has it: at most 128 characters, and no key (decision
-   * 0054). Absent: the call named a gate, or nothing readable.
+   * The text sent as an unknown gate id: at most 128 characters, and no key (decision 0054).
+   * Absent:
+   * the call named a gate, or nothing readable.
    */
   sentGateId: {
     type: 'text',
@@ -52,7 +53,6 @@ export const CALL_COLUMNS = {
       example: 'gpt-4o',
     },
   },
-  /** The dialect that the caller used (`openai-responses`). */
   dialect: {
     type: 'text',
     presence: 'always',
@@ -62,7 +62,7 @@ export const CALL_COLUMNS = {
     body: { example: 'openai-responses' },
   },
   stream: { type: 'flag', presence: 'always', line: 6, column: 'stream', csv: 6, body: {} },
-  /** `provider/model` that answered or was tried last; null when none was. */
+  /** `provider/model` that answered or was tried last. */
   target: {
     type: 'text',
     presence: 'nullable',
@@ -72,7 +72,6 @@ export const CALL_COLUMNS = {
     body: { description: '`provider/model` that answered or was tried last.' },
     fact: { title: 'Target', without: 'none was asked' },
   },
-  /** How many times an upstream was asked. */
   attempts: {
     type: 'count',
     presence: 'always',
@@ -81,10 +80,7 @@ export const CALL_COLUMNS = {
     csv: 8,
     body: { description: 'The number of attempts at upstreams.' },
   },
-  /**
-   * `succeeded`: the whole answer was sent. `cancelled`: the client left first. `failed`: anything
-   * else.
-   */
+  /** `succeeded`: the whole answer was sent. `cancelled`: the client left first. */
   outcome: {
     type: 'choice',
     values: CALL_OUTCOMES,
@@ -94,7 +90,7 @@ export const CALL_COLUMNS = {
     csv: 9,
     body: {},
   },
-  /** The HTTP status that the caller got; 499 when the client left before there was one. */
+  /** The HTTP status of the caller's answer; 499 when the client left before an answer. */
   status: {
     type: 'httpStatus',
     presence: 'always',
@@ -112,8 +108,7 @@ export const CALL_COLUMNS = {
     body: { description: 'Why it failed; null: it did not.' },
   },
   /**
-   * The code of the gateway's own refusal, when no upstream was sent anything. Absent: an upstream
-   * was asked, or the call did not fail.
+   * The code of the gateway's own refusal. Absent: an upstream was asked, or the call succeeded.
    */
   refusalCode: {
     type: 'text',
@@ -145,7 +140,6 @@ export const CALL_COLUMNS = {
       example: 'bud_01a1fbc63aa470d6877cf556d6121edd',
     },
   },
-  /** Milliseconds since the Unix epoch. */
   startedAt: {
     type: 'moment',
     presence: 'always',
@@ -154,7 +148,7 @@ export const CALL_COLUMNS = {
     csv: 2,
     body: {},
   },
-  /** From the start to the first upstream byte; null: none arrived. */
+  /** Time from the start to the first upstream byte; null: no byte arrived. */
   firstByteMs: {
     type: 'durationMs',
     presence: 'nullable',
@@ -172,9 +166,8 @@ export const CALL_COLUMNS = {
     body: {},
   },
   /**
-   * The usage that providers reported, plus an estimate of the rest when the gateway ended the
-   * call; `cost.status` is then `estimated`. Null: unknown. An upstream's failure is never
-   * estimated.
+   * The usage that providers reported, plus an estimate of the rest when the gateway ended the call
+   * (`cost.status` is then `estimated`). Null: unknown.
    */
   usage: {
     type: 'usage',
@@ -195,8 +188,7 @@ export const CALL_COLUMNS = {
   },
   /**
    * The owner of the credential used for `target`; null when no target was asked, and in records of
-   * older versions. `own`: the account's own (a provider key, an owned model's); its calls do not
-   * count in the plan's quota.
+   * older versions. Calls on the account's `own` credential do not count for the plan's quota.
    */
   credential: {
     type: 'choice',
@@ -215,10 +207,7 @@ export const CALL_COLUMNS = {
       words: { own: 'the account’s own credential', platform: 'the platform’s credential' },
     },
   },
-  /**
-   * Determined once, when the call ends: quotas count it and the ledger stores it. Absent: not
-   * priced yet.
-   */
+  /** Determined once, when the call ends. Absent: not priced yet. */
   cost: {
     type: 'cost',
     presence: 'optional',
@@ -236,10 +225,7 @@ export const CALL_COLUMNS = {
     },
     body: {},
   },
-  /**
-   * The number of calls refused before admission that the record represents: 1 for an individual
-   * record. Absent: the call was admitted.
-   */
+  /** Number of refused calls that the record represents. Absent: the call was admitted. */
   refusals: {
     type: 'positiveCount',
     presence: 'optional',
@@ -253,7 +239,7 @@ export const CALL_COLUMNS = {
         'reason. Null: it was admitted.',
     },
   },
-  /** Each attempt in order; absent when the first one succeeded, because it would add nothing. */
+  /** Attempts in order; absent when the first attempt succeeded. */
   attemptDetails: {
     type: 'attempts',
     presence: 'optional',
@@ -264,11 +250,11 @@ export const CALL_COLUMNS = {
   },
 } as const satisfies CallColumns
 
-/** The name of the call's key: not a column, because it is looked up when the call is shown. */
+/** The name of the call's key is not a column, because the name is looked up for each answer. */
 export const KEY_NAME = {
-  /** Its position in the answers. */
+  /** Position in the answers. */
   after: 'keyId',
-  /** Never used for a column. */
+  /** Reserved, so no column uses this position. */
   csv: 27,
   body: {
     description:

@@ -1,7 +1,4 @@
-/**
- * A call: one request through a gate, as the ledger stores it. Contains no prompt, no completion
- * and no secret.
- */
+/** The record of a call in the ledger, without prompts, completions or secrets. */
 import type { CallColumns, PlainType } from './call-column.ts'
 import type { CALL_COLUMNS } from './call-columns.ts'
 import type { Cost } from './cost.ts'
@@ -13,27 +10,24 @@ export type CallOutcome = CallRecord['outcome']
 
 export type CallCredential = NonNullable<CallRecord['credential']>
 
-/** One attempt at an upstream. */
 export interface CallAttempt {
-  /** `provider/model`. */
   readonly target: string
-  /** The upstream's HTTP status; null when it sent none. */
+  /** The upstream's HTTP status; null: no answer. */
   readonly status: number | null
-  /** Milliseconds from the call's start until it was asked. */
+  /** Milliseconds from the call's start until the attempt. */
   readonly afterMs: number
-  /** The time until it failed, was cancelled, or the call ended. */
+  /** Milliseconds until the attempt failed, was cancelled, or the call ended. */
   readonly durationMs: number
-  /** Absent: it did not fail, or an older version wrote the record. */
+  /** Absent when the attempt succeeded, and in records of older versions. */
   readonly failure?: AttemptFailure | undefined
 }
 
 export interface AttemptFailure {
   readonly kind: ErrorKind
-  /** The reason (`connect_failed`, `first_byte_timeout`); null: the kind is enough. */
+  /** The reason, such as `connect_failed`; null: the kind is enough. */
   readonly code: string | null
 }
 
-/** A column's value in a record, by its type in the list. */
 interface Values extends Record<PlainType, unknown> {
   readonly callId: CallId
   readonly accountId: AccountId
@@ -63,7 +57,6 @@ type ValueOf<Column> = Column extends {
 
 type OrNull<Column> = Column extends { readonly presence: 'nullable' } ? null : never
 
-/** The record of a call with these columns. */
 export type RecordOf<Columns extends CallColumns> = {
   readonly [Name in keyof Columns as Columns[Name]['presence'] extends 'optional' ? never : Name]:
     | ValueOf<Columns[Name]>

@@ -1,9 +1,6 @@
-/**
- * Counts the calls that this process is serving, because long work on its event loop yields to
- * them. One per process, like the event loop. Must not know what a call is.
- */
+/** Counts the calls that this process serves, so long work on the event loop can yield to calls. */
 
-/** How long serving is assumed to continue after the last call began. */
+/** Serving is assumed to continue for this time after the last call began. */
 const SERVING_MS = 1_000
 
 class CallsUnderWay {
@@ -20,12 +17,10 @@ class CallsUnderWay {
     this.#begunAt = atMs
   }
 
-  /** Call once per `begin`. */
   end(): void {
     this.#count -= 1
   }
 
-  /** @param atMs as for `begin` */
   areServed(atMs = performance.now()): boolean {
     return this.#count > 0 || atMs - this.#begunAt < SERVING_MS
   }

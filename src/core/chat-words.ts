@@ -10,7 +10,6 @@ export const FINISH_REASONS = ['stop', 'length', 'tool_calls', 'content_filter']
 /** Image types that vision models accept. */
 export const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const
 
-/** Members of a function tool. */
 export const FUNCTION_MEMBERS = ['name', 'description', 'parameters', 'strict'] as const
 
 /** Members of a Messages request that make the provider store or run something. */

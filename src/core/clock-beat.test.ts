@@ -1,9 +1,8 @@
-/** Jobs that repeat share one timer of the process, and none of them is early, lost or in the way of another. */
 import { expect, test } from 'bun:test'
 import { systemClock } from './clock.ts'
 
 test('jobs of whole beats run in the same turn, none early, until they are ended', async () => {
-  // `bun test` keeps a core busy where only timers that keep no process alive are waited for.
+  // `bun test` spins a core while it waits only for timers that keep no process alive.
   const awake = setTimeout(() => {}, 60_000)
   let turn = 0
   const turns: { first: number[]; second: number[] } = { first: [], second: [] }

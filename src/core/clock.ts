@@ -1,33 +1,31 @@
-/**
- * Time as a dependency, so that limits and journals can be tested without waiting. Must not know
- * what is timed.
- */
+/** Time as a dependency, so limits and journals can be tested without waiting. */
 
 export interface Clock {
-  /** Milliseconds since the Unix epoch by the machine's clock, which jumps when it is set. */
+  /**
+   * Milliseconds since the Unix epoch by the machine's clock, which jumps when somebody sets the
+   * clock.
+   */
   now(): number
 }
 
-/** Measures durations and deadlines. */
 export interface Stopwatch {
-  /** Milliseconds with fractions since an arbitrary time; monotonic, and never jumps. */
+  /** Milliseconds with fractions since an arbitrary time; monotonic. */
   elapsed(): number
 }
 
 /** A clock that also measures and waits: the only time source of the hot path. */
 export interface Timekeeper extends Clock, Stopwatch {
-  /** Calls `run` once after this many milliseconds. @returns a function that cancels it */
+  /** @returns a function that cancels the timer */
   after(ms: number, run: () => void): () => void
   /**
-   * Calls `run` at this interval without keeping the process alive: the only way to repeat a job at
-   * an even pace. The first run may come half a second later, so that jobs run together. A job
-   * whose pause depends on its outcome sets its own timer.
-   * @returns a function that stops it
+   * Calls `run` at an even pace without keeping the process alive. The first run may come half a
+   * second
+   * later, so jobs run together. A job whose pause depends on its outcome sets its own timer.
+   * @returns a function that stops the job
    */
   every(ms: number, run: () => void): () => void
 }
 
-/** The machine's own clock. */
 export const systemClock: Timekeeper = {
   now: () => Date.now(),
   elapsed: () => performance.now(),
@@ -51,8 +49,9 @@ interface Job {
 }
 
 /**
- * Jobs at multiples of a beat share a timer, so that an idle process wakes once for all of them:
- * waking costs more than the jobs.
+ * Jobs at multiples of a beat share a timer, so an idle process wakes once for all jobs: waking
+ * costs
+ * more than the jobs.
  */
 class Beat {
   readonly #jobs = new Set<Job>()
@@ -60,7 +59,7 @@ class Beat {
 
   /** The first run comes after this many whole beats, never early. */
   add(beats: number, run: () => void): () => void {
-    // The current beat began earlier, so one more is needed.
+    // The current beat began earlier, so the job waits for an additional beat.
     const job = { beats, run, left: this.#end === undefined ? beats : beats + 1 }
     this.#jobs.add(job)
     this.#end ??= repeat(BEAT_MS, () => this.#strike())
@@ -80,7 +79,7 @@ class Beat {
       try {
         job.run()
       } catch (thrown) {
-        // An error must not stop the other jobs; it surfaces as it would from a separate timer.
+        // An error must not stop the other jobs, so the error is rethrown outside the loop.
         queueMicrotask(() => {
           throw thrown
         })
@@ -99,12 +98,12 @@ export interface ClockStep {
 }
 
 const LOOK_MS = 1_000
-/** Synchronised clocks are corrected by less, and slowly. */
+/** Time synchronisation corrects a clock by less, and slowly. */
 const LEAST_STEP_MS = 2_000
 
 /**
- * Detects that the machine's clock was set, or that the machine slept.
- * @returns a function that stops it
+ * Detects that somebody set the machine's clock, or that the machine slept.
+ * @returns a function that stops the detection
  */
 export function watchClock(clock: Timekeeper, onStep: (step: ClockStep) => void): () => void {
   let aheadMs = clock.now() - clock.elapsed()

@@ -1,14 +1,14 @@
 /**
- * The wire formats: facts that every part of the project may use. Their codecs have the same ids in
- * wire/dialects.ts.
+ * Facts about the wire formats, for every part of the project. The codecs in wire/dialects.ts have
+ * the
+ * same ids.
  */
 
-/** A kind of call. Calls are only translated between dialects of the same form. */
+/** A kind of call. Calls are translated only between dialects of the same form. */
 export interface DialectForm {
   readonly id: 'chat' | 'fim' | 'embeddings' | 'count'
-  /** Providers charge for such calls. */
   readonly isCharged: boolean
-  /** The answer is text that a model writes, so its tokens count. */
+  /** True when a model writes the answer token by token. */
   readonly writesText: boolean
 }
 
@@ -18,25 +18,23 @@ const EMBEDDINGS: DialectForm = { id: 'embeddings', isCharged: true, writesText:
 const COUNT: DialectForm = { id: 'count', isCharged: false, writesText: false }
 
 interface DialectFacts {
-  /** The name that users know. */
+  /** The name for users. */
   readonly label: string
   readonly form: DialectForm
   /** The path at which clients call the gateway. Undefined: only upstreams use the dialect. */
   readonly endpoint?: string
-  /** Present when customers may register their own model with this dialect (design §5). */
+  /** Present when customers may register their own model with this dialect. */
   readonly owned?: OwnedFacts
 }
 
-/** A customer's own server with this dialect. */
 interface OwnedFacts {
   /** Appended to the base address, as the dialect's SDKs do. */
   readonly path: string
   readonly exampleBaseUrl: string
-  /** When to choose the dialect, for people. */
+  /** Advice to users about when to choose the dialect. */
   readonly use: string
 }
 
-/** Owned models are offered in this order. */
 export const DIALECTS = {
   'openai-chat': {
     label: 'Chat Completions',
@@ -108,15 +106,12 @@ export const DIALECTS = {
 
 export type DialectId = keyof typeof DIALECTS
 
-/** The dialects whose facts have this member. */
 type With<Member extends keyof DialectFacts> = {
   [Id in DialectId]: (typeof DIALECTS)[Id] extends Readonly<Record<Member, unknown>> ? Id : never
 }[DialectId]
 
-/** The dialects that callers may use. */
 export type InboundDialectId = With<'endpoint'>
 
-/** The dialects that an owned model may use. */
 export type OwnedModelDialect = With<'owned'>
 
 const IDS = Object.keys(DIALECTS) as readonly DialectId[]
@@ -129,7 +124,7 @@ export const OWNED_MODEL_DIALECTS = IDS.filter(
   (id): id is OwnedModelDialect => 'owned' in DIALECTS[id],
 )
 
-/** @returns undefined when no endpoint has this path */
+/** Undefined: no endpoint has this path. */
 export function dialectAt(endpoint: string): InboundDialectId | undefined {
   return INBOUND_DIALECTS.find((id) => DIALECTS[id].endpoint === endpoint)
 }

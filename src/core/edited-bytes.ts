@@ -1,21 +1,17 @@
-/**
- * Bytes with some ranges replaced by other text, combined only when they are sent. Must not know
- * what they mean.
- */
+/** Bytes with some ranges replaced by other text, combined only when sent. */
 
 export interface Cut {
   readonly start: number
   readonly end: number
-  /** Replaces the bytes from `start` to `end`. */
   readonly text: string
 }
 
-/** The owner may release the bytes for reuse; afterwards it throws instead of returning them. */
+/** After the owner releases the bytes for reuse, `bytes` throws. */
 export interface BytesOwner {
   readonly bytes: Uint8Array
 }
 
-/** The source bytes must not be modified while their owner returns them. */
+/** The source bytes must not change while their owner returns them. */
 export class EditedBytes {
   readonly byteLength: number
   readonly #source: BytesOwner
@@ -31,7 +27,7 @@ export class EditedBytes {
   }
 
   /**
-   * Creates no views, which for a small request would cost as much as everything else.
+   * Creates no views, because views cost as much as all other work for a small request.
    * @returns the offset after the last byte
    */
   writeInto(target: Buffer, at: number): number {
@@ -46,7 +42,7 @@ export class EditedBytes {
     return to + copyBytes.call(source, target, to, from)
   }
 
-  /** Returns consecutive parts; unchanged ones are views. */
+  /** Returns consecutive parts; unchanged parts are views. */
   parts(): Uint8Array[] {
     const source = this.#source.bytes
     const parts: Uint8Array[] = []
@@ -59,7 +55,7 @@ export class EditedBytes {
     return parts
   }
 
-  /** Returns one piece; without cuts, the source bytes themselves. */
+  /** Returns the source bytes themselves when nothing was replaced. */
   toBytes(): Uint8Array {
     if (this.#cuts.length === 0) return this.#source.bytes
     const bytes = Buffer.allocUnsafe(this.byteLength)
@@ -68,5 +64,5 @@ export class EditedBytes {
   }
 }
 
-/** Works on any byte array without creating a view. */
+/** Copies from any byte array without creating a view. */
 const copyBytes = Buffer.prototype.copy

@@ -1,7 +1,4 @@
-/**
- * The one error type, and the one table that decides how an error looks from outside. Must not know
- * any dialect's envelope: those are in wire/.
- */
+/** The error type of the gateway, and the table that decides how an error looks from outside. */
 
 export type ErrorKind = keyof typeof KINDS
 
@@ -12,11 +9,10 @@ export interface ErrorPolicy {
   readonly flat: string
   /** `type` of the nested envelope (`{error: {type, code, …}}`). */
   readonly type: string
-  /** Default `code` of the nested envelope; the error's own code replaces it. */
+  /** Default `code` of the nested envelope; an error's own code replaces the default. */
   readonly code: string | null
   /**
-   * True when the same request may succeed later; `x-should-retry` informs SDKs whose own rule
-   * differs.
+   * True when the same request may succeed later. `x-should-retry` informs SDKs with another rule.
    */
   readonly retryable: boolean
 }
@@ -69,10 +65,7 @@ export const ERROR_POLICY = Object.fromEntries(
   ),
 ) as Readonly<Record<ErrorKind, ErrorPolicy>>
 
-/**
- * `type` of the nested envelope when the gateway reports an upstream's refusal of the caller's
- * request in its own words.
- */
+/** `type` of the nested envelope for an upstream's refusal that the gateway rewords. */
 const CALLERS_TYPES: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',
   413: 'invalid_request_error',
@@ -86,19 +79,18 @@ export function callersTypeOf(status: number): string | undefined {
 }
 
 /**
- * Why a target fails until a person acts: its account at the provider has no credit, or its model
- * is retired or unknown there.
+ * Why a target fails until a person acts: its account has no credit, or its model is unknown there.
  */
 export type TargetFault = 'out_of_credit' | 'model_not_found'
 
 export interface GatewayErrorOptions {
-  /** The wrong field of the request, as the caller wrote it (`input[2].type`). */
+  /** The wrong field of the request, as the caller wrote the name (`input[2].type`). */
   readonly param?: string
   /** A narrower code for the nested envelope (`unsupported_parameter`). */
   readonly code?: string
   /** Replaces the policy's `type` in the nested envelope: only for an upstream's own 4xx. */
   readonly type?: string | undefined
-  /** Extra data, for envelopes with a place for it. Must contain no secrets and no prompts. */
+  /** Extra data for envelopes that support it, without secrets and prompts. */
   readonly details?: unknown
   /** Replaces the policy's status: only for an upstream's own 4xx. */
   readonly status?: number
@@ -109,15 +101,12 @@ export interface GatewayErrorOptions {
   readonly headers?: Readonly<Record<string, string>>
   /** Set when the target is at fault although the upstream reports the caller's mistake. */
   readonly targetFault?: TargetFault | undefined
-  /** An upstream's own error body (scrubbed bytes), forwarded when the dialects match. */
+  /** An upstream's own error body without secrets, forwarded when the dialects match. */
   readonly upstreamBody?: Uint8Array
   readonly cause?: unknown
 }
 
-/**
- * Every refusal and failure of the gateway. The message is shown to the caller: never put a secret
- * in it.
- */
+/** Callers see the message, so never put a secret in it. */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError'
   readonly kind: ErrorKind
@@ -147,26 +136,24 @@ export class GatewayError extends Error {
   }
 }
 
-/** Codes of failures that persist until someone changes a setting, whatever their kind says. */
+/** Codes of failures that persist until a setting changes, even if their kind is retryable. */
 const PERSISTENT_CODES: ReadonlySet<string> = new Set(['address_refused'])
 /** Statuses that some clients retry (Claude Code: 401, 403) although the refusal persists. */
 const REPEATED_STATUSES: ReadonlySet<number> = new Set([401, 403, 429])
 
 /**
- * Whether the client's own rule, based on the status, would retry a request that is refused again.
- * Clients obey `x-should-retry: false`.
+ * True when clients would retry by status although the refusal would repeat. Clients obey
+ * `x-should-retry: false`.
  */
 export function isRepeatedInVain({ kind, code, status }: GatewayError): boolean {
   const isPersistent = !ERROR_POLICY[kind].retryable || PERSISTENT_CODES.has(code ?? '')
   return isPersistent && (status >= 500 || REPEATED_STATUSES.has(status))
 }
 
-/** The header that stops clients from retrying such a request. */
 export function retryHint(error: GatewayError): Record<string, string> {
   return isRepeatedInVain(error) ? { 'x-should-retry': 'false' } : {}
 }
 
-/** A 400 that names the wrong field. */
 export function invalidRequest(message: string, param?: string, code?: string): GatewayError {
   return new GatewayError('invalid_request', message, {
     ...(param === undefined ? {} : { param }),
@@ -174,10 +161,7 @@ export function invalidRequest(message: string, param?: string, code?: string): 
   })
 }
 
-/**
- * Converts anything thrown to a GatewayError; foreign errors become `internal_error` and keep their
- * cause for the log.
- */
+/** Foreign errors become `internal_error` and keep their cause for the log. */
 export function toGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown
   return new GatewayError('internal_error', 'The gateway failed to handle this request.', {
@@ -185,10 +169,7 @@ export function toGatewayError(thrown: unknown): GatewayError {
   })
 }
 
-/**
- * Why a database or Redis is unavailable. Only the message, because a client's error may also hold
- * a command with a password.
- */
+/** Returns only the message, because a client's error may also hold a command with a password. */
 export function reasonAway(error: unknown): string {
   return error instanceof Error ? error.message : 'no answer'
 }

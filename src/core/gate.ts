@@ -1,22 +1,16 @@
-/**
- * A gate: the named routing target that an application uses in place of a model name. Knows nothing
- * of providers.
- */
+/** A gate: the named routing target that an application uses in place of a model name. */
 import type { AccountId, GateId } from './ids.ts'
 
 export interface GateTarget {
   /** `provider/model`; the provider is the part before the first slash. */
   readonly model: string
-  /**
-   * Its share of the calls under the strategy `weighted`; 0: only when the others fail. Default 1.
-   */
+  /** Share of the calls under `weighted`; 0: only when the others fail. Default 1. */
   readonly weight?: number | undefined
 }
 
 /**
- * Decides the first target of a call; the others follow when it fails. `fallback`: list order.
- * `weighted`: in proportion to the weights. `fastest`: the target with the lowest recent time to
- * first byte.
+ * Chooses the first target; the others follow when it fails. `fallback`: list order. `weighted`: in
+ * proportion to the weights. `fastest`: the lowest recent time to first byte.
  */
 export const STRATEGIES = ['fallback', 'weighted', 'fastest'] as const
 export type Strategy = (typeof STRATEGIES)[number]
@@ -32,10 +26,7 @@ export const REASONING_EFFORTS = [
 ] as const
 export type ReasoningEffort = (typeof REASONING_EFFORTS)[number]
 
-/**
- * A gate's defaults for every request through it, in the gateway's own terms; each dialect has its
- * own spelling.
- */
+/** A gate's defaults for all its requests; each dialect has its own spelling. */
 export interface GateDefaults {
   /** Put before the caller's own instructions. */
   readonly instructions?: string
@@ -54,9 +45,9 @@ export const GATE_DEFAULT_NAMES = [
 ] as const satisfies readonly (keyof GateDefaults)[]
 
 /**
- * The rule for a request that contradicts the gate: a `model` besides `gate_id`, or a parameter
- * with a default. `ignore`: the gate's value applies. `reject`: 400. `allow`: the caller's value
- * applies.
+ * The rule for a request that contradicts the gate. `ignore`: the gate's value applies. `reject`:
+ * 400.
+ * `allow`: the caller's value applies.
  */
 export const OVERRIDES = ['ignore', 'reject', 'allow'] as const
 export type Overrides = (typeof OVERRIDES)[number]
@@ -69,26 +60,20 @@ export interface Gate {
   /** At least one. */
   readonly targets: readonly GateTarget[]
   readonly strategy: Strategy
-  /**
-   * Delay of the first byte, in milliseconds, after which the next target is asked as well; null:
-   * never.
-   */
+  /** Milliseconds without a first byte until the next target is asked as well; null: never. */
   readonly hedgeAfterMs: number | null
-  /** null: no defaults, which the hot path checks. */
+  /** Null instead of an empty object, because the hot path checks for null. */
   readonly defaults: GateDefaults | null
   readonly overrides: Overrides
-  /**
-   * Maximum time of a call from its first byte in to its last byte out; null: the server's limit.
-   */
+  /** Milliseconds from a call's first byte in to its last byte out; null: the server's limit. */
   readonly timeoutMs: number | null
-  /** How often one target is retried after a temporary failure, before the next target. */
+  /** Retries of one target after a temporary failure, before the next target. */
   readonly maxRetries: number
-  /** Milliseconds since the Unix epoch, as is `updatedAt`. */
+  /** Milliseconds since the Unix epoch. */
   readonly createdAt: number
   readonly updatedAt: number
 }
 
-/** The public form of a gate, listed field by field. */
 export function toPublicGate(gate: Gate) {
   return {
     id: gate.id,

@@ -1,24 +1,23 @@
 /** HTTP rules that several rooms share: methods, addresses, content types, bodies. */
 
-/** Supported methods; others are refused (RFC 9110 §9.1: case-sensitive). */
+/** RFC 9110 §9.1: methods are case-sensitive. */
 export const HTTP_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
-/** Headers that tell a client when to retry. */
 export const RETRY_HEADERS = ['retry-after', 'retry-after-ms', 'x-should-retry'] as const
 
 /** Paths that machines request every few seconds. */
 export const STATE_PATHS = ['/', '/healthz', '/readyz'] as const
 
 /**
- * Longer than any real content type. Not parsed with a regular expression, because senders choose
- * its length.
+ * Longer than any real content type. Senders choose the length, so no regular expression parses the
+ * header.
  */
 const LONGEST_TYPE = 256
 const UTF8_NAMES: ReadonlySet<string> = new Set(['utf-8', 'utf8', '"utf-8"', '"utf8"'])
 
 /**
- * `application/json` or `application/….+json`. JSON is UTF-8 (RFC 8259 §8.1), so other charsets are
- * refused.
+ * Accepts `application/json` and `application/….+json`. JSON is UTF-8 (RFC 8259 §8.1), so other
+ * charsets are refused.
  */
 export function isJsonContentType(header: string): boolean {
   if (header === 'application/json') return true
@@ -44,12 +43,11 @@ function isUtf8(parameter: string): boolean {
   return name.trim() === 'charset' && rest.length === 0 && UTF8_NAMES.has(value.trim())
 }
 
-/** @param origin undefined: unknown */
 export function isHttps(origin: string | undefined): boolean {
   return origin?.startsWith('https:') === true
 }
 
-/** An IPv6 customer has at least a /64, so its addresses count as one. */
+/** An IPv6 customer has at least a /64, so all addresses of the /64 count as one. */
 export function networkOf(address: string): string {
   if (!address.includes(':') || address.startsWith('::ffff:')) return address
   const [head = '', tail] = address.split('::')
@@ -58,10 +56,7 @@ export function networkOf(address: string): string {
   return groups.slice(0, 4).join(':')
 }
 
-/**
- * Removes trailing slashes from an address. Not with a regular expression, which would be quadratic
- * for a long row of slashes.
- */
+/** A regular expression would be quadratic for a long row of slashes. */
 export function withoutTrailingSlashes(address: string): string {
   let end = address.length
   while (end > 0 && address[end - 1] === '/') end--
@@ -85,16 +80,16 @@ export async function readAtMost(
 
 interface GatewayAddress {
   readonly url: URL
-  /** The API's paths are appended to it. */
+  /** The base for the API's paths. */
   readonly base: string
 }
 
-/** The valid form of such an address; completes "must be". */
+/** Completes a message that ends in "must be". */
 export const GATEWAY_ADDRESS_FORM =
   'an http or https address without credentials, query or fragment'
 
 /**
- * SDKs are given the address with `/v1`, which means the same gateway here.
+ * Removes the `/v1` that SDKs need in the address.
  * @returns undefined when the form is wrong; the address may then contain a password
  */
 export function parseGatewayAddress(given: string): GatewayAddress | undefined {
@@ -109,7 +104,7 @@ function withoutVersion(address: string): string {
   return base.endsWith('/v1') ? withoutTrailingSlashes(base.slice(0, -'/v1'.length)) : base
 }
 
-/** @returns why the key cannot be a gateway's key, or undefined; contains nothing of the key */
+/** @returns why the key is unusable, without any part of the key; undefined: usable */
 export function describeUnusableKey(key: string): string | undefined {
   if (/^[\x21-\x7e]+$/.test(key)) return undefined
   return (

@@ -1,4 +1,4 @@
-/** Branded ids, so that kinds cannot be confused. Knows nothing of where they are stored. */
+/** Branded ids, so kinds cannot be confused. */
 
 declare const brand: unique symbol
 type Id<Name extends string> = string & { readonly [brand]: Name }
@@ -13,21 +13,19 @@ export type InvitationId = Id<'invitation'>
 export type SessionId = Id<'session'>
 
 /**
- * The account that every gateway starts with: the first keys belong to it, and the first user owns
- * it.
+ * Every gateway starts with this account. The first keys belong to it, and the first user owns it.
  */
 export const DEFAULT_ACCOUNT = 'acct_default' as AccountId
 
 /**
- * A new id's time-ordered digits: rows written together are stored together, so an index stays fast
- * as it grows. Ids of one millisecond keep their order.
+ * Time-ordered digits: rows written together are stored together, so an index stays fast as it
+ * grows. Ids of one millisecond keep their order.
  */
 export function createDigits(): string {
-  // From bytes: takes half as long as removing the dashes, and every call does it.
+  // Converting bytes takes half as long as removing dashes from a text.
   return Bun.randomUUIDv7('buffer').toString('hex')
 }
 
-/** @param prefix identifies the kind */
 export function createId(prefix: string): string {
   return `${prefix}_${createDigits()}`
 }

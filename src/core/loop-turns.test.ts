@@ -1,4 +1,3 @@
-/** Long work rests once it has had its share of the event loop, while calls are served. */
 import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
 import { callsUnderWay } from './calls-under-way.ts'
 import { LoopTurns } from './loop-turns.ts'
@@ -18,7 +17,7 @@ afterEach(() => {
   sleep.mockRestore()
 })
 
-/** @returns how often it rested */
+/** @returns the number of rests */
 async function work(turns: LoopTurns, steps: number, stepMs: number): Promise<number> {
   const before = sleep.mock.calls.length
   for (let step = 0; step < steps; step += 1) {
@@ -28,7 +27,7 @@ async function work(turns: LoopTurns, steps: number, stepMs: number): Promise<nu
   return sleep.mock.calls.length - before
 }
 
-/** No call began lately. */
+/** Far enough from the last call. */
 const LATER_MS = 1_000_000
 
 test('others have their turn and nothing rests where no calls are served', async () => {

@@ -1,7 +1,7 @@
 /**
- * Yields the event loop to calls during long work. A call passes the loop several times and would
- * wait for a step each time, so the work rests longer than it works while calls are served. Must
- * not know the work.
+ * Yields the event loop to calls during long work. A call passes the loop several times, so the
+ * work
+ * rests longer than it works while calls are served.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { callsUnderWay } from './calls-under-way.ts'
@@ -33,7 +33,7 @@ export class LoopTurns {
     this.begin()
   }
 
-  /** A step begins: time spent waiting before it does not count as work. */
+  /** Starts a step, so time spent waiting before the step does not count as work. */
   begin(): void {
     this.#beganAt = performance.now()
   }

@@ -2,7 +2,7 @@
 
 export type MaybePromise<Value> = Value | Promise<Value>
 
-/** Calls `run` with the value, in this turn when it is known. */
+/** Calls `run` synchronously when the value is known. */
 export function continueWith<Value, Result>(
   value: MaybePromise<Value>,
   run: (value: Value) => MaybePromise<Result>,

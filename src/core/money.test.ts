@@ -1,4 +1,3 @@
-/** Amounts are whole billionths of a dollar: exact products and sums, rounded once. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {

@@ -1,7 +1,7 @@
 /**
- * Money in whole billionths of a US dollar; the only place that converts them to and from dollars.
- * Prices stay rates, in US dollars per million tokens or uses: a call's cost is rounded once, after
- * its counts were multiplied by their prices and added up.
+ * Money in whole billionths of a US dollar. Prices stay rates in US dollars per million, so a
+ * call's
+ * cost is rounded once, after the products were added up.
  */
 
 const NANO_USD_PER_USD = 1_000_000_000
@@ -12,8 +12,9 @@ export const MAX_LIMIT_USD = 9_000_000
 export const MAX_NANO_USD = MAX_LIMIT_USD * NANO_USD_PER_USD
 
 /**
- * The highest sum that the store keeps in one row. A sum above 2^53 billionths (9 million dollars)
- * loses its last digits. Two sums of this size still fit into a column's 63 bits.
+ * The highest sum in a row of the store. Two such sums still fit into a column's 63 bits. A sum
+ * above
+ * 2^53 billionths (9 million dollars) loses its last digits.
  */
 export const MAX_STORED_NANO_USD = 4_000_000_000_000_000_000
 
@@ -21,7 +22,7 @@ export function toNanoUsd(usd: number): number {
   return Math.round(usd * NANO_USD_PER_USD)
 }
 
-/** Whether a dollar amount is at least one billionth, and a whole number of them. */
+/** True for a whole number of billionths, at least one. */
 export function isWholeNanoUsd(usd: number): boolean {
   return usd >= 1e-9 && Number(usd.toFixed(9)) === usd
 }
@@ -30,7 +31,7 @@ export function toUsd(nanoUsd: number): number {
   return nanoUsd / NANO_USD_PER_USD
 }
 
-/** Dollars without an exponent or trailing zeros: `0.0000004`. */
+/** Without an exponent or trailing zeros: `0.0000004`. */
 export function toUsdText(nanoUsd: number): string {
   const [whole, fraction = ''] = toUsd(nanoUsd).toFixed(9).split('.')
   const digits = fraction.replaceAll('0', ' ').trimEnd().replaceAll(' ', '0')
@@ -43,14 +44,11 @@ interface Priced {
   readonly usdPerMillion: number
 }
 
-/**
- * Prices are converted to steps of 1e-8 US dollars per million, finer than any price: whole numbers
- * with exact products and sums.
- */
+/** Prices become whole steps of 1e-8 US dollars per million, so products and sums are exact. */
 const PRICE_STEPS_PER_USD = 100_000_000
 const STEPS_PER_NANO_USD = 100_000
 
-/** Counts times prices, in billionths of a US dollar, rounded once; at most `MAX_NANO_USD`. */
+/** Billionths of a US dollar, rounded once; at most `MAX_NANO_USD`. */
 export function costOfParts(parts: readonly Priced[]): number {
   let steps = 0
   for (const { count, usdPerMillion } of parts)
@@ -58,12 +56,11 @@ export function costOfParts(parts: readonly Priced[]): number {
   return Math.min(MAX_NANO_USD, Math.round(steps / STEPS_PER_NANO_USD))
 }
 
-/** One part of a cost in US dollars, not rounded. */
+/** US dollars, not rounded. */
 export function usdOfPart({ count, usdPerMillion }: Priced): number {
   return (count * usdPerMillion) / 1_000_000
 }
 
-/** Adds costs of the same call. */
 export function addCosts(one: number, other: number): number {
   return Math.min(MAX_NANO_USD, one + other)
 }

@@ -1,13 +1,13 @@
-/** Suggests the known name that was probably meant by an unknown one. */
+/** Suggests the known name that an unknown name probably means. */
 
 const MOST_TYPOS = 3
-/** Compares at most this many known names, which bounds the time of a refusal. */
+/** Bounds the time of a refusal. */
 const COMPARED_NAMES = 200
 const LONGEST_COMPARED = 64
-/** The minimum length at which the beginning of a name identifies it. */
+/** The minimum length at which the beginning of a name identifies the name. */
 const FEWEST_LETTERS = 3
 
-/** @returns the nearest known name; undefined when none is near */
+/** @returns undefined when no known name is near */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
   if (name === '' || name.length > LONGEST_COMPARED) return undefined
   const wanted = name.toLowerCase()
@@ -33,7 +33,7 @@ export function didYouMean(name: string, known: Iterable<string>): string {
   return nearest === undefined ? '' : ` Did you mean '${nearest}'?`
 }
 
-/** Levenshtein distance; a name that only continues the other has a distance of `most`. */
+/** Levenshtein distance; a name that continues the other has a distance of at most `most`. */
 function distance(a: string, b: string, most: number): number {
   const [short, long] = a.length < b.length ? [a, b] : [b, a]
   if (short.length >= FEWEST_LETTERS && long.startsWith(short))

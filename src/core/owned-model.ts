@@ -1,5 +1,5 @@
 /**
- * An owned model: one that a customer hosts or pays for, addressed by its slug. Never contains its
+ * An owned model: hosted or paid for by a customer, addressed by its slug. Never contains its
  * credential.
  */
 import type { OwnedModelDialect } from './dialects.ts'
@@ -9,8 +9,9 @@ import type { AccountId } from './ids.ts'
 export const OWNED_PREFIX = 'owned'
 
 /**
- * How its server expects the credential. `auto`: as the dialect's own clients send it, unless a
- * probe found otherwise.
+ * The header for the credential at the model's server. `auto`: the header that a probe found, or
+ * else
+ * the header of the dialect's own clients.
  */
 export const CREDENTIAL_HEADERS = ['auto', 'authorization', 'x-api-key'] as const
 
@@ -18,7 +19,8 @@ export type CredentialHeader = (typeof CREDENTIAL_HEADERS)[number]
 
 /**
  * How a server fills in the middle: at the path of the dialect's own provider, at llama.cpp's, or
- * by completions with a suffix member or with the model's own tokens in the prompt.
+ * by
+ * completions with a suffix member or with the model's own tokens in the prompt.
  */
 export const FIM_ENDPOINTS = [
   'fim-completions',
@@ -29,7 +31,7 @@ export const FIM_ENDPOINTS = [
 
 export type FimEndpoint = (typeof FIM_ENDPOINTS)[number]
 
-/** Model families whose tokens for this are known (providers/owned.ts). */
+/** Model families with known fill-in-the-middle tokens (providers/owned.ts). */
 export const FIM_TEMPLATE_NAMES = [
   'codegemma',
   'codellama',
@@ -43,21 +45,17 @@ export const FIM_TEMPLATE_NAMES = [
 
 export type FimTemplateName = (typeof FIM_TEMPLATE_NAMES)[number]
 
-/**
- * Traits of a model's server that a probe found. Absent: not asked, or the answer was inconclusive.
- */
+/** Traits of a server that a probe found. Absent: not asked, or the answer was inconclusive. */
 export interface ServerTraits {
-  /** The header of the credential: `Authorization: Bearer`, or `x-api-key`. */
   readonly credentialHeader?: Exclude<CredentialHeader, 'auto'>
   /** A chat model that also embeds. */
   readonly embeddings?: boolean
-  /** Its server counts tokens of Messages requests. */
+  /** The server counts tokens of Messages requests. */
   readonly countTokens?: boolean
-  /** The endpoint at which it fills in the middle. */
   readonly fimEndpoint?: FimEndpoint
 }
 
-/** `loading`: its server reports that it is not ready yet. `unknown`: the probe was cancelled. */
+/** `loading`: the server reports that it is not ready yet. `unknown`: the probe was cancelled. */
 export const PROBE_STATUSES = [
   'checking',
   'loading',
@@ -67,7 +65,6 @@ export const PROBE_STATUSES = [
 ] as const
 export type ProbeStatus = (typeof PROBE_STATUSES)[number]
 
-/** The result of the last small request to a model, or that one is in progress. */
 export interface OwnedModelProbe {
   readonly status: ProbeStatus
   /** Start of the probe, in milliseconds since the Unix epoch. */
@@ -77,7 +74,7 @@ export interface OwnedModelProbe {
   readonly httpStatus?: number
   /** For people; contains nothing that the server sent. */
   readonly detail?: string
-  /** Kept from one probe to the next if that one learns nothing new. */
+  /** Retained from the previous probe if the new probe learns nothing. */
   readonly found?: ServerTraits
 }
 
@@ -102,49 +99,47 @@ export function toDeclaredPrices(model: OwnedModelPrices): DeclaredPrices {
 
 export interface OwnedModel extends OwnedModelPrices {
   readonly accountId: AccountId
-  /** Immutable, unique in the account: gates refer to it as `owned/<slug>`. */
+  /** Immutable, unique in the account: gates refer to `owned/<slug>`. */
   readonly slug: string
   readonly displayName: string
   readonly dialect: OwnedModelDialect
   /**
    * In the form that the dialect's SDKs use, without a trailing slash. Immutable, because the
-   * credential belongs to it.
+   * credential belongs to this address.
    */
   readonly baseUrl: string
   /** The model's name at its own server. */
   readonly upstreamModelId: string
   readonly credentialHeader: CredentialHeader
-  /** False: its server needs none, and calls send none. */
+  /** False: the server needs no credential, and calls send none. */
   readonly hasCredential: boolean
   /**
-   * For fill-in-the-middle models. `auto`: the endpoint that a probe found, until then the
-   * provider's own path.
+   * For fill-in-the-middle models. `auto`: the endpoint that a probe found, or else the provider's
+   * own
+   * path.
    */
   readonly fimEndpoint: 'auto' | FimEndpoint
   /** `auto`: by the model's name. */
   readonly fimTemplate: 'auto' | FimTemplateName
   /** Null: never probed. */
   readonly probe: OwnedModelProbe | null
-  /**
-   * When the credential was last set or removed; milliseconds since the Unix epoch, as are the two
-   * below.
-   */
+  /** When the credential was last set or removed, in milliseconds since the Unix epoch. */
   readonly credentialSetAt: number
   readonly createdAt: number
   readonly updatedAt: number
 }
 
-/** @returns the slug that a target `owned/<slug>` names; undefined when it names a provider */
+/** @returns undefined when the target names a provider */
 export function ownedSlugOf(target: string): string | undefined {
   return target.startsWith(`${OWNED_PREFIX}/`) ? target.slice(OWNED_PREFIX.length + 1) : undefined
 }
 
-/** The context of an encrypted credential: it cannot be decrypted in another row. */
+/** The context of an encrypted credential, so the text cannot be decrypted in another row. */
 export function ownedModelBinding(accountId: string, slug: string): string {
   return `owned-model/${accountId}/${slug}`
 }
 
-/** True when a probe of one applies to the other. */
+/** True when a probe of one model applies to the other. */
 export function isSameQuestion(one: OwnedModel, other: OwnedModel): boolean {
   return (
     one.upstreamModelId === other.upstreamModelId &&
@@ -156,12 +151,12 @@ export function isSameQuestion(one: OwnedModel, other: OwnedModel): boolean {
 }
 
 /**
- * Longer than any probe takes (config/settings.ts): an older one in progress ended with its
- * process, and one from the future was started before the clock was set back.
+ * Longer than any probe takes. An older probe in progress ended with its process; a probe from the
+ * future was started before the clock was set back.
  */
 const LONGEST_PROBE_MS = 15 * 60_000
 
-/** @returns the probe to show at this time, in milliseconds since the Unix epoch */
+/** @param now milliseconds since the Unix epoch */
 export function currentProbe({ probe }: OwnedModel, now: number): OwnedModelProbe | null {
   const isOver = probe?.status === 'checking' && Math.abs(now - probe.checkedAt) > LONGEST_PROBE_MS
   return isOver ? cutShort(probe) : probe
@@ -171,7 +166,7 @@ export function cutShort(probe: OwnedModelProbe): OwnedModelProbe {
   return { ...probe, status: 'unknown', detail: 'The check was cancelled. Run it again.' }
 }
 
-/** A probe that begins. @param learnt earlier traits of the server, which calls continue to use */
+/** @param learnt earlier traits of the server, which calls continue to use */
 export function beginProbe(checkedAt: number, learnt: ServerTraits | undefined): OwnedModelProbe {
   return {
     status: 'checking',
@@ -181,10 +176,7 @@ export function beginProbe(checkedAt: number, learnt: ServerTraits | undefined):
   }
 }
 
-/**
- * The public form of an owned model, listed field by field, without probe results, which no one has
- * set.
- */
+/** Without probe results, because nobody sets these members. */
 export function toPublicOwnedModel(model: OwnedModel) {
   return {
     slug: model.slug,

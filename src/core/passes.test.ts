@@ -1,13 +1,10 @@
-/**
- * A job that repeats: one pass at a time, whatever becomes of the one before, until it is stopped.
- */
 import { expect, test } from 'bun:test'
 import { HourlyWork, Passes } from './passes.ts'
 
-/** Long beside the pauses of these tests: what must not come would have come. */
+/** Longer than the pauses of these tests, so an unwanted pass would begin in this time. */
 const A_WHILE_MS = 30
 
-/** A job whose passes end when the test says so, and tell when they begin. */
+/** A job whose passes end when the test decides, and report when they begin. */
 function createHeldJob() {
   const failures: unknown[] = []
   let begun = Promise.withResolvers<void>()
@@ -28,7 +25,6 @@ function createHeldJob() {
     passes,
     failures,
     count: () => count,
-    /** Resolves when the next pass has begun. */
     next: async () => {
       await begun.promise
       begun = Promise.withResolvers()
@@ -106,7 +102,7 @@ test('hourly passes begin after a sixtieth of their interval, and pause for all 
   const work = new Counted({ intervalMs: 18_000, onFailure: () => {} })
   work.start()
   expect(count).toBe(0)
-  // Timers end in the order in which they are due, however busy the machine is.
+  // Timers end in the order of their due times, however busy the machine is.
   await Bun.sleep(200)
   expect(count).toBe(0)
   await Bun.sleep(200)

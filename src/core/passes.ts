@@ -1,6 +1,6 @@
 /**
- * A job that repeats with a pause between the end of one pass and the start of the next. Must not
- * know the job. For jobs at an even pace see `Timekeeper.every`.
+ * A job that repeats with a pause between two passes. For jobs at an even pace see
+ * `Timekeeper.every`.
  */
 
 const HOUR_MS = 3_600_000
@@ -56,13 +56,13 @@ export class Passes {
 
 export interface HourlyOptions {
   readonly onFailure: (error: unknown) => void
-  /** Default an hour. */
+  /** Default: an hour. */
   readonly intervalMs?: number
 }
 
 /**
- * Hourly passes by default; the first comes after a sixtieth of the interval, so that it does not
- * compete with the start.
+ * Hourly passes by default. The first pass comes after a sixtieth of the interval, so it does not
+ * compete with the start of the process.
  */
 export abstract class HourlyWork {
   readonly #passes: Passes
@@ -72,7 +72,6 @@ export abstract class HourlyWork {
     this.#passes = new Passes({ pass, firstMs: intervalMs / 60, pauseMs: intervalMs, onFailure })
   }
 
-  /** One pass. */
   abstract run(): Promise<unknown>
 
   start(): void {

@@ -1,4 +1,3 @@
-/** Borders of days, weeks and months, all in UTC. */
 import { expect, test } from 'bun:test'
 import { type Period, spanOf } from './period.ts'
 

@@ -1,11 +1,11 @@
-/** The periods of quotas and budgets, in UTC. Knows nothing of what is counted. */
+/** The periods of quotas and budgets, in UTC. */
 
 /** `total`: all time. */
 export const PERIODS = ['day', 'week', 'month', 'total'] as const
 export type Period = (typeof PERIODS)[number]
 
 export interface Span {
-  /** Milliseconds since the Unix epoch, as is `endsAtMs`. */
+  /** Milliseconds since the Unix epoch. */
   readonly startsAtMs: number
   /** Exclusive; infinite for `total`. */
   readonly endsAtMs: number
@@ -16,7 +16,6 @@ const DAY_MS = 24 * HOUR_MS
 /** 1970-01-05, a Monday: weeks are those of ISO 8601. */
 const FIRST_MONDAY_MS = 4 * DAY_MS
 
-/** The period that contains a time. */
 export function spanOf(period: Period, atMs: number): Span {
   switch (period) {
     case 'day':
@@ -35,7 +34,7 @@ export function spanOf(period: Period, atMs: number): Span {
   }
 }
 
-/** The hour that contains a time, the unit of usage sums. */
+/** The unit of usage sums. */
 export function hourOf(atMs: number): Span {
   return spanFrom(Math.floor(atMs / HOUR_MS) * HOUR_MS, HOUR_MS)
 }

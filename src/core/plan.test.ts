@@ -1,4 +1,3 @@
-/** The plan of an account, and its limits. */
 import { expect, test } from 'bun:test'
 import { type AccountId, DEFAULT_ACCOUNT } from './ids.ts'
 import { BUILT_IN_PLANS, createPlans } from './plan.ts'

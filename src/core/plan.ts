@@ -1,36 +1,32 @@
-/**
- * The limits of an account, by its plan. Knows neither where plans are configured nor how they are
- * enforced.
- */
+/** The limits of an account, by its plan. */
 import type { UnpricedRule } from './budget.ts'
 import { GatewayError } from './errors.ts'
 import { type AccountId, DEFAULT_ACCOUNT } from './ids.ts'
 import { CAPS, type Cap } from './resource-table.ts'
 
-/** Each a whole number (the spend: US dollars, fractions allowed), or null: no limit. */
+/** Null: no limit. The spend is in US dollars, with fractions; the others are whole numbers. */
 export interface PlanLimits {
-  /** Per key, as are the two below. */
+  /** The first three limits apply to each key. */
   readonly requestsPerMinute: number | null
   /** Input and output together. */
   readonly tokensPerMinute: number | null
   readonly concurrentCalls: number | null
-  /** For all keys of the account together, as is the one below. */
+  /** These two limits apply to all keys of the account together. */
   readonly accountRequestsPerMinute: number | null
   readonly accountConcurrentCalls: number | null
-  /** Per account and calendar month in UTC, as is the spend. */
+  /** These two limits apply to the account per calendar month in UTC. */
   readonly monthlyTokens: number | null
   readonly monthlySpendUsd: number | null
 }
 
 export interface Plan {
   readonly name: string
-  /** No effect without a spend limit. */
+  /** Used only with a limit on spend. */
   readonly unpriced: UnpricedRule
   readonly limits: PlanLimits
 }
 
 export interface Plans {
-  /** Every account has one. */
   of(accountId: AccountId): Plan
 }
 
@@ -57,17 +53,14 @@ export type PlanDefinition = {
   readonly unpriced?: UnpricedRule | undefined
 }
 
-/** The operator's definition of plans; contract/plans.ts validates it. */
+/** The operator's definition of plans, validated by contract/plans.ts. */
 export interface PlansSection {
-  /** For every account that is not listed below. */
   readonly default?: string | undefined
-  /** Account id → plan. */
   readonly accounts?: Readonly<Record<string, string>> | undefined
-  /** A built-in plan keeps members that are not given; in a new plan they mean no limit. */
+  /** A built-in plan keeps members that are not given; in a new plan such members mean no limit. */
   readonly definitions?: Readonly<Record<string, PlanDefinition>> | undefined
 }
 
-/** Limits of every key, whatever its plan. */
 export interface LimitOverrides {
   readonly requestsPerMinute?: number | undefined
   readonly concurrentCalls?: number | undefined
@@ -108,7 +101,7 @@ export const BUILT_IN_PLANS: Readonly<Record<string, PlanLimits>> = {
 /** The plan of an account that signed up, unless the operator configures another. */
 const FALLBACK_PLAN = 'free'
 
-/** @param section may only name existing plans: contract/plans.ts refuses others */
+/** @param section names only existing plans, because contract/plans.ts refuses others */
 export function createPlans(section: PlansSection = {}, overrides: LimitOverrides = {}): Plans {
   const plans = new Map<string, Plan>()
   const names = [...Object.keys(BUILT_IN_PLANS), ...Object.keys(section.definitions ?? {})]
@@ -151,7 +144,7 @@ export type CappedThing = Cap['name']
 
 export type AccountCaps = Readonly<Record<CappedThing, number>>
 
-/** How many resources of a kind one account may store. */
+/** The number of resources of each kind that an account may store. */
 export const DEFAULT_ACCOUNT_CAPS = toCaps(({ most }) => most)
 
 /** @param mostOf the maximum for one kind */
@@ -164,12 +157,12 @@ export function toCaps(mostOf: (cap: Cap) => number): AccountCaps {
 
 export function capOf(thing: CappedThing): Cap {
   const cap = CAPS.find(({ name }) => name === thing)
-  // Unreachable: the type follows from the table.
+  // Unreachable, because the type follows from the table.
   if (cap === undefined) throw new Error(`there is no cap of ${thing}`)
   return cap
 }
 
-/** @param count the current number, above the cap if that was lowered */
+/** @param count the current number, above the cap if the operator lowered the cap */
 export function capReached(
   thing: CappedThing,
   { cap, count }: { cap: number; count: number },

@@ -1,4 +1,3 @@
-/** The shown part of a provider key, and the form in which it is kept. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { maskProviderKey, normaliseProviderKey } from './provider-key.ts'

@@ -1,6 +1,5 @@
 /**
- * A provider key (BYOK): an account's own credential for a provider, in the form visible outside
- * the vault.
+ * A provider key (BYOK): an account's own credential for a provider, as visible outside the vault.
  */
 import type { AccountId } from './ids.ts'
 
@@ -9,9 +8,9 @@ export interface ProviderKey {
   readonly providerId: string
   /** `sk-…9f3c`, or `…` alone. */
   readonly maskedKey: string
-  /** True while calls use it; otherwise they use the platform's. */
+  /** True while calls use the key; otherwise calls use the platform's credential. */
   readonly isActive: boolean
-  /** Milliseconds since the Unix epoch, as the two below. */
+  /** Milliseconds since the Unix epoch. */
   readonly createdAt: number
   readonly updatedAt: number
   /** Null: never used in its present form. */
@@ -19,12 +18,12 @@ export interface ProviderKey {
 }
 
 /**
- * `unknown`: the provider could not be reached or gave no answer. `not_probed`: it was not asked,
- * or offers no suitable request.
+ * `unknown`: the provider gave no answer. `not_probed`: the provider offers no suitable request, or
+ * was
+ * not asked.
  */
 export const KEY_PROBE_STATUSES = ['accepted', 'refused', 'unknown', 'not_probed'] as const
 
-/** The result of one request that tests a key. */
 export interface ProviderKeyProbe {
   readonly status: (typeof KEY_PROBE_STATUSES)[number]
   /** Absent when there was no answer. */
@@ -33,15 +32,15 @@ export interface ProviderKeyProbe {
   readonly detail: string
 }
 
-/** The context of an encrypted key: it cannot be decrypted in another row. */
+/** The context of an encrypted key, so the text cannot be decrypted in another row. */
 export function providerKeyBinding(accountId: string, providerId: string): string {
   return `provider-key/${accountId}/${providerId}`
 }
 
-/** Only a small part of a key may be shown. */
+/** A shorter key would show too large a part. */
 const SHORTEST_SHOWN = 24
 
-/** The first three and last four characters; nothing of a short key or of a document. */
+/** Shows the first three and last four characters, but nothing of a short key or of a document. */
 export function maskProviderKey(key: string): string {
   if (key.length < SHORTEST_SHOWN || key.startsWith('{')) return '…'
   return `${key.slice(0, 3)}…${key.slice(-4)}`
@@ -51,8 +50,7 @@ const HEADER_TEXT = /^[\x21-\x7e]+$/
 const BEYOND_ASCII = /[^\x20-\x7e]/g
 
 /**
- * The stored form of a key: unchanged if it fits in a header, or a JSON document (a service
- * account) on one line.
+ * Returns a header value unchanged, and a JSON document (a service account) on one line.
  * @returns undefined for anything else
  */
 export function normaliseProviderKey(given: string): string | undefined {
@@ -60,7 +58,7 @@ export function normaliseProviderKey(given: string): string | undefined {
   return compactJsonObject(given)
 }
 
-/** Providers deliver indented files; a credential cannot contain line breaks. */
+/** Providers deliver indented files, but a credential cannot contain line breaks. */
 function compactJsonObject(text: string): string | undefined {
   try {
     const parsed: unknown = JSON.parse(text)
@@ -74,7 +72,6 @@ function compactJsonObject(text: string): string | undefined {
   }
 }
 
-/** The public form of a provider key, listed field by field. */
 export function toPublicProviderKey(key: ProviderKey) {
   return {
     provider: key.providerId,

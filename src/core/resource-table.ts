@@ -1,35 +1,31 @@
 /**
- * The resources of an account, each kind described once: audited actions, table, followers, cap.
- * The audit log, the caps, their settings, the change feed and the dashboard's words are derived
- * from it. Knows no store and no route.
+ * The kinds of resources: audited actions, tables, followers and caps of each. The audit log, the
+ * caps, the change feed and the dashboard's words are derived from this table.
  */
 
-/** The limit of an account's number of them. */
+/** The limit on an account's number of resources of a kind. */
 interface CapEntry {
-  /** Its name in `AccountCaps`. */
+  /** The name in `AccountCaps`. */
   readonly name: string
-  /** For people, after a number. */
+  /** Words for people, after a number. */
   readonly of: string
-  /**
-   * Far above what people create by hand or from a repository, and small enough for the memory of
-   * every node.
-   */
+  /** Far above what people create, and small enough for the memory of every node. */
   readonly most: number
   /** The operator's setting for another value. */
   readonly variable: `GATEHOUSE_MAX_${string}`
   readonly table: string
 }
 
-/** For kinds that nodes hold in memory and whose changes they follow. */
+/** For kinds that nodes hold in memory. */
 interface FollowEntry {
   /**
-   * True when they decide who may call, or whom a call goes to: a node that cannot read a change
-   * must then stop using the old data.
+   * True when the kind decides who may call or where a call goes, so a node that cannot read a
+   * change
+   * must stop using old data.
    */
   readonly decidesCalls: boolean
 }
 
-/** The usual actions. */
 export const RESOURCE_VERBS = ['create', 'update', 'delete'] as const
 export type ResourceVerb = (typeof RESOURCE_VERBS)[number]
 
@@ -38,14 +34,14 @@ interface ResourceEntry {
   readonly label: string
   /** Every audited action by its verb, with the words for people. */
   readonly actions: Readonly<Record<string, string>>
-  /** Members of its answers that do not belong to its version: computed, or shown once. */
+  /** Members of answers that are computed or shown once, so they do not belong to the version. */
   readonly unversioned?: readonly string[]
   readonly cap?: CapEntry
   readonly follow?: FollowEntry
 }
 
 /**
- * By the word that the audit log and the change feed use. The order is that of the API's lists of
+ * Keys are the words of the audit log and the change feed. The order is that of the API's lists of
  * actions.
  */
 export const RESOURCE_TABLE = {

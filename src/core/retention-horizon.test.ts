@@ -1,7 +1,3 @@
-/**
- * A clock that jumps deletes nothing; what is really due goes, in time and in steps, and is told of
- * first.
- */
 import { expect, test } from 'bun:test'
 import { ScriptedClock } from '../../test/support/scripted-clock.ts'
 import { type KeptRows, type Overdue, RetentionHorizon } from './retention-horizon.ts'
@@ -19,10 +15,7 @@ function start() {
     onOverdue: (overdue) => told.push(overdue),
   })
   const begunAt = clock.now()
-  /**
-   * Rows of a log that was written all the time: the oldest is from so long before what should be
-   * kept.
-   */
+  /** Rows of a log that was written all the time. */
   const rowsOf = (overdueMs: number): KeptRows => ({
     oldestMs: begunAt - KEPT_MS - overdueMs,
     newestMs: clock.now(),
@@ -62,12 +55,12 @@ test.each([
     expect(horizon.cut(rows)).toBe(begunAt - KEPT_MS)
     clock.jump(jumpMs)
     for (let hour = 0; hour < 6; hour += 1) {
-      // Calls go on, and are dated by the same clock.
+      // Calls continue, dated by the same clock.
       expect(horizon.cut({ ...rows, newestMs: clock.now() })).toBeUndefined()
       clock.pass(HOUR_MS - 1)
     }
     expect(told.map(({ stage }) => stage)).toEqual(Array(announcements).fill('announced'))
-    // The clock is set right: nothing has happened.
+    // The clock is set right, so nothing has happened.
     clock.jump(-jumpMs)
     const dueMs = clock.now() - KEPT_MS
     expect(dueMs - rows.oldestMs).toBeLessThan(6 * HOUR_MS)
@@ -104,7 +97,7 @@ test('more rows go after a wait, a day of them with each pass, and the wait is a
     rows = { ...rows, oldestMs: cut }
   }
   expect(told.map(({ stage }) => stage)).toEqual(['announced', 'begun'])
-  // The last part is not a whole day: the six hours of waiting and the tenth day.
+  // The last part is less than a day: the six hours of waiting and the tenth day.
   expect(horizon.cut(rows)).toBe(rows.oldestMs + DAY_MS)
   rows = { ...rows, oldestMs: rows.oldestMs + DAY_MS }
   expect(horizon.cut(rows)).toBe(clock.now() - KEPT_MS)

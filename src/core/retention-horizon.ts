@@ -1,6 +1,5 @@
 /**
- * Computes before which time a log's rows may be deleted, so that a clock that jumps deletes none.
- * Must not know what the rows are, nor how they are deleted.
+ * Computes before which time a log's rows may be deleted, so a clock that jumps deletes no rows.
  */
 import type { Clock, Stopwatch } from './clock.ts'
 
@@ -14,16 +13,14 @@ export interface KeptRows {
 export interface Overdue {
   readonly rows: KeptRows
   readonly dueBeforeMs: number
-  /**
-   * `announced`: nothing is deleted for a while. `begun`: each pass deletes a day's worth of them.
-   */
+  /** `announced`: nothing is deleted for a while. `begun`: each pass deletes a day's worth. */
   readonly stage: 'announced' | 'begun'
   readonly waitMs: number
 }
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** How much becomes due between two passes, even if one of them fails. */
+/** The amount that becomes due between two passes, even if a pass fails. */
 const USUAL_MS = 2 * HOUR_MS
 /** A day without calls, or a short downtime, is not worth a report. */
 const UNREMARKABLE_MS = DAY_MS
@@ -40,7 +37,7 @@ export interface RetentionHorizonOptions {
 
 export class RetentionHorizon {
   readonly #options: RetentionHorizonOptions
-  /** Since when more is due than normal, on the scale of `elapsed`; undefined: it is not. */
+  /** Since when more is due than usual, on the scale of `elapsed`. */
   #overdueSince: number | undefined
   #told: Overdue['stage'] | undefined
 
@@ -49,9 +46,9 @@ export class RetentionHorizon {
   }
 
   /**
-   * For one pass, an hour after the last. A row's age counts from the newest row, or from now if
-   * that row is in the future. More than became due since the last pass is delayed, and then
-   * deleted a day's worth at a time.
+   * A row's age counts from the newest row, or from now if that row is in the future. A larger
+   * amount
+   * than usual is delayed, and then deleted a day's worth at a time.
    * @returns the time; undefined: nothing may be deleted in this pass
    */
   cut(rows: KeptRows): number | undefined {

@@ -1,4 +1,4 @@
-/** How long to wait before a retry. Must not know what failed. */
+/** How long to wait before a retry. */
 
 /** For a server shared by nodes that became unavailable. */
 const SERVER: Backoff = { firstMs: 50, longestMs: 2_000 }
@@ -9,7 +9,7 @@ export interface Backoff {
 }
 
 /**
- * Doubles each time, with jitter so that simultaneous failures do not retry together.
+ * Doubles each time, with jitter, so simultaneous failures do not retry together.
  * @param attempt 0 for the first
  * @param random uniform in [0, 1)
  * @returns milliseconds
@@ -23,7 +23,7 @@ export function backoffMs(
 }
 
 /**
- * Doubles each time up to the maximum, for failures that are not simultaneous.
+ * Without jitter, for failures that are not simultaneous.
  * @param attempt 0 for the first
  * @returns milliseconds
  */
@@ -36,7 +36,6 @@ export function retryDelayMs(attempt: number): number {
   return backoffMs(attempt, SERVER)
 }
 
-/** Between half and all of it. */
 export function withJitter(fullMs: number, random = Math.random): number {
   return Math.round(fullMs * (0.5 + random() / 2))
 }

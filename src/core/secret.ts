@@ -1,7 +1,4 @@
-/**
- * A credential that cannot be printed, serialised or compared by accident. Knows nothing of its
- * use.
- */
+/** A credential that cannot be printed, serialised or compared by accident. */
 
 const REDACTED = '[secret]'
 
@@ -12,7 +9,7 @@ export class Secret {
     this.#value = value
   }
 
-  /** The credential itself. Call it only to send or hash it. */
+  /** Call only to send or hash the credential. */
   reveal(): string {
     return this.#value
   }

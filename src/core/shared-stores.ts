@@ -1,8 +1,8 @@
 /** States and rules of the database and the Redis that nodes share. */
 
 /**
- * `grace`: calls continue while no change can be missed. `closed`: they are refused as soon as one
- * could be. `open`: they continue for the grace time even if changes are missed.
+ * `grace`: calls continue while no change can be missed. `closed`: calls are refused as soon as a
+ * change can be missed. `open`: calls continue for the grace time even if changes are missed.
  */
 export type StoreOutageChoice = (typeof STORE_OUTAGE_CHOICES)[number]
 
@@ -18,7 +18,7 @@ export interface StoreOutagePolicy {
 export const FRESHNESS_STATUSES = ['ok', 'grace', 'away'] as const
 export type FreshnessStatus = (typeof FRESHNESS_STATUSES)[number]
 
-/** `shared`: Redis answers. Otherwise the operator's choice for limits without Redis. */
+/** `shared`: Redis answers. The others are the operator's choice for limits without Redis. */
 export const SHARING_MODES = ['shared', 'share', 'open', 'closed'] as const
 export type SharingMode = (typeof SHARING_MODES)[number]
 

@@ -1,7 +1,4 @@
-/**
- * Where the shipped files are: beside the code, or inside the program from `make binary`. Reads
- * none.
- */
+/** Locates shipped files beside the code, or inside the program from `make binary`. */
 import { join } from 'node:path'
 
 const HOUSE = Bun.isStandaloneExecutable ? '/$bunfs/root' : join(import.meta.dir, '../..')

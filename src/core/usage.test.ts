@@ -1,7 +1,3 @@
-/**
- * A report counts where each of its numbers is a count, and a zero is a zero however it was
- * spelled.
- */
 import { describe, expect, test } from 'bun:test'
 import { isCount, toTrueUsage } from './usage.ts'
 
@@ -66,7 +62,7 @@ describe('a part that is greater than its whole is cut to it, which the usage sa
   ])('%s', (_name, reported, cut) => {
     const usage = toTrueUsage({ ...USAGE, ...reported })
     expect(usage).toEqual({ ...USAGE, ...cut, hasCutParts: true })
-    // The ledger looks at it again.
+    // The ledger checks the usage again.
     expect(toTrueUsage(usage)).toBe(usage as never)
   })
 

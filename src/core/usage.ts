@@ -1,35 +1,30 @@
 /**
- * The usage of a call, in the gateway's own terms. Each dialect's arithmetic is in its wire/
- * folder.
+ * The usage of a call, in the gateway's own terms. Each dialect's folder in wire/ does the
+ * conversion.
  */
 import type { ServedAs } from './cost.ts'
 
 /**
- * Token counts as the provider reported them. `inputTokens` includes cached ones, `outputTokens`
- * includes reasoning.
+ * Token counts as the provider reported them. `inputTokens` includes cached tokens, `outputTokens`
+ * includes reasoning. The optional members are absent when not reported.
  */
 export interface Usage {
   readonly inputTokens: number
   readonly outputTokens: number
   readonly cachedInputTokens: number
   readonly reasoningTokens: number
-  /** The part of `inputTokens` that was written to the provider's cache; absent: not reported. */
+  /** The part of `inputTokens` that was written to the provider's cache. */
   readonly cacheWriteTokens?: number
   /**
-   * The part of those cached for an hour or longer, at a higher price; absent: none, or not
-   * reported. For a completed call only its cost reflects it.
+   * The part of `cacheWriteTokens` cached for an hour or longer, at a higher price. Not stored:
+   * only a
+   * completed call's cost reflects this number.
    */
   readonly cacheWriteHourTokens?: number
-  /** Absent: none, or not reported. For a completed call only its cost reflects it. */
   readonly audio?: AudioTokens
-  /** Absent: not reported. For a completed call only its cost reflects it. */
   readonly served?: ServedAs
-  /**
-   * True if a reported part exceeded its whole and was reduced to it, so the cost is an estimate.
-   * For a completed call only its cost reflects it.
-   */
+  /** Set when a reported part exceeded its whole and was reduced, so the cost is an estimate. */
   readonly hasCutParts?: true
-  /** Absent: the answer reports only tokens. For a completed call only its cost reflects it. */
   readonly billing?: Billing
 }
 
@@ -41,7 +36,7 @@ export interface AudioTokens {
   readonly output: number
 }
 
-/** Facts about its price that an answer reports besides its tokens. */
+/** Facts in an answer that decide the price besides the tokens. */
 export interface Billing {
   readonly cost?: ReportedCost
   /** Set when several models answered; their tokens add up to the answer's. */
@@ -50,27 +45,26 @@ export interface Billing {
   readonly isUnsure?: true
 }
 
-/** The forms in which providers report the cost of a call. */
+/** The members in which providers report the cost of a call. */
 export type CostForm = 'usage.cost' | 'usage.cost.total_cost' | 'usage.cost_in_usd_ticks'
 
 export interface ReportedCost {
   readonly form: CostForm
   /** US dollars. Undefined: the reported cost is implausible. */
   readonly usd: number | undefined
-  /** True if the provider reports only a part of what it charges. */
+  /** True if the provider reports only a part of its charge. */
   readonly isPartial: boolean
 }
 
-/** One model's share of an answer. */
 export interface BilledAttempt {
-  /** The provider's name of it. Undefined: the requested model. */
+  /** The model's name at the provider. Undefined: the requested model. */
   readonly model: string | undefined
   readonly usage: Usage
 }
 
 /** A whole number from 0 that is exact in floating point. */
 export function isCount(value: unknown): value is number {
-  // Object.is, because text has no -0 and a row must not have one either.
+  // Text has no -0, so a row must not have -0 either.
   return Number.isSafeInteger(value) && (value as number) >= 0 && !Object.is(value, -0)
 }
 
@@ -81,8 +75,7 @@ export function isCount(value: unknown): value is number {
 export const MAX_TOKENS_OF_CALL = 1_000_000_000
 
 /**
- * A provider may report anything: implausible usage counts as unreported, and a part that exceeds
- * its whole is reduced to it.
+ * Implausible usage counts as unreported, and a part that exceeds its whole is reduced.
  * @returns the report itself when nothing changes, which is nearly always
  */
 export function toTrueUsage(reported: Usage | null | undefined): Usage | null {
@@ -177,5 +170,4 @@ export type GroupOrder = (typeof GROUP_ORDERS)[number]
 
 export const CALL_OUTCOMES = ['succeeded', 'failed', 'cancelled'] as const
 
-/** HTTP statuses by their first digit. */
 export const STATUS_CLASSES = ['2xx', '3xx', '4xx', '5xx'] as const

@@ -1,5 +1,3 @@
-/** Users and how they join. */
-
 export const SIGN_UP_POLICIES = ['invitation', 'open', 'closed'] as const
 export type SignUpPolicy = (typeof SIGN_UP_POLICIES)[number]
 

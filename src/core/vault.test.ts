@@ -1,4 +1,3 @@
-/** The vault: what it closes only its own row and key open, and nothing of it shows. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { Secret } from './secret.ts'
@@ -29,7 +28,7 @@ test('a change of any character makes a text unreadable', () => {
     } catch (thrown) {
       expect(thrown).toBeInstanceOf(VaultError)
     }
-    // The last character of base64url may carry bits that do not count.
+    // The last character of base64url may contain unused bits.
     if (opened !== undefined) expect([opened, at]).toEqual(['sk-planted', sealed.length - 1])
   }
 })

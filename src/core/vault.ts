@@ -1,11 +1,8 @@
-/**
- * Encrypts credentials for the store under the master key (AES-256-GCM). Knows neither tables nor
- * files.
- */
+/** Encrypts credentials for the store under the master key (AES-256-GCM). */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import { Secret } from './secret.ts'
 
-/** 32 bytes as 64 hexadecimal characters or as base64. */
+/** Given as 64 hexadecimal characters or as base64. */
 const KEY_BYTES = 32
 /** The length that NIST SP 800-38D recommends for GCM. */
 const NONCE_BYTES = 12
@@ -18,8 +15,9 @@ export class VaultError extends Error {
 
 export interface Vault {
   /**
-   * @param binding identifies the row (`provider-key/<account>/<provider>`): a text moved to
-   * another row cannot be decrypted
+   * @param binding identifies the row (`provider-key/<account>/<provider>`), so a text moved to
+   * another
+   * row cannot be decrypted
    * @returns `v1.<key id>.<nonce>.<ciphertext and tag>`, base64url
    */
   encrypt(secret: Secret, binding: string): string
@@ -28,7 +26,7 @@ export interface Vault {
    * missing
    */
   decrypt(sealed: string, binding: string): Secret
-  /** True when a text is encrypted under the current master key and not under a previous one. */
+  /** False for a text under a previous master key. */
   isCurrent(sealed: string): boolean
 }
 
@@ -76,14 +74,14 @@ export function createVault(masterKeys: readonly [Secret, ...Secret[]]): Vault {
 }
 
 /**
- * The id of a master key, as in the texts that it encrypted; reveals nothing of it. @throws
- * VaultError
+ * The id in each encrypted text, which reveals nothing of the key.
+ * @throws VaultError
  */
 export function masterKeyIdOf(key: Secret): string {
   return toKey(key).id
 }
 
-/** The id of the master key of an encrypted text; undefined when the text is damaged. */
+/** The id of the text's master key; undefined when the text is damaged. */
 export function sealedUnder(sealed: string): string | undefined {
   try {
     return parse(sealed).keyId
@@ -93,7 +91,6 @@ export function sealedUnder(sealed: string): string | undefined {
 }
 
 interface MasterKey {
-  /** An id that reveals nothing of the key. */
   readonly id: string
   readonly bytes: Buffer
 }

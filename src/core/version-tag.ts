@@ -1,12 +1,9 @@
-/**
- * The version of a resource as an entity tag: equal for equal contents, and different after every
- * change that a person made. Knows no HTTP and no store.
- */
+/** The version of a resource as an entity tag: equal for equal contents. */
 import { hash } from 'node:crypto'
 import type { PublicForm } from './audit.ts'
 import { RESOURCE_ENTRIES, type ResourceWord } from './resource-table.ts'
 
-/** 132 bits, so two versions never share one by chance. */
+/** 132 bits, so two versions never share a tag by chance. */
 const TAG_CHARACTERS = 22
 
 /**

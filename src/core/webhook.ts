@@ -1,4 +1,4 @@
-/** Webhooks: addresses to which an account's events are sent. Knows neither HTTP nor tables. */
+/** Webhooks: addresses to which an account's events are sent. */
 import { type AccountId, createId } from './ids.ts'
 
 export const WEBHOOK_EVENTS = [
@@ -19,14 +19,13 @@ export interface Webhook {
   readonly sealedSecret: string
   readonly events: readonly WebhookEvent[]
   readonly isActive: boolean
-  /** Milliseconds since the Unix epoch, as is `updatedAt`. */
+  /** Milliseconds since the Unix epoch. */
   readonly createdAt: number
   readonly updatedAt: number
 }
 
-/** One event on its way to one webhook. */
 export interface WebhookDelivery {
-  /** The same in every attempt, so that a receiver can detect a repetition. */
+  /** The same in every attempt, so a receiver can detect a repetition. */
   readonly id: string
   readonly accountId: AccountId
   readonly webhookId: string
@@ -35,7 +34,7 @@ export interface WebhookDelivery {
   /** JSON, byte-identical in every attempt. */
   readonly body: string
   readonly attempts: number
-  /** Milliseconds since the Unix epoch, as is `createdAt`. */
+  /** Milliseconds since the Unix epoch. */
   readonly nextAttemptAt: number
   readonly createdAt: number
 }
@@ -48,7 +47,6 @@ export function createDeliveryId(): string {
   return createId('evt')
 }
 
-/** The context of a webhook's secret in the vault. */
 export function secretBinding(webhook: {
   readonly accountId: AccountId
   readonly id: string
@@ -56,7 +54,7 @@ export function secretBinding(webhook: {
   return `webhook/${webhook.accountId}/${webhook.id}`
 }
 
-/** The public form of a webhook, listed field by field, without its secret. */
+/** The public form, without the secret. */
 export function toPublicWebhook(webhook: Omit<Webhook, 'sealedSecret'>) {
   return {
     id: webhook.id,

@@ -35,6 +35,24 @@ test('a page gives the sentences of its paragraphs, not its code', () => {
   ])
 })
 
+test('a sentence is not cut at the items of its list or at a paragraph', () => {
+  const page = [
+    'The command prints:\n\n- the name of the gate\n- its target\n  and its price\n',
+    'A short paragraph ends here.\n\n| a table | that is not read |\n\nThe next one begins here.\n',
+    '- The first item stands alone.\n- So does the second item.\n',
+  ].join('\n')
+  expect(findProse('a.md', page)).toEqual([
+    {
+      place: 'a.md:1',
+      text: 'The command prints: - the name of the gate - its target and its price',
+    },
+    { place: 'a.md:7', text: 'A short paragraph ends here.' },
+    { place: 'a.md:11', text: 'The next one begins here.' },
+    { place: 'a.md:13', text: '- The first item stands alone.' },
+    { place: 'a.md:14', text: '- So does the second item.' },
+  ])
+})
+
 test('a seed always draws the same', () => {
   const all = Array.from({ length: 50 }, (_, index) => ({ place: `a:${index}`, text: 'x' }))
   expect(draw(all, 5, 'one')).toEqual(draw(all.toReversed(), 5, 'one'))

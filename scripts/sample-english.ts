@@ -49,19 +49,44 @@ export function findTexts(file: string, source: string): Drawn[] {
     .map(({ match, text }) => ({ place: placeOf(file, code, match.index), text }))
 }
 
-/** The sentences of a page's paragraphs and lists; not its code, tables and headings. */
+const FENCE = /^ *(`{3,})[^\n]*\n[\s\S]*?^ *\1`* *$/gm
+const ITEM = /^ *(?:[-*]|\d+\.) /
+/** Tables, headings, HTML, quotations, and the line with a record's state. */
+const NEITHER = /^ *[|#<>]|^Status: /
+
+/**
+ * The sentences of a page's paragraphs and list items, not its code, tables and headings. A
+ * sentence before a list that ends with a colon includes the list.
+ */
 export function findProse(file: string, page: string): Drawn[] {
-  const prose = page.replace(/^```[\s\S]*?^```$/gm, (block) => block.replace(/[^\n]/g, ' '))
-  return [
-    ...prose.matchAll(/^(?![#|>< ])[\s\S]+?(?=\n\n|\n(?=[-|#]|\d+\. )|$(?![\s\S]))/gm),
-  ].flatMap((match) =>
-    match[0]
+  const blocks: { place: string; text: string }[] = []
+  let isOpen = false
+  const prose = page.replace(FENCE, (block) => block.replace(/[^\n]/g, ' '))
+  prose.split('\n').forEach((line, index) => {
+    const last = blocks.at(-1)
+    if (line.trim() === '') {
+      isOpen &&= last?.text.endsWith(':') === true
+    } else if (NEITHER.test(line)) {
+      isOpen = false
+    } else if (last !== undefined && isOpen && (!ITEM.test(line) || continuesList(last.text))) {
+      last.text += ` ${line.trim()}`
+    } else {
+      blocks.push({ place: `${file}:${index + 1}`, text: line.trim() })
+      isOpen = true
+    }
+  })
+  return blocks.flatMap(({ place, text }) =>
+    text
       .replace(/\s+/g, ' ')
-      .trim()
-      .split(/(?<=[.?!:]) (?=[A-Z`*[])/)
+      .split(/(?<=[.?!]) (?=(?:[-*] |\d+\. )?[A-Z`*[])/)
       .filter((sentence) => countWords(sentence) >= 4)
-      .map((text) => ({ place: placeOf(file, prose, match.index), text })),
+      .map((sentence) => ({ place, text: sentence })),
   )
+}
+
+/** Whether the next item belongs to the sentence that the text ends with. */
+function continuesList(text: string): boolean {
+  return text.endsWith(':') || / (?:[-*]|\d+\.) [^.?!]*[^.?!\s]$/.test(text)
 }
 
 /** The same for the same seed: those with the lowest hashes. */
@@ -111,7 +136,7 @@ if (import.meta.main) {
   const seed = Bun.spawnSync(['git', 'rev-parse', commit]).stdout.toString().trim()
   const isProduct = (file: string) => !/\.(?:test|fixture|generated)\.tsx?$|\.d\.ts$/.test(file)
   const product = listFiles('src/*.ts', 'web/*.ts', 'web/*.tsx').filter(isProduct)
-  const pages = listFiles('README.md', 'docs/guides/*.md', 'docs/operations/*.md', 'docs/*.md')
+  const pages = listFiles('README.md', 'docs/*.md', ':!docs/generated')
   const sentences = [...collect(product, findTexts), ...collect(pages, findProse)]
   print('Comments', draw(collect(product, findComments), COMMENTS, seed))
   print('Sentences', draw(sentences, SENTENCES, seed))

@@ -36,11 +36,12 @@ async function load(environment: Environment): Promise<Settings> {
   if (file === undefined) return readSettings(environment)
   // A start without a file loads neither YAML nor zod.
   const { parseConfiguration } = await import('./parse-configuration.ts')
-  const { providers, plans, logLevel } = parseConfiguration(file, catalog)
+  const { providers, keysInFiles, plans, logLevel } = parseConfiguration(file, catalog)
   const isEmpty =
     providers.length === 0 && Object.keys(plans ?? {}).length === 0 && logLevel === undefined
   return readSettings(environment, {
     providers: [...catalog, ...providers],
+    keysInFiles,
     plans,
     logLevel,
     file: {

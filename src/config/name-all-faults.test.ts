@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { USERS_CHECKS } from '../run/check-settings.ts'
 import { loadSettings } from './load-settings.ts'
+import type { SettingsError } from './setting-type.ts'
 
 async function refusalOf(environment: Record<string, string>): Promise<string> {
   return await loadSettings(environment, USERS_CHECKS).then(() => '', String)
@@ -39,6 +40,22 @@ test('every faulty setting is named once, whoever reads it, and no secret is rep
     expect({ name, times: said.split(`- ${name}`).length - 1 }).toEqual({ name, times: 1 })
   expect(said).toContain(`${path}:2: plans.default`)
   expect(said).not.toContain('canary')
+})
+
+test('each fault of the file has its line among the faults of the variables', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-faults-'))
+  const file = join(folder, 'gatehouse.yaml')
+  writeFileSync(file, 'plan: []\nlogLevel: loud\n')
+  const error: unknown = await loadSettings(
+    { GATEHOUSE_CONFIG: file, GATEHOUSE_PORT: 'planted' },
+    USERS_CHECKS,
+  ).catch((thrown: unknown) => thrown)
+  rmSync(folder, { recursive: true })
+  expect((error as SettingsError).faults).toEqual([
+    { file, line: 1, message: 'plan is not a known field' },
+    { file, line: 2, message: expect.stringContaining('logLevel must be') },
+    { message: expect.stringContaining('GATEHOUSE_PORT must be') },
+  ])
 })
 
 test('one fault has its own message and no list', async () => {

@@ -11,7 +11,7 @@ import { readRedisSettings } from './redis-settings.ts'
 import { commandLineSettings } from './setting-table/process.ts'
 import { openTelemetrySettings } from './setting-table/telemetry.ts'
 import { SETTINGS, type SettingName } from './setting-table.ts'
-import { type Environment, SettingsError } from './setting-type.ts'
+import { type Environment, faultsOf, type SettingFault, SettingsError } from './setting-type.ts'
 import { readSettings } from './settings.ts'
 import { readTelemetrySettings } from './telemetry-settings.ts'
 import { readUserSettings } from './user-settings.ts'
@@ -26,18 +26,21 @@ export function nameAllFaults(
   further: readonly SettingCheck[],
 ): unknown {
   if (!(first instanceof Error) || !isFault(first)) return first
-  const messages = new Set([first.message])
+  const faults = new Map<string, readonly SettingFault[]>([[first.message, faultsOf(first)]])
   for (const check of [...checksOf(environment), ...further]) {
     try {
       check(environment)
     } catch (error) {
       if (!(error instanceof Error) || !isFault(error)) return first
-      messages.add(error.message)
+      faults.set(error.message, faultsOf(error))
     }
   }
-  if (messages.size === 1) return first
-  const lines = [...messages].map((message) => `- ${message}`)
-  return new SettingsError(`${messages.size} settings are wrong:\n${lines.join('\n')}`)
+  if (faults.size === 1) return first
+  const lines = [...faults.keys()].map((message) => `- ${message}`)
+  return new SettingsError(
+    `${faults.size} settings are wrong:\n${lines.join('\n')}`,
+    [...faults.values()].flat(),
+  )
 }
 
 /** By name, because each user of a setting has its own error class. */

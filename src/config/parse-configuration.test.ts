@@ -11,15 +11,18 @@ import { SettingsError } from './setting-type.ts'
 const PATH = '/etc/gatehouse.yaml'
 const parse = (text: string) => parseConfiguration({ path: PATH, text }, catalog)
 
-function refusalOf(text: string): string {
+function errorOf(text: string): SettingsError {
   try {
     parse(text)
   } catch (thrown) {
-    if (thrown instanceof SettingsError) return thrown.message
+    if (thrown instanceof SettingsError) return thrown
     throw thrown
   }
   throw new Error('it was accepted')
 }
+
+const refusalOf = (text: string) => errorOf(text).message
+const faultsIn = (text: string) => errorOf(text).faults
 
 /** A provider that is right but for these lines, which are lines 5 and following. */
 const provider = (...lines: string[]) =>
@@ -107,7 +110,12 @@ test('the example of the documentation is valid, and shows the defaults', async 
 test.each(['', '# nothing yet\n', '{}', 'providers: []'])(
   'an empty file has no entries: %j',
   (text) => {
-    expect(parse(text)).toEqual({ providers: [], plans: undefined, logLevel: undefined })
+    expect(parse(text)).toEqual({
+      providers: [],
+      keysInFiles: new Map(),
+      plans: undefined,
+      logLevel: undefined,
+    })
   },
 )
 
@@ -248,10 +256,21 @@ describe('a fault is reported with its line and its place', () => {
     expect(message).not.toContain('canary')
   })
 
-  test('and every other fault of the file too', () => {
-    const message = refusalOf(provider('colour: red', 'chatPath: chat'))
-    expect(message).toContain(`${PATH}:5: providers[0].colour`)
-    expect(message).toContain(`${PATH}:6: providers[0].chatPath`)
+  test('and every other fault of the file too, of every kind, in the order of lines', () => {
+    const text = provider('colour: red', 'apiKeyFile: /nowhere/canary', 'chatPath: chat')
+      .replace('id: acme', 'id: openai')
+      .concat('\nplans: {default: canary}')
+    expect(faultsIn(text)).toEqual([
+      { file: PATH, line: 2, message: expect.stringContaining("providers[0].id must not be 'op") },
+      { file: PATH, line: 5, message: 'providers[0].colour is not a known field' },
+      {
+        file: PATH,
+        line: 6,
+        message: 'providers[0].apiKeyFile names a file that cannot be read (ENOENT)',
+      },
+      { file: PATH, line: 7, message: expect.stringContaining('providers[0].chatPath must be') },
+      { file: PATH, line: 8, message: expect.stringContaining('plans.default is not a plan') },
+    ])
   })
 })
 

@@ -2,6 +2,7 @@
  * Parses the configuration file's text, or reports each error with its line. Loaded only when there
  * is a file. No message repeats a value of the file, which may be a key put there by mistake.
  */
+import { dirname, resolve } from 'node:path'
 import {
   type ConfiguredProvider,
   configuration,
@@ -9,7 +10,9 @@ import {
 } from '../contract/configuration.ts'
 import { withoutTrailingSlashes } from '../core/http.ts'
 import type { PlansSection } from '../core/plan.ts'
+import { Secret } from '../core/secret.ts'
 import type { Endpoint, Provider } from '../providers/define.ts'
+import { readKeyFile } from './key-file.ts'
 import { SettingsError } from './setting-type.ts'
 import { readYaml, toYamlFaults, type YamlFault } from './yaml-document.ts'
 
@@ -21,6 +24,8 @@ export interface ConfigurationText {
 export interface Configuration {
   /** The operator's own providers. */
   readonly providers: readonly Provider[]
+  /** Provider id → the key in its file. */
+  readonly keysInFiles: ReadonlyMap<string, Secret>
   /** Undefined: the built-in plans. */
   readonly plans: PlansSection | undefined
   /** Undefined: the default. The variable has priority. */
@@ -41,30 +46,51 @@ export function parseConfiguration(
   const value = document.value ?? {}
   const { lineOf } = document
   const parsed = configuration.safeParse(value)
-  if (!parsed.success)
-    throw toError(file, toYamlFaults(parsed.error, { value, lineOf, notes: configurationNotes }))
   const taken = new Set(known.map((provider) => provider.id))
-  const clashes = parsed.data.providers.flatMap(({ id }, index) =>
-    taken.has(id)
-      ? [
-          {
-            line: lineOf(['providers', index, 'id']),
-            message:
-              `providers[${index}].id must not be '${id}': Gatehouse has a provider of that ` +
-              `name. Choose another, or set the address of that provider with its variable.`,
-          },
-        ]
-      : [],
-  )
-  if (clashes.length > 0) throw toError(file, clashes)
+  const keysInFiles = new Map<string, Secret>()
+  const faults: YamlFault[] = parsed.success
+    ? []
+    : toYamlFaults(parsed.error, { value, lineOf, notes: configurationNotes })
+  for (const [index, { id, apiKeyVariable, apiKeyFile }] of providersIn(value).entries()) {
+    const report = (member: string, message: string) =>
+      faults.push({
+        line: lineOf(['providers', index, member]),
+        message: `providers[${index}].${member} ${message}`,
+      })
+    if (typeof id !== 'string') continue
+    if (taken.has(id)) report('id', clash(id))
+    if (typeof apiKeyFile !== 'string' || apiKeyFile === '') continue
+    if (apiKeyVariable !== undefined) report('apiKeyFile', 'must not stand beside apiKeyVariable')
+    const key = readKeyFile(resolve(dirname(file.path), apiKeyFile))
+    if (key instanceof Secret) keysInFiles.set(id, key)
+    else report('apiKeyFile', `names a file that ${key}`)
+  }
+  if (!parsed.success || faults.length > 0) throw toError(file, faults)
   const { plans, logLevel } = parsed.data
-  return { providers: parsed.data.providers.map(toProvider), plans, logLevel }
+  return { providers: parsed.data.providers.map(toProvider), keysInFiles, plans, logLevel }
+}
+
+type Unchecked<Thing> = { readonly [Member in keyof Thing]?: unknown }
+
+/** Providers of a file that may have errors, so that all errors are found at once. */
+function providersIn(value: unknown): readonly Unchecked<ConfiguredProvider>[] {
+  const list = (value as { readonly providers?: unknown } | null)?.providers
+  return (Array.isArray(list) ? list : []).map((entry: unknown) => ({ ...Object(entry) }))
+}
+
+function clash(id: string): string {
+  return (
+    `must not be '${id}': Gatehouse has a provider of that ` +
+    'name. Choose another, or set the address of that provider with its variable.'
+  )
 }
 
 function toError({ path }: ConfigurationText, faults: readonly YamlFault[]): SettingsError {
-  const places = faults.map(({ line, message }) => `${path}:${line}: ${message}`)
+  const sorted = faults.toSorted((one, other) => one.line - other.line)
+  const places = sorted.map(({ line, message }) => `${path}:${line}: ${message}`)
   return new SettingsError(
     `The configuration file is invalid and was not applied.\n${places.join('\n')}`,
+    sorted.map((fault) => ({ file: path, ...fault })),
   )
 }
 

@@ -15,16 +15,21 @@ export interface ProviderSettings {
   readonly providerBaseUrls: ReadonlyMap<string, string>
 }
 
-/** @throws SettingsError naming the wrong variable */
+/**
+ * @param keysInFiles by provider id; no variable of these providers is read
+ * @throws SettingsError naming the wrong variable
+ */
 export function readProviderSettings(
   environment: Environment,
   providers: readonly Provider[],
+  keysInFiles: ReadonlyMap<string, Secret> = new Map(),
 ): ProviderSettings {
-  const providerKeys = new Map<string, Secret>()
+  const providerKeys = new Map(keysInFiles)
   const providerBaseUrls = new Map<string, string>()
   for (const provider of providers) {
     const key = environment[keyVariableOf(provider)] || provider.fallbackKey
-    if (key !== undefined) providerKeys.set(provider.id, readKey(provider, key))
+    if (key !== undefined && !keysInFiles.has(provider.id))
+      providerKeys.set(provider.id, readKey(provider, key))
     const address = readBaseUrl(environment, provider)
     if (address !== undefined) providerBaseUrls.set(provider.id, address)
   }

@@ -6,9 +6,31 @@ import type { Secret } from '../core/secret.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The message names the error and the valid form; it never repeats a value that may be a key. */
+/** One error in the settings. */
+export interface SettingFault {
+  /** The configuration file. Undefined: the error is in a variable, or in no line. */
+  readonly file?: string | undefined
+  /** Starting at 1. */
+  readonly line?: number | undefined
+  /** Names the error and the valid form; never repeats a value that may be a key. */
+  readonly message: string
+}
+
+/** The message names every fault. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError'
+  readonly faults: readonly SettingFault[]
+
+  constructor(message: string, faults: readonly SettingFault[] = [{ message }]) {
+    super(message)
+    this.faults = faults
+  }
+}
+
+export function faultsOf(error: unknown): readonly SettingFault[] {
+  return error instanceof SettingsError
+    ? error.faults
+    : [{ message: error instanceof Error ? error.message : String(error) }]
 }
 
 /** The unit of a whole number; undefined: a count. */

@@ -114,6 +114,8 @@ export interface Settings extends ProviderSettings {
 export interface Configured {
   /** All existing providers. */
   readonly providers: readonly Provider[]
+  /** Provider id → the key in its file. */
+  readonly keysInFiles: ReadonlyMap<string, Secret>
   readonly plans: PlansSection | undefined
   readonly logLevel: string | undefined
   readonly file: ConfigurationFile | undefined
@@ -121,6 +123,7 @@ export interface Configured {
 
 const WITHOUT_FILE: Configured = {
   providers: catalog,
+  keysInFiles: new Map(),
   plans: undefined,
   logLevel: undefined,
   file: undefined,
@@ -128,7 +131,7 @@ const WITHOUT_FILE: Configured = {
 
 /** @throws SettingsError naming the wrong variable */
 export function readSettings(environment: Environment, configured = WITHOUT_FILE): Settings {
-  const { providers, plans, logLevel } = configured
+  const { providers, keysInFiles, plans, logLevel } = configured
   const read = <Name extends DefaultedName>(name: Name) => readSetting(environment, name)
   const workers = read('GATEHOUSE_WORKERS')
   return {
@@ -191,7 +194,7 @@ export function readSettings(environment: Environment, configured = WITHOUT_FILE
     telemetry: readTelemetrySettings(environment),
     providers,
     plans,
-    ...readProviderSettings(environment, providers),
+    ...readProviderSettings(environment, providers, keysInFiles),
     unknownVariables: unknownVariables(environment),
   }
 }

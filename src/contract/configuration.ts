@@ -1,6 +1,6 @@
 /**
  * The operator's configuration file: one schema per section. Must not know which providers exist,
- * and never contains a key: keys are in the environment variables that the file names.
+ * and never contains a key: keys are in the variables and files that it names.
  */
 import { z } from 'zod'
 import { MAX_LIMIT_USD } from '../core/money.ts'
@@ -184,6 +184,8 @@ const configuredProvider = z.strictObject({
   name: text({ min: 1, max: 120 }),
   baseUrl,
   apiKeyVariable: apiKeyVariable.optional(),
+  /** Relative to the folder of the configuration file. Not beside `apiKeyVariable`. */
+  apiKeyFile: z.string().min(1).max(1_000).optional(),
   dialects: z
     .array(dialect)
     .min(1)
@@ -225,7 +227,7 @@ export const configuration = z.strictObject({
 
 const KEY_ELSEWHERE =
   'must not be here: keys are never in this file, but in the environment, under the name ' +
-  'given as apiKeyVariable'
+  'given as apiKeyVariable, or in the file given as apiKeyFile'
 
 export const configurationNotes: FieldNotes = {
   'providers[].apiKey': KEY_ELSEWHERE,

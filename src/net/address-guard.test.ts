@@ -1,7 +1,3 @@
-/**
- * The addresses that an owned model may have: a table of ways around the rule, and names whose
- * address changes a moment later.
- */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { AddressGuard, AddressRefusedError } from './address-guard.ts'
@@ -11,7 +7,7 @@ import { UpstreamFailure } from './upstream-failure.ts'
 
 const PUBLIC = '93.184.215.14'
 
-/** Host name → its addresses; a name that is not here does not exist. */
+/** Host name → its addresses. Other names do not exist. */
 function guard(
   names: Readonly<Record<string, readonly string[]>> = {},
   trusted: readonly string[] = [],
@@ -34,10 +30,7 @@ function guard(
 const leadsTo = (address: string) => ({ 'models.vendor.com': [address] })
 const NAMED = 'https://models.vendor.com/v1'
 
-/**
- * What is written as an address. Every name in it leads to a public address, so that only the form
- * can be at fault.
- */
+/** Every name here resolves to a public address, so only the form of the address can be refused. */
 const EVASIONS: readonly (readonly [what: string, address: string])[] = [
   ['loopback', 'https://127.0.0.1/v1'],
   ['loopback, elsewhere in its range', 'https://127.8.9.1/v1'],
@@ -193,7 +186,7 @@ describe('a port that browsers refuse', () => {
         await expect(refused).rejects.toThrow('Fetch standard')
       }
       const { guarded } = guard(leadsTo(PUBLIC))
-      // Saved before there was the rule.
+      // An address saved by a version without the rule.
       const address = `https://models.vendor.com:${port}/v1`
       await expect(guarded.resolve(address)).rejects.toBeInstanceOf(AddressRefusedError)
       await expect(guarded.locate(address)).rejects.toBeInstanceOf(AddressRefusedError)
@@ -406,7 +399,7 @@ describe('a name whose address changes a moment later', () => {
     const { guarded, asked, time } = guard(names)
     await guarded.check(NAMED)
     names['models.vendor.com'] = ['127.0.0.1']
-    // Not asked again: the address that was checked is in the URL itself.
+    // The URL contains the checked address, so the name is not resolved again.
     expect((await guarded.locate(NAMED)).url).toBe(`https://${PUBLIC}/v1`)
     expect(asked).toHaveLength(1)
     time.now += 15_000
@@ -475,7 +468,7 @@ describe('behind a forward proxy', () => {
       url: `https://${PUBLIC}/v1`,
       host: 'models.vendor.com',
     })
-    // Another port than the named one, and a range that its address is not in.
+    // An unlisted port, and an address outside the listed range.
     for (const address of ['https://models.corp:9000/v1', 'https://other.corp/v1'])
       await expect(guarded.resolve(address)).rejects.toBeInstanceOf(AddressRefusedError)
   })
@@ -518,8 +511,7 @@ describe('address ranges', () => {
       fc.property(fc.ipV6(), (text) => {
         const parsed = parseIpAddress(text)
         expect(parsed).toBeDefined()
-        // The URL parser refuses some that are in order; those that it takes, it writes in their
-        // short form.
+        // The URL parser refuses some valid addresses and shortens the others.
         const url = URL.parse(`http://[${text}]/`)
         if (url !== null) expect(parsed).toEqual(parseIpAddress(url.hostname.slice(1, -1)))
       }),

@@ -1,14 +1,15 @@
 /**
- * Decides where a call to a customer's own address may connect (design §8): to the public internet
- * over https, or to a host that the operator trusts. Resolves the name itself and returns the
- * address it has checked, so that DNS rebinding has no effect. Knows no LLM.
+ * Decides where a call to a customer's address may connect: to the public internet over https, or
+ * to
+ * a host that the operator trusts. The guard resolves the name itself and returns the checked
+ * address, so DNS rebinding has no effect.
  */
 import { type Stopwatch, systemClock } from '../core/clock.ts'
 import { classifyAddress, type IpAddress, parseIpAddress } from './address-ranges.ts'
 import type { TrustedHosts } from './trusted-hosts.ts'
 import { UpstreamFailure } from './upstream-failure.ts'
 
-/** The message says what is wrong with the address, but not which IP addresses its name has. */
+/** The message names the fault of the address, but no IP addresses of the name. */
 export class AddressRefusedError extends Error {
   override readonly name = 'AddressRefusedError'
 }
@@ -25,7 +26,7 @@ export interface Destination {
   readonly isDirect?: boolean
 }
 
-/** Whether calls to an address go through a proxy. */
+/** True when calls to the URL go through a proxy. */
 export type IsProxied = (url: {
   readonly protocol: string
   readonly hostname: string
@@ -44,9 +45,7 @@ export interface AddressGuardOptions {
   readonly resolveTimeoutMs?: number
 }
 
-/**
- * Time that checked addresses are reused, in milliseconds. Calls connect only to checked addresses.
- */
+/** Checked addresses are reused for this time, in milliseconds. */
 const REMEMBERED_MS = 15_000
 const MAX_REMEMBERED = 1_000
 const RESOLVE_TIMEOUT_MS = 3_000
@@ -74,8 +73,8 @@ export class AddressGuard {
   }
 
   /**
-   * Checks an address before it is saved: first its form, then the addresses that its name has now.
-   * @returns `unresolved` when the name has no address yet, so that only its form was checked
+   * Checks an address before it is saved: the form, then the addresses that its name has now.
+   * @returns `unresolved` when the name has no address yet, so only the form was checked
    * @throws AddressRefusedError
    */
   async check(address: string): Promise<'allowed' | 'unresolved'> {
@@ -93,8 +92,9 @@ export class AddressGuard {
   }
 
   /**
-   * The IP addresses that one call may connect to, best first, at least one. For a trusted host
-   * behind a proxy this is the name, because often only the proxy can resolve it.
+   * The IP addresses that a call may connect to, best first. For a trusted host behind a proxy,
+   * returns
+   * the name, because often only the proxy can resolve it.
    * @throws AddressRefusedError when the address is not or no longer allowed; UpstreamFailure when
    * its name does not resolve
    */
@@ -104,8 +104,8 @@ export class AddressGuard {
   }
 
   /**
-   * Like `resolve`, for `fetch`, which takes one address. @throws AddressRefusedError,
-   * UpstreamFailure
+   * Like `resolve`, for `fetch`, which takes one address.
+   * @throws AddressRefusedError, UpstreamFailure
    */
   async locate(address: string): Promise<Destination> {
     const url = new URL(address)
@@ -121,10 +121,7 @@ export class AddressGuard {
     }
   }
 
-  /**
-   * Called when the last used address did not answer: the next call takes another address of the
-   * host, if there is one.
-   */
+  /** Called when the last used address did not answer, so the next call takes another address. */
   avoid(address: string): void {
     const { origin } = new URL(address)
     const checked = this.#checked.get(origin)
@@ -139,11 +136,11 @@ export class AddressGuard {
     if (checked !== undefined && checked.untilMs > this.#clock.elapsed()) return checked.hosts
     this.#checkForm(url)
     const literal = parseIpAddress(toBareHost(url))
-    // The proxy may only resolve names that the operator listed.
+    // The proxy may resolve only names that the operator listed.
     if (literal === undefined && this.#isNamed(url) && this.#goesByProxy(url)) return [url.hostname]
     const found = literal === undefined ? await this.#lookUp(url.hostname) : [toBareHost(url)]
     const addresses = found.map(parseIpAddress).filter((address) => address !== undefined)
-    // One refused address is enough to refuse the host, since the resolver's order is arbitrary.
+    // The resolver's order is arbitrary, so one refused address refuses the host.
     if (addresses.length === 0 || addresses.length !== found.length)
       throw new AddressRefusedError('Its host name does not resolve to an IP address.')
     this.#checkAddresses(url, addresses)
@@ -231,8 +228,8 @@ const HTTPS_ONLY =
   'It must begin with https://. Only hosts that the operator lists in GATEHOUSE_TRUSTED_HOSTS may use http.'
 
 /**
- * Accepts an address only in its plain spelling. Other spellings (numbers for IP addresses,
- * escapes, other alphabets) are used to deceive a check.
+ * Accepts only the plain spelling. Other spellings (numbers for IP addresses, escapes, other
+ * alphabets) are used to deceive a check.
  */
 function parseAddress(address: string): URL {
   const url = URL.parse(address)
@@ -270,7 +267,7 @@ function authorityOf(address: string): string {
 }
 
 /**
- * Names that are only valid inside a network (RFC 6761, RFC 6762, RFC 8375, RFC 9476, ICANN's
+ * Names that are valid only inside a network (RFC 6761, RFC 6762, RFC 8375, RFC 9476, ICANN's
  * .internal).
  */
 const INNER_NAMES =
@@ -319,8 +316,8 @@ function familyOf(address: string): number {
 }
 
 /**
- * Resolves without `getaddrinfo`, which blocks a thread of a small pool that files and passwords
- * need too. A customer's name server that never answers would block all of its threads.
+ * Resolves without `getaddrinfo`, which blocks a thread of a small pool. A customer's name server
+ * that never answers would block the threads that files and passwords need.
  */
 async function resolveHost(hostname: string): Promise<readonly string[]> {
   const found = await Bun.dns.lookup(hostname, { backend: 'c-ares' })

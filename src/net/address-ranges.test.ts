@@ -6,7 +6,7 @@ import {
   parseIpRange,
 } from './address-ranges.ts'
 
-/** Every range that is not the public internet, by itself: an entry within another one comes first. */
+/** Every range outside the public internet. A range within another range comes first. */
 const CLOSED: readonly (readonly [string, AddressKind])[] = [
   ['168.63.129.16/32', 'metadata'],
   ['0.0.0.0/8', 'unspecified'],

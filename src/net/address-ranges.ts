@@ -1,6 +1,6 @@
 /**
- * Classifies IP addresses: public internet, or one of the special-purpose ranges (IANA's registries
- * for IPv4 and IPv6). Pure; resolves no names.
+ * Classifies IP addresses as public internet or special-purpose ranges (IANA's registries for IPv4
+ * and IPv6).
  */
 import { isIPv4, isIPv6 } from 'node:net'
 
@@ -34,8 +34,8 @@ export function parseIpAddress(text: string): IpAddress | undefined {
 }
 
 /**
- * Parses `address/prefix length`. @returns undefined for anything else, and when bits after the
- * prefix are set
+ * Parses `address/prefix length`.
+ * @returns undefined for anything else, and when bits after the prefix are set
  */
 export function parseIpRange(text: string): IpRange | undefined {
   const range = parseLooseIpRange(text)
@@ -74,7 +74,7 @@ export function classifyAddress(address: IpAddress): AddressKind {
   return isInRange(address, GLOBAL_UNICAST) ? 'public' : 'reserved'
 }
 
-/** `mapped`, `nat64`: the last 32 bits are an IPv4 address, whose kind applies. */
+/** `mapped`, `nat64`: the last 32 bits are an IPv4 address, which decides the kind. */
 type RangeKind = AddressKind | 'mapped' | 'nat64'
 
 // The first match counts, so exceptions come before the larger range that contains them.
@@ -126,7 +126,7 @@ const IPV6_RANGES = toRanges([
 
 const GLOBAL_UNICAST = toRange('2000::/3')
 
-/** Whether the interface id carries an IPv4 address through a tunnel (RFC 5214 §6.1). */
+/** True when the interface id contains an IPv4 address, for a tunnel (RFC 5214 §6.1). */
 function isIsatap({ value }: IpAddress): boolean {
   const marker = BigInt.asUintN(32, value >> 32n)
   return marker === 0x5efen || marker === 0x0200_5efen

@@ -1,7 +1,3 @@
-/**
- * Answers of HTTP/1.1 as they come over the wire, whole, in pieces, broken, and as another parser
- * reads them.
- */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { IS_LONG } from '../../test/support/chaos-form.ts'
@@ -18,7 +14,7 @@ interface Heard {
   readonly isReusable: boolean
 }
 
-/** Latin-1 in and out: a byte is a character. */
+/** Texts are Latin-1, so a character is a byte. */
 function hear(pieces: readonly string[], { closes = false, opensTunnel = false } = {}): Heard {
   let status: number | undefined
   const headers: [string, string][] = []
@@ -118,7 +114,7 @@ describe('an answer with', () => {
       expect(whole).toMatchObject({ status: 200, isWhole: true, isMalformed: false, ...expected })
       for (let cut = 1; cut < text.length; cut += 1) {
         expect(hear([text.slice(0, cut), text.slice(cut)])).toEqual(whole)
-        // Nothing that is not whole is taken for it, also where the upstream ends there.
+        // An incomplete answer is never taken as complete, even if the upstream closes.
         expect(hear([text.slice(0, cut)], { closes: true }).isWhole).toBeFalse()
       }
       expect(hear([...text])).toEqual(whole)
@@ -260,20 +256,20 @@ describe('bytes after a whole answer do not belong to it', () => {
     ['a second answer after it', `${head('content-length: 0')}${head('content-length: 0')}`],
     ['a body after a status without one', 'HTTP/1.1 204 No Content\r\n\r\nx'],
   ])('%s', (_name, text) => {
-    // In one read the answer itself is in doubt; later only the connection is.
+    // Within one read the answer itself is malformed; in a later read only the connection is.
     expect(hear([text])).toMatchObject({ isMalformed: true, isWhole: false })
     expect(hear([...text])).toMatchObject({ isMalformed: true, isWhole: true })
   })
 })
 
 test('a head that comes byte by byte costs in proportion to its length', () => {
-  // Copying all that came with every byte would be 2 GB here.
+  // Copying all earlier bytes with every byte would be 2 GB here.
   expect(
     hear([...`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(64_000)}\r\ncontent-length: 0\r\n\r\n`]).isWhole,
   ).toBeTrue()
 })
 
-/** Answers that are right, nearly right and wrong, out of the parts that decide. */
+/** Valid, nearly valid and invalid answers, built from the parts that decide. */
 const lines = fc.array(
   fc.oneof(
     fc.constantFrom(
@@ -369,6 +365,6 @@ test('Node’s parser reads every answer accepted here alike, and rejected ones 
       body,
     })
   }
-  // Otherwise nothing was compared.
+  // Without this many whole answers the comparison proves little.
   expect(whole).toBeGreaterThan(texts.length / 50)
 })

@@ -1,7 +1,4 @@
-/**
- * Parses HTTP/1.1 responses from a connection's bytes and decides whether the connection may be
- * reused. Knows no sockets and no LLM.
- */
+/** Parses HTTP/1.1 responses and decides whether the connection may be reused. */
 import type { FieldLines, HeaderFields } from './fields.ts'
 import {
   type Framing,
@@ -18,10 +15,7 @@ const MAX_INTERIM_ANSWERS = 16
 
 export interface AnswerHead {
   readonly status: number
-  /**
-   * Header fields without control characters except tabs; an answer with others is malformed (RFC
-   * 9110 §5.5).
-   */
+  /** Without control characters except tabs; other answers are malformed (RFC 9110 §5.5). */
   readonly headers: HeaderFields
 }
 
@@ -32,7 +26,7 @@ export interface AnswerReceiver {
   onPart?(bytes: Buffer, from: number, to: number): void
   /** Used when there is no `onPart`. */
   onPiece?(piece: Uint8Array): void
-  /** The answer is complete, and no bytes follow it. */
+  /** The answer is complete, and no bytes follow. */
   onEnd(): void
 }
 
@@ -54,7 +48,6 @@ export class AnswerParser implements MessageReceiver {
     this.#opensTunnel = opensTunnel
   }
 
-  /** Call after a complete answer, before the next request is sent. */
   expectNext(): void {
     this.#messages.expectNext()
     this.#interimAnswers = 0
@@ -67,12 +60,15 @@ export class AnswerParser implements MessageReceiver {
     return this.#messages.isDone && this.#isPersistent
   }
 
-  /** The upstream's keep-alive time in seconds; undefined when it sent none. */
+  /** Undefined: the upstream sent no keep-alive time. */
   get keepAliveS(): number | undefined {
     return this.#keepAliveS
   }
 
-  /** @param bytes modified, and passed on. @throws MalformedMessage */
+  /**
+   * @param bytes modified, and passed on
+   * @throws MalformedMessage
+   */
   push(bytes: Buffer): void {
     if (this.#messages.isDone) throw goesOn()
     this.#messages.push(bytes)
@@ -83,7 +79,7 @@ export class AnswerParser implements MessageReceiver {
     this.#messages.close()
   }
 
-  /** Called by `MessageParser` only, as are the methods below. */
+  /** For `MessageParser` only, as are the methods below. */
   onHead(first: string, headers: FieldLines): Framing | undefined {
     const { status, isOld } = readStatusLine(first)
     const framing = readFraming(headers, isOld) ?? 'until_close'
@@ -113,7 +109,7 @@ export class AnswerParser implements MessageReceiver {
     this.#receiver.onEnd()
   }
 
-  /** Skips interim responses (1xx). A protocol change was not requested, so it is malformed. */
+  /** Skips interim responses (1xx). No request asks for a protocol change, so 101 is malformed. */
   #passInterim(status: number, isOld: boolean): void {
     this.#interimAnswers += 1
     if (isOld) throw new MalformedMessage('HTTP/1.0 has no interim answers.')
@@ -141,10 +137,9 @@ interface StatusLine {
   readonly isOld: boolean
 }
 
-/** Cache of one: upstreams repeat the same status line. */
+/** Upstreams repeat the same status line, so a cache of one entry is enough. */
 let newest: StatusLine = { text: '', status: 0, isOld: false }
 
-/** @throws MalformedMessage */
 function readStatusLine(text: string): StatusLine {
   if (newest.text === text) return newest
   if (!STATUS_LINE.test(text))

@@ -1,9 +1,9 @@
 /**
- * Reuses memory for large bodies. If each body had new memory, the garbage collector would promote
- * it to the old generation and run full collections again and again. Knows nothing of the contents.
+ * Reuses memory for large bodies. New memory for each body would fill the garbage collector's old
+ * generation and cause full collections again and again.
  */
 
-/** For a smaller body a copy costs more than collecting it. */
+/** A smaller body is cheaper to collect than to copy. */
 export const LARGE_BODY_BYTES = 64 * 1024
 const LARGEST_PIECE_BYTES = 8 * 1024 * 1024
 /** Maximum of free memory that is retained for reuse. */
@@ -34,7 +34,7 @@ export class BodyMemory {
 
   /**
    * Adds a reader, which must call `release` too.
-   * @param bytes other memory than this pool's is ignored
+   * @param bytes memory from outside this pool is ignored
    */
   hold(bytes: Uint8Array): void {
     const memory = bytes.buffer as ArrayBuffer
@@ -42,7 +42,7 @@ export class BodyMemory {
     if (readers !== undefined) this.#readers.set(memory, readers + 1)
   }
 
-  /** Removes a reader. After the last one the memory can be reused. */
+  /** Removes a reader. After the last reader the memory can be reused. */
   release(bytes: Uint8Array): void {
     const memory = bytes.buffer as ArrayBuffer
     const readers = this.#readers.get(memory)
@@ -93,6 +93,5 @@ interface FreePieces {
   leastOfLate: number
 }
 
-/** The pool of this process. */
 export const bodyMemory = new BodyMemory()
 setInterval(() => bodyMemory.shrink(), KEPT_MS).unref()

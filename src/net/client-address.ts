@@ -1,12 +1,12 @@
-/** Determines the client's address of a request. Must not know what it is used for. */
+/** Determines the client's address of a request. */
 import type { HttpRequest } from './messages.ts'
 
-/** The peer address of a request's connection, looked up only when it is needed. */
+/** Looks up the peer address of a request's connection. */
 export type AddressOf = (request: HttpRequest) => string | undefined
 
 /**
- * Proxies append to the header, so the last address is the one that the nearest proxy saw.
- * @param header undefined: no proxy is trusted to set it
+ * Proxies append to the header, so the last address is what the nearest proxy saw.
+ * @param header undefined: no proxy is trusted to set the header
  */
 export function clientAddressOf(
   request: HttpRequest,
@@ -18,9 +18,8 @@ export function clientAddressOf(
 }
 
 /**
- * Some proxies append the port
- * (https://learn.microsoft.com/azure/application-gateway/how-application-gateway-works). With it,
- * each connection would count as another client.
+ * Some proxies append the port, which would make each connection another client
+ * (https://learn.microsoft.com/azure/application-gateway/how-application-gateway-works).
  */
 function withoutPort(address: string): string {
   const [, inBrackets, before] = /^(?:\[([^\]]*)\](?::\d*)?|([^:]*):\d*)$/.exec(address) ?? []

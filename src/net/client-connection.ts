@@ -1,6 +1,6 @@
 /**
  * A client connection: reads one request after the other, writes each answer at the client's pace,
- * and closes after its timeouts. Knows no paths and no callers.
+ * and closes after its timeouts.
  */
 import { STATUS_CODES } from 'node:http'
 import type { Socket, SocketHandler } from 'bun'
@@ -19,14 +19,10 @@ import { head } from './socket-output.ts'
 import { type DirectSource, HeadedStream, StreamedAnswer } from './streamed-answer.ts'
 
 export interface ConnectionLimits {
-  /**
-   * Maximum time a connection waits for its next request, or for the rest of an unread body, in
-   * milliseconds.
-   */
+  /** Maximum wait for the next request, or for the rest of an unread body, in milliseconds. */
   readonly idleMs: number
   /**
-   * Maximum time a client may read nothing of an answer, in milliseconds. Longer than any pause of
-   * the answer's source.
+   * Maximum time without the client reading, in milliseconds. Longer than any pause of a source.
    */
   readonly stallMs: number
 }
@@ -38,15 +34,12 @@ export interface ConnectionPorts {
   readonly now: () => number
   /** The `date` header line of an answer (RFC 9110 §6.6.1). */
   readonly dateLine: () => string
-  /** Whether clients are asked to reconnect, because the process has too many connections. */
+  /** True while the process has too many connections, so clients are asked to reconnect. */
   readonly isCrowded: () => boolean
   readonly handle: (request: ClientRequest) => Promise<Answer>
   /** The answer when a handler failed. */
   readonly refuseBroken: (thrown: unknown) => Answer
-  /**
-   * The answer to bytes that are not a valid request, with a length and without a connection
-   * header.
-   */
+  /** The answer to an invalid request, with a length and without a connection header. */
   readonly refuse: (status: number, message: string) => WholeAnswer
   readonly onOpen: (connection: ClientConnection) => void
   readonly onOver: (connection: ClientConnection) => void
@@ -59,20 +52,18 @@ const HEAD_MS = 10_000
  * milliseconds.
  */
 const STALLED_MS = 10_000
-/** More pipelined bytes than this stay in the kernel for a while. */
+/** Further pipelined bytes wait in the kernel. */
 const MAX_AHEAD_BYTES = 64 * 1024
-/** After this many pipelined bytes the client gets the current answer and no other. */
+/** After this many pipelined bytes the connection closes with the current answer. */
 const MOST_AHEAD_BYTES = 1024 * 1024
 /** When the unread rest of a body is longer, the connection is closed instead. */
 const MAX_DROPPED_BYTES = 8 * 1024 * 1024
-/**
- * A body that came too late; the connection closes, or its rest would be read as the next request.
- */
+/** The rest of a late body would be read as the next request, so the connection closes. */
 const REQUEST_TIMEOUT = 408
 
 /**
- * `waiting` for a request; `asked` until the answer is handed over and the body has arrived;
- * `leaving` when no more is sent; `over` when the socket is closed.
+ * `waiting` for a request; `asked` until answer and body are complete; `leaving` when no more is
+ * sent; `over` when the socket is closed.
  */
 type Phase = 'waiting' | 'asked' | 'leaving' | 'over'
 
@@ -86,13 +77,11 @@ export class ClientConnection implements RequestReceiver, RequestSource {
   readonly #onFailure = (thrown: unknown) => this.#fail(thrown)
   #phase: Phase = 'waiting'
   #request: ClientRequest | undefined
-  /** The client has sent at least one request. */
   hasAsked = false
   /** The handler was called, with the part of the body that had arrived. */
   #isBegun = false
   /** The handler has returned its answer. */
   #isAnswered = false
-  /** The connection closes after the current answer. */
   #isLast = false
   /** The client's bytes can no longer be parsed. */
   #isBroken = false
@@ -103,7 +92,7 @@ export class ClientConnection implements RequestReceiver, RequestSource {
   #isPaused = false
   #stream: DirectSource | undefined
   /**
-   * Time at which the connection closes unless something happens; infinite while its handler works.
+   * Time at which the connection closes unless something happens; infinite while a handler works.
    */
   #dueAt: number
 
@@ -118,9 +107,7 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     return this.#socket.remoteAddress
   }
 
-  /**
-   * True while a request is open: its answer or body is incomplete, or the client has unread bytes.
-   */
+  /** True while an answer or a body is incomplete, or while the client has unread bytes. */
   get isBusy(): boolean {
     return this.#phase === 'asked' || this.#output.isWaiting
   }
@@ -147,14 +134,11 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     if (this.#output.isWaiting) {
       if (now - this.#output.takenAt >= this.#ports.limits.stallMs) this.#socket.terminate()
     } else if (now >= this.#dueAt) this.cut()
-    // The socket reports that a client left only after all its bytes are read.
+    // The socket reports a leaving client only after all bytes are read, so reading resumes.
     else if (this.#request?.isWhole === true) this.resume()
   }
 
-  /**
-   * True when no handler works for the connection: it waits for a request or for the client to
-   * read.
-   */
+  /** True when no handler works for the connection, so closing loses no work. */
   isSpare(now: number): boolean {
     if (this.#output.isWaiting) return now - this.#output.takenAt >= STALLED_MS
     return this.#dueAt !== Number.POSITIVE_INFINITY
@@ -202,7 +186,7 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     this.#read(bytes)
   }
 
-  /** Discards pipelined bytes, so that the socket can be read to its end. */
+  /** Discards pipelined bytes, so the socket can be read to its end. */
   #dropAhead(): void {
     this.#isBroken = true
     this.#isLast = true
@@ -239,7 +223,7 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     }
   }
 
-  /** A failure here comes before any byte of the answer. */
+  /** A failure here comes before any byte of the answer, so an error can be sent. */
   #tryToAnswer(answer: Answer): void {
     try {
       this.#answer(answer)
@@ -253,7 +237,6 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     this.#answer(this.#ports.refuseBroken(thrown))
   }
 
-  /** The client's following bytes cannot be parsed. */
   #refuse(thrown: MalformedMessage): void {
     this.#isBroken = true
     this.#isLast = true
@@ -296,7 +279,7 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     else this.#sendResponse(toResponse(answer), hasBody).catch(this.#onFailure)
   }
 
-  /** Sends the runtime's own response; these are short here. */
+  /** Sends the runtime's own response, buffered because these responses are short. */
   async #sendResponse(response: Response, hasBody: boolean): Promise<void> {
     let lines = ''
     let length: string | undefined
@@ -354,7 +337,7 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     if (this.#phase === 'over') return
     sink.begin()
     if (isWhole) sink.end()
-    // Without the end of its body, so that no client takes it as complete.
+    // The end of the body is omitted, so no client takes the answer as complete.
     else this.#isLast = true
     this.#answered()
   }
@@ -386,8 +369,8 @@ export class ClientConnection implements RequestReceiver, RequestSource {
   }
 
   /**
-   * Sends no more, but reads and discards the client's bytes for a while: closing immediately would
-   * reset the connection and lose the answer.
+   * Sends no more, but discards the client's bytes for a while: closing immediately would reset the
+   * connection and lose the answer.
    */
   #leave(): void {
     if (this.#phase === 'over') return
@@ -469,13 +452,13 @@ function giveBack({ buffer, byteLength }: Buffer): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
 }
 
-/** Tells a streamed answer that its client is gone. */
+/** Notifies a streamed answer that its client is gone. */
 function abandon(answer: Answer): void {
   if (answer instanceof HeadedStream || answer instanceof StreamedAnswer)
     void answer.source.cancel()
 }
 
-/** Cache of one: answers of the same second begin with the same lines. */
+/** Answers of the same second begin with the same lines, so a cache of one entry is enough. */
 let newest = { status: 0, date: '', connection: '', text: '' }
 
 function beginningOf(status: number, date: string, connection: string): string {

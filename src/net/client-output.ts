@@ -1,7 +1,4 @@
-/**
- * Buffers the bytes for one client and sends them at the pace at which it reads. Knows neither
- * requests nor the contents.
- */
+/** Buffers the bytes for one client and sends them at the client's pace. */
 import type { Socket } from 'bun'
 import { type HeadWriter, latin1Write } from './head-writer.ts'
 import { SCRATCH_BYTES, SCRATCH_FROM, SocketOutput, scratch } from './socket-output.ts'
@@ -18,7 +15,7 @@ export class ClientOutput extends SocketOutput {
     this.#now = now
   }
 
-  /** Sends a head or another short text, in Latin-1. */
+  /** @param text in Latin-1 */
   send(text: string): void {
     if (text.length <= SCRATCH_BYTES) this.#sendScratchText(text)
     else this.sendOwned(Buffer.from(text, 'latin1'))
@@ -29,7 +26,6 @@ export class ClientOutput extends SocketOutput {
   }
 
   /**
-   * Sends a head and its body.
    * @param head a head in `scratch`
    * @param body must not be modified afterwards
    */
@@ -106,7 +102,7 @@ export class ClientOutput extends SocketOutput {
     return sent
   }
 
-  /** Called when the client is gone; releases everything that waits for it. */
+  /** Called when the client is gone; ends all waits. */
   override close(): void {
     super.close()
     this.#drained?.resolve()
@@ -156,7 +152,7 @@ export class PiecesSink {
 
   close(): void {}
 
-  /** Sends the end of the body if it was not sent with the last piece. */
+  /** Sends the end of the body if the last piece was sent without it. */
   end(): void {
     if (this.#end !== '') this.#output.send(this.#takeEnd())
   }
@@ -174,7 +170,7 @@ export class PiecesSink {
   }
 }
 
-/** Cache by length: the events of all streams have similar lengths. */
+/** Events of all streams have similar lengths, so the heads are cached by length. */
 const chunkHeads: string[] = new Array(1024).fill('')
 
 function chunkHead(length: number): string {

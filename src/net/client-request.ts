@@ -1,7 +1,4 @@
-/**
- * A client's request as handlers see it; its body may still arrive while they work. Knows no socket
- * and no paths.
- */
+/** A client's request as handlers see it. The body may still arrive while handlers work. */
 
 import { bodyMemory, LARGE_BODY_BYTES } from './body-memory.ts'
 import type { FieldLines } from './fields.ts'
@@ -11,7 +8,7 @@ import type { RequestHead } from './request-parser.ts'
 /** The connection that a request arrived on. */
 export interface RequestSource {
   readonly remoteAddress: string | undefined
-  /** Sends `100 Continue`: a client may wait for it before it sends the body. */
+  /** Sends `100 Continue`, because a client may wait for it before the body. */
   sendContinue(): void
   pause(): void
   resume(): void
@@ -22,7 +19,7 @@ const MAX_UNREAD_BYTES = 256 * 1024
 
 type Body = 'unread' | 'collected' | 'streamed' | 'dropped'
 
-/** Also its own abort signal, so that a request allocates one object. */
+/** Also its own abort signal, so a request allocates one object. */
 export class ClientRequest extends Leaving implements HttpRequest {
   readonly head: RequestHead
   readonly #source: RequestSource
@@ -31,7 +28,6 @@ export class ClientRequest extends Leaving implements HttpRequest {
   #waitingBytes = 0
   #isWhole = false
   #isCopied = false
-  /** A handler has asked for the body. */
   #isWanted = false
   #lost: Error | undefined
   #collected: PromiseWithResolvers<Uint8Array> | undefined
@@ -72,7 +68,7 @@ export class ClientRequest extends Leaving implements HttpRequest {
     return this.#isWhole
   }
 
-  /** The pieces were copied together, so no one else holds their memory. */
+  /** The pieces were copied together, so no other object holds their memory. */
   get isCopied(): boolean {
     return this.#isCopied
   }
@@ -116,7 +112,6 @@ export class ClientRequest extends Leaving implements HttpRequest {
     return new Request(address, { method, headers: own, body, signal: leaving.signal })
   }
 
-  /** Discards the rest of the body; reading it fails from here on. */
   drop(): void {
     const cause = new Error('The request was answered before its body was read to its end.')
     if (this.#use === 'streamed') this.#controller?.error(cause)
@@ -148,8 +143,8 @@ export class ClientRequest extends Leaving implements HttpRequest {
   }
 
   /**
-   * Pauses the connection only after the handler could read the newest piece: to pause and resume
-   * immediately would cost six system calls.
+   * Pausing and resuming immediately costs six system calls, so the handler first gets a chance to
+   * read the newest piece.
    */
   waitIfUnread(): void {
     if (this.#use === 'unread' && this.#waitingBytes >= MAX_UNREAD_BYTES) this.#source.pause()
@@ -162,7 +157,6 @@ export class ClientRequest extends Leaving implements HttpRequest {
     this.#collected = undefined
   }
 
-  /** Called when the client has left. */
   onLeft(cause: Error): void {
     this.onLost(cause)
     this.abort()
@@ -186,8 +180,8 @@ export class ClientRequest extends Leaving implements HttpRequest {
   }
 
   /**
-   * Allocates one piece of memory for a body that is large or arrives in pieces. The reader has
-   * checked its length.
+   * Allocates memory for a body that is large or arrives in pieces. The reader has checked its
+   * length.
    */
   #makeRoom(): void {
     const { bodyBytes } = this.head
@@ -239,10 +233,7 @@ const NOTHING = new Uint8Array(0)
 /** Shared empty list; most bodies have at most one piece. Never modified. */
 const NO_PIECES: Uint8Array[] = []
 
-/**
- * Copies a piece out of a much larger buffer. Chunk extensions are not counted, and their memory
- * would be retained with the piece.
- */
+/** A small piece would retain its whole buffer, so the piece is copied. */
 function withoutRest(piece: Uint8Array): Uint8Array {
   return piece.byteLength * 4 < piece.buffer.byteLength ? new Uint8Array(piece) : piece
 }

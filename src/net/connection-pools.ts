@@ -1,6 +1,6 @@
 /**
- * Keeps open connections to upstreams: lends each to one call at a time, the most recently used
- * first, and closes it when it is idle or old. Knows no callers and no LLM.
+ * Keeps open connections to upstreams. Each connection serves one call at a time, the most recently
+ * used first, and is closed when idle or old.
  */
 
 import { isIP } from 'node:net'
@@ -10,8 +10,9 @@ import type { HttpProxy, Proxies } from './proxies.ts'
 
 interface ConnectionSettings {
   /**
-   * Maximum idle time of a connection in milliseconds. Well below the upstreams' own timeouts, so
-   * that no request is written to a connection that is closing.
+   * In milliseconds. Well below the upstreams' own timeouts, so no request is written to a
+   * connection
+   * that is closing.
    */
   readonly idleMs: number
   /** Maximum number of idle connections per upstream. */
@@ -21,24 +22,20 @@ interface ConnectionSettings {
 const DEFAULT_CONNECTION_SETTINGS: ConnectionSettings = { idleMs: 30_000, maxIdle: 2_048 }
 
 /**
- * Maximum number of connections being opened per upstream. The runtime cannot cancel one, so
+ * Maximum number of connections being opened per upstream. The runtime cannot cancel an attempt, so
  * further calls wait for these.
  */
 const MAX_CONNECTING = 512
-/**
- * A connection attempt that takes longer may never succeed, so another one is started for its
- * waiting call.
- */
+/** A slower attempt may never succeed, so another connection is started for its waiting call. */
 const PROMISING_MS = 1_000
 /**
  * Maximum time from TCP connection to readiness (proxy, TLS), in milliseconds. Otherwise a silent
- * server would occupy its place among the pending connections. The system itself ends attempts that
- * reach no server.
+ * server would count as a pending connection without end.
  */
 const MAX_GREETING_MS = 30_000
 /**
- * Maximum age of a connection: an open connection does not notice that its name has moved to other
- * addresses.
+ * An open connection does not notice that its name has moved to other addresses, so its age is
+ * limited.
  */
 const MAX_AGE_MS = 10 * 60_000
 /** Maximum margin by which a connection is closed before the upstream's keep-alive time. */
@@ -101,7 +98,7 @@ export class ConnectionPools {
     return this.#counts
   }
 
-  /** Closes every idle connection; busy ones close when their calls end. */
+  /** Closes every idle connection; busy connections close when their calls end. */
   close(): void {
     for (const pool of this.#pools.values()) pool.close()
     this.#sweep()
@@ -127,7 +124,7 @@ interface PoolOptions {
   readonly counts: ConnectionCounts
 }
 
-/** When a connection was opened and until when it may be reused, on the clock's `elapsed` scale. */
+/** Times on the clock's `elapsed` scale. */
 interface Times {
   readonly openedAt: number
   idleUntil: number
@@ -162,10 +159,7 @@ export class ConnectionPool implements ConnectionKeeper {
     return this.#times.size === 0 && this.#connecting === 0 && this.#waiters.size === 0
   }
 
-  /**
-   * Returns an idle connection, which comes back by itself after its call. Undefined when there is
-   * none.
-   */
+  /** The connection returns to the pool after its call. Undefined: no connection is idle. */
   take(): Connection | undefined {
     const now = this.#options.clock.elapsed()
     for (;;) {
@@ -182,7 +176,7 @@ export class ConnectionPool implements ConnectionKeeper {
   }
 
   /**
-   * Opens a connection, or waits for one that becomes free first.
+   * Opens a connection, or waits for another connection that becomes free first.
    * @param signal aborts when the call ends; the connection then serves another call
    * @throws Error (rejects) with the reason
    */
@@ -215,10 +209,11 @@ export class ConnectionPool implements ConnectionKeeper {
   }
 
   /**
-   * Some upstreams close after an answer without `connection: close`. This is visible only after a
-   * round of the event loop, and a request sent before then would be lost. So a connection waits
-   * after its first answer, and longer if another connection ended this way: tinyproxy takes a
-   * millisecond to close. Calls do not wait for it.
+   * Some upstreams close after an answer without announcing the close, and a request sent before
+   * the
+   * close arrives would be lost. So a connection waits for a round of the event loop after its
+   * first
+   * answer, and longer if another connection was lost this way (tinyproxy takes a millisecond).
    */
   #settle(connection: Connection, times: Times, now: number): void {
     times.isLasting = true
@@ -327,7 +322,7 @@ export class ConnectionPool implements ConnectionKeeper {
           isLasting: false,
           firstAnswerAt: Number.NEGATIVE_INFINITY,
         })
-        // The call that it was opened for may have ended; then it serves the next one.
+        // The connection's own call may have ended, so the next call is served.
         if (!this.#serve(connection)) this.#lend(connection)
         this.#connectMore()
       },
@@ -337,7 +332,7 @@ export class ConnectionPool implements ConnectionKeeper {
         this.#connecting -= 1
         counts.failed += 1
         const [first] = this.#waiters
-        // The first waiting call may wait for another connection.
+        // After giving up on an attempt, the first waiting call may wait for another connection.
         if (first !== undefined && !isGivenUp) {
           this.#waiters.delete(first)
           first.reject(cause)
@@ -366,12 +361,12 @@ export class ConnectionPool implements ConnectionKeeper {
   }
 }
 
-/** Runs after a round of the event loop, when all bytes that a socket had are known. */
+/** After a round of the event loop, all bytes that a socket had are known. */
 function afterRound(run: () => void): void {
   setImmediate(() => setImmediate(run))
 }
 
-/** Margin before the upstream closes: a call must not be sent at the moment when the time ends. */
+/** A call must not be sent at the moment when the upstream closes, so a margin remains. */
 function marginOf(keepAliveMs: number): number {
   return keepAliveMs - Math.min(MARGIN_MS, keepAliveMs / 2)
 }
@@ -380,11 +375,11 @@ function marginOf(keepAliveMs: number): number {
 interface UpstreamAddress {
   /** The request line's target and the host, as the first two lines. */
   readonly opening: string
-  /** The routes to it, best first; at least one. */
+  /** Best first; at least one. */
   readonly routes: readonly Route[]
 }
 
-/** Maximum number of cached addresses. Accounts add their own, so the number is unbounded. */
+/** Accounts add addresses without limit, so the cache is bounded. */
 const MAX_KEPT = 4_096
 /**
  * Keep-alive time assumed for a customer's server that sends none: Node closes after five seconds.
@@ -400,10 +395,7 @@ export class Routes {
     this.#proxies = proxies
   }
 
-  /**
-   * @param addresses checked addresses that may be connected to; undefined: any address of the
-   * URL's host
-   */
+  /** @param addresses checked addresses; undefined: any address of the URL's host */
   of(url: string, addresses: readonly string[] | undefined): UpstreamAddress {
     const key = addresses === undefined ? url : `${url} ${addresses.join(' ')}`
     const kept = this.#kept.get(key)

@@ -1,6 +1,6 @@
 /**
  * One connection to an upstream: opened, if needed through a proxy and with TLS, then used for one
- * request after the other. Knows no pools and no LLM.
+ * request after the other.
  */
 
 import { isIP } from 'node:net'
@@ -24,20 +24,20 @@ export interface Route {
   readonly proxy: HttpProxy | undefined
   /**
    * Keep-alive time assumed when the upstream sends none, in milliseconds. Infinite: longer than
-   * the gateway's own.
+   * the
+   * gateway's own.
    */
   readonly assumedKeepAliveMs: number
 }
 
 /**
- * Receives one answer or its failure: exactly one of `onEnd` and `onLost`, and nothing after it.
+ * Receives one answer or its failure: exactly one of `onEnd` and `onLost`, which is the last call.
  */
 export interface Asker extends Required<Pick<AnswerReceiver, 'onHead' | 'onPart' | 'onEnd'>> {
   /** The connection ended, or its bytes are not a valid answer. */
   onLost(cause: Error): void
 }
 
-/** A request to send. */
 export interface Question {
   /** The request line and the first headers; shared by several requests. */
   readonly beginning: Uint8Array
@@ -46,16 +46,12 @@ export interface Question {
   readonly body: EditedBytes
 }
 
-/** The events that a connection reports to its pool. */
 export interface ConnectionKeeper {
-  /**
-   * The answer is complete and the connection may be reused, for at most this many milliseconds if
-   * the upstream said so.
-   */
+  /** The connection may be reused. `keepAliveMs` is the upstream's limit, if it sent a limit. */
   onFree(connection: Connection, keepAliveMs: number | undefined): void
   /**
-   * The connection has ended. Called once, in any phase.
-   * @param isLost the upstream closed it or made it unusable
+   * Called once, in any phase.
+   * @param isLost the upstream closed the connection or made it unusable
    */
   onOver(connection: Connection, isLost: boolean): void
 }
@@ -100,7 +96,7 @@ export class Connection implements AnswerReceiver {
     return connection
   }
 
-  /** @throws Error (rejects) with the reason why there is no connection */
+  /** @throws Error (rejects) with the reason for the failure */
   whenReady(): Promise<Connection> {
     return this.#ready.promise
   }
@@ -115,8 +111,9 @@ export class Connection implements AnswerReceiver {
   }
 
   /**
-   * Sends a request. Call only while no other request is open.
-   * @returns whether anything may have been sent; if not, the connection is over and the asker is
+   * Call only while no other request is open.
+   * @returns true when anything may have been sent; if false, the connection is over and the asker
+   * is
    * not notified
    */
   ask(question: Question, asker: Asker): boolean {
@@ -131,7 +128,7 @@ export class Connection implements AnswerReceiver {
     return false
   }
 
-  /** Stops reading, so that the upstream has to wait. */
+  /** Stops reading, so the upstream has to wait. */
   pause(): void {
     if (this.#isPaused) return
     this.#isPaused = true
@@ -153,7 +150,6 @@ export class Connection implements AnswerReceiver {
     this.#socket?.terminate()
   }
 
-  /** Closes an idle connection gracefully. */
   close(): void {
     if (this.#phase === 'over') return
     this.#end()
@@ -168,13 +164,13 @@ export class Connection implements AnswerReceiver {
     this.#asker?.onPart(bytes, from, to)
   }
 
-  /** Freed before the asker is notified, so that its next request can use the connection. */
+  /** Freed before the asker is notified, so its next request can use the connection. */
   onEnd(): void {
     const parser = this.#parser
     const asker = this.#asker
     this.#asker = undefined
-    // An upstream that answers before it has read the whole request would read the rest as the next
-    // one.
+    // An upstream that answers before reading the whole request would read the rest as the next
+    // request.
     if (
       parser?.isReusable === true &&
       this.#output?.isWaiting === false &&
@@ -200,16 +196,14 @@ export class Connection implements AnswerReceiver {
     }).catch((thrown: unknown) => this.#lose(toError(thrown)))
   }
 
-  /**
-   * The name that the first server's certificate must have; undefined when that server uses no TLS.
-   */
+  /** Undefined when the first server uses no TLS. */
   #firstServerName(): string | undefined {
     const { proxy, serverName } = this.#options.route
     if (proxy === undefined) return serverName
     return proxy.isSecure ? proxy.host : undefined
   }
 
-  /** The socket below a tunnel's TLS still reports events; they are ignored. */
+  /** The socket below a tunnel's TLS still reports events, which are ignored. */
   #isCurrent(socket: UpstreamSocket): boolean {
     return socket === this.#socket
   }
@@ -269,8 +263,8 @@ export class Connection implements AnswerReceiver {
     const { serverName = '' } = this.#options.route
     const [, secured] = socket.upgradeTLS<Connection>({
       data: this,
-      // In a tunnel, pass a bare IP address too: otherwise the runtime verifies the proxy's name
-      // and would accept a certificate of the proxy for the upstream.
+      // In a tunnel, the server name must be set even for an IP address. Otherwise the runtime
+      // would accept the proxy's certificate for the upstream.
       tls: { ...toTls(serverName), serverName },
       socket: HANDLERS,
     })
@@ -294,7 +288,7 @@ export class Connection implements AnswerReceiver {
 
   #onSession(session: Buffer): void {
     const { sessions, route } = this.#options
-    // A session of an unverified connection would make the next one unverified.
+    // A session of an unverified connection would make the next connection unverified.
     if (this.#phase !== 'free' && this.#phase !== 'asked') return
     if (sessions.size >= MAX_SESSIONS) sessions.clear()
     sessions.set(route.key, session)
@@ -314,13 +308,16 @@ export class Connection implements AnswerReceiver {
     }
   }
 
-  /** The other side sends nothing more, and bytes sent to it now may be lost. */
+  /** The upstream sends nothing more, and bytes sent to it now may be lost. */
   #onEndOfInput(): void {
     if (this.#phase === 'asked') this.#parser?.close()
     this.#lose(new Error('The upstream closed the connection.'))
   }
 
-  /** A reset does not complete an answer: more of it may have been on its way (RFC 9112 §8). */
+  /**
+   * A reset does not complete an answer, because more bytes may have been on their way (RFC 9112
+   * §8).
+   */
   #onClose(error: Error | undefined): void {
     if (error === undefined) this.#onEndOfInput()
     else this.#lose(error)
@@ -348,7 +345,7 @@ export class Connection implements AnswerReceiver {
     this.#output = new SocketOutput(socket)
   }
 
-  /** @returns whether anything may have been sent */
+  /** @returns true when anything may have been sent */
   #send({ beginning, lines, body }: Question): boolean {
     const output = this.#output
     if (output === undefined) return false
@@ -375,7 +372,7 @@ export class Connection implements AnswerReceiver {
     else if (this.#output?.isWaiting === false) this.#giveBack()
   }
 
-  /** Releases the body's parts, which are not read here any more. */
+  /** Releases the memory of the body's parts. */
   #giveBack(): void {
     const held = this.#held
     this.#held = NOTHING_HELD
@@ -409,7 +406,7 @@ type UpstreamSocket = Socket<Connection> & { setSession?(session: Buffer): void 
 
 const NOTHING_HELD: readonly Uint8Array[] = []
 
-/** Joins small parts, since each part is a separate write. */
+/** Each part is a separate write, so small parts are joined. */
 function joinSmall(parts: readonly Uint8Array[]): Uint8Array[] {
   const joined: Uint8Array[] = []
   let small: Uint8Array[] = []
@@ -428,7 +425,7 @@ function toTls(serverName: string): TLSOptions {
   return {
     // A bare IP address is not sent as a server name (RFC 6066 §3).
     ...(isIP(serverName) === 0 ? { serverName } : {}),
-    // Set explicitly, so that no environment variable can disable it.
+    // Set explicitly, so no environment variable can disable the check.
     rejectUnauthorized: true,
     ALPNProtocols: HTTP_1_1,
   }

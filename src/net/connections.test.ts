@@ -1,8 +1,3 @@
-/**
- * The connections behind exchanges, over real sockets: which are used again, which are let go, and
- * that none mixes two calls.
- */
-
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createServer, type Server, type Socket } from 'node:net'
 import { pollUntil } from '../../test/support/poll-until.ts'
@@ -28,7 +23,6 @@ interface Upstream {
   /** Connections since the start. */
   connections: number
   readonly open: Set<Socket>
-  /** The received text, one for each connection. */
   readonly received: string[]
 }
 
@@ -131,7 +125,7 @@ describe('a connection', () => {
     const waiting: Socket[] = []
     const upstream = await startUpstream((socket) => {
       waiting.push(socket)
-      // Nobody is answered before all have asked.
+      // The server answers only after all clients have sent.
       if (waiting.length === 1_000) for (const each of waiting.splice(0)) each.write(OK)
     })
     const client = startClient()
@@ -225,7 +219,7 @@ describe('a connection', () => {
     await pollUntil('its connection', () => idle() === 1)
     for (let call = 0; call < 4; call += 1) said.push(await client.ask(upstream))
     expect(said).toEqual(['hi', 'connection_lost', 'hi', 'hi', 'hi'])
-    // Those that last are used again, and the next one at once.
+    // Lasting connections are reused immediately.
     isFleeting = false
     await clock.advance(100)
     await pollUntil('the connections', () => idle() === 3)
@@ -283,7 +277,7 @@ describe('a connection', () => {
 
   test('on its way is waited for by the next call, for a bounded time', async () => {
     const clock = new ScriptedClock()
-    // A proxy that never says whether there is a tunnel.
+    // A proxy that never answers the tunnel request.
     const proxy = await startUpstream(() => undefined)
     const environment = { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` }
     const client = startClient({ environment, clock })
@@ -312,7 +306,7 @@ describe('a connection', () => {
     const environment = { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` }
     const client = startClient({ environment, clock })
     const url = 'https://models.example/v1'
-    // No more may be on their way at once.
+    // The maximum number of pending connections.
     const early = Array.from({ length: 512 }, () => client.open({ url }))
     const never = early.map((exchange) => exchange.send().catch(({ type }) => type))
     await pollUntil('their connections', () => proxy.connections === 512)
@@ -354,7 +348,7 @@ describe('a question', () => {
   })
 
   test('holds its own bytes alone, however slowly they are taken', async () => {
-    // More than the kernel holds, so that a part has to wait.
+    // More than the kernel buffers, so a part of the body has to wait.
     const size = 8_000_000
     const left = new Map<Socket, number>()
     const bodies = new Map<Socket, Map<number, number>>()
@@ -363,7 +357,7 @@ describe('a question', () => {
       const start = left.has(socket) ? 0 : bytes.indexOf('\r\n\r\n') + 4
       const counts = bodies.get(socket) ?? new Map<number, number>()
       const part = bytes.subarray(start)
-      // One by one only where they differ: there are 64 million.
+      // Counts byte by byte only in mixed parts, because there are 64 million bytes.
       const [first = 0] = part
       if (part.equals(Buffer.alloc(part.length, first)))
         counts.set(first, (counts.get(first) ?? 0) + part.length)
@@ -378,12 +372,12 @@ describe('a question', () => {
         bodies.delete(socket)
         socket.write(OK)
       }
-      // It reads a little at a time.
+      // The upstream reads slowly.
       socket.pause()
       setImmediate(() => socket.resume())
     })
     const client = startClient()
-    // Fresh connections for the first, open ones for the second.
+    // The first round opens connections, the second reuses them.
     for (const letters of ['abcd', 'efgh']) {
       const asked = [...letters].map((letter) => {
         const body = new EditedBytes({ bytes: Buffer.alloc(size, letter) })

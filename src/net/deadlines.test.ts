@@ -1,7 +1,3 @@
-/**
- * Deadlines that end while others fall due: each is told once, and of what ended before nothing
- * more is heard.
- */
 import { beforeEach, expect, test } from 'bun:test'
 import { ScriptedClock } from '../../test/support/scripted-clock.ts'
 import { type Deadline, Deadlines, type DueCause } from './deadlines.ts'

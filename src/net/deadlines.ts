@@ -1,13 +1,12 @@
 /**
- * Deadlines for thousands of exchanges with one timer: each is an entry in a ring that a periodic
- * sweep checks. A timer per exchange and chunk would cost more than relaying the chunk. Precision:
- * SWEEP_MS.
+ * Deadlines for thousands of exchanges with one timer: a periodic sweep checks a ring of entries.
+ * A timer per exchange and chunk would cost more than relaying the chunk.
  */
 
 import { systemClock, type Timekeeper } from '../core/clock.ts'
 import type { LeaveSignal } from './messages.ts'
 
-/** Interval between sweeps, in milliseconds. */
+/** Interval between sweeps in milliseconds, and so the precision of all deadlines. */
 const SWEEP_MS = 25
 
 /**
@@ -22,20 +21,21 @@ export interface Deadline {
   /** The key that is waiting; undefined when no key can be revoked. */
   readonly owner?: string | undefined
   /**
-   * Aborts when the wait is no longer needed. The first sweep adds its listener: most waits are
-   * over by then, and adding one costs as much as the rest.
+   * Aborts when the wait is no longer needed. Adding a listener is expensive and most waits are
+   * short,
+   * so the first sweep adds the listener.
    */
   readonly signal?: LeaveSignal | undefined
   onDue(cause: DueCause): void
-  /** Neighbours in the ring while pending. Used by `Deadlines` only, as are the members below. */
+  /** Neighbours in the ring while pending, for `Deadlines` only, as are the members below. */
   before?: Deadline | undefined
   after?: Deadline | undefined
   onLeft?: (() => void) | undefined
 }
 
 /**
- * A ring of the pending deadlines. Inserting into and deleting from a set would cost as much as the
- * rest of a small call.
+ * A ring of the pending deadlines. Inserting into a set would cost as much as the rest of a small
+ * call.
  */
 class Ring implements Deadline {
   readonly dueAt = Number.POSITIVE_INFINITY
@@ -59,12 +59,11 @@ export class Deadlines {
     return this.#clock.elapsed()
   }
 
-  /** The number of pending deadlines. */
   get size(): number {
     return this.#size
   }
 
-  /** Adding a pending deadline again has no effect. */
+  /** Idempotent. */
   add(deadline: Deadline): void {
     if (deadline.before === undefined) {
       const last = this.#pending.before
@@ -94,7 +93,7 @@ export class Deadlines {
       deadline.signal?.removeEventListener('abort', onLeft)
     }
     if (this.#size > 0) return
-    // Stop the sweeps immediately: an empty one would wake the process once more per call.
+    // An empty sweep would wake the process once more per call, so sweeps stop immediately.
     this.#endSweeps?.()
     this.#endSweeps = undefined
   }
@@ -104,14 +103,13 @@ export class Deadlines {
     for (const deadline of this.#find(() => true)) this.#end(deadline, 'shutdown')
   }
 
-  /** Ends the waits of revoked owners. */
   revoke(isOver: (owner: string) => boolean): void {
     const isRevoked = ({ owner }: Deadline) => owner !== undefined && isOver(owner)
     for (const deadline of this.#find(isRevoked)) this.#end(deadline, 'revoked')
   }
 
   #end(deadline: Deadline, cause: DueCause): void {
-    // Another deadline's callback may have ended this one.
+    // Another deadline's callback may have ended this deadline.
     if (deadline.before === undefined) return
     this.remove(deadline)
     deadline.onDue(cause)

@@ -1,7 +1,4 @@
-/**
- * The port of an HTTP client: one exchange for each request to an upstream. Must not know the
- * client's implementation nor any LLM.
- */
+/** The port of the HTTP client: one exchange for each request to an upstream. */
 
 import type { EditedBytes } from '../core/edited-bytes.ts'
 import type { AnswerHead } from './answer-parser.ts'
@@ -18,12 +15,9 @@ export interface ExchangeTimeouts {
 
 export interface ExchangeRequest {
   readonly url: string
-  /**
-   * The addresses of its host that may be connected to, best first; undefined: any address of its
-   * name.
-   */
+  /** The addresses that may be connected to, best first; undefined: any address of the host. */
   readonly addresses?: readonly string[] | undefined
-  /** The label under which its connections are counted. */
+  /** The label under which the connections are counted. */
   readonly group: string
   /** Headers shared by all requests to the same target, if any. */
   readonly common?: CommonHeaders | undefined
@@ -42,34 +36,36 @@ export interface ExchangeRequest {
 
 export type TakePiece = (piece: Uint8Array) => boolean
 
-/** Takes `bytes[from..to)`, which no one else reads or modifies. */
+/** Takes `bytes[from..to)`, which no other code reads or modifies. */
 export type TakePart = (bytes: Uint8Array, from: number, to: number) => boolean
 
 /** Closing or aborting an exchange closes its connection immediately. */
 export interface Exchange {
-  /** Whether the request was sent over an established connection. */
+  /** True when the request was sent over an established connection. */
   readonly isSent: boolean
   /** The whole answer has arrived and was read. */
   readonly isReadOut: boolean
-  /** Sends the request and waits for the answer's head. @throws UpstreamFailure */
+  /**
+   * Sends the request and waits for the answer's head.
+   * @throws UpstreamFailure
+   */
   send(): Promise<AnswerHead>
-  /** The next piece of the body, undefined at its clean end. @throws UpstreamFailure */
+  /**
+   * The next piece of the body, undefined at its clean end.
+   * @throws UpstreamFailure
+   */
   read(): Promise<Uint8Array | undefined>
   /**
-   * Passes pieces of the body to `take` as they arrive, until it returns false; then the upstream
-   * has to wait.
-   * @returns whether more may follow; false after the clean end @throws UpstreamFailure, and the
-   * errors of `take`
+   * Passes pieces of the body to `take` until it returns false; then the upstream has to wait.
+   * @returns true when more may follow; false after the clean end
+   * @throws UpstreamFailure, and the errors of `take`
    */
   readWhile(take: TakePiece): Promise<boolean>
-  /**
-   * Like `readWhile`, without a view per piece: creating a view costs more than reading a typical
-   * piece.
-   */
+  /** Like `readWhile`, without views: creating a view costs more than reading a typical piece. */
   readPartsWhile(take: TakePart): Promise<boolean>
   /**
-   * Reads the whole body; the fast way for small answers. Returns no promise when all of it arrived
-   * with the head. @throws UpstreamFailure (rejects)
+   * Reads the whole body, without a promise when all of it arrived with the head.
+   * @throws UpstreamFailure (rejects)
    */
   readAll(): Uint8Array | Promise<Uint8Array>
   /** Shortens the wait for the rest, in milliseconds, once all that matters was read. */
@@ -78,7 +74,7 @@ export interface Exchange {
   outliveSignal(ms: number): void
   /** Cancels the exchange after this many milliseconds unless the answer is complete by then. */
   cancelWithin(ms: number): void
-  /** Ends the exchange. Closes the connection unless the whole answer was read. Idempotent. */
+  /** Closes the connection unless the whole answer was read. Idempotent. */
   close(): void
 }
 

@@ -1,6 +1,3 @@
-/**
- * The header fields of one message after those of another: nothing of the one before is left in it.
- */
 import { expect, test } from 'bun:test'
 import { readFields } from './fields.ts'
 

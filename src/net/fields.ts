@@ -1,13 +1,9 @@
-/**
- * Header fields of an HTTP/1.1 message, parsed in one pass over its bytes. Knows no connection and
- * no particular header.
- */
+/** Header fields of an HTTP/1.1 message, parsed in one pass over the bytes. */
 
 /** The subset of the web's `Headers` that the gateway needs. Names are in lower case. */
 export interface HeaderFields {
   /**
    * Fields of the same name are joined with `, ` (RFC 9110 §5.3), those of `cookie` with `; ` (RFC
-   * 9113 §8.2.3).
    */
   get(name: string): string | null
   has(name: string): boolean
@@ -16,8 +12,9 @@ export interface HeaderFields {
 }
 
 /**
- * Replaces the runtime's `Headers`, which cost as much to build as all other parsing of a small
- * message.
+ * The runtime's `Headers` cost as much to build as all other parsing of a small message, so this
+ * class
+ * replaces them.
  */
 export class FieldLines implements HeaderFields {
   /** Names and values alternate: one array grows at half the cost of two. */
@@ -87,7 +84,7 @@ export function readFields(
     let valueFrom = at
     while (at < end && kindAt(bytes, at) > 0) at += 1
     let valueEnd = at
-    // Whitespace around a value is not part of it (RFC 9112 §5.1).
+    // Whitespace around a value is not part of the value (RFC 9112 §5.1).
     while (valueFrom < valueEnd && isBlank(bytes[valueFrom])) valueFrom += 1
     while (valueEnd > valueFrom && isBlank(bytes[valueEnd - 1])) valueEnd -= 1
     fields.append(name, text.slice(valueFrom - from, valueEnd - from))
@@ -99,7 +96,7 @@ export function readFields(
   return fields
 }
 
-/** Providers send about thirty. Lookup by name is linear. */
+/** Providers send about thirty names. Lookup by name is linear. */
 const MAX_NAMES = 500
 const COLON = 0x3a
 const CR = 0x0d
@@ -119,14 +116,15 @@ const SMALL = Uint8Array.from({ length: 256 }, (_, code) =>
 )
 
 /**
- * The last name seen on each line. Senders of one kind repeat their names in order, and comparing
- * costs less than creating a string.
+ * The last name seen on each line. Senders repeat their names in order, and comparing bytes costs
+ * less
+ * than creating a string.
  */
 export type NameMemory = string[]
 
 const MAX_NEWEST = 64
 
-/** @returns the lower-case name that begins there; empty when there is none */
+/** @returns the lower-case name at `from`; empty for an invalid name */
 function nameAt(bytes: Buffer, from: number, newest: NameMemory, line: number): string {
   const likely = newest[line]
   if (likely !== undefined && isNameAt(bytes, from, likely)) return likely
@@ -144,7 +142,7 @@ function isNameAt(bytes: Buffer, from: number, name: string): boolean {
   return kindAt(bytes, from + name.length) !== NAME
 }
 
-/** Whether the bytes equal a known text. @param text in Latin-1 */
+/** @param text in Latin-1 */
 export function isTextAt(bytes: Buffer, from: number, to: number, text: string): boolean {
   if (text.length !== to - from) return false
   for (let index = 0; index < text.length; index += 1)

@@ -1,4 +1,3 @@
-/** The headers that may cross at all, in a table for reviewers. */
 import { expect, test } from 'bun:test'
 import { HeaderList, mayBeForwarded, upstreamRequestId } from './headers.ts'
 

@@ -1,4 +1,3 @@
-/** Access tokens of a service account, against a token endpoint on this machine. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { type RawUpstream, startRawUpstream } from '../../test/support/raw-upstream.ts'
 import { bodyAnswer, jsonAnswer } from '../../test/support/scripted-answers.ts'

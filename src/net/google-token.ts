@@ -1,7 +1,7 @@
 /**
  * Access tokens of a Google service account: obtained from its token endpoint, cached and renewed
- * in time. Loaded with the first call that needs one. Knows no LLM; its messages must not contain a
- * credential.
+ * in
+ * time. No message may contain a credential.
  */
 import { GoogleToken } from 'google-auth-library'
 import { type Clock, type Stopwatch, systemClock } from '../core/clock.ts'
@@ -21,17 +21,14 @@ export class GoogleTokenError extends Error {
 }
 
 /**
- * Whether a credential is a service account's JSON; other credentials are keys or tokens that are
- * sent unchanged.
+ * A service account is a JSON document; other credentials are keys or tokens that are sent
+ * unchanged.
  */
 export function isServiceAccount(credential: string): boolean {
   return credential.startsWith('{')
 }
 
-/**
- * Margin before a token's expiry during which it is no longer used, so that no call outlives its
- * token.
- */
+/** A token is renewed this long before its expiry, so no call outlives its token. */
 const MARGIN_MS = 300_000
 const EXCHANGE_TIMEOUT_MS = 10_000
 
@@ -72,7 +69,10 @@ export class GoogleTokenSource {
     this.#locate = locate
   }
 
-  /** Concurrent callers share one token request. @throws GoogleTokenError */
+  /**
+   * Concurrent callers share one token request.
+   * @throws GoogleTokenError
+   */
   async get(): Promise<string> {
     if (this.#kept !== undefined && this.#leftMs(this.#kept) > MARGIN_MS) return this.#kept.text
     this.#exchange ??= this.#renew().finally(() => {
@@ -93,14 +93,13 @@ export class GoogleTokenSource {
       }
       return text
     } catch (thrown) {
-      // While the endpoint is unavailable, the old token is used until it expires.
+      // While the endpoint is unavailable, the old token is used until its expiry.
       const isAway = thrown instanceof GoogleTokenError && !thrown.isRefusal
       if (isAway && this.#kept !== undefined && this.#leftMs(this.#kept) > 0) return this.#kept.text
       throw thrown
     }
   }
 
-  /** The smaller of the times left on the two clocks. */
   #leftMs({ endsAt, endsAtElapsed }: Token): number {
     return Math.min(endsAt - this.#clock.now(), endsAtElapsed - this.#clock.elapsed())
   }
@@ -109,7 +108,7 @@ export class GoogleTokenSource {
 const sources = new WeakMap<Secret, GoogleTokenSource>()
 
 /**
- * A credential belongs to one provider, which has one scope, and to one owner.
+ * A credential belongs to one provider with one scope, so the cache needs no other key.
  * @throws GoogleTokenError
  */
 export function googleTokenOf(credential: Secret, scope: string, locate?: Locate): Promise<string> {
@@ -123,7 +122,7 @@ export function googleTokenOf(credential: Secret, scope: string, locate?: Locate
 
 async function exchange(credential: Secret, scope: string, locate: Locate) {
   const account = parseServiceAccount(credential.reveal())
-  // The library only signs; it would always send to Google's address, not the account's.
+  // The library would send to Google's address instead of the account's, so the library only signs.
   const exchanging = new GoogleToken({
     email: account.email,
     key: account.privateKey,
@@ -151,8 +150,9 @@ interface ServiceAccount {
 }
 
 /**
- * Maximum length, enough for 4,096 bits; Google's keys have 2,048. Signing blocks all calls, and
- * twice the bits take eight times as long.
+ * Enough for 4,096 bits; Google's keys have 2,048. Signing blocks all calls, and twice the bits
+ * take
+ * eight times as long.
  */
 const MAX_PRIVATE_KEY_LENGTH = 4_096
 
@@ -171,7 +171,7 @@ function parseServiceAccount(text: string): ServiceAccount {
   return { email, privateKey, tokenUri }
 }
 
-/** A signed assertion is as valuable as a token, so it is sent unencrypted to this machine only. */
+/** A signed assertion is as valuable as a token, so only this machine gets assertions over http. */
 function maySendTo(address: string): boolean {
   const url = URL.parse(address)
   if (url === null || url.username !== '' || url.password !== '') return false
@@ -185,7 +185,10 @@ const anywhere: Locate = async (url) => ({ url, host: undefined, serverName: und
 /** Far more than a token needs. */
 const MAX_ANSWER_BYTES = 64 * 1024
 
-/** @returns the endpoint's answer, empty when it is not JSON. @throws GoogleTokenError */
+/**
+ * @returns the endpoint's answer, empty when the answer is not JSON
+ * @throws GoogleTokenError
+ */
 async function ask(tokenUri: string, form: unknown, locate: Locate): Promise<object> {
   let status: number
   let text: string
@@ -203,7 +206,7 @@ async function ask(tokenUri: string, form: unknown, locate: Locate): Promise<obj
         'content-type': 'application/x-www-form-urlencoded',
         accept: 'application/json',
       },
-      // Follow no redirect: the assertion may only go to the account's endpoint.
+      // Follow no redirect: the assertion may go only to the account's endpoint.
       redirect: 'manual',
       signal: AbortSignal.timeout(EXCHANGE_TIMEOUT_MS),
     })

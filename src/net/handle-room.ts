@@ -1,17 +1,17 @@
 /**
- * Reports when the process is about to run out of file descriptors. Without a free one, a server
- * can neither accept connections, call upstreams nor write files. Knows no connection.
+ * Reports when the process is about to run out of file descriptors. Without a free descriptor, a
+ * server can neither accept connections, call upstreams nor write files.
  */
 import type { Timekeeper } from '../core/clock.ts'
 import { type HandleFigures, ownHandles } from './open-handles.ts'
 
-/** Above this share idle connections are closed; client connections may use up to this share. */
+/** Above this share of descriptors, idle connections are closed. */
 const CROWDED_AT = 0.8
 const LOOK_EVERY_MS = 1_000
 
 export interface HandleRoom {
   readonly isCrowded: boolean
-  /** The other file descriptors are for upstreams and files. */
+  /** The rest of the file descriptors is for upstreams and files. */
   readonly mostConnections: number
   /** Stops checking. */
   close(): void

@@ -1,4 +1,3 @@
-/** Heads written as bytes say what a text of them would say, and refuse the same. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { fieldLine, HeadWriter } from './head-writer.ts'

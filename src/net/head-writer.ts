@@ -1,6 +1,6 @@
 /**
- * Writes the head of a message into bytes, line by line, since one text of all lines would only be
- * copied. Knows no connection and no particular header.
+ * Writes the head of a message into bytes, line by line, because one text of all lines would be
+ * copied.
  */
 
 /** Header lines that are produced when the head is sent. */
@@ -22,7 +22,6 @@ export class HeadWriter {
     this.#end = from
   }
 
-  /** The offset after the head. */
   get end(): number {
     return this.#end
   }
@@ -32,7 +31,10 @@ export class HeadWriter {
     return this.#bytes.toString('latin1', this.#from, this.#end)
   }
 
-  /** Starts a new head. @param first its first line, optionally more lines, in Latin-1 */
+  /**
+   * Starts a new head.
+   * @param first the first line, optionally with more lines, in Latin-1
+   */
   begin(first: string | Uint8Array): void {
     this.#end = this.#from
     if (typeof first === 'string') {
@@ -44,7 +46,7 @@ export class HeadWriter {
     this.#end += first.byteLength
   }
 
-  /** @param text complete lines or a part of one, in Latin-1 */
+  /** @param text complete lines or a part of a line, in Latin-1 */
   text(text: string): void {
     this.#makeSure(text.length)
     if (text.length > FEW_CHARACTERS) latin1Write.call(this.#bytes, text, this.#end)
@@ -68,7 +70,7 @@ export class HeadWriter {
     this.text('\r\n')
   }
 
-  /** Checks for room, because `latin1Write` truncates silently. */
+  /** `latin1Write` truncates silently, so the length is checked first. */
   #makeSure(length: number): void {
     if (this.#end + length > this.#bytes.length)
       throw new RangeError('The head of a message is too long.')
@@ -77,7 +79,7 @@ export class HeadWriter {
 
 /** Below this length a loop is faster than the runtime's copy. */
 const FEW_CHARACTERS = 24
-/** Half the cost of `write`, which first has to examine its arguments. */
+/** `latin1Write` costs half as much as `write`, which first examines its arguments. */
 export const { latin1Write } = Buffer.prototype as Buffer & {
   latin1Write(text: string, at: number): number
 }
@@ -91,10 +93,7 @@ function unusableValue(name: string): Error {
   return new Error(`The header ${name} has an invalid value.`)
 }
 
-/**
- * A header line as text.
- * @throws Error for a value that could inject another message
- */
+/** @throws Error for a value that could inject another message */
 export function fieldLine(name: string, value: string): string {
   if (NOT_IN_VALUES.test(value)) throw unusableValue(name)
   return `${name}: ${value}\r\n`

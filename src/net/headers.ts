@@ -1,11 +1,11 @@
 /**
  * Headers of upstream requests and answers: the names that may be forwarded, and the lines of a
- * request's head. Connects to nothing; knows no LLM and no provider's header list.
+ * request's head.
  */
 import { FieldLines, type HeaderFields } from './fields.ts'
 
-// Never forwarded, even when listed: hop-by-hop headers, credentials, and headers that name an
-// account.
+// Hop-by-hop headers, credentials, and headers that name an account are never forwarded, even when
+// listed.
 
 /** RFC 9110 §7.6.1, and headers that the gateway's own connection sets. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
@@ -36,13 +36,13 @@ const OURS = [
 
 /**
  * Cookies, and names that suggest a credential or an account: `authorization`, `x-api-key`,
- * `x-amz-security-token`, or an `…-organization` that belongs to the caller's credential and not to
- * the gateway's.
+ * `x-amz-security-token`. An `…-organization` belongs to the caller's credential, not the
+ * gateway's.
  */
 const CREDENTIAL =
   /(?:^|[-_])(?:authorization|auth|authenticate|cookie2?|api-?key|apikey|token|secret|credentials?|password|signature|organization|project|workspace|jwt|assertion|principal)(?:$|[-_])/
 
-/** Whether a header may be in any list, including the operator's. */
+/** True when a header may be in any list, including the operator's. */
 export function mayBeForwarded(name: string): boolean {
   return (
     !HOP_BY_HOP.has(name) && !OURS.some((ours) => name.startsWith(ours)) && !CREDENTIAL.test(name)
@@ -60,7 +60,6 @@ export class HeaderList {
     this.#beginnings = names.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1))
   }
 
-  /** Returns the headers that may be forwarded. */
   pick(headers: HeaderFields): Record<string, string> {
     const hop = namedIn(headers.get('connection'))
     const picked: Record<string, string> = {}
@@ -101,7 +100,7 @@ function namedIn(connection: string | null): ReadonlySet<string> | undefined {
 }
 
 /**
- * Translated requests forward only these headers, which belong to no dialect
+ * Trace headers belong to no dialect, so translated requests forward them
  * (https://www.w3.org/TR/trace-context/).
  */
 export function forwardTraceHeaders(headers: HeaderFields): Record<string, string> {
@@ -119,7 +118,7 @@ const TRACE_PARENT =
 const REQUEST_IDS = ['x-request-id', 'request-id', 'mistral-correlation-id', 'x-amzn-requestid']
 const LONGEST_ID = 200
 
-/** The provider's request id; undefined when there is no usable one. */
+/** Undefined when the provider sent no usable id. */
 export function upstreamRequestId(headers: HeaderFields): string | undefined {
   for (const name of REQUEST_IDS) {
     const id = headers.get(name)
@@ -134,8 +133,8 @@ const NOT_PLAIN = /[^\x21-\x7e]/
 type HeaderValues = Readonly<Record<string, string>>
 
 /**
- * Headers shared by all requests to one target, validated once and kept as bytes. They may hold a
- * credential, so they cannot be printed and are released with it.
+ * Headers shared by all requests to one target, validated once and kept as bytes. The headers may
+ * contain a credential, so they cannot be printed.
  */
 export class CommonHeaders {
   readonly #fixed: HeaderValues
@@ -154,7 +153,6 @@ export class CommonHeaders {
     this.#fixedNames = new Set(Object.keys(fixed))
   }
 
-  /** All headers of a request, for code that needs them before sending. */
   join(own: HeaderValues): Record<string, string> {
     return { ...this.#usual, ...own, ...this.#fixed }
   }
@@ -217,7 +215,7 @@ function toLines(headers: HeaderValues): string {
 
 /** @throws Error for a value that could inject another request */
 function toLine(name: string, value: string | undefined): string {
-  // The first lines contain the host already; a signature may list it too.
+  // The first lines contain the host already; a signature may list the host too.
   if (value === undefined || name === 'host') return ''
   if (NOT_IN_VALUES.test(value)) throw new Error(`The request header ${name} has an invalid value.`)
   return `${name}: ${value}\r\n`

@@ -1,8 +1,3 @@
-/**
- * The server that clients connect to, over real sockets: what a client sees of each kind of answer,
- * and when its connection ends. Time that a test waits for passes only when it says so.
- */
-
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -151,7 +146,7 @@ describe('the framing of an answer is the server’s own:', () => {
   ])('a status without a body has no length and no chunks: %s', async (_name, answer) => {
     const { head: first, all } = await sent(answer())
     expect(first).toMatch(/^HTTP\/1\.1 [23]04 [A-Za-z ]+\r\ndate: [^\r]+\r\nx-a: b\r\n\r\n$/)
-    // The next answer follows at once.
+    // The next answer follows immediately.
     expect(all.slice(first.length)).toStartWith('HTTP/1.1 ')
   })
 
@@ -325,7 +320,7 @@ describe('a client that leaves', () => {
   })
 })
 
-/** What is on its way has left the server, and its reading goes unnoticed there. */
+/** More bytes than the kernels buffer, so the server notices whether the client reads. */
 const MORE_THAN_KERNELS = 10_000_000
 
 describe('a client that has sent far ahead of its answer', () => {
@@ -492,7 +487,7 @@ describe('a body that nobody reads', () => {
     await clock.advance(10 * LIMITS.idleMs)
     go.resolve()
     expect(await finishedAnswer(connection)).toMatchObject({ complete: true, text: 'begun, ended' })
-    // The next request follows after the rest of it.
+    // The next request follows after the rest of the body.
     connection.send(`o!${head('GET /', 'connection: close')}`)
     await pollUntil('the end', () => connection.closed)
     expect(connection.received().toString().split('begun, ')).toHaveLength(3)
@@ -563,7 +558,7 @@ describe('a body that nobody reads', () => {
         taken += 1
       })
     await Bun.sleep(200)
-    // The kernel has some.
+    // The kernel's buffers accept some pieces.
     expect(taken).toBeLessThan(20)
     held.resolve(new Response('answered'))
     await pollUntil('the taking', () => taken === 50)
@@ -907,7 +902,8 @@ describe('a connection beyond what there are handles for', () => {
       await pollUntil('the end of the one that waits', () => waiting.closed)
       asking.send(head('GET /held'))
     }
-    // Nobody waits any more: there are too many, and each is answered.
+    // The server closes waiting connections, because there are too many, and answers each new
+    // request.
     const last = await connectRaw(url)
     last.send(GET)
     expect((await finishedAnswer(last)).text).toBe('x')
@@ -1187,7 +1183,7 @@ describe('a server that cannot listen says where and why:', () => {
 })
 
 describe('as with the runtime’s own server,', () => {
-  /** What a client of each of both servers sees. */
+  /** The client's view of the gateway's server and of the runtime's server. */
   async function both(
     handle: (request: Request) => Promise<Response>,
     talk: (url: string) => Promise<unknown>,

@@ -1,4 +1,4 @@
-/** The HTTP/1.1 server for clients, over the runtime's sockets. Must not know what the paths do. */
+/** The HTTP/1.1 server for clients, over the runtime's sockets. */
 import type { SocketHandler } from 'bun'
 import { systemClock, type Timekeeper } from '../core/clock.ts'
 import { createCallId } from '../core/ids.ts'
@@ -20,9 +20,8 @@ export interface Listener {
   /** Still accepts everything, and asks clients with each answer to reconnect. */
   beginDraining(): void
   /**
-   * Accepts no new connections and waits until open calls have ended and connections are quiet, at
-   * most `timeoutMs`.
-   * @returns whether all calls ended
+   * Accepts no new connections, and waits until open calls have ended and connections are quiet.
+   * @returns true when all calls ended
    */
   drain(timeoutMs: number): Promise<boolean>
   /** Closes the remaining connections. */
@@ -36,12 +35,12 @@ export interface ListenOptions {
   /** Undefined: the number of connections is unlimited. */
   readonly room?: Pick<HandleRoom, 'isCrowded' | 'mostConnections'> | undefined
   readonly clock?: Pick<Timekeeper, 'now' | 'elapsed' | 'every'>
-  /** Reports what a handler threw. The client gets the request id. */
+  /** Reports a handler's error. The client gets the request id. */
   readonly onBroken?: (thrown: unknown, requestId: string) => void
 }
 
 const USUAL: ConnectionLimits = { idleMs: 75_000, stallMs: 360_000 }
-/** How many connections are examined to find one that can be closed for a new one. */
+/** Bounds the search for a connection that can be closed for a new connection. */
 const MOST_LOOKED_AT = 64
 /** Interval between timeout checks, in milliseconds. */
 const SWEEP_MS = 1_000
@@ -51,14 +50,14 @@ const DRAIN_POLL_MS = 20
  * answer have arrived.
  */
 const QUIET_MS = 200
-/** On a machine that is always busy, this is the longest wait for quiet. */
+/** The longest wait for quiet, because some machines are always busy. */
 const MOST_QUIET_MS = 2_000
 
 export interface Address {
   readonly host: string
   /** 0: any free port. */
   readonly port: number
-  /** Whether other workers listen on the same port. */
+  /** True when other workers listen on the same port. */
   readonly isShared?: boolean
   /** How the operator sets another port or host; defaults to the command's options. */
   readonly settings?: ListenSettings
@@ -89,9 +88,9 @@ export function listen(
   }
   const mostOpen = room?.mostConnections ?? Number.POSITIVE_INFINITY
   /**
-   * Closes the oldest connection without a request in progress, preferring one that never sent a
-   * request. Silent connections must not block others, and a client's next request may be on its
-   * way over one that it keeps.
+   * Closes the oldest connection without a request in progress, so silent connections cannot block
+   * others. Connections that never sent a request go first: on the others, a next request may be on
+   * its way.
    */
   const makeRoom = () => {
     const now = clock.elapsed()
@@ -209,7 +208,6 @@ function toWholeAnswer(status: number, error: string, message: string, lines = '
   return new WholeAnswer(status, `content-type: application/json\r\n${lines}`, body)
 }
 
-/** Cached per second. */
 function createDateLines(clock: Pick<Timekeeper, 'now'>): () => string {
   let second = 0
   let line = ''

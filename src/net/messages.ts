@@ -1,14 +1,15 @@
 /**
  * Requests as handlers see them, the signal that a client left, and complete answers. The web's own
- * `Request`, `AbortSignal` and `Response` are compatible. Knows no connection and no LLM.
+ * `Request`, `AbortSignal` and `Response` are compatible.
  */
 
 import type { HeaderFields } from './fields.ts'
 import { type HeadLines, HeadWriter } from './head-writer.ts'
 
 /**
- * The subset of the web's `AbortSignal` that waiting needs; aborts when the answer is no longer
- * needed. A web signal costs as much as reading a small request.
+ * Aborts when the answer is no longer needed. The web's `AbortSignal` costs as much as reading a
+ * small
+ * request, so this is a subset.
  */
 export interface LeaveSignal {
   readonly aborted: boolean
@@ -46,11 +47,9 @@ export interface HttpRequest {
   readonly headers: HeaderFields
   /** Aborts when the client leaves. */
   readonly signal: LeaveSignal
-  /** Null: no body. */
   readonly body: ReadableStream<Uint8Array> | null
-  /** The whole body. */
   bytes(): Promise<Uint8Array>
-  /** Returns the whole body if it has arrived; otherwise undefined, and reads nothing. */
+  /** Undefined while the body is incomplete. */
   takeBytes?(): Uint8Array | undefined
   /** Converts to the web's `Request`, which then owns the body. */
   toRequest?(): Request

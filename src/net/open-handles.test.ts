@@ -1,4 +1,3 @@
-/** Handles of a process: how many are open, and when none is left. */
 import { expect, test } from 'bun:test'
 import { closeSync, openSync } from 'node:fs'
 import { testIf } from '../../test/support/skip-unless.ts'
@@ -8,7 +7,7 @@ testIf(process.platform === 'linux', 'needs /proc')('a process counts its own ha
   const figures = ownHandles()
   const before = figures?.count() ?? 0
   const files = Array.from({ length: 20 }, () => openSync('/dev/null', 'r'))
-  // Others in this process open and close theirs meanwhile.
+  // Other code in this process opens and closes files meanwhile.
   expect(figures?.count()).toBeGreaterThan(before + 10)
   for (const file of files) closeSync(file)
   expect(figures?.most).toBeGreaterThan(before + 20)

@@ -1,12 +1,8 @@
-/**
- * Counts this process's open file descriptors and reads their limit. Linux only; does not know what
- * they are used for.
- */
+/** Counts this process's open file descriptors and reads their limit, on Linux only. */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 
 export interface HandleFigures {
   readonly most: number
-  /** The number that are open now. */
   count(): number
 }
 
@@ -14,21 +10,24 @@ const FOLDER = '/proc/self/fd'
 /** Tolerance: some may have been closed between a failure and this check. */
 const NEARLY = 4
 
-/** @returns undefined when the system does not report them */
+/** @returns undefined when the system does not report figures */
 export function ownHandles(): HandleFigures | undefined {
   const most = readLimit()
   return most === undefined ? undefined : { most, count: () => countHandles(most) }
 }
 
 /**
- * Whether a connection may have failed for lack of file descriptors: the runtime reports
+ * True when a connection may have failed for lack of file descriptors: the runtime reports
  * `ECONNREFUSED` then too.
  */
 export function areUsedUp({ most, count }: HandleFigures): boolean {
   return count() >= most - NEARLY
 }
 
-/** The soft RLIMIT_NOFILE. @returns undefined when there is no limit, or on another system */
+/**
+ * The soft RLIMIT_NOFILE.
+ * @returns undefined when there is no limit, or on another system
+ */
 function readLimit(): number | undefined {
   try {
     const said = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]

@@ -1,7 +1,4 @@
-/**
- * The runtime's part in connecting by a checked address: it verifies certificates against the
- * requested name.
- */
+/** The runtime verifies certificates against the requested name, not the pinned address. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createServer, type Server } from 'node:tls'
 import { LOCALHOST_CERTIFICATE, OTHER_CERTIFICATE } from '../../test/support/tls-certificates.ts'

@@ -1,4 +1,4 @@
-/** Decides from the environment which calls use a proxy. Connects to nothing; knows no LLM. */
+/** Decides from the environment which calls use a proxy. */
 import { isIPv4, isIPv6 } from 'node:net'
 import { type IpRange, isInRange, parseIpAddress, parseLooseIpRange } from './address-ranges.ts'
 
@@ -43,7 +43,10 @@ export class Proxies {
     this.#exceptions = (read(environment, 'NO_PROXY') ?? '').split(',').flatMap(parseException)
   }
 
-  /** Undefined: connect directly. @param hostname as in a URL */
+  /**
+   * Undefined: connect directly.
+   * @param hostname as in a URL
+   */
   find(url: {
     readonly protocol: string
     readonly hostname: string
@@ -56,7 +59,7 @@ export class Proxies {
       : proxy
   }
 
-  /** Whether https calls would have to use a proxy that itself uses TLS. */
+  /** True when https calls would need a proxy that itself uses TLS. */
   get hasUnusable(): boolean {
     return this.#https?.isSecure === true
   }
@@ -119,7 +122,6 @@ function covers(exception: Exception, hostname: string, port: number): boolean {
   return host === '*' || hostname === host || hostname.endsWith(`.${host}`)
 }
 
-/** Calls to this machine never use a proxy. */
 function isLoopback(hostname: string): boolean {
   return (
     hostname === 'localhost' ||

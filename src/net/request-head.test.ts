@@ -1,7 +1,3 @@
-/**
- * The lines before a request's body: whose word counts where two say something, and that nothing of
- * one request stays for the next.
- */
 import { expect, test } from 'bun:test'
 import { CommonHeaders } from './headers.ts'
 
@@ -31,7 +27,7 @@ test.each([
 ])('a request that says %s', (_, own, expected) => {
   const common = new CommonHeaders(fixed, usual)
   expect(send(common, own)).toEqual({ ...fixed, ...expected })
-  // A header of one request is not in the next one.
+  // The first request's header is absent from the next request.
   expect(send(common)).toEqual({ ...fixed, 'x-version': '1', ...agent })
   const { host: _host, ...joined } = common.join(own) as Record<string, string>
   expect({ ...agent, ...joined, ...expected }).toEqual({ ...agent, ...fixed, ...expected })

@@ -1,7 +1,3 @@
-/**
- * Requests of HTTP/1.1 as they come over the wire: one behind the other, in pieces, broken, and as
- * another parser reads them.
- */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { IS_LONG } from '../../test/support/chaos-form.ts'
@@ -11,11 +7,11 @@ import { type RequestHead, RequestParser, statusOf } from './request-parser.ts'
 
 interface Heard {
   readonly requests: readonly (Omit<ReadRequest, 'target'> & { readonly url: string })[]
-  /** Of the refusal of what comes after them; 0: none was refused. */
+  /** Status of the refusal; 0: no request was refused. */
   readonly status: number
 }
 
-/** All requests of a connection, as its server reads them. Latin-1: a byte is a character. */
+/** Reads all requests of a connection. Texts are Latin-1, so a character is a byte. */
 function hear(pieces: readonly string[]): Heard {
   const requests: { -readonly [Key in keyof Heard['requests'][0]]: Heard['requests'][0][Key] }[] =
     []
@@ -263,7 +259,7 @@ describe('no request is one with', () => {
       const heard = hear(pieces)
       expect(heard.status).not.toBe(0)
       expect(heard.requests.some(({ isWhole }) => isWhole)).toBeFalse()
-      // The handler that has the head answers the rest.
+      // A handler that already has the head sends the answer itself.
       if (heard.requests.length === 0) expect(heard.status).toBe(status)
     }
   })
@@ -284,8 +280,8 @@ describe('no request is one with', () => {
 })
 
 /**
- * Requests that are right, nearly right and wrong, out of the parts that decide. Targets in ASCII:
- * llhttp takes no others.
+ * Valid, nearly valid and invalid requests, built from the parts that decide. Targets are in ASCII,
+ * because llhttp takes no others.
  */
 const startLines = fc.constantFrom(
   ...['GET / HTTP/1.1', 'POST /a HTTP/1.1', 'POST /a?b=c HTTP/1.1', 'HEAD /a/../b HTTP/1.1'],
@@ -400,7 +396,7 @@ const edits = fc.array(
   }),
   { maxLength: 2 },
 )
-/** Most are as they were made. */
+/** Most connections are unedited. */
 const connections = fc
   .tuple(fc.array(requests, { minLength: 1, maxLength: 4 }), fc.oneof(fc.constant([]), edits))
   .map(([texts, made]) =>
@@ -411,8 +407,8 @@ const connections = fc
   )
 
 /**
- * Where llhttp itself differs from RFC 9110 §5.6.3, by which a tab is a blank, and where another
- * kind of blank only ends a connection early here.
+ * Texts where llhttp differs: a tab is a blank in RFC 9110 §5.6.3, and other blanks only end a
+ * connection early here.
  */
 const BLANKS_OF_THEIRS =
   /(?:content-length|transfer-encoding):[^\r\n]*\t|connection:[^\r\n]*[\t\u00a0]/i
@@ -438,7 +434,7 @@ test('Node’s parser reads every request accepted here alike, and where the nex
     for (const [place, request] of ours.requests.entries()) {
       const { url, ...read } = request
       const their = theirs[at]?.[place]
-      // A head that they refuse is none, whatever comes after it.
+      // llhttp refuses heads for reasons in the rest of the request.
       if (!request.isWhole) {
         expect({ text, method: their?.method }).toEqual({ text, method: request.method })
         continue
@@ -450,7 +446,7 @@ test('Node’s parser reads every request accepted here alike, and where the nex
       if (place > 0) followers += 1
     }
   }
-  // Otherwise nothing was compared.
+  // Without this many requests the comparison proves little.
   expect(wholes).toBeGreaterThan(texts.length / 2)
   expect(followers).toBeGreaterThan(texts.length / 4)
 })

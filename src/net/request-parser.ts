@@ -1,7 +1,4 @@
-/**
- * Parses HTTP/1.1 requests from a client's bytes: target, host, and whether another may follow.
- * Knows no sockets and not what the paths do.
- */
+/** Parses HTTP/1.1 requests: target, host, and whether another request may follow. */
 import { HTTP_METHODS } from '../core/http.ts'
 import type { FieldLines } from './fields.ts'
 import {
@@ -35,11 +32,10 @@ export interface RequestReceiver {
   onRequest(head: RequestHead): void
   /** Never empty. */
   onPiece(piece: Uint8Array): void
-  /** @param left how many of the pushed bytes follow it */
+  /** @param left how many of the pushed bytes follow the request */
   onEnd(left: number): void
 }
 
-/** A request that is rejected without calling a handler. */
 export class RefusedRequest extends MalformedMessage {
   override readonly name = 'RefusedRequest'
   readonly status: number
@@ -50,7 +46,6 @@ export class RefusedRequest extends MalformedMessage {
   }
 }
 
-/** The HTTP status for malformed bytes. */
 export function statusOf(thrown: MalformedMessage): number {
   if (thrown instanceof RefusedRequest) return thrown.status
   return thrown instanceof TooLongMessage ? 431 : 400
@@ -65,7 +60,6 @@ export class RequestParser implements MessageReceiver {
     this.#receiver = receiver
   }
 
-  /** Call after a complete request. */
   expectNext(): void {
     this.#messages.expectNext()
   }
@@ -87,7 +81,7 @@ export class RequestParser implements MessageReceiver {
     }
   }
 
-  /** Called by `MessageParser` only, as are the methods below. */
+  /** For `MessageParser` only, as are the methods below. */
   onHead(first: string, headers: FieldLines): Framing {
     const start = readStartLine(first)
     const framing = readFraming(headers, start.isOld) ?? 0
@@ -119,8 +113,8 @@ export class RequestParser implements MessageReceiver {
 const LIMITS = { maxHeadBytes: 16 * 1024, names: [], firstLine: '', skipsEmptyLines: true }
 
 /**
- * Whether malformed bytes are the PROXY protocol, version 1 or 2. The cached first line is cleared,
- * because it must describe this head only.
+ * True for the PROXY protocol, version 1 or 2. The cached first line is cleared, because the cached
+ * line must come from this head.
  */
 function begunByProxy(bytes: Buffer): boolean {
   const { firstLine } = LIMITS
@@ -145,7 +139,7 @@ interface StartLine {
   url: string
 }
 
-/** Cache of one: clients repeat the same start line. */
+/** Clients repeat the same start line, so a cache of one entry is enough. */
 let newest: StartLine = {
   ...{ text: '', method: '', target: '', isOld: false },
   ...{ host: undefined, url: '' },
@@ -193,8 +187,8 @@ function pathOfOther(method: string, target: string, host: string | null): strin
 }
 
 /**
- * The absolute form is for proxies. Refused when its host differs from the `Host` header, because
- * intermediaries may disagree on which one applies.
+ * The absolute form is for proxies. A host that differs from the `Host` header is refused, because
+ * intermediaries may disagree about the right host.
  */
 function pathOfAbsolute(target: string, host: string | null): string {
   const [, named = '', path = ''] = ABSOLUTE.exec(target) ?? []
@@ -220,11 +214,11 @@ function normalize(origin: string, path: string): string {
   }
 }
 
-/** Cache by the hosts that clients named; bounded. */
+/** Clients choose the names of hosts, so the cache is bounded. */
 const origins = new Map<string, string | undefined>()
 const MAX_ORIGINS = 100
 
-/** @returns undefined when it is not a host name */
+/** @returns undefined when the text is not a host name */
 function originOf(host: string): string | undefined {
   const known = origins.get(host)
   if (known !== undefined) return known

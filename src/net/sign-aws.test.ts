@@ -1,7 +1,3 @@
-/**
- * AWS signatures: as AWS's own test suite has them, over paths as AWS reads them, and without
- * showing a secret.
- */
 import { describe, expect, test } from 'bun:test'
 import { Sha256 } from '@aws-crypto/sha256-js'
 import { SignatureV4 } from '@smithy/signature-v4'

@@ -1,7 +1,4 @@
-/**
- * AWS signature version 4 of one request, and parsing of its credentials. Loaded with the first
- * signed request. Knows no LLM; its messages must not contain a secret.
- */
+/** AWS signature version 4 of one request. No message may contain a secret. */
 import { createHash, createHmac } from 'node:crypto'
 import { SignatureV4 } from '@smithy/signature-v4'
 
@@ -46,9 +43,9 @@ export function awsRegionOf(url: string): string {
 }
 
 /**
- * The headers to send: the given ones, `host`, `x-amz-date`, `authorization`, and
- * `x-amz-security-token` for a session credential. The path is encoded once more before signing, as
- * every service except S3 requires.
+ * Returns the given headers, `host`, `x-amz-date`, `authorization`, and `x-amz-security-token` for
+ * a
+ * session credential. Every service except S3 needs the path encoded once more before signing.
  */
 export async function signAws(request: AwsRequest): Promise<Record<string, string>> {
   const { region, service, credential, method, body, now } = request

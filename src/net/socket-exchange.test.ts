@@ -1,5 +1,3 @@
-/** One exchange with upstreams that behave in every odd way, over real sockets. */
-
 import { afterEach, describe, expect, test } from 'bun:test'
 import { pollUntil } from '../../test/support/poll-until.ts'
 import { systemClock } from '../core/clock.ts'
@@ -86,7 +84,7 @@ describe('deadlines', () => {
   })
 
   test('an upstream that accepts and says nothing runs out of time for its first byte, not for connecting', async () => {
-    // Half the time for connecting is what a busy machine has to accept a connection.
+    // A busy machine needs up to half the connect timeout to accept a connection.
     const { exchange, deadlines } = open(startUpstream(silence).url, {
       connectMs: 1_000,
       firstByteMs: 500,
@@ -127,7 +125,7 @@ describe('deadlines', () => {
 })
 
 describe('pieces, in the turn that brings them', () => {
-  /** Writes what the test says, when it says so. */
+  /** The test decides what is written, and when. */
   function startDictated() {
     let write = (_: string): void => {}
     let end = (): void => {}

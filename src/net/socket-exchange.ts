@@ -1,6 +1,6 @@
 /**
  * One exchange with an upstream over its own connection: send, wait and read, with deadlines for
- * connecting, the first byte, silence and the total. Knows no LLM.
+ * connecting, the first byte, silence and the total.
  */
 
 import type { AnswerHead } from './answer-parser.ts'
@@ -13,7 +13,6 @@ import { MalformedMessage, partOf } from './message-parser.ts'
 import type { LeaveSignal } from './messages.ts'
 import { UpstreamFailure, type UpstreamFailureType } from './upstream-failure.ts'
 
-/** Shared by all exchanges of a process. */
 export interface ExchangePorts {
   readonly deadlines: Deadlines
   readonly routes: Routes
@@ -38,14 +37,14 @@ const SILENCES: Record<Phase, UpstreamFailureType> = {
 /** Unread bytes of an answer that are buffered before the upstream has to wait. */
 const MAX_UNREAD_BYTES = 256 * 1024
 
-/** Also its own deadline, so that an exchange allocates one object. */
+/** Also its own deadline, so an exchange allocates one object. */
 export class SocketExchange implements Exchange, Asker, Deadline {
   dueAt: number
   before: Deadline | undefined = undefined
   after: Deadline | undefined = undefined
   onLeft: (() => void) | undefined = undefined
   readonly owner: string | undefined
-  /** Undefined once the exchange may outlive it. */
+  /** Undefined once the exchange may outlive the signal. */
   signal: LeaveSignal | undefined
   #outlivesByMs = 0
   readonly #ports: ExchangePorts
@@ -69,7 +68,6 @@ export class SocketExchange implements Exchange, Asker, Deadline {
   /** The answer is no longer needed. */
   #isLeft = false
   #failure: UpstreamFailure | undefined
-  /** Receives the pieces as they arrive. */
   #reader: Reader | undefined
   /** Pending `readAll`. */
   #collector: PromiseWithResolvers<Uint8Array> | undefined
@@ -205,7 +203,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
     this.dueAt = this.#endBy
   }
 
-  /** Over an open connection this happens in the same turn of the event loop. */
+  /** Over an open connection, the request is sent in the same turn of the event loop. */
   #ask(request: ExchangeRequest): void {
     const { url, addresses, group, common = NOTHING_COMMON, headers, body } = request
     const { routes, pools } = this.#ports
@@ -254,7 +252,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
     let cause: unknown
     for (const pool of pools) {
       try {
-        // One address that does not answer must leave time for the others.
+        // A silent address must leave time for the other addresses.
         const signal =
           pools.length === 1
             ? connecting.signal
@@ -277,7 +275,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
     this.#fail('connect_failed', cause)
   }
 
-  /** Without a copy when there is one piece. */
+  /** A single piece is returned without a copy. */
   #takeAll(): Uint8Array {
     const pieces = this.#pieces
     this.#pieces = NO_PIECES
@@ -295,7 +293,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
     this.dueAt = Math.min(this.#ports.deadlines.now() + ms, this.#endBy)
   }
 
-  /** Called by `Deadlines` only. */
+  /** For `Deadlines` only. */
   onDue(cause: DueCause): void {
     if (cause === 'cancelled' && this.#outlivesByMs > 0) {
       this.signal = undefined
@@ -344,7 +342,7 @@ const LEAVES_ITS_PIECES: ReadonlySet<UpstreamFailureType> = new Set([
   'malformed_answer',
 ])
 
-/** The reason of an invalid answer is included, so that the upstream's operator can find it. */
+/** Includes the reason of an invalid answer, for the upstream's operator. */
 function messageOf(type: UpstreamFailureType, cause: unknown): string {
   const what = FAILURE_MESSAGES[type]
   return cause instanceof MalformedMessage ? `${what} ${cause.message}` : what

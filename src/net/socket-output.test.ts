@@ -1,15 +1,11 @@
-/**
- * Bytes that leave over a socket that takes a part, or nothing, or is closed in between: each byte once
- * and in order.
- */
 import { describe, expect, test } from 'bun:test'
 import { SCRATCH_FROM, SocketOutput, scratch } from './socket-output.ts'
 
 const CLOSED = -1
 
-/** Takes so many bytes of one write after the other, and then all that it is given. */
+/** Accepts the given numbers of bytes in its first writes, and then everything. */
 class ScriptedSocket {
-  /** The bytes that it took, a text for each write. */
+  /** The accepted bytes, a text for each write. */
   readonly writes: string[] = []
   readonly #takes: number[]
 
@@ -25,7 +21,7 @@ class ScriptedSocket {
   }
 }
 
-/** Puts texts together where the next message will be put together as well. */
+/** Fills the memory that the next message reuses. */
 function fill(...texts: string[]): number {
   return SCRATCH_FROM + scratch.write(texts.join(''), SCRATCH_FROM, 'latin1')
 }
@@ -39,7 +35,7 @@ describe('a small message', () => {
     expect(output.isWaiting).toBe(false)
   })
 
-  // The head, its body and what ends it have four bytes each.
+  // The head, its body and its end have four bytes each.
   test.each([0, 1, 4, 5, 8, 9, 11])(
     'is whole where the kernel took %d bytes of it, though its place was written over',
     (taken) => {
@@ -99,7 +95,7 @@ describe('a message in parts', () => {
       const socket = new ScriptedSocket(...takes)
       const output = new SocketOutput(socket)
       expect(output.sendAll(parts)).toBe(true)
-      // The rest of it is not gone: whoever looks finds no connection that is free.
+      // Unsent bytes remain, so the connection is not free.
       expect(output.isWaiting).toBe(true)
     }
   })

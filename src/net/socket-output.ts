@@ -1,10 +1,6 @@
-/**
- * Writes bytes to one socket at the pace at which the kernel accepts them. Knows neither contents
- * nor reader.
- */
+/** Writes bytes to one socket at the pace at which the kernel accepts them. */
 import { HeadWriter } from './head-writer.ts'
 
-/** The subset of a socket that writing needs. */
 export interface WritableSocket {
   /** @returns how many bytes the kernel accepted; negative: the socket is closed */
   write(bytes: Uint8Array, from: number, length: number): number
@@ -13,8 +9,8 @@ export interface WritableSocket {
 /** Bytes up to this size are copied into `scratch` and sent in one write. */
 export const SCRATCH_BYTES = 256 * 1024
 /**
- * Large buffers are page-aligned. AMD processors copy at a sixteenth of their speed when the target
- * is a few bytes further into its page than the source (`rep movsb`), so the scratch area begins
+ * AMD processors copy at a sixteenth of their speed when the target is a few bytes further into its
+ * page than the source (`rep movsb`). Large buffers are page-aligned, so the scratch area begins
  * well inside a page.
  */
 export const SCRATCH_FROM = 1024
@@ -34,15 +30,15 @@ export class SocketOutput {
     this.#socket = socket
   }
 
-  /** The kernel has not accepted everything that was sent. */
+  /** True when the kernel has not accepted everything. */
   get isWaiting(): boolean {
     return this.#unsent.length > 0
   }
 
   /**
    * Sends `scratch` from `SCRATCH_FROM` on.
-   * @param piece the source of the bytes from `at` on, so that an unsent rest needs no copy
-   * @returns whether anything may have been sent
+   * @param piece the source of the bytes from `at` on, so an unsent rest needs no copy
+   * @returns true when anything may have been sent
    */
   sendScratch(end: number, piece: Uint8Array = NOTHING, at = end): boolean {
     const sent = this.#write(scratch, SCRATCH_FROM, end - SCRATCH_FROM)
@@ -57,7 +53,7 @@ export class SocketOutput {
 
   /**
    * Sends bytes without a copy; they must not be modified afterwards.
-   * @returns whether anything may have been sent
+   * @returns true when anything may have been sent
    */
   sendOwned(bytes: Uint8Array): boolean {
     const sent = this.#write(bytes, 0, bytes.byteLength)
@@ -67,7 +63,7 @@ export class SocketOutput {
 
   /**
    * Like `sendOwned` for each part in order.
-   * @returns whether anything may have been sent, also when the socket closed after a part
+   * @returns true when anything may have been sent, also when the socket closed after a part
    */
   sendAll(parts: readonly Uint8Array[]): boolean {
     let isSent = false
@@ -78,7 +74,10 @@ export class SocketOutput {
     return isSent
   }
 
-  /** Sends queued bytes. @returns how many were sent; negative: the socket is closed */
+  /**
+   * Sends queued bytes.
+   * @returns how many were sent; negative: the socket is closed
+   */
   drain(): number {
     let all = 0
     for (let first = this.#unsent[0]; first !== undefined; first = this.#unsent[0]) {
@@ -94,7 +93,6 @@ export class SocketOutput {
     return all
   }
 
-  /** Ends all waits. */
   close(): void {
     this.#isClosed = true
     this.#unsent = []

@@ -1,7 +1,7 @@
 /**
  * Closes a listening socket without its accepted connections. The runtime's `stop()` also closes
  * every connection between two requests, and loses a request that is just arriving
- * (docs/decisions/0022). Knows Linux sockets, not HTTP.
+ * (docs/decisions/0022). Linux only.
  */
 import { dlopen } from 'bun:ffi'
 import { closeSync, openSync, readdirSync } from 'node:fs'
@@ -12,7 +12,7 @@ const SOL_SOCKET = 1
 const SO_ACCEPTCONN = 30
 const SO_BINDTOIFINDEX = 62
 
-/** An interface index that never exists: the kernel assigns the lowest free number. */
+/** The kernel assigns the lowest free number, so no interface has this index. */
 const NO_INTERFACE = 0x7fff_ffff
 
 /**
@@ -24,19 +24,15 @@ const TCP_INFO = 11
 const TCP_INFO_BYTES = 104
 const UNACKED_OFFSET = 24
 
-/**
- * Connections whose first packet arrived before: their request follows within a round trip and is
- * accepted.
- */
+/** A connection whose first packet has arrived sends its request within a round trip. */
 const UNDERWAY_MS = 100
 /** The longest wait, for a busy machine. */
 const MOST_UNDERWAY_MS = 2_000
 
 /**
- * Refuses new connections immediately: the socket is bound to an interface that does not exist, so
- * that new packets do not match it, while pending handshakes already belong to it
- * (docs/decisions/0046). Needs no privileges.
- * @returns false when the system does not allow it; nothing has changed then
+ * Binds the socket to an interface that does not exist: new packets no longer match the socket, and
+ * pending handshakes continue (docs/decisions/0046). Needs no privileges.
+ * @returns false when the system does not allow this; nothing has changed then
  */
 export async function stopAccepting(port: number): Promise<boolean> {
   try {
@@ -71,7 +67,8 @@ function openLibrary() {
 }
 
 /**
- * Pass arrays and not their addresses, since an address does not protect memory from the garbage
+ * Pass arrays instead of their addresses, because an address does not protect memory from the
+ * garbage
  * collector.
  */
 type Libc = ReturnType<typeof openLibrary>['symbols']
@@ -111,8 +108,9 @@ function waitingToBeAccepted(libc: Libc, fd: number): number {
 }
 
 /**
- * Replaces the socket behind the descriptor, so that the runtime can still close the descriptor
- * later. The old socket leaves the event loop too.
+ * Replaces the socket behind the descriptor, so the runtime can still close the descriptor later.
+ * The
+ * old socket leaves the event loop too.
  */
 function replaceWithNothing(libc: Libc, listening: readonly number[]): boolean {
   const nothing = openSync('/dev/null', 'r')

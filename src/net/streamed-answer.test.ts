@@ -1,7 +1,3 @@
-/**
- * Answers in pieces as the runtime's own server sends them: to clients that are slow, that leave,
- * and that are cut off.
- */
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { pollUntil } from '../../test/support/poll-until.ts'
 import { connectRaw } from '../../test/support/raw-client.ts'
@@ -79,7 +75,7 @@ describe('a client that does not keep up', () => {
     await pollUntil('all of it', () => received() >= COUNT * PIECE.byteLength, {
       timeoutMs: 100_000,
     })
-    // The kernel's buffers on both sides, and one piece of ours.
+    // The kernel's buffers on both sides, and one piece of the gateway.
     expect(ahead).toBeLessThan(12 * 1024 * 1024)
   })
 

@@ -1,7 +1,4 @@
-/**
- * A streamed answer: its pieces, sent at the client's pace, and its end. Must not know the
- * contents.
- */
+/** A streamed answer: its pieces, sent at the client's pace, and its end. */
 import type { HeadLines } from './head-writer.ts'
 import { type Answer, type HeadedAnswer, toHeaders } from './messages.ts'
 
@@ -35,23 +32,23 @@ export interface AnswerSink {
   write(piece: Uint8Array): Promise<void> | undefined
   /**
    * Like `write`, for text with one character per byte.
-   * @param isLast nothing is written after it, so the end of the answer is sent with it
+   * @param isLast no more text follows, so the end of the answer is sent with this text
    */
   writeText(piece: string, isLast?: boolean): Promise<void> | undefined
-  /** The client has left. */
   readonly isLeft: boolean
   /**
    * Calls `run` when the client leaves, immediately if it has left. Only the last callback is kept.
    */
   whenLeft(run: () => void): void
   /**
-   * Ends the answer by closing its connection, so that the client does not take it as complete. For
-   * failures that are already logged and reported to the client.
+   * Closes the connection, so the client does not take the answer as complete. For failures that
+   * are
+   * already logged and reported to the client.
    */
   cut(): void
 }
 
-/** Sends a whole answer. If it throws, the connection is closed, as by `AnswerSink.cut`. */
+/** Sends a whole answer. An error closes the connection, as `AnswerSink.cut` does. */
 export type SendPieces = (client: AnswerSink) => Promise<void>
 
 export interface StreamedAnswerInit {
@@ -97,7 +94,7 @@ export class HeadedStream implements HeadedAnswer {
   }
 }
 
-/** @returns undefined for an answer that is complete when it is handed over */
+/** @returns undefined for an answer that is complete when handed over */
 export function progressOf(answer: Answer): AnswerProgress | undefined {
   return answer instanceof HeadedStream || answer instanceof StreamedAnswer
     ? answer.source.progress
@@ -192,7 +189,7 @@ export class DirectSource implements AnswerSink {
   }
 }
 
-/** Sends an answer piece by piece, each after the client took the one before. */
+/** Sends an answer piece by piece, each after the client took the previous piece. */
 export function sendEach(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): SendPieces {
   return async (client) => {
     for await (const piece of pieces) {

@@ -1,4 +1,3 @@
-/** Pieces that are there as text, and the end of an answer that leaves with the last of them. */
 import { afterEach, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { listen } from './listen.ts'
@@ -9,7 +8,7 @@ afterEach(async () => {
   for (const stop of stops.splice(0)) await stop()
 })
 
-/** All that a client hears, one character a byte. */
+/** Returns all bytes that a client gets, one character per byte. */
 async function hear(send: SendPieces, version = '1.1'): Promise<string> {
   const handle = async () =>
     new HeadedStream(200, 'x-a: b\r\n', new DirectSource(send, async () => {}))

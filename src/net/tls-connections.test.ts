@@ -1,7 +1,3 @@
-/**
- * TLS to upstreams, by real servers: whom the certificate names is who is spoken to, and nobody
- * else is told a byte.
- */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect, createServer as createTcpServer, type Server } from 'node:net'
 import { join } from 'node:path'
@@ -48,7 +44,7 @@ function serve(
   return listen(server)
 }
 
-/** Takes connections and says nothing, or ends them in the middle of the handshake. */
+/** Accepts connections, then stays silent or closes in the middle of the handshake. */
 const closeInHandshake = () =>
   listen(
     createTcpServer((socket) => {
@@ -74,7 +70,7 @@ const tunnel = () =>
     }),
   )
 
-/** Trusts the authority of each certificate for tests, and the expired one. */
+/** Trusts the authority of each certificate for tests, and the expired certificate. */
 async function ask(
   questions: readonly TlsQuestion[],
   environment: Record<string, string> = {},
@@ -118,7 +114,7 @@ test('a server gets calls under the name in its certificate alone', async () => 
       { url: `https://localhost:${expired}/` },
       { url: `https://localhost:${closing}/` },
     ],
-    // No variable opens it.
+    // No environment variable disables the check.
     { NODE_TLS_REJECT_UNAUTHORIZED: '0' },
   )
   const refused = expect.stringMatching(/^connect_failed: .*(altname|expired)/)
@@ -126,7 +122,7 @@ test('a server gets calls under the name in its certificate alone', async () => 
   expect<unknown[]>(said).toEqual([...Array(4).fill('hi'), ...Array(8).fill(refused), lost, lost])
   expect(heard).toHaveLength(4)
   for (const each of heard) expect(each).toStartWith('http/1.1 POST / HTTP/1.1\r\nhost: ')
-  // The second connection to a server goes on with the first one's session.
+  // The second connection to a server resumes the first connection's session.
   expect({ handshakes, resumed }).toMatchObject({ resumed: 2 })
 })
 
@@ -161,7 +157,7 @@ test('through a proxy, an upstream without a name has its address in its certifi
       { url: `https://192.0.2.1:${served}/`, addresses },
       { url: `https://[2001:db8::1]:${served}/`, addresses },
       { url: `https://192.0.2.2:${served}/`, addresses },
-      // The name in its certificate is the proxy's.
+      // The certificate has the proxy's name.
       { url: `https://192.0.2.1:${local}/`, addresses },
     ],
     { HTTPS_PROXY: `http://localhost:${await tunnel()}` },

@@ -1,7 +1,4 @@
-/**
- * Internal hosts that the operator allows for owned models (`GATEHOUSE_TRUSTED_HOSTS`). Resolves no
- * names.
- */
+/** Internal hosts that the operator allows for owned models (`GATEHOUSE_TRUSTED_HOSTS`). */
 import {
   type AddressKind,
   classifyAddress,
@@ -23,8 +20,9 @@ type TrustedHost = { readonly port: number | undefined } & (
 )
 
 /**
- * The kinds of address that a trusted name may have. Never cloud metadata, whoever controls the
- * name's DNS.
+ * The kinds of address that a trusted name may have. Never cloud metadata, because others may
+ * control
+ * the name's DNS.
  */
 const NAMED_KINDS: ReadonlySet<AddressKind> = new Set([
   'public',
@@ -45,12 +43,12 @@ export class TrustedHosts {
     this.#hosts = entries.map(parseTrustedHost)
   }
 
-  /** Whether the operator listed this host; its addresses still need a check. */
+  /** True when the operator listed this host; its addresses still need a check. */
   names(hostname: string, port: number): boolean {
     return this.#hosts.some((host) => isOpen(host, port) && isNamed(host, hostname))
   }
 
-  /** Whether a call to this name may connect to this address. */
+  /** True when a call to this name may connect to this address. */
   covers(hostname: string, port: number, address: IpAddress): boolean {
     const kind = classifyAddress(address)
     if (NAMED_KINDS.has(kind) && this.names(hostname, port)) return true
@@ -59,12 +57,13 @@ export class TrustedHosts {
         host.type === 'range' &&
         isOpen(host, port) &&
         isInRange(address, host.range) &&
-        // A trusted network does not include its metadata service, which has to be listed itself.
+        // A trusted network does not include its metadata service, so the operator must list that
+        // service.
         (kind !== 'metadata' || host.range.prefixLength === host.range.start.bits),
     )
   }
 
-  /** Whether any address range is listed, so that an unknown name may resolve into one. */
+  /** True when any address range is listed, so an unknown name may resolve into a listed range. */
   get hasRanges(): boolean {
     return this.#hosts.some((host) => host.type === 'range')
   }

@@ -1,7 +1,4 @@
-/**
- * The ways in which an exchange with an upstream can fail, independent of the HTTP client. Knows no
- * LLM.
- */
+/** The ways in which an exchange with an upstream can fail, independent of the HTTP client. */
 
 export type UpstreamFailureType =
   | 'connect_failed'

@@ -1,10 +1,9 @@
-/** A machine that is busy is waited for, and not for ever. */
 import { expect, test } from 'bun:test'
 import { waitUntilCalm } from './wait-until-calm.ts'
 
 const CALM_MS = 100
 
-/** Holds the whole process up. */
+/** Delays the whole process. */
 function block(ms: number): void {
   const until = performance.now() + ms
   while (performance.now() < until);

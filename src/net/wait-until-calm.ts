@@ -1,13 +1,12 @@
 /**
- * Waits until the process was not delayed for a while, so that others on the machine had processor
- * time too. Does not know their work.
+ * Waits until the process was not delayed for a while, so other processes had processor time too.
  */
 
 const TICK_MS = 20
 /** A tick later than this counts as delayed. */
 const LATE_MS = 2 * TICK_MS
 
-/** @param mostMs resolves after this time in any case, since a machine may always be busy */
+/** @param mostMs resolves after this time in any case, because a machine may always be busy */
 export async function waitUntilCalm(calmMs: number, mostMs: number): Promise<void> {
   const until = performance.now() + mostMs
   const calm = new CalmClock()

@@ -1,4 +1,3 @@
-/** Waiting for shared work: each waiter for as long as it may. */
 import { expect, test } from 'bun:test'
 import { waitWithin } from './wait-within.ts'
 

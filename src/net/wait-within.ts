@@ -1,4 +1,4 @@
-/** Waits for shared work until it is done or the caller's time is over. Knows no LLM. */
+/** Waits for shared work until the work is done or the caller's time is over. */
 import type { LeaveSignal } from './messages.ts'
 import { UpstreamFailure } from './upstream-failure.ts'
 

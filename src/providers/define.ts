@@ -4,6 +4,7 @@ import type { DialectId } from '../core/dialects.ts'
 import type { CostForm } from '../core/usage.ts'
 import type { PlatformFeatures } from '../wire/bridge-features.ts'
 import type { ModelTraits } from '../wire/codec.ts'
+import type { RequestRulesRow } from '../wire/fit/request-rules.ts'
 
 export interface Endpoint {
   /** Appended to the provider's base address; `{model}` stands for the model's name. */
@@ -126,6 +127,8 @@ export interface Provider {
   readonly fixedHeaders?: Readonly<Record<string, string>>
   /** Facts of a model for a codec, by name: the first matching pattern applies. */
   readonly traits?: readonly (readonly [pattern: RegExp, traits: ModelTraits])[]
+  /** What its models accept in translated requests; every matching row applies. */
+  readonly rules?: readonly RequestRulesRow[]
   /** Models that think before they answer; undefined: none known. */
   readonly reasoningModels?: RegExp
   /** Its name in price tables, if not its id. */

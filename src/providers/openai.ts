@@ -1,5 +1,6 @@
 /** OpenAI: Responses and Chat Completions. */
 import { defineProvider, type Provider } from './define.ts'
+import { OPENAI_TOOL_NAMES } from './tool-name-rules.ts'
 
 // The o-series, gpt-5 and later but for their chat-tuned variants, codex and deep research models,
 // dated or not; fine-tuned ones carry the name of their base model after `ft:`. An unknown name is
@@ -21,6 +22,7 @@ const PRICED_IN_PART = /-search-(?:preview|api)|\baudio\b|^model-router/
 
 /** Facts of OpenAI's models by their names, for every provider that serves them. */
 export const openaiModels = {
+  rules: [OPENAI_TOOL_NAMES],
   reasoningModels: REASONING_MODELS,
   pricedInPart: PRICED_IN_PART,
   traits: [
@@ -28,7 +30,7 @@ export const openaiModels = {
     [REASONING_MODELS, REASONING],
     [/./, { maxCompletionTokens: true }],
   ],
-} as const satisfies Pick<Provider, 'pricedInPart' | 'reasoningModels' | 'traits'>
+} as const satisfies Pick<Provider, 'pricedInPart' | 'reasoningModels' | 'rules' | 'traits'>
 
 const REGION = /^https?:\/\/[a-z]{2}\.api\.openai\.com\b/
 

@@ -178,6 +178,7 @@ export type Feature =
   | 'audio'
   | 'toolResult.images'
   | 'toolResult.isError'
+  | 'tool.name'
   | 'tool.strict'
   | 'message.name'
   | 'message.order'

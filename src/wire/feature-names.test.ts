@@ -46,6 +46,7 @@ const FEATURES: Readonly<Record<Feature, ((request: ChatRequest) => unknown) | u
   audio: undefined,
   'toolResult.images': undefined,
   'toolResult.isError': undefined,
+  'tool.name': undefined,
   'tool.strict': (request) => request.tools?.[0]?.strict,
   'message.name': undefined,
   'message.order': undefined,

@@ -18,6 +18,7 @@ import {
   type RelayTarget,
 } from '../../wire/dialect.ts'
 import type { Translator } from '../../wire/dialects.ts'
+import { type RequestRules, rulesOf } from '../../wire/fit/request-rules.ts'
 import type { CallHeaders, PassedHeaders } from '../attempt/call-headers.ts'
 import type { Caller, Credential, OwnedUpstream, TargetCredential } from '../ports.ts'
 import { healthKey } from './order-targets.ts'
@@ -57,6 +58,8 @@ export interface Target extends RelayTarget {
   /** Content type of the target's streams. Undefined: `text/event-stream`. */
   readonly streamContentType: string | undefined
   readonly traits: ModelTraits
+  /** Applied to translated requests only. */
+  readonly rules: RequestRules
   /**
    * Members of the request that make the provider store or run something. Undefined: no members.
    */
@@ -130,6 +133,7 @@ export function toTarget(
     streamContentType:
       translator?.form === 'chat' ? translator.upstream.streamContentType : undefined,
     traits: traitsOf(provider, model),
+    rules: rulesOf(provider.rules, model),
     takesEffort: takesEffort(found),
     ownedPrices: owned?.prices,
     isGuarded: owned !== undefined,

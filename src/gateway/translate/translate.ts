@@ -16,6 +16,7 @@ import {
   type UpstreamCodec,
 } from '../../wire/codec.ts'
 import type { AcceptedRequest, StreamTap } from '../../wire/dialect.ts'
+import { fit, restoreAnswer, restoreEvents } from '../../wire/fit/fit.ts'
 import { isDefaulted, withDefaults } from '../../wire/gate-defaults.ts'
 import { isRecord } from '../../wire/read-json.ts'
 import { TranslatingTap } from '../../wire/translating-tap.ts'
@@ -127,14 +128,18 @@ export function translate({
   const request = caller.decoded
   refuseOwnersAddresses(request, target)
   const bridged = bridgeCallers(caller, client, target)
-  const encoded = client.encodeRequest(request, {
+  const fitted = fit(request, target.rules)
+  const { restore } = fitted
+  const encoded = client.encodeRequest(fitted.request, {
     model: target.model,
     traits: target.traits,
     sealOrigin: target.sealOrigin,
     refusesStreamOptions,
     askedFeatures: bridged.taken.length === 0 ? undefined : bridged.taken,
   })
-  const lost = encoded.ignored.filter((feature) => !ADAPTED_FEATURES.has(feature))
+  const isAdapted = (feature: Feature) => ADAPTED_FEATURES.has(feature)
+  const lost = [...fitted.ignored, ...encoded.ignored.filter((feature) => !isAdapted(feature))]
+  const adapted = [...fitted.adapted, ...encoded.ignored.filter(isAdapted)]
   const ignored = nameIgnored(caller, client, [lost, bridged.lost])
   if (isStrict) {
     // A strict caller is responsible for its own request, not for its gate's defaults.
@@ -154,16 +159,19 @@ export function translate({
   return {
     body: Buffer.from(JSON.stringify(withModelInPath(encoded.body, target))),
     ignored,
-    adapted: [...nameAdapted(caller, encoded.ignored), ...bridged.renamed],
+    adapted: [...nameAdapted(caller, adapted), ...bridged.renamed],
     createTap: () =>
       new TranslatingTap(
-        client.createEventDecoder(),
+        restore === undefined
+          ? client.createEventDecoder()
+          : restoreEvents(client.createEventDecoder(), restore),
         caller.codec.createEventEncoder(request, answerFacts),
         showsImages,
       ),
     convert(answer) {
       try {
-        const decoded = withFittingReasons(client.decodeAnswer(answer))
+        const upstreams = withFittingReasons(client.decodeAnswer(answer))
+        const decoded = restore === undefined ? upstreams : restoreAnswer(upstreams, restore)
         const { usage, model } = decoded
         const ignored = lostOf(decoded, showsImages)
         return { json: caller.codec.encodeAnswer(decoded, answerFacts), usage, model, ignored }
@@ -231,9 +239,7 @@ export function nameFeatures(header: string, bridged: BridgedFeatures): BridgedF
 }
 
 function nameAdapted(caller: CallerRequest, features: readonly Feature[]): string[] {
-  const named = features
-    .filter((feature) => ADAPTED_FEATURES.has(feature))
-    .map((feature) => caller.codec.nameFeature(feature))
+  const named = features.map((feature) => caller.codec.nameFeature(feature))
   return [...new Set([...(caller.decoded.adapted ?? []), ...named])]
 }
 

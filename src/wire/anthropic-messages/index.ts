@@ -64,6 +64,7 @@ const NAMES: Partial<Record<Feature, string>> = {
   'message.order': 'messages.role',
   'toolResult.images': 'messages.content.tool_result.content',
   'toolResult.isError': 'messages.content.tool_result.is_error',
+  'tool.name': 'tools.name',
   'tool.strict': 'tools.strict',
   cache: 'cache_control',
 }

@@ -40,6 +40,7 @@ const NAMES: Partial<Record<Feature, string>> = {
   images: 'messages.content.image',
   files: 'messages.content.file',
   'toolResult.images': 'messages.content.image',
+  'tool.name': 'tools.name',
   'tool.strict': 'tools.strict',
   'message.order': 'messages.role',
 }

@@ -56,6 +56,7 @@ const NAMES: Partial<Record<Feature, string>> = {
   files: 'messages.content.file',
   audio: 'messages.content.input_audio',
   'toolResult.images': 'messages.content.image_url',
+  'tool.name': 'tools.function.name',
   'tool.strict': 'tools.function.strict',
   'message.name': 'messages.name',
   'message.order': 'messages.role',

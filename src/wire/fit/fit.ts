@@ -1,0 +1,72 @@
+/**
+ * Fits a decoded request to what its model accepts, between the caller's codec and the upstream's
+ * (decision 0120). Knows neither dialects nor models.
+ */
+import type { AnswerPart, ChatAnswer, ChatEvent } from '../chat-answer.ts'
+import type { ChatRequest } from '../chat-request.ts'
+import type { Feature, StreamDecoder } from '../codec.ts'
+import type { RequestRules } from './request-rules.ts'
+import { fitToolNames } from './tool-names.ts'
+
+export interface FittedRequest {
+  readonly request: ChatRequest
+  /** Parts that the model does not get. */
+  readonly ignored: readonly Feature[]
+  /** Parts that were changed to equivalent ones. */
+  readonly adapted: readonly Feature[]
+  /** Undoes the changes that show in answers; undefined: none shows. */
+  readonly restore: AnswerRestorer | undefined
+}
+
+/** Gives the caller its own spelling back. */
+export interface AnswerRestorer {
+  part(part: AnswerPart): AnswerPart
+  event(event: ChatEvent): ChatEvent
+}
+
+/** @throws GatewayError `invalid_request` when fitting would change the meaning of the request */
+export function fit(request: ChatRequest, rules: RequestRules): FittedRequest {
+  const names = rules.toolNames === undefined ? undefined : fitToolNames(request, rules.toolNames)
+  if (names === undefined) return { request, ignored: [], adapted: [], restore: undefined }
+  return {
+    request: names.request,
+    ignored: [],
+    adapted: ['tool.name'],
+    restore: restoringNames(names.originals),
+  }
+}
+
+function restoringNames(originals: ReadonlyMap<string, string>): AnswerRestorer {
+  const toOriginal = (name: string) => originals.get(name) ?? name
+  const restoreEvent = (event: ChatEvent): ChatEvent => {
+    if (event.type === 'tool-call-start') return { ...event, name: toOriginal(event.name) }
+    if (event.type === 'choice') return { ...event, event: restoreEvent(event.event) }
+    return event
+  }
+  return {
+    part: (part) => (part.type === 'tool-call' ? { ...part, name: toOriginal(part.name) } : part),
+    event: restoreEvent,
+  }
+}
+
+export function restoreAnswer(answer: ChatAnswer, { part }: AnswerRestorer): ChatAnswer {
+  const { others, content } = answer
+  const restored = { ...answer, content: content.map(part) }
+  if (others === undefined) return restored
+  return {
+    ...restored,
+    others: others.map((choice) => ({ ...choice, content: choice.content.map(part) })),
+  }
+}
+
+/** A decoder whose events are restored. */
+export function restoreEvents(decoder: StreamDecoder, { event }: AnswerRestorer): StreamDecoder {
+  return {
+    push: (bytes) => decoder.push(bytes).map(event),
+    end: () => decoder.end().map(event),
+    isComplete: () => decoder.isComplete(),
+    get usageSoFar() {
+      return decoder.usageSoFar ?? null
+    },
+  }
+}

@@ -1,12 +1,18 @@
 /** Access tokens can call gates and nothing else. A token is stored like an API key, with rules. */
 import type { GateId } from './ids.ts'
 
-const TOKEN = /^at-svc-[0-9a-f]{64}$/i
+/** Tokens are created in lower case and cannot be imported. */
+const TOKEN = /^at-svc-[0-9a-f]{64}$/
 
 export const TOKEN_PREFIX = 'at-svc-'
 
 export function isAccessToken(text: string): boolean {
   return TOKEN.test(text)
+}
+
+/** Whether the text begins like a token, also when it is truncated or in another case. */
+export function looksLikeAccessToken(text: string): boolean {
+  return text.slice(0, TOKEN_PREFIX.length).toLowerCase() === TOKEN_PREFIX
 }
 
 export const TOKEN_OWNERS = ['member', 'tag'] as const

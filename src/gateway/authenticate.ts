@@ -1,6 +1,6 @@
 /** Stage 1, authenticate: finds the caller from the header alone, before the body is read. */
 
-import { isAccessToken } from '../core/access-token.ts'
+import { isAccessToken, looksLikeAccessToken } from '../core/access-token.ts'
 import { hashApiKey, isLegacyKey, isNewKey } from '../core/api-key.ts'
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -45,7 +45,7 @@ export function authenticate(
   const hasOurForm = isNewKey(key) || isAccessToken(key) || isLegacyKey(key)
   const caller = hasOurForm ? ports.keys.find(hashApiKey(key)) : undefined
   ports.freshness?.assertKnown(caller?.accountId)
-  if (caller === undefined) throw unauthorized(hasOurForm ? INVALID : FOREIGN)
+  if (caller === undefined) throw unauthorized(describeRefusal(key, hasOurForm))
   if (caller.token !== undefined) assertAddress(caller.token, addressOf)
   ports.keys.touch(caller.keyId, ports.clock.now())
   return caller
@@ -69,6 +69,17 @@ const INVALID = 'Invalid API key.'
 const FOREIGN =
   `${INVALID} It does not have the form of this gateway's keys: a provider's own key is not accepted ` +
   'here.'
+
+const INVALID_TOKEN =
+  'Invalid access token: this gateway does not know it, or it was deleted, replaced or has expired.'
+const MALFORMED_TOKEN =
+  'Invalid access token: tokens have the form `at-svc-` and 64 hexadecimal characters in lower case. ' +
+  'Was the whole token copied?'
+
+function describeRefusal(key: string, hasOurForm: boolean): string {
+  if (looksLikeAccessToken(key)) return hasOurForm ? INVALID_TOKEN : MALFORMED_TOKEN
+  return hasOurForm ? INVALID : FOREIGN
+}
 
 function unauthorized(message: string): GatewayError {
   return new GatewayError('unauthorized', message, { headers: { 'www-authenticate': 'Bearer' } })

@@ -16,6 +16,12 @@ const INVALID = 'Invalid API key.'
 const FOREIGN =
   "Invalid API key. It does not have the form of this gateway's keys: a provider's own key is not accepted here."
 
+const INVALID_TOKEN =
+  'Invalid access token: this gateway does not know it, or it was deleted, replaced or has expired.'
+const MALFORMED_TOKEN =
+  'Invalid access token: tokens have the form `at-svc-` and 64 hexadecimal characters in lower case. Was the whole token copied?'
+const HEX = '0123456789abcdef'.repeat(4)
+
 describe('refused with 401 before anything else is looked at', () => {
   const refusals: readonly (readonly [string, Record<string, string | null>, string])[] = [
     ['no key', { authorization: null }, MISSING],
@@ -35,6 +41,22 @@ describe('refused with 401 before anything else is looked at', () => {
       { authorization: null, 'x-api-key': CALLER_KEY },
       MISSING,
     ],
+    ['an unknown access token', { authorization: `Bearer at-svc-${HEX}` }, INVALID_TOKEN],
+    [
+      'a truncated access token',
+      { authorization: `Bearer at-svc-${HEX.slice(1)}` },
+      MALFORMED_TOKEN,
+    ],
+    [
+      'an access token in upper case',
+      { authorization: `Bearer AT-SVC-${HEX.toUpperCase()}` },
+      MALFORMED_TOKEN,
+    ],
+    [
+      'an access token with upper-case digits',
+      { authorization: `Bearer at-svc-${HEX.toUpperCase()}` },
+      MALFORMED_TOKEN,
+    ],
     ['the hash of a key', { authorization: `Bearer ${'a'.repeat(64)}` }, FOREIGN],
   ]
   runRows(
@@ -52,7 +74,7 @@ describe('refused with 401 before anything else is looked at', () => {
           'cache-control': 'no-store',
           'x-gatehouse-target': null,
         },
-        forbids: [CALLER_KEY, 'sk-'],
+        forbids: [CALLER_KEY, 'sk-', HEX.slice(1, 20)],
       },
       settled: null,
       check: ({ touched }) => expect(touched).toEqual([]),

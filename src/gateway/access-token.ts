@@ -24,8 +24,12 @@ export function listGates(
   return token === undefined ? all : all.filter((gate) => isAllowed(token, gate.id))
 }
 
-export function describeReach({ token }: Pick<Caller, 'token'>): string {
-  return token === undefined ? 'in this account' : 'for this access token'
+/** @param gates that the caller reaches */
+export function describeReach({ token }: Pick<Caller, 'token'>, gates: readonly Gate[]): string {
+  if (token === undefined) return 'in this account'
+  return token.gates === null || gates.length > 0
+    ? 'for this access token'
+    : 'for this access token, because all of its gates were deleted'
 }
 
 function gateOfToken(gate: Gate, token: TokenRules): Gate | undefined {

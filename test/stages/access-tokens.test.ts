@@ -31,7 +31,7 @@ describe('gates', () => {
     {
       name: 'a list whose gates were deleted reaches none, and says so',
       gateway: { token: token({ gates: ['deleted' as GateId] }) },
-      seen: { status: 404, contains: ['access token'] },
+      seen: { status: 404, contains: ['because all of its gates were deleted'] },
       settled: { status: 404 },
     },
   ])
@@ -52,6 +52,19 @@ describe('gates', () => {
     }
     const { status, text } = await gateway.ask({ path: `/v1/models/${GATE}`, method: 'GET' })
     expect([status, text.includes('another')]).toEqual([404, false])
+  })
+
+  test('a list whose gates were deleted lists none', async () => {
+    const gateway = new InProcessGateway({
+      gates: { [GATE]: [TARGET] },
+      token: token({ gates: ['deleted' as GateId] }),
+    })
+    const ask = (path: string) => gateway.ask({ path, method: 'GET' })
+    expect(JSON.parse((await ask('/v1/models')).text)).toMatchObject({ data: [] })
+    expect(await ask(`/v1/models/${GATE}`)).toMatchObject({
+      status: 404,
+      text: expect.stringContaining('because all of its gates were deleted'),
+    })
   })
 })
 

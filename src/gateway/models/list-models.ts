@@ -64,13 +64,14 @@ export async function retrieveModel(
   const id = lastSegment(request.url)
   const gate = findGate(ports.gates, caller, id)
   if (gate === undefined) {
+    const gates = listGates(ports.gates, caller)
     const hint = didYouMean(
       id,
-      listGates(ports.gates, caller).map((known) => known.id),
+      gates.map((known) => known.id),
     )
     throw new GatewayError(
       'gate_not_found',
-      `There is no gate with this id ${describeReach(caller)}.${hint} List the gates with GET /v1/models.`,
+      `There is no gate with this id ${describeReach(caller, gates)}.${hint} List the gates with GET /v1/models.`,
       { param: 'model' },
     )
   }

@@ -65,8 +65,10 @@ export function planTargets(
     dialect,
   }: Pick<AdmittedCall, 'caller' | 'accepted' | 'gate' | 'dialect'>,
 ): Plan {
-  if (gate === undefined)
-    throw gateNotFound(accepted, listGates(ports.gates, caller), describeReach(caller))
+  if (gate === undefined) {
+    const gates = listGates(ports.gates, caller)
+    throw gateNotFound(accepted, gates, describeReach(caller, gates))
+  }
   const request = decides(gate, accepted) ? decideRequest(gate, accepted, dialect) : accepted
   const call = { gate, caller, dialect, request }
   const chosen = findChosen(gate, request)

@@ -87,6 +87,15 @@ const repeatEverything =
       error: { message: exchange.request.head, type: 't', param: null, code: null },
     })(exchange)
 
+/** Access tokens: created, rotated, old, deleted and truncated. */
+const tokens: Record<string, string> = {}
+
+async function createToken(name: string): Promise<{ id: string; token: string }> {
+  const created = await controlPlaneCall(gatehouse, 'POST', '/v1/access-tokens', { name })
+  expect(created.status).toBe(201)
+  return (await created.json()) as { id: string; token: string }
+}
+
 async function call(path: string, body: object, headers: Record<string, string> = {}) {
   return await sendRaw(gatehouse.url, {
     path,
@@ -180,6 +189,46 @@ test('every operation is called, well and badly', async () => {
   }
 })
 
+test('access tokens call, read, and are refused', async () => {
+  const [rotated, deleted] = [await createToken('rotated'), await createToken('deleted')]
+  const answer = await controlPlaneCall(
+    gatehouse,
+    'POST',
+    `/v1/access-tokens/${rotated.id}/rotate`,
+    { oldEndsInSeconds: 600 },
+  )
+  const { token: current } = (await answer.json()) as { token: string }
+  await control('DELETE', `/v1/access-tokens/${deleted.id}`)
+  Object.assign(tokens, {
+    currentToken: current,
+    oldToken: rotated.token,
+    deletedToken: deleted.token,
+    truncatedToken: current.slice(0, -1),
+  })
+  const messages = [{ role: 'user', content: PLANTED.prompt }]
+  const statuses: number[] = []
+  for (const [name, token] of Object.entries(tokens)) {
+    const authorization = `Bearer ${token}`
+    upstream.answer(repeatEverything(name === 'oldToken' ? 401 : 400))
+    for (const [path, body] of [
+      ['/v1/chat/completions', { model: 'openai', messages }],
+      ['/v1/chat/completions', { model: token, messages }],
+      ['/v1/messages', { model: 'claude', max_tokens: 9, messages }],
+      ['/v1/gates', { id: token }],
+    ] as const) {
+      const { status, head, text } = await call(path, body, { authorization })
+      if (path === '/v1/gates') statuses.push(status)
+      seen.push({ where: `POST ${path} with the ${name}`, text: head + text })
+    }
+    const session = await fetch(`${gatehouse.url}/v1/session`, { headers: { authorization } })
+    seen.push({ where: `the session of the ${name}`, text: await session.text() })
+    await fetch(`${gatehouse.url}/v1/models/${token}?access_token=${token}`)
+  }
+  expect(statuses).toEqual([403, 403, 401, 401])
+  for (const path of ['/v1/access-tokens', `/v1/access-tokens/${rotated.id}`])
+    await control('GET', path)
+})
+
 test('every document, list, export, metric and command is read', async () => {
   const document = (await (await fetch(`${gatehouse.url}/openapi.json`)).json()) as {
     paths: Record<string, Record<string, unknown>>
@@ -203,6 +252,7 @@ test('every document, list, export, metric and command is read', async () => {
     ['provider-keys', 'list', '--json'],
     ['owned-models', 'list', '--json'],
     ['webhooks', 'list', '--json'],
+    ['tokens', 'list', '--json'],
     ['audit', '--json'],
     ['usage'],
     ['logs', '--json'],
@@ -237,6 +287,7 @@ test('planted secrets are in no output, no log and no file', () => {
     ...PLANTED,
     masterKey: MASTER_KEY,
     apiKey: gatehouse.key,
+    ...tokens,
     session: session ?? 'no session',
   }
   const found = seen.flatMap(({ where, text }) =>

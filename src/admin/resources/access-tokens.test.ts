@@ -140,6 +140,33 @@ describe('access tokens', () => {
     expect(await seen(renewed)).toBe(401)
   })
 
+  test('are refused after they expire, and the old text after the grace period', async () => {
+    const seen = async (text: string) => {
+      const response = await send({ url: '/v1/session', headers: as(text) })
+      return response.status === 200 ? 'accepted' : await response.text()
+    }
+    const expiresAt = new Date(current().time.now + 60_000).toISOString()
+    const ending = await createToken({ expiresAt })
+    const { id, token } = await createToken()
+    const rotated = await sendForJson({
+      method: 'POST',
+      url: `${url}/${id}/rotate`,
+      body: { oldEndsInSeconds: 60 },
+    })
+    for (const text of [ending.token, token]) expect(await seen(text)).toBe('accepted')
+    current().time.now += 61_000
+    for (const text of [ending.token, token]) expect(await seen(text)).toContain('has expired')
+    expect(await seen(String(rotated.token))).toBe('accepted')
+  })
+
+  test('reach no gate after all of their gates were deleted', async () => {
+    const { token } = await createToken({ gates: ['demo'] })
+    expect((await send({ method: 'DELETE', url: '/v1/gates/demo' })).status).toBe(204)
+    expect(await sendForJson({ url: '/v1/session', headers: as(token) })).toMatchObject({
+      accessToken: { gates: [] },
+    })
+  })
+
   test('stay what they are when they are read from the store again', async () => {
     const rules = { gates: ['demo'], ipRanges: ['10.0.0.0/8'], concurrentCalls: 3 }
     const { id } = await createToken(rules)

@@ -39,6 +39,7 @@ test('a sentence is not cut at the items of its list or at a paragraph', () => {
   const page = [
     'The command prints:\n\n- the name of the gate\n- its target\n  and its price\n',
     'A short paragraph ends here.\n\n| a table | that is not read |\n\nThe next one begins here.\n',
+    'Run this command first:\n\n```sh\nmake run\n```\n\nAnother paragraph follows the code.\n',
     '- The first item stands alone.\n- So does the second item.\n',
   ].join('\n')
   expect(findProse('a.md', page)).toEqual([
@@ -48,8 +49,10 @@ test('a sentence is not cut at the items of its list or at a paragraph', () => {
     },
     { place: 'a.md:7', text: 'A short paragraph ends here.' },
     { place: 'a.md:11', text: 'The next one begins here.' },
-    { place: 'a.md:13', text: '- The first item stands alone.' },
-    { place: 'a.md:14', text: '- So does the second item.' },
+    { place: 'a.md:13', text: 'Run this command first:' },
+    { place: 'a.md:19', text: 'Another paragraph follows the code.' },
+    { place: 'a.md:21', text: '- The first item stands alone.' },
+    { place: 'a.md:22', text: '- So does the second item.' },
   ])
 })
 

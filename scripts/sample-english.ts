@@ -61,19 +61,23 @@ const NEITHER = /^ *[|#<>]|^Status: /
 export function findProse(file: string, page: string): Drawn[] {
   const blocks: { place: string; text: string }[] = []
   let isOpen = false
-  const prose = page.replace(FENCE, (block) => block.replace(/[^\n]/g, ' '))
+  let isAfterBlank = false
+  const prose = page.replace(FENCE, (block) => `#${block.replace(/[^\n]/g, '')}`)
   prose.split('\n').forEach((line, index) => {
     const last = blocks.at(-1)
     if (line.trim() === '') {
-      isOpen &&= last?.text.endsWith(':') === true
-    } else if (NEITHER.test(line)) {
+      isAfterBlank = true
+      return
+    }
+    if (NEITHER.test(line)) {
       isOpen = false
-    } else if (last !== undefined && isOpen && (!ITEM.test(line) || continuesList(last.text))) {
+    } else if (last !== undefined && isOpen && continues(last.text, line, isAfterBlank)) {
       last.text += ` ${line.trim()}`
     } else {
       blocks.push({ place: `${file}:${index + 1}`, text: line.trim() })
       isOpen = true
     }
+    isAfterBlank = false
   })
   return blocks.flatMap(({ place, text }) =>
     text
@@ -84,9 +88,11 @@ export function findProse(file: string, page: string): Drawn[] {
   )
 }
 
-/** Whether the next item belongs to the sentence that the text ends with. */
-function continuesList(text: string): boolean {
-  return text.endsWith(':') || / (?:[-*]|\d+\.) [^.?!]*[^.?!\s]$/.test(text)
+/** Whether a line goes on with the text before it. */
+function continues(text: string, line: string, isAfterBlank: boolean): boolean {
+  if (!ITEM.test(line)) return !isAfterBlank
+  if (text.endsWith(':')) return true
+  return !isAfterBlank && / (?:[-*]|\d+\.) [^.?!]*[^.?!\s]$/.test(text)
 }
 
 /** The same for the same seed: those with the lowest hashes. */

@@ -3,7 +3,8 @@
 /** The subset of the web's `Headers` that the gateway needs. Names are in lower case. */
 export interface HeaderFields {
   /**
-   * Fields of the same name are joined with `, ` (RFC 9110 §5.3), those of `cookie` with `; ` (RFC
+   * Fields of the same name are joined with `, ` (RFC 9110 §5.3), those of `cookie` with `; `
+   * (RFC 9113 §8.2.3).
    */
   get(name: string): string | null
   has(name: string): boolean

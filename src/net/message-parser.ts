@@ -396,7 +396,8 @@ function listsToken(value: string, token: string): boolean {
 }
 
 /**
- * True when the rest of the line is chunk extensions: `;name`, `;name=token`, `;name="text"` (RFC
+ * True when the rest of the line is chunk extensions: `;name`, `;name=token`, `;name="text"`
+ * (RFC 9112 §7.1.1).
  */
 function isChunkExtension(line: string, from: number): boolean {
   let at = from

@@ -1,7 +1,3 @@
-/**
- * The top level of a request that each dialect accepts before a gate is chosen, and the member that
- * it names in a refusal.
- */
 import { describe, expect, test } from 'bun:test'
 import { anthropicMessages } from './anthropic-messages/index.ts'
 import type { JsonRecord, JsonValue } from './chat-request.ts'
@@ -17,13 +13,12 @@ type Type = 'string' | 'number' | 'boolean' | 'array' | 'object'
 
 interface Accepted {
   readonly dialect: Dialect
-  /** The least that is taken. */
+  /** The smallest accepted request. */
   readonly least: JsonRecord
-  /** The types that a member may have. */
   readonly types: Readonly<Record<string, readonly Type[]>>
-  /** Members that go no further, where unknown ones do not. */
+  /** Members that are removed, in a dialect that removes unknown members. */
   readonly leftOut?: readonly string[]
-  /** Whether `gate_id` may say what `model` says elsewhere. */
+  /** True when `gate_id` may name the gate instead of `model`. */
   readonly hasGateId: boolean
 }
 

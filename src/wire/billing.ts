@@ -1,6 +1,5 @@
 /**
  * Reads the costs that providers report: the cost of a call, and the attempts of several models.
- * Must not know any price.
  */
 import {
   type BilledAttempt,
@@ -40,9 +39,10 @@ export function readReportedCost({
 }
 
 /**
- * With the account's own upstream key, `cost` is the router's fee only, and the upstream charges
- * the rest (https://openrouter.ai/docs/cookbook/administration/usage-accounting). Otherwise `cost`
- * is the total and includes the upstream's.
+ * With the account's own upstream key, `cost` is only the router's fee, and the upstream charges
+ * the
+ * rest (https://openrouter.ai/docs/cookbook/administration/usage-accounting). Otherwise `cost`
+ * is the total.
  */
 function addUpstream(
   usd: number | undefined,
@@ -60,17 +60,16 @@ function toUsd(reported: unknown): number | undefined {
   return isTrue ? Math.abs(reported) : undefined
 }
 
-// Anthropic Messages: `usage.iterations`.
-
 /**
- * Iterations that the provider charges but excludes from its counts; all others are included
+ * Iterations that the provider charges but excludes from its counts
  * (https://platform.claude.com/docs/en/build-with-claude/compaction#understanding-usage and
- * …/agents-and-tools/tool-use/advisor-tool). Advice is another model's, at its own price.
+ * …/agents-and-tools/tool-use/advisor-tool). Advice has another model's price.
  */
 const BESIDE: ReadonlySet<unknown> = new Set(['compaction', 'advisor_message'])
 /**
- * Another model took over: each iteration is charged at its own model's price, and the counts are
- * only those of the last model
+ * Another model took over: each iteration has its own model's price, and the counts are only those
+ * of
+ * the last model
  * (https://platform.claude.com/docs/en/build-with-claude/refusals-and-fallback#billing-and-rate-limits).
  */
 const TAKEN_OVER = 'fallback_message'
@@ -89,7 +88,7 @@ export function withIterations(report: Report, readCounts: (counts: Report) => U
   const attempts = hasTakenOver ? billed : [{ model: undefined, usage: whole }, ...billed]
   const { reasoningTokens } = whole
   const usage = { ...attempts.map((attempt) => attempt.usage).reduce(addUsage), reasoningTokens }
-  // The provider's counts are those of its last turn; a smaller total over all turns is
+  // The provider's counts are those of its last turn, so a smaller total over all turns is
   // implausible.
   if (tokensOf(usage) < tokensOf(whole)) return { ...whole, billing: { isUnsure: true } }
   const isUnsure = isRepriced || (hasTakenOver && mayBillLess(billed))
@@ -119,7 +118,7 @@ function toIteration(iteration: Report, readCounts: (counts: Report) => Usage): 
   }
 }
 
-/** Tokens in the previous model's cache are charged as if they were in this model's cache. */
+/** Tokens in the previous model's cache are charged as cached by this model. */
 function isCreditRedeemed(credit: unknown): boolean {
   return isRecord(credit) && isRecord(credit.status) && credit.status.type === 'redeemed'
 }

@@ -1,6 +1,6 @@
 /**
- * Features requested by a header, and their members: decides which of them a platform that hosts
- * another provider's models supports. Pure.
+ * Decides which requested features and members a platform supports that hosts another provider's
+ * models.
  */
 import type { JsonEdit, JsonMember, JsonObject } from './json-splice.ts'
 import { toLatin1 } from './latin1.ts'
@@ -9,7 +9,7 @@ import { toLatin1 } from './latin1.ts'
 export interface PlatformFeatures {
   /** The models that the rules apply to. */
   readonly models: RegExp
-  /** The supported features, by the caller's name: the platform's name for each. */
+  /** The caller's name of each supported feature → the platform's name. */
   readonly taken: Readonly<Record<string, string>>
   /** Top-level members of the request that the platform refuses. */
   readonly refusedMembers: readonly string[]
@@ -18,7 +18,7 @@ export interface PlatformFeatures {
 export interface BridgedFeatures {
   /** In the platform's names. */
   readonly taken: readonly string[]
-  /** In the caller's names, as are `renamed`. */
+  /** In the caller's names, as in `renamed`. */
   readonly lost: readonly string[]
   readonly renamed: readonly string[]
 }
@@ -46,7 +46,7 @@ const NEUTRAL: Readonly<Record<string, string>> = { speed: 'standard' }
 
 export interface BridgedMembers {
   readonly edits: readonly JsonEdit[]
-  /** Removed members that would have had an effect. */
+  /** Removed members that would have an effect elsewhere. */
   readonly leftOut: readonly string[]
 }
 

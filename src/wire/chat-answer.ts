@@ -1,24 +1,24 @@
-/** A chat answer in the gateway's own terms, complete or as events. Knows no dialect. */
+/** A chat answer in the gateway's own terms, complete or as events. */
 import type { FINISH_REASONS } from '../core/chat-words.ts'
 import type { Usage } from '../core/usage.ts'
 import type { AssistantPart, ImagePart, JsonValue, MediaSource, Seal } from './chat-request.ts'
 
 /**
- * `content_filter` includes a provider's refusal to answer. A malformed answer is a failure and not
- * a reason.
+ * `content_filter` includes a provider's refusal to answer. A malformed answer is a failure, not a
+ * reason.
  */
 export type FinishReason = (typeof FINISH_REASONS)[number]
 
 /**
- * The reason that fits the answer's contents: servers send `stop` with forced calls, and
- * `tool_calls` without a call.
+ * Servers send `stop` with forced calls, and `tool_calls` without a call, so the reason is adapted
+ * to
+ * the answer's contents.
  */
 export function toFittingReason(reason: FinishReason, hasCalls: boolean): FinishReason {
   if (reason === 'stop' && hasCalls) return 'tool_calls'
   return reason === 'tool_calls' && !hasCalls ? 'stop' : reason
 }
 
-/** The answer with reasons that fit its choices. */
 export function withFittingReasons(answer: ChatAnswer): ChatAnswer {
   const { others, ...first } = answer
   return others === undefined ? fit(first) : { ...fit(first), others: others.map(fit) }
@@ -32,37 +32,35 @@ function fit<Choice extends Pick<ChatAnswer, 'content' | 'finishReason'>>(choice
 export type AnswerPart = AssistantPart | ImagePart
 
 export interface ChatAnswer {
-  /** The upstream's own id; undefined when it sends none. */
+  /** The upstream's own id; undefined when the upstream sends no id. */
   readonly id?: string
-  /** The upstream's name of the model, which may be more exact than the requested one. */
+  /** The upstream's name of the model, which may be more exact than the requested name. */
   readonly model?: string
-  /** Seconds since the Unix epoch; undefined when the upstream sends none. */
+  /** Seconds since the Unix epoch; undefined when the upstream sends no time. */
   readonly createdAt?: number
   /** In the order in which the model wrote them. */
   readonly content: readonly AnswerPart[]
   readonly finishReason: FinishReason
-  /** The stop sequence that ended it, if reported. */
+  /** The stop sequence that ended the answer, if reported. */
   readonly stopSequence?: string
-  /** Null when the upstream reported none. */
+  /** Null: unreported. */
   readonly usage: Usage | null
   /** Further answers to the same request, if the caller asked for several (OpenAI's `n`). */
   readonly others?: readonly ChatChoice[]
   /** OpenAI's `choices[0].logprobs`, unchanged. */
   readonly logprobs?: JsonValue
-  /** Parts of the upstream's answer that have no place here (unread.ts); absent: none. */
+  /** Parts of the upstream's answer that have no place here (unread.ts). */
   readonly unread?: readonly string[]
 }
 
-/** One answer of several to the same request. */
 export type ChatChoice = Pick<ChatAnswer, 'content' | 'finishReason' | 'logprobs'>
 
-/** The members that a streamed answer begins with. */
 export type AnswerHead = Pick<ChatAnswer, 'id' | 'model' | 'createdAt'>
 
 /**
- * One step of a streamed answer. Blocks follow in the model's order, and a new one ends the
- * previous one: text and reasoning have no begin event, but each has an `…-end`. Several tool calls
- * may be open at once; `index` counts them from 0 over the whole answer.
+ * One step of a streamed answer. Blocks follow in the model's order. Text and reasoning begin with
+ * their first delta. Several tool calls may be open at once; `index` counts them from 0 over the
+ * whole answer.
  */
 export type ChatEvent =
   | {
@@ -86,7 +84,7 @@ export type ChatEvent =
       readonly seal?: Seal
     }
   | { readonly type: 'tool-call-delta'; readonly index: number; readonly arguments: string }
-  /** The arguments are complete; without any delta they are empty, which means `{}`. */
+  /** The arguments are complete; without any delta they mean `{}`. */
   | { readonly type: 'tool-call-end'; readonly index: number }
   /** A complete image; the previous block has ended. */
   | { readonly type: 'image'; readonly source: MediaSource }

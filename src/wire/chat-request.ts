@@ -1,7 +1,6 @@
 /**
- * A chat request in the gateway's own terms: decoded from a caller's dialect and encoded to an
- * upstream's when the two differ. Knows no dialect; contains every feature that at least two of
- * them share.
+ * A chat request in the gateway's own terms, with every feature that at least two dialects share.
+ * Used when the caller's dialect differs from the upstream's.
  */
 import type { UnnamedToolChoice } from '../core/chat-words.ts'
 
@@ -15,14 +14,15 @@ export type JsonValue =
 export type JsonRecord = { readonly [name: string]: JsonValue }
 
 /**
- * Bytes inside the request, or an address that the upstream fetches. The gateway never fetches one.
+ * Bytes inside the request, or an address that the upstream fetches. The gateway fetches no
+ * address.
  */
 export type MediaSource =
   | { readonly type: 'data'; readonly mediaType: string; readonly base64: string }
   | { readonly type: 'url'; readonly url: string }
 
 /**
- * How long a provider may cache the prompt up to and including this part; undefined: the provider's
+ * How long a provider may cache the prompt up to this part, inclusive. Undefined: the provider's
  * choice.
  */
 export function toUrl(source: MediaSource): string {
@@ -47,7 +47,6 @@ export interface ImagePart {
   readonly cache?: CacheHint
 }
 
-/** A document, such as a PDF. */
 export interface FilePart {
   readonly type: 'file'
   readonly source: MediaSource
@@ -63,8 +62,8 @@ export interface AudioPart {
 }
 
 /**
- * Reasoning that the model needs back unchanged in the next request of a tool loop. `text` is
- * readable; `seal` is signed or encrypted by the provider.
+ * Reasoning that the model needs back unchanged in the next request of a tool loop. The provider
+ * signs or encrypts `seal`.
  */
 export interface ReasoningPart {
   readonly type: 'reasoning'
@@ -72,12 +71,14 @@ export interface ReasoningPart {
   readonly seal?: Seal
   /**
    * UTF-16 units of the turn's text before the part, for dialects that keep text and reasoning
-   * apart. Undefined: none.
+   * apart.
    */
   readonly textBefore?: number
 }
 
-/** A provider's mark on its reasoning, by which it recognises it later. Opaque. */
+/**
+ * A provider's opaque mark on its reasoning, by which the provider recognises the reasoning later.
+ */
 export interface Seal {
   /**
    * `signature`: signs the text beside it. `encrypted`: the reasoning itself; `text` is at most its
@@ -86,10 +87,11 @@ export interface Seal {
   readonly type: 'signature' | 'encrypted'
   readonly value: string
   /**
-   * The origin: only a target of the same origin can read it. Undefined in an answer directly from
-   * its upstream; the inbound codec writes it into the carrier that goes to the client and back
-   * (wire/seal-carrier.ts). A dialect's id stands for a seal that the caller got unchanged from an
-   * upstream of that dialect.
+   * Only a target of the same origin can read the seal. Undefined in an answer from an upstream;
+   * the
+   * inbound codec writes the origin into the client's carrier (wire/seal-carrier.ts). A dialect's
+   * id
+   * stands for a seal that the caller got unchanged from an upstream of that dialect.
    */
   readonly origin?: string
 }
@@ -98,9 +100,7 @@ export interface ToolCallPart {
   readonly type: 'tool-call'
   readonly id: string
   readonly name: string
-  /**
-   * JSON text as the model wrote it; `{}` for none. Not parsed, so that its spelling is preserved.
-   */
+  /** The model's own JSON text, not parsed, so its spelling is preserved; `{}` for no arguments. */
   readonly arguments: string
   /** Some providers seal the call instead of a reasoning part. */
   readonly seal?: Seal
@@ -126,8 +126,8 @@ export interface ToolResult {
 
 export type ChatMessage =
   /**
-   * Instructions, also in the middle of a conversation; targets that only support leading ones move
-   * them to the front.
+   * Instructions, also in the middle of a conversation. For targets that support only leading
+   * instructions, they are moved to the front.
    */
   | { readonly role: 'system'; readonly content: readonly TextPart[] }
   | { readonly role: 'user'; readonly content: readonly UserPart[]; readonly name?: string }
@@ -162,8 +162,8 @@ export type ResponseFormat =
     }
 
 /**
- * How much a model should think. Dialects use a word or a number of tokens; each codec converts the
- * other.
+ * How much a model should think. Dialects use a word or a number of tokens; each codec converts
+ * between them.
  */
 export interface ReasoningOptions {
   /**
@@ -173,8 +173,8 @@ export interface ReasoningOptions {
   readonly effort?: string
   readonly budgetTokens?: number
   /**
-   * `on`: the caller turned thinking on and left the effort to the model. `unsaid`: the caller set
-   * only an effort, which turns nothing on. Undefined: an effort or budget turns it on.
+   * `on`: thinking is on and the model chooses the effort. `unsaid`: the caller set only an effort,
+   * which turns nothing on. Undefined: an effort or a budget turns thinking on.
    */
   readonly thinking?: 'on' | 'unsaid'
   /** Readable thinking: `summarized` or `omitted`. */
@@ -183,8 +183,8 @@ export interface ReasoningOptions {
   readonly summary?: string
 }
 
-/** Every setting is optional; undefined means that the caller did not set it. */
-/** The requested effort as a word, also when a token budget expresses it. */
+/** Undefined settings were not set by the caller. */
+/** The requested effort as a word, also when a token budget expresses the effort. */
 export function effortOf(reasoning: ReasoningOptions | undefined): string | undefined {
   const { effort, budgetTokens } = reasoning ?? {}
   if (effort !== undefined || budgetTokens === undefined) return effort
@@ -218,14 +218,14 @@ export interface ChatRequest extends ChatSettings {
   readonly messages: readonly ChatMessage[]
   readonly stream: boolean
   /**
-   * Fills in `{{name}}` in a gate's instructions; undefined when the caller's dialect has no
-   * variables. @throws GatewayError
+   * Fills in `{{name}}` in a gate's instructions. Undefined: the caller's dialect has no variables.
+   * @throws GatewayError
    */
   readonly renderTemplate?: (template: string) => string
   /**
-   * Unknown top-level members of the caller's body, unchanged. A target of the same family as the
-   * caller's dialect (`family`) gets them unchanged; for every other target they are reported as
-   * ignored.
+   * Unknown top-level members of the caller's body. A target of the same family gets them
+   * unchanged;
+   * for other targets they are reported as ignored.
    */
   readonly extra: JsonRecord
   /** The dialect family of `extra`. */

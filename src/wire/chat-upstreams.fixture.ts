@@ -1,4 +1,4 @@
-/** The dialects that chats are translated to, for tests that run over all of them. */
+/** The dialects that chats are translated to. */
 import { DIALECTS, type DialectId } from '../core/dialects.ts'
 import { upstreamCodecOf } from './dialects.ts'
 

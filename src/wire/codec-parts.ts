@@ -1,4 +1,4 @@
-/** Steps that several dialects' decoders or encoders share. Must not know one of them. */
+/** Steps that several dialects' decoders or encoders share. */
 import { type GatewayError, invalidRequest } from '../core/errors.ts'
 import {
   type CacheHint,
@@ -60,15 +60,15 @@ export function decodeCacheHint(part: At<JsonRecord>): { readonly cache?: CacheH
   return { cache: hint.ttl === '5m' || hint.ttl === '1h' ? { ttl: hint.ttl } : {} }
 }
 
-/** @param what `no audio` */
+/** @param what such as `no audio` */
 export function takesOnly(what: string): GatewayError {
   return invalidRequest(`The target of this gate takes ${what}.`, 'messages', 'unsupported_content')
 }
 
 /**
  * The arguments of a tool call, for upstreams that need an object. Models sometimes write broken
- * JSON, and agents replay it with the tool's error: it is sent as text under a name that tells the
- * model
+ * JSON,
+ * which agents replay: such text is sent under a name that informs the model
  * (https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming).
  */
 export function parseArguments(text: string): JsonRecord {
@@ -78,7 +78,7 @@ export function parseArguments(text: string): JsonRecord {
 const INVALID_JSON = 'INVALID_JSON'
 const NO_ARGUMENTS = new Set(['', 'null'])
 
-/** The tools called in a history, for upstreams that refuse calls of unknown tools. */
+/** For upstreams that refuse calls of unknown tools. */
 export function namesOfCalled(messages: readonly ChatMessage[]): string[] {
   const names = messages.flatMap((message) =>
     message.role === 'assistant'
@@ -88,7 +88,6 @@ export function namesOfCalled(messages: readonly ChatMessage[]): string[] {
   return [...new Set(names)]
 }
 
-/** Tools of which only the name is known. */
 export function toTools(names: readonly string[]): readonly Tool[] {
   return names.map((name) => ({ name }))
 }
@@ -112,7 +111,7 @@ export function noteCaches(parts: readonly object[], ignored: Set<Feature>): voi
   if (parts.some((part) => 'cache' in part && part.cache !== undefined)) ignored.add('cache')
 }
 
-/** For upstreams that cannot be told whether to show thinking. */
+/** For upstreams that have no option for showing thinking. */
 export function noteDisplay(reasoning: ReasoningOptions | undefined, ignored: Set<Feature>): void {
   if (reasoning?.display !== undefined && !ignored.has('reasoning'))
     ignored.add('reasoning.display')
@@ -123,7 +122,7 @@ export function encodeImageUrl({ source, detail }: ImagePart): JsonRecord {
   return { type: 'image_url', image_url: { url: toUrl(source), ...present({ detail }) } }
 }
 
-/** Stop texts of white space alone are refused; undefined when none is left. */
+/** Removes stop texts of white space alone, because upstreams refuse them. */
 export function readableStops(
   { stop }: Pick<ChatRequest, 'stop'>,
   ignored: Set<Feature>,
@@ -134,8 +133,9 @@ export function readableStops(
 }
 
 /**
- * @throws GatewayError `invalid_request` when there are only instructions, because these providers
- * need a user turn
+ * @throws GatewayError `invalid_request` for instructions alone, because these providers need a
+ * user
+ * turn
  */
 export function assertSomebodySpeaks(turns: readonly JsonRecord[]): void {
   if (turns.some(({ role }) => role !== 'system')) return
@@ -149,7 +149,6 @@ export function assertSomebodySpeaks(turns: readonly JsonRecord[]): void {
 /** For a tool without any parameters. */
 export const NO_PARAMETERS: JsonRecord = { type: 'object', properties: {} }
 
-/** @throws GatewayError `invalid_request` where a request without tools demands one */
 export function refuseDemand(choice: ToolChoice | undefined): void {
   if (!demandsTool(choice)) return
   const message = 'The tool choice requires a tool, but the request has no tools.'
@@ -160,7 +159,7 @@ export function demandsTool(choice: ToolChoice | undefined): boolean {
   return choice?.type === 'required' || choice?.type === 'tool'
 }
 
-/** The content as one text, where it is nothing else. */
+/** Content of text alone becomes one text. */
 export function textOrParts(
   parts: readonly UserPart[],
   encodePart: (part: UserPart) => JsonRecord,
@@ -175,7 +174,7 @@ export function encodeInstructions(parts: readonly TextPart[], ignored: Set<Feat
   return { role: 'system', content: parts.map((part) => part.text).join('\n\n') }
 }
 
-/** For upstreams whose results hold text alone. */
+/** For upstreams whose results contain only text. */
 export function encodeTextResult(result: ToolResult, ignored: Set<Feature>): JsonRecord {
   if (result.isError === true) ignored.add('toolResult.isError')
   noteCaches([result, ...result.content], ignored)
@@ -186,7 +185,7 @@ export function textOfResult({ content }: ToolResult): string {
   return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
 }
 
-/** As Chat Completions and its likes have it. */
+/** In the form of Chat Completions and similar formats. */
 export function encodeCall({ id, name, arguments: text }: ToolCallPart): JsonRecord {
   return { id, type: 'function', function: { name, arguments: text } }
 }
@@ -197,7 +196,7 @@ interface Turn {
   readonly blocks: JsonRecord[]
 }
 
-/** Turns that alternate between user and assistant. Results of tools come first in theirs. */
+/** Turns that alternate between user and assistant. A turn's tool results come first. */
 export class AlternatingTurns {
   readonly #turns: Turn[] = []
 

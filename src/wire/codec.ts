@@ -1,7 +1,4 @@
-/**
- * How a dialect is translated: an inbound codec for clients, an upstream codec for upstreams. Both
- * are pure and synchronous; bytes are moved elsewhere. Must not know providers or HTTP servers.
- */
+/** How a dialect is translated: an inbound codec for clients, an upstream codec for upstreams. */
 import type { Cost } from '../core/cost.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { Usage } from '../core/usage.ts'
@@ -16,7 +13,7 @@ export interface Step<In, Out> {
 
 /** Facts for the caller's answer besides the upstream's text. */
 export interface AnswerFacts {
-  /** The call's own id (`call_…`), used when the upstream sent none. */
+  /** The call's own id (`call_…`), used when the upstream sent no id. */
   readonly callId: string
   /** `provider/model`. */
   readonly target: string
@@ -24,15 +21,12 @@ export interface AnswerFacts {
   readonly gateId: string
   /** Milliseconds since the Unix epoch. */
   readonly startedAtMs: number
-  /** The origin of these seals, for their carriers (see chat-request.ts, `Seal`). */
+  /** The origin of these seals, for their carriers (see `Seal` in chat-request.ts). */
   readonly sealOrigin: string
-  /**
-   * The call's outcome so far, for dialects that report it: read once, at the end of the answer.
-   */
+  /** Read once, at the end of the answer, by dialects that report the outcome. */
   readonly outcome?: () => AnswerOutcome
   /**
-   * The cost of the answer, for dialects that report it: called once, at its end. Undefined:
-   * unknown.
+   * Called once, at the end of the answer, by dialects that report the cost. Undefined: unknown.
    */
   readonly priceOf?: (usage: Usage, answeredBy: string | undefined) => Cost | undefined
 }
@@ -40,19 +34,18 @@ export interface AnswerFacts {
 export interface AnswerOutcome {
   /** Milliseconds since the request arrived. */
   readonly latencyMs: number
-  /** Each attempt at an upstream, in order. */
   readonly attempts: readonly {
     /** `provider/model`. */
     readonly target: string
-    /** The status of its answer; null: none arrived. */
+    /** The status of the upstream's answer; null: no answer. */
     readonly status: number | null
     readonly ms: number
   }[]
 }
 
 /**
- * The maximum size of the decoded request: its own size is limited, but filled-in variables are
- * not.
+ * Variables can enlarge a request beyond the limit of its body, so the decoded size has a limit
+ * too.
  */
 export interface DecodeLimits {
   readonly maxTextBytes: number
@@ -65,10 +58,9 @@ export const DECODE_LIMITS: DecodeLimits = { maxTextBytes: 64 * 1024 * 1024 }
 export interface InboundCodec {
   /** The header whose comma-separated values ask for features. */
   readonly featureHeader?: string
-  /** Its answers can contain images; undefined: images are lost, and reported. */
+  /** True when answers can contain images. Otherwise images are lost, and reported. */
   readonly showsImages?: true
   /**
-   * @param body the parsed request
    * @throws GatewayError `invalid_request` naming the field as the caller wrote it
    * (`messages[1].content`)
    */
@@ -82,31 +74,30 @@ export interface InboundCodec {
   nameFeature(feature: Feature): string
 }
 
-/**
- * Takes events, returns text of server-sent events. Nothing written before `end` ends the answer.
- */
+/** Takes events, returns text of server-sent events. Text from `push` never ends the answer. */
 export interface EventEncoder {
   push(event: ChatEvent): string
   /**
-   * The upstream's answer is complete: returns the events that end it, which wait for the ledger.
+   * The upstream's answer is complete: returns the events that end the answer, which wait for the
+   * ledger.
    */
   end(): string
   /** The events that report a broken stream in the client's own dialect. */
   encodeFailure(error: GatewayError): string
 }
 
-/** Facts about the model that a codec needs, all from the provider's data. */
+/** Facts about the model from the provider's data. */
 export interface ModelTraits {
   /**
-   * How the model is asked to think. `effort`: a word; `budget`: a number of tokens; `adaptive`: it
-   * decides itself, with an effort word; `level`: Gemini 3's word; undefined: it cannot think.
+   * `effort`: a word; `budget`: a number of tokens; `adaptive`: the model decides itself, with an
+   * effort word; `level`: Gemini 3's word. Undefined: the model cannot think.
    */
   readonly reasoning?: 'effort' | 'budget' | 'adaptive' | 'level'
-  /** The model always thinks, and it cannot be turned off. */
+  /** True when thinking cannot be turned off. */
   readonly alwaysReasons?: boolean
   /** Members of the request that turn off thinking, if the model needs them. */
   readonly withoutThinking?: JsonRecord
-  /** The lowest word for a `level`; undefined: `LOW`, which every model with levels accepts. */
+  /** The lowest word for a `level`. Undefined: `LOW`, which every model with levels accepts. */
   readonly lowestLevel?: string
   /** Refuses `temperature`, `top_p` and `top_k`. */
   readonly refusesSampling?: boolean
@@ -114,28 +105,30 @@ export interface ModelTraits {
   readonly takesOneSampling?: boolean
   /** Written when the dialect requires a limit and the caller set none. */
   readonly defaultMaxOutputTokens?: number
-  /** False: no tool support; undefined: possible. */
+  /** False: no tool support. Undefined: unknown. */
   readonly tools?: boolean
   /** Accepts only tool-call ids of nine letters and digits. */
   readonly shortToolIds?: boolean
   /** Top-level members that this provider's copy of the dialect refuses. */
   readonly refuses?: readonly string[]
-  /** Only OpenAI's newer name of the output limit works, `max_completion_tokens`. */
+  /** Accepts only OpenAI's newer name of the output limit, `max_completion_tokens`. */
   readonly maxCompletionTokens?: boolean
   /**
-   * The form of fill-in-the-middle prompts; undefined: its server knows it, or the model cannot.
+   * The form of fill-in-the-middle prompts. Undefined: the server knows the form, or the model
+   * cannot
+   * fill in the middle.
    */
   readonly fimTemplate?: FimTemplate
 }
 
-/** How a model that fills in the middle wants its prompt written. */
+/** A model's form of fill-in-the-middle prompts. */
 export interface FimTemplate {
   /** The part that comes first. */
   readonly order: 'prefix-first' | 'suffix-first'
   /** The token before each part, with its white space. */
   readonly prefix: string
   readonly suffix: string
-  /** Before the model's output; empty when the last part ends the prompt. */
+  /** The token before the model's output; empty when the last part ends the prompt. */
   readonly middle: string
   /** Tokens that the model writes at its end, besides the three above. */
   readonly stop: readonly string[]
@@ -144,7 +137,6 @@ export interface FimTemplate {
 export interface EncodeTarget {
   /** Features that the caller asked for by a header, in the target's names. */
   readonly askedFeatures?: readonly string[] | undefined
-  /** Its server refuses `stream_options`. */
   readonly refusesStreamOptions?: boolean | undefined
   /** The model's name at the upstream. */
   readonly model: string
@@ -185,50 +177,49 @@ export type Feature =
   | 'cache'
 
 /**
- * Features that encoders report although nothing was lost, because the request was changed to an
- * equivalent one. Allowed for strict callers.
+ * Encoders report these features although nothing was lost, because the request was changed to an
+ * equivalent request. Allowed for strict callers.
  */
 export const ADAPTED_FEATURES: ReadonlySet<Feature> = new Set<Feature>([
   // A conversation that begins with the assistant gets an opening turn.
   'message.order',
-  // A tool that is required by name is the only one offered.
+  // When a named tool is required, only that tool is offered.
   'tools',
 ])
 
 /** Encodes and decodes a dialect for upstreams. */
 export interface UpstreamCodec {
   readonly form: 'chat'
-  /** The family whose unknown members it takes over (`ChatRequest.extra`). */
+  /** The family whose unknown members the codec forwards (`ChatRequest.extra`). */
   readonly family?: ChatRequest['family']
-  /** Unknown members that it takes over from callers of another family. */
+  /** Unknown members that the codec forwards from callers of another family. */
   readonly takes?: Partial<Record<ChatRequest['family'], readonly string[]>>
   /** @throws GatewayError `invalid_request` when the target cannot express the request at all */
   encodeRequest(request: ChatRequest, target: EncodeTarget): EncodedRequest
   /**
-   * @throws UnreadableAnswerError when it is not an answer in this dialect, or reports a failure
+   * @throws UnreadableAnswerError when the body is not an answer in this dialect, or reports a
+   * failure
    */
   decodeAnswer(body: JsonRecord): ChatAnswer
-  /** Takes bytes, returns events: each dialect has its own stream framing. */
+  /** Takes bytes, because each dialect has its own stream framing. */
   createEventDecoder(): StreamDecoder
-  /** The content type of its streams; undefined: `text/event-stream`. */
+  /** The content type of streams; undefined: `text/event-stream`. */
   readonly streamContentType?: string
 }
 
 export interface StreamDecoder extends Step<Uint8Array, ChatEvent> {
-  /**
-   * Usage that the upstream reported before its usage event, a new object for each report;
-   * undefined: none so far.
-   */
+  /** Usage that the upstream reported before its usage event, a new object for each report. */
   readonly usageSoFar?: Usage | null
   /**
-   * After `end`: whether the upstream reported its answer as complete. Otherwise the stream was cut
-   * off.
+   * Called after `end`: true when the upstream reported its answer as complete. Otherwise the
+   * stream
+   * was cut off.
    */
   isComplete(): boolean
 }
 
 /**
- * The upstream sent no usable answer. The message is shown to the caller and contains no part of a
+ * The upstream sent no usable answer. The caller sees the message, so it contains no part of a
  * prompt or answer.
  */
 export class UnreadableAnswerError extends Error {

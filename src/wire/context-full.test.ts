@@ -1,4 +1,3 @@
-/** How a request that is too long for its model is recognised, and told in each dialect's words. */
 import { describe, expect, test } from 'bun:test'
 import { isContextFull, toContextBody, toContextMessage, toContextStatus } from './context-full.ts'
 import type { UpstreamErrorAnswer } from './upstream-error.ts'
@@ -10,7 +9,7 @@ const LONG = (input: number, limit: number) =>
   `prompt is too long: ${input} tokens > ${limit} maximum`
 const PLAIN = 'prompt is too long: '
 
-/** The table of wordings of an agent that tests itself against each vendor. */
+/** An agent's table of vendors' messages, with tests against each vendor. */
 const PI = 'https://github.com/badlogic/pi-mono/blob/main/packages/ai/src/utils/overflow.ts'
 const CLAUDE_CODE = 'the words that @anthropic-ai/claude-code 2.1.332 looks for'
 /** Recognised since the first version of this file. */
@@ -18,10 +17,10 @@ const EARLIER = 'no page'
 
 interface Wording {
   readonly vendor: string
-  /** Where it was seen. */
+  /** The page or program that shows the message. */
   readonly source: string
   readonly said: string
-  /** The beginning of what a caller of Messages reads, who asked for 32,000 tokens. */
+  /** The beginning of the message that a Messages caller gets after asking for 32,000 tokens. */
   readonly told: string
 }
 
@@ -343,7 +342,10 @@ const WORDINGS: readonly Wording[] = [
   },
 ]
 
-/** What looks like it and is another mistake: https://platform.claude.com/docs/en/api/errors and vendors' own. */
+/**
+ * Similar messages for other mistakes: https://platform.claude.com/docs/en/api/errors and vendors'
+ * own.
+ */
 const OTHERS = [
   'max_tokens: 64000 > 32000, which is the maximum allowed number of output tokens for claude-opus-5',
   'max_tokens is too large: 64000. This model supports at most 16384 completion tokens, whereas you provided 64000.',
@@ -354,7 +356,6 @@ const OTHERS = [
   'Invalid max_tokens value, the valid range of max_tokens is [1, 8192]',
 ]
 
-/** The part of an answer that says why. */
 const saying = (message: string) => ({ message })
 
 describe('a full context', () => {

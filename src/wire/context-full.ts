@@ -1,6 +1,6 @@
 /**
- * Requests that are too long for their model: how providers report it, and how callers of each
- * dialect recognise it. Pure.
+ * Requests that are too long for their model: how providers report them, and how callers of each
+ * dialect recognise them.
  */
 import type { Envelope } from './dialect.ts'
 import type { ErrorWords, UpstreamErrorAnswer } from './upstream-error.ts'
@@ -9,7 +9,8 @@ import type { ErrorWords, UpstreamErrorAnswer } from './upstream-error.ts'
 export const CONTEXT_FULL = 'context_length_exceeded'
 
 /**
- * Anthropic's clients look for it at the beginning of the text; an agent then shortens its
+ * Anthropic's clients look for this text at the beginning of the message; an agent then shortens
+ * its
  * conversation.
  */
 const TOO_LONG = 'prompt is too long'
@@ -60,13 +61,13 @@ const WORDS: readonly string[] = [
   'range of input length should be', // Alibaba
   'prompt exceeds max length', // Zhipu
   'prompt token count of', // Copilot
-  'input token length too long', // these four: no vendor known, Claude Code knows them
+  'input token length too long', // Claude Code knows these four words, of an unknown vendor.
   'tokens in request more than max tokens allowed',
   'maximum context limit',
   'context exceeds your deployment',
 ]
 
-/** No provider writes it after this much text; an error may repeat its input. */
+/** Providers write the words within this much text; later text may repeat the input. */
 const SEARCHED_CHARS = 2_000
 
 export function isContextFull(status: number, { code, type, message }: ErrorWords): boolean {
@@ -81,7 +82,8 @@ export function isContextCode(name: unknown): boolean {
 }
 
 /**
- * The text that callers of an envelope recognise. @param asked the tokens of the refused request
+ * The text that callers of an envelope recognise.
+ * @param asked the tokens of the refused request
  */
 export function toContextMessage(message: string, envelope: Envelope, asked: AskedTokens): string {
   if (envelope !== 'messages' || message.startsWith(TOO_LONG)) return message
@@ -89,20 +91,24 @@ export function toContextMessage(message: string, envelope: Envelope, asked: Ask
   const figures = readContextFigures(message.slice(0, SEARCHED_CHARS).toLowerCase(), asked)
   if (figures === undefined) return `${TOO_LONG}: ${message}`
   const { input, output, limit } = figures
-  // The provider's own words are dropped, because some mean the other case to the same clients.
+  // The same words of a provider can mean another case to clients, so the provider's text is
+  // dropped.
   if (output > 0 && limit - input >= LEAST_ROOM)
     return `${BOTH_TOO_LONG}: ${input} + ${output} > ${limit}`
   const tokens = input > limit ? input : input + output
   return `${TOO_LONG}: ${tokens} tokens > ${limit} maximum (${message})`
 }
 
-/** Anthropic's clients act on either text only with this status; others get the provider's. */
+/**
+ * Anthropic's clients act on the text only with this status; other clients get the provider's
+ * status.
+ */
 export function toContextStatus(status: number, envelope: Envelope): number {
   return envelope === 'messages' ? 400 : status
 }
 
 /**
- * An upstream's own error in the caller's dialect: unchanged if its client would recognise it.
+ * An upstream's own error in the caller's dialect, unchanged if its client would recognise it.
  * @param told the result of `toContextMessage`
  */
 export function toContextBody(
@@ -124,11 +130,9 @@ function encode(json: object): Uint8Array {
   return Buffer.from(JSON.stringify(json))
 }
 
-/** Token counts of the refused request. */
 export interface AskedTokens {
-  /** The gateway's estimate. */
   readonly inputTokens: number
-  /** The output limit. Undefined: none. */
+  /** The output limit. Undefined: no limit. */
   readonly outputTokens: number | undefined
 }
 
@@ -140,7 +144,7 @@ interface ContextFigures {
 }
 
 const N = String.raw`[\d,]{1,20}`
-/** Providers' sentences are shorter; the patterns are only tried on this much text. */
+/** Providers' sentences are shorter, so the patterns are tried only on this much text. */
 const MOST_CHARACTERS = 2_000
 
 function shape(strings: TemplateStringsArray, ...names: readonly string[]): RegExp {
@@ -182,12 +186,15 @@ const INPUTS: readonly RegExp[] = [
 ]
 
 /**
- * Claude Code (2.1) keeps 1,000 tokens free and asks for at least 3,000: with less room only a
+ * Claude Code (2.1) keeps 1,000 tokens free and asks for at least 3,000, so with less room only a
  * shorter conversation helps.
  */
 const LEAST_ROOM = 4_000
 
-/** @param text in lower case. @returns undefined when it has no figures of a known form */
+/**
+ * @param text in lower case
+ * @returns undefined when the text has no figures of a known form
+ */
 function readContextFigures(text: string, asked: AskedTokens): ContextFigures | undefined {
   const read = text.slice(0, MOST_CHARACTERS)
   const ofSum = firstGroups(SUMS, read)
@@ -216,7 +223,7 @@ function readSum(groups: Groups, asked: AskedTokens): ContextFigures {
   const counted = groups.input === undefined ? parts?.input : toNumber(groups.input)
   if (groups.least !== undefined)
     // The server stopped counting. The gateway's higher estimate saves the client many rounds,
-    // unless it would make the client shorten its conversation.
+    // unless the client would shorten its conversation.
     return {
       ...{ limit, output },
       input: Math.max(counted ?? 0, Math.min(asked.inputTokens, limit - LEAST_ROOM)),
@@ -226,7 +233,9 @@ function readSum(groups: Groups, asked: AskedTokens): ContextFigures {
   return { limit, input: total > output ? total - output : asked.inputTokens, output }
 }
 
-/** `30 of text input, 4 of tool input, 9 in the output`; `30 in your prompt; 9 for the completion`. */
+/**
+ * `30 of text input, 4 of tool input, 9 in the output`; `30 in your prompt; 9 for the completion`.
+ */
 function readParts(parts: string): Pick<ContextFigures, 'input' | 'output'> | undefined {
   let input = 0
   let output = 0

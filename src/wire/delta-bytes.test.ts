@@ -46,6 +46,6 @@ test.each([
 
 test('reading costs in proportion to an event’s length, whatever it holds', () => {
   const hostile = `{"delta":{"content":"${'\\'.repeat(200_000)}"${'"delta":['.repeat(20_000)}`
-  // A quadratic reading would take minutes, and end this test by its time.
+  // A quadratic algorithm would take minutes, so the test would time out.
   expect(deltaBytes(hostile)).toBeGreaterThan(0)
 })

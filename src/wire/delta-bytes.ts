@@ -1,7 +1,4 @@
-/**
- * Measures the text in one event of a chat-like stream, or in a complete answer. Must not know
- * dialects: they share the name `delta` and few others.
- */
+/** Measures the text in one event of a chat-like stream, or in a complete answer. */
 import { CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-scan.ts'
 import { toLatin1 } from './latin1.ts'
 
@@ -29,8 +26,7 @@ export function sealedTextBytes(length: number): number {
 
 /**
  * The bytes of all text in the event's deltas: text, thinking and tool arguments. Escapes count as
- * written. Reads only the deltas, and never misreads: inside a string the mark's quotes are
- * escaped.
+ * written. Inside a string the mark's quotes are escaped, so a text cannot contain the mark.
  * @param event one character per byte
  */
 export function deltaBytes(event: string): number {
@@ -40,7 +36,7 @@ export function deltaBytes(event: string): number {
     let at = mark + MARK.length
     let depth = 0
     let isText = true
-    // One JSON value, read once: an upstream may nest as deep as it likes.
+    // An upstream may nest without limit, so the value is read once.
     for (; at < event.length; at++) {
       const code = event.charCodeAt(at)
       if (code === QUOTE) {
@@ -71,7 +67,7 @@ function isName(event: string, after: number): boolean {
   return event.charCodeAt(at) === COLON
 }
 
-/** The end of the string that begins at `start`; the event's end if it has none. */
+/** The end of the string that begins at `start`; the event's end if the string does not end. */
 function closingQuote(event: string, start: number): number {
   for (let at = event.indexOf('"', start); at >= 0; at = event.indexOf('"', at + 1)) {
     let slashes = 0
@@ -84,7 +80,6 @@ function closingQuote(event: string, start: number): number {
 /** The members in which the dialects contain the model's output. */
 const WRITTEN_MEMBERS = ['choices', 'content', 'output', 'reasoning', 'tool_calls']
 
-/** The same for a complete answer. */
 export function answerBytes(answer: Readonly<Record<string, unknown>>): number {
   const delta = WRITTEN_MEMBERS.map((name) => answer[name])
   return deltaBytes(toLatin1(Buffer.from(JSON.stringify({ delta }))))

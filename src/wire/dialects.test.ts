@@ -1,4 +1,3 @@
-/** The registry of dialects: its two tables agree, and calls are translated within a form only. */
 import { describe, expect, test } from 'bun:test'
 import { DIALECTS, type DialectId, INBOUND_DIALECTS } from '../core/dialects.ts'
 import { CALL_ENDPOINTS, translatorFor, upstreamCodecOf } from './dialects.ts'

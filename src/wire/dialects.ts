@@ -1,6 +1,6 @@
 /**
- * The registry of wire formats, with the codecs for callers and upstreams. Other facts are in
- * core/dialects.ts. Must not know providers.
+ * The registry of wire formats, with the codecs for callers and upstreams. core/dialects.ts has the
+ * other facts.
  */
 import {
   DIALECTS,
@@ -64,7 +64,6 @@ const REGISTRY: Registry = {
   infill: { upstream: infillUpstreamCodec },
 }
 
-/** The callers' dialects by path. */
 export const CALL_ENDPOINTS: Readonly<Record<string, Dialect>> = Object.fromEntries(
   INBOUND_DIALECTS.map((id) => [DIALECTS[id].endpoint, REGISTRY[id].inbound]),
 )
@@ -74,7 +73,6 @@ export function upstreamCodecOf(id: DialectId): AnyUpstreamCodec | undefined {
   return REGISTRY[id].upstream
 }
 
-/** Calls in one dialect for an upstream of another. */
 export type Translator = { readonly dialect: DialectId } & (
   | { readonly form: 'chat'; readonly inbound: InboundCodec; readonly upstream: UpstreamCodec }
   | { readonly form: 'fim'; readonly inbound: RelayedDialect; readonly upstream: FimCodec }
@@ -83,7 +81,7 @@ export type Translator = { readonly dialect: DialectId } & (
 
 /**
  * @param id the upstream's dialect
- * @returns undefined when calls in `inbound` cannot be translated to it
+ * @returns undefined when calls in `inbound` cannot be translated to that dialect
  */
 export function translatorFor(inbound: Dialect, id: DialectId): Translator | undefined {
   const upstream = upstreamCodecOf(id)

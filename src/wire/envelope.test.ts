@@ -1,4 +1,3 @@
-/** Every kind of error in both envelopes, and every shape in which upstreams tell theirs. */
 import { describe, expect, test } from 'bun:test'
 import { ERROR_POLICY, type ErrorKind, GatewayError } from '../core/errors.ts'
 import { encodeError } from './envelope.ts'

@@ -1,4 +1,4 @@
-/** The error envelopes of the API. Must not decide statuses or codes: core/errors.ts does. */
+/** The error envelopes of the API. */
 import { ERROR_POLICY, type GatewayError } from '../core/errors.ts'
 import type { Envelope } from './dialect.ts'
 
@@ -9,7 +9,7 @@ export interface NestedError {
   readonly code: string | null
 }
 
-/** Always all four members: OpenAI's schema requires them, possibly null. */
+/** OpenAI's schema requires all four members, some of them nullable. */
 export function toNestedError(error: GatewayError): NestedError {
   return {
     message: error.message,
@@ -28,13 +28,13 @@ function toFlatError(error: GatewayError): Record<string, unknown> {
   }
 }
 
-/** Mistral's parsers need all four of these, `param` and `code` as text or null. */
+/** Mistral's parsers need these four members, with `param` and `code` as text or null. */
 function toAltError(error: GatewayError): Record<string, unknown> {
   const { type, param, code } = toNestedError(error)
   return { ...toFlatError(error), object: 'error', type, param, code }
 }
 
-/** By status (wire.md §3.2); clients of the Messages API distinguish errors by this alone. */
+/** Clients of the Messages API distinguish errors by these types alone. */
 const MESSAGES_TYPES: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',
   401: 'authentication_error',
@@ -50,15 +50,15 @@ const MESSAGES_TYPES: Readonly<Record<number, string>> = {
 function toMessagesError(error: GatewayError): Record<string, unknown> {
   const type =
     MESSAGES_TYPES[error.status] ?? (error.status < 500 ? 'invalid_request_error' : 'api_error')
-  // An upstream's refusal contains its own words, whatever its dialect.
+  // An upstream's refusal contains its own words, in any dialect.
   const details = error.kind === 'invalid_request' &&
     error.details !== undefined && { details: error.details }
   return { type: 'error', error: { type, message: error.message, ...details } }
 }
 
 /**
- * The same as the data of one event: an upstream's own body may span lines, and some clients read
- * line by line.
+ * An upstream's own body may span lines, and some clients read line by line, so the data is one
+ * line.
  */
 export function encodeErrorData(envelope: Envelope, error: GatewayError): string {
   const body = encodeError(envelope, error)
@@ -66,9 +66,7 @@ export function encodeErrorData(envelope: Envelope, error: GatewayError): string
   return typeof body === 'string' ? body : new TextDecoder().decode(body).replaceAll(/[\r\n]/g, ' ')
 }
 
-/**
- * The JSON text of an error answer. An upstream's own body is used when the envelopes are the same.
- */
+/** Returns an upstream's own body when the envelopes are the same. */
 export function encodeError(envelope: Envelope, error: GatewayError): string | Uint8Array {
   if (envelope === 'flat') return JSON.stringify(toFlatError(error))
   if (envelope === 'alt') return JSON.stringify(toAltError(error))

@@ -1,7 +1,8 @@
 /**
- * The codes and words by which vendors name a kind of failure: the account has no credit, the
- * target's model is retired or unknown, or the failure came behind a 200. Vendors report the first
- * two as the caller's mistake. The code or the words decide, never the status alone. Pure.
+ * Recognises failures by vendors' codes and words: no credit, an unknown or retired model, or a
+ * failure behind a 200. Vendors report the first two as the caller's mistake, so the status does
+ * not
+ * decide.
  */
 import type { TargetFault } from '../core/errors.ts'
 import { isContextCode } from './context-full.ts'
@@ -67,11 +68,12 @@ const MODEL_WORDS: readonly string[] = [
   'the api deployment for this resource does not exist', // Azure
 ]
 
-/** An error may repeat its input. */
+/** Later text may repeat the input. */
 const SEARCHED_CHARS = 2_000
 
 /**
- * @param model the target's model: an error about another one concerns the request, which may name
+ * @param model the target's model: an error about another model concerns the request, which may
+ * name
  * further models
  */
 export function readTargetFault(
@@ -95,7 +97,7 @@ export function faultOf(name: string | undefined): TargetFault | undefined {
   return name === undefined ? undefined : FAULTS_BY_CODE.get(name.toLowerCase())
 }
 
-/** Matches whole words at the end, because a longer name may begin like a shorter one. */
+/** Matches whole words at the end, because a longer name may begin like a shorter name. */
 function isSaid(text: string, words: string): boolean {
   const at = text.indexOf(words)
   return at >= 0 && !/^[\w-]|^[.:/][\w-]/.test(text.slice(at + words.length))
@@ -145,7 +147,6 @@ const STATUSES: ReadonlyMap<string, number> = new Map([
 /** Some codes are HTTP statuses, which count if they mean a temporary failure. */
 const PASSING: ReadonlySet<number> = new Set([408, 429, 503, 529])
 
-/** The members of an error that name its kind. */
 export interface FailureNames {
   readonly code?: unknown
   readonly type?: unknown
@@ -153,8 +154,7 @@ export interface FailureNames {
 }
 
 /**
- * The most specific name of a failure's kind, which is rarely the `type` of OpenAI and compatible
- * providers.
+ * The most specific name of a failure's kind. OpenAI and compatible providers rarely use `type`.
  */
 export function kindOfFailure(error: FailureNames): string | undefined {
   const names = [error.code, error.type, error.status].flatMap((name) =>
@@ -167,7 +167,7 @@ export function kindOfFailure(error: FailureNames): string | undefined {
   )
 }
 
-/** @returns undefined: it does not show whether the caller or the upstream is at fault */
+/** Undefined: the kind does not show whether the caller or the upstream is at fault. */
 export function statusOfKind(kind: string | undefined): number | undefined {
   if (kind === undefined) return undefined
   const code = Number(kind)

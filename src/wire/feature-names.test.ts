@@ -1,7 +1,3 @@
-/**
- * Features without effect are named as callers wrote them: each name is a place in a request of
- * their dialect.
- */
 import { describe, expect, test } from 'bun:test'
 import { anthropicInboundCodec } from './anthropic-messages/index.ts'
 import type { ChatRequest, JsonRecord, JsonValue } from './chat-request.ts'
@@ -10,9 +6,7 @@ import { gatehouseChatInboundCodec } from './gatehouse-chat/index.ts'
 import { openaiChatInboundCodec } from './openai-chat/index.ts'
 import { isRecord } from './read-json.ts'
 
-/**
- * Every feature, with how the request says that it has it; undefined where it is no member of one.
- */
+/** Reads each feature from a request; undefined: the feature is not a member of a request. */
 const FEATURES: Readonly<Record<Feature, ((request: ChatRequest) => unknown) | undefined>> = {
   maxOutputTokens: (request) => request.maxOutputTokens,
   temperature: (request) => request.temperature,
@@ -55,9 +49,9 @@ const FEATURES: Readonly<Record<Feature, ((request: ChatRequest) => unknown) | u
 
 interface Spoken {
   readonly codec: InboundCodec
-  /** Says everything that the dialect can say. */
+  /** Uses every feature of the dialect. */
   readonly body: JsonRecord
-  /** The features that its callers cannot request. */
+  /** The features that the dialect's callers cannot request. */
   readonly never: readonly Feature[]
 }
 
@@ -198,7 +192,7 @@ const DIALECTS: Readonly<Record<string, Spoken>> = {
   },
 }
 
-/** Whether a request has such a place: each step a member, or what a part says that it is. */
+/** A step is a member's name or a part's type. */
 function hasPlace(value: JsonValue | undefined, steps: readonly string[]): boolean {
   const [step, ...rest] = steps
   if (step === undefined) return true

@@ -1,4 +1,4 @@
-/** Whole Messages answers to and from the gateway's own terms, and ids of tool calls. */
+/** Encodes and decodes complete Messages answers, and ids of tool calls. */
 import type { Usage } from '../../core/usage.ts'
 import { withIterations } from '../billing.ts'
 import type { AnswerPart, ChatAnswer, FinishReason } from '../chat-answer.ts'
@@ -45,8 +45,8 @@ export function encodeAnthropicAnswer(answer: ChatAnswer, facts: AnswerFacts): J
 }
 
 /**
- * Reorders the parts so that the last text is at the end, because clients take the text of the last
- * block as the result. A seal without text that follows it is moved before it, and records that.
+ * Moves the last text to the end, because clients take the text of the last block as the result. A
+ * seal that followed the text moves before it and records its place.
  */
 function endWithText(parts: readonly AnswerPart[]): readonly AnswerPart[] {
   const end = parts.findLastIndex((part) => !isSealAlone(part)) + 1
@@ -64,7 +64,6 @@ function isSealAlone(part: AnswerPart): boolean {
   return part.type === 'reasoning' && part.text === '' && part.seal !== undefined
 }
 
-/** The members at the beginning of a message, and of the event that opens it. */
 export function encodeHead(
   answer: Pick<ChatAnswer, 'id' | 'model'>,
   facts: AnswerFacts,
@@ -85,8 +84,8 @@ export function toStopReason(reason: FinishReason, stopSequence: string | undefi
 }
 
 /**
- * Input tokens exclude those read from and written to the cache. The SDK's types require every
- * member: unreported is 0.
+ * `input_tokens` excludes tokens read from and written to the cache. The SDK's types require every
+ * member, so unreported counts are 0.
  */
 export function encodeUsage(usage: Usage | null): JsonRecord {
   const cached = usage?.cachedInputTokens ?? 0
@@ -138,7 +137,7 @@ export function encodeReasoning(
     : { type: 'thinking', thinking: text, signature: carried }
 }
 
-/** @param isCut the answer ended at its token limit, so arguments are read as far as they go */
+/** @param isCut the answer ended at its token limit, so arguments are read as far as possible */
 function parseInput(text: string, isCut: boolean): JsonRecord {
   const input = parseRecord(text) ?? (isCut ? parseCutRecord(text) : undefined)
   if (input === undefined)
@@ -147,8 +146,7 @@ function parseInput(text: string, isCut: boolean): JsonRecord {
 }
 
 /**
- * `pause_turn`: the model would continue if asked again. A refusal counts as a stop by a filter
- * (wire.md §3.2).
+ * `pause_turn`: the model would continue if asked again. A refusal counts as a stop by a filter.
  */
 const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
   end_turn: 'stop',
@@ -214,13 +212,12 @@ function decodeBlock(block: JsonRecord): AssistantPart[] {
         },
       ]
     default:
-      return [] // A server's own tools: translated requests never ask for them.
+      return [] // Translated requests never ask for a server's own tools.
   }
 }
 
 const KINDS = new Set(['text', 'thinking', 'redacted_thinking', 'tool_use'])
 
-/** Names of the unread parts of a block. */
 export function unreadOf(block: JsonRecord): string[] {
   const type = textOf(block.type) ?? ''
   if (KINDS.has(type)) return presentIn(block, ['citations'], 'content[].')
@@ -232,7 +229,7 @@ export const readMessagesCounts: UsageReader = (reported) => ({
   ...servedMessage(reported),
 })
 
-/** `input_tokens` excludes tokens read from and written to the cache (wire.md §3.2). */
+/** `input_tokens` excludes tokens read from and written to the cache. */
 function ofMessages(reported: Readonly<Record<string, unknown>>): Usage {
   const hours = partOf(detailOf(reported.cache_creation, 'ephemeral_1h_input_tokens'))
   const minutes = partOf(detailOf(reported.cache_creation, 'ephemeral_5m_input_tokens'))
@@ -259,17 +256,16 @@ function servedMessage({
 }
 
 /**
- * Only letters, digits, `_` and `-` are accepted; other providers' ids contain more. Call and
- * result are changed in the same way.
+ * The format accepts only letters, digits, `_` and `-`, but other providers' ids contain more. Call
+ * and result are changed in the same way.
  */
 export function encodeToolId(id: string): string {
   return id.replace(/[^a-zA-Z0-9_-]/g, '_')
 }
 
 /**
- * The id for the caller. An id that the format would refuse is marked even without a seal, so that
- * it is found when the conversation continues at an upstream of this format, and restored for its
- * origin.
+ * The id for the caller. An id that the format would refuse is marked even without a seal, so the
+ * gateway can restore it when the conversation continues at the id's origin.
  */
 export function writeCallId(id: string, seal: Seal | undefined, origin: string): string {
   const written = writeToolId(id, present({ seal }), origin)

@@ -1,7 +1,3 @@
-/**
- * Token counting: relayed as it is, and where no target counts, an estimate that everything in the
- * request adds to.
- */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { JsonRecord } from '../chat-request.ts'

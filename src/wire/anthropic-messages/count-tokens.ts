@@ -1,7 +1,4 @@
-/**
- * Anthropic's token counting: relayed if the target supports it, otherwise estimated. Must not know
- * providers.
- */
+/** Anthropic's token counting: relayed if the target supports counting, otherwise estimated. */
 
 import type { JsonRecord, UserPart } from '../chat-request.ts'
 import { type AcceptedRequest, noStream, type RelayedDialect } from '../dialect.ts'
@@ -47,8 +44,7 @@ function accept(body: JsonObject): AcceptedRequest {
 const decoder = new TextDecoder()
 
 /**
- * English text and JSON are about four bytes per token with current tokenizers; a high estimate is
- * safer than a low one.
+ * English text and JSON have about four bytes per token; a high estimate is safer than a low one.
  */
 const BYTES_PER_TOKEN = 3.5
 const TOKENS_PER_MESSAGE = 4

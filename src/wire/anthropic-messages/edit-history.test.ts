@@ -1,7 +1,3 @@
-/**
- * Other providers' parts of a conversation are removed before it is relayed, and nothing else is
- * touched.
- */
 import { describe, expect, test } from 'bun:test'
 import { scanJsonObject, spliceJson } from '../json-splice.ts'
 import { markToolId, writeSeal, writeToolId } from '../seal-carrier.ts'

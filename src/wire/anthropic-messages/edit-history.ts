@@ -1,7 +1,8 @@
 /**
  * Before a conversation is relayed, removes what only another provider can read: the gateway's
- * seals in ids of tool calls, and thinking that is sealed by another provider or unsigned. Must not
- * change any other byte of a block that stays.
+ * seals
+ * in ids of tool calls, and thinking that is sealed by another provider or unsigned. Other bytes
+ * stay unchanged.
  */
 import { invalidRequest } from '../../core/errors.ts'
 import type { Seal } from '../chat-request.ts'
@@ -30,13 +31,14 @@ type Reader = Pick<RelayTarget, 'sealOrigin' | 'checksSignatures'>
 const NO_EDITS: HistoryEdits = { edits: [], leftOut: [] }
 
 /**
- * A turn needs inspection if it contains one of the gateway's carriers, or thinking with an empty
- * signature, which clients write in JSON with or without a space.
+ * Marks of turns that need inspection: the gateway's carriers, and thinking with an empty
+ * signature,
+ * which clients write in JSON with or without a space.
  */
 const CARRIER = Buffer.from(MARK)
 const UNSIGNED = [Buffer.from('"signature":""'), Buffer.from('"signature": ""')]
 
-/** More than any conversation has; each costs as much as a thousand relayed bytes. */
+/** More than any conversation has; each mark costs as much as a thousand relayed bytes. */
 const MAX_MARKED = 10_000
 
 /**
@@ -76,7 +78,7 @@ interface Editing {
   marked: number
 }
 
-/** Iterates over the marks; each search begins where the previous one ended. */
+/** Iterates over the marks; each search begins where the previous search ended. */
 class MarkCursor {
   readonly #bytes: Uint8Array
   readonly #marks: readonly Buffer[]
@@ -89,12 +91,12 @@ class MarkCursor {
     this.#places = marks.map(() => -1)
   }
 
-  /** The position of the first mark from `at` on; infinity: none. */
+  /** The position of the first mark from `at` on; infinity: no mark. */
   next(at: number): number {
     if (this.#first >= at) return this.#first
     for (const [index, mark] of this.#marks.entries()) {
       if ((this.#places[index] ?? -1) >= at) continue
-      // Called on the array directly: creating a view would cost more than the search.
+      // Called on the array directly, because creating a view costs more than the search.
       const place = Buffer.prototype.indexOf.call(this.#bytes, mark, at)
       this.#places[index] = place < 0 ? Number.POSITIVE_INFINITY : place
     }
@@ -106,7 +108,7 @@ class MarkCursor {
 type EditElement = (element: JsonObject, editing: Editing) => Uint8Array | undefined
 
 /**
- * The array's text with each marked element processed by `edit`: unchanged, replaced, or removed.
+ * Passes each marked element of the array to `edit`, which returns a replacement or removes it.
  * @returns undefined when all elements are unchanged
  */
 function editElements(
@@ -161,7 +163,7 @@ function editMarked(
 // A leading U+FEFF inside a slice is text, not a byte order mark.
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** Entries that are not objects, or have duplicate keys, are left to the upstream. */
+/** The upstream judges entries that are not objects, or have duplicate keys. */
 function scan(bytes: Uint8Array): JsonObject | undefined {
   try {
     return scanJsonObject(bytes)
@@ -175,7 +177,7 @@ function editMessage(message: JsonObject, editing: Editing): Uint8Array | undefi
   if (content === undefined || message.type(content) !== 'array') return message.bytes
   const blocks = editElements(message, content, editing, editBlock)
   if (blocks === undefined) return message.bytes
-  // An empty turn is refused.
+  // The provider refuses an empty turn, so the turn is removed.
   return blocks === '[]'
     ? undefined
     : spliceJson(message, [{ type: 'replace', member: content, json: blocks }])
@@ -253,7 +255,8 @@ function textOf(object: JsonObject, key: string): string | undefined {
 }
 
 /**
- * Only thinking with a budget requires that each turn of a tool loop begins with it (README.md).
+ * Only thinking with a budget requires that each turn of a tool loop begins with thinking
+ * (README.md).
  */
 function isThinkingOnDemand(body: JsonObject): boolean {
   const member = presentMember(body, 'thinking')

@@ -1,7 +1,3 @@
-/**
- * Anthropic Messages as our clients speak it: what they ask is understood, what they read is what
- * their SDK expects.
- */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { parseEvents } from '../../../test/support/server-sent-events.ts'
@@ -425,7 +421,7 @@ describe('an answer', () => {
           input: { a: 1 },
         },
       ],
-      // More came from the cache than was counted: no less than nothing is left.
+      // The cache count exceeds the input count, so the remaining input is 0 instead of negative.
       usage: { input_tokens: 0, cache_read_input_tokens: 4, output_tokens: 5 },
     })
   })

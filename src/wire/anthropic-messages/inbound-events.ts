@@ -1,7 +1,4 @@
-/**
- * Encodes the gateway's events as a stream of Messages events, in Anthropic's order. Must not know
- * which upstream wrote them.
- */
+/** Encodes the gateway's events as a stream of Messages events, in Anthropic's order. */
 import type { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { ChatEvent } from '../chat-answer.ts'
@@ -20,8 +17,9 @@ export class MessagesEventEncoder implements EventEncoder {
   #open: { readonly type: 'text' | 'reasoning'; readonly index: number } | undefined
   readonly #tools = new Map<number, number>()
   /**
-   * Seals without text that came after a text: they are sent before the next block. A message never
-   * ends with them, because clients take the text of the last block as the result.
+   * Seals without text that came after a text, sent before the next block. A message never ends
+   * with a
+   * seal, because clients take the text of the last block as the result.
    */
   #waiting: Seal[] = []
   #hasText = false
@@ -147,7 +145,7 @@ export class MessagesEventEncoder implements EventEncoder {
     return started + write('content_block_stop', { index })
   }
 
-  /** Ends the open block and writes what waits for the next one. */
+  /** Ends the open block and writes the waiting seals. */
   #beginBlock(): string {
     const closed = this.#closeBlock()
     const seals = this.#waiting

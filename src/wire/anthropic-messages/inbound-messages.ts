@@ -1,5 +1,3 @@
-/** Decodes the turns of a Messages request to the gateway's own terms. Must not know any target. */
-
 import type {
   AssistantPart,
   ChatMessage,
@@ -59,7 +57,7 @@ export function blocksOf(content: At): At<JsonRecord>[] {
   return asList(content).map(asRecord)
 }
 
-/** Tool results are separate messages here, before the user's own text. */
+/** Tool results become separate messages, before the user's own text. */
 function decodeUserTurn(content: At, ignored: NameList): ChatMessage[] {
   const results: ChatMessage[] = []
   const parts: UserPart[] = []
@@ -83,10 +81,7 @@ function decodeResult(block: At<JsonRecord>, ignored: NameList): ChatMessage {
   }
 }
 
-/**
- * A result whose parts are all lost would tell the model that its tool found nothing, so it is
- * refused.
- */
+/** A result whose parts are all lost would read as an empty result, so it is refused. */
 function decodeResultParts(
   blocks: readonly At<JsonRecord>[],
   ignored: NameList,
@@ -129,7 +124,7 @@ function decodeUserBlock(
       return decodeDocument(block, ignored)
     case 'search_result':
       return [decodeSearchResult(block)]
-    // The tool is among the request's, because translations defer no tools.
+    // Translations defer no tools, so the request lists the tool.
     case 'tool_reference':
       return [{ type: 'text', text: asText(member(block, 'tool_name')), ...decodeCacheHint(block) }]
     case 'browser_state':
@@ -163,14 +158,13 @@ function decodeDocument(
   ]
 }
 
-/** A search result as text: source and content. */
 function decodeSearchResult(block: At<JsonRecord>): TextPart {
   const texts = blocksOf(member(block, 'content')).map((part) => decodeText(part).text)
   const lines = [asText(member(block, 'title')), asText(member(block, 'source')), ...texts]
   return { type: 'text', text: lines.join('\n'), ...decodeCacheHint(block) }
 }
 
-/** The provider writes it as text for the model; other providers get JSON. */
+/** Anthropic writes a browser's state as text for the model; other providers get JSON. */
 function writeBrowserState(block: At<JsonRecord>): string {
   const { tabs, state_changes: changes } = block.value
   return JSON.stringify(present({ tabs, state_changes: changes ?? undefined }))
@@ -197,8 +191,8 @@ function decodeSource(at: At): MediaSource {
 }
 
 /**
- * Other addresses have a meaning at providers: a bucket's, for example, is read with the rights of
- * the paying account
+ * Other addresses have a meaning at providers: a bucket's address, for example, is read with the
+ * rights of the paying account
  * (https://docs.cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference#filedata).
  */
 function asHttpAddress(at: At): string {
@@ -207,7 +201,7 @@ function asHttpAddress(at: At): string {
   return text
 }
 
-/** Moves reasoning that was sent before the text it follows back to its place. */
+/** Reasoning that was moved before the text it follows goes back to its place. */
 function toOwnOrder(parts: readonly AssistantPart[]): AssistantPart[] {
   const ordered: AssistantPart[] = []
   let moved: AssistantPart[] = []
@@ -256,7 +250,7 @@ function decodeAssistantBlock(block: At<JsonRecord>, ignored: NameList): Assista
 }
 
 /**
- * The gateway's own seal names its origin; any other came unchanged from an upstream of this
+ * The gateway's own seal names its origin; any other seal came unchanged from an upstream of this
  * dialect.
  */
 function toSeal(text: string | undefined, type: Seal['type']): Seal | undefined {

@@ -1,4 +1,3 @@
-/** The members and blocks of a Messages request, one by one, and the name of each mistake in it. */
 import { describe, expect, test } from 'bun:test'
 import type { JsonRecord, JsonValue } from '../chat-request.ts'
 import { writeSeal, writeToolId } from '../seal-carrier.ts'

@@ -1,4 +1,4 @@
-/** Decodes a Messages request to the gateway's own terms. Must not know any target. */
+/** Decodes a Messages request to the gateway's own terms. */
 
 import type {
   ChatRequest,
@@ -30,10 +30,7 @@ import { NameList, nameUnread } from '../unread.ts'
 import { blocksOf, decodeText, decodeTurns } from './inbound-messages.ts'
 import { MESSAGES_SETTINGS, MESSAGES_SHAPES } from './settings.ts'
 
-/**
- * The members read below, and those that only route; all others are unknown here and kept in
- * `extra`.
- */
+/** Members that this decoder or the routing reads. All other members are kept in `extra`. */
 const READ = new Set([
   ...['gate_id', 'model', 'messages', 'system', 'stream', 'thinking'],
   ...membersOf(MESSAGES_SETTINGS),
@@ -78,9 +75,9 @@ export function decodeAnthropicRequest(body: JsonRecord): ChatRequest {
 const ATTRIBUTION = 'x-anthropic-billing-header:'
 
 /**
- * Claude Code's first block tells its provider which build is calling, and the provider removes it
- * before the model reads it. Because it differs in every request, it would defeat other providers'
- * prompt caches. Text after its one line stays.
+ * Claude Code's first block names the client's build, and Anthropic removes the block before the
+ * model reads it. The block differs in every request and would defeat other providers' prompt
+ * caches, so its first line is removed.
  */
 function splitAttribution(system: TextPart[]): {
   readonly system: readonly TextPart[]
@@ -155,7 +152,8 @@ function decodeThinking(
     }
     case 'adaptive':
       return { thinking: 'on', ...present({ effort, display }) }
-    // One model then thinks only between its calls, instead of not at all.
+    // `between_tools` makes one model think only between its calls, so other models do not think at
+    // all.
     case 'between_tools':
     case 'disabled':
       return { effort: 'none' }

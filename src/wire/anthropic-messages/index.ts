@@ -1,6 +1,5 @@
 /**
  * Anthropic Messages as the gateway serves, relays and translates it. Pitfalls are in README.md.
- * Must not know which providers use it.
  */
 
 import { HOSTED_MEMBERS } from '../../core/chat-words.ts'
@@ -76,8 +75,6 @@ export const anthropicUpstreamCodec: UpstreamCodec = {
   decodeAnswer: decodeAnthropicAnswer,
   createEventDecoder: () => new AnthropicStreamDecoder(),
 }
-
-// Members of a Messages request that make the provider store or run something.
 
 const hostedMembers: HostedMembers = {
   names: HOSTED_MEMBERS,

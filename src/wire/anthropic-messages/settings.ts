@@ -1,4 +1,4 @@
-/** The settings of a Messages request, and how a gate's defaults are written into it. */
+/** The settings of a Messages request, and how a gate's defaults are written into a request. */
 
 import type { GateDefaults } from '../../core/gate.ts'
 import type { RelayTarget } from '../dialect.ts'
@@ -40,7 +40,7 @@ const DOCUMENT_SOURCE = choice('type', {
 const USER_BLOCKS = {
   text: TEXT,
   image: IMAGE,
-  // The title of a document that becomes text is reported by the decoder.
+  // The decoder reports the title of a document that becomes text.
   document: object(['type', 'title'], { source: DOCUMENT_SOURCE, ...CACHED }),
   search_result: object(['type', 'title', 'source'], { content: listOf(TEXT), ...CACHED }),
   tool_reference: object(['type', 'tool_name'], CACHED),
@@ -51,14 +51,13 @@ const TOOL = object(['type', 'name', 'description', 'input_schema', 'strict'], C
 
 export const MESSAGES_SETTINGS = {
   maxOutputTokens: number('max_tokens'),
-  // The maximum of the scale.
   temperature: number('temperature', { most: 1 }),
   topP: number('top_p'),
   topK: number('top_k'),
   stop: list('stop_sequences'),
   tools: own('tools', {
     json: ['array'],
-    // A tool of another type is reported by the decoder.
+    // The decoder reports a tool of another type.
     shape: listOf(choice('type', { custom: TOOL }, TOOL)),
   }),
   toolChoice: own('tool_choice', {
@@ -142,8 +141,8 @@ export function editMessagesDefaults(
 }
 
 /**
- * True when the gate would write a member that the model refuses together with an existing one;
- * `temperature` stays.
+ * True when the model refuses the gate's member together with an existing member; `temperature`
+ * stays.
  */
 function clashes(
   body: JsonObject,
@@ -157,7 +156,7 @@ function clashes(
   return isSaid(temperature, 'temperature') && isSaid(topP, 'top_p')
 }
 
-/** Only adaptive models take the effort as a word; `none` is expressed by omitting it. */
+/** Only adaptive models take the effort as a word; `none` is expressed by omitting the effort. */
 function editEffort(
   editor: DefaultsEditor,
   body: JsonObject,
@@ -182,7 +181,7 @@ function isOn(thinking: unknown): boolean {
   return isRecord(thinking) && thinking.type !== 'disabled'
 }
 
-/** A document contains a file, or content with pictures that do. */
+/** A document contains a file, or content with pictures that contain files. */
 const OF_DOCUMENTS = ['source.file_id', 'source.content.source.file_id']
 
 export const MESSAGES_IDS = new VendorIds({
@@ -211,7 +210,7 @@ export const MESSAGES_IDS = new VendorIds({
     'messages.content.content.state_changes.tab_id',
     'messages.content.content.tabs.tab_id',
     'metadata.user_id',
-    // SDKs send these as headers, which are in no list (header-lists.ts).
+    // SDKs send these as headers, which no list forwards (header-lists.ts).
     'user_profile_id',
     'workspace_id',
   ],

@@ -1,4 +1,4 @@
-/** Observes a relayed stream of Messages events: end, usage, failures. Must not change anything. */
+/** Observes a relayed stream of Messages events: end, usage, failures. */
 
 import { NO_USES, type ToolUses } from '../../core/cost.ts'
 import { GatewayError } from '../../core/errors.ts'
@@ -21,7 +21,7 @@ const MESSAGE_START = 'message_start'
 const BLOCK_START = 'content_block_start'
 
 export class MessagesTap extends SseRelay implements StreamTap {
-  /** The last usage names the model, because another one may have taken over. */
+  /** The last usage names the model, because another model may have taken over. */
   model: string | undefined
   #hasBegun = false
   /** Undefined until the message has started. */
@@ -32,7 +32,7 @@ export class MessagesTap extends SseRelay implements StreamTap {
   /** Set when the message may be a program's turn. */
   #blocks: ProgramBlocks | undefined
   #reportedSearches = 0
-  /** Blocks since the last report: if the client leaves now, they are unreported. */
+  /** Blocks since the last report, which are unreported if the client leaves now. */
   #newSearches = 0
 
   get toolUses(): ToolUses {
@@ -66,7 +66,7 @@ export class MessagesTap extends SseRelay implements StreamTap {
     return { text: shown, isTerminal }
   }
 
-  /** Every stream of this dialect ends with `message_stop`; without it, it was cut. */
+  /** Every complete stream of this dialect contains `message_stop`. */
   isWholeAtEnd(): boolean {
     return false
   }
@@ -76,7 +76,7 @@ export class MessagesTap extends SseRelay implements StreamTap {
     return encodeSseFrame({ event: 'error', data: encodeErrorData('messages', error) })
   }
 
-  /** The same start may be repeated before any other event. */
+  /** True for a repetition of the start, which servers send before any other event. */
   #isSecondStart(frame: SseText): boolean {
     const event = parseRecord(frame.data)
     if (event?.type !== MESSAGE_START) return false

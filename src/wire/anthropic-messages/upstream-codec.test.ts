@@ -1,7 +1,3 @@
-/**
- * Anthropic Messages as an upstream: requests keep their meaning, streams survive every cut,
- * nothing is lost in silence.
- */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { ChatEvent } from '../chat-answer.ts'
@@ -270,7 +266,7 @@ describe('thinking', () => {
     ['adaptive', [sealed, so, sealed, call], ['thinking', 'text', 'thinking', 'tool_use']],
     ['budget', [sealed, so, sealed, call], ['thinking', 'text', 'thinking', 'tool_use']],
     ['adaptive', [so, sealed, call], ['text', 'thinking', 'tool_use']],
-    // With a budget it has to lead its turn.
+    // With a budget, thinking has to lead the turn.
     ['budget', [so, sealed, call], ['thinking', 'text', 'tool_use']],
   ] as const)(
     'keeps its place in the turn of a model that thinks with %s: %j',
@@ -311,7 +307,7 @@ describe('thinking', () => {
       const { body, ignored } = encode({ messages, reasoning }, { reasoning: 'budget' })
       expect(body).not.toHaveProperty('thinking')
       expect(ignored).toContain('reasoning')
-      // A model that decides itself may have called the tool without thinking.
+      // An adaptive model may have called the tool without thinking.
       const adaptive = encode({ messages, reasoning }, { reasoning: 'adaptive' })
       expect(adaptive.body.thinking).toEqual({ type: 'adaptive' })
       expect(adaptive.ignored).not.toContain('reasoning')

@@ -1,4 +1,4 @@
-/** Decodes Anthropic's stream to the gateway's events. Must not know callers. */
+/** Decodes Anthropic's stream to the gateway's events. */
 
 import type { Usage } from '../../core/usage.ts'
 import type { ChatEvent } from '../chat-answer.ts'
@@ -68,7 +68,7 @@ export class AnthropicStreamDecoder extends SseDecoder {
     }
   }
 
-  /** The same start may be repeated before any other event; the first one counts. */
+  /** The same start may be repeated before any other event; the first start counts. */
   #start(message: JsonRecord): readonly ChatEvent[] {
     const id = textOf(message.id)
     if (this.#hasStarted && (this.#hasContent || id !== this.#id)) return this.fail(SECOND_ANSWER)
@@ -82,7 +82,7 @@ export class AnthropicStreamDecoder extends SseDecoder {
     }
     if (typeof message.stop_reason === 'string') this.#stop = message
     const blocks = recordsOf(message.content)
-    // Some servers bring all of a message with its start.
+    // Some servers send the whole message in its start.
     return [
       start,
       ...blocks.flatMap((block, index) => [
@@ -196,10 +196,7 @@ function toFinish({ stop_reason, stop_sequence }: JsonRecord): ChatEvent {
   return { type: 'finish', reason: toFinishReason(stop_reason), ...present({ stopSequence }) }
 }
 
-/**
- * Empty for an empty object, which most servers send before the pieces, and which also means that
- * no piece follows.
- */
+/** Most servers send an empty object before the pieces, so an empty object counts as no input. */
 function wholeInput({ index, input }: Extract<Block, { type: 'tool-call' }>): readonly ChatEvent[] {
   const text = isRecord(input) ? JSON.stringify(input) : (textOf(input) ?? '')
   return text === '' || text === '{}' ? [] : [{ type: 'tool-call-delta', index, arguments: text }]

@@ -1,6 +1,6 @@
 /**
  * Converts messages to Anthropic's turns of blocks: user and assistant alternate, results come
- * first. Pure.
+ * first.
  */
 import { IMAGE_TYPES } from '../../core/chat-words.ts'
 import type {
@@ -25,7 +25,7 @@ interface MessageRules {
   readonly sealOrigin: string
   /** Thinking blocks are sent back only to a thinking model. */
   readonly sendsThinking: boolean
-  /** Models with a thinking budget refuse a turn whose thinking is not first. */
+  /** Models with a thinking budget refuse a turn that begins with something else. */
   readonly thinkingLeads: boolean
   readonly ignored: Set<Feature>
 }
@@ -35,7 +35,7 @@ export function isSendable(part: ReasoningPart, origin: string): boolean {
   return part.seal !== undefined && isReadable(part.seal, 'anthropic-messages', origin)
 }
 
-/** Instructions are moved to the front, because the format accepts them only there. */
+/** The format accepts instructions only at the front, so later instructions are moved there. */
 export function encodeMessages(
   messages: readonly ChatMessage[],
   rules: MessageRules,
@@ -70,7 +70,7 @@ export function encodeMessages(
 function encodeUserPart(part: UserPart, rules: MessageRules): JsonRecord[] {
   switch (part.type) {
     case 'text':
-      // Empty text blocks are refused.
+      // The provider refuses empty text blocks.
       return part.text === '' ? [] : [{ type: 'text', text: part.text, ...encodeCache(part.cache) }]
     case 'image':
       return [encodeImage(part, rules)]
@@ -109,7 +109,7 @@ function encodeCache(cache: CacheHint | undefined): JsonRecord {
   return cache === undefined ? {} : { cache_control: { type: 'ephemeral', ...cache } }
 }
 
-/** In the model's own order. */
+/** Keeps the model's own order. */
 function encodeAssistantParts(parts: readonly AssistantPart[], rules: MessageRules): JsonRecord[] {
   const blocks: JsonRecord[] = []
   for (const part of parts) {

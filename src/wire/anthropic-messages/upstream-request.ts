@@ -1,6 +1,7 @@
 /**
- * Our requests as Anthropic Messages, and the plan whether and how a model thinks. The format's
- * traps, with their causes, are in README.md. It must not know callers.
+ * Encodes requests as Anthropic Messages and plans how the model thinks. Pitfalls, with their
+ * causes,
+ * are in README.md.
  */
 
 import {
@@ -25,10 +26,7 @@ import { encodeSettings, type SettingName } from '../settings.ts'
 import { EFFORTS, MESSAGES_SETTINGS } from './settings.ts'
 import { encodeMessages, isSendable } from './upstream-messages.ts'
 
-/**
- * `max_tokens` is required; when neither caller nor provider data set it, this is what every
- * current model supports.
- */
+/** `max_tokens` is required, so this default is a value that every current model supports. */
 const DEFAULT_MAX_TOKENS = 4096
 
 /** @throws GatewayError `invalid_request` for requests that the format cannot express at all */
@@ -51,8 +49,8 @@ export function encodeAnthropicRequest(request: ChatRequest, target: EncodeTarge
     ignored,
   })
   assertSomebodySpeaks(messages)
-  // A history with calls is refused without tools, so the called ones are offered with
-  // `tool_choice: none`.
+  // The provider refuses a history with calls but without tools, so the called tools are offered
+  // with `tool_choice: none`.
   const isWithout = request.tools === undefined || request.tools.length === 0
   const called = isWithout ? toTools(namesOfCalled(request.messages)) : []
   const outputConfig = { ...thinking.outputConfig, ...encodeFormat(request, ignored) }
@@ -129,7 +127,7 @@ function encodeFormat({ responseFormat }: ChatRequest, ignored: Set<Feature>): J
   if (responseFormat === undefined || responseFormat.type === 'text') return {}
   if (responseFormat.type === 'json-schema')
     return { format: { type: 'json_schema', schema: responseFormat.schema } }
-  // There is no JSON mode without a schema.
+  // The format has no JSON mode without a schema.
   ignored.add('responseFormat')
   return {}
 }
@@ -137,8 +135,9 @@ function encodeFormat({ responseFormat }: ChatRequest, ignored: Set<Feature>): J
 interface ThinkingPlan {
   readonly isOn: boolean
   /**
-   * The target's own thinking is sent back: an adaptive model thinks in the middle of a loop even
-   * if this request does not ask for it.
+   * True when the target's own thinking is sent back: an adaptive model thinks in the middle of a
+   * loop
+   * even if this request does not ask for thinking.
    */
   readonly sendsThinking: boolean
   /** The body's `thinking`; undefined: the model's default. */
@@ -197,8 +196,8 @@ export function planThinking(
       outputConfig,
     }
   }
-  // In the middle of a tool loop the earlier thinking must be sent back, or the request is refused.
-  // A required tool and a budget exclude each other.
+  // In a tool loop, the request needs the earlier thinking, and a required tool excludes a budget,
+  // so thinking is turned off.
   if (thinking === 'unsaid' || demandsTool(request.toolChoice)) return giveUp()
   if (lacksThinking(request.messages, target.sealOrigin)) return giveUp()
   const wanted = reasoning.budgetTokens ?? BUDGETS[effort ?? 'medium']
@@ -222,10 +221,7 @@ function turnOff({ traits }: EncodeTarget, ignored: Set<Feature>): JsonRecord | 
   return isRecord(member) ? member : undefined
 }
 
-/**
- * True when the turn being continued called tools without thinking that this target would
- * recognise.
- */
+/** True when the turn being continued called tools without thinking of this target. */
 function lacksThinking(messages: readonly ChatMessage[], origin: string): boolean {
   const lastUser = messages.findLastIndex((message) => message.role === 'user')
   return messages

@@ -1,4 +1,4 @@
-/** Decodes a complete Converse answer to the gateway's own terms. Must not know callers. */
+/** Decodes a complete Converse answer to the gateway's own terms. */
 
 import type { ChatAnswer, FinishReason } from '../chat-answer.ts'
 import type { AssistantPart, JsonRecord, JsonValue, Seal } from '../chat-request.ts'
@@ -27,8 +27,9 @@ const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
 }
 
 /**
- * @throws UnreadableAnswerError for every other reason (`malformed_tool_use` …), because the text
- * of such an answer would look complete
+ * @throws UnreadableAnswerError for other reasons (`malformed_tool_use` …), because the text of
+ * such an
+ * answer would look complete
  */
 export function toFinishReason(stopReason: JsonValue | undefined): FinishReason {
   if (typeof stopReason !== 'string') return 'stop'
@@ -37,7 +38,7 @@ export function toFinishReason(stopReason: JsonValue | undefined): FinishReason 
   return reason
 }
 
-/** The model's own fields, from a complete answer or a stream's last event. */
+/** @param fields the model's own fields, from a complete answer or a stream's last event */
 export function stopSequenceOf(fields: JsonValue | undefined): string | undefined {
   if (!isRecord(fields)) return undefined
   const { delta } = fields
@@ -75,8 +76,7 @@ export function decodeBedrockAnswer(body: JsonRecord): ChatAnswer {
 function decodeBlock(block: JsonRecord): AssistantPart[] {
   if (typeof block.text === 'string') return [{ type: 'text', text: block.text }]
   if (isRecord(block.reasoningContent)) return decodeReasoning(block.reasoningContent)
-  // Images, audio, citations: translated requests do not ask for them, so they are reported as
-  // unread.
+  // Translated requests do not ask for images, audio or citations, so these are reported as unread.
   if (!isRecord(block.toolUse)) return []
   const { toolUseId, name, input } = block.toolUse
   return [
@@ -91,7 +91,6 @@ function decodeBlock(block: JsonRecord): AssistantPart[] {
 
 const READ = new Set(['text', 'reasoningContent', 'toolUse'])
 
-/** Names of the unread parts of a block, or of a piece of one. */
 export function unreadOf(block: JsonRecord): string[] {
   return unreadIn(block, READ, 'content[]')
 }
@@ -104,7 +103,7 @@ function decodeReasoning({ reasoningText, redactedContent }: JsonRecord): Assist
   return [{ type: 'reasoning', text: textOf(reasoningText.text) ?? '', ...present({ seal }) }]
 }
 
-/** `inputTokens` excludes tokens read from and written to the cache (wire.md §3.4). */
+/** `inputTokens` excludes tokens read from and written to the cache. */
 export const readBedrockCounts: UsageReader = (reported) => {
   const written = writtenOf(reported.cacheWriteInputTokens, sumDetails(reported.cacheDetails))
   return {

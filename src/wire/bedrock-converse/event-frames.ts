@@ -1,13 +1,12 @@
 /**
  * AWS's binary event stream: splits bytes into frames, and decodes a frame
  * (https://docs.aws.amazon.com/transcribe/latest/dg/streaming-setting-up.html#streaming-event-stream).
- * Must not know an event's meaning.
  */
 import type { EventStreamCodec, Message } from '@smithy/eventstream-codec'
 import type { JsonRecord } from '../chat-request.ts'
 import { parseRecord, present, textOf } from '../read-json.ts'
 
-/** The bytes are not a complete stream of this kind. The message is shown to the caller. */
+/** The caller sees the message. */
 export class DamagedStreamError extends Error {
   override readonly name = 'DamagedStreamError'
 }
@@ -29,8 +28,7 @@ export class FrameCutter {
   }
 
   /**
-   * The frames that end in this chunk; views of it if they are entirely inside it, which is nearly
-   * always.
+   * The frames that end in this chunk; a frame that is entirely inside the chunk is a view.
    * @throws DamagedStreamError after yielding the frames before the damage
    */
   *cut(chunk: Uint8Array): Generator<Uint8Array> {
@@ -113,10 +111,7 @@ export function readFrame(frame: Uint8Array): StreamMessage {
 
 let codec: EventStreamCodec | undefined
 
-/**
- * Loaded with the first stream: it takes 25 ms and 16 MB, which gateways without such a target do
- * not need.
- */
+/** Loading the codec takes 25 ms and 16 MB, so gateways without such a target do not load it. */
 function loadCodec(): EventStreamCodec {
   if (codec === undefined) {
     const library =

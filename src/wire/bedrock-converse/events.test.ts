@@ -1,4 +1,3 @@
-/** Bedrock's answers: streams survive every cut and every damage, nothing of an answer is lost. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { awsEvent, awsException, awsFrame } from '../../../test/support/aws-event-stream.ts'
@@ -73,7 +72,7 @@ function decode(...pieces: readonly Uint8Array[]) {
   return { events, isComplete: decoder.isComplete() }
 }
 
-/** The same however it is cut into pieces. */
+/** Expects the same events for every cut of the bytes. */
 function decodeEveryWay(bytes: Uint8Array) {
   const whole = decode(bytes)
   for (let cut = 1; cut < bytes.length; cut += 1)

@@ -1,4 +1,4 @@
-/** Decodes Bedrock's event stream to the gateway's events. Must not know callers. */
+/** Decodes Bedrock's event stream to the gateway's events. */
 
 import type { ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord, JsonValue, Seal } from '../chat-request.ts'
@@ -49,10 +49,7 @@ export class BedrockStreamDecoder implements StreamDecoder {
     return events
   }
 
-  /**
-   * An upstream that reports no usage finishes with the end of the stream, unless that is in the
-   * middle of an event.
-   */
+  /** Without reported usage, the end of the stream completes the answer, unless an event is cut. */
   end(): readonly ChatEvent[] {
     return this.#cutter.hasUnfinished ? [] : this.#complete()
   }
@@ -85,7 +82,7 @@ export class BedrockStreamDecoder implements StreamDecoder {
     }
   }
 
-  /** Neither id nor model is sent, and some models omit `messageStart`. */
+  /** The upstream sends no id and no model, and some models omit `messageStart`. */
   #start(): readonly ChatEvent[] {
     if (this.#hasStarted) return []
     this.#hasStarted = true
@@ -175,7 +172,7 @@ export class BedrockStreamDecoder implements StreamDecoder {
   }
 }
 
-/** Base64 pieces concatenate as decoded bytes. */
+/** Base64 pieces are decoded before they are joined. */
 function encryptedSeal(pieces: readonly string[]): Seal | undefined {
   const [only] = pieces
   if (only === undefined) return undefined

@@ -1,6 +1,4 @@
-/**
- * Amazon Bedrock's Converse, as used with upstreams. Pitfalls, with their causes, are in README.md.
- */
+/** Amazon Bedrock's Converse, for upstreams. Pitfalls, with their causes, are in README.md. */
 
 import type { UpstreamCodec } from '../codec.ts'
 import { decodeBedrockAnswer } from './answer.ts'

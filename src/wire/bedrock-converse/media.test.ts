@@ -1,4 +1,3 @@
-/** Images, documents and sound that are sent to Bedrock, and those that cannot be. */
 import { describe, expect, test } from 'bun:test'
 import type { ChatMessage, ChatRequest, JsonRecord, UserPart } from '../chat-request.ts'
 import { bedrockUpstreamCodec } from './index.ts'
@@ -52,7 +51,7 @@ describe('media', () => {
     })
     const [turn] = body.messages as readonly { content: readonly { document?: JsonRecord }[] }[]
     const [text, ...documents] = turn?.content ?? []
-    // Documents alone are refused.
+    // The API refuses documents without text.
     expect(text).toEqual({ text: '.' } as never)
     expect(documents.map(({ document }) => [document?.format, document?.name])).toEqual([
       ['pdf', 'Bericht f-r Ulm-[1] (neu)-pdf'],

@@ -1,6 +1,6 @@
 /**
  * Converts messages to Converse's turns of blocks: user and assistant alternate, results come
- * first. Pure.
+ * first.
  */
 import { createHash } from 'node:crypto'
 import { isSendable } from '../anthropic-messages/upstream-messages.ts'
@@ -31,7 +31,7 @@ interface Writing extends MessageRules {
   readonly names: DocumentNames
 }
 
-/** Instructions are moved to the front, because the format accepts them only there. */
+/** The format accepts instructions only at the front, so later instructions are moved there. */
 export function encodeMessages(
   messages: readonly ChatMessage[],
   rules: MessageRules,
@@ -62,7 +62,7 @@ export function encodeMessages(
   return { system, messages: turns.encode() }
 }
 
-/** A document without text is refused, and so is blank text. */
+/** The API refuses a document without text, and blank text. */
 function withText(blocks: JsonRecord[]): JsonRecord[] {
   const hasDocument = blocks.some((block) => 'document' in block)
   return hasDocument && !blocks.some((block) => 'text' in block)
@@ -102,12 +102,12 @@ function encodeContent(
   }
 }
 
-/** Blank text is refused. */
+/** The API refuses blank text. */
 function encodeText(text: string): JsonRecord[] {
   return /\S/.test(text) ? [{ text }] : []
 }
 
-/** In the model's own order. */
+/** Keeps the model's own order. */
 function encodeAssistantParts(parts: readonly AssistantPart[], writing: Writing): JsonRecord[] {
   const { target, sendsReasoning, ignored } = writing
   const blocks: JsonRecord[] = []
@@ -162,7 +162,7 @@ function encodeResult(result: ToolResult, writing: Writing): JsonRecord[] {
 const MAX_TOOL_ID_LENGTH = 64
 
 /**
- * Only letters, digits, `_` and `-` are accepted, at most 64; some models accept nine letters and
+ * The API accepts letters, digits, `_` and `-`, at most 64; some models accept nine letters and
  * digits. Call and result are changed in the same way.
  */
 function encodeToolId(id: string, { traits }: EncodeTarget): string {
@@ -171,7 +171,6 @@ function encodeToolId(id: string, { traits }: EncodeTarget): string {
   return cleaned.length <= MAX_TOOL_ID_LENGTH ? cleaned : digest(id)
 }
 
-/** 64 hexadecimal digits. */
 function digest(id: string): string {
   return createHash('sha256').update(id).digest('hex')
 }
@@ -207,7 +206,7 @@ const AUDIO_FORMATS = new Set([
   'webm',
 ])
 
-/** @throws GatewayError `invalid_request`, as do all of the below */
+/** @throws GatewayError `invalid_request`, as do the functions below */
 function encodeImage({ source }: ImagePart): JsonRecord {
   return { image: encodeSource(source, IMAGE_FORMATS, 'jpeg, png, gif or webp') }
 }
@@ -242,7 +241,7 @@ function encodeSource(
 
 const MAX_NAME_LENGTH = 200
 
-/** Names documents in the API's alphabet, without duplicates, which are refused. */
+/** Names documents in the API's alphabet. The API refuses duplicate names. */
 class DocumentNames {
   readonly #taken = new Set<string>()
 

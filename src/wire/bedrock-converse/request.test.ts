@@ -1,7 +1,3 @@
-/**
- * Bedrock's Converse as an upstream: requests keep their meaning, and nothing of them is lost in
- * silence.
- */
 import { describe, expect, test } from 'bun:test'
 import type {
   AssistantPart,

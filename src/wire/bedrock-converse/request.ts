@@ -1,7 +1,4 @@
-/**
- * Encodes requests as Bedrock's Converse. Pitfalls, with their causes, are in README.md. Must not
- * know callers.
- */
+/** Encodes requests as Bedrock's Converse. Pitfalls, with their causes, are in README.md. */
 import { planThinking, refusedSampling } from '../anthropic-messages/upstream-request.ts'
 import {
   type ChatRequest,
@@ -55,10 +52,10 @@ export function encodeBedrockRequest(request: ChatRequest, target: EncodeTarget)
   }
 }
 
-/** Inserted when a conversation lacks its first question; blank text is refused. */
+/** Inserted when a conversation lacks its first question; the API refuses blank text. */
 const OPENING: JsonRecord = { role: 'user', content: [{ text: '.' }] }
 
-/** A conversation that begins with the assistant is refused. */
+/** The API refuses a conversation that begins with the assistant. */
 function beginWithUser(
   messages: readonly JsonRecord[],
   ignored: Set<Feature>,
@@ -86,7 +83,7 @@ const EFFORTS: Readonly<Record<string, string>> = {
   max: 'high',
 }
 
-/** Models with a budget, and adaptive ones, take the same members as at their own provider. */
+/** Models with a budget, and adaptive models, take the same members as at their own provider. */
 function planReasoning(
   request: ChatRequest,
   target: EncodeTarget,
@@ -133,7 +130,7 @@ function encodeInference(
   }
 }
 
-/** Required when the history has calls; `none` can only be expressed by offering no tools. */
+/** A history with calls requires tools; `none` can be expressed only by offering no tools. */
 function encodeTools(
   { tools = [], toolChoice, messages }: ChatRequest,
   rules: MessageRules,
@@ -181,7 +178,7 @@ function encodeToolChoice(choice: ChatRequest['toolChoice']): JsonRecord {
   }
 }
 
-/** A schema is sent as text; there is no JSON mode without one. */
+/** A schema is sent as text; the format has no JSON mode without a schema. */
 function encodeFormat(
   format: ResponseFormat | undefined,
   target: EncodeTarget,

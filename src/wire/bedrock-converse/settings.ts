@@ -7,7 +7,6 @@ import { number, own, type Settings } from '../settings.ts'
 export const BEDROCK_SETTINGS = {
   maxOutputTokens: own('inferenceConfig.maxTokens'),
   stop: own('inferenceConfig.stopSequences'),
-  // The maximum of the scale is 1.
   temperature: number('inferenceConfig.temperature', { most: 1 }),
   topP: number('inferenceConfig.topP'),
   tools: own('toolConfig.tools'),

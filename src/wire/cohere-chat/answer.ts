@@ -1,6 +1,5 @@
 /**
  * Decodes a complete Cohere answer to the gateway's own terms, with the parts that streams share.
- * Must not know callers.
  */
 
 import type { Usage } from '../../core/usage.ts'
@@ -67,14 +66,14 @@ export function readCall(call: JsonRecord): {
 } {
   const made = recordOf(call.function)
   return {
-    // Clients refer to the call by it.
+    // Clients refer to the call by its id, so a missing id is replaced.
     id: textOf(call.id) || `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`,
     name: textOf(made.name) ?? '',
     argumentsText: textOf(made.arguments) ?? '',
   }
 }
 
-/** Reasons that mean that there is no answer; otherwise it would look like a normal end. */
+/** Reasons that mean that the answer failed. */
 export function isFailure(reason: string): boolean {
   return reason === 'ERROR' || reason === 'TIMEOUT'
 }
@@ -86,8 +85,7 @@ export function toFinishReason(reason: string, hasCalls: boolean): FinishReason 
 }
 
 /**
- * The same as OpenAI's. An item may contain several tokens; the probability of its text is then
- * their product.
+ * The same as OpenAI's. An item may contain several tokens; its probability is then their product.
  */
 export function toLogprobs(items: JsonValue | undefined): JsonValue | undefined {
   if (!Array.isArray(items)) return undefined
@@ -101,7 +99,7 @@ export function toLogprobs(items: JsonValue | undefined): JsonValue | undefined 
   return { content, refusal: null }
 }
 
-/** `thinking`: an item of the content; `tool_plan`: the model's plan for the calls beside it. */
+/** `thinking`: an item of the content. `tool_plan`: the model's plan for the calls beside it. */
 export type ReasoningPlace = 'thinking' | 'tool_plan'
 
 export function sealPlace(place: ReasoningPlace): Seal {

@@ -1,4 +1,3 @@
-/** Cohere's answers: streams survive every cut, failures are no ends. */
 import { describe, expect, test } from 'bun:test'
 import type { ChatEvent } from '../chat-answer.ts'
 import { cohereUpstreamCodec } from './index.ts'

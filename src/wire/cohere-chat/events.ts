@@ -1,4 +1,4 @@
-/** Decodes Cohere's stream to the gateway's events. Must not know callers. */
+/** Decodes Cohere's stream to the gateway's events. */
 
 import type { ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord, JsonValue } from '../chat-request.ts'
@@ -19,7 +19,7 @@ import {
 
 interface Call {
   readonly index: number
-  /** Arguments that may still become `null`, which means none; undefined once they cannot. */
+  /** Arguments that may still become `null`, which means no arguments. Undefined afterwards. */
   held: string | undefined
   isOpen: boolean
 }
@@ -87,7 +87,7 @@ export class CohereStreamDecoder extends SseDecoder {
     return events
   }
 
-  /** A plan has no end event; the next event ends it. */
+  /** A plan has no end event, so the next event ends it. */
   #close(): readonly ChatEvent[] {
     const open = this.#open
     this.#open = undefined
@@ -160,7 +160,6 @@ function indexOf(event: JsonRecord): number {
   return typeof event.index === 'number' ? event.index : 0
 }
 
-/** The single call in an event. */
 function recordIn(calls: JsonValue | undefined): JsonRecord {
   const call = Array.isArray(calls) ? calls[0] : calls
   return recordOf(call)

@@ -1,6 +1,5 @@
 /**
- * Cohere's chat (`POST /v2/chat`), as used with upstreams. Pitfalls, with their causes, are in
- * README.md.
+ * Cohere's chat (`POST /v2/chat`), for upstreams. Pitfalls, with their causes, are in README.md.
  */
 import type { UpstreamCodec } from '../codec.ts'
 import { decodeCohereAnswer } from './answer.ts'

@@ -1,4 +1,3 @@
-/** Requests to Cohere keep their meaning; nothing is lost in silence. */
 import { describe, expect, test } from 'bun:test'
 import type { AssistantPart, ChatMessage, ChatRequest, Seal } from '../chat-request.ts'
 import type { EncodeTarget, ModelTraits } from '../codec.ts'
@@ -185,7 +184,7 @@ describe('a request', () => {
     [{ type: 'auto' }, { tools: [F, G] }, []],
     [{ type: 'none' }, { tools: [F, G], tool_choice: 'NONE' }, []],
     [{ type: 'required' }, { tools: [F, G], tool_choice: 'REQUIRED' }, []],
-    // A tool cannot be required by its name: it is the only one offered, and that is named.
+    // The provider cannot require a tool by name, so only the required tool is offered.
     [{ type: 'tool', name: 'g' }, { tools: [G], tool_choice: 'REQUIRED' }, ['tools']],
   ] as const)('chooses tools: %j', (toolChoice, expected, expectedIgnored) => {
     const { body, ignored } = encode({ tools, toolChoice })

@@ -1,7 +1,4 @@
-/**
- * Encodes requests as Cohere's chat. Pitfalls, with their causes, are in README.md. Must not know
- * callers.
- */
+/** Encodes requests as Cohere's chat. Pitfalls, with their causes, are in README.md. */
 import { invalidRequest } from '../../core/errors.ts'
 import type {
   AssistantPart,
@@ -48,14 +45,14 @@ export function encodeCohereRequest(request: ChatRequest, target: EncodeTarget):
         thinking: encodeThinking(request, target, ignored),
       }),
       ...encodeTools(request, ignored),
-      // Omitted when false, which is its default.
+      // Omitted when false, the provider's default.
       ...(request.stream ? { stream: true } : {}),
     } as JsonRecord,
     ignored: [...ignored],
   }
 }
 
-/** A response format together with tools is refused. */
+/** The provider refuses a response format together with tools. */
 function encodeFormat(
   { responseFormat, tools }: ChatRequest,
   ignored: Set<Feature>,
@@ -71,7 +68,7 @@ function encodeFormat(
   }
 }
 
-/** Effort words that mean a budget; higher ones mean no limit. */
+/** Effort words that mean a budget; higher words mean no limit. */
 const BUDGETS: Readonly<Record<string, number | undefined>> = {
   minimal: 512,
   low: 1024,
@@ -81,7 +78,7 @@ const BUDGETS: Readonly<Record<string, number | undefined>> = {
   max: undefined,
 }
 
-/** A thinking model thinks unless told otherwise, and always shows it. */
+/** A thinking model thinks unless the request disables thinking, and always shows it. */
 function encodeThinking(
   { reasoning }: ChatRequest,
   { traits }: EncodeTarget,
@@ -103,7 +100,7 @@ function encodeThinking(
   return { type: 'enabled', ...present({ token_budget: BUDGETS[effort] }) } as JsonRecord
 }
 
-/** A tool can be required but not by name, so it is the only one offered. */
+/** The provider cannot require a tool by name, so only the required tool is offered. */
 function encodeTools(request: ChatRequest, ignored: Set<Feature>): JsonRecord {
   const { toolChoice, tools } = request
   const isDemanded = demandsTool(toolChoice)
@@ -117,7 +114,7 @@ function encodeTools(request: ChatRequest, ignored: Set<Feature>): JsonRecord {
   if (offered.length < tools.length) ignored.add('tools')
   if (request.parallelToolCalls === false) ignored.add('parallelToolCalls')
   if (offered.some((tool) => tool.cache !== undefined)) ignored.add('cache')
-  // Either all tools are strict or none.
+  // Either all tools are strict, or none.
   const isStrict = offered.every((tool) => tool.strict === true)
   if (!isStrict && offered.some((tool) => tool.strict === true)) ignored.add('tool.strict')
   return {
@@ -143,7 +140,7 @@ function encodeTool(tool: Tool): JsonRecord {
 function encodeMessages(messages: readonly ChatMessage[], rules: ReturnRules): JsonRecord[] {
   const encoded: JsonRecord[] = []
   /**
-   * Results contain text only; their images follow in a user message after all results of the turn.
+   * Results contain only text; their images follow in a user message after all results of the turn.
    */
   let images: ImagePart[] = []
   const flush = (): void => {
@@ -186,7 +183,7 @@ function encodeUserPart(part: UserPart): JsonRecord {
   }
 }
 
-/** An empty turn is refused, so it is omitted. */
+/** The provider refuses an empty turn, so the turn is omitted. */
 function encodeAssistant(parts: readonly AssistantPart[], rules: ReturnRules): JsonRecord[] {
   const hasCalls = parts.some((part) => part.type === 'tool-call')
   const content: JsonRecord[] = []
@@ -230,7 +227,7 @@ function shorten(content: readonly JsonRecord[]): string | readonly JsonRecord[]
 function encodeResult(result: ToolResult, rules: ReturnRules): JsonRecord {
   const encoded = encodeTextResult(result, rules.ignored)
   if (result.content.some((part) => part.type === 'file')) {
-    // The result would be empty.
+    // Without its documents the result would be empty.
     if (result.content.every((part) => part.type !== 'text' || part.text === ''))
       throw takesOnly('no documents as results of tools')
     rules.ignored.add('files')

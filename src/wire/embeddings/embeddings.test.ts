@@ -1,7 +1,3 @@
-/**
- * Embeddings in OpenAI's form: what is relayed, and what is translated to upstreams that have a
- * form of their own.
- */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { JsonRecord } from '../chat-request.ts'
@@ -82,7 +78,7 @@ describe('an answer', () => {
       model: 'p/m',
       usage: { prompt_tokens: 7, total_tokens: 7 },
     })
-    // Python clients read it without asking.
+    // Python clients read `usage` without a check.
     expect(encodeEmbeddingsAnswer({ vectors, inputTokens: null }, REQUEST, 'p/m').usage).toEqual({
       prompt_tokens: 0,
       total_tokens: 0,
@@ -115,16 +111,13 @@ describe('an answer', () => {
 
 interface Upstream {
   readonly codec: EmbeddingsCodec | undefined
-  /** Asked for two texts and nothing else. */
+  /** Asks for two texts and nothing else. */
   readonly plain: JsonRecord
-  /**
-   * Asked for eight numbers a vector by a user, with what the upstream knows and what it does not.
-   */
+  /** Asks for vectors of eight numbers and a user, with known and unknown members. */
   readonly extra: JsonRecord
   readonly full: JsonRecord
   readonly ignored: readonly string[]
   readonly answer: (vectors: readonly unknown[], tokens: unknown) => JsonRecord
-  /** Answers without vectors. */
   readonly empty: readonly JsonRecord[]
 }
 
@@ -171,7 +164,7 @@ const UPSTREAMS: Record<string, Upstream> = {
     ignored: ['user', 'x', 'y'],
     answer: (vectors, tokens) =>
       ({
-        // Told out of order: the index counts.
+        // Out of order, because `index` decides.
         data: vectors.map((embedding, index) => ({ index, embedding })).toReversed(),
         usage: { prompt_tokens: tokens },
       }) as JsonRecord,

@@ -1,6 +1,6 @@
 /**
- * OpenAI's embeddings endpoint: what calls in it are for relay, and the codecs for upstreams with
- * another form of it (Cohere, Gemini, Mistral). Pure. It must not know providers.
+ * OpenAI's embeddings endpoint, and the codecs for upstreams with another form (Cohere, Gemini,
+ * Mistral).
  */
 import type { Usage } from '../../core/usage.ts'
 import type { JsonRecord, JsonValue } from '../chat-request.ts'
@@ -29,7 +29,7 @@ export interface EmbeddingsRequest {
   readonly dimensions: number | undefined
   readonly encoding: 'float' | 'base64'
   readonly user: string | undefined
-  /** Members that OpenAI's form does not have, unchanged: each target takes those it knows. */
+  /** Members that OpenAI's form lacks, unchanged. Each target takes the members that it knows. */
   readonly extra: JsonRecord
 }
 
@@ -55,7 +55,7 @@ export interface EmbeddingsCodec {
   decodeAnswer(answer: JsonRecord): EmbeddingsAnswer
 }
 
-/** @throws UnreadableAnswerError when it is not a list of numbers */
+/** @throws UnreadableAnswerError when the value is not a list of numbers */
 function readVector(value: JsonValue | undefined): readonly number[] {
   if (
     !Array.isArray(value) ||
@@ -95,7 +95,7 @@ export function decodeEmbeddingsRequest(body: JsonRecord): EmbeddingsRequest {
   }
 }
 
-/** Tokens are specific to a provider: only text has the same meaning everywhere. */
+/** Tokens are specific to a provider, so only text is accepted. */
 function decodeInputs(input: At): string[] {
   if (typeof input.value === 'string') return [input.value]
   const entries = asList(input)
@@ -134,7 +134,7 @@ export function encodeEmbeddingsAnswer(
   }
 }
 
-/** OpenAI's base64 contains little-endian 32-bit floats; its SDKs request it by default. */
+/** OpenAI's base64 contains little-endian 32-bit floats; its SDKs request base64 by default. */
 function encodeVector(vector: readonly number[], encoding: 'float' | 'base64'): JsonValue {
   if (encoding === 'float') return vector
   const bytes = Buffer.alloc(vector.length * 4)
@@ -150,8 +150,8 @@ export const cohereEmbeddingsUpstreamCodec: EmbeddingsCodec = {
   maxInputs: 96,
 
   encodeRequest({ inputs, dimensions, user, extra }, model) {
-    // The vectors' purpose is required here and unknown in OpenAI's form; documents are more
-    // frequent than queries.
+    // Cohere requires the vectors' purpose, which OpenAI's form lacks. Documents are more frequent
+    // than queries.
     const { input_type: inputType = 'search_document', truncate, ...unknown } = extra
     return {
       body: {
@@ -214,7 +214,7 @@ export const mistralEmbeddingsUpstreamCodec: EmbeddingsCodec = {
   encodeRequest({ inputs, dimensions, user, extra }, model) {
     return {
       body: { model, input: inputs, ...present({ output_dimension: dimensions }) },
-      // Unknown members are refused.
+      // Mistral refuses unknown members.
       ignored: [...(user === undefined ? [] : ['user']), ...Object.keys(extra)],
     }
   },
@@ -259,7 +259,7 @@ function accept(body: JsonObject): AcceptedRequest {
   return { body, gateId: gate.gateId, stream: false, ignored: gate.ignored }
 }
 
-/** Some report only `total_tokens`; embeddings use only input. */
+/** Some providers report only `total_tokens`; embeddings use only input. */
 function readEmbeddingsUsage(reported: unknown): Usage | null {
   if (!isRecord(reported)) return null
   const inputTokens = reported.prompt_tokens ?? reported.total_tokens

@@ -1,7 +1,4 @@
-/**
- * Encodes answers as Mistral's fill-in-the-middle completions, complete and as a stream. Must not
- * know which upstream wrote them.
- */
+/** Encodes answers as Mistral's fill-in-the-middle completions, complete and as a stream. */
 import type { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { AnswerHead, ChatAnswer, ChatEvent, FinishReason } from '../chat-answer.ts'
@@ -17,7 +14,7 @@ const NO_USAGE: Usage = {
   reasoningTokens: 0,
 }
 
-/** Its SDK refuses an answer without usage, so unreported usage is 0. */
+/** Mistral's SDK refuses an answer without usage, so unreported usage is 0. */
 export function encodeFimAnswer(answer: ChatAnswer, facts: HeadFacts): JsonRecord {
   const content = answer.content.map((part) => (part.type === 'text' ? part.text : '')).join('')
   return {
@@ -62,7 +59,7 @@ export class FimEventEncoder implements EventEncoder {
     }
   }
 
-  /** The last chunk contains the usage, which its SDK refuses as null. */
+  /** Mistral's SDK refuses `usage: null`, so only the last chunk contains usage. */
   end(): string {
     const usage = this.#usage === undefined ? {} : { usage: encodeUsage(this.#usage) }
     return `${this.#chunk({ content: '' }, toReason(this.#reason), usage)}data: [DONE]\n\n`
@@ -72,7 +69,7 @@ export class FimEventEncoder implements EventEncoder {
     return `data: ${JSON.stringify({ error: flatFailure(error) })}\n\n`
   }
 
-  /** Every chunk contains `finish_reason`, because its SDK refuses one without it. */
+  /** Mistral's SDK refuses a chunk without `finish_reason`. */
   #chunk(delta: JsonRecord, reason: string | null = null, more: JsonRecord = {}): string {
     const choices = [{ index: 0, delta, finish_reason: reason }]
     return `data: ${JSON.stringify({ ...this.#head, choices, ...more })}\n\n`

@@ -1,6 +1,6 @@
 /**
- * Fill-in-the-middle by OpenAI's older completions (with a member for the suffix, or with the
- * model's own tokens in the prompt) and by llama.cpp's `/infill`. Their traps are in README.md.
+ * Fill-in-the-middle by OpenAI's older completions (with a suffix member, or with the model's own
+ * tokens in the prompt) and by llama.cpp's `/infill`. Pitfalls are in README.md.
  */
 import { GatewayError, invalidRequest } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
@@ -19,9 +19,10 @@ interface Gap {
 }
 
 /**
- * Servers interpret such tokens anywhere in the prompt, so a text that contains one would silently
- * change the request.
- * @throws GatewayError `invalid_request` naming the member that contains one
+ * Servers interpret such tokens anywhere in the prompt, so a text with a token would silently
+ * change
+ * the request.
+ * @throws GatewayError `invalid_request` naming the member that contains a token
  */
 export function writeFimPrompt(template: FimTemplate, gap: Gap): string {
   const markers = markersOf(template)
@@ -120,8 +121,6 @@ function decodeAnswer(body: JsonRecord): ChatAnswer {
   }
 }
 
-// A stream of OpenAI's older completions in the gateway's own events.
-
 class CompletionsDecoder extends FimStream {
   #finishReason: string | undefined
   #usage: Usage | null = null
@@ -139,8 +138,9 @@ class CompletionsDecoder extends FimStream {
   }
 
   /**
-   * Some servers close without `[DONE]`; a finish reason shows that nothing is missing. Usage may
-   * follow it.
+   * Some servers close without `[DONE]`, so a finish reason also completes the answer. Usage may
+   * follow
+   * the finish reason.
    */
   protected close(isDone: boolean): readonly ChatEvent[] | undefined {
     if (!isDone && this.#finishReason === undefined) return undefined
@@ -164,7 +164,7 @@ export const infillUpstreamCodec: FimCodec = {
     const { prompt, suffix, maxTokens = DEFAULT_MAX_TOKENS, stop, stream } = request
     return {
       body: {
-        // For a server with several models; others ignore it.
+        // For a server with several models; other servers ignore the member.
         model,
         input_prefix: prompt,
         input_suffix: suffix,
@@ -202,7 +202,7 @@ class InfillDecoder extends FimStream {
     return [...events, ...this.finish(true)]
   }
 
-  /** Only an explicit final event ends it. */
+  /** Only an explicit final event completes the answer. */
   protected close(): readonly ChatEvent[] | undefined {
     if (this.#last === undefined) return undefined
     const usage = readInfillUsage(this.#last)

@@ -1,6 +1,6 @@
 /**
- * Fill-in-the-middle for upstreams with another form for it: the codec, the request in the gateway's
- * own terms, and the frame of a streamed completion. Knows no provider.
+ * Fill-in-the-middle for upstreams with another form: the codec, the request in the gateway's own
+ * terms, and the frame of a streamed completion.
  */
 import type { ChatAnswer, ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord, JsonValue } from '../chat-request.ts'
@@ -29,7 +29,7 @@ export interface FimCodec {
 export interface FimRequest {
   /** The code before the cursor. */
   readonly prompt: string
-  /** The code after it; may be empty. */
+  /** The code after the cursor; may be empty. */
   readonly suffix: string
   readonly stream: boolean
   readonly stop: readonly string[]
@@ -44,8 +44,9 @@ export interface FimRequest {
 const UNPLACED = ['metadata', 'prompt_cache_key']
 
 /**
- * Tokens when the caller sets no limit: without it one server writes 16, and others fill their
- * context.
+ * Tokens when the caller sets no limit. Without a limit, one server writes 16 tokens and others
+ * fill
+ * their context.
  */
 export const DEFAULT_MAX_TOKENS = 512
 

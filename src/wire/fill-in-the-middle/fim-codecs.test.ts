@@ -1,7 +1,3 @@
-/**
- * Filling in the middle by other forms: the same text however a stream is cut, and prompts that
- * nobody's text can rewrite.
- */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { DialectId } from '../../core/dialects.ts'
@@ -22,7 +18,7 @@ const codecOf = (id: DialectId) => {
 const event = (data: unknown) => `data: ${JSON.stringify(data)}\n\n`
 const USAGE = { inputTokens: 11, outputTokens: 7, cachedInputTokens: 3, reasoningTokens: 0 }
 
-/** How each form's servers stream these pieces. */
+/** Each form's stream of the given pieces. */
 const STREAMS: Readonly<Record<string, (pieces: readonly string[]) => string>> = {
   'completions-suffix': completions,
   'completions-template': completions,
@@ -72,7 +68,7 @@ function textOf(events: readonly ChatEvent[]): string {
   return events.map((each) => (each.type === 'text-delta' ? each.text : '')).join('')
 }
 
-/** The text that a caller reads from its stream. */
+/** The text that a caller reads from the stream. */
 function readShown(events: readonly ChatEvent[]): { text: string; last: JsonRecord } {
   const encoder = new FimEventEncoder({
     callId: 'call_1',
@@ -184,7 +180,7 @@ describe.each(Object.entries(FIM_TEMPLATES))('the template of %s', (_, template)
   const tokens = [template.prefix, template.suffix, template.middle]
     .map((token) => token.trim())
     .filter((token) => token !== '')
-  /** Whole tokens, and halves that could become one where the parts meet. */
+  /** Whole tokens, and halves that could become a token where two parts meet. */
   const code = fc
     .array(
       fc.oneof(

@@ -1,7 +1,4 @@
-/**
- * Copies one database into another, of either kind. The caller opens both; knows no file and no
- * address.
- */
+/** Copies one database into another, of either kind. */
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { isSqlite, takeTurn } from './database/sql-differences.ts'
 import { InstallationTableStore } from './installation/installation.ts'
@@ -14,7 +11,6 @@ export interface CopiedTable {
   readonly rows: number
 }
 
-/** The target database is not empty; nothing was changed. */
 export class StoreNotEmptyError extends Error {
   override readonly name = 'StoreNotEmptyError'
 }
@@ -47,21 +43,20 @@ export const TABLES: readonly (keyof Schema)[] = [
   'audit_log',
 ]
 
-/** Far below the parameter limit of databases: 65,535, with at most 24 columns. */
+/** Databases accept 65,535 parameters per statement; a row has at most 24 columns. */
 const ROWS_PER_STATEMENT = 500
 
 export interface CopyOptions {
-  /** Called with the number of copied rows of a table, several times for a large one. */
+  /** Called with the number of copied rows of a table, several times for a large table. */
   readonly onProgress?: ((progress: CopiedTable) => void) | undefined
-  /** If it fails, nothing is copied. Only the commit follows it. */
+  /** The last step before the commit; an error rolls back the copy. */
   readonly beforeCommit?: () => Promise<void>
 }
 
 /**
- * Copies everything or nothing. Both must have the current schema, and nothing may write to `from`
+ * Copies all rows or none. Both databases must have the current schema, and `from` must not change
  * meanwhile.
- * @throws StoreNotEmptyError when `to` contains more than the account that every database begins
- * with
+ * @throws StoreNotEmptyError when `to` contains more than the account of every new database
  */
 export async function copyStore(
   from: Pick<Store, 'database' | 'installation'>,
@@ -71,7 +66,7 @@ export async function copyStore(
   return await to.database.transaction().execute(async (transaction) => {
     await takeTurn(transaction, 'copy')
     await assertEmpty(transaction)
-    // The account is copied with the others.
+    // The copy contains its own row for this account.
     await transaction.deleteFrom('accounts').execute()
     const copied: CopiedTable[] = []
     await reading(from.database, async (source) => {
@@ -85,7 +80,6 @@ export async function copyStore(
   })
 }
 
-/** Reads all tables as of one moment; a Postgres cursor also needs its transaction. */
 async function reading(
   from: Kysely<Schema>,
   read: (source: Kysely<Schema>) => Promise<void>,
@@ -94,7 +88,9 @@ async function reading(
   else await from.transaction().setIsolationLevel('repeatable read').execute(read)
 }
 
-/** Keeps the installation's id, with a change number that no node is ahead of. */
+/**
+ * Keeps the installation's id, and raises the change number so that no node is ahead of the copy.
+ */
 async function copyInstallation(
   { installation: source }: Pick<Store, 'installation'>,
   to: Transaction<Schema>,
@@ -109,8 +105,8 @@ async function copyInstallation(
 }
 
 /**
- * Postgres analyses a filled table a minute later, or never. Until then a page of an account's log
- * would read and sort all its older calls.
+ * Postgres may analyse a filled table only a minute later. Until then a page of an account's log
+ * would sort all older calls.
  */
 async function analyzeTables(database: Transaction<Schema>): Promise<void> {
   if (isSqlite(database)) return
@@ -144,7 +140,7 @@ async function copyTable(
 ): Promise<number> {
   let rows = 0
   for await (const batch of readBatches(from, table)) {
-    // Each row goes into the same table, which Kysely's types cannot express.
+    // Each row goes into the same table of the other database, which Kysely's types cannot express.
     await to
       .insertInto(table as 'accounts')
       .values(batch as never)
@@ -155,7 +151,6 @@ async function copyTable(
   return rows
 }
 
-/** Never yields an empty batch. */
 async function* readBatches(
   from: Kysely<Schema>,
   table: keyof Schema,

@@ -1,6 +1,6 @@
 /**
- * Every column that the vault encrypts: a rotation of the master key updates them. A new encrypted
- * column must be added here, or its rows are lost with the old key. Knows no key.
+ * Every column that the vault encrypts. A new encrypted column must be added here; otherwise a
+ * rotation of the master key loses its rows.
  */
 import type { AccountId } from '../core/ids.ts'
 import { ownedModelBinding } from '../core/owned-model.ts'
@@ -10,11 +10,10 @@ import type { Schema } from './schema.ts'
 
 export interface EncryptedColumn {
   readonly table: keyof Schema
-  /** Null when there is nothing to encrypt. */
   readonly column: string
   /** Identifies a row: the table's primary key, and the account if the binding needs it. */
   readonly key: readonly string[]
-  /** The context that a row is bound to, from its key's values. */
+  /** The context that a row's text is bound to, from the values of the key. */
   readonly bindingOf: (values: readonly string[]) => string
 }
 

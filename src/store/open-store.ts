@@ -1,4 +1,3 @@
-/** Opens the store: one object with one part per aggregate. Knows nothing of callers or of HTTP. */
 import { type Kysely, sql } from 'kysely'
 import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../core/plan.ts'
 import { CallTableStore } from './calls/calls.ts'
@@ -54,14 +53,12 @@ export interface Store {
   readonly usage: UsageStore
   readonly installation: InstallationTableStore
   /**
-   * Steps of later versions in the database that are compatible with this build, which ignores what
-   * they added.
+   * Compatible migrations of later versions in the database. This build ignores their additions.
    */
   readonly newerSteps: readonly string[]
   /**
-   * Resolves when everything committed so far survives a power loss. A commit alone survives the
-   * process only: SQLite syncs its write-ahead log at checkpoints
-   * (https://sqlite.org/pragma.html#pragma_synchronous, NORMAL).
+   * Resolves when everything committed so far survives a power loss. SQLite syncs its write-ahead
+   * log only at checkpoints (https://sqlite.org/pragma.html#pragma_synchronous, NORMAL).
    */
   sync(): Promise<void>
   /** Returns the space of deleted rows to the disk. */
@@ -72,22 +69,24 @@ export interface Store {
 }
 
 export interface OpenStoreOptions {
-  /** `refuse`: an outdated schema is an error, because a server may be using it. Default `run`. */
+  /**
+   * `refuse`: an outdated schema is an error, because a server may be using the database. Default:
+   * `run`.
+   */
   readonly migrate?: 'run' | 'refuse'
-  /** Existing rows above a cap are kept. */
   readonly caps?: AccountCaps
 }
 
 /**
  * Opens the database and migrates its schema.
- * @throws EarlierDatabaseError, NewerDatabaseError, MigrationFailedError,
- * DatabaseUnreachableError, SharedSessionsError: refuse to serve.
+ * @throws EarlierDatabaseError, NewerDatabaseError, MigrationFailedError, DatabaseUnreachableError,
+ * SharedSessionsError
  */
 export async function openStore(
   location: StoreLocation,
   { migrate = 'run', caps = DEFAULT_ACCOUNT_CAPS }: OpenStoreOptions = {},
 ): Promise<Store> {
-  // Before anything is created in it.
+  // Checked before any table is created in the database.
   if (migrate === 'run' && !('path' in location)) await assertSessions(location)
   const database = await openDatabase(location)
   let newerSteps: readonly string[]
@@ -145,12 +144,14 @@ export async function openStore(
 }
 
 async function assertSessions({ postgres }: PostgresLocation): Promise<void> {
-  // A store in a file does not load the Postgres client.
+  // Imported on demand, so that a store in a file does not load the Postgres client.
   const { assertOwnSessions } = await import('./database/session-pooling.ts')
   await assertOwnSessions(postgres)
 }
 
-/** Steps may exceed the usual statement timeout, and wait for another node that is migrating. */
+/**
+ * Migrations may exceed the usual statement timeout, and wait for another node that is migrating.
+ */
 async function migrateAt(location: StoreLocation, database: Kysely<Schema>): Promise<void> {
   if ('path' in location) {
     await migrateToLatest(database)

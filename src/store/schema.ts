@@ -1,7 +1,6 @@
 /**
- * The tables for Kysely. Only types that SQLite and Postgres share: integers for times
- * (milliseconds since the Unix epoch) and booleans (0, 1), text for JSON. Every table has an
- * account column.
+ * The tables for Kysely, with only the types that SQLite and Postgres share: integers for times
+ * (milliseconds since the Unix epoch) and booleans (0, 1), text for JSON.
  */
 import type { Generated } from 'kysely'
 import type { CallCredential } from '../core/call.ts'
@@ -35,11 +34,10 @@ export interface Schema extends UserSchema {
   readonly tags: TagTable
 }
 
-/** One row. */
 export interface InstallationTable {
   place: number
   id: string
-  /** SQLite only; Postgres has its counter. */
+  /** SQLite only. Postgres uses the table `change_counter`. */
   change_number: number
   master_key_id: string | null
   moved_to: string | null
@@ -50,7 +48,7 @@ export interface AccountTable {
   id: AccountId
   name: string
   created_at: number
-  /** The plan's name, defined by the operator; null: the plan for new accounts. */
+  /** The plan's name, defined by the operator; null for the plan of new accounts. */
   plan: Generated<string | null>
 }
 
@@ -62,14 +60,14 @@ export interface ApiKeyTable {
   masked_prefix: string
   created_at: number
   last_used_at: number | null
-  /** The id of a user or a key, or `operator`; null: created by an older version. */
+  /** The id of a user or a key, or `operator`; null for rows of an older version. */
   created_by: Generated<string | null>
   expires_at: Generated<number | null>
-  /** This and the two below are null together: never rotated, or the previous text has expired. */
+  /** Null together with the two columns below, when the key has no previous text. */
   previous_sha256: Generated<string | null>
   previous_masked_prefix: Generated<string | null>
   previous_ends_at: Generated<number | null>
-  /** The rules of an access token, as JSON; null: an API key. */
+  /** The rules of an access token, as JSON; null for an API key. */
   token: Generated<string | null>
 }
 
@@ -80,8 +78,8 @@ export interface DeletedKeyTable {
   key_id: KeyId
   deleted_at: number
   /**
-   * The key's name, for its calls and usage; null: only its text was replaced, or an older version
-   * deleted it.
+   * The deleted key's name, for its calls and usage; null for a rotation, or a deletion by an older
+   * version.
    */
   name: Generated<string | null>
 }
@@ -91,11 +89,11 @@ export interface GateTable {
   id: GateId
   display_name: string
   description: string
-  /** JSON: `[{"model": "provider/model", "weight": 1}]`, the weight only if set. */
+  /** JSON: `[{"model": "provider/model", "weight": 1}]`; the weight is optional. */
   targets: string
   strategy: Strategy
   hedge_after_ms: number | null
-  /** JSON: `{"temperature": 0.2}`; null: none. */
+  /** JSON: `{"temperature": 0.2}`; null without defaults. */
   defaults: string | null
   overrides: Overrides
   timeout_ms: number | null
@@ -111,45 +109,43 @@ export interface OwnedModelTable {
   dialect: OwnedModelDialect
   base_url: string
   upstream_model_id: string
-  /** Whole US cents per million tokens, as are the two below. */
+  /** Whole US cents per million tokens, like the two columns below. */
   pricing_input: number
   pricing_output: number
   pricing_cached_input: number
   /**
-   * Encrypted under the master key, bound to account and slug (core/vault.ts). Empty text for a
-   * missing credential.
+   * Encrypted under the master key, bound to account and slug (core/vault.ts). Empty for a missing
+   * credential.
    */
   sealed_credential: string
   credential_set_at: number
   created_at: number
   updated_at: number
   credential_header: Generated<CredentialHeader>
-  /** JSON; null: never probed. */
+  /** JSON; null before the first probe. */
   probe: Generated<string | null>
   fim_endpoint: Generated<OwnedModel['fimEndpoint']>
   fim_template: Generated<OwnedModel['fimTemplate']>
-  /**
-   * Equal to `credential_set_at` when the credential was removed at that time. Builds without this
-   * column update only the other one.
-   */
   no_credential_since: Generated<number | null>
 }
 
 /**
- * One key's use of one target through one gate in one hour or one day, by status class. Every call
- * is in one row of `usage_hours` and in one of `usage_days`.
+ * A key's use of a target through a gate in an hour or a day, by status class. Every call counts in
+ * a row of `usage_hours` and in a row of `usage_days`.
  */
 export interface UsageTable {
   account_id: AccountId
-  /** The beginning of the hour or the day (UTC): milliseconds since the Unix epoch. */
+  /** The beginning of the hour or the day (UTC), in milliseconds since the Unix epoch. */
   starts_at: number
   gate_id: GateId
   /** Empty when no upstream was asked. */
   target: string
   key_id: KeyId
-  /** 2 for 200 to 299, and so on. */
+  /** 2 for statuses 200 to 299, and so on. */
   status_class: number
-  /** The owner of the credential used for the target; empty when none was asked, or unknown. */
+  /**
+   * The owner of the credential used for the target; empty when no upstream was asked, or unknown.
+   */
   credential: CallCredential | ''
   calls: number
   failed: number
@@ -162,31 +158,27 @@ export interface UsageTable {
   reasoning_tokens: number
   cache_write_tokens: number
   cost_nano_usd: number
-  /** How many calls' costs are estimated, and how many unknown; the others are exact. */
   cost_estimated: number
   cost_unknown: number
-  /** Histograms as text, of the calls' durations and their times to first byte. */
+  /** Histograms as text: call durations and times to first byte. */
   durations: string
   first_bytes: string
 }
 
-/** How many calls of one key, for one gate, were refused in one hour for one reason. */
+/** A key's calls to a gate that were refused for one reason, in an hour. */
 export interface RefusedTable {
   account_id: AccountId
-  /** The beginning of the hour (UTC): milliseconds since the Unix epoch. */
+  /** The beginning of the hour (UTC), in milliseconds since the Unix epoch. */
   starts_at: number
   gate_id: GateId
   key_id: KeyId
   status: number
-  /** Empty: none. */
+  /** Empty without an error kind. */
   error_kind: string
   calls: number
 }
 
-/**
- * Progress times of store maintenance. `usage_hours: deleted before`: earlier usage is known by day
- * only.
- */
+/** Progress times of store maintenance, such as `usage_hours: deleted before`. */
 export interface UpkeepTable {
   name: string
   done_at: number
@@ -204,7 +196,7 @@ export interface ProviderKeyTable {
   last_used_at: number | null
 }
 
-/** Exactly one of `key_id` and `gate_id` is set, and one of the two limits. */
+/** Exactly one of `key_id` and `gate_id`, and exactly one of the two limits, is set. */
 export interface BudgetTable {
   id: string
   account_id: AccountId
@@ -216,11 +208,11 @@ export interface BudgetTable {
   period: Period
   /** JSON: `[0.5, 0.8, 1]`. */
   alert_at: string
-  /** `refuse` or `allow`; null for budgets from before this choice: `allow`. */
+  /** `refuse` or `allow`; null for older budgets, meaning `allow`. */
   unpriced: Generated<string | null>
   /**
-   * This and the two below: usage up to the end of the hour of its creation, plus later hours of
-   * that day that were deleted; null while those calls are retained.
+   * The budget's usage on the day of its creation, as far as hourly usage is deleted; null before.
+   * The same holds for the two columns below.
    */
   first_tokens: Generated<number | null>
   first_nano_usd: Generated<number | null>
@@ -263,7 +255,7 @@ export interface WebhookDeliveryTable {
   account_id: AccountId
   webhook_id: string
   event: string
-  /** The exact text that is sent. */
+  /** The exact text of the request body. */
   body: string
   attempts: number
   next_attempt_at: number

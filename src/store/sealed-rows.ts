@@ -1,7 +1,6 @@
 /**
- * Counts everything encrypted in the database, and re-encrypts it under another master key, even
- * while a server uses the same database. Takes no lock, migrates nothing, and knows no column by
- * name.
+ * Counts the encrypted texts in the database, and re-encrypts texts under another master key, even
+ * while a server uses the same database.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
@@ -16,13 +15,12 @@ import type { Schema } from './schema.ts'
 
 export interface SealedTally {
   readonly table: string
-  /** Decryptable with the current master key. */
   readonly current: number
-  /** Decryptable with an older one. */
+  /** Decryptable with an older master key. */
   readonly previous: number
-  /** Damaged, from another row, or under a missing master key. */
+  /** Damaged, from another row, or encrypted under a missing master key. */
   readonly unopened: number
-  /** The ids of the master keys in its texts. */
+  /** The ids of the master keys in the texts. */
   readonly keyIds: ReadonlySet<string>
 }
 
@@ -42,7 +40,7 @@ export class SealedRows {
     this.#columns = columns
   }
 
-  /** @returns undefined when there is no database */
+  /** @returns undefined when the database does not exist */
   static async open(location: StoreLocation): Promise<SealedRows | undefined> {
     const database = await openExistingDatabase(location)
     if (database === undefined) return undefined
@@ -57,7 +55,7 @@ export class SealedRows {
   /** Uses a connection that the caller owns and closes. */
   static async over(database: Kysely<Schema>): Promise<SealedRows> {
     const columns: EncryptedColumn[] = []
-    // A new database lacks them until a server has started.
+    // A new database lacks these tables until a server has started.
     for (const column of ENCRYPTED_COLUMNS)
       if (await hasTable(database, column.table)) columns.push(column)
     return new SealedRows(database, columns)
@@ -68,7 +66,7 @@ export class SealedRows {
   }
 
   /**
-   * Steps that only later versions know, and that may have encrypted columns unknown here.
+   * Migrations of later versions, which may have encrypted columns that this build does not know.
    * @throws EarlierDatabaseError
    */
   async listNewerSteps(): Promise<readonly string[]> {
@@ -77,7 +75,7 @@ export class SealedRows {
     return applied.filter((name) => !Object.hasOwn(migrations, name))
   }
 
-  /** @param vault undefined: there is no master key, so nothing can be decrypted */
+  /** @param vault undefined without a master key, so that no text counts as decryptable */
   async tally(vault: Vault | undefined): Promise<SealedTally[]> {
     const tallies: SealedTally[] = []
     for (const column of this.#columns) {
@@ -94,8 +92,8 @@ export class SealedRows {
   }
 
   /**
-   * Tries one encrypted text of each kind.
-   * @param vault undefined: there is no master key, so nothing can be decrypted
+   * Tries to decrypt an encrypted text of each kind.
+   * @param vault undefined without a master key
    */
   async tryOneOfEach(
     vault: Vault | undefined,
@@ -111,15 +109,15 @@ export class SealedRows {
     return tried
   }
 
-  /** Starts expect this master key from now on. */
+  /** Records the master key that later starts expect. */
   async noteMasterKey(masterKeyId: string): Promise<void> {
     if (!(await hasTable(this.#database, 'installation'))) return
     await new InstallationTableStore(this.#database).noteMasterKey(masterKeyId)
   }
 
   /**
-   * Re-encrypts texts under an older key with the current one, row by row, so that others may write
-   * in between; texts that cannot be decrypted stay unchanged. Can be interrupted and repeated.
+   * Re-encrypts texts under older keys with the current key, row by row, so that others may write
+   * in between. May be interrupted and repeated; undecryptable texts stay.
    * @returns how many rows were changed
    */
   async reseal(vault: Vault, onRow: () => unknown = () => {}): Promise<number> {

@@ -1,7 +1,6 @@
 /**
- * Pages of the log under any filter, newest first, searched in the order of time, a few calls per
- * turn of the event loop. The number of calls examined bounds a page's cost: when few match, the
- * page is short and says where to continue.
+ * Reads pages of the call log, newest first, a few calls per step. The number of examined calls
+ * bounds the cost of a page, so a page with few matches may be short.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely'
@@ -11,20 +10,16 @@ import { isSqlite, rowsAsJson } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 import { CALL_COLUMN_NAMES, type CallValues, toRecord, toTableRow } from './call-rows.ts'
 
-/** Calls examined for one page: about fifty milliseconds of SQLite, in steps. */
+/** Calls examined for one page: about 50 ms of SQLite, in steps. */
 const MAX_ROWS = 100_000
 /**
- * The index contains keys and gates, so a filter on these reads only matching rows: about 150
- * milliseconds.
+ * Index entries examined for one page when the index alone can evaluate the filter: about 150 ms.
  */
 const MAX_ENTRIES = 1_000_000
-/**
- * Postgres reads index entries twice, and rows too before a vacuum: up to half a microsecond each.
- */
+/** Postgres reads index entries twice, and rows too before a vacuum: up to 0.5 µs each. */
 const MAX_ENTRIES_OF_POSTGRES = 300_000
-/** Examined in one turn of the event loop: a millisecond, or two when each row is read. */
+/** Calls examined per step: 1 ms of the event loop, or 2 ms when the step reads each row. */
 const STEP_OF_SQLITE = 4_000
-/** Server work does not block this loop. Each step is twice as long as the one before. */
 const FIRST_STEP_OF_POSTGRES = 10_000
 
 const PAGE_AS_JSON = rowsAsJson('page', CALL_COLUMN_NAMES).as('rows')
@@ -34,47 +29,44 @@ const ANY_CODE = 'any'
 const WILDCARDS = /[%_!]/g
 
 export interface CallFilter {
-  /** Milliseconds since the Unix epoch, inclusive. */
+  /** Inclusive lower bound, in milliseconds since the Unix epoch. */
   readonly fromMs?: number
-  /** Exclusive. */
+  /** Exclusive upper bound. */
   readonly toMs?: number
   readonly gateId?: string
   readonly keyId?: string
   readonly target?: string
-  /** In upper or lower case, anywhere in the target's name. */
+  /** Case-insensitive part of the target's name. */
   readonly targetPart?: string
   readonly status?: number
   /** 4 for 400 to 499. */
   readonly statusClass?: number
   readonly outcome?: CallOutcome
   readonly errorKind?: string
-  /** The code of the gateway's own refusals; `any`: all of them. */
+  /** The error code of calls that the gateway refused; `any` for all refused calls. */
   readonly refused?: string
   readonly stream?: boolean
-  /** Inclusive. */
+  /** Inclusive lower bound. */
   readonly durationFromMs?: number
-  /** Exclusive. */
+  /** Exclusive upper bound. */
   readonly durationToMs?: number
   readonly firstByteFromMs?: number
   readonly firstByteToMs?: number
 }
 
-/** The end of the last page: the position of its last row, newest first. */
+/** The position of a page's last row. */
 export interface CallPosition {
-  /** Milliseconds since the Unix epoch. */
   readonly startedAt: number
   readonly id: string
 }
 
 export interface CallPage {
   readonly limit: number
-  /** Only calls after this position. */
   readonly before?: CallPosition
 }
 
 export interface CallPageResult {
   readonly calls: readonly CallRecord[]
-  /** Where to continue when a page is short because not all older calls were examined. */
   readonly goOnBefore?: CallPosition
 }
 
@@ -83,7 +75,6 @@ type Condition = (eb: ExpressionBuilder<Schema, 'calls'>) => Expression<SqlBool>
 interface Search {
   readonly filter: CallFilter
   readonly page: CallPage
-  /** Limits of calls examined per page, and in the first step; for tests. */
   readonly maxCandidates?: number
   readonly step?: number
 }
@@ -111,7 +102,7 @@ export async function findCallPage(
       .select(PAGE_AS_JSON)
       .executeTakeFirstOrThrow()
     if (rows === null) return []
-    // The driver has worked on these rows; now others get their turn.
+    // The driver has just worked on these rows, so the loop yields to other work.
     await nextTurn()
     return (JSON.parse(rows) as CallValues[]).map((values) => toRecord(toTableRow(values)))
   }
@@ -124,7 +115,6 @@ export async function findCallPage(
   let { before } = page
   for (;;) {
     step = Math.min(step, left)
-    // Without the id, the index alone answers this.
     const last = await database
       .selectFrom('calls')
       .select('started_at')
@@ -139,7 +129,6 @@ export async function findCallPage(
     const asked = before === undefined ? { limit: wanted } : { limit: wanted, before }
     calls.push(...(await find(asked, last?.started_at)))
     if (last === undefined || calls.length === page.limit) return { calls }
-    // Every call of that millisecond was examined; no id sorts before the empty one.
     before = { startedAt: last.started_at, id: '' }
     left -= step
     if (left <= 0) return { calls, goOnBefore: before }
@@ -158,7 +147,8 @@ function withinTimes(times: {
   if (fromMs !== undefined) conditions.push((eb) => eb('started_at', '>=', fromMs))
   if (toMs !== undefined) conditions.push((eb) => eb('started_at', '<', toMs))
   if (before !== undefined) {
-    // Implied by the next condition, for which Postgres cannot estimate how few rows match.
+    // The next condition implies this range, but Postgres cannot estimate how few rows the next
+    // condition matches.
     conditions.push((eb) => eb('started_at', '<=', before.startedAt))
     conditions.push(({ eb, refTuple, tuple }) =>
       eb(refTuple('started_at', 'id'), '<', tuple(before.startedAt, before.id as CallId)),
@@ -168,8 +158,8 @@ function withinTimes(times: {
 }
 
 /**
- * The last millisecond with calls of this page. A position without an id means that its whole
- * millisecond was examined.
+ * The last millisecond with calls of this page. In a position without an id, the page contains the
+ * whole millisecond.
  */
 function latestMs(filter: CallFilter, before: CallPosition | undefined): number {
   const toMs = (filter.toMs ?? Number.MAX_SAFE_INTEGER) - 1
@@ -178,10 +168,9 @@ function latestMs(filter: CallFilter, before: CallPosition | undefined): number 
 }
 
 interface SplitConditions {
-  /** It has its own index. */
   readonly leading: readonly Condition[]
   readonly others: readonly Condition[]
-  /** The index of all calls contains the columns of the other conditions. */
+  /** Whether the index of all calls contains the columns of the other conditions. */
   readonly isOfIndex: boolean
 }
 
@@ -195,7 +184,6 @@ function splitConditions(filter: CallFilter): SplitConditions {
     (outcome !== undefined && outcome !== 'succeeded') ||
     (status ?? 0) >= 400 ||
     (statusClass ?? 0) >= 4
-  // Must match the index's condition literally, or Postgres does not use it.
   if (isAboutTrouble) leading.push(() => sql<SqlBool>`(outcome <> 'succeeded' OR status >= 400)`)
   const columns = [
     ['key_id', keyId],
@@ -203,7 +191,7 @@ function splitConditions(filter: CallFilter): SplitConditions {
   ] as const
   for (const [column, value] of columns) {
     if (value === undefined) continue
-    // Prevents another index from being used for the few failed calls.
+    // `coalesce` prevents Postgres from choosing the column's own index for the few failed calls.
     const known = isAboutTrouble ? sql`coalesce(${sql.ref(column)}, '')` : sql.ref(column)
     others.push(() => sql<SqlBool>`${known} = ${value}`)
   }

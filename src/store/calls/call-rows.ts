@@ -1,7 +1,4 @@
-/**
- * Converts a call to its table row and back, by a table made from the list of a call's columns
- * (core/call-columns.ts). Runs no query.
- */
+/** Converts a call to its table row and back, from the list of columns in core/call-columns.ts. */
 import type { Selectable } from 'kysely'
 import type { CallAttempt, CallRecord } from '../../core/call.ts'
 import type { CallColumn, ColumnPart } from '../../core/call-column.ts'
@@ -12,7 +9,6 @@ import type { Usage } from '../../core/usage.ts'
 
 type Columns = typeof CALL_COLUMNS
 
-/** A record's value in a row: booleans are 0 and 1, attempts are JSON. */
 type Cell<Value> = Value extends undefined
   ? null
   : Value extends boolean
@@ -33,7 +29,6 @@ type PartCell<Part> = Part extends { readonly values: readonly (infer Value)[] }
     ? string | null
     : number | null
 
-/** The cells of a column that the table stores in several. */
 type PartCells<Parts extends Readonly<Record<string, ColumnPart>>> = {
   [Name in keyof Parts as Parts[Name]['column']]: PartCell<Parts[Name]>
 }
@@ -45,10 +40,8 @@ export interface CallTable
 
 type CellValue = string | number | null
 
-// The list defines the record and the table, so the names match.
 const LIST = Object.entries(CALL_COLUMNS) as readonly (readonly [keyof CallRecord, CallColumn])[]
 
-/** In the order of `toRowValues`. */
 export const CALL_COLUMN_NAMES = LIST.flatMap(([, column]) =>
   'parts' in column ? Object.values(column.parts).map((part) => part.column) : [column.column],
 ) as readonly (keyof CallTable)[]
@@ -57,10 +50,6 @@ export function toRow(record: CallRecord): CallTable {
   return toTableRow(toRowValues(record))
 }
 
-/**
- * The parameters of a bulk insert. Written out in the order of the list of columns, because this
- * runs once a call; a test reads each row back by the names of its columns.
- */
 export function toRowValues(call: CallRecord): CellValue[] {
   const { usage, cost, attemptDetails } = call
   return [
@@ -132,7 +121,6 @@ function toUsage(row: Selectable<CallTable>): Usage | null {
   }
 }
 
-/** Null when nothing is known of it. */
 function toCost(row: Selectable<CallTable>): Cost | null {
   if (row.cost_status === 'unknown' && row.price_source === null) return null
   return { nanoUsd: row.cost_nano_usd, status: row.cost_status, source: row.price_source }

@@ -1,7 +1,4 @@
-/**
- * Calls in the database: written in bulk by the ledger, read by the log pages. Never read on the
- * hot path.
- */
+/** Stores calls in bulk and reads them for the log pages. The hot path never reads calls. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
@@ -23,10 +20,9 @@ import { sortByAccount, sortById } from './commit-order.ts'
 import { CommitSize } from './commit-size.ts'
 import { type DeletedStep, deleteCallsBefore, findBounds } from './old-calls.ts'
 
-/** Rows per query for which of them are new. */
+/** Rows per query that finds out which calls are new. */
 const ROWS_PER_STATEMENT = 64
 
-/** More rows per commit save little. */
 const ROWS_OF_A_SERVER = 4_096
 
 export class CallTableStore {
@@ -37,7 +33,9 @@ export class CallTableStore {
     toValues: toRowValues,
   })
   readonly #commitSize = new CommitSize()
-  /** Deleting a call costs several times as much as storing one. */
+  /**
+   * A smaller first step, because deleting a call costs several times as much as storing a call.
+   */
   readonly #deletionSize = new CommitSize(32)
 
   constructor(database: Kysely<Schema>) {
@@ -45,11 +43,9 @@ export class CallTableStore {
   }
 
   /**
-   * When this resolves, all calls are in the store and in the sums of their hours and days; when it
-   * rejects, none or some, and those in all three. Idempotent by call id: an existing call is
-   * unchanged and not counted again, so a batch may be sent again after a crash or failure. Calls
-   * are served between its statements.
-   * @param between awaited between statements
+   * Stores calls and adds them to the sums of their hours and days, atomically per commit.
+   * Idempotent by call id, so a batch may be sent again after a crash or failure.
+   * @param between awaited between statements, so that calls are served
    */
   async insertMany(
     records: CallBatch | readonly CallRecord[],
@@ -64,8 +60,8 @@ export class CallTableStore {
       const ofCommit = places.slice(start, start + this.#commitRows())
       const sorted = isSqlite(this.#database) ? ofCommit : await sortById(batch, ofCommit, between)
       const some = new BatchPart(batch, sorted)
-      // Nearly always all of them are new. Asking which ones costs SQLite as much as an index, and
-      // skipping duplicates costs Postgres a quarter of the total.
+      // Nearly always all calls are new. Finding out which ones costs SQLite as much as an index,
+      // and skipping duplicates costs Postgres a quarter of the total.
       const sums =
         (await this.#insertNew(some, between)) ?? (await this.#insertMissing(some, between))
       start += some.length
@@ -74,14 +70,16 @@ export class CallTableStore {
     }
   }
 
-  /** A server's commit does not block this loop, but waits for its disk each time. */
+  /**
+   * A commit on a server does not block this event loop, but waits for the server's disk each time.
+   */
   #commitRows(): number {
     return isSqlite(this.#database) ? this.#commitSize.rows : ROWS_OF_A_SERVER
   }
 
   /**
    * @returns how many rows of sums were written; undefined, with nothing inserted, when a call
-   * exists already or occurs twice
+   * already exists or occurs twice
    */
   async #insertNew(
     records: Items<CallRecord>,
@@ -124,12 +122,10 @@ export class CallTableStore {
     })
   }
 
-  /** Newest first; calls of the same millisecond by id, so that no page repeats or skips one. */
   async list(accountId: AccountId, page: CallPage): Promise<CallRecord[]> {
     return [...(await this.findPage(accountId, {}, page)).calls]
   }
 
-  /** Like `list`, with a filter. Examines a bounded number of rows, so a page may be short. */
   findPage(accountId: AccountId, filter: CallFilter, page: CallPage): Promise<CallPageResult> {
     return findCallPage(this.#database, accountId, { filter, page })
   }
@@ -145,8 +141,8 @@ export class CallTableStore {
   }
 
   /**
-   * Replaces the costs of calls, in their rows and in the sums of their hours and days.
-   * @returns how many still existed
+   * Replaces the costs of calls in their rows and in the sums of their hours and days.
+   * @returns how many calls still existed
    */
   async correctCosts(accountId: AccountId, corrected: readonly CallRecord[]): Promise<number> {
     return await this.#database.transaction().execute(async (transaction) => {
@@ -175,12 +171,11 @@ export class CallTableStore {
     })
   }
 
-  /** When the first and the last of all accounts' calls began; undefined: there are none. */
   findBounds(): Promise<KeptRows | undefined> {
     return findBounds(this.#database)
   }
 
-  /** One step of deleting calls that began before this time, at most `limit`; sums stay. */
+  /** Deletes at most `limit` calls that began before this time; their sums stay. */
   async deleteBefore(timeMs: number, limit: number, place?: AccountId): Promise<DeletedStep> {
     const step = await deleteCallsBefore(this.#database, {
       timeMs,
@@ -200,8 +195,8 @@ function toInsert(database: Kysely<Schema>, records: readonly CallRecord[]) {
     .onConflict((conflict) => conflict.column('id').doNothing())
 }
 
-// A batch of calls adds to the sums in the transaction that stores it: hours, days and counts of
-// refused calls.
+// The changes that a batch of calls makes to the sums, written in the transaction that stores the
+// calls.
 
 class BatchSums {
   readonly #used = new CallSums()
@@ -212,12 +207,6 @@ class BatchSums {
     this.#refused.add(calls)
   }
 
-  /**
-   * @param transaction the one that stores the calls; preferably as its last step, since other
-   * nodes wait for these rows
-   * @param between awaited between the statements
-   * @returns how many rows were written
-   */
   async write(transaction: Kysely<Schema>, between: () => Promise<unknown>): Promise<number> {
     const refused = this.#refused.toRows()
     const written = await addUsage(transaction, this.#used.toRows(), between)

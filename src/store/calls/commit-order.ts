@@ -1,16 +1,12 @@
-/** The order in which a batch's calls are committed. Must not know a table. */
 import type { CallBatch } from '../../core/call-batch.ts'
 import type { AccountId } from '../../core/ids.ts'
 
-/** Examined between two yields: a tenth of a millisecond. */
 const CALLS_PER_TURN = 2_048
-/** Each id is searched for in its line: takes as long. */
 const IDS_PER_TURN = 512
 
 /**
- * For a file: sorted by account, because an account's calls share pages of the index and of the
- * sums. Calls of one account keep their order.
- * @param between awaited between two steps
+ * Sorts a batch by account, because an account's calls share pages of the index and the sums. Calls
+ * of one account keep their order.
  * @returns indexes of the batch
  */
 export async function sortByAccount(
@@ -32,10 +28,7 @@ export async function sortByAccount(
 }
 
 /**
- * For a server: two nodes that store the same calls in one order wait for each other; in two orders
- * they would deadlock.
- * @param places of one commit, indexes of the batch
- * @returns the same, in the order of their calls' ids
+ * Sorts the calls of a commit by id, so that two nodes that store the same calls cannot deadlock.
  */
 export async function sortById(
   batch: CallBatch,
@@ -49,16 +42,19 @@ export async function sortById(
   }
   await between()
   const idAt = (index: number) => ids[index] ?? ''
-  // Nearly sorted already, because ids begin with the time.
   const order = Array.from(ids.keys()).sort((one, other) => (idAt(one) < idAt(other) ? -1 : 1))
   return order.map((index) => places[index] ?? 0)
 }
 
-// Sorts texts in parts: ten thousand at once block the event loop for milliseconds.
+// Sorting ten thousand texts at once blocks the event loop for milliseconds, so texts are sorted in
+// parts.
 
 const TEXTS_PER_PART = 512
 
-/** By code units. @param between awaited after each part and each merge */
+/**
+ * Sorts by code units.
+ * @param between awaited after each part and each merge
+ */
 export async function sortInTurns<Text extends string>(
   texts: readonly Text[],
   between: () => Promise<unknown>,

@@ -1,6 +1,6 @@
 /**
- * Expired calls: the range of all calls' times, and their deletion by account in steps, so that no
- * step grows with the number of accounts or calls. Must not know the retention period.
+ * Deletes expired calls by account in steps, so that no step grows with the number of accounts or
+ * calls.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
@@ -10,16 +10,15 @@ import { isSqlite } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 import type { CommitSize } from './commit-size.ts'
 
-/** Three index seeks each: together less than a millisecond of the event loop. */
+/** Three index seeks per account: together less than 1 ms of the event loop. */
 const ACCOUNTS_PER_STEP = 100
 
 export interface DeletedStep {
   readonly deleted: number
-  /** Where the next step begins; undefined: nothing is left. */
+  /** The account that the next step begins with; undefined when nothing is left to delete. */
   readonly next: AccountId | undefined
 }
 
-/** When the first and the last of all accounts' calls began; undefined: there are none. */
 export async function findBounds(database: Kysely<Schema>): Promise<KeptRows | undefined> {
   let bounds: KeptRows | undefined
   let place: AccountId | undefined = BEFORE_ALL
@@ -38,18 +37,13 @@ export async function findBounds(database: Kysely<Schema>): Promise<KeptRows | u
 
 export interface Deletion {
   readonly timeMs: number
-  /** The maximum number of calls to delete. */
   readonly limit: number
-  /** Where the previous step ended; undefined: the first account. */
+  /** The account that the previous step returned; undefined for the first account. */
   readonly place?: AccountId | undefined
-  /** How many rows one statement deletes from a file, adapted to earlier statements. */
+  /** The number of rows that one statement deletes on SQLite, adapted to earlier statements. */
   readonly size: Pick<CommitSize, 'rows' | 'note'>
 }
 
-/**
- * One step of deleting calls that began before this time. Yields between its statements; hourly
- * sums stay.
- */
 export async function deleteCallsBefore(
   database: Kysely<Schema>,
   { timeMs, limit, place = BEFORE_ALL, size }: Deletion,
@@ -87,7 +81,7 @@ async function deleteSome(
         .select('id')
         .where('account_id', 'in', accounts)
         .where('started_at', '<', timeMs)
-        // The index's order, so that it is used in a table of many millions.
+        // The order of the index, so that Postgres uses the index in a table of many millions.
         .orderBy('account_id')
         .orderBy('started_at')
         .limit(limit),
@@ -104,10 +98,6 @@ interface AccountBounds {
   readonly newest: number
 }
 
-/**
- * Skips from one account's first row to the next account's, instead of reading a table of a million
- * rows.
- */
 async function listAccounts(
   database: Kysely<Schema>,
   place: AccountId,

@@ -1,6 +1,5 @@
 /**
- * The audit log in the database: one row for each change, written in the change's own transaction.
- * Contains no secret.
+ * The audit log in the database. A change and its row share a transaction. Rows contain no secret.
  */
 import type { Kysely, Selectable, Transaction } from 'kysely'
 import { type AuditRecord, type Change, type PublicForm, resourceOf } from '../../core/audit.ts'
@@ -14,17 +13,16 @@ import { currentOrigin } from './change-origin.ts'
 import { noteChangeOf } from './changes-made.ts'
 import { assertPrecondition } from './precondition.ts'
 
-/** A proxy's header may contain anything; a real address is shorter. */
+/** A proxy's header may contain anything. A real address is shorter. */
 const MOST_ADDRESS_CHARACTERS = 100
-/** One or two milliseconds of the event loop. */
+/** 1 to 2 ms of the event loop. */
 const ROWS_PER_BATCH = 50
 const PAUSE_MS = 10
 
 /**
- * Records a change in its own transaction, so that both exist or neither; call it only when
- * something has changed.
+ * Records a change in the change's own transaction.
  * @throws Error when the actor is unknown, GatewayError `precondition_failed` when the actor
- * expected another version: the change is then rolled back
+ * expected another version
  */
 export async function recordChange(
   transaction: Transaction<Schema>,
@@ -37,7 +35,6 @@ export async function recordChange(
   await transaction.insertInto('audit_log').values(row).execute()
 }
 
-/** @throws Error when the actor is unknown */
 export function toAuditRow(change: Change) {
   const origin = currentOrigin()
   const actor = change.actor ?? origin.actor
@@ -59,20 +56,19 @@ export function toAuditRow(change: Change) {
   }
 }
 
-/** An absent member does not filter. */
 export interface AuditFilter {
   readonly actor?: string | undefined
   readonly action?: AuditRecord['action'] | undefined
   readonly resourceType?: string | undefined
   readonly resourceId?: string | undefined
-  /** Milliseconds since the Unix epoch: `from` is inclusive, `to` exclusive. */
+  /** Bounds in milliseconds since the Unix epoch: `from` is inclusive, `to` exclusive. */
   readonly from?: number | undefined
   readonly to?: number | undefined
 }
 
 export interface AuditPage {
   readonly limit: number
-  /** Only changes after this position, newest first. */
+  /** The position of the previous page's last change. */
   readonly before?: { readonly at: number; readonly id: string } | undefined
 }
 
@@ -83,7 +79,6 @@ export class AuditLogTableStore {
     this.#database = database
   }
 
-  /** Newest first; changes of the same millisecond in the order in which they were made. */
   async list(accountId: AccountId, filter: AuditFilter, page: AuditPage): Promise<AuditRecord[]> {
     const { actor, action, resourceType, resourceId, from, to } = filter
     let query = this.#database
@@ -106,7 +101,9 @@ export class AuditLogTableStore {
     return rows.map(toRecord)
   }
 
-  /** The times of the first and the last of all accounts' rows; undefined: there are none. */
+  /**
+   * The times of the oldest and the newest row of all accounts; undefined when the log is empty.
+   */
   async findBounds(): Promise<KeptRows | undefined> {
     const at = this.#database.selectFrom('audit_log').select('at').limit(1)
     const oldest = await at.orderBy('at').executeTakeFirst()
@@ -116,7 +113,7 @@ export class AuditLogTableStore {
 
   /**
    * Deletes the oldest rows before this time (milliseconds since the Unix epoch), of every account.
-   * @returns how many, up to `limit`
+   * @returns how many rows, up to `limit`
    */
   async deleteBefore(timeMs: number, limit: number): Promise<number> {
     const result = await this.#database
@@ -159,14 +156,11 @@ function toRecord(row: Selectable<AuditLogTable>): AuditRecord {
 }
 
 interface AuditRetentionOptions extends HourlyOptions {
-  /** Limits how far a pass may delete. */
+  /** Limits the time up to which a pass may delete. */
   readonly horizon: Pick<RetentionHorizon, 'cut'>
   readonly auditLog: Pick<AuditLogTableStore, 'findBounds' | 'deleteBefore'>
 }
 
-/**
- * Bounds the log's size: deletes expired rows, once an hour in small batches. Nothing waits for it.
- */
 export class AuditRetention extends HourlyWork {
   readonly #options: AuditRetentionOptions
 
@@ -175,7 +169,6 @@ export class AuditRetention extends HourlyWork {
     this.#options = options
   }
 
-  /** One pass. @returns how many rows were deleted @throws the store's errors */
   override async run(): Promise<number> {
     const { auditLog, horizon } = this.#options
     const bounds = await auditLog.findBounds()

@@ -1,4 +1,4 @@
-/** The audit log's table as Kysely sees it. */
+/** The audit log's table for Kysely. */
 import type { ChangeActor } from '../../core/audit.ts'
 import type { AccountId, AuditId } from '../../core/ids.ts'
 import type { AuditedAction } from '../../core/resource-table.ts'
@@ -13,9 +13,9 @@ export interface AuditLogTable {
   action: AuditedAction
   resource_type: string
   resource_id: string
-  /** JSON of what the API returned; null: it did not exist. */
+  /** JSON in the form of the API; null when the resource did not exist. */
   before_json: string | null
-  /** The same after the change; null: it was deleted. */
+  /** JSON in the form of the API; null when the resource was deleted. */
   after_json: string | null
   request_id: string | null
   client_address: string | null

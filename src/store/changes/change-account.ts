@@ -1,4 +1,4 @@
-/** Serialises changes of an account in transactions. Knows no table. */
+/** Serialises the changes of an account with locks in transactions. */
 import type { Kysely, Transaction } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
 import { takeTurn } from '../database/sql-differences.ts'
@@ -6,8 +6,7 @@ import type { Schema } from '../schema.ts'
 import { assertMayStillAct } from './change-origin.ts'
 
 /**
- * No other transaction changes the account's own resources, as `work` reads them, before it has
- * ended.
+ * Runs `work` while no other transaction changes the account's own resources.
  * @throws GatewayError `unauthorized` when the caller has lost its rights meanwhile
  */
 export async function changeAccount<Result>(
@@ -22,7 +21,7 @@ export async function changeAccount<Result>(
   })
 }
 
-/** For a transaction that only learns later which account it is about. */
+/** Locks an account within a transaction that has only just learned the account's id. */
 export async function takeTurnAtAccount(
   transaction: Transaction<Schema>,
   accountId: AccountId,
@@ -31,8 +30,8 @@ export async function takeTurnAtAccount(
 }
 
 /**
- * Likewise for the sums of its calls, which are written all day and must not wait for an operator's
- * change.
+ * Locks the sums of an account's calls. The lock differs from the account's, so that writing sums
+ * never waits for an operator's change.
  */
 export async function takeTurnAtUsage(
   transaction: Transaction<Schema>,

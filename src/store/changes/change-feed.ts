@@ -1,7 +1,7 @@
 /**
- * Nodes exchange through Postgres which changes there were, in commit order, how far each node has
- * followed them, and until when it may serve without following. All times are the database's. Knows
- * no resource.
+ * How nodes report changes to each other through Postgres: which changes were committed, how far
+ * each node has read, and how long each node may serve without reading. All times are the
+ * database's.
  */
 import type { AccountId } from '../../core/ids.ts'
 import type { PostgresSession } from '../database/postgres-session.ts'
@@ -9,50 +9,49 @@ import type { PostgresSession } from '../database/postgres-session.ts'
 export const CHANGES_CHANNEL = 'gatehouse_changes'
 
 export interface FollowedChange {
-  /** One more than that of the previous commit. */
+  /** Consecutive, in the order of commits. */
   readonly seq: number
   readonly accountId: AccountId
-  /** `key`, `gate`, …; other versions may follow other types. */
+  /** A resource type such as `key` or `gate`; other versions may report other types. */
   readonly resourceType: string
   readonly resourceId: string
   readonly operation: 'insert' | 'update' | 'delete'
 }
 
 export interface NodeRow {
-  /** The same after a restart, which takes over the row. */
   readonly id: string
-  /** Different at each start. */
   readonly incarnation: string
   readonly host: string
   readonly version: string
   readonly leaseMs: number
-  /** How long it may serve after its last renewal; at least the lease. */
+  /** How long the node may serve after the last renewal of its lease; at least the lease. */
   readonly graceMs: number
-  /** Within the grace period it serves only accounts that Redis confirms to be unchanged. */
+  /**
+   * Whether the node, within the grace period, only serves accounts that Redis confirms to be
+   * unchanged.
+   */
   readonly needsRedis: boolean
   /** The settings that all nodes must share, without secrets. */
   readonly settings: SettingsByName
 }
 
-/** By name, as shown to people. */
 export type SettingsByName = Readonly<Record<string, string>>
 
-/** Another node, with the settings that it reported. */
+/** Another node, with the settings that this node reported. */
 export interface NodeWithSettings {
   readonly id: string
   readonly host: string
   readonly settings: SettingsByName
 }
 
-/** The database belongs to another installation now, so its contents are not this node's. */
+/** The database now belongs to another installation, so its contents are not this node's. */
 class OtherInstallationError extends Error {
   override readonly name = 'OtherInstallationError'
 }
 
-/** A node that may serve without knowing a change. */
 export interface Laggard {
   readonly id: string
-  /** Milliseconds left by the database's clock; negative: over. */
+  /** Milliseconds left by the database's clock; negative when the lease has ended. */
   readonly leaseMs: number
   readonly graceMs: number
   readonly needsRedis: boolean
@@ -67,7 +66,7 @@ const NOW_MS = '(extract(epoch FROM now()) * 1000)::bigint'
 const CLOCK_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 const HOUR_MS = 3_600_000
 
-/** A node reports itself several times per lease, which is some seconds. */
+/** A node reports to the database several times per lease, and a lease is some seconds. */
 export const SEEN_MS = 60_000
 
 export interface SettingsRow {
@@ -77,7 +76,6 @@ export interface SettingsRow {
   readonly settings: string | null
 }
 
-/** The settings of the processes that own the rows now, as they reported them. */
 export function settingsOfRows(rows: readonly SettingsRow[]): NodeWithSettings[] {
   return rows.flatMap(({ id, incarnation, host, settings: text }) => {
     if (text === null) return []
@@ -93,7 +91,7 @@ export class ChangeFeed {
   #id: string
   #isRegistered = false
 
-  /** @param installationId the database's expected installation; undefined: any */
+  /** @param installationId the database's expected installation; undefined accepts any */
   constructor(session: Pick<PostgresSession, 'query'>, node: NodeRow, installationId?: string) {
     this.#installationId = installationId
     this.#session = session
@@ -105,7 +103,10 @@ export class ChangeFeed {
     return this.#id
   }
 
-  /** The number of the last committed change. @throws OtherInstallationError */
+  /**
+   * The number of the last committed change.
+   * @throws OtherInstallationError
+   */
   async counter(): Promise<number> {
     const [row] = await this.#session.query<Counted>(
       'SELECT value, (SELECT id FROM installation) AS installation FROM change_counter',
@@ -122,13 +123,6 @@ export class ChangeFeed {
     )
   }
 
-  /**
-   * Reports how far this node has come. The lease is extended only if nothing was committed beyond
-   * that: the share lock on the counter's row orders this before or after each commit, so that a
-   * committing transaction sees the lease, or this node sees the commit.
-   * @returns the counter; undefined when the row is gone or another process has taken it
-   * @throws OtherInstallationError
-   */
   async renew(appliedSeq: number): Promise<number | undefined> {
     const { incarnation, leaseMs, graceMs } = this.#node
     const [row] = await this.#session.query<Counted>(
@@ -143,10 +137,10 @@ export class ChangeFeed {
     return row === undefined ? undefined : this.#own(row).value
   }
 
-  /** Creates this node's row, or takes over its predecessor's. Grants no lease. */
   async register(appliedSeq: number): Promise<void> {
     const { incarnation, host, version, needsRedis, settings } = this.#node
-    // A copy of the data folder serves elsewhere; the two must not confirm changes for each other.
+    // A copy of the data folder serves elsewhere, so this node takes another id: two nodes must not
+    // confirm changes for each other.
     if (this.#isRegistered && (await this.#isTaken())) this.#id = `${this.#node.id}-${incarnation}`
     await this.#session.query(
       `INSERT INTO nodes (id, incarnation, host, version, started_at, last_seen, applied_seq, lease_until, grace_until, needs_redis, settings)
@@ -156,7 +150,7 @@ export class ChangeFeed {
          needs_redis = excluded.needs_redis, settings = excluded.settings`,
       [
         ...[this.#id, incarnation, host, version, appliedSeq, needsRedis ? 1 : 0],
-        // An older version that takes over the row leaves the column unchanged.
+        // An older version that takes over the row does not change this column.
         JSON.stringify({ incarnation, settings }),
       ],
     )
@@ -171,7 +165,6 @@ export class ChangeFeed {
     return rows.length > 0
   }
 
-  /** In order, without changes older than an hour. */
   async since(seq: number, limit: number): Promise<FollowedChange[]> {
     return await this.#session.query<FollowedChange>(
       `SELECT seq, account_id AS "accountId", resource_type AS "resourceType", resource_id AS "resourceId", operation
@@ -180,7 +173,6 @@ export class ChangeFeed {
     )
   }
 
-  /** The other active nodes that have not confirmed the change. */
   async laggards(seq: number): Promise<Laggard[]> {
     const rows = await this.#session.query<Omit<Laggard, 'needsRedis'> & { needsRedis: number }>(
       `SELECT id, lease_until - ${CLOCK_MS} AS "leaseMs", grace_until - ${CLOCK_MS} AS "graceMs", needs_redis AS "needsRedis"
@@ -190,7 +182,7 @@ export class ChangeFeed {
     return rows.map((row) => ({ ...row, needsRedis: row.needsRedis === 1 }))
   }
 
-  /** The other active nodes, without those of versions that do not report settings. */
+  /** Other active nodes. Versions that do not report settings are left out. */
   async settingsOfOthers(): Promise<NodeWithSettings[]> {
     const rows = await this.#session.query<SettingsRow>(
       `SELECT id, incarnation, host, settings FROM nodes
@@ -207,7 +199,9 @@ export class ChangeFeed {
     return Number(row.at)
   }
 
-  /** From now on no change waits for this node, so it must not serve after this. */
+  /**
+   * Withdraws this node, so that changes no longer wait for it. The node must not serve afterwards.
+   */
   async leave(): Promise<void> {
     const { incarnation } = this.#node
     await this.#session.query('DELETE FROM nodes WHERE id = $1 AND incarnation = $2', [
@@ -216,7 +210,7 @@ export class ChangeFeed {
     ])
   }
 
-  /** Deletes changes, and nodes, that ended more than an hour ago. */
+  /** Deletes changes and nodes that ended more than an hour ago. */
   async sweep(): Promise<void> {
     await this.#session.query(
       'DELETE FROM changes WHERE seq <= (SELECT max(seq) FROM changes WHERE at ' +

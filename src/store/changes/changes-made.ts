@@ -1,7 +1,4 @@
-/**
- * Detects whether some work has changed anything that other nodes hold in memory. Must not know
- * what, nor the nodes.
- */
+/** Detects whether some work has changed a resource that other nodes hold in memory. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { RESOURCE_ENTRIES } from '../../core/resource-table.ts'
 
@@ -13,8 +10,7 @@ const FOLLOWED: ReadonlySet<string> = new Set(
 const works = new AsyncLocalStorage<{ hasChanged: boolean }>()
 
 /**
- * @returns the result of `work`, and whether anything that others follow was changed within it, at
- * any depth
+ * @returns the result of `work`, and whether `work` changed a resource that nodes hold in memory
  */
 export async function watchChanges<Result>(
   work: () => Promise<Result>,
@@ -24,7 +20,7 @@ export async function watchChanges<Result>(
   return { result, hasChanged: seen.hasChanged }
 }
 
-/** Also called for a change that is rolled back later; readers then refresh once too often. */
+/** A change that is rolled back later counts too; readers then refresh once too often. */
 export function noteChangeOf(resource: string): void {
   const seen = works.getStore()
   if (seen !== undefined && FOLLOWED.has(resource)) seen.hasChanged = true

@@ -1,7 +1,5 @@
 /**
- * Makes a change only if its resource still has the version that the author has seen. Like the
- * author, the condition is passed along with the asynchronous work; it is checked in the
- * transaction of the change. Must not know any resource's table, nor HTTP.
+ * Makes a change only if the resource still has the version that the author has seen (`If-Match`).
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Transaction } from 'kysely'
@@ -14,15 +12,14 @@ import type { Schema } from '../schema.ts'
 export interface Precondition {
   readonly word: ResourceWord
   readonly id: string
-  /** Any version of an existing resource, or one of these. */
   readonly versions: 'any' | readonly string[]
 }
 
 const conditions = new AsyncLocalStorage<{ readonly of: Precondition; wasLookedAt: boolean }>()
 
 /**
- * Changes of the condition's resource within `work` are made only if it holds.
- * @returns the result of `work`, and whether there was such a change
+ * Runs `work`, in which changes of the named resource require its version.
+ * @returns the result of `work`, and whether the resource was changed
  * @throws GatewayError `precondition_failed`
  */
 export async function withPrecondition<Result>(
@@ -34,14 +31,14 @@ export async function withPrecondition<Result>(
   return { result, wasLookedAt: condition.wasLookedAt }
 }
 
-/** @param tag the current version; undefined: it does not exist */
+/** @param tag the current version; undefined when the resource does not exist */
 export function isMet({ versions }: Precondition, tag: string | undefined): boolean {
   return tag !== undefined && (versions === 'any' || versions.includes(tag))
 }
 
 /**
- * Called in the change's transaction, in which no other one can change the resource.
- * @throws GatewayError `precondition_failed`: the change is then rolled back
+ * Checks the version in the change's transaction, while the resource is locked.
+ * @throws GatewayError `precondition_failed`
  */
 export async function assertPrecondition(
   transaction: Transaction<Schema>,
@@ -80,7 +77,7 @@ async function findLastChange(
     .executeTakeFirst()
 }
 
-/** @param last undefined: unknown, or too long ago */
+/** @param last undefined when the last change is unknown or too old */
 export function changedMeanwhile(word: ResourceWord, last?: LastChange): GatewayError {
   const thing = word.replaceAll('-', ' ')
   const how =

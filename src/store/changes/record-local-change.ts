@@ -1,13 +1,9 @@
-/**
- * Records a change made outside the store, from a process that neither locks nor migrates the
- * database.
- */
+/** Records a change made outside the store, without locking or migrating the database. */
 import type { Change } from '../../core/audit.ts'
 import { openExistingDatabase, type StoreLocation } from '../database/open-database.ts'
 import { hasTable } from '../database/sql-differences.ts'
 import { recordChange } from './audit-log.ts'
 
-/** @returns false when there is no audit log: no database, or a new one */
 export async function recordLocalChange(location: StoreLocation, change: Change): Promise<boolean> {
   const database = await openExistingDatabase(location)
   if (database === undefined) return false

@@ -1,4 +1,3 @@
-/** Inserts many rows in steps that are short enough for the event loop. Must not know a table. */
 import { type CompiledQuery, type Kysely, sql } from 'kysely'
 import { callsUnderWay } from '../../core/calls-under-way.ts'
 import type { Schema } from '../schema.ts'
@@ -13,7 +12,6 @@ export interface BulkInsertOptions<Item> {
   readonly toValues: (item: Item) => Value[]
 }
 
-/** An array qualifies; other sources create their items on demand. */
 export interface Items<Item> {
   readonly length: number
   /** @param end may exceed the length */
@@ -22,7 +20,7 @@ export interface Items<Item> {
 
 export class BulkInsert<Item> {
   readonly #options: BulkInsertOptions<Item>
-  /** Cached, because building it costs Kysely several times what running it costs. */
+  /** Cached, because building the query costs Kysely several times what running the query costs. */
   #query: CompiledQuery | undefined
 
   constructor(options: BulkInsertOptions<Item>) {
@@ -30,12 +28,11 @@ export class BulkInsert<Item> {
   }
 
   /**
-   * SQLite gets one statement per row: a statement of many rows takes twice as long per row (7.3
-   * against 3.7 µs, for calls). Postgres gets COPY, which costs two thirds of an INSERT from
-   * arrays, and accepts each part while the next one is built.
+   * SQLite runs one statement per row: a statement of many rows takes twice as long per row (7.3
+   * against 3.7 µs, for calls). Postgres runs COPY, which costs two thirds of an INSERT from
+   * arrays.
    * @param between awaited after each step, with the number of inserted rows
-   * @throws the database's error, also for a duplicate row (`isDuplicate`); the caller's
-   * transaction then rolls back
+   * @throws the database's error, also for a duplicate row (`isDuplicate`)
    */
   async run(
     database: Kysely<Schema>,
@@ -102,20 +99,17 @@ interface Inserting<Item> {
   readonly between: (some: readonly Item[]) => Promise<unknown>
 }
 
-/**
- * An eighth of a millisecond of the event loop on a quiet machine, several times that when rows
- * touch pages of their own.
- */
+/** 0.125 ms of the event loop, several times that when each row touches pages of its own. */
 const ROWS_OF_SQLITE = 32
 /** The server's statement timeout applies to each COPY. */
 const ROWS_OF_A_COPY = 1_024
-/** Rows encoded and sent in one turn of the event loop. */
+/** Rows encoded and sent per step of the event loop. */
 const PART_ALONE = 128
 const PART_BESIDE_CALLS = 32
 
 /**
- * Rows in the text format of https://www.postgresql.org/docs/current/sql-copy.html. Modifies their
- * values: copies would be a third of the garbage.
+ * Rows in the text format of https://www.postgresql.org/docs/current/sql-copy.html. Modifies the
+ * row values: copies would be a third of the garbage.
  */
 function toCopyText(rows: readonly Value[][]): string {
   const lines: string[] = []

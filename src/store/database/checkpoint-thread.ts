@@ -1,36 +1,34 @@
 /**
  * Checkpoints SQLite's write-ahead log in a separate thread: a checkpoint waits for the disk, and
- * on the event loop every call would wait too. Must not know a table.
+ * on the event loop every call would wait too.
  */
 import type { Database } from 'bun:sqlite'
 import { type Kysely, sql } from 'kysely'
 import type { Schema } from '../schema.ts'
 
 /**
- * Pages of the log, 32 MB. Calls of thousands of accounts write the same pages repeatedly, and a
- * checkpoint writes each once: with SQLite's default of 1,000 pages a call writes 3.7 pages instead
- * of 2.7, and costs a fifth more.
+ * Length of the write-ahead log that makes a checkpoint due: 32 MB of pages. SQLite's default of
+ * 1,000 pages writes 3.7 pages per call instead of 2.7 with thousands of accounts.
  */
 const DUE_PAGES = 8_000
-/** SQLite's default, 4 MB: so many are written on the event loop before the thread runs. */
+/** SQLite's default (4 MB), which the event loop checkpoints by itself while no thread runs. */
 const FEW_PAGES = 1_000
 /**
- * Checking the log's length costs 40 µs, which should be shared by many rows; these rows write some
- * 800 pages at worst.
+ * Checking the log's length costs 40 µs, so many rows share a check. These rows write at most some
+ * 800 pages.
  */
 const ROWS_BETWEEN_LOOKS = 256
 
-/** All messages between the thread and the main process. */
+/** The messages between the thread and the main process. */
 type Order = { readonly type: 'checkpoint' | 'close'; readonly path: string }
 type Reply = { readonly failure?: string }
 
-/** The threads of open files. */
 const threads = new WeakMap<Kysely<Schema>, Pick<CheckpointThread, 'relieve'>>()
 
 /**
- * For bulk writers: resolves when the write-ahead log of the database's file is short enough, at
- * once for any other database.
- * @param rows how many were written since the last call
+ * Waits until the write-ahead log of the database's file is short enough; resolves at once for any
+ * other database.
+ * @param rows how many rows were written since the last call
  */
 export async function relieveLog(database: Kysely<Schema>, rows: number): Promise<void> {
   await threads.get(database)?.relieve(rows)
@@ -38,8 +36,8 @@ export async function relieveLog(database: Kysely<Schema>, rows: number): Promis
 
 /**
  * A checkpoint on another connection does not block writers
- * (https://sqlite.org/c3ref/wal_checkpoint_v2.html, PASSIVE). A bulk writer waits for its end, with
- * the event loop free; otherwise the log would grow without end.
+ * (https://sqlite.org/c3ref/wal_checkpoint_v2.html, PASSIVE). A bulk writer waits for the
+ * checkpoint; otherwise the log would grow without end.
  */
 export class CheckpointThread {
   readonly #database: Kysely<Schema>
@@ -48,10 +46,8 @@ export class CheckpointThread {
   #rows = 0
   #isBroken = false
   #underWay: Promise<void> | undefined
-  /** The last requested checkpoint; one that begins during another does nothing. */
   #last: Promise<void> = Promise.resolve()
 
-  /** @param path the database's file */
   constructor(database: Kysely<Schema>, path: string) {
     this.#database = database
     this.#path = path
@@ -60,7 +56,7 @@ export class CheckpointThread {
 
   /**
    * Resolves when the log is short enough.
-   * @param rows how many were written since the last call
+   * @param rows how many rows were written since the last call
    */
   async relieve(rows: number): Promise<void> {
     this.#rows += rows
@@ -77,7 +73,10 @@ export class CheckpointThread {
     return this.#inTurn(() => this.#syncNow())
   }
 
-  /** Closes the thread's connection first: the last connection of a database deletes its log. */
+  /**
+   * Closes the thread's connection first, because the last connection of a database deletes its
+   * log.
+   */
   async close(): Promise<void> {
     await this.#last.catch(() => {})
     if (this.#worker !== undefined) await this.#ask('close')
@@ -104,7 +103,6 @@ export class CheckpointThread {
     if (!isElsewhere) await sql`PRAGMA wal_checkpoint(PASSIVE)`.execute(this.#database)
   }
 
-  /** Pages of the log that are not in the file yet. */
   async #pagesToWrite(): Promise<number> {
     // SQLite before 3.51, as on some macOS versions, checkpoints here instead of reporting the
     // length.
@@ -116,11 +114,10 @@ export class CheckpointThread {
     return pages === undefined ? 0 : pages.log - pages.checkpointed
   }
 
-  /** @returns whether there is a thread for it */
   async #checkpointElsewhere(): Promise<boolean> {
     const { failure } = await this.#ask('checkpoint')
     if (failure === undefined) return true
-    // Then the writing connection does it, as in SQLite's default.
+    // The writing connection checkpoints from now on, as in SQLite's default.
     this.#isBroken = true
     this.#worker?.terminate()
     this.#worker = undefined
@@ -148,7 +145,7 @@ function startWorker(): Worker {
   return new Worker(address, { smol: true })
 }
 
-/** Runs in the thread, so it must not refer to anything outside its body. */
+/** Runs in the thread, so the function must not refer to anything outside its body. */
 function work(): void {
   const thread = globalThis as unknown as {
     onmessage: (event: { readonly data: Order }) => void

@@ -1,18 +1,17 @@
 /**
- * Decides whether to open one more database connection. While the database is unavailable, one
- * attempt is made at a time, with growing pauses, so that nodes do not overload it when it returns.
- * Must not know which database it is.
+ * Limits new connections while the database is unavailable: one attempt at a time, with growing
+ * pauses, so that nodes do not overload a database that returns.
  */
 import { backoffMs } from '../../core/retry-delay.ts'
 
 const PAUSES = { firstMs: 100, longestMs: 1_000 }
 
 export interface ConnectionGateOptions {
-  /** Maximum number of waiting callers; further ones are refused immediately. */
+  /** Maximum number of waiting callers; further callers fail immediately. */
   readonly maxWaiting: number
   /**
-   * Whether an attempt's error means that the database is unavailable, and not only that all
-   * connections are in use.
+   * Whether an error means that the database is unavailable, rather than that all connections are
+   * in use.
    */
   readonly isAway: (error: unknown) => boolean
   /** Milliseconds of a monotonic clock. */
@@ -42,11 +41,6 @@ export class ConnectionGate {
     this.#random = options.random ?? Math.random
   }
 
-  /**
-   * @param hasIdle an idle connection exists, so no new one is needed
-   * @throws the attempt's error; without an attempt TooManyWaitingError, or the last attempt's
-   * error
-   */
   async pass<Connection>(
     connect: () => Promise<Connection>,
     hasIdle: boolean,
@@ -65,7 +59,7 @@ export class ConnectionGate {
       this.#away = undefined
       return connection
     } catch (error) {
-      // Attempts that started together fail together, and count as one.
+      // Attempts that started together fail together, and count as one failure.
       if (this.#options.isAway(error) && (isTrial || this.#away === undefined)) this.#fail(error)
       throw error
     } finally {

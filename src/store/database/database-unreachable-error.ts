@@ -1,9 +1,4 @@
 /**
- * Error for an unavailable database, with the reason. Knows no driver, because a SQLite store loads
- * none.
- */
-
-/**
  * The database refused or broke the connection. The message contains no password; `code` is the
  * system's or Postgres' own.
  */

@@ -1,29 +1,25 @@
 /**
- * A lock between processes that ends with its holder, however that ends. Knows nothing of what it
- * guards.
+ * A lock between processes that the operating system releases when the holder ends, even by
+ * SIGKILL.
  */
 import { Database } from 'bun:sqlite'
 import { createPrivateFile } from './sqlite-driver.ts'
 
 export interface FileLock {
-  /** Idempotent. */
   release(): void
 }
 
-/** Strong references: a handle closed by the garbage collector would release its lock. */
 const held = new Set<Database>()
 
 /**
- * An operating system lock, taken by SQLite on a separate file, so nothing needs cleaning up after
- * SIGKILL.
- * @returns undefined when another process, or this one, holds it
+ * Takes the lock through SQLite on a separate file.
+ * @returns undefined when another process, or this process, holds the lock
  */
 export function lockFile(path: string): FileLock | undefined {
   createPrivateFile(path)
   const database = new Database(path, { readwrite: true, create: true })
   try {
     database.run('PRAGMA busy_timeout = 0')
-    // Nothing is ever written, so no rollback journal file is needed.
     database.run('PRAGMA journal_mode = MEMORY')
     database.run('BEGIN EXCLUSIVE')
   } catch (error) {

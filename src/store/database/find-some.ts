@@ -1,15 +1,14 @@
-/** Reads rows by account and id, many with one statement. Must not know what they are. */
+/** Reads many rows by account and id with one statement. */
 import { type Kysely, sql } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
 import type { Schema } from '../schema.ts'
 
-/** A resource of an account, by its table's name for its id. */
 export interface NamedThing {
   readonly accountId: AccountId
   readonly id: string
 }
 
-/** @returns one entry per resource, in the same order; undefined when it does not exist */
+/** @returns one entry per resource, in the same order; undefined for a missing resource */
 export async function findSome<Row extends object, Stored>(
   database: Kysely<Schema>,
   {
@@ -19,7 +18,7 @@ export async function findSome<Row extends object, Stored>(
   }: {
     readonly table: keyof Schema
     readonly idColumn: string
-    /** Converts the table's rows. */
+    /** Converts a row of the table. */
     readonly toStored: (row: Row) => Stored
   },
   things: readonly NamedThing[],

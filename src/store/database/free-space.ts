@@ -1,13 +1,12 @@
 /**
- * Returns the space of deleted rows to the disk, a few pages at a time: SQLite keeps it in its
- * file. Postgres does so itself. Must not know what was deleted.
+ * Returns the space of deleted rows to the disk in steps. SQLite keeps the space in its file;
+ * Postgres returns space without help.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import type { Schema } from '../schema.ts'
 import { isSqlite } from './sql-differences.ts'
 
-/** A millisecond of the event loop: each page from the end of the file moves to a free one. */
 const PAGES_PER_STEP = 16
 /**
  * This share of the file stays free for new rows, so that no pages move while inserts and deletes
@@ -18,8 +17,7 @@ const KEPT_SHARE = 0.1
 const INCREMENTAL = 2
 
 /**
- * Files created by older versions lack the needed bookkeeping and are left alone: see
- * docs/operations/sizing.md.
+ * Skips files of older versions, which lack the needed bookkeeping: see docs/operations/sizing.md.
  * @returns by how many pages the file shrank
  */
 export async function giveBackSpace(

@@ -1,7 +1,4 @@
-/**
- * Adds a resource to an account with a cap, exactly, even with concurrent adds on several nodes.
- * Knows no cap's size.
- */
+/** Adds a resource within an account's cap, exactly, even with concurrent adds on several nodes. */
 import { type Kysely, type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely'
 import { systemClock } from '../../core/clock.ts'
 import type { AccountId } from '../../core/ids.ts'
@@ -16,7 +13,7 @@ export interface CappedInsert {
 }
 
 /**
- * @param insert returns false when it added nothing, and then nothing is counted
+ * @param insert returns false when nothing was added
  * @throws GatewayError `conflict` when the cap is reached; nothing is added
  */
 export async function insertWithinCap(
@@ -24,7 +21,7 @@ export async function insertWithinCap(
   capped: CappedInsert,
   insert: (transaction: Transaction<Schema>) => Promise<boolean>,
 ): Promise<boolean> {
-  // Serialised: nothing can be added to the counted rows before this has ended.
+  // The account is locked, so the counted rows cannot grow before the transaction ends.
   return await changeAccount(database, capped.accountId, async (transaction) => {
     if (!(await insert(transaction))) return false
     await assertWithinCap(transaction, capped)
@@ -54,7 +51,7 @@ export async function assertWithinCap(
   if (count > cap) throw capReached(thing, { cap, count: count - 1 })
 }
 
-/** Conditions for kinds of which not all count. */
+/** Which rows count, for kinds with rows that do not count. */
 const CONDITIONS: Partial<Record<CappedThing, () => RawBuilder<SqlBool>>> = {
   invitations: () => sql`accepted_at is null and expires_at > ${systemClock.now()}`,
 }

@@ -1,4 +1,4 @@
-/** Locates the store and opens its database: a file or a Postgres. Knows no table. */
+/** Locates the store, a file or a Postgres database, and opens it. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Kysely } from 'kysely'
@@ -33,12 +33,11 @@ export function locateStore(settings: {
 export async function openDatabase(location: StoreLocation): Promise<Kysely<Schema>> {
   if ('path' in location)
     return new Kysely<Schema>({ dialect: new BunSqliteDialect(location.path) })
-  // A store in a file does not load the Postgres client.
+  // Imported on demand, so that a store in a file does not load the Postgres client.
   const { GatehousePostgresDialect } = await import('./postgres-driver.ts')
   return new Kysely<Schema>({ dialect: new GatehousePostgresDialect(location.postgres) })
 }
 
-/** Like `openDatabase`, but creates no file. @returns undefined when it does not exist */
 export async function openExistingDatabase(
   location: StoreLocation,
 ): Promise<Kysely<Schema> | undefined> {
@@ -46,15 +45,14 @@ export async function openExistingDatabase(
 }
 
 /**
- * For messages: `SQLite, /var/lib/gatehouse/gatehouse.db` or `Postgres, db.example:5432/gatehouse`;
- * never a password.
+ * A description for messages, without a password: `SQLite, /var/lib/gatehouse/gatehouse.db` or
+ * `Postgres, db.example:5432/gatehouse`.
  */
 export function describeStore(location: StoreLocation): string {
   if ('path' in location) return `SQLite, ${location.path}`
   return `Postgres, ${describeAddress(location.postgres.url)}`
 }
 
-/** For work without a time limit: migrations and copies. */
 export function withoutStatementLimit(location: StoreLocation): StoreLocation {
   return 'path' in location
     ? location

@@ -1,4 +1,3 @@
-/** The address of a Postgres database and its TLS parameters. Opens no connection. */
 import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
 import type { Secret } from '../../core/secret.ts'
@@ -9,20 +8,18 @@ export interface PostgresSettings {
   readonly url: Secret
   /** The maximum number of connections of one process. */
   readonly poolSize: number
-  /** Time limit for a new connection, or for waiting until one becomes free. */
   readonly connectTimeoutMs: number
-  /** Time limit of one statement; 0: none. */
+  /** Time limit of one statement; 0 means no limit. */
   readonly statementTimeoutMs: number
 }
 
-/** node-postgres would treat `require` as `verify-full`, and warn about it at every start. */
+/** node-postgres would treat `require` as `verify-full`, and warn at every start. */
 export function withoutTls(url: Secret): string {
   const bare = new URL(url.reveal())
   for (const name of POSTGRES_TLS_PARAMETERS) bare.searchParams.delete(name)
   return bare.href
 }
 
-/** With libpq's meaning: https://www.postgresql.org/docs/current/libpq-ssl.html */
 export function toTlsOptions(url: Secret): ConnectionOptions | false {
   const { searchParams, hostname } = new URL(url.reveal())
   const mode = searchParams.get('sslmode') ?? 'disable'
@@ -39,7 +36,7 @@ export function toTlsOptions(url: Secret): ConnectionOptions | false {
   return { ...options, checkServerIdentity: () => undefined }
 }
 
-/** `host:port/database`, for messages: never a user or a password. */
+/** `host:port/database`, for messages; never a user or a password. */
 export function describeAddress(url: Secret): string {
   const { hostname, port, pathname, searchParams } = new URL(url.reveal())
   return `${searchParams.get('host') ?? hostname}:${port || '5432'}${pathname}`

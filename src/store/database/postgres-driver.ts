@@ -1,6 +1,6 @@
 /**
  * Makes Kysely's Postgres dialect behave like SQLite: the same value types, and the same text
- * comparison. Knows no table.
+ * comparison.
  */
 import { pipeline } from 'node:stream/promises'
 import {
@@ -31,12 +31,9 @@ import {
 /** A node that is paused inside a transaction must not block the others for longer. */
 const IDLE_IN_TRANSACTION_MS = 60_000
 const IDLE_CONNECTION_MS = 30_000
-/**
- * The server itself ends slow statements; a connection is given up only when the server is silent.
- */
+/** The server itself ends slow statements, so this limit only applies to a silent server. */
 const SILENCE_MS = 5_000
 
-/** Kysely's dialect for one database. */
 export class GatehousePostgresDialect extends PostgresDialect {
   readonly #config: PostgresDialectConfig
 
@@ -57,8 +54,8 @@ export class GatehousePostgresDialect extends PostgresDialect {
 
 class CauseKeepingDriver extends PostgresDriver {
   /**
-   * A failed rollback must not hide its reason. Nothing stays uncommitted: the connection is given
-   * up (`Connection`), and Postgres rolls back when it closes.
+   * A failed rollback must not hide the first error. Nothing stays uncommitted: `Connection` closes
+   * the connection, and Postgres then rolls back.
    */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     await super.rollbackTransaction(connection).catch(() => {})
@@ -66,8 +63,8 @@ class CauseKeepingDriver extends PostgresDriver {
 }
 
 /**
- * Text is ordered by its bytes, as in SQLite, whatever the database's locale: so list pages do not
- * depend on it, and no index is damaged when a new system sorts words differently.
+ * Orders text by its bytes, as SQLite does, whatever the database's locale. List pages then do not
+ * depend on the locale, and a system with another word order damages no index.
  */
 class BytewiseQueryCompiler extends PostgresQueryCompiler {
   protected override visitDataType(node: DataTypeNode): void {
@@ -86,21 +83,20 @@ function openPool(settings: PostgresSettings): PostgresPool {
   }
 }
 
-/** Later callers would time out before their turn. */
 const MAX_WAITING = 500
 /** pg-pool's message when all connections are in use. */
 const NONE_FREE = 'timeout exceeded when trying to connect'
 
 /**
- * All statements are written for this level, in which they wait for each other. At a stricter one,
- * possibly the operator's default, Postgres refuses all but one of several concurrent changes.
+ * At a stricter isolation level, possibly the operator's default, Postgres refuses all but one of
+ * several concurrent changes. All statements are written for this level, in which changes wait.
  */
 const READ_COMMITTED = 'SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED'
 
 /**
- * The first statements of a connection. Sent separately, because poolers such as PgBouncer refuse
- * startup parameters.
- * @param statementTimeoutMs 0: the server's own
+ * The first statements of a connection. Poolers such as PgBouncer refuse startup parameters, so the
+ * session begins with statements.
+ * @param statementTimeoutMs 0 keeps the server's own limit
  */
 export function beginSession(statementTimeoutMs: number): string {
   const bounds =
@@ -137,7 +133,7 @@ class ConnectionPool implements PostgresPool {
       ...(statementTimeoutMs > 0 && { query_timeout: statementTimeoutMs + SILENCE_MS }),
       types: { getTypeParser },
     })
-    // An idle connection that breaks is replaced when the next one is needed.
+    // The pool replaces an idle connection that breaks when a query needs one.
     this.#pool.on('error', () => {})
     // The pool only listens on idle connections, and an unhandled error event ends the process. A
     // connection in use reports the error with its next query.
@@ -211,23 +207,20 @@ class Connection implements PostgresPoolClient {
   }
 
   release(): void {
-    // A pending answer could reach the next user, or the server is closing the connection.
+    // The connection is closed if a pending answer could reach the next user, or if the server is
+    // closing the connection.
     this.#client.release(this.#isLost)
   }
 }
 
-/** A COPY statement has the source of its rows in place of parameters. */
+/** Whether a parameter is the source of a COPY statement's rows. */
 function isRowTexts(parameter: unknown): parameter is AsyncIterable<string> {
   return typeof parameter === 'object' && parameter !== null && Symbol.asyncIterator in parameter
 }
 
-/** The same as in Kysely. */
 const ROLLBACK = 'rollback'
 
-/**
- * Whether an error ends the connection: broken, silent, or closed by the server or a pooler
- * (connection exceptions, admin_shutdown, crash_shutdown, timeouts).
- */
+/** Whether an error ends the connection: broken, silent, or closed by the server or a pooler. */
 function isLast(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const isEnded =
@@ -236,7 +229,6 @@ function isLast(error: unknown): boolean {
   return isEnded || BROKEN.test(error.message)
 }
 
-/** The same as in node-postgres, which gives these no code. */
 const BROKEN =
   /^(?:Query read timeout|Connection terminated|Client has encountered a connection error)/
 
@@ -248,14 +240,13 @@ const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map<
   number,
   (text: string) => unknown
 >([
-  // Times and money stay far below 2^53, and so do their sums.
+  // Times, money and their sums stay far below 2^53, so numbers are exact.
   [pg.types.builtins.INT8, Number],
   [pg.types.builtins.NUMERIC, Number],
   [pg.types.builtins.BOOL, (text) => (text === 't' ? 1 : 0)],
   [pg.types.builtins.TIMESTAMPTZ, (text) => new Date(text).toISOString()],
 ])
 
-/** For all Postgres queries: numbers and booleans are returned as in SQLite. */
 export function getTypeParser(id: number, format?: 'text' | 'binary') {
   return (format !== 'binary' && PARSERS.get(id)) || pg.types.getTypeParser(id, format)
 }

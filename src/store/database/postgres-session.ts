@@ -1,6 +1,6 @@
 /**
- * One permanent Postgres connection besides the pool: it receives notifications from other nodes,
- * and its queries never wait behind the pool's. Knows no table.
+ * A permanent Postgres connection besides the pool: receives notifications from other nodes, and
+ * runs queries that must not wait behind the pool's.
  */
 import pg from 'pg'
 import { retryDelayMs } from '../../core/retry-delay.ts'
@@ -15,17 +15,17 @@ import { beginSession, getTypeParser } from './postgres-driver.ts'
 
 export interface PostgresSessionOptions {
   readonly settings: PostgresSettings
-  /** Time limit for one query, and for connecting. After it the connection is given up. */
+  /** Time limit for a query, and for connecting. A slower connection is closed. */
   readonly timeoutMs: number
-  /** The channel to listen on. */
+  /** The channel of notifications to listen on. */
   readonly channel: string
   readonly onNotice: () => void
   readonly onUp: () => void
-  /** Called once per loss, with the reason. */
+  /** Called once per lost connection, with the reason. */
   readonly onDown: (error: unknown) => void
 }
 
-/** More at once indicate that answers have stopped. */
+/** More queries at once indicate that answers have stopped. */
 const MAX_UNDER_WAY = 200
 
 export class PostgresSession {
@@ -33,7 +33,7 @@ export class PostgresSession {
   #client: pg.Client | undefined
   #isClosed = false
   #underWay = 0
-  /** The end of the last query: node-postgres warns of concurrent ones. */
+  /** The end of the last query, because node-postgres warns of concurrent queries. */
   #turn: Promise<unknown> = Promise.resolve()
   #attempts = 0
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -42,7 +42,6 @@ export class PostgresSession {
     this.#options = options
   }
 
-  /** @throws DatabaseUnreachableError, and does not retry then */
   async open(): Promise<void> {
     await this.#connect()
   }
@@ -61,7 +60,7 @@ export class PostgresSession {
     try {
       return (await answer).rows
     } catch (error) {
-      // The pending answer could reach the next query.
+      // The connection is dropped, because its pending answer could reach the next query.
       if (isSilence(error)) this.#drop(client, error)
       throw error
     } finally {

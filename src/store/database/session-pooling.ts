@@ -1,6 +1,6 @@
 /**
- * Detects whether a pooler between this process and Postgres gives each transaction another
- * session. Session settings and LISTEN would then affect other clients. Knows no table.
+ * Detects a pooler that gives each transaction another Postgres session. Session settings and
+ * LISTEN would then affect other clients.
  */
 import pg from 'pg'
 import { DatabaseUnreachableError } from './database-unreachable-error.ts'
@@ -17,8 +17,7 @@ export class SharedSessionsError extends Error {
 }
 
 /**
- * Compares Postgres' process ids: a client with its own session keeps one process, which no other
- * client has meanwhile.
+ * Compares Postgres' process ids: a client with its own session keeps its process.
  * @throws SharedSessionsError and DatabaseUnreachableError
  */
 export async function assertOwnSessions(settings: PostgresSettings): Promise<void> {
@@ -50,7 +49,6 @@ export async function assertOwnSessions(settings: PostgresSettings): Promise<voi
       throw new SharedSessionsError(describe(where, 'transaction'))
   } catch (error) {
     if (error instanceof SharedSessionsError) throw error
-    // PgBouncer's own message for BEGIN.
     if (error instanceof Error && /statement pooling mode/.test(error.message))
       throw new SharedSessionsError(describe(where, 'statement'))
     throw new DatabaseUnreachableError(where, error)

@@ -1,4 +1,4 @@
-/** Connects Kysely's SQLite dialect to Bun's own SQLite. Must not know any table. */
+/** Connects Kysely's SQLite dialect to Bun's own SQLite. */
 import { Database, type SQLQueryBindings } from 'bun:sqlite'
 import { closeSync, openSync, statSync } from 'node:fs'
 import {
@@ -18,20 +18,20 @@ import { StoreFileGoneError } from './store-file-gone-error.ts'
 
 /**
  * How long a statement waits for another process (a backup, a shell). Short, because the event loop
- * waits with it.
+ * waits too.
  */
 const BUSY_TIMEOUT_MS = 1_000
 
 /**
- * With calls of thousands of accounts each row touches other index pages: with SQLite's default of
- * 2,000 an insert costs 20 µs, with this 11. Never exceeds the file's size.
+ * With calls of thousands of accounts each row touches other index pages: an insert costs 20 µs
+ * with SQLite's default of 2,000 KiB, and 11 µs with 8,000.
  */
 const CACHE_KIB = 8_000
 
 /**
- * At this many pages (64 MB) a commit checkpoints the log itself, which takes tens of milliseconds;
- * bulk writers checkpoint earlier through `CheckpointThread`. One batch of calls of thousands of
- * accounts writes 6,000.
+ * Length of the log (64 MB) at which a commit checkpoints by itself, which takes tens of
+ * milliseconds. `CheckpointThread` checkpoints earlier; one batch of calls of thousands of accounts
+ * writes 6,000 pages.
  */
 const CHECKPOINT_PAGES = 16_000
 
@@ -42,11 +42,6 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
   }
 }
 
-/**
- * Transactions are writing ones from their first statement, except for repeatable reads. A
- * transaction that begins by reading could not write after another process has written, and would
- * fail immediately instead of waiting (https://sqlite.org/lang_transaction.html).
- */
 class WritingSqliteDriver extends SqliteDriver {
   readonly #isInTransaction: () => boolean
 
@@ -61,21 +56,17 @@ class WritingSqliteDriver extends SqliteDriver {
   ): Promise<void> {
     // Ends a transaction whose rollback failed because of the disk.
     if (this.#isInTransaction()) await super.rollbackTransaction(connection)
-    // Such a reader sees one moment, and other processes may write meanwhile.
+    // A transaction that begins by reading fails when it writes after another process has written
+    // (https://sqlite.org/lang_transaction.html), so only repeatable reads begin by reading.
     const isReading = isolationLevel === 'repeatable read'
     await connection.executeQuery(CompiledQuery.raw(isReading ? 'begin' : 'begin immediate'))
   }
 
-  /**
-   * A full disk or an I/O error has rolled back already (https://sqlite.org/lang_transaction.html,
-   * section 3). A second rollback would fail and hide the cause.
-   */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     if (this.#isInTransaction()) await super.rollbackTransaction(connection)
   }
 }
 
-/** Kysely's dialect for one file, in write-ahead mode; `:memory:` works too. */
 export class BunSqliteDialect extends SqliteDialect {
   readonly #config: SqliteDialectConfig
   readonly #opened: { database?: Database }
@@ -109,8 +100,7 @@ function openSqliteFile(path: string): Database {
   createPrivateFile(path)
   const database = new Database(path, { create: true, readwrite: true })
   database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
-  // Must be set before the first page is written; otherwise it takes effect only after a `VACUUM`
-  // (free-space.ts).
+  // SQLite applies this only before the first page is written, or at a `VACUUM` (free-space.ts).
   database.run('PRAGMA auto_vacuum = INCREMENTAL')
   database.run('PRAGMA journal_mode = WAL')
   database.run('PRAGMA synchronous = NORMAL')
@@ -121,8 +111,8 @@ function openSqliteFile(path: string): Database {
 }
 
 /**
- * Creates the file readable by its owner only; SQLite gives its side files the same mode. An
- * existing file is not opened: closing any handle on it would drop this process's locks
+ * Creates the file with mode 0600; SQLite gives its side files the same mode. An existing file is
+ * not opened: closing any handle on it would drop this process's locks
  * (https://sqlite.org/howtocorrupt.html §2.2).
  */
 export function createPrivateFile(path: string): void {
@@ -134,10 +124,6 @@ export function createPrivateFile(path: string): void {
   }
 }
 
-/**
- * Detects a deleted or replaced file, which would still accept writes that are lost.
- * @returns a function that then throws StoreFileGoneError; takes 2 µs
- */
 export function watchFile(path: string): () => void {
   if (path === ':memory:') return () => {}
   const opened = statSync(path)
@@ -147,7 +133,6 @@ export function watchFile(path: string): () => void {
   }
 }
 
-/** Number of cached statements: more than the code has, except bulk inserts of odd lengths. */
 const KEPT_STATEMENTS = 64
 
 type KeptStatement = ReturnType<typeof prepare>
@@ -157,7 +142,8 @@ function prepare(database: Database, sql: string) {
 }
 
 /**
- * Caches statements by their text: parsing a bulk insert costs SQLite twice as much as running it.
+ * Caches statements by their text: parsing a bulk insert costs SQLite twice as much as running the
+ * insert.
  */
 function toKyselyDatabase(database: Database, assertThere: () => void): SqliteDatabase {
   const kept = new Map<string, KeptStatement>()
@@ -181,13 +167,12 @@ function toKyselyDatabase(database: Database, assertThere: () => void): SqliteDa
     close: () => {
       for (const statement of kept.values()) statement.finalize()
       kept.clear()
-      // `true`: an open statement is a bug and would silently keep the file locked.
+      // `true` fails if a statement is open, which would silently keep the file locked.
       database.close(true)
     },
   }
 }
 
-/** A single change, or the begin of several, after which only the commit is checked. */
 const CHANGE = /^\s*(?:begin|insert|update|delete|create|alter|drop)\b/i
 const COMMIT = /^\s*commit\b/i
 
@@ -203,7 +188,7 @@ function toKyselyStatement(
       isRows(parameters)
         ? runEach(statement, parameters)
         : statement.run(...toBindings(parameters)),
-    // A separate statement, because the cached one may be used while rows are read.
+    // A separate statement, because the cached statement may be used while rows are read.
     *iterate(parameters) {
       const own = prepare(database, sql)
       try {
@@ -215,16 +200,14 @@ function toKyselyStatement(
   }
 }
 
-/** Rows of parameters instead of parameters: no SQLite value is an array. See `BulkInsert`. */
+/** Whether the parameters are rows of a `BulkInsert`: no SQLite value is an array. */
 function isRows(parameters: readonly unknown[]): parameters is readonly (readonly unknown[])[] {
   return Array.isArray(parameters[0])
 }
 
-/** Runs without yielding, up to the first row that changes nothing. */
 function runEach(statement: KeptStatement, rows: readonly (readonly unknown[])[]) {
   let changes = 0
   for (const row of rows) {
-    // Passes the array itself: spreading it costs half a kilobyte per row, and a fifth of the time.
     const changed = statement.run(row as unknown as SQLQueryBindings).changes
     if (changed === 0) break
     changes += changed

@@ -1,14 +1,7 @@
-/**
- * Distinguishes operational failures of a database from bugs, by the databases' own codes. Knows no
- * table.
- */
+/** Distinguishes operational failures of a database from bugs, by the databases' own codes. */
 import { DatabaseUnreachableError } from './database-unreachable-error.ts'
 import { StoreFileGoneError } from './store-file-gone-error.ts'
 
-/**
- * `away`: unavailable. `read-only`: it accepts no changes, such as a demoted Postgres. `gone`: its
- * file is missing. `denied`: its role lacks a right.
- */
 export type StoreFailure = 'away' | 'full' | 'read-only' | 'busy' | 'disk' | 'gone' | 'denied'
 
 /**
@@ -28,10 +21,6 @@ const FAILURES: readonly (readonly [codes: readonly string[], failure: StoreFail
   [['42501'], 'denied'],
 ]
 
-/**
- * Also checks the chain of causes.
- * @returns undefined: not a database failure
- */
 export function storeFailureOf(thrown: unknown): StoreFailure | undefined {
   for (
     let error = thrown, depth = 0;

@@ -1,9 +1,5 @@
-/**
- * Error for a database file that is no longer at its path while this process has it open. Knows no
- * driver.
- */
+/** The database file is no longer at its path, so changes would be lost with the process. */
 
-/** Anything written to the file now would be lost with the process. */
 export class StoreFileGoneError extends Error {
   override readonly name = 'StoreFileGoneError'
 

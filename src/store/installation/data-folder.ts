@@ -1,7 +1,3 @@
-/**
- * Locks a data folder to one process at a time, and identifies that process. Must not know the
- * database's contents.
- */
 import { randomBytes } from 'node:crypto'
 import {
   accessSync,
@@ -21,22 +17,20 @@ const LOCK_FILE = 'gatehouse.lock'
 const SERVER_FILE = 'server.json'
 const NODE_FILE = 'node-id'
 
-/** The server of a data folder, for the command line and for messages. */
 export interface ServerInfo {
   readonly pid: number
-  /** Its address, such as `http://127.0.0.1:4000`. */
+  /** The server's address, such as `http://127.0.0.1:4000`. */
   readonly url: string
 }
 
 export interface DataFolderLock {
-  /** Releases the folder. Idempotent. */
   release(): void
 }
 
 export class DataFolderInUseError extends Error {
   override readonly name = 'DataFolderInUseError'
   readonly folder: string
-  /** The process that holds it, if it reported itself. */
+  /** The process that holds the lock, if that process reported its address. */
   readonly holder: ServerInfo | undefined
 
   constructor(folder: string, holder: ServerInfo | undefined) {
@@ -57,19 +51,20 @@ export class DataFolderAccessError extends Error {
   override readonly name = 'DataFolderAccessError'
 }
 
-/** Everything that a start opens. The folder may contain other files, such as `lost+found`. */
 const WRITTEN = [
   ...['', LOCK_FILE, 'gatehouse.db', 'gatehouse.db-wal', 'gatehouse.db-shm'],
   ...['journal', 'workers'],
 ]
-/** Replaced as a whole, or provided by the operator, possibly mounted read-only. */
+/**
+ * Files that are replaced as a whole, or provided by the operator and possibly mounted read-only.
+ */
 const READ = [
   ...[SERVER_FILE, NODE_FILE, 'installation.json', 'configuration.json'],
   ...['master.key', 'gatehouse.yaml'],
 ]
 
 /**
- * Called before anything is opened, because SQLite's own errors give no reason.
+ * Called before any file is opened, because SQLite's own errors give no reason.
  * @throws DataFolderAccessError naming the first unusable file and its owner
  */
 export function assertUsable(folder: string): void {
@@ -112,14 +107,15 @@ function namesIn(folder: string): readonly string[] {
 /**
  * Locks the folder (created with mode 0700 if missing) for this process until `release` or the
  * process's end.
- * @throws DataFolderInUseError when another process, or this one, holds it; DataFolderAccessError
+ * @throws DataFolderInUseError when another process, or this process, holds the lock;
+ * DataFolderAccessError
  */
 export function lockDataFolder(folder: string): DataFolderLock {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   assertUsable(folder)
   const lock = lockFile(join(folder, LOCK_FILE))
   if (lock === undefined) throw new DataFolderInUseError(folder, readServerInfo(folder))
-  // Left by a killed process: no server runs here now.
+  // A killed process leaves this file behind; the lock proves that no server runs here now.
   removeServerInfo(folder)
   let isHeld = true
   return {
@@ -141,10 +137,6 @@ export function writeServerInfo(folder: string, info: ServerInfo): void {
   renameSync(draft, path)
 }
 
-/**
- * The server of this folder, as it reported itself; undefined: none. Only the lock proves that it
- * still runs.
- */
 export function readServerInfo(folder: string): ServerInfo | undefined {
   try {
     const info: unknown = JSON.parse(readFileSync(join(folder, SERVER_FILE), 'utf8'))
@@ -164,7 +156,7 @@ export function readNodeId(folder: string): string {
     const id = readFileSync(path, 'utf8').trim()
     if (/^node_[0-9a-f]{24}$/.test(id)) return id
   } catch {
-    // There is none yet.
+    // No id was written yet.
   }
   const id = `node_${randomBytes(12).toString('hex')}`
   writeFileSync(path, `${id}\n`, { mode: 0o600 })

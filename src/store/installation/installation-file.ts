@@ -1,10 +1,9 @@
-/** The file in which a data folder remembers its store. Must not know any database. */
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
 export interface RememberedInstallation {
   readonly id: string
-  /** The store has durably reached this change; it may be further. */
+  /** The last change that the store has durably reached; the store may be further. */
   readonly change: number
   readonly masterKeyId: string | null
 }
@@ -15,10 +14,6 @@ export class InstallationFileError extends Error {
   override readonly name = 'InstallationFileError'
 }
 
-/**
- * @returns undefined when the folder has not been used with a store
- * @throws InstallationFileError when it cannot be read
- */
 export function readInstallationFile(folder: string): RememberedInstallation | undefined {
   const path = join(folder, FILE)
   let text: string
@@ -48,7 +43,6 @@ function parse(text: string): RememberedInstallation | undefined {
   }
 }
 
-/** Atomic, even across a power cut. */
 export function writeInstallationFile(
   folder: string,
   { id, change, masterKeyId }: RememberedInstallation,

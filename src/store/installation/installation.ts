@@ -1,7 +1,4 @@
-/**
- * The installation data in the database: its id, the number of its last change, the id of its
- * master key. Must not know the data folder.
- */
+/** The installation's data in the database: id, number of the last change, id of the master key. */
 import { randomBytes } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
 import { isSqlite } from '../database/sql-differences.ts'
@@ -9,15 +6,13 @@ import type { Schema } from '../schema.ts'
 
 export interface Installation {
   readonly id: string
-  /** Increases with each change, by one or more. */
   readonly change: number
-  /** The id of the master key that encrypts credentials; null while there is none. */
+  /** The id of the master key that encrypts credentials; null before the first key. */
   readonly masterKeyId: string | null
-  /** The store to which `store copy` copied everything; null: none. */
+  /** The store that `store copy` copied everything to; null before a copy. */
   readonly movedTo: string | null
 }
 
-/** There is one row. */
 const PLACE = 1
 
 export function createInstallationId(): string {
@@ -31,7 +26,7 @@ export class InstallationTableStore {
     this.#database = database
   }
 
-  /** @returns undefined: no gateway has started on it yet */
+  /** @returns undefined before the first start of a gateway on this store */
   async read(): Promise<Installation | undefined> {
     const row = await this.#database.selectFrom('installation').selectAll().executeTakeFirst()
     if (row === undefined) return undefined
@@ -40,7 +35,7 @@ export class InstallationTableStore {
     return { id, change, masterKeyId: master_key_id, movedTo: moved_to }
   }
 
-  /** If several nodes start at once, one succeeds. */
+  /** If several nodes start at once, only the first insert has an effect. */
   async create(id: string): Promise<void> {
     await this.#database
       .insertInto('installation')
@@ -60,12 +55,11 @@ export class InstallationTableStore {
     await this.#database.updateTable('installation').set({ master_key_id: masterKeyId }).execute()
   }
 
-  /** Records that everything was copied elsewhere; null: it was not. */
   async noteMove(movedTo: string | null): Promise<void> {
     await this.#database.updateTable('installation').set({ moved_to: movedTo }).execute()
   }
 
-  /** From now on no number below this one is assigned. */
+  /** Ensures that later changes get numbers of at least this one. */
   async raiseChange(least: number): Promise<void> {
     if (isSqlite(this.#database))
       await this.#database
@@ -79,7 +73,7 @@ export class InstallationTableStore {
       )
   }
 
-  /** Postgres counts by triggers: docs/decisions/0019. */
+  /** Postgres counts changes by triggers: docs/decisions/0019. */
   async #readCounter(): Promise<number> {
     const { rows } = await sql<{ value: number }>`SELECT value FROM change_counter`.execute(
       this.#database,
@@ -90,7 +84,7 @@ export class InstallationTableStore {
   }
 }
 
-/** For a file the change itself counts; on Postgres triggers do. */
+/** Counts a change on SQLite. On Postgres triggers count changes. */
 export async function countChange(transaction: Kysely<Schema>): Promise<void> {
   if (!isSqlite(transaction)) return
   await transaction

@@ -1,6 +1,6 @@
 /**
- * Checks whether a data folder, a store and a master key belong together, before anything is served
- * from them or written to them (docs/decisions/0030). Knows no HTTP and no settings.
+ * Checks whether a data folder, a store and a master key belong together, before the gateway serves
+ * from them or writes to them (docs/decisions/0030).
  */
 import {
   createInstallationId,
@@ -15,8 +15,8 @@ import {
 } from './installation-file.ts'
 
 /**
- * They do not belong together: the caller must not serve. The message says what was found, what was
- * expected, and how to accept it.
+ * Folder, store or master key do not belong together, so the caller must not serve. The message
+ * says what was found, what was expected, and how to accept the current state.
  */
 export class InstallationMismatchError extends Error {
   override readonly name = 'InstallationMismatchError'
@@ -24,7 +24,7 @@ export class InstallationMismatchError extends Error {
 
 export const ACCEPT_COMMAND = 'gatehouse store accept'
 
-/** @param sentences what was found and expected, one for each mismatch */
+/** @param sentences the found and the expected state, a sentence per mismatch */
 export function mismatch(sentences: readonly string[]): InstallationMismatchError {
   return new InstallationMismatchError(
     `${sentences.join(' ')} Nothing was changed. Should this be meant, say so with the same ` +
@@ -35,14 +35,12 @@ export function mismatch(sentences: readonly string[]): InstallationMismatchErro
 export interface InstallationParts {
   /** The folder that all workers of a machine share. */
   readonly folder: string
-  /** For messages: never a password. */
+  /** A description for messages, without a password. */
   readonly where: string
   readonly installation: InstallationTableStore
-  /**
-   * The ids of the available master keys, the current one first; empty: there is no master key yet.
-   */
+  /** The ids of the available master keys, the current key first; empty without a master key. */
   readonly masterKeyIds: readonly string[]
-  /** One encrypted text of each kind: its master key's id, and whether it could be decrypted. */
+  /** Tries to decrypt an encrypted text of each kind, and returns the ids of their master keys. */
   readonly tried: () => Promise<readonly TriedRow[]>
   readonly sync: () => Promise<void>
 }
@@ -54,7 +52,7 @@ export interface TriedRow {
 
 /**
  * Finds mismatches, and writes nothing.
- * @returns a sentence for each; empty: everything belongs together
+ * @returns a sentence per mismatch; empty when everything belongs together
  */
 export async function findMismatches(parts: InstallationParts): Promise<readonly string[]> {
   const remembered = recall(parts.folder)
@@ -128,8 +126,8 @@ function describeKeys(here: string, expected: string, how: string): string {
 }
 
 /**
- * Connects a process with the store: each remembers the other from now on.
- * @throws InstallationMismatchError; nothing was changed
+ * Records the store in the folder and the folder's state in the store.
+ * @throws InstallationMismatchError before any change
  */
 export async function joinInstallation(parts: InstallationParts): Promise<Installation> {
   const mismatches = await findMismatches(parts)
@@ -138,7 +136,7 @@ export async function joinInstallation(parts: InstallationParts): Promise<Instal
 }
 
 /**
- * Accepts the current folder, store and master key as belonging together.
+ * Records that the current folder, store and master key belong together.
  * @returns the mismatches
  */
 export async function acceptInstallation(parts: InstallationParts): Promise<readonly string[]> {
@@ -152,8 +150,8 @@ export async function acceptInstallation(parts: InstallationParts): Promise<read
   const found = await installation.read()
   await installation.noteMove(null)
   await installation.noteMasterKey(masterKeyIds[0] ?? null)
-  // Raised above what any node of the same history has seen, so that accepting on one node is
-  // enough for all.
+  // Raised above the number that any node of the same history has seen, so that accepting on one
+  // node is enough for all nodes.
   if (known !== undefined && found?.id === known.id && found.change <= known.change)
     await installation.raiseChange(known.change + 1)
   const accepted = await installation.read()
@@ -175,7 +173,7 @@ async function settle(
     await installation.noteMasterKey(current)
   const joined = await installation.read()
   if (joined === undefined) throw new Error('the row of the installation is gone')
-  // The store must be durable before the folder records how far it is.
+  // The store must be durable before the folder records the store's change number.
   await sync()
   writeInstallationFile(folder, joined)
   return joined

@@ -1,6 +1,6 @@
 /**
- * Checks periodically that the store is still the one that this process started with, and not
- * older; the data folder remembers its latest change. Must not know the consequences.
+ * Checks periodically that the store is still the store of this process's start, and not an older
+ * copy. The data folder remembers the latest change.
  */
 import { systemClock } from '../../core/clock.ts'
 import { StoreFileGoneError } from '../database/store-file-gone-error.ts'
@@ -13,21 +13,21 @@ import {
 
 const LOOK_EVERY_MS = 2_000
 
-/** `other`: another installation's, or none's. `gone`: its file was removed or replaced. */
+/**
+ * `other`: the store of another installation, or a new store. `gone`: the store's file was removed
+ * or replaced.
+ */
 export type StoreStanding = 'ok' | 'other' | 'gone'
 
-/** Change numbers: the store was at the first, and is now at the second. */
 export interface SetBack {
   readonly from: number
   readonly to: number
-  /** Milliseconds since the Unix epoch. */
   readonly noticedAt: number
 }
 
 export interface WatchInstallationOptions {
   readonly folder: string
   readonly installation: Pick<InstallationTableStore, 'read'>
-  /** The installation at the start. */
   readonly joined: RememberedInstallation
   /** @throws StoreFileGoneError */
   readonly assertThere: () => void
@@ -58,23 +58,21 @@ export class InstallationWatch {
     return this.#standing
   }
 
-  /** The number of set-backs so far. */
   get setBacks(): number {
     return this.#setBacks
   }
 
-  /** The last one. */
   get setBack(): SetBack | undefined {
     return this.#setBack
   }
 
-  /** Never rejects: an unavailable store is reported elsewhere. */
+  /** Never rejects, because an unavailable store is reported elsewhere. */
   look(): Promise<void> {
     this.#looking = this.#looking.then(() => this.#look()).catch(() => {})
     return this.#looking
   }
 
-  /** The follower of changes may notice it first. */
+  /** Records a set-back that the follower of changes has noticed first. */
   noteSetBack(from: number, to: number): void {
     if (to >= this.#lowest && this.#setBack !== undefined && this.#setBack.to === to) return
     this.#setBacks += 1
@@ -85,7 +83,6 @@ export class InstallationWatch {
     this.#options.onSetBack(this.#setBack)
   }
 
-  /** Remembers the store's state, if it is available. */
   async close(): Promise<void> {
     this.#endLooking()
     await this.look()
@@ -106,9 +103,9 @@ export class InstallationWatch {
     this.#lowest = found.change
     const { change, masterKeyId } = this.#remembered
     if (found.change <= change && found.masterKeyId === masterKeyId) return
-    // The store must be durable before the folder records how far it is.
+    // The store must be durable before the folder records the store's change number.
     await sync()
-    // Another worker may be further.
+    // Another worker may have recorded a higher number.
     const other = readInstallationFile(folder)?.change ?? 0
     this.#remember({ ...found, change: Math.max(change, found.change, other) })
   }

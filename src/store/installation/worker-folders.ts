@@ -1,13 +1,12 @@
-/** The data folders of a machine's workers, inside the operator's folder. Knows no file in them. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** @param index from 0; an unused one may still contain a journal */
+/** @param index from 0; an unused index may still have a folder with a journal */
 export function workerFolder(dataFolder: string, index: number): string {
   return join(dataFolder, 'workers', String(index))
 }
 
-/** The existing indexes in ascending order, of this run's workers and of earlier ones. */
+/** The existing indexes in ascending order, of this run's workers and of earlier workers. */
 export function listWorkerFolders(dataFolder: string): readonly number[] {
   return namesIn(join(dataFolder, 'workers'))
     .filter((name) => /^(?:0|[1-9]\d{0,8})$/.test(name))

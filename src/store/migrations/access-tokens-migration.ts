@@ -1,11 +1,11 @@
-/** Step 0002 of the schema: the rules of access tokens. Never edited once released. */
+/** Migration 0002: the rules of access tokens. Never edited once released. */
 import { type Kysely, sql } from 'kysely'
 import { isSqlite } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 import type { Step } from './newer-steps.ts'
 
 export const accessTokens: Step = {
-  // They would list access tokens as API keys, and could give one the text of a key.
+  // Older builds would list access tokens as API keys, and could rotate a token into an API key.
   olderBuilds: 'refuse',
   async up(database: Kysely<Schema>): Promise<void> {
     await database.schema.alterTable('api_keys').addColumn('token', 'text').execute()

@@ -1,7 +1,6 @@
 /**
- * Databases of the last build before the first release: their schema equals the baseline, so they
- * are adopted by rewriting the list of their steps (docs/decisions/0106). Must not know the steps
- * that come after the baseline.
+ * Adopts databases of the last build before the first release: their schema equals the baseline, so
+ * only the list of migrations is rewritten (docs/decisions/0106).
  */
 import type { Kysely, Transaction } from 'kysely'
 import { hasTable, takeTurn } from '../database/sql-differences.ts'
@@ -10,7 +9,7 @@ import { STEP_NOTES } from './newer-steps.ts'
 
 export const BASELINE = '0001_baseline'
 
-/** The steps of a database that is adopted: all of them and no other. */
+/** An adopted database has exactly these migrations. */
 export const ADOPTED_STEPS: readonly string[] = [
   ...['0001_first_tables', '0002_gate_routing', '0003_gate_defaults', '0004_owned_models'],
   ...['0005_provider_keys', '0006_limits_and_webhooks', '0007_usage', '0008_users'],
@@ -24,7 +23,7 @@ export const ADOPTED_STEPS: readonly string[] = [
   ...['0042_refusing_limits', '0043_deleted_key_names', '0044_usage_sums'],
 ]
 
-/** So many names are enough to recognise a database. */
+/** Enough names to recognise a database. */
 const MOST_NAMES = 5
 
 export type FoundSteps =
@@ -35,7 +34,7 @@ export type FoundSteps =
       readonly remedy: string
     }
 
-/** `current`: it has the baseline, and perhaps later steps. */
+/** `current`: the database has the baseline, and perhaps later migrations. */
 export function judgeEarlierSteps(applied: readonly string[]): FoundSteps {
   if (applied.length === 0) return { state: 'new' }
   if (applied.includes(BASELINE)) return { state: 'current' }
@@ -79,7 +78,6 @@ export async function findSteps(database: Kysely<Schema>): Promise<FoundSteps> {
   return judgeEarlierSteps(await listApplied(database))
 }
 
-/** The names of the steps this database has been through; none when it is new. */
 export async function listApplied(database: Kysely<Schema>): Promise<string[]> {
   if (!(await hasTable(database, 'kysely_migration'))) return []
   const rows = await (database as unknown as Kysely<StepsSchema>)
@@ -90,8 +88,8 @@ export async function listApplied(database: Kysely<Schema>): Promise<string[]> {
 }
 
 /**
- * One transaction: a process that is killed leaves the database as it was, or adopted.
- * @returns what the database was before; it is changed only if it was `adoptable`
+ * Runs in one transaction, so a killed process leaves the database unchanged or adopted.
+ * @returns the earlier state of the database, which changes only if it was `adoptable`
  */
 export async function adoptDatabase(database: Kysely<Schema>): Promise<FoundSteps> {
   return await database.transaction().execute(async (transaction) => {
@@ -103,7 +101,7 @@ export async function adoptDatabase(database: Kysely<Schema>): Promise<FoundStep
   })
 }
 
-/** Without a note on the baseline, builds from before it refuse to start. */
+/** The baseline gets no note, so builds from before the baseline refuse to start. */
 async function rewriteSteps(transaction: Transaction<StepsSchema>): Promise<void> {
   await transaction.deleteFrom('kysely_migration').execute()
   await transaction.deleteFrom(STEP_NOTES).execute()

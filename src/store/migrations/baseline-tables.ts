@@ -1,9 +1,6 @@
-/**
- * The baseline's tables and indexes, as SQL that SQLite and Postgres share. Must not know triggers
- * (baseline.ts).
- */
+/** The baseline's tables and indexes, in SQL that SQLite and Postgres share. */
 
-/** Usage of an hour or a day. */
+/** The table of usage by hour or by day. */
 function usageTable(name: string): string {
   return `CREATE TABLE ${name} (
   account_id text NOT NULL,
@@ -32,7 +29,7 @@ function usageTable(name: string): string {
 ) WITHOUT ROWID;`
 }
 
-/** No foreign keys where rows outlive what they refer to: calls, usage, the audit log. */
+/** Calls, usage and the audit log outlive other rows, so these tables have no foreign keys. */
 const TABLES = `
 CREATE TABLE accounts (
   id text PRIMARY KEY,
@@ -384,10 +381,9 @@ CREATE TABLE nodes (
 `
 
 /**
- * The statements for one kind of database. SQLite stores tables that are read by ranges of their
- * key in its order (https://sqlite.org/withoutrowid.html). Postgres sorts text by bytes, as SQLite
- * does: pages do not depend on the database's locale, and a new system's word order damages no
- * index.
+ * SQLite stores tables that are read by key range in the order of their key
+ * (https://sqlite.org/withoutrowid.html). Postgres sorts text by bytes, as SQLite does, so pages
+ * and indexes do not depend on the locale.
  */
 export function baselineTables(kind: 'sqlite' | 'postgres'): readonly string[] {
   const text = kind === 'sqlite' ? TABLES : toPostgres(TABLES + CHANGE_FEED_TABLES)

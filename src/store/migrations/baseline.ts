@@ -1,6 +1,5 @@
 /**
- * The schema's first step: every table of the first release at once, with its triggers. Never
- * edited once released.
+ * The first migration: every table of the first release, with triggers. Never edited once released.
  */
 import { type Kysely, sql } from 'kysely'
 import { DEFAULT_ACCOUNT } from '../../core/ids.ts'
@@ -10,7 +9,6 @@ import { baselineTables } from './baseline-tables.ts'
 import type { Step } from './newer-steps.ts'
 
 export const baseline: Step = {
-  // Builds of before the first release have steps of their own that do the same.
   olderBuilds: 'refuse',
   async up(database: Kysely<Schema>): Promise<void> {
     const kind = isSqlite(database) ? 'sqlite' : 'postgres'
@@ -23,8 +21,8 @@ export const baseline: Step = {
 }
 
 /**
- * Keeps the hash of a key whose row is deleted or gets another hash. The database does it by
- * itself, so that an operator's SQL cannot miss it.
+ * Keeps the hash of a key whose row is deleted or gets another hash. A trigger does so, so that an
+ * operator's SQL cannot bypass the rule.
  */
 async function createSqliteTriggers(database: Kysely<Schema>): Promise<void> {
   for (const [name, event] of [
@@ -39,7 +37,7 @@ async function createSqliteTriggers(database: Kysely<Schema>): Promise<void> {
 }
 
 async function createPostgresTriggers(database: Kysely<Schema>): Promise<void> {
-  // The user of another connection may have other tables of the same names in front of these.
+  // The user of another connection may have tables with the same names in another schema.
   const path = sql`SET search_path = ${sql.id((await currentSchema(database)) ?? 'public')}, pg_temp`
   await sql`
     CREATE FUNCTION keep_deleted_key() RETURNS trigger LANGUAGE plpgsql ${path} AS $$
@@ -59,7 +57,10 @@ async function createPostgresTriggers(database: Kysely<Schema>): Promise<void> {
   await createChangeFeed(database, path)
 }
 
-/** What nodes hold in memory: trigger, table, when it runs, and the arguments of `note_change`. */
+/**
+ * What nodes hold in memory: trigger, table, when the trigger runs, and the arguments of
+ * `note_change`.
+ */
 const FOLLOWED = [
   [
     ...['api_keys_change', 'api_keys'],
@@ -82,17 +83,16 @@ const FOLLOWED = [
 ] as const
 
 /**
- * Lets nodes follow each other's changes (docs/decisions/0019). Only on Postgres: a file has one
- * process. Triggers run at the commit, so the numbers follow the order of commits, and the
- * counter's row is held only while the commit takes place.
+ * Lets nodes follow each other's changes (docs/decisions/0019). Triggers run at the commit, so the
+ * numbers follow the order of commits, and the counter's row is locked only during the commit.
  */
 async function createChangeFeed(
   database: Kysely<Schema>,
   path: ReturnType<typeof sql>,
 ): Promise<void> {
-  // The first change of a transaction takes the counter's row with a write that changes nothing.
-  // Its trigger runs after all others of the commit, and writes the last number. Without this the
-  // row would be written for each change, and each time Postgres would walk over all its versions.
+  // A transaction's first change locks the counter's row with a write that changes nothing, and the
+  // last trigger of the commit writes the number. Writing the row for each change would make
+  // Postgres walk over all versions of the row.
   await sql`
     CREATE FUNCTION note_change() RETURNS trigger LANGUAGE plpgsql ${path} AS $$
     DECLARE

@@ -1,7 +1,4 @@
-/**
- * The schema's history, in code: a build carries every step it needs. A step that was released is
- * never edited.
- */
+/** The list of migrations. A released migration is never edited. */
 import { type Kysely, type Migration, Migrator } from 'kysely'
 import { currentSchema } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
@@ -17,7 +14,7 @@ import {
   withNote,
 } from './newer-steps.ts'
 
-/** The schema could not be brought up to date: the caller must not serve. */
+/** The schema could not be migrated, so the caller must not serve. */
 export class MigrationFailedError extends Error {
   override readonly name = 'MigrationFailedError'
 }
@@ -28,16 +25,16 @@ export class EarlierDatabaseError extends Error {
 }
 
 /**
- * A later version of the gateway changed this database in a way that this build cannot serve:
- * the caller must not.
+ * A later version changed this database in a way that this build cannot serve, so the caller must
+ * not serve.
  */
 export class NewerDatabaseError extends Error {
   override readonly name = 'NewerDatabaseError'
 }
 
 /**
- * Kysely runs them in the order of their names. CONTRIBUTING.md says what a step may do while the
- * version before serves.
+ * Kysely runs migrations in the order of their names. CONTRIBUTING.md says what a migration may do
+ * while the previous version serves.
  */
 export const migrations: Steps = {
   [BASELINE]: baseline,
@@ -45,10 +42,9 @@ export const migrations: Steps = {
 }
 
 /**
- * True where there are steps that the database has not been through.
- * @throws EarlierDatabaseError when a build from before the first release wrote it.
- * @throws NewerDatabaseError when it has been through one of a later version that this build cannot
- * live with.
+ * Whether the database lacks migrations of this build.
+ * @throws EarlierDatabaseError when a build from before the first release wrote the database
+ * @throws NewerDatabaseError when an incompatible later version migrated the database
  */
 export async function isBehind(
   database: Kysely<Schema>,
@@ -58,9 +54,8 @@ export async function isBehind(
 }
 
 export interface SchemaState {
-  /** There are steps that the database has not been through. */
   readonly isBehind: boolean
-  /** The steps of later versions that it has been through, and that this build can live with. */
+  /** Compatible migrations of later versions that the database has. */
   readonly newer: readonly string[]
 }
 
@@ -82,7 +77,6 @@ export async function compareSteps(
   return { newer: tolerated, isBehind: !Object.keys(steps).every((name) => applied.includes(name)) }
 }
 
-/** @throws EarlierDatabaseError */
 export function assertNotEarlier(applied: readonly string[]): void {
   const found = judgeEarlierSteps(applied)
   if ('remedy' in found) throw new EarlierDatabaseError(`${found.problem} ${found.remedy}`)
@@ -93,24 +87,22 @@ async function judge(
   applied: readonly string[],
   steps: Steps,
 ): Promise<NewerSteps> {
-  // On an ordinary start there is nothing to judge, and one question less.
+  // An ordinary start has only known migrations, and saves a query.
   if (applied.every((name) => Object.hasOwn(steps, name))) return { tolerated: [], refused: [] }
   return judgeNewerSteps(applied, await listStepNotes(database), steps)
 }
 
 /**
- * Brings the database up to date; all pending steps succeed together or none does (SQLite and
- * Postgres alike). Of several nodes that start at once, one does it and the others wait: Kysely
- * takes an advisory lock of Postgres.
- * @throws EarlierDatabaseError, NewerDatabaseError as `isBehind`.
- * @throws MigrationFailedError when a step fails; `cause` says why.
+ * Runs all pending migrations in one transaction. Of several nodes that start at once, one migrates
+ * and the others wait, because Kysely takes an advisory lock of Postgres.
+ * @throws EarlierDatabaseError, NewerDatabaseError, MigrationFailedError
  */
 export async function migrateToLatest(
   database: Kysely<Schema>,
   steps: Steps = migrations,
   { tablePatienceMs = TABLE_PATIENCE_MS } = {},
 ): Promise<void> {
-  // Saves the Migrator's own look at every table on an ordinary start.
+  // Saves an ordinary start the Migrator's query of every table.
   const { newer, isBehind: isPending } = await compareSteps(database, steps)
   if (!isPending) return
 
@@ -118,15 +110,14 @@ export async function migrateToLatest(
   const migrator = new Migrator({
     db: database,
     provider: { getMigrations: async () => toMigrations({ steps, newer, tablePatienceMs }) },
-    // Steps that were written side by side do not build on each other, and come in whatever order
-    // they are finished.
+    // Migrations of different branches do not build on each other, so their order does not matter.
     allowUnorderedMigrations: true,
-    // Named, or another program's steps in the same database would look like ours.
+    // Without its schema, another program's migrations in the same database would look like ours.
     ...(schema === undefined ? {} : { migrationTableSchema: schema }),
   })
   const { error, results } = await migrator.migrateToLatest()
   if (error === undefined) return
-  // A newer node may have come first.
+  // A newer node may have migrated the database meanwhile.
   if (!(await isBehind(database, steps))) return
   const failed = results?.find((result) => result.status === 'Error')?.migrationName
   const reason = error instanceof Error ? error.message : String(error)
@@ -138,7 +129,8 @@ export async function migrateToLatest(
 }
 
 /**
- * @param newer Kysely goes on only where it knows every step that was taken; these it never runs
+ * @param newer migrations that the database has and this build never runs; Kysely refuses unknown
+ * names
  */
 function toMigrations({
   steps,
@@ -158,8 +150,8 @@ function toMigrations({
 }
 
 /**
- * @throws MigrationFailedError when this build knows steps that the database has not been through,
- * or cannot live with one of its
+ * @throws MigrationFailedError when migrations are pending, or when the database has an
+ * incompatible later migration
  */
 export async function assertUpToDate(database: Kysely<Schema>): Promise<void> {
   const applied = await listApplied(database)

@@ -1,27 +1,26 @@
 /**
- * Steps of the schema's history that only later versions know, and whether this build can serve a
- * database that has been through them. The later version writes that down as it takes a step
- * (docs/decisions/0022). Must not know any step.
+ * Decides whether this build can serve a database that a later version has migrated. The later
+ * version leaves a note on each migration for older builds (docs/decisions/0022).
  */
 import { type Kysely, type Migration, sql } from 'kysely'
 import { hasTable, isSqlite } from '../database/sql-differences.ts'
 
-/** A step of the schema's history, and what it does to builds that have never heard of it. */
+/** A migration, and its effect on builds that do not know the migration. */
 export interface Step extends Migration {
   /**
-   * Absent: it only adds, and every older build goes on serving (a test looks whether that is so).
-   * `needs`: those that know the step of that name do, because they have stopped using what is
-   * taken away. `refuse`: none does.
+   * Absent: the migration only adds, so every older build continues (a test checks that). `needs`:
+   * builds that know the named migration continue, because they do not use what is removed.
+   * `refuse`: every older build stops.
    */
   readonly olderBuilds?: { readonly needs: string } | 'refuse'
 }
 
 export type Steps = Readonly<Record<string, Step>>
 
-/** A later version's note on a step; without one, no older build may serve. */
+/** A later version's note on a migration; without a note, no older build may serve. */
 export interface StepNote {
   readonly name: string
-  /** The step that a build has to know; null: none. */
+  /** The migration that a build has to know; null when every build may serve. */
   readonly needs: string | null
 }
 
@@ -30,7 +29,7 @@ export interface NewerSteps {
   readonly refused: readonly string[]
 }
 
-/** Read by every build from now on: its columns never change. */
+/** Read by every later build, so the columns of this table never change. */
 export const STEP_NOTES = 'schema_step_notes'
 
 interface NotesSchema {
@@ -38,13 +37,12 @@ interface NotesSchema {
 }
 
 /**
- * How long a step waits for a table that others use, in milliseconds. While it waits, everybody
- * else waits behind it: a long report must not keep the other nodes from their database. The start
- * fails then, and the next one tries again.
+ * How long a migration waits for a table in use, in milliseconds. Other queries wait behind the
+ * migration, so after this time the start fails and a later start tries again.
  */
 export const TABLE_PATIENCE_MS = 10_000
 
-/** The step as it is run: what it means to older builds is written down in the same transaction. */
+/** The migration, followed by its note for older builds in the same transaction. */
 export function withNote(name: string, step: Step, tablePatienceMs: number): Migration {
   return {
     async up(database: Kysely<unknown>) {
@@ -60,14 +58,13 @@ export function withNote(name: string, step: Step, tablePatienceMs: number): Mig
   }
 }
 
-/** @returns undefined where no older build may serve */
+/** @returns undefined when no older build may serve */
 function noteOf(name: string, step: Step): StepNote | undefined {
   return step.olderBuilds === 'refuse'
     ? undefined
     : { name, needs: step.olderBuilds?.needs ?? null }
 }
 
-/** None where no version has written any. */
 export async function listStepNotes<Tables>(
   database: Kysely<Tables>,
 ): Promise<readonly StepNote[]> {
@@ -78,7 +75,7 @@ export async function listStepNotes<Tables>(
     .execute()
 }
 
-/** Those of `applied` that are not among `steps`. */
+/** The names in `applied` that `steps` lacks, by whether this build may serve. */
 export function judgeNewerSteps(
   applied: readonly string[],
   notes: readonly StepNote[],

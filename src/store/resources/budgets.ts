@@ -1,4 +1,3 @@
-/** Budgets in the database. Input was validated by the contract. */
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import { type Budget, ceilingOf, toPublicBudget } from '../../core/budget.ts'
 import type { AccountCaps } from '../../core/plan.ts'
@@ -24,7 +23,7 @@ const budgetKind: StoredKind<'budget', Budget, Budget> = {
   toChanges: toMutableColumns,
   createReader: () => toBudget,
   toPublic: toPublicBudget,
-  // With another limit or other shares, all alerts are due again.
+  // Another limit or other shares make all alerts of the budget due again.
   async changeBelongings(transaction, changed, previous) {
     if (alertsOf(changed) !== alertsOf(previous)) await forgetAlerts(transaction, changed)
   },
@@ -52,8 +51,8 @@ export class BudgetTableStore extends ResourceStore<'budget', Budget> {
   }
 
   /**
-   * The time on the clock that all nodes share, in milliseconds since the Unix epoch; undefined:
-   * there is one process.
+   * The clock that all nodes share, in milliseconds since the Unix epoch; undefined on SQLite,
+   * which has one process.
    */
   async sharedNowMs(): Promise<number | undefined> {
     if (isSqlite(this.database)) return undefined

@@ -1,4 +1,3 @@
-/** Gates in the database. Input was validated by the contract. */
 import type { Kysely, Selectable } from 'kysely'
 import { type Gate, type GateDefaults, toPublicGate } from '../../core/gate.ts'
 import type { AccountCaps } from '../../core/plan.ts'
@@ -53,7 +52,6 @@ function toGate(row: Selectable<GateTable>, share: TextSharing): Gate {
   return {
     accountId: share(row.account_id),
     id: row.id,
-    // One string for both, unless a display name was set.
     displayName: row.display_name === row.id ? row.id : row.display_name,
     description: share(row.description),
     targets,

@@ -1,4 +1,4 @@
-/** API keys in the database: only hash and masked prefix, never the key itself. */
+/** API keys in the database. A row has only the hash and the masked prefix of a key. */
 
 import type { Insertable, Kysely, Selectable, Transaction } from 'kysely'
 import type { TokenRules } from '../../core/access-token.ts'
@@ -15,7 +15,6 @@ import { saveLastUses, type UsedThings } from './save-last-used.ts'
 import { createTextSharing } from './share-texts.ts'
 
 const ROWS_AT_ONCE = 2_000
-/** Parameters of one statement. */
 const IDS_AT_ONCE = 500
 
 /** The key was deleted before, which is final. Nothing was changed. */
@@ -65,7 +64,6 @@ export class KeyTableStore {
     }
   }
 
-  /** One entry per resource; undefined when it does not exist. */
   findSome(things: readonly NamedThing[]): Promise<readonly (ApiKey | undefined)[]> {
     return findSome(
       this.#database,
@@ -75,9 +73,9 @@ export class KeyTableStore {
   }
 
   /**
-   * @param spellings the hashes under which the same key may have been deleted; undefined: newly
-   * generated
-   * @returns false when a key with this hash (or id) exists already, in any account
+   * @param spellings the hashes under which the same key may have been deleted; undefined for a
+   * newly generated key
+   * @returns false when a key with this hash or id exists already, in any account
    * @throws DeletedKeyError; GatewayError `conflict` when the account has too many
    */
   async insert(
@@ -92,9 +90,8 @@ export class KeyTableStore {
   }
 
   /**
-   * Like `insert`, but only one of several concurrent nodes succeeds.
-   * @returns the account's current keys: this one, or the existing ones; empty when the key belongs
-   * to another account
+   * Inserts an account's first key. Of several concurrent nodes only one succeeds.
+   * @returns the account's current keys; empty when the key belongs to another account
    */
   async insertFirst(
     key: ApiKey,
@@ -113,9 +110,8 @@ export class KeyTableStore {
   }
 
   /**
-   * Updates a key to the result of `change`; no other transaction changes it meanwhile. An error of
-   * `change` leaves it unchanged. Durable when this resolves: a replaced text is never accepted
-   * again, even after a power failure.
+   * Replaces a key with the result of `change`, while the account is locked. Durable when this
+   * resolves: a replaced text is never accepted again, even after a power failure.
    * @returns the updated key; undefined when the account has no key with this id
    */
   async change(
@@ -157,7 +153,7 @@ export class KeyTableStore {
     return changed
   }
 
-  /** Durable when this resolves, even across a power failure: a revoked key must not return. */
+  /** Durable when this resolves, so a revoked key does not return after a power failure. */
   async delete(accountId: AccountId, keyId: KeyId): Promise<boolean> {
     const wasThere = await this.#database.transaction().execute(async (transaction) => {
       const row = await transaction
@@ -190,8 +186,8 @@ export class KeyTableStore {
   }
 
   /**
-   * The last names of deleted keys, while their usage can be read. Keys deleted by an older version
-   * have none.
+   * The last names of deleted keys, while their usage can be read. Older versions did not record
+   * names.
    */
   async findDeletedNames(
     accountId: AccountId,
@@ -213,7 +209,7 @@ export class KeyTableStore {
 
   /**
    * Writes last-used times (milliseconds since the Unix epoch). Skips unknown keys, and later uses
-   * seen by another node.
+   * that another node has recorded.
    */
   async saveLastUsed(lastUsed: ReadonlyMap<KeyId, number>): Promise<void> {
     const uses = Array.from(lastUsed, ([id, at]) => ({ key: [id], at }))
@@ -255,7 +251,6 @@ async function insert(
   return true
 }
 
-/** The row of a new key, which was never rotated. */
 export function toKeyRow(key: ApiKey): Insertable<ApiKeyTable> {
   return {
     id: key.id,

@@ -1,4 +1,3 @@
-/** Owned models in the database, each with its encrypted credential. Input is trusted. */
 import type { Insertable, Kysely, Selectable } from 'kysely'
 import {
   isSameQuestion,
@@ -17,8 +16,8 @@ export interface StoredOwnedModel {
 }
 
 /**
- * Only a new credential is written, because a rotation of the master key may have re-encrypted the
- * current one.
+ * A credential is written only when it is new, because a rotation of the master key may have
+ * re-encrypted the current credential.
  */
 export interface ChangedOwnedModel {
   readonly model: OwnedModel
@@ -40,7 +39,7 @@ const ownedModelKind: StoredKind<'owned-model', ChangedOwnedModel, StoredOwnedMo
     probe: toText(model.probe),
     ...toMutableColumns(model),
   }),
-  // The last probe's result is replaced when it no longer applies.
+  // A change that invalidates the last probe also replaces the probe's result.
   toChanges: ({ model, sealedCredential }, previous) => ({
     ...toMutableColumns(model),
     ...(sealedCredential === undefined ? {} : { sealed_credential: sealedCredential }),
@@ -59,10 +58,6 @@ export class OwnedModelTableStore extends ResourceStore<
     super(database, ownedModelKind, caps)
   }
 
-  /**
-   * Stores a probe's result. Not audited, because no one changed anything.
-   * @returns false when the model does not exist, or has changed since the probe began
-   */
   async saveProbe(model: OwnedModel): Promise<boolean> {
     const result = await this.database
       .updateTable('owned_models')

@@ -1,7 +1,6 @@
 /**
- * Plain kinds: resources stored as the customer sent them, without secrets, counting, or a role in
- * calls. They need no store, registry or routes of their own; other kinds have their own files.
- * Knows no HTTP.
+ * Plain kinds of resources: stored as the customer sent them, without secrets, counting, or a role
+ * in calls. Plain kinds need no store, registry or routes of their own.
  */
 import type { Kysely } from 'kysely'
 import type { PublicForm } from '../../core/audit.ts'
@@ -19,15 +18,14 @@ export interface PlainThing {
   readonly createdAt: number
 }
 
-/** The store of a plain kind, independent of its columns. */
 export interface PlainStore<Thing extends PlainThing> {
   loadAll(): Promise<readonly Thing[]>
   findSome(things: readonly NamedThing[]): Promise<readonly (Thing | undefined)[]>
-  /** @throws GatewayError `conflict` when there are too many, or one with this name */
+  /** @throws GatewayError `conflict` for too many resources or a duplicate name */
   insert(thing: Thing): Promise<boolean>
   /**
-   * @returns undefined when it does not exist
-   * @throws GatewayError `conflict` when another one has this name
+   * @returns undefined when the resource does not exist
+   * @throws GatewayError `conflict` for a duplicate name
    */
   change(
     name: NamedThing,
@@ -39,7 +37,6 @@ export interface PlainStore<Thing extends PlainThing> {
 export interface PlainKind<Thing extends PlainThing> {
   readonly word: StoredWord
   readonly table: keyof Schema
-  /** The prefix of its ids: `tag` for `tag_…`. */
   readonly idPrefix: string
   toPublic(thing: Thing): PublicForm
   openStore(database: Kysely<Schema>, caps: AccountCaps): PlainStore<Thing>

@@ -1,5 +1,3 @@
-/** Provider keys in the database: only encrypted and masked, never the key itself. */
-
 import type { Kysely, Selectable } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
 import { type ProviderKey, toPublicProviderKey } from '../../core/provider-key.ts'
@@ -37,13 +35,11 @@ export class ProviderKeyTableStore {
     this.#sync = sync
   }
 
-  /** Every key of every account, for the snapshot at start. */
   async loadAll(): Promise<SealedProviderKey[]> {
     const rows = await this.#database.selectFrom('provider_keys').selectAll().execute()
     return rows.map(toSealedProviderKey)
   }
 
-  /** One entry per resource; undefined when it does not exist. */
   findSome(things: readonly NamedThing[]): Promise<readonly (SealedProviderKey | undefined)[]> {
     return findSome(
       this.#database,
@@ -52,7 +48,6 @@ export class ProviderKeyTableStore {
     )
   }
 
-  /** Inserts the row, or replaces it. */
   async save({ key, sealed }: SealedProviderKey): Promise<void> {
     const columns = {
       sealed_key: sealed,
@@ -80,8 +75,8 @@ export class ProviderKeyTableStore {
   }
 
   /**
-   * Does not touch the encrypted key, which another process may be re-encrypting.
-   * @returns false when it does not exist
+   * Leaves the encrypted key unchanged, because another process may be re-encrypting it.
+   * @returns false when the provider key does not exist
    */
   async saveActive(key: ProviderKey): Promise<boolean> {
     return await changeAccount(this.#database, key.accountId, async (transaction) => {
@@ -104,7 +99,7 @@ export class ProviderKeyTableStore {
     })
   }
 
-  /** Durable when this resolves, even across a power failure: a deleted key must not return. */
+  /** Durable when this resolves, so a deleted key does not return after a power failure. */
   async delete(accountId: AccountId, providerId: string): Promise<boolean> {
     const wasThere = await changeAccount(this.#database, accountId, async (transaction) => {
       const row = await transaction
@@ -127,7 +122,6 @@ export class ProviderKeyTableStore {
     return wasThere
   }
 
-  /** Skips deleted keys, and later uses seen by another node. */
   async saveLastUsed(uses: readonly ProviderKeyUse[]): Promise<void> {
     const rows = uses.map(({ accountId, providerId, lastUsedAt: at }) => ({
       key: [accountId, providerId],

@@ -1,6 +1,6 @@
 /**
- * Resources of one kind in the database; each change has an audit log row and respects the
- * account's cap. Each kind describes its rows in its own file. Input was validated by the contract.
+ * Stores resources of one kind; each change has an audit log row and respects the account's cap.
+ * Each kind describes its rows in its own file.
  */
 import type { Insertable, Kysely, Selectable, Transaction, Updateable } from 'kysely'
 import type { PublicForm } from '../../core/audit.ts'
@@ -21,7 +21,7 @@ import type { Schema } from '../schema.ts'
 
 type Table = typeof RESOURCE_TABLE
 
-/** Resources that are created, changed and deleted, counted, and followed. */
+/** Resources that are created, changed and deleted, counted, and followed by nodes. */
 export type StoredWord = {
   [Word in ResourceWord]: Table[Word] extends {
     readonly actions: Readonly<Record<ResourceVerb, string>>
@@ -34,24 +34,21 @@ export type StoredWord = {
 
 type RowOf<Word extends StoredWord> = Schema[Table[Word]['cap']['table']]
 
-/**
- * @template Changed the members of a change; fewer than stored when a part need not be rewritten
- */
+/** @template Changed the members that a change writes; a subset of what is stored */
 export interface StoredKind<Word extends StoredWord, Changed, Stored extends Changed> {
   readonly word: Word
   readonly idColumn: keyof RowOf<Word> & string
   /**
-   * An account may have one with the same name already, which is reported in the result and not
-   * thrown.
+   * Whether an account may already have a resource with the same name. The result of an insert
+   * reports such a clash.
    */
   readonly mayClash: boolean
-  /** The customer's name, which must be unique in the account. It may change. */
+  /** The column of the customer's name, which is unique in the account and may change. */
   readonly uniqueColumn?: keyof RowOf<Word> & string
   nameOf(thing: Changed): NamedThing
   toRow(stored: Stored): Insertable<RowOf<Word>>
-  /** Only the mutable columns. */
+  /** The values of the mutable columns. */
   toChanges(changed: Changed, previous: Stored): Updateable<RowOf<Word>>
-  /** Reads many rows, and may share equal values between them. */
   createReader(): (row: Selectable<RowOf<Word>>) => Stored
   toPublic(thing: Changed): PublicForm
   /** Updates dependent rows after a change. */
@@ -64,7 +61,7 @@ export interface StoredKind<Word extends StoredWord, Changed, Stored extends Cha
   deleteBelongings?(transaction: Transaction<Schema>, name: NamedThing): Promise<void>
 }
 
-/** Untyped tables, for code that is the same for all; the kind's types check its rows. */
+/** Untyped tables for the code that all kinds share; the kind's types check its rows. */
 type AnyTables = Record<string, Record<string, unknown>>
 
 export class ResourceStore<Word extends StoredWord, Changed, Stored extends Changed = Changed> {
@@ -86,14 +83,13 @@ export class ResourceStore<Word extends StoredWord, Changed, Stored extends Chan
     this.#caps = caps
   }
 
-  /** Every one of every account, for the snapshot at start. */
+  /** Every resource of every account, for the snapshot at start. */
   async loadAll(): Promise<Stored[]> {
     const read = this.#kind.createReader()
     const rows = await anyTables(this.database).selectFrom(this.#table).selectAll().execute()
     return rows.map((row) => read(row as Selectable<RowOf<Word>>))
   }
 
-  /** One entry per resource; undefined when it does not exist. */
   findSome(things: readonly NamedThing[]): Promise<readonly (Stored | undefined)[]> {
     const { word, idColumn, createReader } = this.#kind
     const { table } = RESOURCE_TABLE[word].cap
@@ -101,8 +97,8 @@ export class ResourceStore<Word extends StoredWord, Changed, Stored extends Chan
   }
 
   /**
-   * @returns false when the account has one with this name already, for kinds with names
-   * @throws GatewayError `conflict` when it has too many, or a duplicate in its unique column
+   * @returns false when the account already has a resource with this name, for kinds with names
+   * @throws GatewayError `conflict` for too many resources, or a duplicate in the unique column
    */
   async insert(stored: Stored): Promise<boolean> {
     const { nameOf, toRow, toPublic, mayClash, word } = this.#kind
@@ -133,11 +129,10 @@ export class ResourceStore<Word extends StoredWord, Changed, Stored extends Chan
   }
 
   /**
-   * Updates one to the result of `change`, from its stored form, which may be newer than this
-   * node's; no other transaction changes it meanwhile. An error of `change` leaves it unchanged.
+   * Replaces the stored resource with the result of `change`, while the account is locked. The
+   * stored resource may be newer than this node's copy.
    * @param change must be pure
-   * @returns undefined when it does not exist
-   * @throws GatewayError `conflict` for a duplicate in its unique column
+   * @throws GatewayError `conflict` for a duplicate in the unique column
    */
   async change(
     { accountId, id }: NamedThing,
@@ -164,7 +159,10 @@ export class ResourceStore<Word extends StoredWord, Changed, Stored extends Chan
     })
   }
 
-  /** Also deletes dependent rows. @returns false when it does not exist */
+  /**
+   * Also deletes dependent rows.
+   * @returns false when the resource does not exist
+   */
   async delete(accountId: AccountId, id: string): Promise<boolean> {
     const name = { accountId, id }
     return await changeAccount(this.database, accountId, async (transaction) => {
@@ -192,7 +190,7 @@ export class ResourceStore<Word extends StoredWord, Changed, Stored extends Chan
     return row === undefined ? undefined : this.#kind.createReader()(row as Selectable<RowOf<Word>>)
   }
 
-  /** No other transaction writes to the account meanwhile. */
+  /** Called while the account is locked. */
   async #assertUnique(
     transaction: Transaction<Schema>,
     { accountId, id }: NamedThing,

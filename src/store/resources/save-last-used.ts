@@ -1,31 +1,29 @@
-/**
- * Writes last-used times: one statement for many rows. Must not know the resources, nor their
- * users.
- */
+/** Writes last-used times: one statement for many rows. */
 import { CompiledQuery, type Kysely } from 'kysely'
 import { MOST_AHEAD_MS } from '../../core/api-key.ts'
 import { placeholder } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 
-/** About two tenths of a millisecond of SQLite. */
+/** About 0.2 ms of SQLite. */
 export const USES_PER_STATEMENT = 64
 
 export interface UsedThings {
   readonly table: 'api_keys' | 'provider_keys'
-  /** The columns that identify a row, in the order of its values. */
   readonly key: readonly string[]
-  /** Statements by number of rows, because building the text costs more than running it. */
+  /**
+   * Statements by number of rows, because building the text costs more than running the statement.
+   */
   readonly statements: Map<number, CompiledQuery>
 }
 
 export interface LastUse {
   readonly key: readonly string[]
-  /** Milliseconds since the Unix epoch. */
   readonly at: number
 }
 
 /**
- * Skips deleted rows, and later uses seen by another node unless its clock must have been wrong.
+ * Skips deleted rows, and later uses that another node has recorded unless that node's clock must
+ * have been wrong.
  */
 export async function saveLastUses(
   database: Kysely<Schema>,
@@ -45,10 +43,6 @@ export async function saveLastUses(
   }
 }
 
-/**
- * Written as text: building a statement this large takes Kysely 2 ms of the event loop the first
- * time, and 0.5 ms afterwards.
- */
 function compile(
   database: Kysely<Schema>,
   { table, key }: UsedThings,
@@ -59,7 +53,7 @@ function compile(
     const mark = (column: number) => placeholder(database, row * width + column)
     return `(${[...key.map((_name, index) => mark(index + 1)), `cast(${mark(width)} as bigint)`]})`
   })
-  // Both databases name such columns column1, column2 and so on.
+  // Both databases name these columns column1, column2 and so on.
   const matches = key.map((name, index) => `${table}.${name} = used.column${index + 1}`)
   const at = `used.column${width}`
   return CompiledQuery.raw(`

@@ -1,9 +1,10 @@
-/** Deduplicates texts of many rows: a database returns a separate string for each row. */
+/** Deduplicates the texts of many rows: a database returns a separate string for each row. */
 
 export type TextSharing = <Text extends string | null>(text: Text) => Text
 
 /**
- * @returns the first equal text. Use it only while many rows are read, since it never forgets one
+ * @returns the first equal text. Use it only while many rows are read, because the map never
+ * shrinks
  */
 export function createTextSharing(): TextSharing {
   const known = new Map<string, string>()

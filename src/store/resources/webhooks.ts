@@ -1,4 +1,4 @@
-/** Webhooks and their queued deliveries in the database. Secrets are always encrypted here. */
+/** Webhooks and their queued deliveries in the database, with encrypted secrets. */
 import type { Kysely, Selectable, Transaction } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
 import type { AccountCaps } from '../../core/plan.ts'
@@ -13,21 +13,21 @@ import type { Schema, WebhookDeliveryTable, WebhookTable } from '../schema.ts'
 import { ResourceStore, type StoredKind } from './resource-store.ts'
 
 /**
- * A reached share of a budget's limit: stored, so that its event is sent once per period, and again
- * after a change of the limit.
+ * A reached share of a budget's limit. The mark is stored, so that its event is sent once per
+ * period, and again after a change of the limit.
  */
 export interface AlertMark {
   readonly accountId: AccountId
   readonly budgetId: string
   readonly periodStartsAtMs: number
   readonly threshold: number
-  /** The version of the budget that was compared: an alert of an older one is stale. */
+  /** The version of the compared budget: an alert for an older version is stale. */
   readonly budgetUpdatedAtMs: number
 }
 
 /**
- * Only a new secret is written, because a rotation of the master key may have re-encrypted the
- * stored one.
+ * A secret is written only when it is new, because a rotation of the master key may have
+ * re-encrypted the stored secret.
  */
 type ChangedWebhook = Omit<Webhook, 'sealedSecret'> & { readonly sealedSecret?: string | undefined }
 
@@ -66,14 +66,14 @@ export class WebhookTableStore extends ResourceStore<'webhook', ChangedWebhook, 
 
   /**
    * Queues deliveries, all or none.
-   * @param mark if it exists already, nothing is queued, because the event was sent before; nor if
-   * the budget has changed since, which makes its alerts due again
-   * @returns whether they were queued
+   * @param mark an existing mark, or a budget that has changed since, means that nothing is queued
+   * @returns whether the deliveries were queued
    */
   async enqueue(deliveries: readonly WebhookDelivery[], mark?: AlertMark): Promise<boolean> {
     return await this.database.transaction().execute(async (transaction) => {
       if (mark !== undefined) {
-        // A change of the budget deletes its marks: it either finds this one, or is detected here.
+        // A change of the budget deletes its marks, so the mark and the budget's version are
+        // checked while the account is locked.
         await takeTurnAtAccount(transaction, mark.accountId)
         if (await isStale(transaction, mark)) return false
         const result = await transaction
@@ -107,9 +107,7 @@ export class WebhookTableStore extends ResourceStore<'webhook', ChangedWebhook, 
     return Number(row?.count ?? 0)
   }
 
-  /**
-   * The next deliveries of all accounts except those given, earliest due time first, due or not.
-   */
+  /** The next deliveries, earliest due time first, including deliveries that are not due yet. */
   async listNext(limit: number, except: readonly AccountId[] = []): Promise<WebhookDelivery[]> {
     const rows = await this.database
       .selectFrom('webhook_deliveries')
@@ -123,11 +121,9 @@ export class WebhookTableStore extends ResourceStore<'webhook', ChangedWebhook, 
   }
 
   /**
-   * Hides a delivery from other nodes for a while, so that one of them sends it. If the process
-   * ends before that, it becomes visible again afterwards.
-   * @param delivery as returned by `listNext`
+   * Hides a delivery from other nodes until a time, so that one node sends the delivery.
    * @param untilMs since the Unix epoch
-   * @returns false when another node has claimed, rescheduled or removed it meanwhile
+   * @returns false when another node has claimed, rescheduled or removed the delivery meanwhile
    */
   async claim(delivery: WebhookDelivery, untilMs: number): Promise<boolean> {
     const result = await this.database
@@ -149,7 +145,6 @@ export class WebhookTableStore extends ResourceStore<'webhook', ChangedWebhook, 
       .execute()
   }
 
-  /** Delivered, or given up. */
   async removeDelivery(delivery: WebhookDelivery): Promise<void> {
     await this.database
       .deleteFrom('webhook_deliveries')

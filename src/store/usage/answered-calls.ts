@@ -1,7 +1,4 @@
-/**
- * Counts the calls that each target of each gate answered in the newest hours. Must not read single
- * calls.
- */
+/** Counts the answered calls of each target of each gate in the newest hours. */
 import { type Kysely, sql } from 'kysely'
 import type { AccountId, GateId } from '../../core/ids.ts'
 import { sumOf } from '../database/sql-differences.ts'
@@ -10,11 +7,10 @@ import type { Schema } from '../schema.ts'
 export interface AnsweredCalls {
   readonly gateId: GateId
   readonly target: string
-  /** Includes calls whose client left. */
+  /** Includes cancelled calls. */
   readonly calls: number
 }
 
-/** @param fromMs the beginning of an hour that is not deleted */
 export async function readAnswered(
   database: Kysely<Schema>,
   accountId: AccountId,

@@ -1,8 +1,6 @@
 /**
- * The usage of each budget between its creation and the end of that hour, stored before the calls
- * are deleted, because usage is summed by whole hours. The rest of that day is added when those
- * hours are deleted. A reader therefore adds three parts: the usage stored here, the hours up to
- * the end of the day, and the days after it. Must not know the counters.
+ * A budget's usage between its creation and the end of that day, stored before the calls and hours
+ * are deleted, because usage is summed by whole hours and days.
  */
 import type { Kysely, Selectable, Transaction } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
@@ -20,7 +18,6 @@ export class BudgetBeginnings {
     this.#database = database
   }
 
-  /** By budget id: those that were stored. */
   async load(): Promise<ReadonlyMap<string, UsedAmounts>> {
     const rows = await this.#database
       .selectFrom('budgets')
@@ -31,8 +28,8 @@ export class BudgetBeginnings {
   }
 
   /**
-   * Call before calls that began before this time are deleted. Stored once per budget, because
-   * later some of the calls are missing.
+   * Stores the usage of each new budget once. Call before deleting calls that began before this
+   * time.
    */
   async keep(beforeMs: number): Promise<void> {
     const budgets = await this.#database
@@ -61,14 +58,14 @@ async function keepBeginning(database: Kysely<Schema>, budget: BudgetPlace): Pro
     .set(toColumns(beginning))
     .where('account_id', '=', budget.account_id)
     .where('id', '=', budget.id)
-    // Another node may have stored it meanwhile and deleted some of these calls.
+    // Another node may have stored the usage meanwhile and deleted some of these calls.
     .where('first_tokens', 'is', null)
     .execute()
 }
 
 /**
  * Adds hours that are being deleted to the budgets that were created earlier on the same day.
- * @param transaction the deleting one, which holds the lock on the account's usage
+ * @param transaction the deleting transaction, which holds the lock on the account's usage
  */
 export async function addToBeginnings(
   transaction: Transaction<Schema>,

@@ -1,7 +1,4 @@
-/**
- * Ranks the groups of a range by their usage, and picks those of one page. Must not know how rows
- * are read, nor how a page is requested.
- */
+/** Ranks the groups of a range by their usage, and picks the groups of a page. */
 import type { LoopTurns } from '../../core/loop-turns.ts'
 import type { GroupOrder } from '../../core/usage.ts'
 import { compareNames, type PageGroups, toGroup, type UsageSum } from './step-sums.ts'
@@ -9,20 +6,18 @@ import type { RankedRow, ReadRows, UsageQuery } from './usage-rows.ts'
 
 export interface GroupPage {
   readonly order: GroupOrder
-  /** The number of separate groups. */
   readonly limit: number
-  /** The last group of the previous page; undefined: the first page. */
+  /** The last group of the previous page; undefined for the first page. */
   readonly after?: GroupPlace | undefined
 }
 
-/** A group's position among the others. */
+/** A group's position in the ranking. */
 export interface GroupPlace {
-  /** Its measure, as a whole number; 0 when ordered by name. */
+  /** The group's measure, as a whole number; 0 when ordered by name. */
   readonly value: number
   readonly group: string | null
 }
 
-/** A page of groups, in the order of their ranks. */
 export interface RankedPage extends PageGroups {
   readonly places: readonly GroupPlace[]
   /** The last of `places` if more groups follow. */
@@ -43,7 +38,7 @@ export async function rankGroups(
   return toPage(values, page)
 }
 
-/** For sums that are complete. */
+/** Ranks sums that are complete. */
 export function rankSums(sums: readonly UsageSum[], page: GroupPage): RankedPage {
   const values = new Map<string | null, number>()
   for (const sum of sums)
@@ -51,11 +46,10 @@ export function rankSums(sums: readonly UsageSum[], page: GroupPage): RankedPage
   return toPage(values, page)
 }
 
-/** Less than a millisecond of the event loop. */
 const SUMS_PER_TURN = 500
 
 /**
- * Ordered by time, then by rank, the rest last. Yields in between.
+ * Sorts by time, then by rank, with the rest last. Yields in between.
  * @param sums ordered by time
  */
 export async function sortByRank(

@@ -1,12 +1,9 @@
 /**
- * Counts durations in fixed buckets on a logarithmic scale, so that percentiles of any range can be
- * computed by adding its parts. Must not know what is measured.
- * Each bucket is 4 % wider than the one before and represented by its middle: a percentile is
- * within 2 % of the exact one (nearest rank), plus half a millisecond of rounding. The text form is
- * `bucket:count,bucket:count`; a bucket may occur twice, so texts joined by a comma are their sum.
- * The short form, a third as long, is `~` and for each used bucket its distance from the previous
- * one and its count, as base-32 numbers: one character per digit, lowest first, where the first 32
- * characters mean that another digit follows.
+ * Counts durations in logarithmic buckets, so that percentiles of any range can be computed by
+ * adding its parts. A percentile is within 2 % of the exact value, plus 0.5 ms.
+ * Text form: `bucket:count,bucket:count`; texts joined by a comma are their sum. Short form: `~`,
+ * then for each used bucket its distance from the previous bucket and its count, in base 32 with
+ * the lowest digit first; the first 32 characters mean that another digit follows.
  */
 
 const RELATIVE_ERROR = 0.02
@@ -28,7 +25,7 @@ for (let index = 0; index < DIGITS.length; index += 1) DIGIT_OF[DIGITS.charCodeA
 export class LatencyHistogram {
   readonly #counts = new Float64Array(BUCKETS)
   #total = 0
-  /** No bucket outside of these two has a count. */
+  /** Buckets below `#lowest` and above `#highest` have no count. */
   #lowest = BUCKETS
   #highest = -1
 
@@ -36,13 +33,12 @@ export class LatencyHistogram {
     return this.#total
   }
 
-  /** @param timeMs anything below one, or not a number, counts as 0 */
   add(timeMs: number): void {
     this.#count(toBucket(timeMs), 1)
   }
 
   /**
-   * Adds texts of `encode` or `encodeShort`, or several joined by commas. Invalid text is ignored.
+   * Adds a text of `encode` or `encodeShort`, or several joined by commas. Ignores invalid text.
    */
   addEncoded(text: string): void {
     let bucket = 0
@@ -64,7 +60,10 @@ export class LatencyHistogram {
     if (text.length > 0) this.#count(bucket, value)
   }
 
-  /** @param start after the tilde @returns its end: a comma, or the end of the text */
+  /**
+   * @param start after the tilde
+   * @returns the end: a comma, or the end of the text
+   */
   #addShort(text: string, start: number): number {
     let bucket = -1
     let isCount = false
@@ -90,7 +89,7 @@ export class LatencyHistogram {
     return index
   }
 
-  /** A third as long as `encode`; older versions cannot read it. */
+  /** A third as long as `encode`; older versions cannot read this form. */
   encodeShort(): string {
     const counts: (readonly [bucket: number, count: number])[] = []
     for (let bucket = this.#lowest; bucket <= this.#highest; bucket += 1) {
@@ -111,7 +110,7 @@ export class LatencyHistogram {
   }
 
   /**
-   * The value that this share (0 to 1) of the times does not exceed, in milliseconds; null when
+   * The value in milliseconds that this share (0 to 1) of the times does not exceed; null when
    * empty.
    */
   percentile(share: number): number | null {
@@ -126,16 +125,15 @@ export class LatencyHistogram {
   }
 
   /**
-   * How many times are below the first edge, between each edge and the next, and above the last. A
-   * time counts as the middle of its bucket, so one within 2 % of an edge may be counted on the
-   * other side.
+   * Counts the times below the first edge, between each edge and the next, and above the last.
+   * Times within 2 % of an edge may count on the other side.
    * @param edgesMs ascending
    */
   countBelow(edgesMs: readonly number[]): number[] {
     const counts = new Array<number>(edgesMs.length + 1).fill(0)
     let range = 0
     for (let bucket = this.#lowest; bucket <= this.#highest; bucket += 1) {
-      // Whole milliseconds, as for percentiles: below 25 ms they are exact.
+      // Whole milliseconds, as for percentiles; exact below 25 ms.
       const timeMs = Math.round(toTime(bucket))
       while (range < edgesMs.length && timeMs >= (edgesMs[range] ?? 0)) range += 1
       counts[range] = (counts[range] ?? 0) + (this.#counts[bucket] ?? 0)
@@ -160,13 +158,13 @@ export class LatencyHistogram {
 }
 
 /**
- * Counts by bucket when few buckets are used: a hundredth of a histogram's memory. With thousands
- * of accounts most hold a single time, which needs no map.
+ * Counts by bucket in a hundredth of a histogram's memory, when few buckets are used. With
+ * thousands of accounts most objects hold a single time, which needs no map.
  */
 export class TimeCounts {
   #bucket = -1
   #count = 0
-  /** The counts of the other buckets. */
+  /** The counts of all buckets except `#bucket`. */
   #counts: Map<number, number> | undefined
 
   /** @param timeMs as for `LatencyHistogram.add` */
@@ -180,7 +178,6 @@ export class TimeCounts {
     }
   }
 
-  /** The histogram as text. */
   encode(): string {
     if (this.#count === 0) return ''
     if (this.#counts === undefined) return `${this.#bucket}:${this.#count}`
@@ -190,7 +187,7 @@ export class TimeCounts {
   }
 }
 
-/** Both as one text, in which a bucket may occur twice. */
+/** The sum of two histograms as one text, in which a bucket may occur twice. */
 export function joinEncoded(left: string, right: string): string {
   return left === '' || right === '' ? left + right : `${left},${right}`
 }
@@ -206,14 +203,13 @@ export function shortenEncoded(text: string): string {
   return scratch.encode()
 }
 
-/** Like `shortenEncoded`, in the short form. */
+/** The same histogram in the short form, with each bucket once. */
 export function toShortForm(text: string): string {
   scratch.clear()
   scratch.addEncoded(text)
   return scratch.encodeShort()
 }
 
-/** @param counts ordered by bucket */
 function toShortText(counts: readonly (readonly [bucket: number, count: number])[]): string {
   let text = '~'
   let last = -1
@@ -234,10 +230,7 @@ function toDigits(number: number): string {
   return text + DIGITS.charAt(BASE + rest)
 }
 
-/**
- * Bucket 0 is for less than a millisecond, bucket n for times above GROWTH^(n-2) up to
- * GROWTH^(n-1).
- */
+/** Bucket 0 is for less than 1 ms, bucket n for times above GROWTH^(n-2) up to GROWTH^(n-1). */
 function toBucket(timeMs: number): number {
   if (!(timeMs >= 1)) return 0
   return Math.min(BUCKETS - 1, 1 + Math.max(0, Math.ceil(Math.log(timeMs) / LOG_GROWTH - 1e-9)))

@@ -1,4 +1,4 @@
-/** Deletes expired hourly usage. Daily usage stays. Must not know the retention period. */
+/** Deletes expired hourly usage. Daily usage stays. */
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
 import type { KeptRows } from '../../core/retention-horizon.ts'
@@ -11,20 +11,19 @@ import { AMOUNT_COLUMNS, DAY_MS, DIMENSION_COLUMNS, type UsageRow } from './usag
 /** The name in `upkeep` of the time before which hours are deleted. */
 const DELETED_BEFORE = 'usage_hours: deleted before'
 
-/** Two index seeks each: half a millisecond of the event loop. */
+/** Two index seeks per account: together 0.5 ms of the event loop. */
 const ACCOUNTS_PER_STEP = 100
-/** Half a millisecond of the event loop on SQLite. */
+/** 0.5 ms of the event loop on SQLite. */
 const ROWS_PER_STEP = 250
 
 export interface Pacing {
   readonly signal?: AbortSignal | undefined
-  /** Awaited between two steps. */
   readonly between: () => Promise<unknown>
 }
 
 /**
  * The time before which usage is known by day only: the beginning of a day, in milliseconds since
- * the Unix epoch. 0 when no hour was deleted.
+ * the Unix epoch. 0 before the first deletion.
  */
 export async function findHoursDeletedBefore(database: Kysely<Schema>): Promise<number> {
   const row = await database
@@ -36,14 +35,14 @@ export async function findHoursDeletedBefore(database: Kysely<Schema>): Promise<
 }
 
 /**
- * The oldest and the newest hour of all accounts; undefined when all are deleted. The oldest is
- * given as the last moment of its day, because hours are deleted by whole days.
+ * The oldest and the newest hour of all accounts; undefined without hours. Hours are deleted by
+ * whole days, so the oldest is given as the last moment of its day.
  */
 export async function findHourBounds(
   database: Kysely<Schema>,
   { signal, between }: Pacing,
 ): Promise<KeptRows | undefined> {
-  // A late call may have added an hour before it, which the next deletion removes.
+  // A late call may have added an older hour, which the next deletion removes.
   const deletedBefore = await findHoursDeletedBefore(database)
   let [oldest, newest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for await (const some of listHours(database, deletedBefore)) {
@@ -68,7 +67,7 @@ export async function deleteHoursBefore(
   { signal, between }: Pacing,
 ): Promise<number> {
   const beforeMs = timeMs - (timeMs % DAY_MS)
-  // Recorded first, so that a reader never takes a deleted hour for an empty one.
+  // Recorded first, so that a reader never takes a deleted hour for an empty hour.
   await noteDeletedBefore(database, beforeMs)
   let deleted = 0
   for await (const some of listHours(database, 0)) {
@@ -88,12 +87,10 @@ export async function deleteHoursBefore(
 
 interface AccountHours {
   readonly accountId: AccountId
-  /** Null when all of its hours began before the requested time. */
   readonly oldestMs: number | null
   readonly newestMs: number
 }
 
-/** Of every account with hours, a hundred at a time. */
 async function* listHours(
   database: Kysely<Schema>,
   fromMs: number,
@@ -127,7 +124,6 @@ async function noteDeletedBefore(database: Kysely<Schema>, beforeMs: number): Pr
   `.execute(database)
 }
 
-/** @returns how many rows */
 async function deleteSome(
   database: Kysely<Schema>,
   accountId: AccountId,
@@ -146,7 +142,7 @@ async function deleteRows(
   accountId: AccountId,
   beforeMs: number,
 ): Promise<readonly UsageRow[]> {
-  // A row that a node is writing is left to the next pass, so that neither waits for the other.
+  // Skips rows that a node is writing until the next pass, so that no node waits.
   const unlocked = isSqlite(transaction) ? sql`` : sql`FOR UPDATE SKIP LOCKED`
   // Materialized, because Postgres may evaluate a subquery repeatedly and skip other rows each
   // time.

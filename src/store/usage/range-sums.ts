@@ -1,7 +1,4 @@
-/**
- * Sums rows of usage for several time ranges at once, each of one key or one gate. Must not know
- * where the rows come from.
- */
+/** Sums rows of usage for several time ranges at once, each of one key or one gate. */
 import type { ScopedRange, UsedAmounts } from './sum-call-rows.ts'
 import type { UsageRow } from './usage-columns.ts'
 
@@ -20,7 +17,6 @@ export function addTo(sum: Amounts | undefined, more: UsedAmounts): void {
   sum.unpricedCalls += more.unpricedCalls
 }
 
-/** The sums of several ranges at once. */
 export class RangeSums {
   readonly amounts: readonly Amounts[]
   readonly #ranges: readonly ScopedRange[]

@@ -1,7 +1,6 @@
 /**
- * Counts calls that were refused before any upstream was asked, by hour and reason: those refused
- * before admission, which are in no other sum, and those refused afterwards. Must not be given a
- * call twice.
+ * Counts calls that were refused before any upstream was asked, by hour and reason. Calls refused
+ * before admission are in no other sum. A call must not be given twice.
  */
 import { type Kysely, sql } from 'kysely'
 import type { CallRecord } from '../../core/call.ts'
@@ -12,10 +11,9 @@ import type { Pacing } from './old-hours.ts'
 import { HOUR_MS } from './usage-columns.ts'
 import { readInSlices, toStart, type UsageQuery } from './usage-rows.ts'
 
-/** About two tenths of a millisecond of the event loop. */
 const ROWS_PER_STATEMENT = 32
 
-/** Without `target`, because a refused call has none. */
+/** Without `target`, because a refused call has no target. */
 export type RefusedQuery = Omit<UsageQuery, 'groupBy' | 'target'>
 
 export interface RefusedSum {
@@ -32,7 +30,7 @@ export class RefusedSums {
     for (const call of calls) if (isRefused(call)) this.#add(call)
   }
 
-  /** In the order of their keys, which is the same on every node, so that nodes cannot deadlock. */
+  /** Ordered by key, so that nodes cannot deadlock. */
   toRows(): readonly RefusedTable[] {
     return [...this.#rows].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, row]) => row)
   }
@@ -53,15 +51,15 @@ export class RefusedSums {
   }
 }
 
-/** Refused by the caller's own mistake or by a limit; failures of the gateway are errors. */
+/** Whether the caller's mistake or a limit refused the call. Failures of the gateway are errors. */
 function isRefused({ refusals, outcome, target, status }: CallRecord): boolean {
   if (refusals !== undefined) return true
   return outcome === 'failed' && target === null && status >= 400 && status < 500
 }
 
 /**
- * @param transaction the one that stores the calls; preferably as its last step, since other nodes
- * wait for these rows
+ * @param transaction the transaction that stores the calls; preferably as its last step, since
+ * other nodes wait for these rows
  * @param between awaited between the statements
  */
 export async function addRefused(
@@ -83,7 +81,7 @@ export async function addRefused(
   }
 }
 
-/** Ordered by time, then by count, descending; steps without refused calls are omitted. */
+/** Ordered by time, then by count, descending. Steps without refused calls are omitted. */
 export async function readRefused(
   database: Kysely<Schema>,
   accountId: AccountId,

@@ -1,8 +1,3 @@
-/**
- * Adds rows of usage to the sums of an answer, one time step after the other. A finished step's
- * rows are released immediately, because long-lived histogram texts make the garbage collector scan
- * the whole heap. Reads no database.
- */
 import type { LoopTurns } from '../../core/loop-turns.ts'
 import type { UsageGroup } from '../../core/usage.ts'
 import { LatencyHistogram } from './latency-histogram.ts'
@@ -10,25 +5,25 @@ import { SummingTurns } from './usage-latencies.ts'
 import { SUMMED, type SummedRow, toStart, type UsageQuery } from './usage-rows.ts'
 
 export interface LatencyPercentiles {
-  /** Milliseconds, within 2 % of the exact value; null when there was nothing to measure. */
+  /** Milliseconds, within 2 % of the exact value; null without a measured call. */
   readonly p50: number | null
   readonly p95: number | null
   readonly p99: number | null
 }
 
 export interface UsageSum {
-  /** The beginning of the hour, day or month (UTC); under `all` the beginning of the range. */
+  /** The beginning of the hour, day or month (UTC); for `all` the beginning of the range. */
   readonly startsAt: number
   /**
    * The gate, target, key, status class (`2xx`) or credential; null without grouping, or when no
    * upstream was asked.
    */
   readonly group: string | null
-  /** It stands for all groups that rank after those of this page. */
+  /** Whether the sum covers all groups that rank after the groups of this page. */
   readonly isRest: boolean
   readonly calls: number
   readonly failed: number
-  /** Part of `failed`: with a 4xx, before any upstream was asked. */
+  /** Part of `failed`: calls with a 4xx before any upstream was asked. */
   readonly refused: number
   readonly cancelled: number
   readonly unreported: number
@@ -41,7 +36,7 @@ export interface UsageSum {
   readonly costEstimated: number
   /** Excludes failed calls without usage. */
   readonly costUnknown: number
-  /** Part of `costUnknown`: usage is known but has no price. */
+  /** Part of `costUnknown`: calls with known usage and no price. */
   readonly unpriced: number
   readonly duration: LatencyPercentiles
   readonly firstByte: LatencyPercentiles
@@ -53,14 +48,12 @@ interface PlacedRow {
   readonly isRest: boolean
 }
 
-/** Less than a millisecond of the event loop. */
 const ROWS_PER_TURN = 500
 
-/** The groups of one page of an answer. */
+/** The groups of a page. */
 export interface PageGroups {
-  /** Summed individually. */
   readonly shown: ReadonlySet<string | null>
-  /** Omitted, because they are on earlier pages. All other groups are summed together. */
+  /** Groups of earlier pages, which are omitted. All remaining groups are summed together. */
   readonly before: ReadonlySet<string | null>
 }
 
@@ -70,12 +63,15 @@ export class StepSums {
   readonly #turns: LoopTurns
   readonly #summing: SummingTurns
   readonly #seen = new Set<string | null>()
-  /** By the beginning of their step. */
+  /**
+   * Rows by the beginning of their step. A finished step's rows are released at once, because
+   * long-lived histogram texts make the garbage collector scan the whole heap.
+   */
   readonly #open = new Map<number, PlacedRow[]>()
   readonly #sums: UsageSum[] = []
   readonly #current = new UsageAccumulator()
 
-  /** @param groups of the page; a number: all groups, if there are no more than that */
+  /** @param groups the groups of the page, or the maximum number of groups when all are shown */
   constructor(
     query: Pick<UsageQuery, 'interval' | 'fromMs' | 'groupBy'>,
     turns: LoopTurns,
@@ -87,14 +83,14 @@ export class StepSums {
     this.#groups = groups
   }
 
-  /** True when there are more groups than a page has, so they have to be ranked first. */
+  /** Whether the range has more groups than a page, so that the groups have to be ranked first. */
   get hasTooMany(): boolean {
     return typeof this.#groups === 'number' && this.#seen.size > this.#groups
   }
 
   /**
    * Yields in between.
-   * @param reachedMs all rows that begin before it were given
+   * @param reachedMs all rows that begin before this time were given
    */
   async add(rows: readonly SummedRow[], reachedMs: number): Promise<void> {
     for (let index = 0; index < rows.length; index += ROWS_PER_TURN) {
@@ -107,10 +103,6 @@ export class StepSums {
     await this.#close(over)
   }
 
-  /**
-   * Everything added, ordered by time, then by group name, the rest last; steps and groups without
-   * calls are omitted.
-   */
   async finish(): Promise<UsageSum[]> {
     await this.#close([...this.#open])
     return this.#sums
@@ -168,7 +160,6 @@ class UsageAccumulator {
     this.#firstBytes.clear()
   }
 
-  /** Within a step. */
   takes({ group, isRest }: PlacedRow): boolean {
     return group === this.#place?.group && isRest === this.#place.isRest
   }
@@ -182,7 +173,7 @@ class UsageAccumulator {
     this.#firstBytes.addEncoded(row.first_bytes ?? '')
   }
 
-  /** Undefined when nothing was started. */
+  /** Undefined when no sum was started. */
   finish(): UsageSum | undefined {
     const place = this.#place
     if (place === undefined) return undefined

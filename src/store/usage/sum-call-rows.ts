@@ -1,7 +1,4 @@
-/**
- * The usage of a part of an hour, from the rows of calls that retention has left. A bounded number
- * of rows at a time. Must not read the sums.
- */
+/** The usage of a part of an hour, from the calls that retention has left, in steps. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, type SqlBool, sql } from 'kysely'
 import type { AccountId, GateId, KeyId } from '../../core/ids.ts'
@@ -9,18 +6,16 @@ import { sumOf } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 
 export interface UsedAmounts {
-  /** Input and output together. */
+  /** Input and output tokens. */
   readonly tokens: number
-  /** Billionths of a US dollar, for calls with a known cost. */
   readonly nanoUsd: number
   /** Calls with reported usage and unknown cost. */
   readonly unpricedCalls: number
 }
 
-/** A time range of exactly one key or one gate. */
 export interface ScopedRange {
   readonly fromMs: number
-  /** Exclusive. */
+  /** Exclusive end. */
   readonly untilMs: number
   readonly keyId?: KeyId
   readonly gateId?: GateId
@@ -30,9 +25,11 @@ export interface CallRange extends ScopedRange {
   readonly accountId: AccountId
 }
 
-/** A millisecond of the event loop. */
 const CALLS_PER_STEP = 500
-/** When a key or gate filters: matching rows are read, others only looked up in an index. */
+/**
+ * More calls per step, because a filter by key or gate reads only matching rows and looks up others
+ * in the index.
+ */
 const SCOPED_CALLS_PER_STEP = 2_000
 
 const isUnpriced = sql<SqlBool>`cost_nano_usd IS NULL AND input_tokens IS NOT NULL`
@@ -53,8 +50,8 @@ export async function sumOfCalls(database: Kysely<Schema>, range: CallRange): Pr
 }
 
 /**
- * Keeps calls of the same millisecond together. Counts all calls of the account, because the index
- * by time leads to those of a key or gate.
+ * The end of a step that contains all calls of its last millisecond. Counts all calls of the
+ * account, because the index by time leads to the calls of a key or gate.
  */
 async function findStepEnd(
   database: Kysely<Schema>,

@@ -1,6 +1,6 @@
 /**
- * Sums calls to rows of usage: thousands per second, so a call costs only a few comparisons when
- * the previous one has the same dimensions. Must not know tables.
+ * Sums calls to rows of usage. Sums thousands of calls per second, so a call costs only a few
+ * comparisons when the previous call has the same dimensions.
  */
 import type { CallRecord } from '../../core/call.ts'
 import { NOTHING_SENT } from '../../core/cost.ts'
@@ -9,10 +9,7 @@ import type { UsageTable } from '../schema.ts'
 import { TimeCounts } from './latency-histogram.ts'
 import { COUNTERS, type Dimensions, HOUR_MS } from './usage-columns.ts'
 
-/**
- * Sums calls by all dimensions of usage rows. Calls refused before admission used nothing and are
- * skipped.
- */
+/** Skips calls that were refused before admission, because such calls used nothing. */
 export function sumCalls(calls: readonly CallRecord[]): UsageTable[] {
   const sums = new CallSums()
   sums.add(calls)
@@ -21,9 +18,7 @@ export function sumCalls(calls: readonly CallRecord[]): UsageTable[] {
 
 /** Like `sumCalls`, incrementally. */
 export class CallSums {
-  /**
-   * By key and gate, with few sums each: a text key for each sum would be half a call's garbage.
-   */
+  /** Sums by key and gate. A text key for each sum would be half a call's garbage. */
   readonly #sums = new Map<KeyId, Map<GateId | null, DimensionSum[]>>()
   #last: DimensionSum | undefined
 
@@ -86,7 +81,7 @@ class DimensionSum {
     if (call.firstByteMs !== null) this.#firstBytes.add(Math.round(call.firstByteMs))
   }
 
-  /** The row itself, not a copy: it changes with further calls. */
+  /** The row itself, not a copy: further calls change the row. */
   toRow(): UsageTable {
     this.#row.durations = this.#durations.encode()
     this.#row.first_bytes = this.#firstBytes.encode()
@@ -95,8 +90,8 @@ class DimensionSum {
 }
 
 /**
- * The difference made by corrected costs, from the calls before and after, to be added to the hours
- * like calls.
+ * The difference between the calls before and after a correction of their costs, in rows to add to
+ * the hours and days.
  */
 export function sumCorrections(
   corrections: readonly { readonly before: CallRecord; readonly after: CallRecord }[],

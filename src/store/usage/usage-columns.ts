@@ -1,11 +1,10 @@
-/** The columns of `usage_hours` and `usage_days`, and the largest numbers that they store. */
 import { sql } from 'kysely'
 import type { UsageTable } from '../schema.ts'
 
 export const HOUR_MS = 3_600_000
 export const DAY_MS = 24 * HOUR_MS
 
-/** Every column except the key and the histograms: these are added up. */
+/** Every column except the key and the histograms. These columns are added up. */
 export const COUNTERS = [
   'calls',
   'failed',
@@ -38,9 +37,8 @@ export const DIMENSION_COLUMNS = sql.join(DIMENSIONS.map((name) => sql.ref(name)
 
 export type UsageTableName = 'usage_hours' | 'usage_days'
 
-/** One account's usage of one hour or day, by dimensions. */
+/** An account's usage in an hour or a day, by dimensions. */
 export interface UsageRow extends Readonly<Omit<Dimensions, 'account_id'>> {
-  /** Input and output together. */
   readonly tokens: number
   readonly cost_nano_usd: number
   /** Calls with reported usage and unknown cost. */
@@ -48,7 +46,7 @@ export interface UsageRow extends Readonly<Omit<Dimensions, 'account_id'>> {
 }
 
 /**
- * The amounts that limits count, computed per row: calls to one target without reported usage are
+ * The amounts that limits count, computed per row: a call to a target without reported usage is
  * either free or of unknown cost.
  */
 export const AMOUNT_COLUMNS = sql`1.0 * input_tokens + output_tokens AS tokens, cost_nano_usd,

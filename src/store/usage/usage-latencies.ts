@@ -1,12 +1,9 @@
-/** Sums histograms of call durations, step by step. Reads no database. */
-
 import type { LoopTurns } from '../../core/loop-turns.ts'
 import { LatencyHistogram } from './latency-histogram.ts'
 import { type ReadRows, type SummedRow, toStart, type UsageQuery } from './usage-rows.ts'
 
 /**
- * The ends of the ranges in which times are counted, in milliseconds: few and round. Each range
- * begins where the one before ends; the last one has no end.
+ * The ends of the ranges in which times are counted, in milliseconds. The last range has no end.
  */
 export const LATENCY_EDGES_MS = [
   1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1_000, 1_500, 2_000, 3_000,
@@ -14,17 +11,17 @@ export const LATENCY_EDGES_MS = [
 ] as const
 
 export interface LatencyStep {
-  /** The beginning of the hour, day or month (UTC); under `all` the beginning of the range. */
+  /** The beginning of the hour, day or month (UTC); for `all` the beginning of the range. */
   readonly startsAt: number
   readonly calls: number
-  /** Counts by range: one more than there are edges. */
+  /** Counts by range, so a count more than edges. */
   readonly duration: readonly number[]
   readonly firstByte: readonly number[]
 }
 
-/** The cost of a row besides its histograms, in characters of them. */
+/** The cost of summing a row without histograms, expressed in characters of a histogram. */
 const ROW_IN_CHARACTERS = 500
-/** Characters of histograms between two yields: a quarter of a millisecond. */
+/** Characters of histograms between two yields: 0.25 ms. */
 const CHARACTERS_PER_TURN = 50_000
 
 /** Yields while histograms are summed, by the amount of text. */
@@ -47,7 +44,6 @@ export class SummingTurns {
   }
 }
 
-/** Ordered by time. */
 export async function sumLatencies(
   read: AsyncIterable<ReadRows<SummedRow>>,
   query: Pick<UsageQuery, 'interval' | 'fromMs'>,

@@ -1,6 +1,6 @@
 /**
- * Reads one account's usage, a bounded number of rows at a time: whole days from `usage_days`, the
- * hours before and after them from `usage_hours`. Must not know the purpose of the sums.
+ * Reads an account's usage in steps: whole days from `usage_days`, the hours before and after them
+ * from `usage_hours`.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, type RawBuilder, sql } from 'kysely'
@@ -18,17 +18,16 @@ import { planSpans, type Span } from './usage-rows.ts'
 
 export interface UsageRange {
   readonly accountId: AccountId
-  /** Both at the beginning of an hour, in milliseconds since the Unix epoch. */
+  /** Both bounds are at the beginning of an hour, in milliseconds since the Unix epoch. */
   readonly fromMs: number
-  /** Exclusive; infinite: no limit, even for calls in the future of a wrong clock. */
+  /** Exclusive; infinite includes calls in the future of a wrong clock. */
   readonly untilMs: number
 }
 
-/** A millisecond of the event loop. A server's rows arrive as text and are parsed in one turn. */
+/** 1 ms of the event loop. A server's rows arrive as text, which is parsed in one step. */
 const ROWS_OF_SQLITE = 400
 const ROWS_OF_POSTGRES = 200
 
-/** Yields after each page. @throws the signal's reason (rejects) */
 export async function* readPages(
   database: Kysely<Schema>,
   range: UsageRange,
@@ -86,7 +85,7 @@ async function readPage(
   return rows
 }
 
-/** Rows after this one in the order of their dimensions. */
+/** Rows after this row in the order of their dimensions. */
 function isAfter(last: UsageRow): RawBuilder<boolean> {
   const values = DIMENSIONS.map((name) =>
     name === 'status_class' ? sql`cast(${last[name]} as bigint)` : last[name],

@@ -1,6 +1,6 @@
 /**
- * The rows that answer a usage query: whole days are read from `usage_days`, everything else from
- * `usage_hours`. Must not read single calls, nor sum rows.
+ * Reads the rows for a usage query: whole days from `usage_days`, everything else from
+ * `usage_hours`.
  */
 import { type CompiledQuery, type Kysely, sql } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
@@ -13,9 +13,8 @@ import { findHoursDeletedBefore } from './old-hours.ts'
 import { COUNTERS, DAY_MS, HOUR_MS, type UsageTableName } from './usage-columns.ts'
 
 export interface UsageQuery {
-  /** Milliseconds since the Unix epoch, at the beginning of an hour; inclusive. */
   readonly fromMs: number
-  /** At the beginning of an hour; exclusive. */
+  /** Exclusive end, at the beginning of an hour. */
   readonly toMs: number
   readonly interval: UsageInterval
   readonly groupBy: UsageGroup | null
@@ -34,14 +33,10 @@ export interface UsageReading {
   readonly accountId: AccountId
   readonly query: UsageQuery
   readonly turns: LoopTurns
-  /** Only the measures for ranking are read, and no histograms. */
+  /** Whether only the measures for ranking are read, without histograms. */
   readonly isOfRanks?: true
 }
 
-/**
- * The sum of usage rows: their counters, how many of `failed` were refused before any upstream was
- * asked, and how many calls reported usage without a price.
- */
 export const SUMMED = [...COUNTERS, 'refused', 'unpriced'] as const
 
 export type SummedRow = Readonly<Record<(typeof SUMMED)[number], number>> & {
@@ -64,7 +59,7 @@ const GROUP_COLUMNS = {
   credential: 'credential',
 } as const
 
-/** Single hours were requested, and hours before this time are deleted. */
+/** The query asks for single hours that are deleted. */
 export class HoursDeletedError extends Error {
   override readonly name = 'HoursDeletedError'
   /** Milliseconds since the Unix epoch, at the beginning of a day. */
@@ -83,7 +78,7 @@ export interface ReadRows<Row> {
 }
 
 /**
- * One account's rows, in parts ordered by time. Several rows may belong to the same step and group.
+ * An account's rows, in parts ordered by time. Several rows may belong to the same step and group.
  * @param transaction with repeatable reads, because hours may be deleted meanwhile
  */
 export async function* readUsageRows(
@@ -102,8 +97,8 @@ export async function* readUsageRows(
 }
 
 /**
- * The query with a range that can be answered: widened to whole days where hours are deleted.
- * @param transaction the one that reads the rows
+ * The query with an answerable range: widened to whole days where hours are deleted.
+ * @param transaction the transaction that reads the rows
  * @throws HoursDeletedError
  */
 export async function toAnswerable<Query extends UsageQuery>(
@@ -122,17 +117,17 @@ export async function toAnswerable<Query extends UsageQuery>(
 }
 
 /**
- * Milliseconds of the event loop: after a slower slice the number of days is halved, after one that
- * took less than a third of this it is doubled.
+ * Milliseconds of the event loop: a slower slice halves the number of days, a slice in less than a
+ * third of this time doubles the number.
  */
 const SLICE_MS = 0.6
 /**
- * A server's time does not block this loop, but parsing its answer does: half a millisecond for
- * this many characters, with a fixed number per row.
+ * A server's time does not block this loop, but parsing its answer does: 0.5 ms for this many
+ * characters, with a fixed number per row.
  */
 const SLICE_CHARACTERS = 120_000
 const ROW_IN_CHARACTERS = 400
-/** A busy day may follow a quiet year. */
+/** A busy day may follow a quiet year, so slices are limited. */
 const LONGEST_SLICE_MS = 64 * DAY_MS
 
 const STEP_MS = { usage_hours: HOUR_MS, usage_days: DAY_MS } as const
@@ -143,12 +138,11 @@ interface Slice {
 }
 
 interface Sliced extends Slice {
-  /** The duration that one row covers; no slice is shorter. */
+  /** The duration that a row covers, and so the shortest slice. */
   readonly leastMs: number
   readonly turns: LoopTurns
 }
 
-/** Yields between the slices. */
 export async function* readInSlices<Row extends object>(
   database: Kysely<Schema>,
   { fromMs, toMs, leastMs, turns }: Sliced,
@@ -166,7 +160,7 @@ export async function* readInSlices<Row extends object>(
     if (share > 1) sliceMs = Math.max(leastMs, sliceMs / 2)
     else if (share < 1 / 3) sliceMs = Math.min(LONGEST_SLICE_MS, sliceMs * 2)
     startMs = endMs
-    // With a server, others had their turn during the query.
+    // The loop was free while a server ran the query.
     if (isFile) await turns.next()
     else turns.begin()
     yield { rows, reachedMs: endMs }
@@ -215,8 +209,8 @@ export function planSpans({
 }
 
 /**
- * Histograms arrive joined as one text per group: a row per hour would cost more to transfer than
- * to read. Compiled once for all slices, because it takes Kysely a twentieth of a millisecond.
+ * Joins the histograms of a group in one text: a row per hour would cost more to transfer than to
+ * read. Compiled once for all slices, because compiling takes Kysely 50 µs.
  */
 function compileSpan(
   database: Kysely<Schema>,
@@ -263,7 +257,6 @@ function joined(histograms: 'durations' | 'first_bytes') {
   return sql`STRING_AGG(NULLIF(${column}, ''), ',') AS ${column}`
 }
 
-/** In the order of `compileSpan`. */
 function toParameters(
   { accountId, query: { gateId, target, keyId } }: UsageReading,
   { fromMs, toMs }: Slice,

@@ -1,7 +1,7 @@
 /**
- * Sums usage: whole days and hours from their rows, which outlive the calls, and a part of an hour
- * from the calls. For the start of the process; never used on the hot path. Memory grows with
- * accounts, keys, gates and targets, but not with time or calls.
+ * Sums usage at the start of the process: whole days and hours from their rows, which outlive the
+ * calls, and a part of an hour from the calls. Memory grows with accounts, keys, gates and targets,
+ * but not with time or calls.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
@@ -14,13 +14,10 @@ import { type CallRange, type ScopedRange, sumOfCalls, type UsedAmounts } from '
 import { DAY_MS, HOUR_MS, type UsageRow } from './usage-columns.ts'
 import { readPages } from './usage-pages.ts'
 
-/** All calls of one key through one gate to one target with one credential. */
+/** All calls of a key through a gate to a target with a credential. */
 export interface UsageSum extends UsedAmounts {
   readonly accountId: AccountId
-  /**
-   * This and the gate are empty when sums of every account were requested, which do not distinguish
-   * them.
-   */
+  /** Empty, like `gateId`, in sums of every account, which do not distinguish keys and gates. */
   readonly keyId: KeyId
   readonly gateId: GateId
   readonly target: string | null
@@ -28,19 +25,18 @@ export interface UsageSum extends UsedAmounts {
 }
 
 export interface SummedRange {
-  /** At the beginning of an hour, inclusive, in milliseconds since the Unix epoch. */
   readonly fromMs: number
-  /** Undefined: every account. */
+  /** Undefined sums every account. */
   readonly accountId?: AccountId | undefined
   /**
-   * At the beginning of an hour, exclusive; undefined: no limit, even for calls in the future of a
-   * wrong clock.
+   * Exclusive end, at the beginning of an hour; undefined includes calls in the future of a wrong
+   * clock.
    */
   readonly untilMs?: number | undefined
 }
 
 const IDS_PER_STATEMENT = 500
-/** An index seek each: a millisecond of the event loop. */
+/** An index seek per account: together 1 ms of the event loop. */
 const ACCOUNTS_PER_STEP = 500
 
 export class UsageSums {
@@ -71,10 +67,9 @@ export class UsageSums {
   }
 
   /**
-   * The usage in each of these ranges, which begin and end with an hour. The whole days of all of
-   * them are read in one pass over the account's usage; the database sums the hours before and
-   * after them for each range. Hours may be deleted before or meanwhile; the budgets' beginnings
-   * cover them.
+   * The usage in each of these ranges, which begin and end with an hour. The whole days of all
+   * ranges are read in one pass; the database sums the hours before and after the days. Hours may
+   * be deleted meanwhile; the budgets' beginnings cover deleted hours.
    * @throws the signal's reason (rejects)
    */
   async ofRanges(
@@ -96,20 +91,23 @@ export class UsageSums {
   }
 
   /**
-   * One snapshot, because other nodes add usage meanwhile. A file belongs to one process, so it
-   * needs none.
+   * Other nodes add usage meanwhile, so the reads share a snapshot. A file belongs to one process,
+   * so SQLite needs no snapshot.
    */
   async #asOfOneMoment(read: (database: Kysely<Schema>) => Promise<void>): Promise<void> {
     if (isSqlite(this.#database)) await read(this.#database)
     else await this.#database.transaction().setIsolationLevel('repeatable read').execute(read)
   }
 
-  /** Usage of calls that began within a part of an hour. @param range its end is exclusive */
+  /**
+   * Usage of calls that began within a part of an hour.
+   * @param range its end is exclusive
+   */
   async within(range: CallRange): Promise<UsedAmounts> {
     return await sumOfCalls(this.#database, range)
   }
 
-  /** Those of these calls that are in the database. */
+  /** The given calls that are in the database. */
   async findShipped(ids: readonly CallId[]): Promise<ReadonlySet<CallId>> {
     const found = new Set<CallId>()
     for (let start = 0; start < ids.length; start += IDS_PER_STATEMENT) {
@@ -125,8 +123,8 @@ export class UsageSums {
   }
 
   /**
-   * The accounts with usage since then: most may have none, and several queries for each of ten
-   * thousand would take a second of a start.
+   * The accounts with usage since this time: several queries for each of ten thousand accounts
+   * would take a second of a start, and most accounts may have no usage.
    */
   async #listUsing(fromMs: number): Promise<readonly AccountId[]> {
     const firstDayMs = fromMs - (fromMs % DAY_MS)
@@ -148,7 +146,6 @@ export class UsageSums {
   }
 }
 
-/** The whole days of a range, possibly none, and the hours before and after them. */
 function divideByDays(range: ScopedRange): {
   readonly days: ScopedRange
   readonly hours: readonly ScopedRange[]
@@ -166,8 +163,7 @@ function divideByDays(range: ScopedRange): {
 }
 
 /**
- * A file is read on the event loop: the rows of all keys and gates of this many hours, a tenth of a
- * microsecond each.
+ * SQLite sums on the event loop: the rows of all keys and gates of this many hours, 0.1 µs each.
  */
 const HOURS_OF_SQLITE = 2
 const HOURS_OF_POSTGRES = 48
@@ -200,7 +196,7 @@ async function sumOfHours(
   return used
 }
 
-/** One account's sums, by all dimensions that decide what they count for. */
+/** An account's sums, by all dimensions that decide which limits count them. */
 class TargetSums {
   readonly #accountId: AccountId
   readonly #tellsKeysApart: boolean

@@ -1,7 +1,4 @@
-/**
- * Adds the usage of calls to their hours and days. Rows are written in key order, so that two nodes
- * cannot deadlock. Must not be given a call twice.
- */
+/** Adds the usage of calls to their hours and days. A call must not be given twice. */
 import { type CompiledQuery, type DialectAdapter, type Kysely, type RawBuilder, sql } from 'kysely'
 import { MAX_STORED_NANO_USD } from '../../core/money.ts'
 import { isSqlite } from '../database/sql-differences.ts'
@@ -14,8 +11,8 @@ const ROWS_OF_SQLITE = 16
 const ROWS_OF_POSTGRES = 256
 
 /**
- * Characters of a row's two histograms. Longer ones are rewritten in the short form: a SQLite row
- * above 1,000 bytes needs its own page.
+ * Characters of a row's two histograms. Longer histograms are rewritten in the short form: a SQLite
+ * row above 1,000 bytes needs its own page.
  */
 const LONG_HISTOGRAMS = 700
 
@@ -25,9 +22,8 @@ const COLUMNS = [...KEY, ...COUNTERS, 'durations', 'first_bytes'] as const
 type Between = () => Promise<unknown>
 
 /**
- * @param transaction the one that inserts the calls. Preferably its last step, since other nodes
- * wait for these rows.
- * @param rows by the hour
+ * @param transaction the transaction that inserts the calls; preferably as its last step, since
+ * other nodes wait for these rows
  * @param between awaited before each statement, so that calls are served
  * @returns how many rows were written
  */
@@ -42,10 +38,6 @@ export async function addUsage(
 
 const STEP_MS = { usage_hours: HOUR_MS, usage_days: DAY_MS } as const
 
-/**
- * Adds rows to one table only.
- * @param rows by the hour, or by the table's own step
- */
 async function addToTable(
   transaction: Kysely<Schema>,
   table: UsageTableName,
@@ -78,8 +70,8 @@ function* toStatements<Row>(
 }
 
 /**
- * One row per key, in key order. A row that is merged with no other is returned unchanged, because
- * with thousands of accounts nearly every call has its own.
+ * One row per key, in key order. A row without a second row of the same key is returned unchanged,
+ * because with thousands of accounts nearly every call has its own row.
  */
 function mergeRows(rows: readonly UsageTable[], stepMs: number): readonly UsageTable[] {
   const merged = new Map<string, UsageTable>()
@@ -101,7 +93,10 @@ function joinRows(one: UsageTable, other: UsageTable): UsageTable {
   return joined
 }
 
-/** The same order on every node. Lengths make keys unambiguous whatever the ids contain. */
+/**
+ * Every node writes rows in this order, so nodes cannot deadlock. Lengths keep keys unambiguous for
+ * all ids.
+ */
 function toSortKey(row: UsageTable, stepMs: number): string {
   const { account_id, gate_id, target, key_id, status_class, credential } = row
   const time = String(startOf(row, stepMs)).padStart(15, '0')
@@ -129,7 +124,7 @@ async function upsert(
   return written.rows.filter(({ account_id }) => account_id !== null)
 }
 
-/** Sums above this are no longer exact. A provider may report anything. */
+/** Sums above this are inexact, so sums are bounded. A provider may report any number. */
 const GREATEST_SUM = Number.MAX_SAFE_INTEGER
 
 /** @returns the row itself when no sum is too large, which is nearly always */
@@ -153,8 +148,8 @@ function greatestOf(name: (typeof COUNTERS)[number]): number {
 }
 
 /**
- * In the order of `COLUMNS`. Written out, because with thousands of accounts it runs for every
- * call.
+ * In the order of `COLUMNS`. Written out, because with thousands of accounts the function runs for
+ * every call.
  */
 function toValues(row: UsageTable, stepMs: number): unknown[] {
   return [
@@ -182,7 +177,7 @@ function toValues(row: UsageTable, stepMs: number): unknown[] {
   ]
 }
 
-/** Cached, because Kysely takes longer to compile a statement than SQLite to run it. */
+/** Cached, because Kysely takes longer to compile a statement than SQLite to run the statement. */
 const compiled = new WeakMap<DialectAdapter, Map<string, CompiledQuery>>()
 
 function compiledOnce(
@@ -199,7 +194,7 @@ function compiledOnce(
   return query
 }
 
-/** The key and the histograms of a row whose histograms became long; null for others. */
+/** The key and the histograms of a row whose histograms became long; null for other rows. */
 type LongRow = Pick<UsageTable, (typeof LONG_COLUMNS)[number]>
 
 const HISTOGRAMS = ['durations', 'first_bytes'] as const
@@ -223,7 +218,6 @@ function compileUpsert(
   return sql`${update} RETURNING ${sql.join(returned)}`.compile(database)
 }
 
-/** The insert of rows, up to the conflict clause. */
 function insertInto(
   database: Kysely<Schema>,
   table: UsageTableName,
@@ -299,7 +293,6 @@ async function shorten(
   })
 }
 
-/** Never inserted, because the rows exist. */
 const NO_USAGE = Object.fromEntries(COUNTERS.map((name) => [name, 0])) as Pick<
   UsageTable,
   (typeof COUNTERS)[number]

@@ -1,7 +1,4 @@
-/**
- * An account's calls, tokens, costs and percentiles over time, from the hourly and daily sums. Must
- * not read single calls.
- */
+/** An account's calls, tokens, costs and percentiles over time, from the hourly and daily sums. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
@@ -32,14 +29,12 @@ import {
 export interface UsagePage {
   readonly query: UsageQuery
   readonly sums: UsageSum[]
-  /** The last separate group, if more follow. */
   readonly next: GroupPlace | undefined
 }
 
 /** The groups of an answer by default. */
 const FIRST_GROUPS: GroupPage = { order: 'calls', limit: 50 }
 
-/** Most account hours have fewer rows. */
 const ROWS_OF_A_STEP = 32
 
 export interface UpkeepOptions {
@@ -57,8 +52,8 @@ export class UsageStore {
   }
 
   /**
-   * Ordered by time, then by rank, the rest last; steps and groups without calls are omitted. A
-   * range whose hours are deleted is widened to whole days, and the returned query says so.
+   * Ordered by time, then by rank, with the rest last. A range whose hours are deleted is widened
+   * to whole days, and the returned query says so.
    * @throws HoursDeletedError when deleted hours were requested one by one
    */
   async readRange(
@@ -86,11 +81,6 @@ export class UsageStore {
     })
   }
 
-  /**
-   * Histograms of call durations by step, ordered by time, and the range that was used, as in
-   * `readRange`. Steps without calls are omitted; `groupBy` is ignored.
-   * @throws HoursDeletedError as `readRange`
-   */
   async readLatencies(
     accountId: AccountId,
     asked: Omit<UsageQuery, 'groupBy'>,
@@ -103,28 +93,18 @@ export class UsageStore {
     })
   }
 
-  /**
-   * How many calls each target of each gate has answered since then.
-   * @param fromMs the beginning of an hour that is not deleted
-   */
   async readAnswered(accountId: AccountId, fromMs: number): Promise<readonly AnsweredCalls[]> {
     return await readAnswered(this.#database, accountId, fromMs)
   }
 
-  /** One snapshot, because other nodes add usage and delete hours meanwhile. */
   #atOneMoment<Result>(read: (moment: Kysely<Schema>) => Promise<Result>): Promise<Result> {
     return this.#database.transaction().setIsolationLevel('repeatable read').execute(read)
   }
 
-  /** How many calls were refused, and why. Those refused before admission are in no other sum. */
   async readRefused(accountId: AccountId, query: RefusedQuery): Promise<readonly RefusedSum[]> {
     return await readRefused(this.#database, accountId, query)
   }
 
-  /**
-   * The end of the oldest day with hours, and the newest hour, of all accounts, in milliseconds
-   * since the Unix epoch. Undefined: there are none.
-   */
   async findHourBounds(options: UpkeepOptions = {}): Promise<KeptRows | undefined> {
     return await findHourBounds(this.#database, this.#pacingOf(options))
   }
@@ -137,7 +117,6 @@ export class UsageStore {
     return await deleteHoursBefore(this.#database, timeMs, this.#pacingOf(options))
   }
 
-  /** Deletes the counts of refused calls in hours before this time. */
   async deleteRefusedBefore(timeMs: number, options: UpkeepOptions = {}): Promise<void> {
     await deleteRefusedBefore(this.#database, timeMs, this.#pacingOf(options))
   }
@@ -151,7 +130,7 @@ export class UsageStore {
   }
 }
 
-/** @returns undefined when there are more groups than an answer may have */
+/** @returns undefined when the range has more groups than an answer may have */
 async function sumSteps(
   read: AsyncIterable<ReadRows<SummedRow>>,
   sums: StepSums,

@@ -1,4 +1,3 @@
-/** Accounts (tenants) in the database. Knows neither their members nor what a plan means. */
 import type { Kysely } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
 import { recordChange } from '../changes/audit-log.ts'
@@ -8,7 +7,7 @@ import type { Schema } from '../schema.ts'
 export interface Account {
   readonly id: AccountId
   readonly name: string
-  /** The plan's name, defined by the operator; null: the plan for new accounts. */
+  /** The plan's name, defined by the operator; null for the plan of new accounts. */
   readonly plan: string | null
   /** Milliseconds since the Unix epoch. */
   readonly createdAt: number
@@ -25,7 +24,6 @@ export class AccountTableStore {
     return find(this.#database, id)
   }
 
-  /** @returns false when it does not exist */
   async rename(id: AccountId, name: string): Promise<boolean> {
     return await changeAccount(this.#database, id, async (transaction) => {
       const previous = await find(transaction, id)

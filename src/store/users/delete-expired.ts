@@ -1,6 +1,6 @@
 /**
- * Deletes expired rows in batches: a hundred thousand at once, which anyone can create with failed
- * sign-ins, blocked a SQLite node's event loop for half a second. Must not know what the rows are.
+ * Deletes expired rows in batches. Anyone can create a hundred thousand rows with failed sign-ins,
+ * and deleting all at once blocked a SQLite node's event loop for half a second.
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -8,21 +8,19 @@ import { type Kysely, sql } from 'kysely'
 import { relieveLog } from '../database/checkpoint-thread.ts'
 import type { Schema } from '../schema.ts'
 
-/** Examined in one turn of the event loop: a tenth of a millisecond. */
+/** Rows examined per step: 0.1 ms of the event loop. */
 const ROWS_PER_LOOK = 256
-/** Deleted in one statement: each touches pages of its own. */
+/** Rows deleted per statement, since each row touches its own pages. */
 export const ROWS_PER_DELETION = 32
 
 interface ExpiringRows {
   readonly table: 'user_sessions' | 'user_verifications' | 'sign_in_tries'
-  /** Never an empty text. */
   readonly primaryKey: 'id' | 'name'
   readonly column: 'expires_at' | 'forget_at'
-  /** Rows of this time and before are deleted. */
   readonly until: number | string
 }
 
-/** Scans all rows in key order, so it needs no index on times. */
+/** Scans all rows in key order, so the table needs no index on times. */
 export async function deleteExpired(
   database: Kysely<Schema>,
   { table, primaryKey, column, until }: ExpiringRows,

@@ -1,6 +1,4 @@
-/**
- * Invitations in the database, stored by the hash of their token. The token itself never gets here.
- */
+/** Invitations in the database, stored by the hash of their token. */
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import { GatewayError } from '../../core/errors.ts'
 import type { AccountId, InvitationId, KeyId, UserId } from '../../core/ids.ts'
@@ -15,11 +13,9 @@ import type { InvitationTable } from './user-schema.ts'
 export interface Invitation {
   readonly id: InvitationId
   readonly accountId: AccountId
-  /** Lower case. */
   readonly email: string
   /** The id of a user or a key, or `command-line`. */
   readonly invitedBy: string
-  /** Milliseconds since the Unix epoch, as the two below. */
   readonly createdAt: number
   readonly expiresAt: number
   readonly acceptedAt: number | null
@@ -28,9 +24,8 @@ export interface Invitation {
 export interface InvitationOffer {
   readonly accountName: string
   readonly email: string
-  /** Milliseconds since the Unix epoch. */
   readonly expiresAt: number
-  /** A name for people; null: a deleted key, or the operator's command line. */
+  /** A name for people; null for a deleted key or the operator's command line. */
   readonly invitedBy: string | null
 }
 
@@ -44,8 +39,8 @@ export class InvitationTableStore {
   }
 
   /**
-   * Keeps the newest of the invitations that can no longer be accepted, as many as may be open.
-   * @throws GatewayError `conflict` when the account has too many open ones
+   * Keeps only the newest closed invitations, as many as may be open.
+   * @throws GatewayError `conflict` when the account has too many open invitations
    */
   async insert(invitation: Invitation, tokenSha256: string): Promise<void> {
     const { accountId } = invitation
@@ -90,9 +85,9 @@ export class InvitationTableStore {
   }
 
   /**
-   * What the holder of a token needs to decide: the account, and who invited.
-   * @returns undefined when it was used, withdrawn, or has expired (`now`: milliseconds since the
-   * Unix epoch)
+   * The account and the inviter, for the holder of a token.
+   * @param now milliseconds since the Unix epoch
+   * @returns undefined when the token was used or withdrawn, or has expired
    */
   async findOffer(tokenSha256: string, now: number): Promise<InvitationOffer | undefined> {
     const row = await this.#database
@@ -123,7 +118,6 @@ export class InvitationTableStore {
     }
   }
 
-  /** Newest first; accepted and expired ones too. */
   async list(accountId: AccountId, page: ListPage): Promise<Invitation[]> {
     let query = this.#database
       .selectFrom('invitations')
@@ -144,8 +138,8 @@ export class InvitationTableStore {
   }
 
   /**
-   * @returns false when it does not exist
-   * @throws GatewayError `conflict` when it was accepted, so that the caller knows
+   * @returns false when the invitation does not exist
+   * @throws GatewayError `conflict` when the invitation was accepted
    */
   async delete(accountId: AccountId, id: string): Promise<boolean> {
     return await this.#database.transaction().execute(async (transaction) => {
@@ -230,10 +224,6 @@ function toInviter({ user_name, user_email, key_name }: InviterRow): string | nu
   return key_name === null ? null : `the API key "${key_name}"`
 }
 
-/**
- * The public form of an invitation at a time (milliseconds since the Unix epoch), listed field by
- * field, without its token.
- */
 export function toPublicInvitation(invitation: Invitation, now: number) {
   const { id, email, invitedBy, createdAt, expiresAt, acceptedAt } = invitation
   const status: InvitationStatus =

@@ -1,4 +1,4 @@
-/** How a user joins an account: steps of a transaction. Knows nothing of passwords. */
+/** The steps with which a user joins an account, for a transaction. */
 import type { Kysely, Transaction } from 'kysely'
 import { type AccountId, createAccountId, type UserId } from '../../core/ids.ts'
 import type { AccountCaps } from '../../core/plan.ts'
@@ -15,7 +15,6 @@ export type Joining =
   | { readonly type: 'first'; readonly accountId: AccountId }
   /** With the token of an invitation to the user's address, which is then used up. */
   | { readonly type: 'invitation'; readonly tokenSha256: string }
-  /** Gets a new account. */
   | { readonly type: 'own'; readonly accountName: string }
 
 export type JoiningRefusal = 'email-taken' | 'not-first' | 'not-invited'
@@ -30,10 +29,6 @@ export class Refused extends Error {
   }
 }
 
-/**
- * Within a transaction.
- * @throws Refused; GatewayError `conflict` when the account has too many members
- */
 export async function joinAccount(
   transaction: Transaction<Schema>,
   user: { readonly id: UserId; readonly email: string },
@@ -97,8 +92,8 @@ async function findAccount(
 }
 
 /**
- * The address alone is not enough: anyone may invite it, and only the person decides which account
- * to join.
+ * Anyone may invite an address, and only the person decides which account to join, so the token is
+ * required.
  */
 export async function findOpenInvitation(
   database: Kysely<Schema>,

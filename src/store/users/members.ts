@@ -1,4 +1,4 @@
-/** The members of an account in the database. Knows neither passwords nor cookies. */
+/** The members of an account in the database. */
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { AccountId, UserId } from '../../core/ids.ts'
 import { recordChange } from '../changes/audit-log.ts'
@@ -18,7 +18,7 @@ export interface Member {
 
 export interface ListPage {
   readonly limit: number
-  /** Only members after this position, newest first. */
+  /** The position of the previous page's last member. */
   readonly before?: { readonly at: number; readonly id: string }
 }
 
@@ -31,7 +31,7 @@ export class MemberTableStore {
     this.#sync = sync
   }
 
-  /** The one account of a user. */
+  /** Each user belongs to at most one account. */
   async findByUser(userId: UserId): Promise<Member | undefined> {
     return await findMember(this.#database, userId)
   }
@@ -41,7 +41,6 @@ export class MemberTableStore {
     return member?.accountId === accountId ? member : undefined
   }
 
-  /** Newest first. */
   async list(accountId: AccountId, page: ListPage): Promise<Member[]> {
     let query = selectMembers(this.#database).where('members.account_id', '=', accountId)
     const { before } = page
@@ -62,7 +61,6 @@ export class MemberTableStore {
     return rows.map(toMember)
   }
 
-  /** Every member of every account, for the operator. Newest first. */
   async listAll(): Promise<Member[]> {
     return (
       await selectMembers(this.#database).orderBy('members.created_at', 'desc').execute()
@@ -74,9 +72,9 @@ export class MemberTableStore {
   }
 
   /**
-   * Removes the user, who belongs to no other account, with sessions, logins and open invitations.
-   * The owner is not removed. Durable when this resolves, even across a power failure.
-   * @returns false when there is no such member, or it is the owner
+   * Removes the user with sessions, logins and open invitations. Durable when this resolves, even
+   * across a power failure.
+   * @returns false when the member does not exist or is the owner
    */
   async remove(accountId: AccountId, userId: UserId): Promise<boolean> {
     const removed = await changeAccount(this.#database, accountId, async (transaction) => {
@@ -111,7 +109,7 @@ export class MemberTableStore {
   }
 
   /**
-   * Makes a member the owner, and the owner a member.
+   * Swaps the roles of the owner and a member.
    * @returns false when `from` is not the owner or `to` not a member
    */
   async transferOwnership(

@@ -1,7 +1,4 @@
-/**
- * Counts sign-in attempts by name, shared by all nodes. Knows neither what a name stands for nor
- * any rule.
- */
+/** Counts sign-in attempts by name, shared by all nodes. */
 import type { Kysely } from 'kysely'
 import { takeTurn } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
@@ -10,11 +7,11 @@ import { deleteExpired } from './delete-expired.ts'
 export interface SignInTries {
   /** The number of failures since the last success. */
   readonly wrong: number
-  /** Milliseconds since the Unix epoch, as is the one below: no attempt is allowed earlier. */
+  /** No attempt is allowed before this time (milliseconds since the Unix epoch). */
   readonly waitsUntil: number
-  /** There was a success before. */
+  /** Whether an earlier attempt succeeded. */
   readonly isProven: boolean
-  /** The record of the name is forgotten at this time. */
+  /** The record is deleted at this time (milliseconds since the Unix epoch). */
   readonly forgetAt: number
 }
 
@@ -65,7 +62,6 @@ export class SignInTriesStore {
     })
   }
 
-  /** `now`: milliseconds since the Unix epoch. */
   async deleteExpired(now: number): Promise<void> {
     const expired = { primaryKey: 'name', column: 'forget_at', until: now } as const
     await deleteExpired(this.#database, { table: 'sign_in_tries', ...expired })

@@ -1,7 +1,7 @@
 /**
- * The tables of users for Kysely. Four of them are better-auth's, under our names
- * (`src/identity/`): it writes times as text on SQLite and as timestamps on Postgres, and booleans
- * as the database does.
+ * The tables of users for Kysely. Four belong to better-auth, under our names (`src/identity/`):
+ * better-auth writes times as text on SQLite and as timestamps on Postgres, and booleans as the
+ * database does.
  */
 import type { AccountId, InvitationId, SessionId, UserId } from '../../core/ids.ts'
 
@@ -40,14 +40,13 @@ export interface UserSessionTable {
   updated_at: string
 }
 
-/** One way in which a user signs in: a password, or an account at an identity provider. */
 export interface UserLoginTable {
   id: string
   user_id: UserId
   issuer: string
   subject: string
   provider_id: string
-  /** Its scrypt hash, in better-auth's form. */
+  /** The password's scrypt hash, in better-auth's form. */
   password: string | null
   /** Never written, because the identity provider is not called later. */
   access_token: string | null
@@ -70,7 +69,6 @@ export interface UserVerificationTable {
   updated_at: string
 }
 
-/** A user belongs to one account, and an account has at most one owner. */
 export interface MemberTable {
   user_id: UserId
   account_id: AccountId
@@ -81,7 +79,6 @@ export interface MemberTable {
 export interface InvitationTable {
   id: InvitationId
   account_id: AccountId
-  /** Lower case: only this address may sign up with it. */
   email: string
   token_sha256: string
   /** The id of a user or a key, or `command-line`. */
@@ -91,9 +88,8 @@ export interface InvitationTable {
   accepted_at: number | null
 }
 
-/** Sign-in attempts of one person from one address. */
+/** Sign-in attempts of a person from an address; `name` is the hash of both. */
 export interface SignInTryTable {
-  /** The hash of both. */
   name: string
   wrong: number
   waits_until: number

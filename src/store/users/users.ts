@@ -1,7 +1,3 @@
-/**
- * Users, their sessions and how they join an account, in the database. Knows hashes, never a
- * password or a cookie.
- */
 import type { Kysely, Transaction } from 'kysely'
 import { GatewayError } from '../../core/errors.ts'
 import type { SessionId, UserId } from '../../core/ids.ts'
@@ -21,7 +17,6 @@ import { findMember, hasMembers } from './members.ts'
 export interface NewUser {
   readonly id: UserId
   readonly name: string
-  /** Lower case. */
   readonly email: string
   /** In better-auth's form. */
   readonly passwordHash: string
@@ -54,8 +49,9 @@ export class UserTableStore {
   }
 
   /**
-   * All or nothing. `now`: milliseconds since the Unix epoch.
-   * @returns why it was refused, or undefined
+   * All or nothing.
+   * @param now milliseconds since the Unix epoch
+   * @returns why the user was refused, or undefined
    */
   async create(user: NewUser, joining: Joining, now: number): Promise<JoiningRefusal | undefined> {
     return await this.#refusable(async (transaction) => {
@@ -93,7 +89,10 @@ export class UserTableStore {
     return (await hasMembers(this.#database, joining.accountId)) ? 'not-first' : undefined
   }
 
-  /** For a user created by better-auth. @returns why it was refused, or undefined */
+  /**
+   * Joins a user created by better-auth to an account.
+   * @returns why the user was refused, or undefined
+   */
   async join(
     user: { readonly id: UserId; readonly email: string },
     joining: Joining,
@@ -104,7 +103,7 @@ export class UserTableStore {
     )
   }
 
-  /** The user's address if an identity provider has verified it. */
+  /** The user's address if an identity provider has verified the address. */
   async findVerifiedEmail(userId: UserId): Promise<string | undefined> {
     const row = await this.#database
       .selectFrom('users')
@@ -117,7 +116,7 @@ export class UserTableStore {
 
   /**
    * Sets the password (better-auth's hash) and ends every session of the user.
-   * @returns false when there is no such user
+   * @returns false when the user does not exist
    */
   async resetPassword(email: string, passwordHash: string, now: number): Promise<boolean> {
     const isDone = await this.#database.transaction().execute(async (transaction) => {
@@ -146,8 +145,8 @@ export class UserTableStore {
   }
 
   /**
-   * For a password that better-auth has changed outside of our transactions; if killed in between,
-   * the change has no audit row.
+   * Records a password that better-auth has changed outside of our transactions. A kill in between
+   * leaves the change without an audit row.
    */
   async recordPasswordChange(userId: UserId): Promise<void> {
     await this.#database
@@ -155,7 +154,6 @@ export class UserTableStore {
       .execute((transaction) => recordPasswordChange(transaction, userId))
   }
 
-  /** Sessions that have not expired, newest first. */
   async listSessions(userId: UserId, now: number): Promise<UserSession[]> {
     const rows = await this.#database
       .selectFrom('user_sessions')
@@ -174,7 +172,6 @@ export class UserTableStore {
     }))
   }
 
-  /** @returns the sessions that were not ended, expired or not */
   async findSessions(ids: readonly SessionId[]): Promise<ReadonlySet<string>> {
     const rows = await this.#database
       .selectFrom('user_sessions')
@@ -198,7 +195,10 @@ export class UserTableStore {
     return Number(result.numDeletedRows) === 1
   }
 
-  /** Deletes expired sessions and unfinished sign-ins. `now`: milliseconds since the Unix epoch. */
+  /**
+   * Deletes expired sessions and unfinished sign-ins.
+   * @param now milliseconds since the Unix epoch
+   */
   async deleteExpired(now: number): Promise<void> {
     const expired = { primaryKey: 'id', column: 'expires_at' } as const
     const until = new Date(now).toISOString()
@@ -220,8 +220,8 @@ export class UserTableStore {
 }
 
 /**
- * A session ends with its user's membership, at sign-out, and when the password changes, because
- * someone else may have had either.
+ * The session may have ended meanwhile: by sign-out, by removal of the user, or by a change of the
+ * password.
  * @throws GatewayError `unauthorized`
  */
 export async function assertSessionStays(
@@ -237,7 +237,10 @@ export async function assertSessionStays(
     throw new GatewayError('unauthorized', 'The session ended before this was done: sign in again.')
 }
 
-/** Nothing visible has changed. A user without an account has no audit log. */
+/**
+ * A password is not visible in the audit log, so before and after are equal. A user without an
+ * account has no audit log.
+ */
 async function recordPasswordChange(
   transaction: Transaction<Schema>,
   userId: UserId,

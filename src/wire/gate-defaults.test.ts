@@ -1,6 +1,3 @@
-/**
- * Writing a gate's defaults changes what they say and nothing else, whatever the body looks like.
- */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { GateDefaults, Overrides } from '../core/gate.ts'
@@ -89,7 +86,7 @@ describe('in any body, with any members in any order', () => {
         (entries, indent) => {
           const text = JSON.stringify(Object.fromEntries(entries), null, indent)
           const { sent } = write(openaiChat, text)
-          // The written form: JSON has no -0.
+          // Parsed from the written text, because JSON has no -0.
           const body = JSON.parse(text)
           const { max_tokens, max_completion_tokens, ...rest } = JSON.parse(sent)
           const wanted = {
@@ -106,7 +103,7 @@ describe('in any body, with any members in any order', () => {
           } = wanted as Record<string, unknown>
           expect(rest).toEqual({ ...others, messages: [system, ...(body.messages as unknown[])] })
           const limits = [max_tokens, max_completion_tokens].filter((limit) => limit != null)
-          // Two where the caller itself has said the same thing twice.
+          // A caller may set the same limit under two names.
           expect([...new Set(limits)]).toEqual([77])
         },
       ),
@@ -210,7 +207,7 @@ describe('in any body, with any members in any order', () => {
           max_tokens: 77,
           ...(isFim ? { prompt: 'a' } : { messages: [system], reasoning_effort: 'high' }),
         })
-        // A member twice would have been refused.
+        // The scan refuses a duplicate member.
         expect(() => scanJsonObject(Buffer.from(sent))).not.toThrow()
       }),
     )

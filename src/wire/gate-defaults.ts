@@ -1,6 +1,6 @@
 /**
- * A gate's defaults: which of them are written into a request, which of the caller's members they
- * replace, and the edits that write them into a relayed body. Knows no dialect.
+ * Decides which of a gate's defaults are written into a request, which of the caller's members they
+ * replace, and the edits of a relayed body.
  */
 import { invalidRequest } from '../core/errors.ts'
 import type { Gate, GateDefaults } from '../core/gate.ts'
@@ -20,7 +20,6 @@ import { fit, type Setting, type Settings } from './settings.ts'
 const SETTINGS = ['temperature', 'topP', 'maxOutputTokens', 'reasoningEffort'] as const
 export type DefaultedSetting = (typeof SETTINGS)[number]
 
-/** One place where the caller sets something. */
 interface Spoken {
   /** The caller's own spelling: `reasoning.effort`. */
   readonly field: string
@@ -28,8 +27,7 @@ interface Spoken {
 }
 
 /**
- * The members in which a dialect's callers set something, in every possible place; null counts as
- * not set.
+ * Reads the caller's value of a setting in every possible place; null counts as not set.
  * @param decided the gate's value, for places that express the same in other words
  */
 export type ReadSpoken = (
@@ -79,9 +77,7 @@ export function overrideRejected(field: string) {
   )
 }
 
-/**
- * For dialects whose settings are top-level members or, after a dot, members of an object there.
- */
+/** A place is a top-level member or, after a dot, a member of an object. */
 function spokenAt(places: Readonly<Record<DefaultedSetting, readonly string[]>>): ReadSpoken {
   return (body, setting) =>
     places[setting].flatMap((field) => {
@@ -90,7 +86,6 @@ function spokenAt(places: Readonly<Record<DefaultedSetting, readonly string[]>>)
     })
 }
 
-/** The same by the dialect's table of settings. */
 export function spokenIn({
   temperature,
   topP,
@@ -110,7 +105,7 @@ function readAt(body: JsonObject, field: string): unknown {
   const member = presentMember(body, key)
   if (member === undefined) return undefined
   if (inner === undefined) return body.value(member)
-  // Wrong types are refused by the dialect's own check or by the upstream.
+  // The dialect's own check or the upstream refuses wrong types.
   if (body.type(member) !== 'object') return undefined
   return (body.value(member) as Readonly<Record<string, unknown>>)[inner] ?? undefined
 }
@@ -143,7 +138,7 @@ const FEATURES: Readonly<Record<DefaultedSetting, readonly Feature[]>> = {
   reasoningEffort: ['reasoning', 'reasoning.effort'],
 }
 
-/** True when the gate causes the conflict: it set this setting, or one that excludes it. */
+/** True when the gate causes the conflict: it set this setting, or an excluded setting. */
 export function isDefaulted(
   feature: Feature,
   defaults: GateDefaults | undefined,
@@ -169,7 +164,7 @@ export class DefaultsEditor {
     this.#body = body
   }
 
-  /** True when the caller set the member; null counts as not set. */
+  /** Null counts as not set. */
   has(key: string): boolean {
     return presentMember(this.#body, key) !== undefined
   }
@@ -223,8 +218,8 @@ export class DefaultsEditor {
   }
 
   /**
-   * The model does not support the setting: the gate's default is not written, and an existing
-   * value is removed.
+   * Removes an existing value of a setting that the model does not support, and reports the
+   * default.
    */
   leaveOut(key: string, value: unknown): void {
     if (value === undefined) return
@@ -233,8 +228,8 @@ export class DefaultsEditor {
   }
 
   /**
-   * Puts a text before a text, or an element before an array's elements; `toElement` gets the
-   * array's first element.
+   * Puts a text before a text, or an element before an array's elements.
+   * @param toElement gets the array's first element
    */
   prepend(
     key: string,
@@ -263,7 +258,7 @@ export class DefaultsEditor {
     try {
       return scanJsonObject(this.#body.bytes.subarray(start, end))
     } catch {
-      // Not an object, or with duplicate keys: left to the upstream.
+      // The upstream judges elements that are not objects, or have duplicate keys.
       return undefined
     }
   }

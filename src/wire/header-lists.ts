@@ -1,8 +1,9 @@
 /**
- * The headers forwarded between a caller and an upstream of the same dialect, by name, as data. All
- * others are dropped. Must not know what may never be forwarded (net/headers.ts).
+ * The headers that are forwarded between a caller and an upstream of the same dialect. Other
+ * headers
+ * are dropped.
  */
-/** Names in lower case; one that ends in `*` is a prefix. */
+/** Lower-case names; a name that ends in `*` is a prefix. */
 export interface HeaderLists {
   readonly request: readonly string[]
   readonly answer: readonly string[]
@@ -10,7 +11,7 @@ export interface HeaderLists {
   readonly ownAnswer: readonly string[]
 }
 
-/** For every dialect: what SDKs send about themselves and the conversation, and when to retry. */
+/** For every dialect: facts about the SDK and the conversation, and when to retry. */
 const COMMON: HeaderLists = {
   request: [
     'accept',
@@ -82,8 +83,9 @@ export const MISTRAL_HEADERS: HeaderLists = {
 }
 
 /**
- * Headers that choose who pays, or as whom the provider counts the call. They never pass with an
- * access token, also where the operator lists them.
+ * Headers that choose the paying account. They never pass with an access token, even if the
+ * operator
+ * lists them.
  */
 export const PAYER_HEADERS: readonly string[] = [
   // provider-name-ok: a header of the dialect

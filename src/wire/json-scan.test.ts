@@ -1,4 +1,3 @@
-/** Judges the scanner by JSON.parse: the same texts accepted, the same members found. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { objectText, space, valueText, viewAt } from '../../test/support/json-texts.ts'
@@ -71,7 +70,7 @@ describe('the scan finds', () => {
     const plain = fc
       .tuple(fc.constantFrom('a', 'é', '漢', '😀', '\u{7f}'), fc.nat(3000))
       .map(([letter, times]) => letter.repeat(times))
-    // Some of these end the string or have no place in it.
+    // Some of these end the string or are invalid in a string.
     const special = fc.constantFrom(
       '\\n',
       '\\"',
@@ -88,7 +87,7 @@ describe('the scan finds', () => {
       .map((parts) => parts.join(''))
     fc.assert(
       fc.property(inside, fc.nat(7), fc.boolean(), (text, offset, isLarge) => {
-        // The same member twice is refused here alone.
+        // Only the scanner refuses a duplicate member.
         fc.pre(text.split('"b"').length <= 2)
         const json = `{"a":"${text}"${isLarge ? ' '.repeat(40_000) : ''}}`
         let expected: unknown
@@ -233,7 +232,7 @@ describe('the scan refuses', () => {
       expect(failureOf(bytes)?.message).toBe('invalid UTF-8 at byte 8')
     }
     expect(failureOf(Uint8Array.of(0x7b, 0x7d, 0xe2, 0x82))?.offset).toBe(2)
-    // Behind a byte order mark, which counts.
+    // The offset counts the byte order mark.
     expect(failureOf(Uint8Array.of(0xef, 0xbb, 0xbf, 0x7b, 0xff))?.offset).toBe(4)
   })
 
@@ -289,7 +288,7 @@ describe('the scan refuses', () => {
     expect(failure?.message).toBe('duplicate key at byte 20')
   })
 
-  /** Whether an extra rule refuses a text that JSON.parse accepts. */
+  /** True when a rule beyond JSON.parse refuses the text. */
   function isRefusedByOwnRule(text: string, failure: JsonSyntaxError): boolean {
     if (!text.trimStart().startsWith('{')) return true
     if (!failure.message.startsWith('duplicate key')) return false

@@ -1,7 +1,7 @@
 /**
- * Validates JSON text as bytes, refusing everything that JSON.parse would refuse, without building
- * values; also parses untrusted text. The scanner itself is in wasm/json-walk.ts. Must not know a
- * member's meaning, nor edit anything.
+ * Validates JSON text as bytes without building values, refusing everything that JSON.parse
+ * refuses.
+ * The scanner itself is wasm/json-walk.ts.
  */
 import { PLAIN_WALK, WIDE_WALK } from './json-walk.generated.ts'
 
@@ -78,8 +78,9 @@ export const MAX_DEPTH = WALK.MAX_DEPTH.value
 /** Far more members than any request or answer has at its top level; each needs a table entry. */
 const MAX_MEMBERS = WALK.MOST_PLACES.value
 /**
- * Of the last scan of an object, by member: the start and end of its key and the end of its value,
- * as byte offsets.
+ * Byte offsets from the last scan of an object, by member: the start and end of the key, and the
+ * end
+ * of the value.
  */
 export const PLACES = new Uint32Array(WALK.memory.buffer, WALK.PLACES.value, 4 * MAX_MEMBERS)
 
@@ -88,7 +89,10 @@ export class Wanted {
   /** The bytes of the scanner's memory from `WANTED` on. */
   readonly tables: Uint8Array
 
-  /** @param names member names @param beginnings prefixes of string values */
+  /**
+   * @param names member names
+   * @param beginnings prefixes of string values
+   */
   constructor(names: readonly string[], beginnings: readonly string[] = []) {
     const from = WALK.WANTED.value
     const [beginningsAt, firstBytesAt] = [
@@ -110,7 +114,6 @@ function toTable(words: readonly string[]): Uint8Array {
   return Buffer.from(words.flatMap((word) => [word.length, ...Buffer.from(word)]).concat(0))
 }
 
-/** The words currently in the scanner's memory. */
 let wantedNow: Wanted | undefined
 
 function begin(shape: number, wanted?: Wanted): void {
@@ -124,7 +127,7 @@ function begin(shape: number, wanted?: Wanted): void {
 export interface WalkedObject {
   /** The number of entries in `PLACES`, valid until the next scan. */
   readonly places: number
-  /** The members of all nested objects, including its own. */
+  /** Includes the members of nested objects. */
   readonly memberCount: number
   readonly mayHaveWanted: boolean
   readonly mayBeginAsWanted: boolean
@@ -166,7 +169,10 @@ export function walkArray(bytes: Uint8Array, offset: number, most: number): read
   return spans
 }
 
-/** Counts the members of all objects in a value. @throws JsonSyntaxError */
+/**
+ * Counts the members of all objects in a value.
+ * @throws JsonSyntaxError
+ */
 export function countWrittenMembers(bytes: Uint8Array): number {
   begin(ANY_VALUE)
   walkWindows(bytes)
@@ -203,7 +209,6 @@ function takeSpans({ spans, offset }: Found): void {
     spans.push({ start: offset + (PLACES[at + 2] ?? 0), end: offset + (PLACES[at + 3] ?? 0) })
 }
 
-/** What the scanner expected, by its error numbers. */
 const WANTS = [
   'an object',
   'a key in double quotes',
@@ -214,7 +219,6 @@ const WANTS = [
   'a digit',
   'true, false or null',
 ]
-/** The other problems, with the following numbers. */
 const PROBLEMS = [
   `nesting deeper than ${MAX_DEPTH} levels`,
   `more than ${MAX_MEMBERS} members in the object`,
@@ -245,8 +249,8 @@ export function skipSpace(bytes: Uint8Array, at: number): number {
 const HARMLESS_LEVELS = 8_192
 
 /**
- * Like `JSON.parse`. Text with very many nested lists costs a hundred times as much as other text
- * of its size, and blocks everything.
+ * Like `JSON.parse`. Very many nested lists cost a hundred times as much as other text of the same
+ * size, so deep nesting is refused.
  * @throws SyntaxError also for nesting deeper than allowed, if it is costly
  */
 export function parseJson(text: string): unknown {
@@ -270,10 +274,7 @@ function isTooDeep(text: string): boolean {
   return false
 }
 
-/**
- * Counts brackets by searching for the next one, which is fast when they are rare: numbers and
- * prose have almost none.
- */
+/** Searching for the next bracket is fast, because numbers and prose contain almost no brackets. */
 function hasManyBrackets(text: string): boolean {
   let left = HARMLESS_LEVELS
   for (const bracket of ['[', '{'])

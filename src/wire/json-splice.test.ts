@@ -1,6 +1,3 @@
-/**
- * Judges the splice by JSON.parse: the same value but for the edits, the same bytes around them.
- */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { objectText, stringText, valueText, viewAt } from '../../test/support/json-texts.ts'

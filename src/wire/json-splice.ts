@@ -1,6 +1,7 @@
 /**
- * Edits the top-level members of a JSON object in its bytes, so that all other bytes stay
- * unchanged: unknown fields, key order, number spelling. Must not know a member's meaning.
+ * Edits the top-level members of a JSON object in its bytes. All other bytes stay unchanged:
+ * unknown
+ * fields, key order, number spelling.
  */
 
 import { isUtf8 } from 'node:buffer'
@@ -22,12 +23,11 @@ import {
   walkObject,
 } from './json-scan.ts'
 
-/** Thrown by `scanJsonObject`; declared with the scanner, re-exported for its callers. */
 export { JsonSyntaxError }
 
 type JsonType = 'string' | 'number' | 'boolean' | 'null' | 'array' | 'object'
 
-/** The position of a top-level member, as byte offsets. */
+/** Byte offsets. */
 export interface JsonMember {
   /** Decoded like JSON.parse. */
   readonly key: string
@@ -41,7 +41,7 @@ export interface JsonMember {
 export type JsonEdit =
   | { readonly type: 'replace'; readonly member: JsonMember; readonly json: string }
   | { readonly type: 'remove'; readonly member: JsonMember }
-  /** After the value's first byte: its opening quote, bracket or brace. */
+  /** Inserted after the value's first byte: its opening quote, bracket or brace. */
   | { readonly type: 'insert'; readonly member: JsonMember; readonly text: string }
   | { readonly type: 'add'; readonly key: string; readonly json: string }
 
@@ -49,14 +49,13 @@ export type JsonEdit =
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const encoder = new TextEncoder()
 
-/** A JSON object with valid text and distinct top-level keys. Created by `scanJsonObject`. */
+/** A JSON object with valid text and distinct top-level keys. */
 export class JsonObject {
   #bytes: Uint8Array | undefined
   /** After the opening brace. */
   readonly bodyStart: number
-  /** In the order of the text. */
   readonly members: readonly JsonMember[]
-  /** The members of all nested objects, including its own. */
+  /** Includes the members of nested objects. */
   readonly memberCount: number
   /**
    * False: no member has one of the searched names. Also true when nothing was searched, or a name
@@ -89,14 +88,14 @@ export class JsonObject {
     this.#byKey = byKey
   }
 
-  /** @throws TypeError after they were released */
+  /** @throws TypeError after `letGo` */
   get bytes(): Uint8Array {
     if (this.#bytes === undefined) throw new TypeError('the text of the object was let go')
     return this.#bytes
   }
 
   /**
-   * Releases the text, even if others still hold the object. Idempotent.
+   * Releases the text, even if other code still holds the object. Idempotent.
    * @returns the released bytes
    */
   letGo(): Uint8Array | undefined {
@@ -127,7 +126,7 @@ export class JsonObject {
     }
   }
 
-  /** The parsed value. For small values, since it builds the whole tree. */
+  /** Parses the value and builds the whole tree, so use this for small values. */
   value(member: JsonMember): unknown {
     const { valueStart, valueEnd } = member
     switch (this.type(member)) {
@@ -149,9 +148,9 @@ export class JsonObject {
 }
 
 /**
- * Validates the whole text and finds the top-level members. Accepts what JSON.parse accepts if it
- * is an object in valid UTF-8 without duplicate top-level keys (RFC 8259 §4 leaves their meaning
- * open), within MAX_DEPTH and MAX_MEMBERS.
+ * Validates the whole text. Accepts what JSON.parse accepts if the value is an object in valid
+ * UTF-8
+ * without duplicate top-level keys (RFC 8259 §4), within MAX_DEPTH and MAX_MEMBERS.
  * @param wanted searched for at every depth, for `mayHaveWanted` and `mayBeginAsWanted`
  * @throws JsonSyntaxError
  */
@@ -203,15 +202,15 @@ export function arrayElements(
 }
 
 /**
- * The object's text with the edits, all other bytes unchanged. `json` and `text` are inserted as
- * they are, and must be valid JSON. Added members come first in the object.
+ * Added members come first in the object. `json` and `text` are inserted unchanged, so they must be
+ * valid JSON.
  * @throws TypeError when a member is edited twice or belongs to another object, or when the result
  * would contain a duplicate key
  */
 export function editJson(object: JsonObject, edits: readonly JsonEdit[]): EditedBytes {
   const [only] = edits
   if (only === undefined) return new EditedBytes(object)
-  // Nearly every call: a gate's name is replaced by a model's.
+  // Fast path: nearly every call only replaces a gate's name by a model's.
   if (edits.length === 1 && only.type === 'replace' && isMember(object, only.member))
     return new EditedBytes(object, [toCut(only)])
   return makeEdits(object, edits)
@@ -257,7 +256,7 @@ function makeEdits(object: JsonObject, edits: readonly JsonEdit[]): EditedBytes 
   return new EditedBytes(object, cuts)
 }
 
-/** The same in one piece; without edits, the same array. @throws as `editJson` does */
+/** Like `editJson`, in one piece; without edits, returns the same array. */
 export function spliceJson(object: JsonObject, edits: readonly JsonEdit[]): Uint8Array {
   return editJson(object, edits).toBytes()
 }
@@ -310,15 +309,15 @@ function decodeKey(bytes: Uint8Array, start: number, end: number, place: number)
     if (same === likely.length) return likely
   }
   const key = decodeString(bytes, start, end)
-  // As long as its bytes: no escapes, ASCII only.
+  // A text as long as its bytes contains only ASCII and no escapes.
   const isPlain = key.length === end - start - 2 && key.length <= MAX_KEPT_CHARACTERS
   if (isPlain && place < MAX_NEWEST) newestKeys[place] = key
   return key
 }
 
-/** @param start the opening quote; `end` is after the closing one */
+/** @param start the opening quote; `end` is after the closing quote */
 function decodeString(text: Uint8Array, start: number, end: number): string {
-  // Called on bytes that are not a Buffer: creating one would cost as much as all the rest.
+  // Called on bytes that are not a Buffer, because creating a Buffer costs as much as all the rest.
   const inner = Buffer.prototype.utf8Slice.call(text, start + 1, end - 1)
   return inner.includes('\\') ? (JSON.parse(`"${inner}"`) as string) : inner
 }

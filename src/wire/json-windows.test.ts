@@ -1,7 +1,3 @@
-/**
- * Text that does not fit the walk's window is read as if it did, wherever one window ends and the
- * next begins.
- */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { objectText } from '../../test/support/json-texts.ts'
@@ -16,7 +12,7 @@ function scan(text: string): JsonObject {
   return scanJsonObject(encoder.encode(text), NAMES)
 }
 
-/** The result of a scan, its places counted from behind `padding` bytes. */
+/** The result of a scan, with positions counted after `padding` bytes. */
 function seen(text: string, padding = 0) {
   try {
     const object = scan(text)
@@ -33,13 +29,13 @@ function seen(text: string, padding = 0) {
   }
 }
 
-/** One of the window's own pieces: names, escapes, numbers and words that may be cut. */
+/** Names, escapes, numbers and words that a window may cut. */
 const richText = fc.oneof(
   objectText,
   fc.constantFrom(
     '{"id":"\\u00e9\\n\\\\","b":[true,false,null,-12.5e+10,{}]}',
     '{"file\\u005fid":[[],[{"x":"\\""}],0.5,-0],"z":"é漢😀"}',
-    // And such as are refused at any of their bytes.
+    // Texts that the scan refuses at any byte.
     '{"a":"\\u00g0"}',
     '{"a":tru}',
     '{"a":-}',
@@ -145,7 +141,7 @@ test('escapes close to one another are read as JSON.parse reads them', () => {
   )
 })
 
-/** Undefined: it is no JSON. */
+/** Undefined for invalid JSON. */
 function parsed(json: string): Record<string, unknown> | undefined {
   try {
     return JSON.parse(json)
@@ -175,7 +171,7 @@ test('all elements of a list are found, however many, and nesting is limited in 
     for (const most of [1, 3, 1_500]) {
       const first = arrayElements(object, member, most)
       expect(first.length).toBeGreaterThanOrEqual(Math.min(most, count))
-      // A window of the text holds some four thousand of these.
+      // A window of the text contains about four thousand of these.
       if (count === 50_000) expect(first.length).toBeLessThan(10_000)
       expect(first.map(({ start, end }) => text.slice(start, end))).toEqual(
         elements.slice(0, first.length),

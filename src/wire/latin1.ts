@@ -1,14 +1,14 @@
 /** Bytes as text with one character per byte: cheaper to search, cut and join. */
 
-// Works on any Uint8Array. Creating a Buffer would cost three times as much: reading an array's
-// `buffer` moves it to the slower, shareable kind.
+// Works on any Uint8Array. Creating a Buffer would cost three times as much, because reading an
+// array's `buffer` moves it to slower, shareable memory.
 const { latin1Slice } = Buffer.prototype
 
 export function toLatin1(bytes: Uint8Array, from = 0, to = bytes.length): string {
   return latin1Slice.call(bytes as Buffer, from, to)
 }
 
-/** A text's UTF-8 bytes in the same form. */
+/** A text's UTF-8 bytes as one character each. */
 export function utf8ToLatin1(text: string): string {
   return Buffer.byteLength(text) === text.length ? text : toLatin1(Buffer.from(text))
 }

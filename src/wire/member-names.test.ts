@@ -1,7 +1,3 @@
-/**
- * A scan tells of the members below the top how many there are, whether one may have a wanted name,
- * and whether a text may begin as wanted.
- */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { space, stringText, valueText } from '../../test/support/json-texts.ts'
@@ -23,15 +19,15 @@ const nameText = fc.oneof(
 
 interface Part {
   readonly json: string
-  /** Of its members, as they are written. */
+  /** Names of all members, as written. */
   readonly names: readonly string[]
-  /** Those that are values, as they are written. */
+  /** Texts that are values, as written. */
   readonly texts: readonly string[]
 }
 
 const part = fc.letrec<{ part: Part; list: Part; object: Part; leaf: Part }>((tie) => ({
   part: fc.oneof({ maxDepth: 4 }, tie('leaf'), tie('list'), tie('object')),
-  // Names stand in texts too, and in texts inside texts.
+  // Names also occur in texts, and in texts inside texts.
   leaf: fc
     .oneof(
       nameText,
@@ -68,7 +64,7 @@ test('a wanted name is found at every depth, an escaped one is suspected, and no
   const isSuspect = (name: string) => name.includes('\\') || NAMES.includes(name.slice(1, -1))
   fc.assert(
     fc.property(part.part, nameText, fc.boolean(), ({ json, names }, top, isLarge) => {
-      // A large text is scanned where it lies, a small one in a copy.
+      // A large text is scanned in place, a small text in a copy.
       const filling = isLarge ? `,"filling":"${'x'.repeat(40_000)}"` : ''
       const { mayHaveWanted } = scanJsonObject(encoder.encode(`{${top}:${json}${filling}}`), WANTED)
       expect(mayHaveWanted).toBe([top, ...names].some(isSuspect))

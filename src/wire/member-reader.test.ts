@@ -1,4 +1,3 @@
-/** Judges the reader by JSON.parse: the same members, however the bytes are cut. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { objectText } from '../../test/support/json-texts.ts'
@@ -13,7 +12,7 @@ function read(text: string, pieceBytes = Number.POSITIVE_INFINITY): Record<strin
   for (let at = 0; at < bytes.length; at += size) {
     const lent = Buffer.from(bytes.subarray(at, at + size))
     reader.push(lent)
-    // A chunk is lent: nothing of it may be looked at later.
+    // The reader must not use a chunk's bytes after `push`.
     lent.fill(0x20)
   }
   return reader.members

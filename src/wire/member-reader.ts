@@ -1,6 +1,6 @@
 /**
- * Reads small top-level members of a JSON object from its bytes as they pass, and keeps nothing
- * else. Must not know a member's meaning, nor validate the rest.
+ * Reads small top-level members of a JSON object from its bytes as they pass, and keeps no other
+ * bytes.
  */
 import {
   CLOSE_BRACE,
@@ -12,16 +12,16 @@ import {
   QUOTE,
 } from './json-scan.ts'
 
-/** Limit of bytes kept per member; usage reports are a hundredth of it. */
+/** Limit of bytes kept per member; usage reports are a hundredth of this size. */
 const MAX_MEMBER_BYTES = 64 * 1024
-/** Limit of bytes kept of a key; every wanted one is shorter. */
+/** Limit of bytes kept of a key; every wanted key is shorter. */
 const MAX_KEY_BYTES = 64
 const BACKSLASH = 0x5c
 const COLON = 0x3a
 
 /**
- * A longer string without spaces is an image or sound and not prose, and counts as this many bytes
- * of text.
+ * A longer string without spaces is an image or sound, not prose, and counts as this many bytes of
+ * text.
  */
 const MEDIA_STRING_BYTES = 4 * 1024
 const MEDIA_AS_TEXT_BYTES = 6 * 1024
@@ -32,7 +32,7 @@ export class MemberReader {
   readonly #found = new Map<string, unknown>()
   #depth = 0
   #isInString = false
-  /** True if the last byte of the string so far was a backslash that escapes the next one. */
+  /** True if the last byte so far was a backslash that escapes the next byte. */
   #isEscaped = false
   #stringBytes = 0
   #hasSpace = false
@@ -127,7 +127,7 @@ export class MemberReader {
 
   #noteString(chunk: Uint8Array, start: number, end: number): void {
     this.#stringBytes += end - start
-    // Checked only when it matters: the search would otherwise read on for each short string.
+    // The search is expensive for many short strings, so only long strings are searched.
     if (!this.#hasSpace && this.#stringBytes > MEDIA_STRING_BYTES)
       this.#hasSpace = chunk.subarray(start, end).includes(SPACE)
     if (this.#depth !== 1 || !this.#isKeyPossible || this.#key.length > MAX_KEY_BYTES) return
@@ -161,7 +161,7 @@ export class MemberReader {
     try {
       this.#found.set(member, parseJson(json))
     } catch {
-      // The answer is still passed on; this member just cannot be read.
+      // The answer is still passed on; only this member cannot be read.
       this.#found.delete(member)
     }
   }

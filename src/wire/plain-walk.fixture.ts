@@ -1,2 +1,2 @@
-/** Makes the process one whose processor knows no wide instructions. Must be loaded first. */
+/** Simulates a processor without wide instructions. Must be loaded first. */
 WebAssembly.validate = () => false

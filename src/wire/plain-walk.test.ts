@@ -1,4 +1,3 @@
-/** A processor without wide instructions reads what others read. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 

@@ -1,4 +1,4 @@
-/** Reads members of parsed JSON; for a caller's JSON, errors name the path. Knows no dialect. */
+/** Reads members of parsed JSON; for a caller's JSON, errors name the path. */
 import { invalidRequest } from '../core/errors.ts'
 import type { JsonRecord, JsonValue } from './chat-request.ts'
 import { parseJson } from './json-scan.ts'
@@ -13,21 +13,19 @@ export function isRecord(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The object; one without members where it is none. */
 export function recordOf(value: unknown): JsonRecord {
   return isRecord(value) ? value : NO_MEMBERS
 }
 
 const NO_MEMBERS: JsonRecord = {}
 
-/** The objects of a list; none where it is no list. */
 export function recordsOf(value: unknown): readonly JsonRecord[] {
   return Array.isArray(value) ? value.filter(isRecord) : NOTHING
 }
 
 const NOTHING: readonly never[] = []
 
-/** A member; undefined and null both mean "not given". */
+/** Undefined and null both mean "not given". */
 export function member(of: At<JsonRecord>, name: string): At {
   const value = of.value[name]
   return {
@@ -36,7 +34,7 @@ export function member(of: At<JsonRecord>, name: string): At {
   }
 }
 
-/** @throws GatewayError `invalid_request` naming the path, as do all of the below */
+/** @throws GatewayError `invalid_request` naming the path, as do the functions below */
 export function asRecord(at: At): At<JsonRecord> {
   if (!isRecord(at.value)) throw wrongType(at, 'an object')
   return { value: at.value, path: at.path }
@@ -56,7 +54,6 @@ export function optionalText(at: At): string | undefined {
   return at.value === undefined ? undefined : asText(at)
 }
 
-/** One text or a list of them. */
 export function optionalTexts(at: At): readonly string[] | undefined {
   if (at.value === undefined) return undefined
   return typeof at.value === 'string' ? [at.value] : asList(at).map(asText)
@@ -80,7 +77,7 @@ export function optionalRecord(at: At): At<JsonRecord> | undefined {
   return at.value === undefined ? undefined : asRecord(at)
 }
 
-/** The given members that a decoder does not read. */
+/** The members of a body that a decoder does not read, except null. */
 export function unread(body: JsonRecord, read: ReadonlySet<string>): JsonRecord {
   return Object.fromEntries(
     Object.entries(body).filter(([name, value]) => !read.has(name) && value !== null),
@@ -105,14 +102,12 @@ export function present<T extends object>(
   return Object.fromEntries(kept) as { [Name in keyof T]?: Exclude<T[Name], undefined> }
 }
 
-/**
- * For an upstream's answer, where a wrong type is not an error: undefined for anything but text.
- */
+/** For an upstream's answer, where a wrong type is not an error. */
 export function textOf(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** The JSON object in an event's data; undefined when it is not one. */
+/** The JSON object in an event's data; undefined for any other data. */
 export function parseRecord(data: string | undefined): JsonRecord | undefined {
   if (data === undefined) return undefined
   try {
@@ -126,13 +121,14 @@ export function parseRecord(data: string | undefined): JsonRecord | undefined {
 const CLOSERS: Readonly<Record<string, string>> = { '{': '}', '[': ']' }
 
 /**
- * The JSON object at the end of a cut text, as far as it is complete: an open string is closed, and
- * an unfinished number, word or name is dropped. Undefined when it is not an object.
+ * The complete part of a cut JSON object: an open string is closed, and an unfinished number, word
+ * or
+ * name is dropped. Undefined for text that is not an object.
  */
 export function parseCutRecord(text: string): JsonRecord | undefined {
   const open: string[] = []
   let isText = false
-  /** The values are complete up to here, inside this many of `open`. */
+  /** Values are complete up to `length`, inside `depth` open objects and lists. */
   let whole = { length: 0, depth: 0 }
   for (let at = 0; at < text.length; at += 1) {
     const character = text[at] ?? ''

@@ -1,13 +1,10 @@
-/**
- * Reads and checks single top-level members of a request, for all dialects. Knows no dialect's
- * rules.
- */
+/** Reads and checks single top-level members of a request, for all dialects. */
 import { invalidRequest } from '../core/errors.ts'
 import type { JsonEdit, JsonMember, JsonObject } from './json-splice.ts'
 
 export type JsonType = ReturnType<JsonObject['type']>
 
-/** Field name → the JSON types it may have. `null` is always allowed for an optional field. */
+/** Field name → its JSON types. `null` is always allowed for an optional field. */
 export type FieldTypes = Readonly<Record<string, readonly JsonType[]>>
 
 /** @throws GatewayError `invalid_request` naming the first field with a wrong type */
@@ -29,7 +26,7 @@ export function checkFieldTypes(body: JsonObject, fields: FieldTypes): void {
   }
 }
 
-/** For every dialect: members that the gateway itself writes or uses. */
+/** Members that the gateway itself writes or uses in every dialect. */
 const OUR_FIELDS: ReadonlySet<string> = new Set([
   'model',
   'gate_id',
@@ -41,8 +38,9 @@ const SMALL_LETTERS = /^[a-z0-9_]*$/
 
 /**
  * Servers written in Go read `Model` as `model`, and the last of duplicates, which could select
- * another model than the gate's (https://pkg.go.dev/encoding/json#Unmarshal). They also accept `ſ`
- * for an s and the Kelvin sign for a k.
+ * another
+ * model than the gate's (https://pkg.go.dev/encoding/json#Unmarshal). They also accept `ſ` for an s
+ * and the Kelvin sign for a k.
  */
 function refuseOtherLetters(key: string, fields: FieldTypes): void {
   if (SMALL_LETTERS.test(key)) return
@@ -55,7 +53,6 @@ function refuseOtherLetters(key: string, fields: FieldTypes): void {
   )
 }
 
-/** For an object inside the request. */
 export function refuseFieldInOtherLetters(object: JsonObject, field: string): void {
   for (const { key } of object.members) refuseOtherLetters(key, { [field]: [] })
 }
@@ -75,13 +72,12 @@ export function readFlag(body: JsonObject, key: string): boolean {
   return member !== undefined && body.value(member) === true
 }
 
-/** The member when it is present and not null. */
 export function presentMember(body: JsonObject, key: string): JsonMember | undefined {
   const member = body.get(key)
   return member === undefined || body.type(member) === 'null' ? undefined : member
 }
 
-/** The member when it has an effect: neither null nor an empty list or text. */
+/** Undefined for null and for an empty list or text. */
 export function askingMember(body: JsonObject, key: string): JsonMember | undefined {
   const member = presentMember(body, key)
   return member === undefined || isEmpty(body.raw(member)) ? undefined : member
@@ -104,7 +100,7 @@ export interface GateChoice {
 
 const GATE_FIELDS: FieldTypes = { gate_id: ['string'], model: ['string'] }
 
-/** `gate_id` routes; without it `model` does (design §4). Both must be strings if present. */
+/** `gate_id` routes; without it `model` does. Both must be strings if present. */
 export function readGate(body: JsonObject): GateChoice {
   checkFieldTypes(body, GATE_FIELDS)
   const gate = presentMember(body, 'gate_id')
@@ -126,7 +122,7 @@ export function readGate(body: JsonObject): GateChoice {
 /** Shared by all calls. */
 export const NOTHING_IGNORED: readonly never[] = []
 
-/** A string member's value. @throws GatewayError `invalid_request` when it is empty. */
+/** @throws GatewayError `invalid_request` for an empty string */
 export function readString(body: JsonObject, member: JsonMember): string {
   const value = String(body.value(member))
   if (value === '')
@@ -134,7 +130,7 @@ export function readString(body: JsonObject, member: JsonMember): string {
   return value
 }
 
-/** The edits that replace the gate's name with the upstream's model name. */
+/** Replaces the gate's name with the upstream's model name. */
 export function editModel(body: JsonObject, upstreamModel: string): JsonEdit[] {
   const edits = [setString(body, 'model', upstreamModel)]
   const gate = body.get('gate_id')
@@ -142,10 +138,7 @@ export function editModel(body: JsonObject, upstreamModel: string): JsonEdit[] {
   return edits
 }
 
-/**
- * The edits for an upstream whose path names the model: removes gate and model, and writes these
- * members instead.
- */
+/** For an upstream whose path names the model: removes gate and model, and writes `instead`. */
 export function editAwayModel(
   body: JsonObject,
   instead: Readonly<Record<string, string>>,

@@ -1,4 +1,3 @@
-/** The bytes that go upstream: the caller's own, with the edits that the interface orders. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { GatewayError } from '../core/errors.ts'
@@ -43,7 +42,7 @@ describe('a rewrite keeps the rest of the body unchanged', () => {
           store: false,
           include: ['reasoning.encrypted_content'],
         })
-        // Only additions and the model's name: taking them out again gives the very same bytes.
+        // Removing the additions and restoring the model's name gives the original bytes.
         const back = sent
           .replace(
             /^\{"include":\["reasoning\.encrypted_content"\],"store":false,|^\{"store":false,"include":\["reasoning\.encrypted_content"\],/,

@@ -1,7 +1,3 @@
-/**
- * Sealed reasoning goes through clients that have no place for it, and comes back as it was, or not
- * at all.
- */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Seal } from './chat-request.ts'

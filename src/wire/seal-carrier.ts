@@ -1,8 +1,7 @@
 /**
- * Carries sealed reasoning through clients that have no field for it, and back. Pure. Must not know
- * a seal's meaning.
- * Two carriers: a seal as text, for dialects with a signature field; and a tool call's id, which
- * every client echoes, for the others.
+ * Carries sealed reasoning through clients that have no field for it. Dialects with a signature
+ * field
+ * carry a seal as text; in other dialects, a tool call's id carries it, which every client echoes.
  */
 import type { AssistantPart, ReasoningPart, RefusalPart, Seal, TextPart } from './chat-request.ts'
 import { parseJson } from './json-scan.ts'
@@ -13,7 +12,7 @@ export const MARK = 'gh1~'
 const MARK_BYTES = Buffer.from(MARK)
 
 /**
- * @param origin written into the text, so that the seal returns to the target that can read it
+ * @param origin written into the text, so the seal returns to the target that can read it
  * @param textBefore as in `ReasoningPart`
  */
 export function writeSeal(seal: Seal, origin: string, textBefore = 0): string {
@@ -29,7 +28,7 @@ export function readSeal(text: string): Seal | undefined {
   return readSealedReasoning(text)?.seal
 }
 
-/** The same, with the position in its turn. */
+/** Like `readSeal`, with the position in the turn. */
 export function readSealedReasoning(
   text: string,
 ): (Required<Pick<ReasoningPart, 'seal'>> & Pick<ReasoningPart, 'textBefore'>) | undefined {
@@ -77,27 +76,24 @@ export function isCarrier(text: string): boolean {
   return text.startsWith(MARK)
 }
 
-/**
- * True if a target can read a seal: it made it, or an upstream of its dialect gave it to the
- * caller.
- */
+/** True if the target made the seal, or an upstream of its dialect gave the seal to the caller. */
 export function isReadable(seal: Seal, dialect: string, origin: string): boolean {
   return seal.origin === origin || seal.origin === dialect
 }
 
-/** True if a request contains carriers of the gateway, which are meaningless to an upstream. */
+/** Carriers are meaningless to an upstream. */
 export function hasCarriers({ bytes, hasTilde }: Pick<JsonObject, 'bytes' | 'hasTilde'>): boolean {
-  // Called on the array directly: creating a view would cost more than the search.
+  // Called on the array directly, because creating a view costs more than the search.
   return hasTilde && Buffer.prototype.includes.call(bytes, MARK_BYTES)
 }
 
-/** What a tool call's id carries: the call's own seal, and the sealed reasoning before it. */
+/** The call's own seal, and the sealed reasoning before the call. */
 export interface SealedCall {
   readonly seal?: Seal
   readonly reasoning?: readonly ReasoningPart[]
 }
 
-/** `call_1` → `call_1~gh1~…` when there is anything to carry. */
+/** `call_1` → `call_1~gh1~…` when there is something to carry. */
 export function writeToolId(id: string, sealed: SealedCall, origin: string): string {
   const reasoning = (sealed.reasoning ?? []).filter((part) => part.seal !== undefined)
   if (sealed.seal === undefined && reasoning.length === 0) return id
@@ -118,12 +114,12 @@ export function writeToolId(id: string, sealed: SealedCall, origin: string): str
   return `${id}~${MARK}${encode(carried)}`
 }
 
-/** Marks an id that carries nothing, so that it is found in a request. */
+/** Marks an id without a seal, so the gateway finds the id in a request. */
 export function markToolId(id: string): string {
   return `${id}~${MARK}${encode({})}`
 }
 
-/** The provider's id and what it carried; a foreign id is returned unchanged. */
+/** A foreign id is returned unchanged. */
 export function readToolId(text: string): { readonly id: string; readonly sealed: SealedCall } {
   const at = text.indexOf(`~${MARK}`)
   const carried = at < 0 ? undefined : decode(text.slice(at + MARK.length + 1))
@@ -165,7 +161,7 @@ function encode(carried: Carried): string {
   return Buffer.from(JSON.stringify(carried)).toString('base64url')
 }
 
-/** If a client truncated or changed it, it is not a carrier, and the id stays unchanged. */
+/** A client may truncate or change the id; such an id is not a carrier. */
 function decode(text: string): Carried | undefined {
   try {
     const carried: unknown = parseJson(Buffer.from(text, 'base64url').toString('utf8'))

@@ -48,7 +48,7 @@ describe('calls whose pieces alternate', () => {
     serialiser.push(delta(0, '{"a":{"b":"}\\"{"}}'))
     expect(serialiser.push(start(1))).toEqual([end(0), start(1)])
     expect(serialiser.push(delta(1, '{'))).toEqual([delta(1, '{')])
-    // The upstream ends the first one late.
+    // The upstream ends the first call late.
     expect(serialiser.push(end(0))).toEqual([])
   })
 

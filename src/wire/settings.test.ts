@@ -1,4 +1,3 @@
-/** A dialect's table of settings: what it reads, writes and names. */
 import { describe, expect, test } from 'bun:test'
 import type { Feature } from './codec.ts'
 import {

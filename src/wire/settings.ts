@@ -1,6 +1,6 @@
 /**
- * The settings of a request in one dialect as a table: names, type and bounds of each. Used for
- * decoding, encoding, gates' defaults and reporting ignored settings. Knows no dialect.
+ * A dialect's settings as a table of names, types and bounds. The table drives decoding, encoding,
+ * gates' defaults and the report of ignored settings.
  */
 import type { ChatSettings, JsonRecord, JsonValue } from './chat-request.ts'
 import type { Feature } from './codec.ts'
@@ -49,7 +49,7 @@ const TYPES = {
   number: { json: ['number'], read: optionalNumber },
   flag: { json: ['boolean'], read: optionalFlag },
   text: { json: ['string'], read: optionalText },
-  /** One, or a list of them. */
+  /** A text, or a list of texts. */
   texts: { json: ['string', 'array'], read: optionalTexts },
   list: {
     json: ['array'],
@@ -61,7 +61,7 @@ const TYPES = {
 >
 
 interface SettingOptions {
-  /** The smallest number that upstreams accept. Smaller ones are raised to it. */
+  /** The smallest number that upstreams accept. Smaller numbers are raised to it. */
   readonly least?: number
   /** The largest number, or the most texts, that upstreams accept. */
   readonly most?: number
@@ -74,7 +74,7 @@ interface SettingOptions {
 export interface Setting extends SettingOptions {
   /** `own`: the dialect's codec reads and writes the value. */
   readonly type: keyof typeof TYPES | 'own'
-  /** Paths of its members, such as `metadata.user_id`. The first is written. */
+  /** Paths of members, such as `metadata.user_id`. The first path is written. */
   readonly names: readonly string[]
 }
 
@@ -129,7 +129,7 @@ export interface EncodeOptions {
   readonly ignored: Set<Feature>
   /** Settings of the dialect that this target does not support. */
   readonly refused?: readonly SettingName[]
-  /** Settings that the codec writes itself, besides the `own` ones. */
+  /** Settings that the codec writes itself, besides the `own` settings. */
   readonly except?: readonly SettingName[]
 }
 
@@ -156,7 +156,7 @@ export function encodeSettings(
   return members
 }
 
-/** The nearest value that upstreams accept; the value itself if they accept it. */
+/** The nearest value that upstreams accept. */
 export function fit<Value extends JsonValue>(
   value: Value,
   { least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY }: SettingOptions,
@@ -171,13 +171,12 @@ function write(members: Record<string, JsonValue>, path: string, value: JsonValu
   else members[outer] = { ...(members[outer] as JsonRecord | undefined), [inner]: value }
 }
 
-/** The top-level members of all settings. */
 export function membersOf(settings: Settings): readonly string[] {
   const paths = Object.values(settings).flatMap(({ names }) => names)
   return [...new Set(paths.map((path) => path.split('.', 1)[0] ?? path))]
 }
 
-/** By top-level member: the parts of the settings that a decoder reads. */
+/** Top-level member → the parts of the settings that a decoder reads. */
 export function shapesOf(settings: Settings): Readonly<Record<string, Shape>> {
   return Object.fromEntries(
     Object.values(settings).flatMap(({ names: [name = ''], shape }) =>
@@ -186,7 +185,10 @@ export function shapesOf(settings: Settings): Readonly<Record<string, Shape>> {
   )
 }
 
-/** Settings checked before a target is chosen, in dialects whose callers may send others freely. */
+/**
+ * Settings checked before a target is chosen, in dialects whose callers may send other settings
+ * freely.
+ */
 export const CHECKED_SETTINGS: readonly SettingName[] = ['maxOutputTokens', 'tools', 'toolChoice']
 
 /**

@@ -1,7 +1,3 @@
-/**
- * The places where callers of each dialect set what a gate may decide, and the gate's decision on
- * them.
- */
 import { describe, expect, test } from 'bun:test'
 import { anthropicMessages } from './anthropic-messages/index.ts'
 import type { JsonRecord } from './chat-request.ts'

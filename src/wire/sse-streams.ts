@@ -1,6 +1,7 @@
 /**
- * The steps that streams of server-sent events share: taps, which pass whole events on unchanged and
- * hold the last one, and decoders, which read each as a JSON object. Knows no dialect's events.
+ * The steps that streams of server-sent events share. Taps pass whole events on unchanged and hold
+ * the
+ * last event; decoders read each event as a JSON object.
  */
 import { GatewayError } from '../core/errors.ts'
 import type { ChatEvent } from './chat-answer.ts'
@@ -15,7 +16,7 @@ export const SECOND_ANSWER = 'The upstream started a second answer in the same s
 
 export abstract class SseDecoder implements StreamDecoder {
   readonly #framer = new SseFramer()
-  /** Once it is not `open`, nothing more is read. */
+  /** Unless `open`, nothing more is read. */
   protected state: TapVerdict = 'open'
 
   protected abstract decode(event: JsonRecord, frame: SseFrame): readonly ChatEvent[]
@@ -38,7 +39,7 @@ export abstract class SseDecoder implements StreamDecoder {
     return event === undefined ? this.decodeOther(frame) : this.decode(event, frame)
   }
 
-  /** An event that is no JSON object breaks the stream, unless it is empty. */
+  /** An event that is not a JSON object breaks the stream, unless it is empty. */
   protected decodeOther({ data }: Pick<SseFrame, 'data' | 'event'>): readonly ChatEvent[] {
     if (data === undefined || data.trim() === '') return []
     return this.fail('The upstream sent an event that is not valid JSON.')
@@ -62,24 +63,23 @@ export abstract class SseRelay {
   #isFirst = true
   #now = ''
   #held = ''
-  /** A second answer has begun: nothing more is shown or counted. */
+  /** A second answer has begun, so nothing more is shown or counted. */
   #isBroken = false
   verdict: TapVerdict = 'open'
   unreportedBytes = 0
   reportedError: string | null = null
   reportedKind: string | undefined
 
-  /** Examines one event before the end of the answer. */
   protected abstract see(frame: SseText): SeenFrame
 
-  /** The events that tell the client, in its own dialect, that the stream broke. */
+  /** The events that report a broken stream in the client's own dialect. */
   abstract encodeFailure(error: GatewayError): Uint8Array
 
   push(chunk: Uint8Array, from = 0, to = chunk.length): TapOutput {
     if (!this.#framer.isBetweenFrames || to - from > LARGEST_TEXT)
       return this.#pushBytes(chunk.subarray(from, to))
     const text = toLatin1(chunk, from, to)
-    // Nearly always a chunk is whole events, most often one, with plain line ends.
+    // Fast path: nearly always a chunk is one or more whole events with plain line ends.
     if (!text.endsWith(BLANK_LINE) || text.includes('\r'))
       return this.#pushBytes(chunk.subarray(from, to))
     for (let at = 0; at < text.length; ) {
@@ -91,12 +91,13 @@ export abstract class SseRelay {
   }
 
   /**
-   * A last event without its blank line was cut off and is not sent, because a client could take it
-   * as complete.
+   * A last event without its blank line was cut off. A client could take it as complete, so it is
+   * not
+   * sent.
    */
   end(): TapOutput {
     for (const { raw } of this.#framer.end()) this.#relay(toLatin1(raw))
-    // Except the bare end marker, whose line end some servers omit.
+    // Some servers omit the line end of the end marker, so the marker counts without it.
     return toLatin1(this.#framer.pending).trim() === 'data: [DONE]'
       ? this.#pushBytes(TWO_LINE_ENDS)
       : this.#take()
@@ -137,9 +138,7 @@ export abstract class SseRelay {
     return output
   }
 
-  /**
-   * True if bytes of an unfinished event are waiting: a stream that closes now has lost something.
-   */
+  /** True if bytes of an unfinished event are waiting: a stream that closes now is incomplete. */
   protected hasHalfEvent(): boolean {
     return this.#framer.pending.some((byte) => byte !== NEWLINE && byte !== CARRIAGE_RETURN)
   }

@@ -1,4 +1,3 @@
-/** How a byte stream is cut into events: line ends, chunk borders, limits. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { encodeSseFrame, type SseFrame, SseFramer, SseFrameTooLargeError, SseText } from './sse.ts'
@@ -16,16 +15,13 @@ function toSeen({ raw, event, data }: SseFrame): Seen {
   return { raw: decoder.decode(raw), event, data }
 }
 
-/**
- * Everything that comes out of a stream cut before the given offsets, with what was left over at
- * its end.
- */
+/** All frames of a stream cut at the given offsets, and the bytes left at its end. */
 function readStream(bytes: Uint8Array, cuts: readonly number[]): { frames: Seen[]; left: string } {
   const framer = new SseFramer()
   const frames: Seen[] = []
   let start = 0
   for (const end of [...cuts, bytes.length]) {
-    // A copy, so that a frame that reads outside its chunk is found out.
+    // A copy, so the test detects a frame that reads outside its chunk.
     frames.push(...framer.push(bytes.slice(start, end)).map(toSeen))
     start = end
   }

@@ -1,6 +1,6 @@
 /**
  * Server-sent events (WHATWG HTML §9.2): splits a byte stream into events and writes events as
- * bytes. Pure and synchronous. Must not know the data's meaning.
+ * bytes.
  */
 import { fromLatin1 } from './latin1.ts'
 
@@ -9,12 +9,12 @@ export interface SseFrame {
   readonly raw: Uint8Array
   /** The last `event` field; undefined when missing or empty, which both mean "message". */
   readonly event: string | undefined
-  /** The `data` lines joined by line feeds; undefined when there are none, as in a comment. */
+  /** The `data` lines joined by line feeds; undefined without data, as in a comment. */
   readonly data: string | undefined
 }
 
 export interface SseFramerOptions {
-  /** Maximum frame size, so that a stream without blank lines cannot fill the memory. */
+  /** Maximum frame size, so a stream without blank lines cannot fill the memory. */
   readonly maxFrameBytes?: number
 }
 
@@ -30,7 +30,7 @@ const DEFAULT_MAX_FRAME_BYTES = 16 * 1024 * 1024
 const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
 
-/** The framer's state. After a CR it cannot know yet whether an LF belongs to the same line end. */
+/** The framer's states. After a CR, an LF may belong to the same line end. */
 const LINE_START = 0
 const IN_LINE = 1
 const AFTER_CR = 2
@@ -38,7 +38,7 @@ const AFTER_BLANK_LINE_CR = 3
 
 /**
  * Splits a stream into frames. The frames' raw bytes and `pending`, in order, are exactly the bytes
- * pushed, however they were chunked. Frames may be views of their chunk, so it must not be
+ * pushed, however they were chunked. Frames may be views of their chunk, so the chunk must not be
  * overwritten while they are used.
  */
 export class SseFramer {
@@ -63,8 +63,9 @@ export class SseFramer {
 
   /**
    * The frames that end in this chunk. If a blank line ends in a CR at the chunk's end, its frame
-   * waits for the next byte, because an LF there belongs to it.
-   * @throws SseFrameTooLargeError, after which it must not be used
+   * waits
+   * for the next byte, because an LF there belongs to the frame.
+   * @throws SseFrameTooLargeError, after which the framer must not be used
    */
   push(chunk: Uint8Array): readonly SseFrame[] {
     const frames: SseFrame[] = []
@@ -99,7 +100,8 @@ export class SseFramer {
   }
 
   /**
-   * The stream is over: returns a frame that waited for an LF after its CR; an unfinished one stays
+   * The stream is over: returns a frame that waited for an LF after its CR; an unfinished frame
+   * stays
    * pending.
    */
   end(): readonly SseFrame[] {
@@ -128,12 +130,10 @@ export class SseFramer {
   }
 }
 
-/** Bytes; enough for most events cut by a chunk border, so that they are copied once. */
+/** In bytes. Enough for most events cut by a chunk border, so they are copied once. */
 const SMALLEST_ROOM = 1024
 
-/**
- * A growing buffer that doubles its capacity, so that many small pieces cost only one copy each.
- */
+/** A growing buffer that doubles its capacity, so many small pieces cost only one copy each. */
 class ByteQueue {
   #room = new Uint8Array(0)
   length = 0
@@ -153,7 +153,6 @@ class ByteQueue {
     this.length = length
   }
 
-  /** Returns the bytes and resets. */
   take(): Uint8Array {
     const { bytes } = this
     this.#room = new Uint8Array(0)
@@ -165,7 +164,7 @@ class ByteQueue {
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const encoder = new TextEncoder()
 
-/** Reads its fields lazily, because most frames are only passed on. */
+/** Most frames are only passed on, so the fields are parsed lazily. */
 class Frame implements SseFrame {
   readonly raw: Uint8Array
   readonly #isFirst: boolean
@@ -189,7 +188,7 @@ class Frame implements SseFrame {
 
 /** A frame whose bytes are available as text. */
 export class SseText implements Omit<SseFrame, 'raw'> {
-  /** Its exact bytes, one character each. */
+  /** The frame's exact bytes, one character each. */
   readonly text: string
   readonly #isFirst: boolean
   #fields: SseFields | undefined
@@ -214,14 +213,14 @@ type SseFields = Pick<SseFrame, 'event' | 'data'>
 
 const DATA = 'data: '
 
-/** Nearly each is one line of data. */
+/** Fast path: nearly every frame is one line of data. */
 function parseText(text: string, isFirst: boolean): SseFields {
   const isOneLine = text.startsWith(DATA) && text.indexOf('\n') === text.length - 2
   if (!isOneLine || text.includes('\r')) return parseFields(fromLatin1(text), isFirst)
   return { event: undefined, data: decoder.decode(fromLatin1(text.slice(DATA.length, -2))) }
 }
 
-/** A byte order mark is skipped only at the start of the stream, as the standard says. */
+/** The standard skips a byte order mark only at the start of the stream. */
 function parseFields(raw: Uint8Array, isFirst: boolean): SseFields {
   let text = decoder.decode(raw)
   if (isFirst && text.startsWith('\ufeff')) text = text.slice(1)
@@ -247,8 +246,7 @@ function fieldValue(line: string, colon: number): string {
 }
 
 /**
- * One event as bytes. Every line end in `data` starts a new `data` line and is read back as a line
- * feed.
+ * Every line end in `data` starts a new `data` line and is read back as a line feed.
  * @throws TypeError when `event` contains a line end, which could forge fields
  */
 export function encodeSseFrame(frame: {

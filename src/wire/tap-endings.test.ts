@@ -1,7 +1,3 @@
-/**
- * How relayed streams end and fail: what counts as an end, which failure is told where, and what a
- * broken one still says.
- */
 import { describe, expect, test } from 'bun:test'
 import { parseEvents } from '../../test/support/server-sent-events.ts'
 import { GatewayError } from '../core/errors.ts'

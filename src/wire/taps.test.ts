@@ -1,7 +1,3 @@
-/**
- * Every tap over every stream shape, cut at every byte: what goes out is what came in, and nothing
- * is miscounted.
- */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {
@@ -18,7 +14,7 @@ import { mistralFim } from './mistral-fim/index.ts'
 import { openaiChat } from './openai-chat/index.ts'
 import { openaiResponses } from './openai-responses/index.ts'
 
-/** Of bytes, one character each. */
+/** Joins pieces of bytes, one character each. */
 const textOf = (pieces: readonly string[]) => Buffer.from(pieces.join(''), 'latin1').toString()
 
 function relay(tap: StreamTap, bytes: Uint8Array, cuts: readonly number[]) {
@@ -27,7 +23,7 @@ function relay(tap: StreamTap, bytes: Uint8Array, cuts: readonly number[]) {
   const borders = [0, ...cuts, bytes.length]
   const outputs = borders.slice(1).map((end, index) => tap.push(bytes.slice(borders[index], end)))
   for (const output of [...outputs, tap.end()]) {
-    // Nothing may overtake what is held.
+    // No output may overtake held output.
     if (held.length > 0) held.push(output.now, output.held)
     else {
       out.push(output.now)

@@ -1,4 +1,3 @@
-/** How often a vendor's own tools were used, as each dialect tells it, and as nobody may tell it. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { MAX_USES_OF_CALL, type ToolUses } from '../core/cost.ts'
@@ -144,7 +143,7 @@ test('a whole answer of Messages counts its blocks where its usage tells nothing
   ]
   const read = (answer: Record<string, unknown>) => anthropicMessages.readToolUses?.(answer)
   expect(read({ content, usage: { input_tokens: 1 } })).toEqual({ webSearch: 1 })
-  // A search that failed is not paid for.
+  // A failed search is free.
   expect(read({ content, usage: { server_tool_use: { web_search_requests: 0 } } })).toEqual({})
   expect(read({ usage: {} })).toBeUndefined()
 })

@@ -1,7 +1,4 @@
-/**
- * Uses of tools that providers run themselves, mapped from each dialect's names. Must not know a
- * use's cost, nor the caller.
- */
+/** Uses of tools that providers run themselves, mapped from each dialect's names. */
 import {
   COUNTED_TOOLS,
   type CountedTool,
@@ -19,7 +16,7 @@ const KINDS_BY_NAME: Readonly<Record<string, CountedTool>> = {
   image_generation: 'imageGeneration',
 }
 
-/** A date. Any other suffix is another tool, which may cost more. */
+/** A date. A tool with any other suffix may cost more, so it is another tool. */
 const VERSION = /^\d[\d_]*$/
 
 /** @param type a request's tool type: `web_search`, `web_search_20250305` */
@@ -70,14 +67,11 @@ export function countItems(output: unknown): ToolUses {
   return counter.uses
 }
 
-/**
- * Counts the items of a stream. An item is announced and later done, but counts once; announced
- * ones count too, because a started search is charged.
- */
+/** Counts each item of a stream once. A started search is charged, so announced items count too. */
 export class ItemCounter {
   readonly #announced = new Map<CountedTool, number>()
   readonly #done = new Map<CountedTool, number>()
-  /** Among those announced. */
+  /** Among the announced searches. */
   #pagesOpened = 0
 
   announce(item: unknown): void {
@@ -85,10 +79,7 @@ export class ItemCounter {
     if (kind !== undefined) addOne(this.#announced, kind)
   }
 
-  /**
-   * For streams of servers that announce nothing, and for complete answers, this is the only
-   * source.
-   */
+  /** The only source for complete answers, and for streams of servers that announce nothing. */
   note(item: unknown): void {
     const kind = kindOfItem(item)
     if (kind === undefined) return
@@ -122,7 +113,7 @@ function kindOfItem(item: unknown): CountedTool | undefined {
 }
 
 /**
- * Opening or searching a page is not a search and costs nothing
+ * Opening or searching a page is free
  * (https://developers.openai.com/api/docs/guides/tools-web-search).
  */
 function isOpenedPage(item: unknown): boolean {
@@ -130,9 +121,9 @@ function isOpenedPage(item: unknown): boolean {
   return action === 'open_page' || action === 'find_in_page'
 }
 
-// Anthropic Messages: usage says how many searches were charged; until then blocks show them.
+// Anthropic Messages: usage reports the charged searches; until then blocks show them.
 
-/** @returns undefined without a report, or for an implausible one */
+/** @returns undefined without a report, or for an implausible report */
 export function readServerToolUse(usage: unknown): ToolUses | undefined {
   const reported = isRecord(usage) ? usage.server_tool_use : undefined
   const searches = readSearches(reported, 'web_search_requests')

@@ -1,7 +1,3 @@
-/**
- * A stream that is translated on its way: what is shown when, what is held back, and who is told of
- * a failure.
- */
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../core/errors.ts'
 import type { ChatEvent } from './chat-answer.ts'
@@ -11,7 +7,7 @@ import { TranslatingTap } from './translating-tap.ts'
 const USAGE = { inputTokens: 1, outputTokens: 2, cachedInputTokens: 0, reasoningTokens: 0 }
 const text = (words: string): ChatEvent => ({ type: 'text-delta', text: words })
 
-/** Each push gives the next of these events; the last ones come with the end. */
+/** Each push returns the next events; `end` returns the last events. */
 class ScriptedDecoder implements StreamDecoder {
   readonly #script: ChatEvent[][]
   readonly #completesAfter: number

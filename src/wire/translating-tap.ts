@@ -1,6 +1,7 @@
 /**
- * Translates a stream: takes the upstream's bytes, returns events of the caller's dialect. Holds
- * the end of the answer back for the ledger. Must not know the two dialects.
+ * Translates a stream of the upstream's bytes to the caller's dialect, and holds back the end of
+ * the
+ * answer for the ledger.
  */
 import { GatewayError } from '../core/errors.ts'
 import type { Usage } from '../core/usage.ts'
@@ -50,8 +51,9 @@ export class TranslatingTap implements StreamTap {
   }
 
   /**
-   * The end of the answer is held back until the upstream reports completion; otherwise it was cut
-   * off.
+   * The end of the answer is held back until the upstream reports completion, so a stream without
+   * it was
+   * cut off.
    */
   isWholeAtEnd(): boolean {
     return false
@@ -101,7 +103,9 @@ export class TranslatingTap implements StreamTap {
     return text
   }
 
-  /** Before anything was sent an HTTP status can report it; afterwards the stream has to. */
+  /**
+   * Before anything was sent, an HTTP status can report the failure; afterwards the stream has to.
+   */
   #fail({ message, code }: Extract<ChatEvent, { type: 'error' }>): string {
     this.verdict = 'failed'
     if (!this.#hasShown) {
@@ -138,7 +142,7 @@ interface Block {
   readonly call: number | undefined
   /** Not passed on yet. */
   waiting: ChatEvent[]
-  /** The upstream ended it. */
+  /** The upstream ended the block. */
   hasEnded: boolean
   readonly json: JsonProgress
 }
@@ -168,14 +172,14 @@ export class BlockSerialiser implements Step<ChatEvent, ChatEvent> {
         this.#add(event)
         return this.#advance()
       default:
-        // Nearly every event returns here: it belongs to the text that is being passed on.
+        // Nearly every event belongs to the text that is being passed on, so it returns here.
         if (this.#queue.length === 0) return [event]
         this.#textBlock().waiting.push(event)
         return this.#advance()
     }
   }
 
-  /** Ends open blocks and passes on waiting ones. */
+  /** Ends open blocks and passes on waiting blocks. */
   end(): readonly ChatEvent[] {
     for (const block of this.#queue) block.hasEnded = true
     return this.#advance()
@@ -247,7 +251,7 @@ function createBlock(call: number | undefined, ...waiting: ChatEvent[]): Block {
   return { call, waiting, hasEnded: false, json: new JsonProgress() }
 }
 
-/** Whether all pieces of a JSON object have arrived, up to its last brace. */
+/** Checks whether all pieces of a JSON object have arrived, up to its last brace. */
 class JsonProgress {
   #depth = 0
   #isText = false

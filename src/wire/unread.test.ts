@@ -1,7 +1,3 @@
-/**
- * Members that a translation does not read are named, wherever in a request they stand, and naming
- * them is bounded.
- */
 import { describe, expect, test } from 'bun:test'
 import { anthropicInboundCodec } from './anthropic-messages/index.ts'
 import { MESSAGES_SHAPES } from './anthropic-messages/settings.ts'
@@ -15,7 +11,9 @@ import type { Shape } from './unread.ts'
 interface Dialect {
   readonly codec: InboundCodec
   readonly shapes: Readonly<Record<string, Shape>>
-  /** Has an object of every kind that the dialect knows, in every place, and nothing unknown. */
+  /**
+   * Contains an object of every kind that the dialect knows, in every place, and nothing unknown.
+   */
   readonly body: JsonRecord
 }
 
@@ -134,10 +132,10 @@ const DIALECTS: Readonly<Record<string, Dialect>> = {
   },
 }
 
-/** Members whose content is the caller's own, and goes on as it is. */
+/** The caller's own content, which stays unchanged. */
 const OPAQUE = new Set(['parameters', 'schema', 'input_schema', 'input'])
 
-/** The path of every object in a body, by which it is reached. */
+/** The path of every object in a body. */
 function placesIn(value: JsonValue | undefined, path: readonly (string | number)[]): Place[] {
   if (Array.isArray(value))
     return value.flatMap((element, index) => placesIn(element, [...path, index]))
@@ -157,9 +155,9 @@ function nameOf(place: Place): string {
   )
 }
 
-/** A copy with one more member in the object at a place. */
+/** A copy with an added member in the object at a place. */
 function plant(body: JsonRecord, place: Place, name: string, value: JsonValue): JsonRecord {
-  // Not a structured clone, which keeps objects shared that stand in several places.
+  // A structured clone would keep objects shared that occur in several places.
   const copy: JsonRecord = JSON.parse(JSON.stringify(body))
   let at: unknown = copy
   for (const step of place) at = (at as Record<string | number, unknown>)[step]

@@ -1,7 +1,7 @@
 /**
- * Names what a translation loses: the members of a request that its decoder does not read, at every
- * depth, and the parts of an answer (`answer.…`) that have no place in the caller's dialect. Each
- * name is kept once, in a bounded list. Knows no dialect.
+ * Names what a translation loses: unread members of a request at every depth, and parts of an
+ * answer
+ * (`answer.…`) without a place in the caller's dialect. Each name occurs once in a bounded list.
  */
 import type { ChatAnswer, ChatEvent } from './chat-answer.ts'
 import type { JsonRecord, JsonValue } from './chat-request.ts'
@@ -13,9 +13,9 @@ const MAX_NAME_LENGTH = 96
 export class NameList {
   readonly #names = new Set<string>()
 
-  /** True once enough names are collected; later ones are dropped. */
+  /** True once enough names are collected; later names are dropped. */
   get isFull(): boolean {
-    // One more than is shown indicates that there are more.
+    // The additional name indicates that more names exist.
     return this.#names.size > MAX_NAMES
   }
 
@@ -43,14 +43,14 @@ export class NameList {
 
 const INDEX = /\[\d+\]/g
 
-/** Copied, because a slice of a long text would keep all of it in memory. */
+/** Copied, because a slice of a long text would keep the whole text in memory. */
 function shorten(name: string): string {
   return name.length <= MAX_NAME_LENGTH
     ? name
     : Buffer.from(name.slice(0, MAX_NAME_LENGTH)).toString()
 }
 
-/** Names for the caller, with `and-more` when there are too many. */
+/** Ends with `and-more` when there are too many names. */
 export function showNames(
   names: readonly string[],
   { maxLength, toText }: { readonly maxLength: number; readonly toText: (name: string) => string },
@@ -78,14 +78,10 @@ export function encodeName(text: string): string {
 
 /** The parts of a value that a decoder reads. */
 export type Shape =
-  /** All of it. */
   | 'all'
   | { readonly type: 'object'; readonly members: Readonly<Record<string, Shape>> }
   | { readonly type: 'list'; readonly of: Shape }
-  /**
-   * An object whose kind is given by a member. Unknown kinds are reported or refused by the
-   * decoder.
-   */
+  /** An object whose kind is given by a member. The decoder reports or refuses unknown kinds. */
   | {
       readonly type: 'choice'
       readonly by: string
@@ -142,7 +138,7 @@ function visit(value: JsonValue | undefined, shape: Shape, path: string, names: 
     return
   }
   const { members } = shape
-  // Not `Object.entries`: an object may have a million members.
+  // An object may have a million members, so `Object.entries` is too expensive.
   for (const name in value) {
     const member = value[name]
     if (Object.hasOwn(members, name)) {
@@ -210,7 +206,6 @@ export function presentIn(record: JsonRecord, members: readonly string[], path: 
   return members.filter((name) => !isNothing(record[name])).map((name) => `answer.${path}${name}`)
 }
 
-/** The member of an answer, absent when empty. */
 export function withUnread(names: readonly string[]): Pick<ChatAnswer, 'unread'> {
   return names.length === 0 ? {} : { unread: names }
 }

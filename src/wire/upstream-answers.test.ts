@@ -1,8 +1,3 @@
-/**
- * Why an answer ended, in every upstream's own words; and what answers say that lack what they may
- * lack, whole and streamed.
- */
-
 import { describe, expect, test } from 'bun:test'
 import { awsEvent } from '../../test/support/aws-event-stream.ts'
 import type { DialectId } from '../core/dialects.ts'
@@ -21,12 +16,9 @@ interface Upstream {
   readonly id: DialectId
   readonly whole: (reason: JsonValue, hasCall: boolean) => JsonRecord
   readonly stream: (reason: JsonValue, hasCall: boolean) => readonly Uint8Array[]
-  /**
-   * The upstream's words, with what they mean; with a call in the answer, where that is not the
-   * same.
-   */
+  /** The upstream's words and their meanings, without and with a call in the answer. */
   readonly reasons: readonly (readonly [JsonValue, FinishReason, FinishReason?])[]
-  /** Words that mean that there is no answer. */
+  /** Words that mean that the answer failed. */
   readonly failures: readonly string[]
 }
 

@@ -1,36 +1,31 @@
-/**
- * Reads an upstream's error answer in any form, so that it can be reported in any envelope. Pure.
- */
+/** Reads an upstream's error answer in any form, for any envelope. */
 import { parseJson } from './json-scan.ts'
 
 export interface UpstreamErrorAnswer {
-  /** The provider's own words; undefined when there are none. */
+  /** The provider's own words. */
   readonly message: string | undefined
-  /** The provider's code, if any. */
+  /** The provider's code. */
   readonly code?: string | undefined
-  /** The provider's name of its kind. */
+  /** The provider's name of the error's kind. */
   readonly type?: string | undefined
   /** Seconds until a retry, if the body says so. */
   readonly retryAfterS?: number | undefined
-  /** The answer as JSON; undefined when it is not JSON. */
+  /** Undefined when the answer is not JSON. */
   readonly json: unknown
   /** True for OpenAI's form, `{error: {…}}`, which can be forwarded to callers of that form. */
   readonly isNested: boolean
-  /**
-   * True when the error is the only element of an array (wire.md §3.3); `json` is then that
-   * element.
-   */
+  /** True when the error is the only element of an array; `json` is then that element. */
   readonly isWrapped: boolean
 }
 
-/** True if `error` reports a failure; some servers send a plain text. */
+/** Some servers send a plain text as the error. */
 export function isReportedError(error: unknown): error is object | string {
   return typeof error === 'string' ? error !== '' : typeof error === 'object' && error !== null
 }
 
 /**
  * Known forms: `{error: {message}}`, `{message}`, `{message: {detail: […]}}`, `{detail}`, `{error:
- * "…"}` (wire.md §1.1).
+ * "…"}`.
  */
 export function readUpstreamError(body: Uint8Array): UpstreamErrorAnswer {
   let json: unknown
@@ -62,8 +57,9 @@ export function readUpstreamError(body: Uint8Array): UpstreamErrorAnswer {
 type Cause = Pick<UpstreamErrorAnswer, 'message' | 'code'>
 
 /**
- * OpenRouter's own message only says that its provider failed; `metadata.raw` contains the
- * provider's error as text.
+ * OpenRouter's own message says only that its provider failed; `metadata.raw` contains the
+ * provider's
+ * error as text.
  */
 function readCause(metadata: unknown): Cause | undefined {
   const raw = isObject(metadata) ? metadata.raw : undefined
@@ -88,9 +84,7 @@ function join(message: string | undefined, cause: string): string {
     : `${message}: ${cause}`
 }
 
-/**
- * Google sends it in the details: `{"@type": "….RetryInfo", "retryDelay": "34.4s"}` (wire.md §3.3).
- */
+/** Google sends the delay in the details: `{"@type": "….RetryInfo", "retryDelay": "34.4s"}`. */
 function readRetryDelay(details: unknown): number | undefined {
   const delays = Array.isArray(details)
     ? details.filter(isObject).map(({ retryDelay }) => retryDelay)
@@ -111,9 +105,9 @@ export interface AbsentMembers {
 }
 
 /**
- * An upstream's nested error in the nested envelope, with `message`, `type` and `code`
- * (interface-spec, Errors): unchanged if complete, else with the missing members added. Some omit
- * the type, some the code.
+ * An upstream's nested error, unchanged if it has `message`, `type` and `code`. Otherwise the
+ * missing
+ * members are added, because some providers omit the type or the code.
  * @param body the source of `said`
  */
 export function toNestedBody(
@@ -134,8 +128,8 @@ export function toNestedBody(
 }
 
 /**
- * True when it is an error in the Messages API's form (wire.md §3.2). Clients do not know a type in
- * another spelling (`NotFoundError`, as in vLLM).
+ * True for an error in the Messages API's form. Clients do not know a type in another spelling
+ * (`NotFoundError`, as in vLLM).
  */
 export function isMessagesError({ json, isWrapped }: UpstreamErrorAnswer): boolean {
   if (isWrapped || !isObject(json) || json.type !== 'error' || !isObject(json.error)) return false
@@ -143,7 +137,7 @@ export function isMessagesError({ json, isWrapped }: UpstreamErrorAnswer): boole
   return typeof type === 'string' && /^[a-z_]{1,64}$/.test(type) && typeof message === 'string'
 }
 
-/** A message may be an object (Mistral's 422): its JSON is more useful than `[object Object]`. */
+/** A message may be an object (Mistral's 422), so its JSON is shown. */
 function toText(said: unknown): string {
   return typeof said === 'string' ? said : JSON.stringify(said)
 }
@@ -152,5 +146,4 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The parts of an error that show its cause. */
 export type ErrorWords = Pick<UpstreamErrorAnswer, 'code' | 'message' | 'type'>

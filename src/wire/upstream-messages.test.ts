@@ -1,8 +1,3 @@
-/**
- * Conversations in every upstream's dialect: order, whose reasoning goes back, and what becomes of
- * images, files and sound.
- */
-
 import { describe, expect, test } from 'bun:test'
 import type { DialectId } from '../core/dialects.ts'
 import type {
@@ -50,7 +45,7 @@ const conversation = (...reasoning: AssistantPart[]): ChatMessage[] => [
   assistant(text('t3'), { type: 'refusal', text: 't4' }),
   user(text('u4')),
 ]
-/** The words that stand in a body, in their order there. */
+/** The words in a body, in their order. */
 const found = (body: JsonRecord, words: RegExp) =>
   [...JSON.stringify(body).matchAll(words)].map(([word]) => word)
 
@@ -112,7 +107,7 @@ describe.each(IDS)('%s', (id) => {
       expect(ignored).toEqual([])
     })
 
-  // There an empty answer is one.
+  // Chat Completions accepts an empty answer.
   if (id !== 'openai-chat')
     test('leaves out a turn without content', () => {
       const messages = [user(text('u1')), assistant(text('')), user(text('u2'))]
@@ -143,7 +138,7 @@ const linked = { fileData: { fileUri: URL.url, mimeType: 'image/png' } }
 const image = (url: string) => ({ type: 'image_url', image_url: { url } })
 const source = (mediaType: string) => ({ type: 'base64', media_type: mediaType, data: 'AA==' })
 
-/** For each of the parts, in their order; undefined: refused. */
+/** The expected parts in order; undefined: the dialect refuses the part. */
 const MEDIA: readonly (readonly [DialectId, string, readonly (object | undefined)[]])[] = [
   [
     ...(['openai-chat', 'content'] as const),

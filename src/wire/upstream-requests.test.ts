@@ -1,8 +1,3 @@
-/**
- * Each upstream's dialect for the same request: each setting has its name there, or is named as
- * having no place.
- */
-
 import { describe, expect, test } from 'bun:test'
 import type { DialectId } from '../core/dialects.ts'
 import type {
@@ -61,7 +56,7 @@ const FULL: Partial<ChatRequest> = {
 
 interface Encoded {
   readonly id: DialectId
-  /** The place of the messages. */
+  /** The member that contains the messages. */
   readonly messages: string
   readonly body: JsonRecord
   readonly ignored: readonly Feature[]
@@ -254,7 +249,7 @@ describe.each(TABLE)('$id', ({ id, messages, body, ignored }) => {
     expect(JSON.stringify(offered)).toContain('"name":"f"')
   })
 
-  // A tool that has to be called, and none that could be.
+  // The required tool does not exist.
   test.each([{ type: 'required' }, { type: 'tool', name: 'f' }] as const)(
     'never sends a required tool choice as an optional one: %j',
     (toolChoice) => {
@@ -268,7 +263,7 @@ describe.each(TABLE)('$id', ({ id, messages, body, ignored }) => {
 const pdf = { type: 'data' as const, mediaType: 'application/pdf', base64: 'AA==' }
 const png = { type: 'data' as const, mediaType: 'image/png', base64: 'AA==' }
 const seal = { seal: { type: 'encrypted' as const, value: 'e', origin: 'elsewhere' } }
-/** A feature that stands somewhere in the messages or tools, or does not. */
+/** A feature that a message or a tool may have. */
 interface Place {
   readonly feature: Feature
   readonly of: string
@@ -335,7 +330,7 @@ const PLACES: readonly Place[] = [
 ]
 
 describe.each(IDS)('%s names every loss:', (id) => {
-  // There a document is refused as a whole.
+  // Cohere refuses a document as a whole.
   const places = PLACES.filter(({ of }) => id !== 'cohere-chat' || of !== 'a file')
 
   test.each(places)('$feature of $of is sent or named', ({ feature, hint, write }) => {
@@ -372,9 +367,9 @@ describe('reasoning', () => {
   interface Asked {
     readonly id: DialectId
     readonly mode: ModelTraits['reasoning'] & string
-    /** The place of the request for it in the body. */
+    /** The member of the body that asks for reasoning. */
     readonly at: string
-    /** For each of the words, and for each of the budgets. */
+    /** The expected value for each word, and for each budget. */
     readonly byWord: readonly unknown[]
     readonly byBudget: readonly unknown[]
   }

@@ -1,6 +1,3 @@
-/**
- * Usage of every dialect in the same terms: what is included in what, and what is no count at all.
- */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { readMessagesCounts } from './anthropic-messages/answer.ts'

@@ -1,6 +1,7 @@
 /**
- * Reads an upstream's report of its usage and of how it served the call, and the steps that the
- * dialects' readers share. Counts only what the provider reported, and knows no price.
+ * Reads an upstream's report of usage and of the service tier, speed and region. Counts only what
+ * the
+ * provider reported.
  */
 import { type ServedAs, USUAL } from '../core/cost.ts'
 import { toTrueUsage, type Usage } from '../core/usage.ts'
@@ -11,8 +12,8 @@ import { isRecord } from './read-json.ts'
 export type UsageReader = (reported: Record<string, unknown>) => Usage
 
 /**
- * @returns null unless the provider sent an object with valid counts: a missing or implausible
- * report is not a report of zero. No call reads and writes nothing.
+ * Returns null for invalid counts: a missing or implausible report is not a report of zero, and no
+ * call reads and writes nothing.
  * @param tier for dialects that report the tier besides the usage
  */
 export function readUsage(read: UsageReader, reported: unknown, tier?: unknown): Usage | null {
@@ -31,13 +32,12 @@ export function served(...as: Parameters<typeof servedAs>): Pick<Usage, 'served'
   return told === undefined ? NOT_SERVED : { served: told }
 }
 
-/** The model that answered, by its name at the upstream. */
 export function modelOf(answer: { readonly model?: unknown } | undefined): string | undefined {
   const model = answer?.model
   return typeof model === 'string' && model !== '' ? model : undefined
 }
 
-/** A few providers add it to the counts of any dialect. */
+/** A few providers add the cost to the counts of any dialect. */
 export function withReportedCost(usage: Usage, report: Readonly<Record<string, unknown>>): Usage {
   const cost = readReportedCost(report)
   return cost === undefined ? usage : { ...usage, billing: { ...usage.billing, cost } }
@@ -73,13 +73,13 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
 }
 
-/** A reported count, 0 when missing, and NaN when it is not a whole number. */
+/** A missing count is 0; a count that is not a whole number is NaN. */
 export function countOf(value: unknown): number {
   if (value === undefined || value === null) return 0
   return isWholeNumber(value) ? value : Number.NaN
 }
 
-/** For a part of another count, or a separately priced one: 0 when it is not a count. */
+/** For a part of another count, or a separately priced count: an invalid part is 0. */
 export function partOf(value: unknown): number {
   return isWholeNumber(value) ? value : 0
 }
@@ -95,7 +95,7 @@ export const USUAL_TIERS: ReadonlySet<string> = new Set([
   'standard_only',
   'on_demand',
 ])
-/** These repeat the request and do not say which tier was used. */
+/** These words repeat the request, so they do not report the tier. */
 const NO_TIERS: ReadonlySet<string> = new Set([
   '',
   'auto',
@@ -111,7 +111,8 @@ export function readTier(word: unknown): string | undefined {
   const said = lowerCase(word)
   if (said === undefined || NO_TIERS.has(said)) return undefined
   if (USUAL_TIERS.has(said)) return USUAL.tier
-  // `ON_DEMAND_PRIORITY` (https://docs.cloud.google.com/vertex-ai/generative-ai/docs/priority-paygo).
+  // `ON_DEMAND_PRIORITY`
+  // (https://docs.cloud.google.com/vertex-ai/generative-ai/docs/priority-paygo).
   return toName(said.replace(/^on_demand_/, ''))
 }
 
@@ -149,7 +150,7 @@ function toName(said: string): string {
   return NAME.test(said) ? said : 'other'
 }
 
-/** Who wrote an item of an answer. `result`: the provider's own, of a program. */
+/** The author of an item of an answer. `result`: the provider's own, of a program. */
 type Authorship = 'program' | 'result' | 'model'
 
 /**
@@ -168,7 +169,6 @@ function authorOf(item: unknown): Authorship {
   return isResult ? 'result' : 'model'
 }
 
-/** True if a program wrote all of it. */
 function isProgramTurn(items: unknown): boolean {
   if (!Array.isArray(items)) return false
   const authors = items.map(authorOf)
@@ -212,7 +212,7 @@ export function reportsNothing(reported: unknown): boolean {
   )
 }
 
-/** The same for the blocks of a streamed message, which arrive one by one. */
+/** `isProgramTurn` for the blocks of a streamed message, which arrive one by one. */
 export class ProgramBlocks {
   #hasProgram = false
   #hasModel = false

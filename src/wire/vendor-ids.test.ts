@@ -1,7 +1,4 @@
-/**
- * The published SDKs' requests, held against the paths of ids of each dialect: a member that looks
- * like an id is listed, so that a new one of a vendor is noticed with the SDK's update.
- */
+/** Reads the SDKs' requests, so an update of an SDK fails here when a vendor adds an id. */
 import { describe, expect, test } from 'bun:test'
 import { listMembers } from '../../test/support/sdk-members.ts'
 import { MESSAGES_IDS } from './anthropic-messages/settings.ts'
@@ -28,7 +25,7 @@ const REQUESTS: readonly (readonly [file: string, typeName: string, ids: VendorI
   [`${MISTRAL}/embeddingrequest.d.ts`, 'EmbeddingRequest$Outbound', NONE],
 ]
 
-/** In snake case and in camel case; a word that only ends so is listed as free. */
+/** In snake case and in camel case. Other words with such an ending are listed as free. */
 const LOOKS_LIKE_ID = /(?:ids?|container|references?)$/i
 
 function listIdLike(file: string, typeName: string): readonly string[] {

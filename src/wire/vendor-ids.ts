@@ -1,6 +1,6 @@
 /**
  * Where a dialect's requests name objects in a provider's account: files, vector stores,
- * containers. Must not know who may name them.
+ * containers.
  */
 
 /**
@@ -8,11 +8,11 @@
  * `name` of each tool.
  */
 export interface IdPaths {
-  /** The provider looks up an object in its account by these. */
+  /** Paths of ids by which the provider looks up an object in its account. */
   readonly vendor: readonly (string | PathWithException)[]
-  /** These end like an id but open nothing: they name parts of the request, or past events. */
+  /** Paths that end like an id but name parts of the request, or past events. */
   readonly free: readonly string[]
-  /** Refused by another rule on every credential that accounts share. Undefined: none. */
+  /** Another rule refuses these paths on every credential that accounts share. */
   readonly refused?: readonly string[]
 }
 
@@ -37,7 +37,7 @@ export class VendorIds {
 
   /**
    * @param body a parsed request, nested no deeper than json-scan.ts allows
-   * @returns the location of the first id, such as `tools[0].container`; undefined: none
+   * @returns the location of the first id, such as `tools[0].container`; undefined: no id
    */
   find(body: unknown): string | undefined {
     return findId(body, this.#root)?.slice(1)
@@ -61,13 +61,13 @@ class Step {
   }
 }
 
-/** Many members are called `id`, so the name around it is searched for. */
+/** Many members are called `id`, so the search uses the name around `id`. */
 function rarestName(path: string): string {
   const [last = '', before = ''] = path.split('.').toReversed()
   return last === 'id' ? before : last
 }
 
-/** @returns the path from `value` to it */
+/** @returns the path from `value` to the id */
 function findId(value: unknown, step: Step): string | undefined {
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) {

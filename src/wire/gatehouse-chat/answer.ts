@@ -1,7 +1,4 @@
-/**
- * Encodes answers in the gateway's own chat format, complete, with the parts that streams share.
- * Must not know which upstream wrote them.
- */
+/** Encodes complete answers in the gateway's own chat format, with the parts that streams share. */
 import type { Cost } from '../../core/cost.ts'
 import { toUsd } from '../../core/money.ts'
 import type { Usage } from '../../core/usage.ts'
@@ -18,7 +15,6 @@ export interface WrittenCall {
   arguments: string
 }
 
-/** The parts of an answer in this format, complete or streamed. */
 interface WrittenAnswer {
   readonly content: string
   readonly reasoning: string
@@ -26,7 +22,7 @@ interface WrittenAnswer {
   readonly hasRefusal: boolean
   readonly finishReason: FinishReason
   readonly usage: Usage | null
-  /** The model that answered, by its name at the upstream; undefined: not reported. */
+  /** The answering model's name at the upstream; undefined: not reported. */
   readonly model: string | undefined
 }
 
@@ -34,7 +30,7 @@ export function encodeGatehouseAnswer(answer: ChatAnswer, facts: AnswerFacts): J
   const toolCalls: WrittenCall[] = []
   let content = ''
   let reasoning = ''
-  /** Carried in the id of the call that follows it. */
+  /** The id of the next call carries this reasoning. */
   let sealed: ReasoningPart[] = []
   for (const part of answer.content) {
     switch (part.type) {
@@ -53,7 +49,7 @@ export function encodeGatehouseAnswer(answer: ChatAnswer, facts: AnswerFacts): J
         toolCalls.push({ id, name: part.name, arguments: part.arguments })
         break
       }
-      // The format cannot contain it, so the image is reported as lost.
+      // The format cannot contain an image, so the image is reported as lost.
       case 'image':
     }
   }
@@ -65,10 +61,7 @@ export function encodeGatehouseAnswer(answer: ChatAnswer, facts: AnswerFacts): J
   )
 }
 
-/**
- * The members at the beginning of an answer, and of the event that opens it. The id is the call's
- * own, as in the log.
- */
+/** The id is the call's own, as in the log. */
 export function encodeHead(facts: AnswerFacts): JsonRecord {
   return {
     id: facts.callId,
@@ -95,7 +88,7 @@ export function encodeWhole(written: WrittenAnswer, facts: AnswerFacts): JsonRec
   }
 }
 
-/** Empty without a report or price, because a guess would be worse than nothing. */
+/** A missing price stays null, because a guess would be worse than nothing. */
 function encodeCost(cost: Cost | undefined): JsonRecord {
   const nanoUsd = cost?.nanoUsd ?? null
   return { usd: nanoUsd === null ? null : toUsd(nanoUsd), status: cost?.status ?? 'unknown' }

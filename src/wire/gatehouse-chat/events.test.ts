@@ -1,7 +1,3 @@
-/**
- * The answers of `/v3/chat`: whole and streamed ones agree, and returned calls bring their seals
- * along.
- */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { parseEvents } from '../../../test/support/server-sent-events.ts'

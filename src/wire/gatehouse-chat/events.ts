@@ -1,6 +1,5 @@
 /**
  * Encodes events as a `/v3/chat` stream: each delta's new text, and at the end the whole answer.
- * Must not know which upstream wrote them.
  */
 import type { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
@@ -20,7 +19,7 @@ export class GatehouseEventEncoder implements EventEncoder {
   #reasoning = ''
   /** Where the current reasoning part begins in the whole reasoning text. */
   #partStart = 0
-  /** Reasoning carried in the id of the next call. */
+  /** The id of the next call carries this reasoning. */
   #sealed: ReasoningPart[] = []
   readonly #calls = new Map<number, WrittenCall>()
   #hasRefusal = false

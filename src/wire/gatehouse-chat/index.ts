@@ -1,6 +1,6 @@
 /**
- * The gateway's own chat format (design §4, `/v3/chat`). No upstream uses it, so every answer is
- * translated. Strict: unknown members are refused by name. Must not know any target.
+ * The gateway's own chat format (`/v3/chat`). No upstream uses the format, so every answer is
+ * translated. Unknown members are refused by name.
  */
 
 import { invalidRequest } from '../../core/errors.ts'
@@ -56,7 +56,7 @@ export const gatehouseChat: Dialect = {
 
 const { metadata, ...settings } = OWN_SETTINGS
 
-/** In the order in which the refusal of an unknown member lists them. */
+/** The refusal of an unknown member lists the members in this order. */
 const FIELD_TYPES: FieldTypes = {
   gate_id: ['string'],
   gateId: ['string'],
@@ -88,13 +88,15 @@ function unknownMember(key: string) {
   return invalidRequest(`'${key}' is unknown. Known are ${known}.`, key, 'unknown_parameter')
 }
 
-/** Checked here, because a target would refuse it by a name that the caller did not write. */
+/**
+ * A target would refuse the limit by a name that the caller did not write, so it is checked here.
+ */
 function checkOutputCap(body: JsonObject): void {
   const name = 'max_output_tokens'
   const member = presentMember(body, name)
   if (member === undefined) return
   const cap = Number(body.value(member))
-  // Numbers out of range are refused by a later check, as for any member.
+  // A later check refuses numbers out of range, as for any member.
   if (!Number.isFinite(cap) || (Number.isInteger(cap) && cap >= 1)) return
   throw invalidRequest(`'${name}' must be a whole number of at least 1.`, name, 'invalid_value')
 }

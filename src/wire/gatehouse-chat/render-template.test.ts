@@ -1,4 +1,3 @@
-/** Variables in instructions: filled in exactly, missing ones named, and nothing else touched. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { renderTemplate } from './render-template.ts'

@@ -1,7 +1,4 @@
-/**
- * Fills in the variables of a caller's instructions. Pure: variables contain no code, and their
- * values are not expanded again.
- */
+/** Fills in the variables of a caller's instructions. Values are not expanded again. */
 import { GatewayError, invalidRequest } from '../../core/errors.ts'
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/
@@ -9,14 +6,15 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/
 /** `{{`, a name of at most 64 characters with some space around it, `}}`. */
 const LONGEST_NAME = 80
 
-/** More than anyone intends to fill in; each costs memory before the result is built. */
+/** Larger than any real template; each place costs memory before the result is built. */
 const MAX_PLACES = 10_000
 
 /**
- * Replaces each `{{name}}`; other text in braces is unchanged. Variables may be long and used
- * often, so the resulting length is computed first.
+ * Replaces each `{{name}}`. Variables may be long and used often, so the resulting length is
+ * computed
+ * first.
  * @param maxBytes limit of the result
- * @throws GatewayError `invalid_request` naming `vars.<name>` when it is not among `vars`;
+ * @throws GatewayError `invalid_request` naming `vars.<name>` when `vars` lacks the name;
  * `payload_too_large`
  */
 export function renderTemplate(
@@ -29,7 +27,7 @@ export function renderTemplate(
     Object.entries(vars).map(([name, value]) => [name, Buffer.byteLength(value)]),
   )
   let bytes = Buffer.byteLength(text)
-  // Names are ASCII letters: as many bytes as characters.
+  // Names are ASCII, so bytes and characters are the same number.
   for (const { start, end, name } of places) bytes += (sizes.get(name) ?? 0) - (end - start)
   if (bytes > maxBytes)
     throw new GatewayError(
@@ -51,7 +49,7 @@ interface Place {
   readonly start: number
   /** Exclusive. */
   readonly end: number
-  /** The name is among the variables. */
+  /** A key of the variables. */
   readonly name: string
 }
 

@@ -1,4 +1,3 @@
-/** The requests that `/v3/chat` accepts, in all spellings, and those that it refuses, by path. */
 import { describe, expect, test } from 'bun:test'
 import type { JsonRecord } from '../chat-request.ts'
 import { scanJsonObject } from '../json-splice.ts'

@@ -1,4 +1,4 @@
-/** Decodes a `/v3/chat` request to the gateway's own terms. Must not know any target. */
+/** Decodes a `/v3/chat` request to the gateway's own terms. */
 import { FUNCTION_MEMBERS } from '../../core/chat-words.ts'
 import type {
   AssistantPart,
@@ -211,7 +211,6 @@ function decodePart(part: At<JsonRecord>): TextPart | ImagePart | FilePart {
   }
 }
 
-/** Either an address, or bytes with their type. */
 function decodeSource(part: At<JsonRecord>): MediaSource {
   const url = member(part, 'url')
   const data = member(part, 'data')
@@ -231,8 +230,9 @@ function decodeSource(part: At<JsonRecord>): MediaSource {
 }
 
 /**
- * A call's id carries the sealed reasoning before it (seal-carrier.ts); the first call's id also
- * reasoning before the text.
+ * A call's id carries the sealed reasoning before the call (seal-carrier.ts). The first call's id
+ * also
+ * carries reasoning before the text.
  */
 function decodeAssistant(content: At, calls: At): AssistantPart[] {
   const texts =

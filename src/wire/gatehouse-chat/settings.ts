@@ -1,4 +1,3 @@
-/** The settings of a `/v3/chat` request. */
 import { number, own, record, type Settings, texts } from '../settings.ts'
 
 export const OWN_SETTINGS = {

@@ -17,7 +17,7 @@ import {
   type UsageReader,
 } from '../usage.ts'
 
-/** Decodes a complete answer. @throws UnreadableAnswerError */
+/** @throws UnreadableAnswerError */
 export function decodeGeminiAnswer(body: JsonRecord): ChatAnswer {
   const { parts, finishReason, unread } = readCandidate(body)
   if (finishReason === undefined) throw new UnreadableAnswerError('sent an answer without an end')
@@ -65,8 +65,9 @@ const FILTERED = new Set([
   'LANGUAGE',
 ])
 /**
- * @throws UnreadableAnswerError for every other reason (`MALFORMED_FUNCTION_CALL`, `OTHER` …),
- * because the text of such an answer would look complete
+ * @throws UnreadableAnswerError for other reasons (`MALFORMED_FUNCTION_CALL`, `OTHER` …), because
+ * the
+ * text of such an answer would look complete
  */
 export function toFinishReason(reason: string, hasCalls: boolean): FinishReason {
   if (FILTERED.has(reason) || reason.startsWith('IMAGE_')) return 'content_filter'
@@ -85,7 +86,7 @@ interface Candidate {
 
 const BESIDE_PARTS = ['citationMetadata', 'groundingMetadata', 'urlContextMetadata']
 
-/** The first candidate; a refused prompt has none, and a reason. */
+/** Reads the first candidate. A refused prompt has a reason and no candidate. */
 export function readCandidate(body: JsonRecord): Candidate {
   const [first] = Array.isArray(body.candidates) ? body.candidates : []
   const candidate = recordOf(first)
@@ -99,7 +100,7 @@ export function readCandidate(body: JsonRecord): Candidate {
   }
 }
 
-/** The image in a part; undefined when there is none, or it belongs to a thought. */
+/** Undefined for a part without an image, and for an image in a thought. */
 export function imageOf({ inlineData, thought }: JsonRecord): MediaSource | undefined {
   if (!isRecord(inlineData) || thought === true) return undefined
   const mediaType = textOf(inlineData.mimeType) ?? ''
@@ -111,7 +112,7 @@ export function imageOf({ inlineData, thought }: JsonRecord): MediaSource | unde
 const READ = new Set(['text', 'thought', 'thoughtSignature', 'functionCall'])
 const READ_WITH_IMAGE = new Set([...READ, 'inlineData'])
 
-/** Names of the unread members of a part: executed code, sound, images of thoughts. */
+/** The unread members include executed code, sound, and images of thoughts. */
 export function unreadOf(part: JsonRecord): string[] {
   return unreadIn(part, imageOf(part) === undefined ? READ : READ_WITH_IMAGE, 'parts[]')
 }
@@ -123,7 +124,7 @@ export function sealOf(part: JsonRecord): Seal | undefined {
     : undefined
 }
 
-/** Several calls may have the same name and no id, so each gets one. */
+/** Several calls may have the same name and no id, so a missing id is replaced. */
 export function callIdOf(call: JsonRecord): string {
   return typeof call.id === 'string' && call.id !== ''
     ? call.id
@@ -134,7 +135,7 @@ export function usageOf(body: JsonRecord): Usage | null {
   return readUsage(readGeminiCounts, body.usageMetadata)
 }
 
-/** `candidatesTokenCount` excludes thoughts; counts in a stream are cumulative (wire.md §3.3). */
+/** `candidatesTokenCount` excludes thoughts; counts in a stream are cumulative. */
 export const readGeminiCounts: UsageReader = (reported) => ({
   inputTokens: countOf(reported.promptTokenCount) + countOf(reported.toolUsePromptTokenCount),
   outputTokens: countOf(reported.candidatesTokenCount) + countOf(reported.thoughtsTokenCount),

@@ -1,7 +1,4 @@
-/**
- * Decodes Gemini's stream to the gateway's events: every piece is a complete answer object. Must
- * not know callers.
- */
+/** Decodes Gemini's stream to the gateway's events: every piece is a complete answer object. */
 
 import type { Usage } from '../../core/usage.ts'
 import type { ChatEvent } from '../chat-answer.ts'
@@ -34,7 +31,7 @@ export class GeminiStreamDecoder extends SseDecoder {
     return this.#usage
   }
 
-  /** There is no closing event: the end of the stream is the end, once a reason was sent. */
+  /** Gemini sends no closing event, so a reason and the end of the stream complete the answer. */
   override end(): readonly ChatEvent[] {
     const events = [...super.end()]
     if (this.#finishReason === undefined || this.state === 'failed') return events

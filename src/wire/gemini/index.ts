@@ -1,6 +1,4 @@
-/**
- * Gemini's generateContent, as used with upstreams. Pitfalls, with their causes, are in README.md.
- */
+/** Gemini's generateContent, for upstreams. Pitfalls, with their causes, are in README.md. */
 import type { UpstreamCodec } from '../codec.ts'
 import { decodeGeminiAnswer } from './answer.ts'
 import { GeminiStreamDecoder } from './events.ts'

@@ -1,6 +1,7 @@
 /**
- * Our requests as Gemini's generateContent, our messages as its contents: roles user and model,
- * results by the name of their tool. The format's traps, with their causes, are in README.md.
+ * Encodes requests as Gemini's generateContent, with roles user and model and results by the name
+ * of
+ * their tool. Pitfalls, with their causes, are in README.md.
  */
 import { invalidRequest } from '../../core/errors.ts'
 import {
@@ -102,7 +103,7 @@ function encodeThinking(
   return undefined
 }
 
-/** A model that always thinks is asked for its minimum, and that is reported. */
+/** A model that always thinks gets its minimum budget, and the ignored setting is reported. */
 function encodeLeast(traits: ModelTraits, ignored: Set<Feature>): JsonRecord | undefined {
   if (traits.alwaysReasons === true) ignored.add('reasoning')
   if (traits.reasoning === 'level') return { thinkingLevel: lowestLevel(traits) }
@@ -143,7 +144,7 @@ interface Content {
 }
 
 /**
- * Replaces a signature in a history of another model: Gemini 3 refuses function calls without one
+ * Gemini 3 refuses function calls without a signature, so a foreign history gets this value
  * (https://ai.google.dev/gemini-api/docs/thought-signatures).
  */
 const NO_SIGNATURE = 'skip_thought_signature_validator'
@@ -249,7 +250,7 @@ function encodeAssistantParts(parts: readonly AssistantPart[], rules: ContentRul
   return encoded
 }
 
-/** The signature if this target made it. */
+/** Undefined for the signature of another target. */
 function readSignature(
   seal: Seal | undefined,
   { target, ignored }: ContentRules,
@@ -262,8 +263,8 @@ function readSignature(
 }
 
 /**
- * Gemini 3 accepts media within a result; for earlier models, and for addresses, they follow beside
- * it (https://ai.google.dev/gemini-api/docs/function-calling#multimodal).
+ * Gemini 3 accepts media within a result. For earlier models, and for addresses, media follow the
+ * result (https://ai.google.dev/gemini-api/docs/function-calling#multimodal).
  */
 function encodeResult(
   result: ToolResult,
@@ -290,7 +291,7 @@ function encodeResult(
   ]
 }
 
-/** A result must be an object; other values are wrapped. */
+/** Gemini requires an object as a result, so other values are wrapped. */
 function toObject(text: string): JsonRecord {
   return parseRecord(text) ?? { result: text }
 }

@@ -6,7 +6,7 @@ export const GEMINI_SETTINGS = {
   temperature: number('generationConfig.temperature'),
   topP: number('generationConfig.topP'),
   topK: number('generationConfig.topK'),
-  // More are refused.
+  // Gemini refuses more stop texts.
   stop: texts('generationConfig.stopSequences', { most: 5 }),
   seed: number('generationConfig.seed'),
   presencePenalty: number('generationConfig.presencePenalty'),

@@ -1,7 +1,3 @@
-/**
- * Gemini as an upstream: requests keep their meaning, streams survive every cut, nothing is lost in
- * silence.
- */
 import { describe, expect, test } from 'bun:test'
 import type { ChatEvent } from '../chat-answer.ts'
 import type { AssistantPart, ChatMessage, ChatRequest } from '../chat-request.ts'
@@ -201,7 +197,7 @@ const STREAM = [
 function decode(pieces: readonly Uint8Array[]) {
   const decoder = geminiUpstreamCodec.createEventDecoder()
   const events = [...pieces.flatMap((bytes) => decoder.push(bytes)), ...decoder.end()]
-  // An id that is made up differs each time.
+  // A generated id differs each time.
   const shown = events.map((event) =>
     event.type === 'tool-call-start' && event.id !== 'given'
       ? { ...event, id: event.id.slice(0, 5) }

@@ -1,6 +1,7 @@
 /**
- * Mistral's chat completion, and what its fill-in-the-middle shares with it: a whitelist of members
- * going up (wire.md §3.5), chat-shaped answers coming down. Its traps are in README.md.
+ * Mistral's chat completion, and what fill-in-the-middle shares with it: a whitelist of request
+ * members
+ * and chat-shaped answers. Pitfalls are in README.md.
  */
 import type { GateDefaults } from '../../core/gate.ts'
 import type { UpstreamCodec } from '../codec.ts'
@@ -21,12 +22,8 @@ import { encodeMistralRequest, TAKEN, UNSIGNED } from './request.ts'
 import { editMistralChatDefaults, MISTRAL_SETTINGS } from './settings.ts'
 
 export function mistralShaped(options: {
-  /**
-   * Names of the fields that are sent upstream; every other one is omitted and reported to the
-   * caller.
-   */
+  /** Other fields of a request are omitted and reported to the caller. */
   readonly forwarded: ReadonlySet<string>
-  /** Writes a gate's defaults. */
   readonly editDefaults: (
     body: JsonObject,
     defaults: GateDefaults,
@@ -55,7 +52,7 @@ export function mistralShaped(options: {
       if (written !== undefined) edits.unshift(...written.edits)
       for (const member of body.members) {
         const isLeftOut = member.key !== 'gate_id' && !forwarded.has(member.key)
-        // Null is not a flag, and is refused.
+        // Mistral refuses null as a flag.
         const isNoFlag = member.key === 'stream' && body.type(member) === 'null'
         if (isLeftOut || isNoFlag) edits.push({ type: 'remove', member })
       }
@@ -108,7 +105,7 @@ export const mistralChatUpstreamCodec: UpstreamCodec = {
   createEventDecoder: () => new UpstreamChatDecoder(SEALS),
 }
 
-/** Most thinking is unsigned, but the model still needs it back. */
+/** Most thinking is unsigned, but the model still needs its thinking back. */
 const SEALS: ReasoningSeals = {
   sealThinking: (signature = UNSIGNED) => ({ type: 'signature', value: signature }),
 }

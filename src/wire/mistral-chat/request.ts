@@ -1,7 +1,7 @@
 /**
- * Our requests and messages as Mistral's chat: a whitelist, since one unknown member is refused
- * (wire.md §3.5); an order of roles, lists of content that hold thinking, short ids. It must not
- * know callers.
+ * Encodes requests as Mistral's chat. One unknown member is refused, so only a whitelist is sent.
+ * The
+ * order of roles is fixed, and ids are short.
  */
 import { createHash } from 'node:crypto'
 import {
@@ -35,7 +35,7 @@ import { isRecord, present, textOf } from '../read-json.ts'
 import { encodeSettings } from '../settings.ts'
 import { EFFORTS, MISTRAL_SETTINGS } from './settings.ts'
 
-/** @throws GatewayError `invalid_request` when a tool is required and there is none */
+/** @throws GatewayError `invalid_request` when a tool is required but the request has no tools */
 export function encodeMistralRequest(request: ChatRequest, target: EncodeTarget): EncodedRequest {
   const ignored = new Set<Feature>()
   const settings = encodeSettings(request, MISTRAL_SETTINGS, { ignored })
@@ -64,7 +64,7 @@ export function encodeMistralRequest(request: ChatRequest, target: EncodeTarget)
   }
 }
 
-/** Members of OpenAI's that the format supports too. */
+/** Members of OpenAI's format that Mistral supports too. */
 export const TAKEN = ['n', 'prediction'] as const
 
 /** OpenAI's content may be a list of texts, Mistral's is a single text. */
@@ -78,7 +78,7 @@ function encodePrediction({ family, extra }: ChatRequest): JsonRecord {
   return { prediction: { ...prediction, ...present({ content: text }) } as JsonRecord }
 }
 
-/** Only whole numbers from zero are accepted. */
+/** Mistral accepts only whole numbers from zero. */
 function encodeSeed({ seed }: ChatRequest, ignored: Set<Feature>): number | undefined {
   if (seed === undefined || (Number.isSafeInteger(seed) && seed >= 0)) return seed
   ignored.add('seed')
@@ -131,7 +131,7 @@ function encodeEffort(
   return undefined
 }
 
-/** Only an effort word turns it on. */
+/** Only an effort word turns thinking on. */
 function wordFor(thinking: ReasoningOptions['thinking']): string | undefined {
   return thinking === 'on' ? 'medium' : undefined
 }
@@ -157,7 +157,7 @@ interface MessageRules {
 const BRIDGE: JsonRecord = { role: 'assistant', content: ' ' }
 
 function encodeMessages(messages: readonly ChatMessage[], rules: MessageRules): JsonRecord[] {
-  // Instructions are refused after an answer or a result.
+  // Mistral refuses instructions after an answer or a result, so they move to the front.
   const system = messages.flatMap((message) => (message.role === 'system' ? message.content : []))
   const encoded = system.length === 0 ? [] : [encodeInstructions(system, rules.ignored)]
   for (const message of messages) {
@@ -179,7 +179,7 @@ function encodeMessages(messages: readonly ChatMessage[], rules: MessageRules): 
   return markPrefix(encoded)
 }
 
-/** An answer may only be last when it is to be continued. */
+/** Mistral accepts an answer as the last message only with this mark. */
 function markPrefix(encoded: readonly JsonRecord[]): JsonRecord[] {
   const last = encoded.at(-1)
   if (last === undefined || last.role !== 'assistant' || last.tool_calls !== undefined)
@@ -276,7 +276,6 @@ function encodeThinking(
   return [{ type: 'thinking', thinking, ...present({ signature }) }]
 }
 
-/** Results may contain the same parts as a user's message. */
 function encodeResult(result: ToolResult, rules: MessageRules): JsonRecord {
   if (result.isError === true) rules.ignored.add('toolResult.isError')
   noteCaches([result], rules.ignored)
@@ -284,12 +283,12 @@ function encodeResult(result: ToolResult, rules: MessageRules): JsonRecord {
   return { role: 'tool', tool_call_id: toShortToolId(result.callId), content }
 }
 
-// Tool-call ids of exactly nine letters and digits, the only ones that some models accept. Pure.
+// Some models accept only tool-call ids of exactly nine letters and digits.
 
 const SHORT = /^[a-zA-Z0-9]{9}$/
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
-/** Deterministic, so that a result still matches its call; a fitting id is unchanged. */
+/** Deterministic, so a result still matches its call; a fitting id is unchanged. */
 export function toShortToolId(id: string): string {
   if (SHORT.test(id)) return id
   let short = ''

@@ -8,7 +8,6 @@ import { DefaultsEditor } from '../gate-defaults.ts'
 import type { JsonObject } from '../json-splice.ts'
 import { number, own, record, type Settings, text, texts } from '../settings.ts'
 
-/** A higher one is refused. */
 const TEMPERATURE = number('temperature', { most: 1.5 })
 
 export const MISTRAL_SETTINGS = {
@@ -28,7 +27,6 @@ export const MISTRAL_SETTINGS = {
   promptCacheKey: text('prompt_cache_key'),
 } satisfies Settings
 
-/** The effort words of the format. */
 export const EFFORTS: Readonly<Record<string, string>> = {
   none: 'none',
   minimal: 'minimal',
@@ -56,7 +54,7 @@ export function editMistralChatDefaults(
 export function editMistralFimDefaults(body: JsonObject, defaults: GateDefaults): DefaultsEditor {
   const editor = editMistralSampling(body, defaults)
   if (defaults.instructions !== undefined) editor.ignored.push('instructions')
-  // The caller's own is not forwarded either, and is reported already.
+  // The caller's own effort is not forwarded either, and is reported already.
   if (defaults.reasoningEffort !== undefined && !editor.has('reasoning_effort'))
     editor.ignored.push('reasoning_effort')
   return editor

@@ -1,7 +1,3 @@
-/**
- * Mistral as an upstream of other dialects: nothing unknown is sent, thinking comes back, streams
- * survive every cut.
- */
 import { describe, expect, test } from 'bun:test'
 import type { ChatEvent } from '../chat-answer.ts'
 import type {

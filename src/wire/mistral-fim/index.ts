@@ -1,6 +1,7 @@
 /**
  * Mistral's fill-in-the-middle completion as the gateway serves and relays it. Mistral refuses
- * unknown fields, so a whitelist is sent upstream (wire.md §1.1).
+ * unknown
+ * fields, so only a whitelist is sent.
  */
 import { invalidRequest } from '../../core/errors.ts'
 import type { AcceptedRequest, RelayedDialect } from '../dialect.ts'
@@ -10,10 +11,7 @@ import { editMistralFimDefaults, FIM_SETTINGS } from '../mistral-chat/settings.t
 import { checkFieldTypes, type FieldTypes } from '../request-fields.ts'
 import { membersOf, typesOf } from '../settings.ts'
 
-/**
- * The forwarded fields of Mistral's contract. `min_tokens` is in the contract but not forwarded
- * (interface-spec).
- */
+/** The forwarded fields of Mistral's contract, which also has `min_tokens`. */
 const FORWARDED = new Set([...['model', 'prompt', 'suffix', 'stream'], ...membersOf(FIM_SETTINGS)])
 
 const CHECKED = ['maxOutputTokens', 'seed', 'temperature', 'topP', 'stop', 'metadata'] as const
@@ -38,7 +36,7 @@ export const mistralFim: RelayedDialect = {
 function accept(body: JsonObject): AcceptedRequest {
   checkFieldTypes(body, FIELD_TYPES)
   const prompt = body.get('prompt')
-  // An empty prompt is valid (completing at the top of a file); a missing or null one is not.
+  // An empty prompt is valid (completing at the top of a file); a missing or null prompt is not.
   if (prompt === undefined || body.type(prompt) === 'null') {
     throw invalidRequest(
       "'prompt' is required: the code before the cursor.",

@@ -1,7 +1,4 @@
-/**
- * Encodes answers as Chat Completions, complete, with the parts that streams share. Must not know
- * which upstream wrote them.
- */
+/** Encodes complete answers as Chat Completions, with the parts that streams share. */
 import type { Usage } from '../../core/usage.ts'
 import type { AnswerHead, AnswerPart, ChatAnswer, ChatChoice } from '../chat-answer.ts'
 import {
@@ -64,8 +61,8 @@ function locateReasoning(content: readonly AnswerPart[]): ReasoningPart[] {
 }
 
 /**
- * In the form that routers of this format use. The index lets stream accumulators, which join lists
- * by it, keep several.
+ * In the form that routers of this format use. Stream accumulators join lists by `index`, so each
+ * image needs its own.
  */
 export function encodeAnswerImage(source: MediaSource, index: number): JsonRecord {
   return { index, type: 'image_url', image_url: { url: toUrl(source) } }
@@ -73,7 +70,6 @@ export function encodeAnswerImage(source: MediaSource, index: number): JsonRecor
 
 export type HeadFacts = Pick<AnswerFacts, 'callId' | 'startedAtMs' | 'target'>
 
-/** The members at the beginning of an answer and of each of its chunks. */
 export function encodeHead(
   object: 'chat.completion' | 'chat.completion.chunk',
   answer: AnswerHead,
@@ -87,7 +83,7 @@ export function encodeHead(
   }
 }
 
-/** Inclusive counts, as OpenAI reports them (wire.md §3.1). */
+/** Inclusive counts, as OpenAI reports them. */
 export function encodeUsage(usage: Usage): JsonRecord {
   return {
     prompt_tokens: usage.inputTokens,
@@ -117,10 +113,7 @@ export function encodeReasoningDetails(
   })
 }
 
-/**
- * The turn's sealed reasoning is carried in the first call's id, for clients that keep nothing
- * else.
- */
+/** The first call's id carries the turn's sealed reasoning, for clients that keep only the id. */
 function encodeToolCalls(
   calls: readonly ToolCallPart[],
   reasoning: readonly ReasoningPart[],

@@ -1,7 +1,3 @@
-/**
- * Chat Completions as our clients speak it: what they ask is understood, what they read is what
- * their SDK expects.
- */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { parseEvents } from '../../../test/support/server-sent-events.ts'

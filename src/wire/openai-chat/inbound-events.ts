@@ -1,7 +1,4 @@
-/**
- * Encodes events as a stream of Chat Completions chunks, in OpenAI's order. Must not know which
- * upstream wrote them.
- */
+/** Encodes events as a stream of Chat Completions chunks, in OpenAI's order. */
 import type { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { ChatEvent } from '../chat-answer.ts'
@@ -31,7 +28,9 @@ export class ChatEventEncoder implements EventEncoder {
   #sealed: ReasoningPart[] = []
   #hasSentDetails = false
   #isFirstCall = true
-  /** Calls without any arguments so far: they take none, and clients parse `{}`. */
+  /**
+   * Calls without any arguments so far. Clients parse the arguments, so such a call ends with `{}`.
+   */
   readonly #withoutArguments = new Set<number>()
 
   readonly #index: number
@@ -119,10 +118,7 @@ export class ChatEventEncoder implements EventEncoder {
     }
   }
 
-  /**
-   * The last chunks, after the upstream's answer is complete: usage often follows the end of the
-   * text.
-   */
+  /** Usage often follows the end of the text, so the last chunks wait for the upstream's end. */
   end(): string {
     const usage =
       this.#showsUsage && this.#usage !== undefined
@@ -157,7 +153,7 @@ export class ChatEventEncoder implements EventEncoder {
     return `data: ${this.#start()},"choices":[${choice}]${this.#showsUsage ? ',"usage":null' : ''}}\n\n`
   }
 
-  /** Starts the answer even if the upstream never sent `start`, so that chunks have an id. */
+  /** Starts the answer even if the upstream never sent `start`, so chunks have an id. */
   #start(): string {
     if (this.#head === '')
       this.#head = JSON.stringify(encodeHead('chat.completion.chunk', {}, this.#facts)).slice(0, -1)

@@ -1,7 +1,4 @@
-/**
- * Decodes the messages of a Chat Completions request to the gateway's own terms. Must not know any
- * target.
- */
+/** Decodes the messages of a Chat Completions request to the gateway's own terms. */
 
 import type {
   AssistantPart,
@@ -160,7 +157,7 @@ function decodeToolParts(content: At, ignored: NameList): (TextPart | ImagePart 
     ignored.addKind(`${content.path}[${index}]`, 'input_audio')
     return false
   })
-  // A result whose parts are all lost would tell the model that its tool found nothing.
+  // A result whose parts are all lost would read as an empty result, so it is refused.
   if (parts.length > 0 && kept.length === 0)
     throw invalidAt(content, 'holds sound alone, which no target of this gate takes as a result.')
   return kept
@@ -186,7 +183,7 @@ function decodeAssistantParts(message: At<JsonRecord>, ignored: NameList): Assis
   const refusal = optionalText(member(message, 'refusal'))
   if (refusal !== undefined) texts.push({ type: 'refusal', text: refusal })
   const reasoning = returned.length > 0 ? returned : carried
-  // Readable reasoning repeats the sealed one, so it counts only when nothing sealed came with it.
+  // Readable reasoning repeats sealed reasoning, so it counts only without sealed reasoning.
   if (reasoning.length === 0 && calls.every(({ call }) => call.seal === undefined))
     for (const name of ['reasoning_content', 'reasoning'] as const) {
       const { value, path } = member(message, name)
@@ -196,8 +193,8 @@ function decodeAssistantParts(message: At<JsonRecord>, ignored: NameList): Assis
 }
 
 /**
- * Reads `reasoning_details` that the gateway sent earlier; entries made by others are not its
- * seals.
+ * Reads `reasoning_details` that the gateway sent earlier. Other entries contain no seals of the
+ * gateway.
  */
 function decodeReasoningDetails({ value, path }: At, ignored: NameList): ReasoningPart[] {
   if (!Array.isArray(value)) return []
@@ -244,8 +241,8 @@ function decodeToolCalls(calls: At, ignored: NameList): DecodedCall[] {
 }
 
 /**
- * The member in which Gemini's OpenAI-compatible endpoint puts its signature, for histories that
- * began there.
+ * Gemini's OpenAI-compatible endpoint puts its signature into this member, so histories may contain
+ * it.
  */
 function readCompatSignature(call: JsonRecord) {
   const { extra_content: extra } = call

@@ -1,6 +1,6 @@
 /**
  * OpenAI Chat Completions as the gateway serves, relays and translates it. Pitfalls are in
- * README.md. Must not know which providers use it.
+ * README.md.
  */
 
 import { invalidRequest } from '../../core/errors.ts'
@@ -119,7 +119,7 @@ function rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest {
   }
 }
 
-/** A stream must be counted even when its client did not ask for usage (design §4, Chat). */
+/** Usage must be counted even when the client did not ask for usage. */
 function askForUsage(body: JsonObject): JsonEdit | undefined {
   const member = body.get('stream_options')
   if (member === undefined)
@@ -127,7 +127,7 @@ function askForUsage(body: JsonObject): JsonEdit | undefined {
   if (body.type(member) === 'null')
     return { type: 'replace', member, json: '{"include_usage":true}' }
   const options = scanStreamOptions(body.raw(member))
-  // A case-insensitive server would use that one and not report usage.
+  // A case-insensitive server would use the other spelling and not report usage.
   refuseFieldInOtherLetters(options, 'include_usage')
   const include = options.get('include_usage')
   if (include !== undefined && options.value(include) === true) return undefined
@@ -150,10 +150,7 @@ function scanStreamOptions(bytes: Uint8Array): JsonObject {
   }
 }
 
-/**
- * True if a complete answer is a chat completion, also in dialects with the same form: some routers
- * send an error beside an empty list.
- */
+/** Some routers send an error beside an empty list of choices. */
 export function isChatAnswer({ choices, error }: Readonly<Record<string, unknown>>): boolean {
   return Array.isArray(choices) && (choices.length > 0 || !isReportedError(error))
 }

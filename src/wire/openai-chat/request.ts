@@ -28,10 +28,7 @@ import { decodeMessages } from './inbound-messages.ts'
 import { CHAT_SETTINGS, CHAT_SHAPES } from './settings.ts'
 import { encodeUpstreamMessages } from './upstream-messages.ts'
 
-/**
- * The members read below, and those that only route; all others are unknown here and kept in
- * `extra`.
- */
+/** Members that this decoder or the routing reads. All other members are kept in `extra`. */
 const READ = new Set(['gate_id', 'model', 'messages', 'stream', ...membersOf(CHAT_SETTINGS)])
 
 /** @throws GatewayError `invalid_request` naming the path of the error */

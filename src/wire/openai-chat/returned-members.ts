@@ -1,16 +1,16 @@
 /**
- * Members of an upstream's chat answer that it needs back in the next request: carried in a seal as
- * JSON, and written into the member that they came in. Knows no provider.
+ * Members of an upstream's chat answer that the upstream needs back in the next request. A seal
+ * carries them as JSON, and they return to the member that they came from.
  */
 import type { JsonRecord, JsonValue, Seal } from '../chat-request.ts'
 import { isRecord, parseRecord, present, recordsOf } from '../read-json.ts'
 
-/** Providers' names for visible reasoning (wire.md §3.1). */
+/** Providers' names for visible reasoning. */
 export const REASONING_MEMBERS = ['reasoning_content', 'reasoning'] as const
 export type ReasoningMember = (typeof REASONING_MEMBERS)[number]
 
 export interface ReturnedReasoning {
-  /** The member of its text, if it has text. */
+  /** The member of the reasoning's text, if any. */
   readonly member: ReasoningMember | undefined
   /** Entries of `reasoning_details`: https://openrouter.ai/docs/use-cases/reasoning-tokens */
   readonly details: readonly JsonRecord[]
@@ -29,7 +29,7 @@ export function sealReasoning(returned: ReturnedReasoning): Seal | undefined {
   return { type: 'signature', value: JSON.stringify(carried) }
 }
 
-/** @returns undefined for a foreign seal, or one that a client changed */
+/** @returns undefined for a foreign seal, or a seal that a client changed */
 export function openReasoning({ value }: Seal): ReturnedReasoning | undefined {
   const plain = REASONING_MEMBERS.find((name) => name === value)
   if (plain !== undefined) return { member: plain, details: [] }
@@ -53,12 +53,11 @@ export function sealCall(call: JsonRecord): Seal | undefined {
     : { type: 'signature', value: JSON.stringify({ extra_content: extra }) }
 }
 
-/** From a message or a call. */
 export function extraOf({ extra_content: extra }: JsonRecord): JsonRecord | undefined {
   return isRecord(extra) ? extra : undefined
 }
 
-/** For pieces: later members replace earlier ones. */
+/** For pieces of a stream: later members replace earlier members. */
 export function joinExtra(earlier: JsonRecord | undefined, later: JsonRecord): JsonRecord
 export function joinExtra(
   earlier: JsonRecord | undefined,
@@ -89,7 +88,7 @@ export function detailsOf(message: JsonRecord): readonly JsonRecord[] {
 
 const TEXTS = ['text', 'summary'] as const
 
-/** Adds an entry of a stream: pieces of one text have the same type and index. */
+/** Joins the pieces of a stream: pieces of one text have the same type and index. */
 export function addDetail(details: JsonRecord[], piece: JsonRecord): void {
   const last = details.at(-1)
   const isPiece = TEXTS.some((name) => typeof piece[name] === 'string')

@@ -1,4 +1,6 @@
-/** The settings of a Chat Completions request, and how a gate's defaults are written into it. */
+/**
+ * The settings of a Chat Completions request, and how a gate's defaults are written into a request.
+ */
 
 import { FUNCTION_MEMBERS } from '../../core/chat-words.ts'
 import type { GateDefaults } from '../../core/gate.ts'
@@ -17,7 +19,7 @@ const USER_PARTS = listOf(
     text: TEXT,
     image_url: object(['type'], { image_url: object(['url', 'detail']), ...CACHED }),
     input_audio: object(['type'], { input_audio: object(['data', 'format']) }),
-    // `file_id` is reported by the decoder.
+    // The decoder reports `file_id`.
     file: object(['type'], { file: object(['file_data', 'filename', 'file_id']), ...CACHED }),
   }),
 )
@@ -25,7 +27,7 @@ const USER_PARTS = listOf(
 const INSTRUCTIONS = object(['role'], { content: listOf(TEXT) })
 
 const CALL = object(
-  // The index belongs to a stream's pieces, and some clients keep it when they join them.
+  // The index belongs to a stream's pieces, and some clients keep it when they join the pieces.
   ['type', 'id', 'index'],
   {
     function: object(['name', 'arguments']),
@@ -34,12 +36,12 @@ const CALL = object(
 )
 
 const ASSISTANT = object(
-  // Reasoning that no target can read is reported by the decoder.
+  // The decoder reports reasoning that no target can read.
   ['role', 'name', 'refusal', 'reasoning', 'reasoning_content', 'reasoning_details'],
   {
     content: listOf(choice('type', { text: TEXT, refusal: object(['type', 'refusal']) })),
     tool_calls: listOf(
-      // Without a type it is a function. Others are reported by the decoder.
+      // A call without a type is a function call. The decoder reports other types.
       choice('type', { function: CALL }, CALL),
     ),
   },
@@ -49,7 +51,7 @@ export const CHAT_SETTINGS = {
   maxOutputTokens: number('max_completion_tokens max_tokens'),
   temperature: number('temperature'),
   topP: number('top_p'),
-  // Not OpenAI's, but widely supported.
+  // `top_k` is not OpenAI's, but widely supported.
   topK: number('top_k'),
   stop: texts('stop'),
   seed: number('seed'),
@@ -118,7 +120,7 @@ export function editChatDefaults(
   editor.write(CHAT_SETTINGS.temperature, temperature, isRefused)
   editor.write(CHAT_SETTINGS.topP, topP, isRefused)
   if (maxOutputTokens !== undefined) {
-    // The caller's own name for it, except when only the newer one works.
+    // Uses the caller's own name for the limit, unless the model accepts only the newer name.
     const spoken = LIMITS.find((name) => editor.has(name)) ?? 'max_tokens'
     const name = traits.maxCompletionTokens === true ? 'max_completion_tokens' : spoken
     editor.set(name, maxOutputTokens)
@@ -156,7 +158,7 @@ export const CHAT_IDS = new VendorIds({
   free: [
     'messages.tool_call_id',
     'messages.tool_calls.id',
-    // Numbers of sources that are in the request itself.
+    // Numbers of sources in the request itself.
     'messages.content.reference_ids',
     'messages.content.thinking.reference_ids',
   ],

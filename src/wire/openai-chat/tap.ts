@@ -1,6 +1,5 @@
 /**
  * Observes a stream of chat completion chunks: end and usage. Serves every dialect with this form.
- * Must not change anything except usage that the client did not ask for.
  */
 
 import type { GatewayError } from '../../core/errors.ts'
@@ -22,7 +21,7 @@ const NOTHING = new Uint8Array(0)
 const REASON = /"finish_reason": ?"/
 
 interface ChatTapOptions {
-  /** The gateway added the request for usage, so it is hidden from the client. */
+  /** The gateway added the request for usage, so usage is hidden from the client. */
   readonly hidesUsage: boolean
   /** The form of an error in this dialect's streams. */
   readonly envelope: Envelope
@@ -34,7 +33,7 @@ export class ChatTap extends SseRelay implements StreamTap {
   #sawChunk = false
   readonly #ended = new ChatEnd()
   #lastWithReason: SseText | undefined
-  /** Every chunk names the model, but some providers' first ones do not. */
+  /** Every chunk names the model, except some providers' first chunks. */
   #lastChunk: SseText | undefined
 
   constructor(options: ChatTapOptions) {
@@ -56,10 +55,9 @@ export class ChatTap extends SseRelay implements StreamTap {
       if (this.verdict === 'open') this.verdict = 'complete'
       return { text, isTerminal: true }
     }
-    // Read only if the stream ends without its last event: reading every one would cost more than
-    // relaying it.
+    // Reading every chunk would cost more than relaying it, so the chunk is read only if the stream
+    // ends without its last event.
     if (text.includes('finish_reason')) this.#lastWithReason = frame
-    // Checked only after an answer has ended.
     if (
       (this.#ended.hasEnded || REASON.test(text)) &&
       this.#ended.isPassedBy(parseRecord(frame.data) ?? {})
@@ -73,7 +71,7 @@ export class ChatTap extends SseRelay implements StreamTap {
     return { text: shown, isTerminal: false }
   }
 
-  /** Some providers close without `[DONE]`; a finish reason shows that nothing is missing. */
+  /** Some providers close without `[DONE]`, so a finish reason also completes the answer. */
   isWholeAtEnd(): boolean {
     const last = this.#lastWithReason
     return (
@@ -91,7 +89,7 @@ export class ChatTap extends SseRelay implements StreamTap {
     return Buffer.concat([encodeSseFrame({ data }), encodeSseFrame({ data: '[DONE]' })])
   }
 
-  /** Usage may be in any chunk, with or without choices (lessons.md); the last report counts. */
+  /** Usage may be in any chunk, with or without choices; the last report counts. */
   #seeUsage(frame: SseText): string {
     const { text } = frame
     if (!text.includes(USAGE_NULL) || text.includes(USAGE_OBJECT)) {
@@ -139,7 +137,7 @@ function isDone(frame: SseText): boolean {
   return text.length < 32 && text.includes('[DONE]') && frame.data?.trim() === '[DONE]'
 }
 
-/** The event without its `usage` member, all other bytes unchanged. */
+/** All bytes besides `usage` stay unchanged. */
 function withoutUsage(frame: SseText): string {
   const { text } = frame
   if (text.endsWith(USAGE_AT_END)) return `${text.slice(0, -USAGE_AT_END.length)}}\n\n`
@@ -166,13 +164,14 @@ function withoutUsage(frame: SseText): string {
 }
 
 const PREFIX = 'data: '
-/** Every chunk except the last contains this. */
+/** Every chunk except the last contains this text. */
 const USAGE_NULL = '"usage":null'
 const USAGE_NULL_MEMBER = `,${USAGE_NULL}`
 const USAGE_AT_END = `${USAGE_NULL_MEMBER}}\n\n`
 /**
- * What may follow it, so that it is certainly a member of the chunk itself without parsing the
- * JSON: plain text members such as OpenAI's `obfuscation`, the closing brace, the end of the event.
+ * Only plain text members, such as OpenAI's `obfuscation`, and the closing brace may follow
+ * `usage`.
+ * Then `usage` is certainly a member of the chunk itself, without parsing the JSON.
  */
 const AFTER_LAST_USAGE = /^(?:,"\w+":"\w*")*\}\n\n$/
 const USAGE_OBJECT = '"usage":{'
@@ -186,7 +185,6 @@ export class ChatEnd {
   /** The id of the chunk that ended each choice. */
   readonly #ids = new Map<unknown, unknown>()
 
-  /** True once any choice has ended. */
   get hasEnded(): boolean {
     return this.#ids.size > 0
   }

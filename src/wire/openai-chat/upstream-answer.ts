@@ -34,7 +34,7 @@ export function toFinishReason(reason: string): FinishReason {
 
 interface ReadReasoning {
   readonly text: string
-  /** Undefined: none. */
+  /** Undefined: no reasoning. */
   readonly member: ReasoningMember | undefined
 }
 
@@ -43,13 +43,11 @@ export function reasoningOf(message: JsonRecord): ReadReasoning {
   return { text: member === undefined ? '' : (textOf(message[member]) ?? ''), member }
 }
 
-/**
- * The seal that lets reasoning return to its model, by its location; undefined: it is only shown.
- */
+/** The seals with which reasoning returns to its model. Undefined: reasoning is only shown. */
 export interface ReasoningSeals {
-  /** In a content list; `signature` if the provider sent one. */
+  /** For a content list; `signature` if the provider sent a signature. */
   readonly sealThinking?: (signature: string | undefined) => Seal
-  /** In members of the message, and of its calls. */
+  /** For members of the message, and of its calls. */
   readonly hasReturned?: true
 }
 
@@ -59,7 +57,6 @@ interface ReadContent {
   /** The last signature in a list's thinking. */
   readonly signature: string | undefined
   readonly images: readonly ImagePart[]
-  /** Names of unread parts. */
   readonly unread: readonly string[]
 }
 
@@ -92,7 +89,7 @@ export function contentOf(content: JsonValue | undefined): ReadContent {
   return { text, thinking, signature, images, unread }
 }
 
-/** Passed on as its address, which may be a data URL of megabytes. */
+/** The image stays an address, which may be a data URL of megabytes. */
 function imageOf({ type, image_url: image }: JsonRecord): ImagePart | undefined {
   const url = isRecord(image) ? textOf(image.url) : textOf(image)
   return type === 'image_url' && url !== undefined && url !== ''
@@ -113,10 +110,7 @@ const READ_AND_RETURNED = new Set([...READ, 'reasoning_details', 'extra_content'
 const READ_OF_CALL = new Set(['id', 'index', 'type', 'function'])
 const READ_AND_RETURNED_OF_CALL = new Set([...READ_OF_CALL, 'extra_content'])
 
-/**
- * Names of the unread parts of a message, or of a piece of one: providers put data there that a
- * next turn may need.
- */
+/** Providers put data into unread parts that a next turn may need. */
 export function unreadOf(message: JsonRecord, hasReturned: true | undefined): string[] {
   const names = unreadIn(message, hasReturned === true ? READ_AND_RETURNED : READ, 'message')
   const { tool_calls: calls, images } = message
@@ -209,7 +203,7 @@ function decodeChoice(
   }
 }
 
-/** Texts and thinking of a list, in order. Neighbours of one kind are joined. */
+/** Neighbours of one kind are joined. */
 function inOrder(
   content: readonly JsonValue[],
   sealThinking: NonNullable<ReasoningSeals['sealThinking']>,
@@ -251,7 +245,7 @@ export function argumentsOf(made: JsonRecord): string {
   return isRecord(made.arguments) ? JSON.stringify(made.arguments) : (textOf(made.arguments) ?? '')
 }
 
-/** For upstreams whose calls have no id, because clients refer to it. */
+/** Clients refer to a call by its id, so a missing id is replaced. */
 export function makeCallId(): string {
   return `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`
 }

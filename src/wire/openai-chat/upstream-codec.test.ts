@@ -1,7 +1,3 @@
-/**
- * Chat Completions as an upstream: requests keep their meaning, vendors' members are read, streams
- * survive every cut.
- */
 import { describe, expect, test } from 'bun:test'
 import type { ChatEvent } from '../chat-answer.ts'
 import type { AssistantPart, ChatMessage, ChatRequest } from '../chat-request.ts'

@@ -1,6 +1,6 @@
 /**
- * An upstream's stream of chat completion chunks in the gateway's own events, with the members that
- * vendors add: one decoder for each choice, and the stream around them.
+ * Decodes an upstream's stream of chat completion chunks, with the members that vendors add: one
+ * decoder for each choice, and a decoder of the stream around them.
  */
 
 import type { Usage } from '../../core/usage.ts'
@@ -41,11 +41,11 @@ class ChoiceDecoder {
   #open: 'text' | 'reasoning' | undefined
   /** The upstream's index of the call that began last. */
   #call: number | undefined
-  /** By the upstream's index: the call that it currently refers to. */
+  /** The upstream's index → the call that the index currently refers to. */
   readonly #calls = new Map<number, { readonly index: number; readonly id: string }>()
   #callCount = 0
   readonly #seals: ReasoningSeals
-  /** True when the current reasoning came as thinking in a list, and is to be sealed. */
+  /** True when the current reasoning came as thinking in a list, and will be sealed. */
   #hasThinking = false
   #signature: string | undefined
   /** The member in which the current reasoning began, if any. */
@@ -54,7 +54,7 @@ class ChoiceDecoder {
   #details: JsonRecord[] = []
   /** `extra_content` of the message since the last seal. */
   #extra: JsonRecord | undefined
-  /** The same of calls by id, if it came after their beginning. */
+  /** `extra_content` of calls by id, if it came after the call's beginning. */
   #ofCalls = new Map<string, JsonRecord>()
 
   constructor(seals: ReasoningSeals) {
@@ -88,15 +88,16 @@ class ChoiceDecoder {
     if (text === '') return
     const isNew = this.#open !== kind
     if (isNew) events.push(...this.close())
-    // Some providers attach these to every piece of a text, which must not split it.
+    // Some providers attach details to every piece of a text, so details must not split the text.
     if (kind === 'text' && (isNew || this.#details.length > 0)) events.push(...this.#sealDetails())
     this.#open = kind
     events.push({ type: `${kind}-delta`, text })
   }
 
   /**
-   * Id and name come with the first piece. Some providers repeat them, some omit the index, and
-   * some give every call the index 0: a new id with a name begins a new call.
+   * Some providers repeat id and name, some omit the index, and some give every call the index 0.
+   * So a
+   * new id with a name begins a new call.
    */
   #decodeCall(call: JsonRecord, events: ChatEvent[]): void {
     const made = recordOf(call.function)
@@ -129,7 +130,6 @@ class ChoiceDecoder {
       events.push({ type: 'tool-call-delta', index: known.index, arguments: written })
   }
 
-  /** Ends the open text or reasoning. */
   close(): readonly ChatEvent[] {
     const open = this.#open
     this.#open = undefined
@@ -148,7 +148,7 @@ class ChoiceDecoder {
     ]
   }
 
-  /** A signature may follow its thinking, or stand for thinking that is not shown. */
+  /** A signature may follow its thinking, or stand for hidden thinking. */
   #sign(signature: string, events: ChatEvent[]): void {
     this.#signature = signature
     this.#hasThinking = true
@@ -156,7 +156,7 @@ class ChoiceDecoder {
     events.push(...this.close(), { type: 'reasoning-end', ...this.#takeSeal() })
   }
 
-  /** Details without text, or after it. */
+  /** Details may come without text, or after the text. */
   #sealDetails(): readonly ChatEvent[] {
     const hasNone =
       this.#details.length === 0 && this.#extra === undefined && this.#ofCalls.size === 0
@@ -185,7 +185,7 @@ class ChoiceDecoder {
 
 export class UpstreamChatDecoder extends SseDecoder {
   #hasStarted = false
-  /** By the upstream's index; more than one only if the caller asked for several (`n`). */
+  /** By the upstream's index; several only if the caller asked for several answers (`n`). */
   readonly #choices = new Map<number, ChoiceDecoder>()
   #finishReason: string | undefined
   #usage: Usage | null = null
@@ -201,7 +201,7 @@ export class UpstreamChatDecoder extends SseDecoder {
     return this.#usage
   }
 
-  /** Some servers close without `[DONE]`; a finish reason shows that nothing is missing. */
+  /** Some servers close without `[DONE]`, so a finish reason also completes the answer. */
   override end(): readonly ChatEvent[] {
     const events = super.end()
     return this.#finishReason === undefined || this.state === 'failed'
@@ -284,7 +284,7 @@ function endOf(decoder: ChoiceDecoder): readonly ChatEvent[] {
   ]
 }
 
-/** Some send it inside an object. */
+/** Some providers send the message inside an object. */
 function messageOf({ message }: JsonRecord): string {
   return textOf(message) ?? (isRecord(message) ? JSON.stringify(message) : 'no message')
 }

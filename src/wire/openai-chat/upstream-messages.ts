@@ -1,4 +1,4 @@
-/** Encodes messages as Chat Completions messages for an upstream. Must not know callers. */
+/** Encodes messages as Chat Completions messages for an upstream. */
 
 import {
   type ChatMessage,
@@ -37,9 +37,7 @@ export function encodeUpstreamMessages(
   ignored: Set<Feature>,
 ): JsonRecord[] {
   const encoded: JsonRecord[] = []
-  /**
-   * Results contain text only; the rest follows in a user message after all results of the turn.
-   */
+  /** Results contain only text; media follow in a user message after all results of the turn. */
   let media: (ImagePart | FilePart)[] = []
   const flush = (): void => {
     if (media.length > 0) encoded.push({ role: 'user', content: media.map(encodeUserPart) })
@@ -139,13 +137,13 @@ function encodeAssistant(
   }
 }
 
-/** Adds data of a call that arrived after its beginning was passed on. */
+/** Adds a call's data that arrived after the call's beginning was passed on. */
 function withLate(call: JsonRecord, ofCalls: ReadonlyMap<string, JsonRecord>): JsonRecord {
   const late = typeof call.id === 'string' ? ofCalls.get(call.id) : undefined
   return late === undefined ? call : { ...call, extra_content: joinExtra(extraOf(call), late) }
 }
 
-/** The seal, if the target itself made it. */
+/** Undefined for another target's seal. */
 function ownSeal(
   { seal }: ReasoningPart | ToolCallPart,
   { sealOrigin }: Pick<EncodeTarget, 'sealOrigin'>,

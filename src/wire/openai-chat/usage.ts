@@ -10,8 +10,8 @@ import {
 } from '../usage.ts'
 
 /**
- * Chat and similar dialects: the same inclusion under other names (wire.md §3.1). Some report
- * cached tokens outside the details (https://platform.moonshot.ai/docs/api/chat,
+ * Usage of Chat and similar dialects. Some providers report cached tokens outside the details
+ * (https://platform.moonshot.ai/docs/api/chat,
  * https://api-docs.deepseek.com/guides/kv_cache).
  */
 export const readChatCounts: UsageReader = (reported) => {
@@ -35,8 +35,8 @@ export const readChatCounts: UsageReader = (reported) => {
 }
 
 /**
- * Some count reasoning outside of completion tokens but charge it the same, as their total shows
- * (https://docs.x.ai/docs/key-information/consumption-and-rate-limits).
+ * Some providers count reasoning outside of completion tokens and charge the same price, as their
+ * total shows (https://docs.x.ai/docs/key-information/consumption-and-rate-limits).
  */
 function besideOutput(reported: Record<string, unknown>, reasoningTokens: number): number {
   const { prompt_tokens, completion_tokens, total_tokens } = reported

@@ -1,7 +1,4 @@
-/**
- * Decodes an upstream's complete Responses answer to the gateway's own terms. Must not know
- * callers.
- */
+/** Decodes an upstream's complete Responses answer to the gateway's own terms. */
 
 import type { Usage } from '../../core/usage.ts'
 import type { AnswerHead, AnswerPart, ChatAnswer, ChatEvent, FinishReason } from '../chat-answer.ts'
@@ -48,7 +45,6 @@ export function decodeResponse(body: JsonRecord): ChatAnswer {
   }
 }
 
-/** The members that the response object has from its start. */
 export function startOf(response: JsonRecord): AnswerHead {
   const createdAt = typeof response.created_at === 'number' ? response.created_at : undefined
   return present({ id: textOf(response.id), model: textOf(response.model), createdAt })
@@ -61,7 +57,8 @@ export function finishReasonOf(response: JsonRecord, hasCalls: boolean): FinishR
 }
 
 /**
- * Items of other kinds come from tools that only a Responses caller can ask for; they are reported.
+ * Other items come from tools that only a Responses caller can ask for, so they are reported as
+ * unread.
  */
 export function decodeItem(item: JsonRecord): AnswerPart[] {
   switch (item.type) {
@@ -90,7 +87,6 @@ export function decodeItem(item: JsonRecord): AnswerPart[] {
 
 const KINDS = new Set(['message', 'reasoning', 'function_call', 'image_generation_call'])
 
-/** Names of the unread parts of an item. */
 export function unreadOf(item: JsonRecord): string[] {
   const type = textOf(item.type) ?? ''
   if (!KINDS.has(type)) return type === '' ? [] : [`answer.output[].type=${type}`]
@@ -127,7 +123,7 @@ function decodeContent(part: JsonRecord): AnswerPart[] {
   return part.type === 'refusal' && refusal !== '' ? [{ type: 'refusal', text: refusal }] : []
 }
 
-/** In the form of chat answers; each token's entry is the same in both. */
+/** Each token's entry is the same in chat answers. */
 export function toChatLogprobs(entries: readonly JsonValue[]): JsonRecord {
   return { content: entries, refusal: null }
 }
@@ -206,8 +202,8 @@ export function readResponseUsage({
 }
 
 /**
- * `input_tokens` includes cached ones and those written to a cache, `output_tokens` includes
- * reasoning (wire.md §2.2; https://github.com/openai/openai-node, `ResponseUsage`).
+ * `input_tokens` includes cached tokens and tokens written to a cache, `output_tokens` includes
+ * reasoning (https://github.com/openai/openai-node, `ResponseUsage`).
  */
 export const readResponsesCounts: UsageReader = (reported) => ({
   inputTokens: countOf(reported.input_tokens),

@@ -1,7 +1,3 @@
-/**
- * Answers of a Responses upstream: streams survive every cut, and what is not documented fails
- * nothing.
- */
 import { describe, expect, test } from 'bun:test'
 import type { ChatEvent } from '../chat-answer.ts'
 import { openaiResponsesUpstreamCodec } from './index.ts'

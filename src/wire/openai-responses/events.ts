@@ -1,4 +1,4 @@
-/** Decodes an upstream's Responses stream to the gateway's events. Must not know callers. */
+/** Decodes an upstream's Responses stream to the gateway's events. */
 
 import type { AnswerPart, ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord } from '../chat-request.ts'
@@ -21,10 +21,7 @@ import {
   unreadOf,
 } from './answer.ts'
 
-/**
- * The events that are read. All others (`….in_progress`, `….done` after deltas, unknown ones) must
- * only be valid.
- */
+/** Other events (`….in_progress`, `….done` after deltas, unknown events) must only be valid. */
 const READ = new Set([
   'response.created',
   'response.output_item.added',
@@ -40,23 +37,19 @@ const READ = new Set([
   'error',
 ])
 
-/**
- * `response.created` comes before any work is done; only these show that the model has begun, so
- * that a target answers.
- */
+/** `response.created` comes before any work, so only these events show that the model has begun. */
 const BEGUN = new Set(
   [...READ].filter((type) => !['response.created', 'response.failed', 'error'].includes(type)),
 )
 
 const LOST = 'The complete answer at the end of the stream differs from the streamed answer.'
 
-/** What is known of an output item before its end. */
 interface OpenItem {
-  /** For a function call: its number among the calls. */
+  /** A function call's number among the calls. */
   readonly call: number | undefined
-  /** True when a delta arrived; without any, the item's end contains all of it. */
+  /** Without a delta, the item's end contains all of the item. */
   hasDeltas: boolean
-  /** The kind of visible reasoning that came first; only that one is shown. */
+  /** Only the kind of visible reasoning that came first is shown. */
   reasoning: 'text' | 'summary' | undefined
   /** The current part of the summary or text. */
   part: unknown
@@ -71,7 +64,7 @@ export class ResponsesStreamDecoder extends SseDecoder {
   #calls = 0
   #isTextOpen = false
   #isReasoningOpen = false
-  /** Everything passed on, to be compared with what the last event repeats. */
+  /** Everything passed on, for comparison with the repetition in the last event. */
   readonly #told = new ToldAnswer()
 
   protected decode(parsed: JsonRecord, frame: SseFrame): readonly ChatEvent[] {
@@ -91,7 +84,7 @@ export class ResponsesStreamDecoder extends SseDecoder {
   #decodeTyped(event: JsonRecord): readonly ChatEvent[] {
     if (event.type === 'response.created') {
       const { id } = responseOf(event)
-      // The same one may be repeated before any other event.
+      // The same event may be repeated before any other event.
       if (this.#created !== undefined && (this.#hasBegun || id !== this.#created.id))
         return this.fail(SECOND_ANSWER)
       this.#created = { id }
@@ -126,7 +119,7 @@ export class ResponsesStreamDecoder extends SseDecoder {
       case 'response.failed':
         return this.#failAs(responseOf(event).error)
       case 'error':
-        // Documented flat, seen nested.
+        // Documented flat, but servers send it nested too.
         return this.#failAs(event.error ?? event)
       default:
         return []
@@ -184,7 +177,7 @@ export class ResponsesStreamDecoder extends SseDecoder {
     return [{ type: 'tool-call-delta', index: call, arguments: written }]
   }
 
-  /** The end of an item repeats all of it, and only here is encrypted reasoning complete. */
+  /** Only the end of an item contains complete encrypted reasoning, so the end repeats the item. */
   #endItem(event: JsonRecord): readonly ChatEvent[] {
     const item = recordOf(event.item)
     const begun = this.#items.has(event.output_index) ? [] : this.#beginItem(event)
@@ -227,7 +220,7 @@ export class ResponsesStreamDecoder extends SseDecoder {
     this.state = 'complete'
     const usage = readResponseUsage(response)
     return [
-      // Some send everything in their last event only.
+      // Some servers send everything in their last event only.
       ...(isTold
         ? []
         : items.flatMap((item, output_index) => this.#endItem({ item, output_index }))),
@@ -237,7 +230,7 @@ export class ResponsesStreamDecoder extends SseDecoder {
     ]
   }
 
-  /** `error` is followed by `response.failed`, which says the same. */
+  /** `response.failed` follows `error` and repeats it. */
   #failAs(error: unknown): readonly ChatEvent[] {
     const said = recordOf(error)
     // In the flat form `type` is the event's own.

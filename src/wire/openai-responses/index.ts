@@ -1,7 +1,6 @@
 /**
- * OpenAI Responses as the gateway serves it: stateless, with encrypted reasoning carried by the
- * client. Also used with upstreams for callers of other dialects. Pitfalls are in README.md. Must
- * not know which providers use it.
+ * OpenAI Responses as the gateway serves it: stateless, so the client carries encrypted reasoning.
+ * Upstreams also use it for callers of other dialects. Pitfalls are in README.md.
  */
 import { invalidRequest } from '../../core/errors.ts'
 import type { UpstreamCodec } from '../codec.ts'
@@ -57,10 +56,7 @@ const ENCRYPTED_REASONING = 'reasoning.encrypted_content'
 
 const CURE = "This gateway keeps no state: send whole items in 'input' on every request."
 
-/**
- * Fields that only work with stored conversations, each with the alternative (design §4,
- * Responses).
- */
+/** Fields that need stored conversations, with the alternative for each. */
 const STATEFUL_FIELDS: Readonly<Record<string, string>> = {
   conversation: `'conversation' is not supported. ${CURE}`,
   prompt:
@@ -89,7 +85,7 @@ function accept(body: JsonObject): AcceptedRequest {
       'unsupported_parameter',
     )
   }
-  // Refused whenever it is supplied (interface, Responses, rule 2), even when empty.
+  // Refused even when empty.
   const previous = body.get(PREVIOUS)
   if (previous !== undefined && body.type(previous) !== 'null')
     throw invalidRequest(
@@ -113,8 +109,8 @@ function accept(body: JsonObject): AcceptedRequest {
 }
 
 /**
- * A reference points to an item that the upstream stored, and nothing is stored. Ignoring it would
- * lose the assistant's own words (wire.md §2.3), so it is refused with the remedy.
+ * A reference points to a stored item, and nothing is stored. Ignoring the reference would lose the
+ * assistant's own words, so it is refused.
  */
 function refuseItemReferences(body: JsonObject, input: JsonMember): void {
   if (body.type(input) !== 'array' || !mayHoldItemReference(body.raw(input))) return
@@ -136,9 +132,9 @@ function refuseItemReferences(body: JsonObject, input: JsonMember): void {
 }
 
 /**
- * A cheap check before the items are read one by one: the word itself, an escape that could spell
- * it, or a reference whose `type` is null or missing. Agents replay hundreds of items with ids, so
- * an `id` alone is no reason to read them all.
+ * Reading items one by one is expensive, and agents replay hundreds of items with ids. So this
+ * check
+ * first looks for the word, an escape of it, or a reference with a null or missing `type`.
  */
 function mayHoldItemReference(input: Uint8Array): boolean {
   const bytes = Buffer.from(input.buffer, input.byteOffset, input.byteLength)
@@ -150,7 +146,7 @@ function mayHoldItemReference(input: Uint8Array): boolean {
   )
 }
 
-// Bytes: a search for text would convert it each time, hundreds of times per body.
+// A search for text would convert the text each time, so these are bytes.
 const ITEM_REFERENCE = Buffer.from('item_reference')
 const ESCAPE = Buffer.from('\\u00')
 const NULL = Buffer.from('null')
@@ -176,7 +172,7 @@ function skipSpaceBack(bytes: Buffer, at: number): number {
 
 const SPACE = 0x20
 
-/** An object whose last member is `id`, as in one without other members. */
+/** True for an object whose last member is `id`. */
 function hasObjectOfIdAtEnd(bytes: Buffer): boolean {
   for (let at = bytes.indexOf(ID); at !== -1; at = bytes.indexOf(ID, at + 4)) {
     const colon = skipSpace(bytes, at + 4)
@@ -187,7 +183,7 @@ function hasObjectOfIdAtEnd(bytes: Buffer): boolean {
   return false
 }
 
-/** @throws GatewayError when it is ambiguous, because one reading may be a reference */
+/** @throws GatewayError for an ambiguous item, because one reading may be a reference */
 function readItem(item: Uint8Array, index: number): JsonObject {
   try {
     return scanJsonObject(item)
@@ -227,7 +223,7 @@ function rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest {
   }
 }
 
-/** What the client asked for, plus the encrypted reasoning that it needs for the next turn. */
+/** Adds encrypted reasoning, which the client needs for the next turn. */
 function includeEncryptedReasoning(body: JsonObject): JsonEdit[] {
   const wanted = JSON.stringify(ENCRYPTED_REASONING)
   const include = body.get('include')

@@ -1,4 +1,3 @@
-/** Requests to a Responses upstream keep their meaning, and nothing is lost in silence. */
 import { describe, expect, test } from 'bun:test'
 import type {
   AssistantPart,

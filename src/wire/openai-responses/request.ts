@@ -1,7 +1,4 @@
-/**
- * Encodes requests as Responses for an upstream. Pitfalls, with their causes, are in README.md.
- * Must not know callers.
- */
+/** Encodes requests as Responses for an upstream. Pitfalls, with their causes, are in README.md. */
 import {
   type AssistantPart,
   type ChatMessage,
@@ -25,7 +22,7 @@ import { present } from '../read-json.ts'
 import { encodeSettings } from '../settings.ts'
 import { RESPONSES_SETTINGS, toShortId } from './settings.ts'
 
-/** Models that refuse sampling settings refuse these here. */
+/** Models that refuse sampling settings refuse all of these. */
 const SAMPLING = ['temperature', 'topP', 'logprobs', 'topLogprobs'] as const
 
 /** @throws GatewayError `invalid_request` for requests that the format cannot express at all */
@@ -54,7 +51,7 @@ export function encodeResponsesRequest(request: ChatRequest, target: EncodeTarge
     service_tier: encodeServiceTier(request, ignored),
     stream: request.stream ? true : undefined,
   }) as JsonRecord
-  // The upstream's default is to store.
+  // The upstream stores by default.
   return { body: { model: target.model, input, ...members, store: false }, ignored: [...ignored] }
 }
 
@@ -62,7 +59,7 @@ function countLogprobs({ topLogprobs, logprobs }: ChatRequest): number | undefin
   return topLogprobs ?? (logprobs === true ? 0 : undefined)
 }
 
-/** Asks only reasoning models for encrypted reasoning, because OpenAI refuses it for others. */
+/** OpenAI refuses encrypted reasoning for models that do not reason. */
 function encodeInclude(
   { traits }: EncodeTarget,
   logprobs: number | undefined,
@@ -74,7 +71,7 @@ function encodeInclude(
   return include.length === 0 ? undefined : include
 }
 
-/** A tool without arguments is only accepted with this, strict or not. */
+/** OpenAI accepts a tool without arguments only with this schema, strict or not. */
 const NO_PARAMETERS: JsonRecord = {
   type: 'object',
   properties: {},
@@ -82,7 +79,7 @@ const NO_PARAMETERS: JsonRecord = {
   additionalProperties: false,
 }
 
-/** A missing `strict` means true here, and false elsewhere, so it is always written. */
+/** A missing `strict` means true here and false elsewhere, so `strict` is always written. */
 function encodeTool({ name, description, parameters, strict }: Tool): JsonRecord {
   return {
     type: 'function',
@@ -125,9 +122,9 @@ function encodeReasoning(
     if (asked !== 'none') ignored.add('reasoning')
     return undefined
   }
-  // Without a requested summary it shows nothing.
+  // Without a requested summary the model shows no reasoning.
   if (reasoning.display !== 'omitted') noteDisplay(reasoning, ignored)
-  // A model that always thinks refuses to be told not to.
+  // A model that always thinks refuses the effort `none`.
   const isRefused = asked === 'none' && traits.alwaysReasons === true
   if (isRefused) ignored.add('reasoning.effort')
   const effort = isRefused ? undefined : asked === 'max' ? 'xhigh' : asked
@@ -199,8 +196,8 @@ function encodeFile({ source, filename }: FilePart): JsonRecord {
 }
 
 /**
- * Each part is an item, in order; reasoning must directly precede what it led to, or the request is
- * refused.
+ * Each part is an item, in order. OpenAI refuses reasoning that does not directly precede its
+ * result.
  */
 function encodeAssistant(parts: readonly AssistantPart[], rules: InputRules): JsonRecord[] {
   const items: JsonRecord[] = []
@@ -244,7 +241,7 @@ function encodeAssistant(parts: readonly AssistantPart[], rules: InputRules): Js
   return items
 }
 
-/** Only this origin can read what it encrypted; unsealed reasoning is only for people. */
+/** Only the origin can decrypt the reasoning; unsealed reasoning is only for people. */
 function encodeReasoningItem(
   { text, seal }: ReasoningPart,
   { target, ignored }: InputRules,

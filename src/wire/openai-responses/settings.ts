@@ -1,4 +1,4 @@
-/** The settings of a Responses request, and how a gate's defaults are written into it. */
+/** The settings of a Responses request, and how a gate's defaults are written into a request. */
 
 import { createHash } from 'node:crypto'
 import type { GateDefaults } from '../../core/gate.ts'
@@ -10,7 +10,7 @@ import { number, own, record, type Settings } from '../settings.ts'
 import { VendorIds } from '../vendor-ids.ts'
 
 export const RESPONSES_SETTINGS = {
-  // A smaller limit is refused.
+  // OpenAI refuses a smaller limit.
   maxOutputTokens: number('max_output_tokens', { least: 16 }),
   temperature: number('temperature'),
   topP: number('top_p'),
@@ -90,7 +90,7 @@ export const RESPONSES_IDS = new VendorIds({
   refused: ['previous_response_id', 'conversation.id', 'prompt.id', 'prompt.variables.*.file_id'],
 })
 
-/** Longer ids of calls, users and prompt caches are refused (`string_above_max_length`). */
+/** OpenAI refuses longer ids of calls, users and prompt caches (`string_above_max_length`). */
 const MAX_LENGTH = 64
 
 /** The id itself or, if too long, an equally opaque digest of it. */

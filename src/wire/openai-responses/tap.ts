@@ -1,7 +1,4 @@
-/**
- * Observes a Responses stream without changing it: end, usage, and what a failure event has to
- * repeat.
- */
+/** Observes a Responses stream: end, usage, and the state that a failure event has to repeat. */
 import { NO_USES, type ToolUses } from '../../core/cost.ts'
 import type { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
@@ -20,7 +17,7 @@ import { readResponseUsage } from './answer.ts'
 const CREATED = 'response.created'
 const ITEM_ADDED = 'response.output_item.added'
 const ITEM_DONE = 'response.output_item.done'
-/** Only an event that contains this may be a use of a tool. */
+/** Every use of a counted tool contains one of these texts. */
 const HOSTED_CALL = /"(?:web_search|file_search|code_interpreter|image_generation)_call"/
 const TERMINAL_EVENTS = new Set(['response.completed', 'response.failed', 'response.incomplete'])
 
@@ -107,8 +104,8 @@ export class ResponsesTap extends SseRelay implements StreamTap {
 
   /**
    * `error` with both the flat and the nested spelling, then `response.failed` with a whole
-   * response, then `[DONE]`: the only sequence that every tested client reports as a failure
-   * (wire.md §2.1, §2.4.7).
+   * response,
+   * then `[DONE]`: the only sequence that every tested client reports as a failure.
    */
   encodeFailure(error: GatewayError): Uint8Array {
     const nested = toNestedError(error)
@@ -171,7 +168,7 @@ function typeOf(frame: SseText): string | undefined {
     : undefined
 }
 
-/** An event that is no JSON is passed on all the same; there is just nothing to read in it. */
+/** An event that is not JSON is still passed on. */
 function readEvent({ data }: SseText): ResponseEvent {
   return parseRecord(data) ?? {}
 }

@@ -1,16 +1,12 @@
-/**
- * Moves the journal of a stopped node to another data folder, as whole files. Must not know who
- * holds the folders' locks.
- */
+/** Moves the journal of a stopped node to another data folder, as whole files. */
 import { mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { listSegments, segmentName } from './segment-file.ts'
 
 /**
- * Appends the waiting segments of one data folder's journal to another's. Neither may have a
- * `Journal` open. When killed at any point, each segment is in exactly one of the two. Damaged
- * segments stay where they are.
- * @returns the number of segments
+ * Appends the waiting segments of one data folder's journal to another's. Neither folder may have
+ * an open `Journal`. A kill leaves each segment in exactly one folder.
+ * @returns the number of moved segments
  * @throws the file system's error; segments moved before stay moved
  */
 export function adoptSegments(fromDataFolder: string, toDataFolder: string): number {

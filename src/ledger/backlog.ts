@@ -1,7 +1,4 @@
-/**
- * Lines that the disk did not accept, kept in memory up to a limit until it does. Must not know
- * files.
- */
+/** Keeps lines that the disk refused in memory, up to a limit, until the disk accepts them. */
 
 export class Backlog {
   #batches: Uint8Array[] = []
@@ -17,17 +14,16 @@ export class Backlog {
     return this.#lines
   }
 
-  /** Lines dropped since the start. */
   get dropped(): number {
     return this.#dropped
   }
 
   /**
-   * Keeps a copy of a whole batch; false when it does not fit, because older lines have priority.
+   * Keeps a copy of a batch; false when the batch does not fit, because older lines have priority.
    */
   keep(bytes: Uint8Array, lines: number): boolean {
     if (this.#lines + lines > this.#maxLines) return false
-    // Not slice, which on a Buffer is a view that the next turn overwrites.
+    // `slice` on a Buffer returns a view, which the next turn overwrites, so the bytes are copied.
     this.#batches.push(new Uint8Array(bytes))
     this.#lines += lines
     return true

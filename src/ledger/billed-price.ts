@@ -1,13 +1,9 @@
-/**
- * Prices that an answer itself reports: the provider's cost, and the models that answered. Knows no
- * provider by name and no table.
- */
+/** Prices that an answer itself reports: the provider's cost, and the models that answered. */
 import type { Cost } from '../core/cost.ts'
 import { addCosts, toNanoUsd } from '../core/money.ts'
 import type { CostForm, Usage } from '../core/usage.ts'
 import { isWhole } from './cost-parts.ts'
 
-/** How a provider reports the cost. */
 export interface CostReports {
   readonly form: CostForm
   /**
@@ -22,21 +18,17 @@ export interface CostReports {
  */
 export const REPORTED = 'reported'
 
-/**
- * Suffix of the source when the price is not that of the row's target alone: another model
- * answered, or several did.
- */
+/** Suffix of a cost's source when other models than the target's answered. */
 export const ANSWERED = '+answered'
 
 interface ReportedCall {
   readonly usage: Usage | null
   readonly outcome?: Parameters<typeof isWhole>[0]
-  /** A part of the usage is an estimate. */
   readonly isEstimated?: boolean
 }
 
 /**
- * The cost that the provider reported, with everything it charges for.
+ * The cost that the provider reported, with everything that the provider charges for.
  * @param priced the cost by price and tokens, for an implausible or partial report
  */
 export function asReported(
@@ -57,7 +49,6 @@ export function asReported(
     : { nanoUsd, status: 'estimated', source: REPORTED }
 }
 
-/** @param costs of at least one attempt; `isSure`: priced with its own model's price */
 export function sumAttempts(
   costs: readonly { readonly cost: Cost; readonly isSure: boolean }[],
   source: string,

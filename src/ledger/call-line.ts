@@ -1,7 +1,6 @@
 /**
- * Converts a call to the members of its journal line and back, by a table made from the list of a
- * call's columns (core/call-columns.ts). Also makes a call's numbers valid for lines and rows:
- * whole and not negative. Must not know bytes or files.
+ * Converts a call to its journal line's members and back, from the list of columns in
+ * core/call-columns.ts, and makes a call's numbers whole and not negative.
  */
 import type { CallAttempt, CallRecord } from '../core/call.ts'
 import type { CallColumn } from '../core/call-column.ts'
@@ -10,13 +9,18 @@ import { COST_STATUSES, type Cost, type CostStatus } from '../core/cost.ts'
 import type { ErrorKind } from '../core/errors.ts'
 import { isCount, toTrueUsage, type Usage } from '../core/usage.ts'
 
-/** How a type of column is stored in lines. Methods, so that each row has its own value type. */
+/**
+ * How a type of column is stored in lines. Members are methods, so that each row of the table may
+ * have its own value type.
+ */
 interface LineType {
-  /** Undefined: the value itself is the member. */
+  /** Undefined when the value itself is the member. */
   toMember?(value: unknown): unknown
   /** @returns undefined when the member is damaged */
   read(member: unknown): unknown
-  /** Whether lines and rows can store its numbers. Undefined: it has none. */
+  /**
+   * Whether lines and rows can store the value's numbers. Undefined for columns without numbers.
+   */
   isWhole?(value: unknown): boolean
   /** @returns undefined when the column has to be omitted */
   toWhole?(value: unknown): unknown
@@ -64,7 +68,7 @@ const LINE_TYPES: Readonly<Record<Exclude<CallColumn['type'], 'choice'>, LineTyp
 
 interface LineColumn extends LineType {
   readonly name: keyof CallRecord
-  /** Its index in the line; 0 is the line's version. */
+  /** The index in the line; 0 is the line's version. */
   readonly place: number
   readonly presence: CallColumn['presence']
 }
@@ -81,7 +85,7 @@ const COLUMNS: readonly LineColumn[] = Object.entries(CALL_COLUMNS)
 
 const COUNTED_COLUMNS = COLUMNS.filter(({ isWhole }) => isWhole !== undefined)
 
-/** The only version of lines that is written and read. */
+/** The only version of lines that this build writes and reads. */
 export const LINE_VERSION = 10
 
 /** The length of the shortest line, including its version. */
@@ -89,7 +93,6 @@ const LEAST_LENGTH = Math.max(
   ...COLUMNS.filter(({ presence }) => presence !== 'optional').map(({ place }) => place + 1),
 )
 
-/** A longer line has columns that only a later version of the gateway knows. */
 export const MOST_LENGTH = COLUMNS.length + 1
 
 function lineTypeOf(column: CallColumn): LineType {
@@ -102,9 +105,8 @@ function lineTypeOf(column: CallColumn): LineType {
 const LATER_COLUMNS = COLUMNS.filter(({ place }) => place >= LEAST_LENGTH)
 
 /**
- * Converts a record from `toWholeRecord`; the first member is the version. The line ends with the
- * last column that the call has. The columns of every line are written out, because this runs once
- * a call; a test compares them with the list.
+ * Converts a record from `toWholeRecord`; the first member is the version. The columns of every
+ * line are written out, because the function runs once a call; a test compares them with the list.
  */
 export function toLineMembers(call: CallRecord): unknown[] {
   const members: unknown[] = [
@@ -153,10 +155,9 @@ export function readLineMembers(members: readonly unknown[]): CallRecord | undef
 }
 
 /**
- * Makes every number of a call whole and not negative. The line and the row are both made from the
- * result, so they agree. A provider that reports a count of 1.5 or 1e30 must not create a row that
- * the store always refuses: invalid usage is dropped, an invalid cost too (it is priced later), and
- * an invalid time becomes 0.
+ * Makes every number of a call whole and not negative, so that a provider's count of 1.5 or 1e30
+ * does not create a row that the store always refuses. Invalid usage or cost is dropped; an invalid
+ * time becomes 0.
  * @returns the call itself when nothing changes, which is nearly always
  */
 export function toWholeRecord(call: CallRecord): CallRecord {
@@ -269,7 +270,7 @@ function toWholeAttempt({ status, afterMs, durationMs, ...others }: CallAttempt)
   }
 }
 
-/** An invalid number becomes 0, because a record with a wrong duration is better than none. */
+/** An invalid number becomes 0, because a record with a wrong duration is better than no record. */
 function toWhole(value: number): number {
   const whole = Math.round(value)
   return isCount(whole) ? whole : 0

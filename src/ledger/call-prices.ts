@@ -1,10 +1,9 @@
-/** The port that prices calls when they end. Must not fail a call. */
+/** Prices calls when they end. A call that cannot be priced still ends normally. */
 import type { Cost, ToolKind } from '../core/cost.ts'
 import type { AccountId } from '../core/ids.ts'
 import type { AskedPrice, Prices } from '../gateway/ports.ts'
 import type { PriceBook, PricedCall } from './price-book.ts'
 
-/** Prices calls when they end; a call that cannot be priced still ends normally. */
 export class CallPrices implements Prices {
   readonly #book: PriceBook
 
@@ -12,7 +11,6 @@ export class CallPrices implements Prices {
     this.#book = book
   }
 
-  /** Loads the table before the first call that needs it. */
   load(): void {
     tryPrices(() => this.#book.load())
   }
@@ -21,7 +19,7 @@ export class CallPrices implements Prices {
     try {
       return this.#book.costOf(call)
     } catch {
-      // Repeats `tryPrices`, because a callback would be allocated for each call.
+      // Repeats the body of `tryPrices`, because a callback would be allocated for each call.
       return undefined
     }
   }
@@ -37,7 +35,7 @@ export class CallPrices implements Prices {
 
 /**
  * A table that fails to load is reported when the next calls are stored.
- * @returns undefined then
+ * @returns undefined after a failure
  */
 function tryPrices<Result>(ask: () => Result): Result | undefined {
   try {

@@ -1,7 +1,4 @@
-/**
- * The segments that wait to be shipped, including those of earlier processes. Must not know the
- * shipper.
- */
+/** The segments that wait for the shipper, including segments of earlier processes. */
 import { existsSync, renameSync, statSync, unlinkSync } from 'node:fs'
 import type { KeptLines } from './journal-lines.ts'
 import type { ReportLedgerEvent } from './ledger-event.ts'
@@ -9,7 +6,7 @@ import { type ClosedSegment, listSegments } from './segment-file.ts'
 import type { Damage } from './segment-reader.ts'
 
 export class ClosedSegments {
-  /** With their lines, while these are still in memory. */
+  /** Each segment, with its lines while they are still in memory. */
   readonly #segments = new Map<ClosedSegment, KeptLines | undefined>()
   readonly #report: ReportLedgerEvent
   #keptRecords = 0
@@ -36,12 +33,11 @@ export class ClosedSegments {
     return this.#damagedLines
   }
 
-  /** The number of records in memory. */
   get records(): number {
     return this.#keptRecords
   }
 
-  /** @param lines the whole segment, when it is in memory; this object then owns their memory */
+  /** @param lines the whole segment, when in memory; this object then owns their memory */
   add(segment: ClosedSegment, lines?: KeptLines): void {
     this.#segments.set(segment, lines)
     this.#keptRecords += lines?.length ?? 0
@@ -49,7 +45,7 @@ export class ClosedSegments {
 
   /**
    * The segment's records from memory. Undefined when the file must be read: the records are not in
-   * memory, or the file has changed since it was written, so its reader determines what is left.
+   * memory, or the file has changed since the last write.
    */
   recordsOf(segment: ClosedSegment): KeptLines | undefined {
     const lines = this.#segments.get(segment)
@@ -62,14 +58,14 @@ export class ClosedSegments {
     return this.#segments.has(segment)
   }
 
-  /** Oldest first. */
   list(): readonly ClosedSegment[] {
     return [...this.#segments.keys()]
   }
 
   /**
-   * Takes over the segments of an earlier process. @returns the first free sequence number. @throws
-   * the file system's error
+   * Takes over the segments of an earlier process.
+   * @returns the first free sequence number
+   * @throws the file system's error
    */
   recover(folder: string): number {
     let next = 1
@@ -82,9 +78,8 @@ export class ClosedSegments {
 
   /**
    * Deletes a segment whose records are in the store. A segment with damage other than a torn end
-   * is renamed to `*.damaged` instead, so that a person or a newer version can examine it. A
-   * segment of another version stays: a later one, before a rollback, or a build from before the
-   * first release. Only that version can ship it.
+   * is renamed to `*.damaged` for examination. A segment of another version stays, because only
+   * that version can ship it.
    * @throws the file system's error; the segment then stays listed
    */
   discard(segment: ClosedSegment, damage: Damage): void {
@@ -105,7 +100,6 @@ export class ClosedSegments {
     }
   }
 
-  /** Forgets a segment that someone else deleted. */
   forget(segment: ClosedSegment): void {
     if (this.#delete(segment)) this.#report({ type: 'segment-missing', path: segment.path })
   }

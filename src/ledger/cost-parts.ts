@@ -1,6 +1,5 @@
 /**
- * Splits a cost into parts, each a count at its price, and encodes them in the cost's source. Knows
- * no provider, no model and no table.
+ * Splits a cost into parts, each a count at its price, and encodes the parts in the cost's source.
  */
 import type { ModelPrice } from '@pydantic/genai-prices'
 import type { CallOutcome } from '../core/call.ts'
@@ -17,7 +16,7 @@ import { addCosts, costOfParts } from '../core/money.ts'
 import type { DeclaredPrices } from '../core/owned-model.ts'
 import type { Usage } from '../core/usage.ts'
 
-/** Kinds without a fee, or with a fee of 0, are omitted. */
+/** Omits kinds without a fee, or with a fee of 0. */
 export function partsOfUses(fees: ToolFees, uses: ToolUses): readonly CostPart[] {
   const parts: CostPart[] = []
   for (const kind of TOOL_KINDS) {
@@ -31,8 +30,8 @@ export function partsOfUses(fees: ToolFees, uses: ToolUses): readonly CostPart[]
 const PRECISION = 1e6
 
 /**
- * Tokens stored in a cache for an hour cost more than `partsOfListed` counts. The difference is a
- * separate part, because rows only store the number of written tokens.
+ * Tokens cached for an hour cost more than `partsOfListed` counts. The difference is a separate
+ * part, because rows only store the number of written tokens.
  */
 export function partsOfHours(prices: ModelPrice, usage: Usage): readonly CostPart[] {
   const tokens = Math.min(usage.cacheWriteHourTokens ?? 0, writtenTokens(usage))
@@ -45,10 +44,10 @@ export function partsOfHours(prices: ModelPrice, usage: Usage): readonly CostPar
   return parts
 }
 
-// A cost's source lists the tool uses, because rows have no other column for them; so the cost can
-// be explained and recomputed.
+// Rows have no column for tool uses, so a cost's source lists the uses, by which the cost can be
+// explained and recomputed.
 
-/** @param cost of the tokens; when it is unknown, the cost is that of the uses alone */
+/** @param cost the cost of the tokens; if unknown, the result is the cost of the uses alone */
 export function withUses(cost: Cost, parts: readonly CostPart[]): Cost {
   if (parts.length === 0) return cost
   const nanoUsd = addCosts(cost.nanoUsd ?? 0, costOfParts(parts))
@@ -83,7 +82,7 @@ export function partsOfOwned(prices: DeclaredPrices, usage: Usage): readonly Cos
   return parts
 }
 
-// The source of a declared cost contains the prices, so that it can be recomputed.
+// The source of a declared cost contains the prices, so that the cost can be recomputed.
 
 /**
  * The declarer: an account for its own model, the operator in the configuration file, or the
@@ -125,7 +124,7 @@ export function isWhole(outcome: CallOutcome | undefined): boolean {
 }
 
 /**
- * Tokens of a kind without its own price are counted with the kind that contains them.
+ * Tokens of a kind without its own price count with the kind that contains them.
  * @returns undefined when neither input nor output has a price
  */
 export function partsOfListed(prices: ModelPrice, usage: Usage): readonly CostPart[] | undefined {
@@ -145,15 +144,15 @@ export function partsOfListed(prices: ModelPrice, usage: Usage): readonly CostPa
   add(parts, 'cacheWrite', written, cacheWrite ?? 0)
   add(parts, 'output', usage.outputTokens - reasoning, output ?? 0)
   add(parts, 'reasoning', reasoning, ownReasoning ?? 0)
-  // The price is per thousand requests; this is one.
+  // The listed price is per thousand requests, and a call is one request.
   const requests = rateOf(prices.requests_kcount, usage.inputTokens)
   if (requests !== undefined) add(parts, 'request', 1, requests * 1000)
   return parts
 }
 
 /**
- * Reports do not separate pictures and films from text, and models for them write almost nothing
- * else.
+ * Reports do not separate pictures and films from text, and media models write almost no text, so
+ * all output gets the media price.
  */
 function outputRateOf(prices: ModelPrice, inputTokens: number): number | undefined {
   const text = rateOf(prices.output_mtok, inputTokens)
@@ -163,7 +162,7 @@ function outputRateOf(prices: ModelPrice, inputTokens: number): number | undefin
   return Math.max(text ?? 0, image ?? 0, video ?? 0)
 }
 
-/** Tokens read from the cache were not written to it in the same call. */
+/** Tokens read from the cache were not written to the cache in the same call. */
 export function writtenTokens({
   inputTokens,
   cachedInputTokens,
@@ -173,8 +172,8 @@ export function writtenTokens({
 }
 
 /**
- * Above a tier's start all tokens have the tier's price, by input length (as Google and Anthropic
- * document it).
+ * Above a tier's start all tokens have the tier's price, by input length, as Google and Anthropic
+ * document.
  */
 export function rateOf(price: ModelPrice[string], inputTokens: number): number | undefined {
   if (price === undefined || typeof price === 'number') return price

@@ -1,6 +1,6 @@
 /**
- * Journal lines in memory: those of a turn until they are written, and those of a segment until
- * they are in the store. Must not know files.
+ * Journal lines in memory: lines of a turn until they are written, and lines of a segment until
+ * they are in the store.
  */
 import type { CallRecord } from '../core/call.ts'
 import type { CallBatch } from '../core/call-batch.ts'
@@ -14,13 +14,13 @@ import {
 } from './record-line.ts'
 
 const INITIAL_BYTES = 64 * 1024
-/** A buffer that grew beyond this in one busy turn is released after it. */
+/** A buffer that grew beyond this size in a busy turn is released after the turn. */
 const KEPT_BYTES = 1024 * 1024
 /** The maximum number of UTF-8 bytes per UTF-16 unit. */
 const BYTES_PER_UNIT = 3
 const NEWLINE = 10
 
-/** The lines of one event-loop turn, in one reused buffer. */
+/** The lines of an event-loop turn, in a reused buffer. */
 export class LineBatch {
   #buffer = Buffer.allocUnsafeSlow(INITIAL_BYTES)
   #bytes = 0
@@ -36,7 +36,6 @@ export class LineBatch {
     return this.#ends
   }
 
-  /** The account of each line. */
   get accounts(): readonly AccountId[] {
     return this.#accounts
   }
@@ -46,7 +45,7 @@ export class LineBatch {
     return this.#buffer.subarray(0, this.#bytes)
   }
 
-  /** Adds a line. @param content its content @param accountId its account */
+  /** Adds a line with this content. */
   add(content: string, accountId: AccountId): void {
     const needed = this.#bytes + content.length * BYTES_PER_UNIT + LINE_FRAME_BYTES
     if (needed > this.#buffer.length) this.#grow(needed)
@@ -69,7 +68,6 @@ export class LineBatch {
   }
 }
 
-/** Enough for a segment while the store keeps up, plus one turn. */
 const BEGIN_BYTES = 1024 * 1024 + 64 * 1024
 /** One buffer is filled while the store reads another. */
 const MOST_SPARE = 2
@@ -90,12 +88,12 @@ export class SpareBuffers {
 }
 
 /**
- * Keeps lines as bytes. Waiting record objects would be promoted to the old generation, and the
- * garbage collector would scan all of them.
+ * Keeps lines as bytes. Record objects would be promoted to the old generation while they wait, and
+ * the garbage collector would scan all of them.
  */
 export class KeptLines implements CallBatch {
   readonly #spare: SpareBuffers
-  /** Undefined once its memory was passed on. */
+  /** Undefined after the memory was released. */
   #buffer: Buffer | undefined
   /** End offset of each line, after its newline. */
   readonly #ends: number[] = []
@@ -111,7 +109,6 @@ export class KeptLines implements CallBatch {
     return this.#ends.length
   }
 
-  /** Copies the lines. */
   append(lines: LineBatch): void {
     const begin = this.#ends.at(-1) ?? 0
     const { bytes } = lines
@@ -131,7 +128,7 @@ export class KeptLines implements CallBatch {
     this.#ends.push(end)
   }
 
-  /** @throws UnreadableLine, as below */
+  /** @throws UnreadableLine */
   accountOf(index: number): AccountId {
     const known = this.#accounts[index]
     if (known !== undefined) return known

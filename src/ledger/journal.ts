@@ -1,7 +1,6 @@
 /**
- * The ledger's journal: every settled call is appended to a file before its caller gets the end of
- * the answer, in one batch with all others of its turn. Knows files and group commit; must not know
- * the store, nor a record's contents.
+ * The ledger's journal: appends every settled call to a file before its caller gets the end of the
+ * answer, in a batch with all other calls of the event-loop turn.
  */
 import { join } from 'node:path'
 import type { CallRecord } from '../core/call.ts'
@@ -23,27 +22,19 @@ interface Turn {
 }
 
 /**
- * Group commit: all records of one event-loop turn are one `write`, made before any of their
- * promises resolves; they share one promise. Design §6.
- * Durability: with `sync: 'os'` everything acknowledged survives the process, even SIGKILL, but a
- * power cut or kernel crash loses what was not flushed (up to half a minute on Linux). With `sync:
- * 'batch'` each batch is flushed with fdatasync first, which blocks the event loop for the disk's
- * latency; the shipper then needs `syncStore` too, since a segment is deleted after the store's
- * commit.
+ * Group commit: all records of an event-loop turn are one `write`, made before their shared promise
+ * resolves. Design §6.
+ * With `sync: 'os'` acknowledged records survive SIGKILL, but a power cut loses what the system had
+ * not flushed (up to half a minute on Linux). With `sync: 'batch'` each batch is flushed with
+ * fdatasync first, which blocks the event loop; the shipper then needs `syncStore` too.
  * A failed write is repeated once in a new segment. If that fails too, the journal is not writable,
- * and a probe tries again every second. The calls of the failed batch did happen and may have cost
- * money, so their records are kept unchanged and written first when the disk works again.
- * Fail-closed (`onFailure: 'closed'`) refuses new calls meanwhile, and a call whose record could
- * not be written is answered with an error. So a row may appear later for a call that was answered
- * with 503, but a caller never gets a complete answer without a row. With `onFailure: 'open'` calls
- * continue; records that do not fit the backlog are dropped and counted.
- * Written lines also stay in memory, up to a limit, until they are in the store: the shipper reads
- * a file only if its lines are not all in memory, or if the file has changed. The backlog's lines
- * and those rescued from a deleted file are read back.
- * One process per data folder: at its start it treats every existing segment as closed.
+ * and a probe tries again every second. Records of the failed batch stay in memory and are written
+ * first. Fail-closed (`onFailure: 'closed'`) refuses new calls meanwhile, and answers the calls of
+ * the failed batch with 503; their rows may appear later. With `onFailure: 'open'` calls continue;
+ * records that do not fit the backlog are dropped and counted.
+ * At its start a journal treats every existing segment as closed, so a data folder has one process.
  */
 export class Journal implements Ledger {
-  /** The segments that wait to be shipped. */
   readonly closed: ClosedSegments
   readonly #folder: string
   readonly #segmentBytes: number
@@ -93,7 +84,7 @@ export class Journal implements Ledger {
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       this.#turn = { written: promise, resolve, reject }
       // Immediates run after all sockets that were ready in this turn: 19 records per write with 64
-      // callers, where a microtask or tick gives one; a single call waits less than 1 µs.
+      // callers, where a microtask or tick gives one. A single call waits less than 1 µs.
       setImmediate(this.#commit)
     }
     return this.#turn.written
@@ -104,7 +95,6 @@ export class Journal implements Ledger {
       throw journalUnavailable(this.#failure.cause)
   }
 
-  /** Writes the records so far without waiting for the end of the turn. */
   flush(): void {
     const turn = this.#turn
     if (turn === undefined) return
@@ -114,7 +104,7 @@ export class Journal implements Ledger {
     if (written || !this.#failClosed) {
       turn.resolve()
     } else {
-      // The caller may be gone and not await this; an unhandled rejection would end the process.
+      // The caller may be gone, and an unhandled rejection would end the process.
       turn.written.catch(() => {})
       turn.reject(journalUnavailable(this.#failure?.cause))
     }
@@ -130,7 +120,6 @@ export class Journal implements Ledger {
     return isKeepingUp ? Math.min(SMALL_SEGMENT_BYTES, this.#segmentBytes) : this.#segmentBytes
   }
 
-  /** Closes the active segment for shipping, unless it is empty. */
   rotate(): void {
     this.flush()
     if (this.#active === undefined || !this.#active.holdsRecords) return
@@ -139,8 +128,8 @@ export class Journal implements Ledger {
   }
 
   /**
-   * Starts a new file when the active one is no longer at its path: its folder may have been moved,
-   * which a write does not detect.
+   * Starts a new file when the active file is no longer at its path. A write does not detect that
+   * its folder was moved.
    */
   lookAfterFile(): void {
     this.flush()
@@ -150,7 +139,7 @@ export class Journal implements Ledger {
     this.#begin()
   }
 
-  /** Called whenever a segment was closed because it is full. */
+  /** Sets the listener for segments that were closed because they are full. */
   onSegmentFilled(listener: () => void): void {
     this.#segmentFilled = listener
   }
@@ -171,8 +160,8 @@ export class Journal implements Ledger {
   }
 
   /**
-   * Writes everything that can be written. A record handed in afterwards is refused, or with `open`
-   * lost and counted.
+   * Writes everything that can be written. Later records are refused, or with `open` lost and
+   * counted.
    */
   close(): void {
     if (this.#isClosed) return
@@ -189,9 +178,6 @@ export class Journal implements Ledger {
     if (lost > 0) this.#report({ type: 'records-dropped', count: lost })
   }
 
-  /**
-   * True when the lines are on disk; otherwise they are in the backlog, or dropped if that is full.
-   */
   #write(batch: LineBatch): boolean {
     const active = this.#active
     if (active === undefined) {
@@ -210,7 +196,7 @@ export class Journal implements Ledger {
     }
   }
 
-  /** Keeps the lines for the shipper, which reads the file when there is no memory for them. */
+  /** Keeps the lines in memory if they fit. Otherwise the shipper reads the file. */
   #keepWritten(batch: LineBatch): void {
     const count = this.closed.records + (this.#kept?.length ?? 0) + batch.lines
     if (count <= this.#keptRecords) this.#kept?.append(batch)
@@ -222,7 +208,6 @@ export class Journal implements Ledger {
     this.#kept = undefined
   }
 
-  /** Stores the lines in the backlog if they fit. */
   #keep(lines: Uint8Array, count: number): boolean {
     const isKept = !this.#isClosed && this.#backlog.keep(lines, count)
     if (!isKept) {
@@ -233,8 +218,8 @@ export class Journal implements Ledger {
   }
 
   /**
-   * Stops appending to a segment. Its records wait for the shipper; if the file was deleted or
-   * moved and cannot be found, they go to the backlog.
+   * Stops appending to a segment, whose records then wait for the shipper. If the file is no longer
+   * at its path, the records go to the backlog.
    */
   #retire(segment: SegmentFile): void {
     this.#active = undefined
@@ -253,7 +238,7 @@ export class Journal implements Ledger {
   }
 
   /**
-   * Starts a segment with the backlog. False when that fails; the journal has then failed with
+   * Starts a segment with the backlog. False after a failure; the journal has then failed with
    * `cause`.
    */
   #begin(cause?: unknown): boolean {
@@ -292,8 +277,8 @@ export class Journal implements Ledger {
 }
 
 /**
- * While the store keeps up, segments are one batch of the shipper's, about four thousand records.
- * Smaller batches cost more, because calls of many accounts share fewer pages; larger ones take
+ * While the store keeps up, a segment is one batch of the shipper's, about four thousand records.
+ * Smaller batches cost more, because calls of many accounts share fewer pages; larger batches take
  * memory.
  */
 const SMALL_SEGMENT_BYTES = 1024 * 1024
@@ -318,12 +303,12 @@ export interface JournalOptions {
   /** Default `os`. */
   readonly sync?: SyncMode
   /**
-   * Records kept in memory while the disk fails. Default 25,000, about 6 MB: more than one segment
+   * Records kept in memory while the disk fails. Default 25,000, about 6 MB: more than a segment
    * holds, so that a deleted segment can be rescued whole.
    */
   readonly backlogRecords?: number
   /**
-   * Records kept in memory until they are in the store, so that they need not be read back. Default
+   * Records kept in memory until they are in the store, so that the file need not be read. Default
    * 32,000: about 8 MB, two seconds of one core's maximum load. 0: none.
    */
   readonly keptRecords?: number
@@ -334,24 +319,22 @@ export interface JournalOptions {
 
 interface JournalState {
   readonly writable: boolean
-  /** The reason of a failure, safe to show. */
   readonly reason?: string
   /** Records in memory that wait for the disk. */
   readonly backlog: number
-  /** Records dropped since the start because neither the disk nor the backlog took them. */
   readonly dropped: number
   readonly unshippedBytes: number
   /** Files with records that are not shipped yet. */
   readonly segments: number
   /** Unreadable lines found when their segment was shipped, since the start. */
   readonly damagedLines: number
-  /** Files of a later version of the gateway, waiting for it. */
+  /** Files that wait for a later version of the gateway. */
   readonly newerSegments: number
   /** Files of a build from before the first release, which only that build can ship. */
   readonly olderSegments: number
 }
 
-// Descriptions of write failures for `/readyz`, the log and callers. They contain no path.
+// Write failures in words, for `/readyz`, the log and callers; without a path.
 
 const WORDS: Readonly<Record<string, string>> = {
   ENOSPC: 'no space left on the disk',
@@ -369,7 +352,6 @@ const WORDS: Readonly<Record<string, string>> = {
   ESTALE: 'the network file system lost the file',
 }
 
-/** Safe to show to anyone. */
 function toFailureReason(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error'
   return WORDS[code] ?? `write failed (${code})`

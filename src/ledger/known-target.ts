@@ -1,6 +1,6 @@
 /**
  * What pricing needs to know about a target: its provider's way of pricing, its model, fees and
- * factors. Looks up no price.
+ * factors.
  */
 import type { PriceFactor, ToolFees } from '../core/cost.ts'
 import type { DeclaredPrices } from '../core/owned-model.ts'
@@ -27,13 +27,12 @@ export type ProviderPricing =
       readonly reports?: CostReports | undefined
     } & Fees)
   | { readonly type: 'free'; readonly models?: readonly string[] }
-  /** By model name; `*`: every other one. */
+  /** By model name; `*` applies to every other model. */
   | ({ readonly type: 'declared'; readonly prices: ReadonlyMap<string, UsdPrices> } & Fees)
 
 interface Fees {
-  /** Fees of tools that it runs itself. Undefined: unknown. */
   readonly toolFees?: ToolFees | undefined
-  /** Estimates for tools without a known fee. Undefined: their uses cost nothing. */
+  /** Estimates for tools without a known fee. Undefined: uses without a known fee cost nothing. */
   readonly usualToolFees?: ToolFees | undefined
 }
 
@@ -54,14 +53,13 @@ export interface Listed extends PricedUses {
   readonly type: 'listed'
   readonly provider: string
   readonly model: string
-  /** The model charges for more than the table lists. */
+  /** Whether the model charges for more than the table lists. */
   readonly isInPart: boolean
   readonly factors: readonly PriceFactor[]
   readonly atAddress: ServedPrice
   readonly reports: CostReports | undefined
   /** Assumed when the table does not list the model. */
   readonly unlisted: DeclaredPrices | undefined
-  /** When the price was looked up, in minutes since the Unix epoch. */
   minute: number
   price: ListedPrice | undefined
 }
@@ -80,12 +78,11 @@ export type KnownTarget =
   | Listed
 
 const OWNED = 'owned'
-/** Every model of a provider that has no price under its own name. */
+/** Stands for every model of a provider without a price under its own name. */
 export const ANY_MODEL = '*'
 const NO_FEES: ToolFees = {}
 const NO_FACTORS: readonly PriceFactor[] = []
 
-/** @param target `provider/model` */
 export function lookUp(
   target: string,
   providers: ReadonlyMap<string, ProviderPricing>,

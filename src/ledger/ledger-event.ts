@@ -13,7 +13,10 @@ export type LedgerEvent =
       readonly lines: number
       readonly tornEnd: boolean
     }
-  /** Written by another version of the gateway, which has to ship it: it stays. */
+  /**
+   * A segment of another version of the gateway stays, because only that version can ship the
+   * segment.
+   */
   | {
       readonly type: 'segment-newer' | 'segment-older'
       readonly path: string

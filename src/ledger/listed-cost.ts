@@ -1,7 +1,3 @@
-/**
- * The cost of a usage report at a listed price, and whether the report has all that the price
- * needs.
- */
 import type { ModelPrice } from '@pydantic/genai-prices'
 import type { CallOutcome } from '../core/call.ts'
 import { type Cost, type CostPart, UNKNOWN_COST } from '../core/cost.ts'
@@ -33,7 +29,6 @@ export function costOfListed({ prices, isOwn }: ListedPrice, reported: Reported)
   const isReportWhole =
     (usage.inputTokens === 0 || prices.input_mtok !== undefined) &&
     (usage.outputTokens === 0 || prices.output_mtok !== undefined) &&
-    // Tokens written to a cache cost more than those read, and more for an hour than for minutes.
     (prices.cache_write_mtok === undefined || usage.cacheWriteTokens !== undefined) &&
     (prices.cache_write_1h_mtok === undefined || writtenTokens(usage) === 0) &&
     usage.cacheWriteHourTokens === undefined &&
@@ -66,8 +61,8 @@ const OTHER_TOKENS = [
   'requests_kcount',
 ]
 
-// The price of audio tokens minus that of text, with which they are counted: a separate part, since
-// rows do not store how many tokens were audio.
+// The price of audio tokens minus that of text is a separate part, because rows count audio tokens
+// as text.
 
 const NO_PARTS: readonly CostPart[] = []
 /** More digits than any price has, so that a source contains no binary fraction. */

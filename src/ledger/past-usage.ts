@@ -1,6 +1,6 @@
 /**
  * The usage of earlier processes, from the store and the journal, each call once. Used at start,
- * before anything is shipped; must not know what the sums are for.
+ * before anything is shipped.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CallRecord } from '../core/call.ts'
@@ -13,10 +13,7 @@ import type { UsageSum, UsageSums } from '../store/usage/usage-sums.ts'
 import type { ClosedSegment } from './segment-file.ts'
 import { SegmentReader } from './segment-reader.ts'
 
-/**
- * How many records are looked up in the store at once, and handed over by the reader: a millisecond
- * of the event loop.
- */
+/** Records per look-up in the store, and per part of the reader: 1 ms of the event loop. */
 const RECORDS_PER_QUESTION = 400
 export interface PastUsageOptions {
   readonly sums: Pick<UsageSums, 'since' | 'ofRanges' | 'within' | 'findShipped'>
@@ -24,9 +21,9 @@ export interface PastUsageOptions {
   readonly segments: readonly ClosedSegment[]
   /** Times, besides full hours, at which later calls of `since` will start. */
   readonly cutsMs?: readonly number[]
-  /** Prices calls that are neither in the store nor priced. Undefined: they stay unpriced. */
+  /** Prices calls that are neither in the store nor priced. Undefined: such calls stay unpriced. */
   readonly prices?: Prices | undefined
-  /** The sums are no longer needed: work in progress rejects. */
+  /** Aborts when the sums are no longer needed; work in progress then rejects. */
   readonly signal?: AbortSignal | undefined
   /** Called for an unreadable segment, whose contents are not counted. */
   readonly onUnreadable: (path: string, cause: unknown) => void
@@ -49,7 +46,7 @@ export class PastUsage {
   /** @throws the store's errors (rejects): an unavailable store must not lead to incomplete sums */
   static async open(options: PastUsageOptions): Promise<PastUsage> {
     const { segments, signal, prices, cutsMs = [] } = options
-    // Records are summed and not kept, because there may be millions after a long outage.
+    // Records are summed and not kept, because a long outage may leave millions.
     const unshipped = new UnshippedSums(cutsMs, prices)
     let before: ReadonlySet<CallId> = new Set()
     for (const segment of segments) {
@@ -60,11 +57,10 @@ export class PastUsage {
   }
 
   /**
-   * @param fromMs calls that began at or after this time, in milliseconds since the Unix epoch, at
-   * the beginning of an hour
-   * @param accountId undefined: all accounts; keys and gates may then be one sum
-   * @param untilMs exclusive, at the beginning of an hour; undefined: no limit, even for calls in
-   * the future of a wrong clock
+   * @param fromMs the beginning of an hour, in milliseconds since the Unix epoch
+   * @param accountId undefined sums all accounts; keys and gates may then be one sum
+   * @param untilMs exclusive, at the beginning of an hour; undefined includes calls in the future
+   * of a wrong clock
    */
   async since(
     fromMs: number,
@@ -76,9 +72,8 @@ export class PastUsage {
   }
 
   /**
-   * The usage of one account in each of the ranges. For a range that begins within an hour, the
-   * calls of the rest of that hour are read, which retention may have deleted: see
-   * `budgetBeginnings`.
+   * The usage of an account in each of the ranges. A range that begins within an hour reads the
+   * calls of that hour, which retention may have deleted: see `budgetBeginnings`.
    * @param ranges each ends at the beginning of an hour, or never
    */
   async ofRanges(
@@ -107,8 +102,8 @@ export class PastUsage {
   }
 
   /**
-   * By budget id: usage up to the end of the hour of its creation when those calls are deleted,
-   * plus later hours of that day that are deleted as well.
+   * By budget id: the budget's usage on the day of its creation, as far as those calls and hours
+   * are deleted.
    */
   budgetBeginnings(): Promise<ReadonlyMap<string, UsedAmounts>> {
     return this.#beginnings.load()
@@ -121,7 +116,6 @@ interface Reading extends PastUsageOptions {
   readonly before: ReadonlySet<CallId>
 }
 
-/** @returns the calls that were added */
 async function addCalls({ path }: ClosedSegment, reading: Reading): Promise<ReadonlySet<CallId>> {
   const { sums, unshipped, before, onUnreadable } = reading
   const here = new Set<CallId>()
@@ -144,8 +138,8 @@ async function addCalls({ path }: ClosedSegment, reading: Reading): Promise<Read
 }
 
 /**
- * Combines the reader's small parts: a statement for each would dominate the time on a database
- * over a network.
+ * Combines the reader's small parts, since a statement for each part would dominate the time on a
+ * database over a network.
  */
 async function* gather(
   parts: AsyncIterable<readonly CallRecord[]>,
@@ -175,7 +169,7 @@ function addUp(parts: readonly UsedAmounts[]): UsedAmounts {
   return sum
 }
 
-/** The usage of a journal's calls by hour, split at requested times. Must not know files. */
+/** The usage of a journal's calls by hour, split at requested times. */
 export class UnshippedSums {
   /** Cut times by their hour, latest first. */
   readonly #cutsMs = new Map<number, number[]>()

@@ -1,10 +1,10 @@
 /**
- * The cost of a call: its target's price times the usage that its provider reported. Knows no
- * provider by name and no store; never guesses an unreported count.
+ * The cost of a call: its target's price times the usage that its provider reported. An unreported
+ * count is never guessed.
  * `exact`: the provider's own cost report; or the model's own price, a complete report, and a known
- * factor for how the call was served. `estimated`: the price of its family, a call that did not end
- * normally, tokens whose price the report does not determine, or tools that the provider runs, when
- * one was used or may have been used without being counted. `unknown`: all other cases.
+ * factor for how the call was served. `estimated`: a family's price, a call that did not end
+ * normally, tokens with an undetermined price, or tools that may have been used without being
+ * counted. `unknown`: all other cases.
  */
 import type { CallOutcome } from '../core/call.ts'
 import {
@@ -57,7 +57,6 @@ import {
   splitFactors,
 } from './served-price.ts'
 
-/** A model with a known price, or known to be free. */
 export interface KnownModel {
   readonly id: string
   readonly name: string | undefined
@@ -70,7 +69,7 @@ export interface KnownModel {
 export interface PriceBookOptions {
   /** By provider id; a missing provider is unknown. */
   readonly providers: ReadonlyMap<string, ProviderPricing>
-  /** In memory. Undefined: the account has no such model. */
+  /** Looks up an owned model's prices in memory. Undefined: the account has no such model. */
   readonly declaredPrices?: (accountId: AccountId, slug: string) => DeclaredPrices | undefined
   readonly loadTable?: () => PriceTable
 }
@@ -80,13 +79,11 @@ export interface PricedCall {
   /** `provider/model`; null: no upstream was asked. */
   readonly target: string | null
   readonly usage: Usage | null
-  /** Milliseconds since the Unix epoch. */
   readonly startedAt: number
-  /** Undefined: it succeeded. */
+  /** Undefined: the call succeeded. */
   readonly outcome?: CallOutcome
-  /** An owned model's prices when it was asked. Undefined: use the current prices. */
+  /** An owned model's prices at the time of the call. Undefined: use the current prices. */
   readonly ownedPrices?: DeclaredPrices | undefined
-  /** A part of the usage is an estimate. */
   readonly isEstimated?: boolean
   /** Options of the request that change the price. */
   readonly otherPrices?: readonly OtherPrice[]
@@ -108,7 +105,7 @@ const NO_USAGE: Usage = {
 
 /** Prices that depend on the time are looked up again each minute, the table's resolution. */
 const PRICE_LIFE_MS = 60_000
-/** Customers name targets, so the number is bounded. */
+/** Customers name targets, so the number of remembered targets is bounded. */
 const MAX_REMEMBERED = 5_000
 
 export class PriceBook {
@@ -124,27 +121,22 @@ export class PriceBook {
     this.#loadTable = options.loadTable ?? loadPriceTable
   }
 
-  /** The table's name and version, with which costs can be recomputed. Loads the table. */
   get source(): string {
     return this.#loaded().source
   }
 
-  /**
-   * True when `costOf` does not need to load the table, which must not happen while a caller waits.
-   */
   get isLoaded(): boolean {
     return this.#table !== undefined
   }
 
-  /** Loads the table, while no caller waits. @throws when the package is not installed */
+  /**
+   * Loads the table, while no caller waits.
+   * @throws when the package is not installed
+   */
   load(): void {
     this.#loaded()
   }
 
-  /**
-   * In the table's order; may load it. Empty for an unknown provider. @param at milliseconds since
-   * the Unix epoch
-   */
   modelsOf(providerId: string, at: number): readonly KnownModel[] {
     const pricing = this.#providers.get(providerId)
     if (pricing === undefined) return []
@@ -162,8 +154,8 @@ export class PriceBook {
   }
 
   /**
-   * Takes a tenth of a microsecond for a known target; the first call of a listed provider loads
-   * the table (about 20 ms).
+   * Takes 0.1 µs for a known target; the first call of a listed provider loads the table (about 20
+   * ms).
    */
   costOf(call: PricedCall & AsServed): Cost {
     const cost = this.#costOf(call)
@@ -190,7 +182,7 @@ export class PriceBook {
     const { usage } = call
     const cost = this.#costOfPriced(known, call)
     const { otherPrices = NOTHING_ASKED_FOR, tools, toolUses } = call
-    // With several attempts, the answer reports how only the last one was served.
+    // With several attempts, the answer reports how only the last attempt was served.
     const isOfSome = otherPrices.length > 0 && usage?.billing?.attempts !== undefined
     const isOther = isOfSome || isUnanswered(otherPrices, usage?.served)
     if (tools === undefined && toolUses === undefined) return isOther ? toEstimated(cost) : cost
@@ -214,7 +206,7 @@ export class PriceBook {
     return isUnsure === true ? toEstimated(cost) : cost
   }
 
-  /** Prices an answer by the model that answered, which may differ from the target's. */
+  /** Prices an answer by the model that answered, which may differ from the target's model. */
   #costOfAnswer(known: Listed, call: PricedCall & AsServed, usage: Usage): Cost {
     const { target, answeredBy, startedAt } = call
     if (answeredBy === undefined || isNameOf(known.model, answeredBy))
@@ -230,7 +222,10 @@ export class PriceBook {
     return known.isInPart ? toEstimated(cost) : cost
   }
 
-  /** Prices each attempt by its own model, or by the target's if it has no price. */
+  /**
+   * Prices each attempt by its own model, or by the target's model if the attempt's model has no
+   * price.
+   */
   #costOfAttempts(
     known: Listed,
     call: PricedCall & AsServed,
@@ -271,7 +266,7 @@ export class PriceBook {
     return known.type === 'listed' ? known : undefined
   }
 
-  /** True when usage of this target has a price. */
+  /** Whether usage of this target has a price. */
   isPriced(accountId: AccountId, target: string, asked: AskedPrice): boolean {
     const { at, isSurcharged } = asked
     const known = this.#recall(target)
@@ -286,7 +281,6 @@ export class PriceBook {
     return price !== undefined && partsOfListed(price.prices, NO_USAGE) !== undefined
   }
 
-  /** One use of each tool at this target, in billionths of a US dollar. */
   feesOf(target: string, tools: readonly ToolKind[]): number {
     const known = this.#recall(target)
     if (known.type !== 'listed' && known.type !== 'declared') return 0
@@ -295,9 +289,9 @@ export class PriceBook {
   }
 
   /**
-   * Recomputes the cost of a call that was priced before, with the prices declared then. @returns
-   * undefined when it was priced from another source than would be used now, so that the two are
-   * not comparable
+   * Recomputes the cost of an earlier call, with the prices declared then.
+   * @returns undefined when the stored price came from another source, so that the costs are not
+   * comparable
    */
   recompute(call: PricedCall, stored: Cost | undefined): Cost | undefined {
     if (stored === undefined) return this.#recompute(call, stored)
@@ -318,9 +312,9 @@ export class PriceBook {
       const cost = costOfDeclared(declared.by, declared.prices, { usage, outcome })
       return stored?.status === 'estimated' ? withGuessedUsage(cost) : cost
     }
-    // A dialect whose calls are free, at a provider that charges for others.
+    // Calls of a free dialect stay free, even at a provider that charges for other calls.
     if (call.usage === null && stored?.source === FREE_COST.source) return stored
-    // Rows do not store why a cost is an estimate, and it cannot have become more exact. Only the
+    // Rows do not store why a cost is an estimate, so an estimate stays an estimate. Only the
     // source stores how the call was served.
     const as = stored?.source == null ? undefined : splitFactors(stored).price
     const now = this.costOf({ ...call, as, isEstimated: stored?.status === 'estimated' })
@@ -329,8 +323,8 @@ export class PriceBook {
   }
 
   /**
-   * The parts of the stored cost; empty for a free one.
-   * @returns undefined when it is unknown, or would be computed from another price now
+   * The parts of the stored cost; empty for a free call.
+   * @returns undefined when the cost is unknown, or its price has changed
    */
   partsOf(call: PricedCall, stored: Cost | undefined): readonly CostPart[] | undefined {
     if (stored === undefined || stored.nanoUsd === null) return undefined
@@ -404,12 +398,14 @@ function isSameAmount(computed: number | null, stored: number | null): boolean {
   return isWholeMicros && Math.abs(computed - stored) <= MICRO_IN_NANO_USD / 2
 }
 
-/** An unknown fee is estimated by the usual one. */
+/** Estimates unknown fees by usual fees. */
 function feesAt({ toolFees, usualToolFees }: PricedUses): ToolFees {
   return { ...usualToolFees, ...toolFees }
 }
 
-/** Uses that an answer does not report are estimated: one per call that offers such a tool. */
+/**
+ * Answers do not report uses of other tools, so a call that offers such a tool counts as one use.
+ */
 function withUncounted(asked: readonly ToolKind[] | undefined, uses: ToolUses = NO_USES): ToolUses {
   return asked?.includes('otherTool') === true ? { ...uses, otherTool: 1 } : uses
 }
@@ -427,7 +423,7 @@ function isNotAsDeclared(usage: Usage | null): boolean {
 
 const NO_BILLING: Billing = {}
 
-/** A part of the usage is an estimate, and so is the cost, unless the price is zero. */
+/** An estimated usage makes an estimated cost, unless the price is zero. */
 function withGuessedUsage(cost: Cost): Cost {
   return isFreeWhateverIsUsed(cost) ? cost : toEstimated(cost)
 }

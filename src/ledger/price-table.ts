@@ -1,7 +1,6 @@
 /**
- * The price data of `@pydantic/genai-prices`, embedded in the package: nothing is fetched. Finds a
- * model's price; must not know calls. Loading takes about 20 ms and 20 MB, so it happens when a
- * price is first needed.
+ * The price data of `@pydantic/genai-prices`, embedded in the package. Loading takes about 20 ms
+ * and 20 MB, so the first look-up of a price loads the data.
  */
 import type * as GenaiPrices from '@pydantic/genai-prices'
 import type { MatchLogic, ModelInfo, ModelPrice } from '@pydantic/genai-prices'
@@ -10,12 +9,11 @@ import { dependencies } from '../../package.json' with { type: 'json' }
 export interface ListedPrice {
   /** The same object for all names of a model. */
   readonly prices: ModelPrice
-  /** The price is this model's own, not its family's. */
+  /** Whether the price is this model's own, and not its family's. */
   readonly isOwn: boolean
 }
 
 export interface PriceTable {
-  /** Its name and version. */
   readonly source: string
   /**
    * @param provider its name in the table
@@ -23,28 +21,26 @@ export interface PriceTable {
    */
   find(provider: string, model: string, at: number): ListedPrice | undefined
   /**
-   * The listed models of a provider without the withdrawn ones; takes a few milliseconds for the
-   * largest.
+   * The listed models of a provider without withdrawn models; takes a few milliseconds for the
+   * largest provider.
    */
   models(provider: string, at: number): readonly ListedModel[]
 }
 
 export interface ListedModel {
   readonly id: string
-  /** The provider's display name of it. */
   readonly name: string | undefined
   readonly contextTokens: number | undefined
   /** Undefined: the price is not listed, or not per token. */
   readonly prices: ModelPrice | undefined
 }
 
-/** @throws when the package is not installed */
 export function loadPriceTable(): PriceTable {
-  // Not import(): the package's ES module is twice as large and takes three times as long. A
-  // literal name, so that a bundler finds it.
+  // `require`, because the package's ES module is twice as large and takes three times as long. The
+  // name is a literal, so that a bundler finds the package.
   const { calcPrice, findProvider } = require('@pydantic/genai-prices') as typeof GenaiPrices
   return {
-    // Pinned exactly, so the installed version is the one named here.
+    // package.json pins the exact version, so the installed version is the version in this name.
     source: `genai-prices@${dependencies['@pydantic/genai-prices']}`,
     find(provider, model, at) {
       const found = calcPrice({}, model, { providerId: provider, timestamp: new Date(at) })
@@ -72,7 +68,7 @@ export function loadPriceTable(): PriceTable {
 }
 
 /**
- * A name that differs from the listed one only by date, version or region is the same model at the
+ * A name that differs from the listed name only by date, version or region is the same model at the
  * same price.
  */
 function isOwnPrice(model: ModelInfo, name: string): boolean {
@@ -100,8 +96,8 @@ function toBareName(name: string): string {
 const SNAPSHOT = /^[-@:](?:\d{3,4}|\d{2}-\d{4}|\d{2}-\d{2}-\d{4})$/
 
 /**
- * True if the answer's model name equals the requested name, or that name plus the version it
- * resolved to.
+ * Whether the answer's model name equals the requested name, or that name plus the resolved
+ * version.
  */
 export function isNameOf(asked: string, answered: string): boolean {
   if (answered === asked) return true

@@ -7,11 +7,6 @@ import type { CallBatch } from '../core/call-batch.ts'
 import type { AccountId, CallId } from '../core/ids.ts'
 import type { PriceBook } from './price-book.ts'
 
-/**
- * The calls with their costs. Calls that were priced when they ended keep their cost, which was
- * counted in quotas. A call that cannot be priced is stored with an unknown cost, which can be
- * computed later.
- */
 export class PricedCalls implements CallBatch {
   readonly #prices: Pick<PriceBook, 'costOf'>
   readonly #calls: CallBatch

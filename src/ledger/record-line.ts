@@ -1,9 +1,8 @@
 /**
- * Encodes one call as a line of a journal segment, and decodes it. Knows the line's format; must
- * not know files, nor columns.
- * A line is `<CRC32 of the rest, 8 hexadecimal digits> <JSON array>\n`, UTF-8. The array holds the
- * format's version and then the members of CallRecord by position, which is about half as long as
- * an object. The list of columns (core/call-columns.ts) defines the positions.
+ * Encodes a call as a line of a journal segment, and decodes a line.
+ * A line is `<CRC32 of the rest, 8 hexadecimal digits> <JSON array>
+ * `, UTF-8. The array has the format's version and then the call's members by position
+ * (core/call-columns.ts), which is about half as long as an object.
  */
 import type { CallRecord } from '../core/call.ts'
 import type { AccountId, CallId } from '../core/ids.ts'
@@ -25,13 +24,12 @@ const SPACE = 32
 const NEWLINE = 10
 const QUOTE = 34
 const BACKSLASH = 92
-/** Bytes of a line besides its content. */
 export const LINE_FRAME_BYTES = CHECKSUM_CHARS + 2
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * A line's content, from a record of `toWholeRecord`. Ids and targets cannot break the line,
- * because JSON escapes control characters.
+ * A line's content, from a record of `toWholeRecord`. JSON escapes control characters, so ids and
+ * targets cannot break the line.
  */
 export function toLineContent(call: CallRecord): string {
   return JSON.stringify(toLineMembers(call))
@@ -56,7 +54,6 @@ export function writeLine(content: string, into: Buffer, at: number): number {
   return end + 1
 }
 
-/** Encodes any record as text. */
 export function encodeRecordLine(call: CallRecord): string {
   const content = toLineContent(toWholeRecord(call))
   const line = Buffer.alloc(LINE_FRAME_BYTES + Buffer.byteLength(content))
@@ -64,7 +61,10 @@ export function encodeRecordLine(call: CallRecord): string {
   return line.toString()
 }
 
-/** Decodes a line without its newline. @returns undefined when it is torn or damaged */
+/**
+ * Decodes a line without its newline.
+ * @returns undefined when the line is torn or damaged
+ */
 export function decodeRecordLine(line: Uint8Array): CallRecord | OtherVersion | undefined {
   const json = line.subarray(CHECKSUM_CHARS + 1)
   if (!hasItsChecksum(line, json)) return undefined
@@ -85,7 +85,7 @@ function parseContent(content: string): CallRecord | OtherVersion | undefined {
   }
 }
 
-/** Whether a line without its newline is unchanged since it was written. */
+/** Whether a line without its newline has the checksum of its content. */
 export function hasItsChecksum(
   line: Uint8Array,
   json = line.subarray(CHECKSUM_CHARS + 1),
@@ -94,8 +94,7 @@ export function hasItsChecksum(
 }
 
 /**
- * Decodes a line that is known to be unchanged: it never left this process's memory, or its
- * checksum was verified.
+ * Decodes a line from this process's memory, or with a verified checksum.
  * @param end after its newline
  * @throws UnreadableLine
  */
@@ -105,14 +104,14 @@ export function readOwnLine(lines: Buffer, begin: number, end: number): CallReco
   return record
 }
 
-/** The call id of such a line, its first string in each version. */
+/** The call id of an undamaged line: the first string in each version. */
 export function idOfOwnLine(lines: Buffer, begin: number, end: number): CallId {
   const from = lines.indexOf(QUOTE, begin) + 1
   const id = lines.toString('utf8', from, lines.indexOf(QUOTE, from))
   return id.includes('\\') ? readOwnLine(lines, begin, end).id : (id as CallId)
 }
 
-/** The account of such a line, its second string in each version. */
+/** The account of an undamaged line: the second string in each version. */
 export function accountOfOwnLine(lines: Buffer, begin: number, end: number): AccountId {
   const idEnd = lines.indexOf(QUOTE, lines.indexOf(QUOTE, begin) + 1)
   const from = lines.indexOf(QUOTE, idEnd + 1) + 1
@@ -121,12 +120,11 @@ export function accountOfOwnLine(lines: Buffer, begin: number, end: number): Acc
   return isPlain ? (account as AccountId) : readOwnLine(lines, begin, end).accountId
 }
 
-/** An undamaged line that this version cannot decode. */
 export class UnreadableLine extends Error {}
 
 /**
- * Digit by digit: creating a string would cost more than the checksum itself. NaN when a line
- * begins with anything else.
+ * Digit by digit: creating a string would cost more than the checksum itself. NaN when the line
+ * begins with other characters.
  */
 function readChecksum(line: Uint8Array): number {
   let checksum = 0
@@ -138,7 +136,7 @@ function readChecksum(line: Uint8Array): number {
   return line[CHECKSUM_CHARS] === SPACE ? checksum : Number.NaN
 }
 
-/** @returns undefined for a line of this version, or of none */
+/** @returns undefined for this version, or without a version */
 function versionOf(members: readonly unknown[]): OtherVersion | undefined {
   const version = members[0]
   if (!isCount(version) || version === 0) return undefined

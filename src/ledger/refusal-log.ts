@@ -1,13 +1,13 @@
 /**
  * Records refused calls in the journal: for each key and minute a limited number individually, the
- * others counted in one record per reason. Must not know why a call was refused.
+ * others counted in a record per reason.
  */
 import type { CallRecord } from '../core/call.ts'
 import type { Timekeeper } from '../core/clock.ts'
 import type { KeyId } from '../core/ids.ts'
 import type { Ledger, Refusals } from '../gateway/ports.ts'
 
-/** A client that is refused in a loop must not fill the disk. */
+/** Bounds what a client that is refused in a loop writes to the disk. */
 export const RECORDS_PER_MINUTE = 30
 const MINUTE_MS = 60_000
 
@@ -20,7 +20,7 @@ interface KeyMinute {
 export class RefusalLog implements Refusals {
   readonly #ledger: Ledger
   readonly #clock: Pick<Timekeeper, 'after'>
-  /** This minute only; at most one entry per key. */
+  /** The keys refused in this minute. */
   readonly #minutes = new Map<KeyId, KeyMinute>()
   #callOff: (() => void) | undefined
 
@@ -57,7 +57,7 @@ export class RefusalLog implements Refusals {
     try {
       this.#ledger.assertWritable()
     } catch {
-      return // The journal has reported its failure; its memory is needed for real calls.
+      return // The journal has reported its failure, and its memory is needed for admitted calls.
     }
     this.#ledger.record(call).catch(() => {})
   }

@@ -1,7 +1,4 @@
-/**
- * Deletes expired calls and hourly sums, once an hour in small batches. Must not know SQL; no call
- * waits for it.
- */
+/** Deletes expired calls and hourly sums, once an hour in small batches. */
 import type { AccountId } from '../core/ids.ts'
 import { type HourlyOptions, HourlyWork } from '../core/passes.ts'
 import type { RetentionHorizon } from '../core/retention-horizon.ts'
@@ -12,9 +9,9 @@ const ROWS_PER_BATCH = 200
 const PAUSE_MS = 10
 
 export interface RetentionOptions extends HourlyOptions {
-  /** Limits how far a pass may delete. */
+  /** Limits the time up to which a pass may delete calls. */
   readonly horizon: Pick<RetentionHorizon, 'cut'>
-  /** Likewise for hourly usage. */
+  /** Limits the time up to which a pass may delete hourly usage. */
   readonly hoursHorizon: Pick<RetentionHorizon, 'cut'>
   readonly store: {
     readonly calls: Pick<Store['calls'], 'findBounds' | 'deleteBefore'>
@@ -27,7 +24,6 @@ export interface RetentionOptions extends HourlyOptions {
   }
   /** Ships everything in the journal to the store. */
   readonly ship: () => Promise<void>
-  /** Pause between batches. Default 10. */
   readonly pauseMs?: number
 }
 
@@ -39,7 +35,6 @@ export class Retention extends HourlyWork {
     this.#options = options
   }
 
-  /** One pass. @returns how many calls were deleted @throws the store's errors */
   override async run(): Promise<number> {
     // Ships first: a segment that is shipped again after its calls were deleted would count twice.
     await this.#options.ship()
@@ -52,7 +47,6 @@ export class Retention extends HourlyWork {
     // Counts of refused calls are retained as long as calls.
     if (before !== undefined && !signal.aborted)
       await store.usage.deleteRefusedBefore(before, paced)
-    // Hours of retained calls are retained too: a budget's first hour is counted from the calls.
     const deletedBefore = bounds === undefined ? Number.POSITIVE_INFINITY : before
     await this.#deleteHours(deletedBefore, paced)
     if (!signal.aborted) await store.giveBackSpace(paced)

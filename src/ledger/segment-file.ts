@@ -1,7 +1,4 @@
-/**
- * A journal file that is open for appending, and the names of such files. Must not know what a
- * record is.
- */
+/** A journal file that is open for appending, and the names of such files. */
 import {
   closeSync,
   existsSync,
@@ -27,10 +24,8 @@ export interface ClosedSegment {
   readonly bytes: number
 }
 
-/** How much a power cut may lose: see Journal. */
 export type SyncMode = 'os' | 'batch'
 
-/** Twelve digits, or more if the sequence grew beyond. */
 const NAME = /^(\d{12,15})\.journal$/
 const NEWLINE = new Uint8Array([10])
 
@@ -46,7 +41,7 @@ export function listSegments(folder: string): { sequence: number; segment: Close
     if (sequence === undefined) continue
     const path = join(folder, name)
     const file = statSync(path, { throwIfNoEntry: false })
-    // Deleted meanwhile, or a broken link.
+    // The file was deleted meanwhile, or is a broken link.
     if (file === undefined) continue
     found.push({ sequence: Number(sequence), segment: { path, bytes: file.size } })
   }
@@ -68,7 +63,6 @@ export function segmentName(sequence: number): string {
 
 export class SegmentFile {
   readonly path: string
-  /** All bytes before this offset belong to accepted records. */
   #goodBytes = 0
   #holdsRecords = false
   readonly #fd: number
@@ -81,8 +75,8 @@ export class SegmentFile {
   }
 
   /**
-   * Creates the folder if needed, and a new file with an empty line in it, which proves that the
-   * disk accepts writes.
+   * Creates the folder if needed, and a new file with an empty line, which proves that the disk
+   * accepts writes.
    * @throws the file system's error; nothing is left behind then
    */
   static create(folder: string, sequence: number, sync: SyncMode): SegmentFile {
@@ -100,7 +94,8 @@ export class SegmentFile {
       rmSync(draft, { force: true })
       throw error
     }
-    // Named only now, so that an empty segment is always one that lost its contents.
+    // Renamed after the first write, so that an empty segment is always a segment that lost its
+    // contents.
     renameSync(draft, path)
     try {
       if (sync === 'batch') syncFolder(folder)
@@ -122,7 +117,7 @@ export class SegmentFile {
 
   /**
    * Appends all lines, or none if the disk lets a partial write be undone.
-   * @throws the file system's error, or one with the code `ENOENT` when the file was deleted
+   * @throws the file system's error, or an error with the code `ENOENT` when the file was deleted
    * meanwhile
    */
   append(lines: Uint8Array): void {
@@ -141,14 +136,14 @@ export class SegmentFile {
   }
 
   /**
-   * The lines accepted so far when the file was deleted or moved, since its name no longer leads to
-   * them; else undefined.
+   * The lines accepted so far if the file was deleted or moved, so that nobody can find the lines
+   * by name; otherwise undefined.
    */
   rescueLines(): Uint8Array | undefined {
     try {
       return this.isInPlace() ? undefined : this.#readLines()
     } catch {
-      // The disk cannot be read; a reader that opens the file by name will find out what is left.
+      // The disk cannot be read, so a reader that opens the file by name finds out what is left.
       return undefined
     }
   }
@@ -157,7 +152,7 @@ export class SegmentFile {
     try {
       closeSync(this.#fd)
     } catch {
-      // Everything acknowledged was written before; a failed close changes nothing.
+      // Everything acknowledged was written before, so a failed close changes nothing.
     }
   }
 
@@ -165,7 +160,7 @@ export class SegmentFile {
     try {
       unlinkSync(this.path)
     } catch {
-      // A file without records is harmless: the next start ships nothing from it and deletes it.
+      // A file without records is harmless: the next start deletes the file.
     }
   }
 
@@ -209,8 +204,8 @@ export class SegmentFile {
     try {
       ftruncateSync(this.#fd, this.#goodBytes)
     } catch {
-      // The torn line stays at the end of this file. The caller continues in another file, so it
-      // damages nothing.
+      // The torn line stays at the end of this file. The caller continues in another file, so the
+      // line damages nothing.
     }
   }
 }

@@ -1,7 +1,4 @@
-/**
- * Reads the records of a closed segment in bounded memory and counts damage. Must not know where
- * they go.
- */
+/** Reads the records of a closed segment in bounded memory, and counts damage. */
 import { open } from 'node:fs/promises'
 import { join as pathOf } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -11,9 +8,8 @@ import { decodeRecordLine, hasItsChecksum, type OtherVersion } from './record-li
 import { listSegments } from './segment-file.ts'
 
 const CHUNK_BYTES = 128 * 1024
-/** About fifty records, decoded between two yields: a tenth of a millisecond of the event loop. */
+/** About fifty records, decoded between two yields: 0.1 ms of the event loop. */
 const PART_BYTES = 16 * 1024
-/** Far longer than any record; a longer stretch without a newline is one damaged line. */
 const MAX_LINE_BYTES = 1024 * 1024
 const NEWLINE = 10
 const NOTHING = new Uint8Array(0)
@@ -21,7 +17,7 @@ const NOTHING = new Uint8Array(0)
 export interface Damage {
   /** Unreadable lines, including a torn end; 1 when the file has lost all lines. */
   readonly damagedLines: number
-  /** True when the file ends within a line, as after a kill in the middle of a write. */
+  /** Whether the file ends within a line, as after a kill in the middle of a write. */
   readonly tornEnd: boolean
   /** Lines that only another version of the gateway can read. */
   readonly otherLines: Readonly<Record<OtherVersion, number>>
@@ -31,7 +27,6 @@ export interface BatchOptions {
   /** Maximum number of lines per batch. */
   readonly most: number
   readonly isEachRead: boolean
-  /** Awaited between two parts. */
   readonly between: () => Promise<unknown>
 }
 
@@ -40,7 +35,7 @@ export class SegmentReader {
   #damagedLines = 0
   #tornEnd = false
   #otherLines = { newer: 0, older: 0 }
-  /** The current bytes are the last, even without a newline. */
+  /** Whether the current bytes are the file's last, even without a newline. */
   #isAtEnd = false
 
   constructor(path: string) {
@@ -57,7 +52,7 @@ export class SegmentReader {
   }
 
   /**
-   * The records part by part, in the order in which they were written.
+   * The records in parts, in the order in which they were written.
    * @param between awaited between two parts
    * @throws the file system's error
    */
@@ -76,7 +71,7 @@ export class SegmentReader {
 
   /**
    * Like `records`, as batches of bytes that the caller releases. A line with a valid checksum that
-   * is not a call is found only when it is read, unless `isEachRead`.
+   * is not a call is only found by decoding, as with `isEachRead`.
    * @throws the file system's error
    */
   async *batches({ most, isEachRead, between }: BatchOptions): AsyncGenerator<KeptLines> {
@@ -124,8 +119,8 @@ export class SegmentReader {
           yield lines
         }
       }
-      // The file began with an empty line: a power cut lost what the operating system had not
-      // written yet.
+      // The file began with an empty line, so an empty file means that a power cut lost unflushed
+      // lines.
       if (isEmpty) this.#noteDamage()
       // The write may have been cut exactly before the newline; such a record is complete.
       this.#isAtEnd = true
@@ -135,7 +130,6 @@ export class SegmentReader {
     }
   }
 
-  /** @returns the incomplete rest, as `rest` */
   #takeLines(
     rest: Uint8Array | undefined,
     part: Uint8Array,
@@ -182,7 +176,9 @@ function join(left: Uint8Array, right: Uint8Array): Uint8Array {
   return joined
 }
 
-/** @returns the paths of a data folder's segments that a build from before the release has to ship */
+/**
+ * @returns the paths of a data folder's segments that only a build from before the release can ship
+ */
 export async function listOlderSegments(dataFolder: string): Promise<readonly string[]> {
   const paths: string[] = []
   for (const { segment } of listSegments(pathOf(dataFolder, 'journal'))) {

@@ -1,7 +1,4 @@
-/**
- * The multiple of the list price for how a call was served: tier, speed, region, address. Knows no
- * provider and no table.
- */
+/** The multiple of the list price for how a call was served: tier, speed, region, address. */
 import {
   type Cost,
   type CostPart,
@@ -28,7 +25,6 @@ export interface FactorsOfTarget {
   readonly model: string
 }
 
-/** @param address the provider's base address; undefined: no call goes there */
 export function priceAtAddress(
   { factors, model }: FactorsOfTarget,
   address: string | undefined,
@@ -39,7 +35,7 @@ export function priceAtAddress(
   return here.length === 0 ? LIST_PRICE : toPrice(here, model, 'region')
 }
 
-/** @param atAddress the factor of the target's address, multiplied with the reported ones */
+/** @param atAddress the factor of the target's address, multiplied with the reported factors */
 export function priceAsServed(
   target: FactorsOfTarget,
   atAddress: ServedPrice,
@@ -58,12 +54,11 @@ export function priceAsServed(
 
 const KINDS = Object.keys(USUAL) as readonly (keyof ServedAs)[]
 
-/** True when the request asked for a price option and the answer does not report what it got. */
+/** Whether the request asked for a price option and the answer does not report the option used. */
 export function isUnanswered(asked: readonly OtherPrice[], served: ServedAs | undefined): boolean {
   return asked.some((other) => other === 'media' || served?.[other] === undefined)
 }
 
-/** True when the provider served the call in a way that has another price than usual. */
 export function isUnusual(served: ServedAs | undefined): boolean {
   return KINDS.some((kind) => served?.[kind] !== undefined && served[kind] !== USUAL[kind])
 }
@@ -99,7 +94,7 @@ export function scaleParts(
 
 const FACTOR_IN_SOURCE = /\*[a-z][a-z0-9_.-]*:(\d+(?:\.\d+)?)/g
 
-/** The inverse of appending `inSource` to a source, since rows have no other column for factors. */
+/** Removes an appended `inSource` from a source, since rows have no other column for factors. */
 export function splitFactors(cost: Cost): { readonly cost: Cost; readonly price: ServedPrice } {
   const { source } = cost
   if (source === null || !source.includes('*')) return { cost, price: LIST_PRICE }

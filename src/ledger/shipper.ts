@@ -1,7 +1,6 @@
 /**
  * Moves closed journal segments into the store, from memory when possible, and deletes each only
- * after its commit. Must not know SQL: the store provides `insertMany`, which is idempotent by call
- * id, so a segment may be shipped twice.
+ * after its commit. `insertMany` is idempotent by call id, so a segment may be shipped twice.
  */
 
 import { statSync } from 'node:fs'
@@ -19,7 +18,7 @@ import { type Damage, SegmentReader } from './segment-reader.ts'
 
 /**
  * Up to this backlog (some 5,000 calls) the store pauses after every few records, so that a call
- * never waits long behind them. At 1,000 calls a second this decides the 99th percentile.
+ * never waits long. At 1,000 calls a second the pauses decide the 99th percentile.
  */
 const UNHURRIED_BYTES = 1024 * 1024
 const UNHURRIED_PAUSE_MS = 1
@@ -35,7 +34,6 @@ const MOST_REST_MS = 4
 const NO_DAMAGE: Damage = { damagedLines: 0, tornEnd: false, otherLines: { newer: 0, older: 0 } }
 
 export interface ShipperOptions {
-  /** Default 1,000. */
   readonly intervalMs?: number
   /** Maximum records per insert when many wait. Default 4,096: on a server they share a commit. */
   readonly batchRecords?: number
@@ -51,16 +49,15 @@ export interface ShipperOptions {
   readonly random?: () => number
 }
 
-/** Calls are served while it is awaited. */
+/** Calls are served while this promise is awaited. */
 export type Between = () => Promise<unknown>
 
 interface ReadOptions {
   readonly between: Between
-  /** A line that is not a call is skipped and counted. */
   readonly isEachRead: boolean
 }
 
-/** @param between awaited between its steps */
+/** @param between awaited between steps */
 export type InsertMany = (records: CallBatch, between: Between) => Promise<void>
 
 export class Shipper {
@@ -72,9 +69,7 @@ export class Shipper {
   readonly #syncStore: () => Promise<void>
   readonly #report: ReportLedgerEvent
   readonly #random: () => number
-  /** In the store already, but the file could not be deleted yet. */
   readonly #shipped = new WeakMap<ClosedSegment, Damage>()
-  /** Segments whose files failed and were reported. */
   readonly #reported = new WeakSet<ClosedSegment>()
   #running: Promise<void> | undefined
   #next: Promise<void> | undefined
@@ -112,8 +107,8 @@ export class Shipper {
   }
 
   /**
-   * The store is available again: ship now instead of at the next interval, because a full disk
-   * takes no calls until then. A pass in progress may have begun before; the next follows soon.
+   * Ships now instead of at the next interval, because the store is available again and a full disk
+   * takes no calls until then. A pass in progress may have begun earlier, so another pass follows.
    */
   hurry(): void {
     if (!this.#isStarted || this.#failures === 0) return
@@ -131,8 +126,8 @@ export class Shipper {
   }
 
   /**
-   * Ships everything recorded before this call. Passes never overlap: a call during one waits and
-   * makes one more.
+   * Ships everything recorded before this call. Passes never overlap: a call during a pass waits
+   * and makes one more.
    * @throws errors of `insertMany` or the file system; nothing is lost then
    */
   ship(): Promise<void> {
@@ -165,7 +160,7 @@ export class Shipper {
     try {
       await this.ship()
     } catch (cause) {
-      // Stuck segments were reported; only a failing store is a reason to wait longer.
+      // Stuck segments were reported, so only a failing store is a reason to wait longer.
       if (this.#failures > 0) {
         const longestMs = this.#maxBackoffMs
         delayMs = backoffMs(this.#failures, { firstMs: delayMs, longestMs }, this.#random)
@@ -179,12 +174,12 @@ export class Shipper {
     const stuck = new Map<ClosedSegment, unknown>()
     try {
       this.#journal.lookAfterFile()
-      // The active segment is closed only when everything older is in the store; during an outage
-      // it continues to fill instead of leaving a small file per attempt.
+      // The active segment is closed only when everything older is in the store. During an outage
+      // the segment continues to fill, instead of leaving a small file per attempt.
       await this.#shipClosed(stuck)
       this.#journal.rotate()
-      // Let the calls whose records were just written be counted first. A call in the store that is
-      // not counted yet would be read there by other nodes and count twice.
+      // Calls whose records were just written are counted first. Other nodes would read an
+      // uncounted call from the store, and the call would count twice.
       await Promise.resolve()
       await this.#shipClosed(stuck)
     } catch (error) {
@@ -198,7 +193,7 @@ export class Shipper {
     for (const cause of stuck.values()) throw cause
   }
 
-  /** Adds segments whose file failed to `stuck`, so that they do not block the others. */
+  /** Adds segments whose file failed to `stuck`, so that they do not block the other segments. */
   async #shipClosed(stuck: Map<ClosedSegment, unknown>): Promise<void> {
     for (const segment of this.#journal.closed.list()) {
       if (stuck.has(segment)) continue
@@ -247,7 +242,10 @@ export class Shipper {
     return () => turns.next()
   }
 
-  /** @returns false when a line cannot be read; the file's reader counts it and continues */
+  /**
+   * @returns false when a line cannot be decoded; the file's reader then counts the line and
+   * continues
+   */
   async #shipKept(records: CallBatch, between: Between): Promise<boolean> {
     try {
       for (let start = 0; start < records.length; start += this.#batchRecords) {
@@ -267,7 +265,7 @@ export class Shipper {
       return await this.#shipLines(path, { between, isEachRead: false })
     } catch (error) {
       if (!isUnreadable(error)) throw error
-      // Each line is checked before it is inserted; only damage justifies this cost.
+      // Decodes each line before inserting. Only damage justifies this cost.
       return await this.#shipLines(path, { between, isEachRead: true })
     }
   }
@@ -275,15 +273,15 @@ export class Shipper {
   /** @param between awaited by both the reader and the insert, which pause together */
   async #shipLines(path: string, { between, isEachRead }: ReadOptions): Promise<Damage> {
     const reader = new SegmentReader(path)
-    // The next batch is read during the insert, because a Postgres server works independently,
-    // unless calls need the core. Only one insert runs at a time.
+    // A Postgres server works independently, so the next batch is read during the insert unless
+    // calls need the core. Only one insert runs at a time.
     let inserting: Promise<void> = Promise.resolve()
     try {
       const most = this.#batchRecords
       for await (const lines of reader.batches({ most, isEachRead, between })) {
         await inserting
         inserting = this.#insert(lines, between).then(() => lines.letGo())
-        // Reported with the next batch, or at the end.
+        // A failed insert is reported with the next batch, or at the end.
         inserting.catch(() => {})
         if (callsUnderWay.areServed()) await inserting
       }
@@ -295,7 +293,7 @@ export class Shipper {
 
   async #insert(batch: CallBatch, between: Between): Promise<void> {
     await this.#insertMany(batch, between).catch(failStore)
-    // An embedded store inserts without leaving the event loop, so yield to calls here.
+    // An embedded store inserts without leaving the event loop, so calls are served here.
     await nextTurn()
   }
 }
@@ -309,7 +307,6 @@ class StoreFailure extends Error {
   }
 }
 
-/** Reported by the store, which decodes lines while it inserts them. */
 function isUnreadable(error: unknown): boolean {
   return error instanceof StoreFailure && error.cause instanceof UnreadableLine
 }
@@ -322,7 +319,7 @@ function isMissing(cause: unknown): boolean {
   return cause instanceof Error && 'code' in cause && cause.code === 'ENOENT'
 }
 
-/** Seconds since the oldest waiting segment was last written to; 0 when none waits. */
+/** Seconds since the last write to the oldest waiting segment; 0 without a waiting segment. */
 export function shipperLagSeconds(
   closed: Pick<ClosedSegments, 'list'>,
   nowMs = Date.now(),
@@ -330,7 +327,6 @@ export function shipperLagSeconds(
   const [oldest] = closed.list()
   if (oldest === undefined) return 0
   const file = statSync(oldest.path, { throwIfNoEntry: false })
-  // Shipped meanwhile.
   if (file === undefined) return 0
   return Math.max(0, nowMs - file.mtimeMs) / 1000
 }

@@ -142,7 +142,7 @@ if (import.meta.main) {
   const seed = Bun.spawnSync(['git', 'rev-parse', commit]).stdout.toString().trim()
   const isProduct = (file: string) => !/\.(?:test|fixture|generated)\.tsx?$|\.d\.ts$/.test(file)
   const product = listFiles('src/*.ts', 'web/*.ts', 'web/*.tsx').filter(isProduct)
-  const pages = listFiles('README.md', 'docs/*.md', ':!docs/generated')
+  const pages = listFiles('README.md', 'docs/*.md', ':!docs/generated', ':!docs/lab')
   const sentences = [...collect(product, findTexts), ...collect(pages, findProse)]
   print('Comments', draw(collect(product, findComments), COMMENTS, seed))
   print('Sentences', draw(sentences, SENTENCES, seed))

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { NO_OVERLAY } from '../core/model-overlay.ts'
 import { catalog } from '../providers/catalog.ts'
 import type { SettingCheck } from './name-all-faults.ts'
 import type { ConfigurationText } from './parse-configuration.ts'
@@ -36,13 +37,17 @@ async function load(environment: Environment): Promise<Settings> {
   if (file === undefined) return readSettings(environment)
   // A start without a file loads neither YAML nor zod.
   const { parseConfiguration } = await import('./parse-configuration.ts')
-  const { providers, keysInFiles, plans, logLevel } = parseConfiguration(file, catalog)
+  const { providers, keysInFiles, plans, models, logLevel } = parseConfiguration(file, catalog)
   const isEmpty =
-    providers.length === 0 && Object.keys(plans ?? {}).length === 0 && logLevel === undefined
+    providers.length === 0 &&
+    Object.keys(plans ?? {}).length === 0 &&
+    models === NO_OVERLAY &&
+    logLevel === undefined
   return readSettings(environment, {
     providers: [...catalog, ...providers],
     keysInFiles,
     plans,
+    models,
     logLevel,
     file: {
       path: file.path,

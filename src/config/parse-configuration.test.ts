@@ -3,6 +3,7 @@
  * value.
  */
 import { describe, expect, test } from 'bun:test'
+import { NO_OVERLAY } from '../core/model-overlay.ts'
 import { catalog } from '../providers/catalog.ts'
 import type { Provider } from '../providers/define.ts'
 import { parseConfiguration } from './parse-configuration.ts'
@@ -114,6 +115,7 @@ test.each(['', '# nothing yet\n', '{}', 'providers: []'])(
       providers: [],
       keysInFiles: new Map(),
       plans: undefined,
+      models: NO_OVERLAY,
       logLevel: undefined,
     })
   },

@@ -9,10 +9,12 @@ import {
   configurationNotes,
 } from '../contract/configuration.ts'
 import { withoutTrailingSlashes } from '../core/http.ts'
+import { ModelOverlay, NO_OVERLAY } from '../core/model-overlay.ts'
 import type { PlansSection } from '../core/plan.ts'
 import { Secret } from '../core/secret.ts'
 import type { Endpoint, Provider } from '../providers/define.ts'
 import { readKeyFile } from './key-file.ts'
+import { parseModels } from './parse-models.ts'
 import { SettingsError } from './setting-type.ts'
 import { readYaml, toYamlFaults, type YamlFault } from './yaml-document.ts'
 
@@ -28,6 +30,7 @@ export interface Configuration {
   readonly keysInFiles: ReadonlyMap<string, Secret>
   /** Undefined: the built-in plans. */
   readonly plans: PlansSection | undefined
+  readonly models: ModelOverlay
   /** Undefined: the default. The variable has priority. */
   readonly logLevel: string | undefined
 }
@@ -40,6 +43,8 @@ export function parseConfiguration(
   file: ConfigurationText,
   known: readonly Provider[],
 ): Configuration {
+  if (file.text.length > MAX_CHARACTERS)
+    throw toError(file, [{ line: 1, message: `must have at most ${MAX_CHARACTERS} characters` }])
   const document = readYaml(file.text)
   if (!('value' in document)) throw toError(file, document)
   // An empty file, or one with only comments, sets nothing.
@@ -65,10 +70,25 @@ export function parseConfiguration(
     if (key instanceof Secret) keysInFiles.set(id, key)
     else report('apiKeyFile', `names a file that ${key}`)
   }
-  if (!parsed.success || faults.length > 0) throw toError(file, faults)
-  const { plans, logLevel } = parsed.data
-  return { providers: parsed.data.providers.map(toProvider), keysInFiles, plans, logLevel }
+  // Also when another section is faulty.
+  const providers = configuration.shape.providers
+    .safeParse((value as { readonly providers?: unknown }).providers)
+    .data?.map(toProvider)
+  const models = parseModels({ value, lineOf }, providers && [...known, ...providers])
+  faults.push(...models.faults)
+  if (!parsed.success || providers === undefined || faults.length > 0) throw toError(file, faults)
+  const { plans, logLevel, unpricedPrice } = parsed.data
+  const isOverlaid = models.entries.length > 0 || unpricedPrice !== undefined
+  return {
+    ...{ providers, keysInFiles, plans, logLevel },
+    models: isOverlaid ? new ModelOverlay(models.entries, unpricedPrice) : NO_OVERLAY,
+  }
 }
+
+/** Eight mebibytes of the plainest characters: a table of the most entries. */
+const MAX_CHARACTERS = 8 * 1024 * 1024
+/** More faults than anybody corrects at once. */
+const MAX_FAULTS = 200
 
 type Unchecked<Thing> = { readonly [Member in keyof Thing]?: unknown }
 
@@ -87,7 +107,10 @@ function clash(id: string): string {
 
 function toError({ path }: ConfigurationText, faults: readonly YamlFault[]): SettingsError {
   const sorted = faults.toSorted((one, other) => one.line - other.line)
-  const places = sorted.map(({ line, message }) => `${path}:${line}: ${message}`)
+  const places = sorted
+    .slice(0, MAX_FAULTS)
+    .map(({ line, message }) => `${path}:${line}: ${message}`)
+  if (faults.length > MAX_FAULTS) places.push(`and ${faults.length - MAX_FAULTS} more`)
   return new SettingsError(
     `The configuration file is invalid and was not applied.\n${places.join('\n')}`,
     sorted.map((fault) => ({ file: path, ...fault })),

@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
+import { type ModelOverlay, NO_OVERLAY } from '../core/model-overlay.ts'
 import { type AccountCaps, type PlansSection, toCaps } from '../core/plan.ts'
 import type { Secret } from '../core/secret.ts'
 import type { StoreOutagePolicy } from '../core/shared-stores.ts'
@@ -104,6 +105,8 @@ export interface Settings extends ProviderSettings {
   readonly providers: readonly Provider[]
   /** The configuration file's; undefined: the built-in plans. */
   readonly plans: PlansSection | undefined
+  /** The configuration file's entries for models. A reload replaces the whole value. */
+  readonly models: ModelOverlay
   /** Internal hosts that owned models and webhooks may use, as the operator wrote them. */
   readonly trustedHosts: readonly string[]
   /** Variables with our prefix that do not exist, most likely misspelt. */
@@ -117,6 +120,7 @@ export interface Configured {
   /** Provider id → the key in its file. */
   readonly keysInFiles: ReadonlyMap<string, Secret>
   readonly plans: PlansSection | undefined
+  readonly models: ModelOverlay
   readonly logLevel: string | undefined
   readonly file: ConfigurationFile | undefined
 }
@@ -125,13 +129,14 @@ const WITHOUT_FILE: Configured = {
   providers: catalog,
   keysInFiles: new Map(),
   plans: undefined,
+  models: NO_OVERLAY,
   logLevel: undefined,
   file: undefined,
 }
 
 /** @throws SettingsError naming the wrong variable */
 export function readSettings(environment: Environment, configured = WITHOUT_FILE): Settings {
-  const { providers, keysInFiles, plans, logLevel } = configured
+  const { providers, keysInFiles, plans, models, logLevel } = configured
   const read = <Name extends DefaultedName>(name: Name) => readSetting(environment, name)
   const workers = read('GATEHOUSE_WORKERS')
   return {
@@ -194,6 +199,7 @@ export function readSettings(environment: Environment, configured = WITHOUT_FILE
     telemetry: readTelemetrySettings(environment),
     providers,
     plans,
+    models,
     ...readProviderSettings(environment, providers, keysInFiles),
     unknownVariables: unknownVariables(environment),
   }

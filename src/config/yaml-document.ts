@@ -39,7 +39,7 @@ export function readYaml(text: string): YamlDocument | readonly YamlFault[] {
 
 /** @param value the value that was validated */
 export function toYamlFaults(
-  error: z.ZodError,
+  error: Pick<z.ZodError, 'issues'>,
   { value, lineOf, notes }: Pick<YamlDocument, 'value' | 'lineOf'> & { readonly notes: FieldNotes },
 ): YamlFault[] {
   return error.issues.flatMap((issue) => {

@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { MAX_LIMIT_USD } from '../core/money.ts'
 import { BUILT_IN_PLANS } from '../core/plan.ts'
 import { LOG_LEVELS } from './log-levels.ts'
+import { unpricedPriceSection } from './models-section.ts'
 import type { FieldNotes } from './problems.ts'
 import { text } from './text.ts'
 
@@ -221,6 +222,9 @@ const providers = z
 export const configuration = z.strictObject({
   providers: providers.default([]),
   plans: plansSection.optional(),
+  /** Checked entry by entry (`modelEntry`), because there may be thousands. */
+  models: z.unknown().optional(),
+  unpricedPrice: unpricedPriceSection.optional(),
   /** Overridden by GATEHOUSE_LOG_LEVEL. */
   logLevel: z.enum(LOG_LEVELS).optional(),
 })

@@ -1,0 +1,17 @@
+/**
+ * Whether a model has a price outside the overlay: for `like`. Loads the price package, so it is
+ * only asked about names that no entry has.
+ */
+import type * as GenaiPrices from '@pydantic/genai-prices'
+import { type Provider, pricingOf } from '../providers/define.ts'
+
+export function isListedModel(provider: Provider, model: string): boolean {
+  const pricing = pricingOf(provider)
+  if (pricing.type === 'free') return true
+  if (pricing.type === 'declared') return pricing.prices.has(model) || pricing.prices.has('*')
+  // No table lists the prices of the operator's own providers.
+  if (provider.docs === undefined) return false
+  // As in ledger/price-table.ts: the ES module is slower to load.
+  const { calcPrice } = require('@pydantic/genai-prices') as typeof GenaiPrices
+  return calcPrice({}, model, { providerId: pricing.name }) !== null
+}

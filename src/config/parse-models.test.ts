@@ -1,0 +1,232 @@
+/** The configuration file's `models` and `unpricedPrice`: what they give, and every fault at once. */
+import { describe, expect, test } from 'bun:test'
+import { DEFAULT_UNPRICED_PRICE } from '../core/model-entry.ts'
+import { catalog } from '../providers/catalog.ts'
+import { parseConfiguration } from './parse-configuration.ts'
+
+const parse = (text: string) => parseConfiguration({ path: 'gatehouse.yaml', text }, catalog).models
+
+/** `line: message` of each fault. */
+function faultsOf(text: string): readonly string[] {
+  try {
+    parse(text)
+  } catch (thrown) {
+    return String(thrown)
+      .split('\n')
+      .slice(1)
+      .map((line) => line.replace('gatehouse.yaml:', ''))
+  }
+  return []
+}
+
+const EXAMPLE = `
+models:
+  - model: anthropic/claude-fable-5-2
+    like: anthropic/claude-opus-4-5
+    prices:
+      - { from: 2026-11-20, input: 5, output: 25, cachedInput: 0.5, cacheWrite: 6.25, cacheWriteHour: 10,
+          above: [{ inputTokens: 200000, input: 10, output: 37.5 }], tiers: { priority: { input: 10, output: 50 } },
+          inputAudio: 10, outputAudio: 40, outputImage: 30, perRequest: 0 }
+    facts: { contextTokens: 400000, maxOutputTokens: 64000, inputModalities: [text, image], outputModalities: [text], reasoningEfforts: [low, high] }
+unpricedPrice: { input: 7 }
+`
+
+test('an entry has prices by date, and facts', () => {
+  const overlay = parse(EXAMPLE)
+  expect(overlay.find('anthropic/claude-fable-5-2')).toEqual({
+    model: 'anthropic/claude-fable-5-2',
+    like: 'anthropic/claude-opus-4-5',
+    prices: [
+      {
+        from: '2026-11-20',
+        ...{ input: 5, output: 25, cachedInput: 0.5, cacheWrite: 6.25, cacheWriteHour: 10 },
+        ...{ inputAudio: 10, outputAudio: 40, outputImage: 30, perRequest: 0 },
+        above: [{ inputTokens: 200_000, input: 10, output: 37.5 }],
+        tiers: { priority: { input: 10, output: 50 } },
+      },
+    ],
+    facts: {
+      contextTokens: 400_000,
+      maxOutputTokens: 64_000,
+      inputModalities: ['text', 'image'],
+      outputModalities: ['text'],
+      reasoningEfforts: ['low', 'high'],
+    },
+  })
+  expect(overlay.unpricedPrice).toEqual({ ...DEFAULT_UNPRICED_PRICE, input: 7 })
+})
+
+test('a name wins over patterns, and the longest pattern over the others', () => {
+  const overlay = parse(
+    ['openai/*', 'openai/gpt-*', 'openai/gpt-6*', 'openai/gpt-6']
+      .map((model) => `  - { model: '${model}', facts: { contextTokens: 1000 } }`)
+      .toReversed()
+      .reduce((text, line) => `${text}\n${line}`, 'models:'),
+  )
+  const found = (target: string) => overlay.find(target)?.model
+  expect(found('openai/gpt-6')).toBe('openai/gpt-6')
+  expect(found('openai/gpt-6.2')).toBe('openai/gpt-6*')
+  expect(found('openai/gpt-5')).toBe('openai/gpt-*')
+  expect(found('openai/o3')).toBe('openai/*')
+  expect(found('groq/gpt-5')).toBeUndefined()
+})
+
+describe('a fault', () => {
+  const entry = (...lines: string[]) =>
+    ['models:', '  - model: openai/new', ...lines.map((line) => `    ${line}`)].join('\n')
+
+  test.each([
+    ['no list', 'models: {a: 1}', '1: models must be an array'],
+    ['an unknown member', entry('colour: red'), '3: models[0].colour is not a known field'],
+    [
+      'an unknown price',
+      entry('prices: [{input: 1, output: 1, dinner: 2}]'),
+      '3: models[0].prices[0].dinner is not a known field',
+    ],
+    [
+      'a negative price',
+      entry('prices:', '  - output: 1', '    input: -1'),
+      '5: models[0].prices[0].input must be at least 0',
+    ],
+    [
+      'an impossible date',
+      entry('prices: [{from: 2026-02-30, input: 1, output: 1}]'),
+      '3: models[0].prices[0].from must be a date such as 2026-11-20, or a time such as 2026-11-20T16:00:00Z',
+    ],
+    [
+      'a date twice',
+      entry(
+        'prices:',
+        '  - {from: 2026-11-01, input: 1, output: 1}',
+        '  - {from: "2026-11-01T00:00:00Z", input: 1, output: 1}',
+      ),
+      '5: models[0].prices[1] must have another date than those before it',
+    ],
+    [
+      'half a price',
+      entry('prices: [{input: 1}]'),
+      '3: models[0].prices[0] must have output, or the entry like',
+    ],
+    [
+      'lengths in disorder',
+      entry('prices: [{input: 1, output: 1, above: [{inputTokens: 2}, {inputTokens: 2}]}]'),
+      '3: models[0].prices[0].above must have ascending inputTokens',
+    ],
+    [
+      'a star in the middle',
+      "models:\n  - model: 'openai/*new'",
+      '2: models[0].model must be provider/model, such as openai/gpt-5; a * may only be its last character',
+    ],
+    [
+      'an unknown provider',
+      'models:\n  - model: canary/new',
+      '2: models[0].model must begin with the id of a provider: GET /v1/providers lists them',
+    ],
+    [
+      'a model twice',
+      'models:\n  - model: openai/a\n  - model: openai/a',
+      '3: models[1].model must be another than that of the entries before it',
+    ],
+    [
+      'a like that nothing knows',
+      entry('like: openai/canary-2000'),
+      '3: models[0].like is not a model with a price: name another entry, or a model of GET /v1/provider-models',
+    ],
+    [
+      'an unknown modality',
+      entry('facts: {inputModalities: [smell]}'),
+      '3: models[0].facts.inputModalities[0] must be "text" or "image" or "audio" or "video" or "file" or "embeddings"',
+    ],
+    [
+      'a price of nothing known',
+      'unpricedPrice: {input: -1}',
+      '1: unpricedPrice.input must be at least 0',
+    ],
+  ])('%s', (_name, text, fault) => {
+    expect(faultsOf(text)).toEqual([fault])
+  })
+
+  test('in a circle is named at each entry that leads into it', () => {
+    const models = [
+      'a, like: openai/b',
+      'b, like: openai/c',
+      'c, like: openai/b',
+      'd, like: openai/d',
+    ]
+    expect(
+      faultsOf(['models:', ...models.map((model) => `  - { model: openai/${model} }`)].join('\n')),
+    ).toEqual(
+      [0, 1, 2, 3].map(
+        (at) => `${at + 2}: models[${at}].like must not lead to an entry that leads back to itself`,
+      ),
+    )
+  })
+
+  test('does not hide the others, of this section and of the rest', () => {
+    expect(
+      faultsOf(
+        [
+          'plans: {default: canary}',
+          'models:',
+          '  - { model: openai/a, colour: red }',
+          '  - { model: openai/b, prices: [{ from: never, input: -1, output: 1 }] }',
+          '  - { model: openai/c, like: openai/c }',
+          '  - { model: acme/d }',
+        ].join('\n'),
+      ).map((fault) => fault.split(' ').slice(0, 2).join(' ')),
+    ).toEqual([
+      '1: plans.default',
+      '3: models[0].colour',
+      '4: models[1].prices[0].from',
+      '4: models[1].prices[0].input',
+      '5: models[2].like',
+      '6: models[3].model',
+    ])
+  })
+})
+
+test('entries may name configured providers, and models with a price of the package or of a provider', () => {
+  const text = [
+    'providers: [{id: acme, name: Acme, baseUrl: "http://acme.test", prices: {large: {input: 1, output: 2}}}]',
+    'models:',
+    '  - { model: acme/new, like: acme/large }',
+    '  - { model: acme/newer, like: acme/new }',
+    '  - { model: openai/gpt-next, like: openai/gpt-5 }',
+  ].join('\n')
+  expect(parse(text).size).toBe(3)
+})
+
+test('facts are completed by those of the model that an entry is like', () => {
+  const overlay = parse(
+    [
+      'models:',
+      '  - { model: openai/b, like: openai/a, facts: { contextTokens: 1 } }',
+      '  - { model: openai/a, like: openai/gpt-5, facts: { contextTokens: 2, maxOutputTokens: 3 } }',
+    ].join('\n'),
+  )
+  const listed = (target: string) =>
+    target === 'openai/gpt-5' ? { reasoningEfforts: ['low'], maxOutputTokens: 9 } : undefined
+  expect(overlay.factsOf('openai/b', listed)).toEqual({
+    contextTokens: 1,
+    maxOutputTokens: 3,
+    reasoningEfforts: ['low'],
+  })
+  expect(overlay.factsOf('openai/gpt-5', listed)).toEqual({
+    reasoningEfforts: ['low'],
+    maxOutputTokens: 9,
+  })
+  expect(overlay.factsOf('openai/unknown', listed)).toBeUndefined()
+})
+
+test('20,000 entries are accepted, one more is a fault', () => {
+  const models = (count: number) =>
+    `models:\n${Array.from({ length: count }, (_, at) => `- {model: openai/m${at}}\n`).join('')}`
+  expect(parse(models(20_000)).size).toBe(20_000)
+  expect(faultsOf(models(20_001))).toEqual(['1: models must have at most 20000 elements'])
+})
+
+test('a file of more than eight mebibytes is refused before it is parsed', () => {
+  expect(faultsOf(`# ${'x'.repeat(8 * 1024 * 1024)}`)).toEqual([
+    '1: must have at most 8388608 characters',
+  ])
+})

@@ -1,0 +1,60 @@
+/**
+ * An entry of the operator's price overlay (`models` in the configuration file) and the price of
+ * models without one. Plain data: knows no provider and computes no cost.
+ */
+import type { ModelFacts } from './model-facts.ts'
+
+/** US dollars per million tokens. */
+export const TOKEN_PRICES = [
+  'input',
+  'output',
+  'cachedInput',
+  'cacheWrite',
+  'cacheWriteHour',
+  'inputAudio',
+  'outputAudio',
+  'outputImage',
+] as const
+
+export type PriceMember = (typeof TOKEN_PRICES)[number] | 'perRequest'
+
+/** An absent member is priced as the tokens that contain its tokens. */
+export type EntryPrices = {
+  /** `perRequest`: US dollars per request. */
+  readonly [Member in PriceMember]?: number | undefined
+}
+
+/** Replaces the members that it has, for calls with more input tokens than this. */
+export interface PricesAbove extends EntryPrices {
+  readonly inputTokens: number
+}
+
+export interface DatedPrices extends EntryPrices {
+  /** A date or time in ISO 8601, in UTC. Undefined: always. */
+  readonly from?: string | undefined
+  /** With ascending `inputTokens`. */
+  readonly above?: readonly PricesAbove[] | undefined
+  /** By the tier that the answer reports. Replaces the members that it has, at any length. */
+  readonly tiers?: Readonly<Record<string, EntryPrices>> | undefined
+}
+
+export interface ModelEntry {
+  /** `provider/model`, or the beginning of such names and `*`. */
+  readonly model: string
+  /** The `provider/model` that provides absent prices and facts. */
+  readonly like?: string | undefined
+  /** The latest `from` before a call applies. */
+  readonly prices?: readonly DatedPrices[] | undefined
+  readonly facts?: ModelFacts | undefined
+}
+
+/** US dollars per million tokens, for models without a known price. */
+export interface UnpricedPrice {
+  readonly input: number
+  readonly output: number
+  /** Input of embedding calls. */
+  readonly embedding: number
+}
+
+/** Claude's own gateway charges unknown models the first two (2026-11). */
+export const DEFAULT_UNPRICED_PRICE: UnpricedPrice = { input: 5, output: 25, embedding: 0.2 }

@@ -1,0 +1,16 @@
+/** What is known of a model besides its price. Plain data: must not know where it comes from. */
+
+/** In OpenRouter's spelling, which most clients read. */
+export const MODALITIES = ['text', 'image', 'audio', 'video', 'file', 'embeddings'] as const
+export type Modality = (typeof MODALITIES)[number]
+
+/** An absent member is unknown. */
+export interface ModelFacts {
+  /** Input and output together. */
+  readonly contextTokens?: number | undefined
+  readonly maxOutputTokens?: number | undefined
+  readonly inputModalities?: readonly Modality[] | undefined
+  readonly outputModalities?: readonly Modality[] | undefined
+  /** The provider's words, ascending. Empty: the model has no such setting. */
+  readonly reasoningEfforts?: readonly string[] | undefined
+}

@@ -1,0 +1,91 @@
+/**
+ * The operator's entries for models, found by `provider/model`. Immutable: a reload replaces the
+ * whole value.
+ */
+import { DEFAULT_UNPRICED_PRICE, type ModelEntry, type UnpricedPrice } from './model-entry.ts'
+import type { ModelFacts } from './model-facts.ts'
+
+/** What completes each other, the entry of the target first. */
+interface EntryChain {
+  readonly entries: readonly ModelEntry[]
+  /** The last `provider/model`, which may have prices and facts outside the overlay. */
+  readonly end: string
+}
+
+export const ANY_SUFFIX = '*'
+
+export class ModelOverlay {
+  readonly unpricedPrice: UnpricedPrice
+  readonly #exact: ReadonlyMap<string, ModelEntry>
+  /** The longest first. */
+  readonly #patterns: readonly ModelEntry[]
+
+  /** @param entries with different `model`s */
+  constructor(entries: readonly ModelEntry[] = [], unpricedPrice = DEFAULT_UNPRICED_PRICE) {
+    this.unpricedPrice = unpricedPrice
+    this.#exact = new Map(
+      entries.filter((entry) => !isPattern(entry)).map((entry) => [entry.model, entry]),
+    )
+    this.#patterns = entries
+      .filter(isPattern)
+      .toSorted((one, other) => other.model.length - one.model.length)
+  }
+
+  get size(): number {
+    return this.#exact.size + this.#patterns.length
+  }
+
+  /** The entry with this name, or the longest pattern that matches it. */
+  find(target: string): ModelEntry | undefined {
+    return this.#exact.get(target) ?? this.#patterns.find(({ model }) => matches(model, target))
+  }
+
+  /** The entry with this name. `like` follows no patterns, so that it cannot lead to itself. */
+  named(target: string): ModelEntry | undefined {
+    return this.#exact.get(target)
+  }
+
+  /** The entries with a name, without the patterns. */
+  entries(): Iterable<ModelEntry> {
+    return this.#exact.values()
+  }
+
+  /** The entry, and those that its `like` leads to. The parser refuses circles. */
+  chainOf(target: string): EntryChain {
+    const entries: ModelEntry[] = []
+    let end = target
+    let entry = this.find(target)
+    while (entry !== undefined) {
+      entries.push(entry)
+      if (entry.like === undefined) break
+      end = entry.like
+      entry = this.named(end)
+    }
+    return { entries, end }
+  }
+
+  /**
+   * Facts of the entry, completed by those of its `like`.
+   * @param listedFacts of a `provider/model` outside the overlay
+   */
+  factsOf(
+    target: string,
+    listedFacts: (target: string) => ModelFacts | undefined,
+  ): ModelFacts | undefined {
+    const { entries, end } = this.chainOf(target)
+    const last = listedFacts(end)
+    const known = entries.flatMap(({ facts }) => (facts === undefined ? [] : [facts]))
+    if (last !== undefined) known.push(last)
+    return known.length === 0 ? undefined : Object.assign({}, ...known.toReversed())
+  }
+}
+
+export const NO_OVERLAY = new ModelOverlay()
+
+function isPattern({ model }: ModelEntry): boolean {
+  return model.endsWith(ANY_SUFFIX)
+}
+
+function matches(pattern: string, target: string): boolean {
+  return target.startsWith(pattern.slice(0, -ANY_SUFFIX.length))
+}

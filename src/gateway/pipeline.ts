@@ -15,7 +15,16 @@ import { authenticate, type ClientAddress, whenFresh } from './authenticate.ts'
 import { beginCall, type CallPorts, isAdmitted, toAdmitted } from './call.ts'
 import { checkQuota } from './check-quota.ts'
 import { type PlanPorts, planTargets } from './plan/plan-targets.ts'
-import type { Caller, Freshness, GateStore, KeyStore, Limits, Refusals, Slot } from './ports.ts'
+import type {
+  Caller,
+  Freshness,
+  GateStore,
+  KeyStore,
+  KnownFacts,
+  Limits,
+  Refusals,
+  Slot,
+} from './ports.ts'
 import { refuse, settleRefused } from './refuse.ts'
 import { tellRefusal } from './refused-call.ts'
 import { answerLocally, relayAnswer, toSkippedHeader } from './relay/relay-answer.ts'
@@ -26,6 +35,8 @@ export interface PipelinePorts extends CallPorts, PlanPorts, AskPorts, LatePorts
   readonly keys: KeyStore
   readonly freshness?: Freshness | undefined
   readonly gates: GateStore
+  /** Undefined: no facts of models are known. */
+  readonly facts?: KnownFacts | undefined
   readonly limits: Limits
   readonly bodyLimits: BodyLimits
   readonly refusals?: Refusals | undefined

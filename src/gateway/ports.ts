@@ -5,6 +5,7 @@ import type { Cost, OtherPrice, ToolKind, ToolUses } from '../core/cost.ts'
 import type { GatewayError, TargetFault } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
 import type { AccountId, KeyId } from '../core/ids.ts'
+import type { ModelFacts } from '../core/model-facts.ts'
 import type { DeclaredPrices } from '../core/owned-model.ts'
 import type { Secret } from '../core/secret.ts'
 import type { Provider } from '../providers/define.ts'
@@ -163,6 +164,12 @@ export interface Prices {
       readonly toolUses?: ToolUses | undefined
     },
   ): Cost | undefined
+}
+
+/** Facts of models, for lists. */
+export interface KnownFacts {
+  /** In memory, but the first question may take some milliseconds. Undefined: nothing is known. */
+  factsOf(providerId: string, model: string): ModelFacts | undefined
 }
 
 export interface Ledger {

@@ -4,6 +4,7 @@ import { DEFAULT_ACCOUNT } from '../core/ids.ts'
 import type { Usage } from '../core/usage.ts'
 import { partsOfAudio } from './listed-cost.ts'
 import { PriceBook } from './price-book.ts'
+import { tableOf } from './price-table.fixture.ts'
 
 const PRICES = {
   input_mtok: 0.3,
@@ -15,11 +16,10 @@ const PRICES = {
 }
 const book = new PriceBook({
   providers: new Map([['p', { type: 'listed', name: 'p' }]]),
-  loadTable: () => ({
-    source: 'test@1',
-    find: () => ({ prices: PRICES, isOwn: true }),
-    models: () => [],
-  }),
+  loadTable: () =>
+    tableOf({
+      find: () => ({ prices: PRICES, isOwn: true }),
+    }),
 })
 const usage = (audio: Usage['audio'], changes: Partial<Usage> = {}): Usage => ({
   inputTokens: 100_000,

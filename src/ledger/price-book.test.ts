@@ -2,12 +2,13 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type Cost, MAX_USES_OF_CALL } from '../core/cost.ts'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
+import { ModelOverlay } from '../core/model-overlay.ts'
 import { costOfParts } from '../core/money.ts'
 import type { Usage } from '../core/usage.ts'
 import { partsOfOwned } from './cost-parts.ts'
 import type { ProviderPricing } from './known-target.ts'
 import { PriceBook, type PricedCall } from './price-book.ts'
-import type { PriceTable } from './price-table.ts'
+import { tableOf } from './price-table.fixture.ts'
 
 const MIDDAY = Date.parse('2026-11-01T12:00:00Z')
 const EVENING = Date.parse('2026-11-01T22:00:00Z')
@@ -53,7 +54,7 @@ function costOf(target: string | null, changes: Partial<PricedCall> = {}): Cost 
 
 test('the table is loaded once, in an idle moment or when a caller needs it', () => {
   let loads = 0
-  const table: PriceTable = { source: 'test@1', find: () => undefined, models: () => [] }
+  const table = tableOf({})
   const loadTable = () => {
     loads += 1
     return table
@@ -314,11 +315,9 @@ test('a cost from another version of the table is not compared; an unknown one i
 
 test('the table is loaded when a price is needed, once', () => {
   let loads = 0
-  const table: PriceTable = {
-    source: 'test@1',
+  const table = tableOf({
     find: () => ({ prices: { input_mtok: 1, output_mtok: 2 }, isOwn: true }),
-    models: () => [],
-  }
+  })
   const lazy = new PriceBook({
     providers: new Map<string, ProviderPricing>([
       ['openai', listed('openai')],
@@ -342,14 +341,13 @@ test('a price is looked up once a minute, whatever else is priced, and forgotten
   const found: string[] = []
   const counting = new PriceBook({
     providers: new Map([['p', listed('p')]]),
-    loadTable: () => ({
-      source: 'test@1',
-      find(_, model) {
-        found.push(model)
-        return { prices: { input_mtok: 1, output_mtok: 1 }, isOwn: true }
-      },
-      models: () => [],
-    }),
+    loadTable: () =>
+      tableOf({
+        find(_, model) {
+          found.push(model)
+          return { prices: { input_mtok: 1, output_mtok: 1 }, isOwn: true }
+        },
+      }),
   })
   const price = (model: string, startedAt = MIDDAY) =>
     counting.costOf({ accountId: DEFAULT_ACCOUNT, target: `p/${model}`, usage: usage(), startedAt })
@@ -477,18 +475,17 @@ describe('the known models', () => {
       ['gift', { type: 'free', models: ['gift-1', 'gift-2'] }],
       ['bare', { type: 'free' }],
     ]),
-    loadTable: () => ({
-      source: 'test@1',
-      find: () => undefined,
-      models: (provider) =>
-        provider === 'all-of-it'
-          ? [
-              known('a', { input_mtok: 1, output_mtok: 2 }),
-              known('b', { input_mtok: tiered }),
-              known('bc'),
-            ]
-          : [],
-    }),
+    loadTable: () =>
+      tableOf({
+        models: (provider) =>
+          provider === 'all-of-it'
+            ? [
+                known('a', { input_mtok: 1, output_mtok: 2 }),
+                known('b', { input_mtok: tiered }),
+                known('bc'),
+              ]
+            : [],
+      }),
   })
 
   test('are those of the table, with the price of its first tier', () => {
@@ -541,11 +538,10 @@ test.each([
   const bookWith = (prices: Record<string, number>) =>
     new PriceBook({
       providers: new Map([['p', listed('p')]]),
-      loadTable: () => ({
-        source: 'test@1',
-        find: () => ({ prices: { input_mtok: 1, output_mtok: 1, ...prices }, isOwn: true }),
-        models: () => [],
-      }),
+      loadTable: () =>
+        tableOf({
+          find: () => ({ prices: { input_mtok: 1, output_mtok: 1, ...prices }, isOwn: true }),
+        }),
     })
   const call = { accountId: DEFAULT_ACCOUNT, target: 'p/m', usage: usage(), startedAt: MIDDAY }
   expect(bookWith({}).costOf(call).status).toBe('exact')
@@ -578,11 +574,10 @@ describe('a model with a price for one direction alone', () => {
   const bookWith = (prices: Record<string, number>) =>
     new PriceBook({
       providers: new Map([['p', listed('p')]]),
-      loadTable: () => ({
-        source: 'test@1',
-        find: () => ({ prices, isOwn: true }),
-        models: () => [],
-      }),
+      loadTable: () =>
+        tableOf({
+          find: () => ({ prices, isOwn: true }),
+        }),
     })
   test.each([
     [{ output_mtok: 3 }, { inputTokens: 0, outputTokens: 5 }, 15_000, 'exact'],
@@ -847,4 +842,18 @@ test('a report with a part greater than its whole costs an estimate, at the part
     expect(book.recompute(row, cost)).toEqual(cost)
   }
   expect(costOf('owned/gratis', { usage: cut }).status).toBe('exact')
+})
+
+test("a model's facts are those of its entry, completed by the table's", () => {
+  const known = new PriceBook({
+    providers: new Map<string, ProviderPricing>([['openai', listed('openai')]]),
+    overlay: new ModelOverlay([
+      { model: 'openai/new', facts: { maxOutputTokens: 7 }, like: 'openai/gpt-4o' },
+      { model: 'acme/large', facts: { contextTokens: 9 } },
+    ]),
+  })
+  expect(known.factsOf('openai', 'new')).toEqual({ maxOutputTokens: 7, contextTokens: 128_000 })
+  expect(known.factsOf('openai', 'gpt-4o')).toEqual({ contextTokens: 128_000 })
+  expect(known.factsOf('acme', 'large')).toEqual({ contextTokens: 9 })
+  expect(known.factsOf('acme', 'small')).toBeUndefined()
 })

@@ -20,10 +20,12 @@ import {
   UNKNOWN_COST,
 } from '../core/cost.ts'
 import type { AccountId } from '../core/ids.ts'
+import type { ModelFacts } from '../core/model-facts.ts'
+import { type ModelOverlay, NO_OVERLAY } from '../core/model-overlay.ts'
 import { costOfParts } from '../core/money.ts'
 import type { DeclaredPrices } from '../core/owned-model.ts'
 import type { BilledAttempt, Billing, Usage } from '../core/usage.ts'
-import type { AskedPrice } from '../gateway/ports.ts'
+import type { AskedPrice, KnownFacts } from '../gateway/ports.ts'
 import { ANSWERED, asReported, REPORTED, sumAttempts, toEstimated } from './billed-price.ts'
 import {
   costOfDeclared,
@@ -71,6 +73,8 @@ export interface PriceBookOptions {
   readonly providers: ReadonlyMap<string, ProviderPricing>
   /** Looks up an owned model's prices in memory. Undefined: the account has no such model. */
   readonly declaredPrices?: (accountId: AccountId, slug: string) => DeclaredPrices | undefined
+  /** The operator's entries. */
+  readonly overlay?: ModelOverlay
   readonly loadTable?: () => PriceTable
 }
 
@@ -108,9 +112,10 @@ const PRICE_LIFE_MS = 60_000
 /** Customers name targets, so the number of remembered targets is bounded. */
 const MAX_REMEMBERED = 5_000
 
-export class PriceBook {
+export class PriceBook implements KnownFacts {
   readonly #providers: ReadonlyMap<string, ProviderPricing>
   readonly #declaredPrices: NonNullable<PriceBookOptions['declaredPrices']>
+  readonly #overlay: ModelOverlay
   readonly #loadTable: () => PriceTable
   #table: PriceTable | undefined
   readonly #remembered = new Map<string, KnownTarget>()
@@ -118,6 +123,7 @@ export class PriceBook {
   constructor(options: PriceBookOptions) {
     this.#providers = options.providers
     this.#declaredPrices = options.declaredPrices ?? (() => undefined)
+    this.#overlay = options.overlay ?? NO_OVERLAY
     this.#loadTable = options.loadTable ?? loadPriceTable
   }
 
@@ -151,6 +157,17 @@ export class PriceBook {
         inputUsdPerMillion: rateOf(prices?.input_mtok, 0),
         outputUsdPerMillion: rateOf(prices?.output_mtok, 0),
       }))
+  }
+
+  /** The operator's facts, completed by the table's. May load the table. */
+  factsOf(providerId: string, model: string): ModelFacts | undefined {
+    return this.#overlay.factsOf(`${providerId}/${model}`, (target) => {
+      const slash = target.indexOf('/')
+      const pricing = this.#providers.get(target.slice(0, slash))
+      if (pricing?.type !== 'listed') return undefined
+      const contextTokens = this.#loaded().contextTokensOf(pricing.name, target.slice(slash + 1))
+      return contextTokens === undefined ? undefined : { contextTokens }
+    })
   }
 
   /**

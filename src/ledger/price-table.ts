@@ -20,6 +20,8 @@ export interface PriceTable {
    * @param at milliseconds since the Unix epoch: prices change, some by the time of day
    */
   find(provider: string, model: string, at: number): ListedPrice | undefined
+  /** The listed context window, in tokens. */
+  contextTokensOf(provider: string, model: string): number | undefined
   /**
    * The listed models of a provider without withdrawn models; takes a few milliseconds for the
    * largest provider.
@@ -49,6 +51,8 @@ export function loadPriceTable(): PriceTable {
       const isOwn = found.provider.models.includes(found.model) && isOwnPrice(found.model, model)
       return { prices: found.model_price, isOwn }
     },
+    contextTokensOf: (provider, model) =>
+      calcPrice({}, model, { providerId: provider })?.model.context_window,
     models(provider, at) {
       const listed = findProvider({ providerId: provider })?.models ?? []
       const priceNow = (model: ModelInfo) =>

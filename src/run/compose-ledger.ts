@@ -98,6 +98,7 @@ export function composeLedger({
         pricingOf(provider, settings.providerBaseUrls.get(provider.id)),
       ]),
     ),
+    overlay: settings.models,
     declaredPrices: (accountId, slug) => ownedModels.pricesOf(accountId, slug),
   })
   const refusals = new RefusalLog(journal, clock)

@@ -183,6 +183,7 @@ export async function composeGatehouse({
     ledger: journal,
     refusals: ledger.refusals,
     prices: ledger.callPrices,
+    facts: ledger.prices,
     credentials: providerKeys,
     providers,
     breakers,

@@ -1,4 +1,4 @@
-/** The budgets that this node counts, backed by the store. Knows nothing of HTTP. */
+/** The budgets that this node counts, backed by the store. */
 import { type Budget, createBudgetId } from '../core/budget.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import type { AccountId } from '../core/ids.ts'
@@ -19,14 +19,13 @@ export interface BudgetRegistryOptions {
     'sharedNowMs' | 'loadAll' | 'findSome' | 'insert' | 'change' | 'delete'
   >
   readonly usage: UsageLimits
-  /** The clock that dates calls. */
   readonly clock?: Clock
 }
 
 export type NewBudget = SettingsOf<Budget>
 export type BudgetChanges = ChangesOf<Pick<Budget, 'name' | 'limit' | 'unpriced' | 'alertAt'>>
 
-/** Keeps a budget's counts when another node changes it. */
+/** Keeps a budget's counts when another node changes the budget. */
 export class BudgetRegistry extends Registry<Budget> {
   readonly #store: BudgetRegistryOptions['budgets']
   readonly #usage: UsageLimits
@@ -40,7 +39,7 @@ export class BudgetRegistry extends Registry<Budget> {
   }
 
   /**
-   * Reads every budget from the store, with counts at zero: `UsageLimits.addPastBudgetUsage` adds
+   * Reads every budget from the store, with counts at zero; `UsageLimits.addPastBudgetUsage` adds
    * past usage.
    */
   static async load(options: BudgetRegistryOptions): Promise<BudgetRegistry> {
@@ -49,21 +48,19 @@ export class BudgetRegistry extends Registry<Budget> {
     return registry
   }
 
-  /** The budgets of all accounts. */
   all(): readonly Budget[] {
     return this.heldByAll()
   }
 
-  /** Its usage in the current period. */
   windowOf(budget: Budget): UsageWindow | undefined {
     return this.#usage.budgetWindow(budget.id, this.#clock.now())
   }
 
-  /** @throws GatewayError `conflict` when the account has too many */
+  /** @throws GatewayError `conflict` when the account has too many budgets */
   create(accountId: AccountId, settings: NewBudget): Promise<Budget> {
     return this.inTurn(async () => {
-      // Counts from the next millisecond on, in memory from now, so that no call of its period is
-      // missed while the store is written.
+      // The budget counts in memory before the store is written, so that no call of its period is
+      // missed.
       const sharedNowMs = (await this.#store.sharedNowMs()) ?? Number.POSITIVE_INFINITY
       const ownNowMs = this.#clock.now() + 1
       // If this node's clock is ahead, other nodes' calls would seem to be older than the budget.
@@ -83,13 +80,12 @@ export class BudgetRegistry extends Registry<Budget> {
         throw error
       }
       this.hold(budget, budget)
-      // The caller may make a call immediately after this, and expects it to count.
+      // The caller may make a call immediately after this, and expects the call to count.
       await Bun.sleep(PAST_THIS_MILLISECOND_MS)
       return budget
     })
   }
 
-  /** @throws GatewayError `not_found` */
   update(accountId: AccountId, id: string, changes: BudgetChanges): Promise<Budget> {
     return this.inTurn(async () => {
       this.get(accountId, id)

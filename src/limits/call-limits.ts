@@ -1,7 +1,6 @@
 /**
- * Admits calls: budgets, then the rates of the key, then those of the account, then the quota. The
- * same code runs with limits in memory and with limits shared by nodes; only the storages of rates
- * (`Rates`) and of counted usage differ. Must not know HTTP or where plans come from.
+ * Admits calls: budgets, then the rates of the key, then the account's rates, then the quota. The
+ * same code runs with limits in memory and with limits shared by nodes.
  */
 import type { Stopwatch } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -32,15 +31,18 @@ import type { BudgetReservations, UsageLimits } from './usage-limits.ts'
 export interface RateStorage {
   /** Creates rates for a new id. */
   find(holder: Holder, id: string, limits: RateLimits, nowMs: number): Rates
-  /** Called with each admission. @param added how many rates it may have created */
+  /**
+   * Called with each admission.
+   * @param added how many rates the admission may have created
+   */
   sweep(nowMs: number, added: number): void
 }
 
 /** Reserves in quotas and budgets. Both return promises only when a store has to be asked. */
 export interface UsageStorage {
   /**
-   * @throws GatewayError (or rejects with it) `quota_exceeded`; `rate_limited` while all of the
-   * rest is reserved
+   * @throws GatewayError (or rejects) `quota_exceeded`; `rate_limited` while all of the rest is
+   * reserved
    */
   reserveBudgets(caller: Caller, call: CallAhead): MaybePromise<BudgetReservations>
   reserveQuota(caller: Caller, call: CallAhead): MaybePromise<Reservation | GatewayError>
@@ -81,7 +83,6 @@ export class CallLimits implements Limits {
     return this.#usage.whenCountedFor(caller, gateId)
   }
 
-  /** Decides by what this node knows; the admission asks other nodes. */
   acquireSlot(caller: Caller, nowMs: number): Slot {
     const { limits } = caller
     const key = this.#ofKey(caller, nowMs)
@@ -115,7 +116,10 @@ export class CallLimits implements Limits {
     return await this.#admitByKey(caller, call, await budgets)
   }
 
-  /** The key first, so a flood that its own limits stop takes nothing from the account's keys. */
+  /**
+   * The key first, so that a flood that the key's own limits stop takes nothing from the account's
+   * other keys.
+   */
   #admitByKey(caller: Caller, call: CallAhead, budgets: BudgetReservations): MaybePromise<Ticket> {
     const { limits } = caller
     const nowMs = this.#clock.elapsed()
@@ -234,7 +238,7 @@ class RateTicket implements Ticket {
   readonly key: Rates | undefined
   readonly account: Rates | undefined
   readonly caller: Caller
-  /** Taken from the tokens per minute. */
+  /** Tokens taken from the tokens per minute. */
   tokens: number
   readonly #usage: UsageLimits
   readonly #reservations: UsageStorage
@@ -258,7 +262,10 @@ class RateTicket implements Ticket {
     return toHeaders({ key: bucketsOf(this.key), account: bucketsOf(this.account) })
   }
 
-  /** Returns the budgets' reservations. @returns the refusal */
+  /**
+   * Returns the budgets' reservations.
+   * @returns the refusal
+   */
   refuse(refusal: RateRefusal, holder: Holder): GatewayError {
     this.#usage.settleBudgets(this.#budgets, NOTHING_USED)
     return toError(refusal, holder, this)

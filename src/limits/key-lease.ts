@@ -1,7 +1,6 @@
 /**
- * The limits of one key, or of all keys of an account, on this node: its leased parts of the shared
- * buckets and slots, and the requests to the store, one at a time however many calls wait. Must not
- * know quotas, tickets or HTTP.
+ * The limits of a key, or of an account's keys together, on this node: its leased parts of the
+ * shared buckets and slots, and the requests to the store, one at a time however many calls wait.
  */
 
 import type { SharedStore } from '../cluster/shared-store.ts'
@@ -14,12 +13,11 @@ import type { Availability } from './token-bucket.ts'
 /** How long the slots of a dead node stay taken. */
 const SLOTS_LEASE_MS = 15_000
 /**
- * A node that has not renewed its slots for this long asks before it uses one, because others may
- * have them by now.
+ * A node that has not renewed its slots for this long asks before using a slot, because other nodes
+ * may have taken the slots.
  */
 const SLOTS_TRUSTED_MS = 10_000
 const RENEW_MS = 5_000
-/** Maximum share of all slots that a node holds in addition to running calls. */
 const LARGEST_SPARE = 1 / 16
 /** Leased tokens that stay unused for this long are returned. */
 const UNUSED_MS = 400
@@ -36,11 +34,11 @@ export interface KeyLeaseOptions {
   readonly id: string
   readonly limits: RateLimits
   readonly store: SharedStore
-  /** The key of its hash in the store. */
+  /** The key of the hash in the store. */
   readonly storeKey: string
   /** Milliseconds of this node's clock, for durations. */
   readonly now: () => number
-  /** The time that all nodes share; 0: the store's own. */
+  /** The time that all nodes share; 0 for the store's own time. */
   readonly sharedNow: () => number
 }
 
@@ -49,13 +47,13 @@ export class KeyLease extends Rates<LeasedBucket> {
   #leasedSlots = 0
   #slotsAskedAtMs = Number.NEGATIVE_INFINITY
   #birth = ''
-  /** The number of nodes when last seen. */
+  /** The number of nodes at the last answer. */
   #nodes = 1
   #isAlone = false
   #waiting: Waiter[] = []
   #asking: Promise<void> | undefined
   #hasNews = false
-  /** The store had fewer slots than requested. */
+  /** Whether the store had fewer slots than requested. */
   #wereSlotsFull = false
   #lastUsedMs: number
 
@@ -69,7 +67,7 @@ export class KeyLease extends Rates<LeasedBucket> {
     this.#lastUsedMs = nowMs
   }
 
-  /** True when a new object would have the same state. */
+  /** Whether a new object would have the same state. */
   get isIdle(): boolean {
     const isQuiet =
       this.running + this.slots === 0 && this.#leasedSlots === 0 && this.#asking === undefined
@@ -80,7 +78,6 @@ export class KeyLease extends Rates<LeasedBucket> {
     return this.#lastUsedMs
   }
 
-  /** Resolves when no request is in progress; for tests and shutdown. */
   async settled(): Promise<void> {
     while (this.#asking !== undefined) await this.#asking
   }
@@ -129,14 +126,14 @@ export class KeyLease extends Rates<LeasedBucket> {
     if (this.#options.store.mode !== 'shared') return
     const hasSpare = this.#leasedSlots - this.running > 2 * this.#spare
     if (!(hasSpare && this.#isWaitedFor) && !this.tokens.isOff) return
-    // A pending answer shows the state before this.
+    // A pending answer shows the state before this change, so another request follows.
     this.#hasNews = true
     this.#ask()
   }
 
   /**
-   * Called by a timer: returns unused units, renews used ones, reports debts.
-   * @returns whether it sent a request to the store
+   * Called by a timer: returns unused units, renews used units, reports debts.
+   * @returns whether a request was sent to the store
    */
   tend(nowMs: number): boolean {
     if (this.#options.store.mode !== 'shared' || this.#asking !== undefined) return false
@@ -188,10 +185,6 @@ export class KeyLease extends Rates<LeasedBucket> {
     return ageMs < FRESH_MS && this.#wereSlotsFull ? 'no' : 'ask'
   }
 
-  /**
-   * Whether other nodes need this node's number of running calls: in debt, only one call runs at a
-   * time.
-   */
   get #countsCalls(): boolean {
     const { concurrentCalls, tokensPerMinute } = this.limits
     return Number.isFinite(concurrentCalls) || Number.isFinite(tokensPerMinute)
@@ -202,7 +195,6 @@ export class KeyLease extends Rates<LeasedBucket> {
     return Number.isFinite(this.limits.concurrentCalls) || this.tokens.view.parts < 0
   }
 
-  /** Slots held in advance. */
   get #spare(): number {
     const { concurrentCalls } = this.limits
     if (!Number.isFinite(concurrentCalls)) return 0
@@ -231,7 +223,7 @@ export class KeyLease extends Rates<LeasedBucket> {
     this.refill(nowMs)
     if (store.mode === 'shared') {
       const demand = this.#demand(nowMs, sharedNow())
-      // Calls continue to take slots during the request, but no more than it asks for.
+      // Calls continue to take slots during the request, but no more than the request asks for.
       this.#leasedSlots = Math.min(this.#leasedSlots, demand.slots.wanted)
       try {
         const grant = readKeyGrant(await store.run(KEY_SCRIPT, storeKey, toKeyArguments(demand)))

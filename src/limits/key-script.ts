@@ -1,14 +1,13 @@
 /**
- * The script for one key's limits in the shared store, and its arguments and answer. Decides only
- * what is granted. One hash holds all data of a key, so that a cluster stores it in one slot.
+ * The script for a key's limits in the shared store, and its arguments and answer. A hash holds all
+ * data of a key, so that a cluster stores them in one slot.
  */
 import type { SharedScript } from '../cluster/shared-store.ts'
 
-/** For a bucket: whole units. */
+/** A request to a bucket, in whole units. */
 export interface BucketDemand {
-  /** Per minute; infinite: the bucket is not requested. */
+  /** Per minute; infinite when the bucket is not requested. */
   readonly limit: number
-  /** Units used beyond the grants; negative: returned grants. */
   readonly charge: number
   /** The debt of this node's share, when the store has lost its data. */
   readonly missing: number
@@ -16,39 +15,39 @@ export interface BucketDemand {
   /** Fewer units are useless. */
   readonly atLeast: number
   /**
-   * Units that a call needs and that may be lent, because no other call runs on this node; 0: none.
+   * Units that a call needs and that may be lent, because no other call runs on this node; 0 for no
+   * loan.
    */
   readonly lendTo: number
-  /** Units that this node holds. */
   readonly held: number
 }
 
 export interface KeyDemand {
   readonly nodeId: string
   /**
-   * Milliseconds since the Unix epoch; 0: the store's own clock, the only one that all nodes share.
+   * Milliseconds since the Unix epoch; 0 for the store's own clock, the only clock that all nodes
+   * share.
    */
   readonly nowMs: number
   readonly leaseMs: number
-  /** The hash's creation id that this node knows; empty: none. */
+  /** The last known creation id of the hash; empty before the first answer. */
   readonly birth: string
-  /** The number of nodes that shared the limits when last seen. */
+  /** The number of nodes at the last answer. */
   readonly nodes: number
   readonly requests: BucketDemand
   readonly tokens: BucketDemand
   readonly slots: {
     readonly limit: number
     readonly wanted: number
-    /** Already taken; the node keeps them even above the limit. */
+    /** Slots already taken; the node keeps these slots even above the limit. */
     readonly running: number
   }
 }
 
 export interface BucketGrant {
   readonly granted: number
-  /** The rest in the shared bucket, in parts (token-bucket.ts); negative: a debt. */
+  /** The rest in the shared bucket, in parts (token-bucket.ts); negative for a debt. */
   readonly parts: number
-  /** The bucket is in debt and lends to the one waiting call that runs alone. */
   readonly isLent: boolean
 }
 
@@ -59,11 +58,6 @@ export interface KeyGrant {
   readonly slots: number
 }
 
-/**
- * The beginning of both scripts, which set `node` and `now`: the time, all fields of the hash, and
- * its creation id. Numbers are written with %.0f, because Lua would round those with more than 14
- * digits.
- */
 export const READ_HASH = `if now == 0 then
   local time = redis.call('TIME')
   now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -81,12 +75,10 @@ if not birth then
 end`
 
 /**
- * A store that was killed returns without its data. The first node to ask estimates for all: every
- * node's share lacks as much as its own. Each other node then corrects that once for itself.
- * Slots are stored as `count:until`, one field per node, and end with a dead node's lease. Without
- * a limit on concurrent calls they count running calls.
- * A token bucket in debt lends to a call if no other call of the key runs on any node
- * (TokenBucket.lends).
+ * A killed store returns without its data. The first node to ask then assumes that every node's
+ * share lacks as much as its own, and each other node corrects that once. Slots are fields
+ * `count:until`, one per node. A bucket in debt lends to a call if no other call of the key runs on
+ * any node (TokenBucket.lends).
  */
 export const KEY_SCRIPT: SharedScript = {
   name: 'gatehousekey',
@@ -192,12 +184,12 @@ function toBucketArguments({
   return [orNone(limit), charge, missing, wanted, atLeast]
 }
 
-/** A limit as a script argument: -1 for none. */
+/** A limit as a script argument: -1 for no limit. */
 export function orNone(limit: number): number {
   return Number.isFinite(limit) ? limit : -1
 }
 
-/** @throws when it is not an answer of the script */
+/** @throws for an invalid answer */
 export function readKeyGrant(answer: readonly unknown[]): KeyGrant {
   const { birth, numbers } = readAnswer(answer, 6)
   const [requests = 0, requestParts = 0, tokens = 0, tokenParts = 0, slots = 0, lent = 0] = numbers
@@ -209,7 +201,7 @@ export function readKeyGrant(answer: readonly unknown[]): KeyGrant {
   }
 }
 
-/** @throws when the answer is not a creation id and this many numbers */
+/** @throws unless the answer is a creation id and this many numbers */
 export function readAnswer(answer: readonly unknown[], count: number) {
   const [birth, ...rest] = answer
   const numbers = rest.map(Number)

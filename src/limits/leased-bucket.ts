@@ -1,16 +1,11 @@
 /**
- * A node's leased part of a shared bucket, with what it knows of the rest. Must not know how the
- * store is reached, nor what the units are.
- * The shared bucket has already paid for leased units, so all nodes together never take more than
- * it gave; units leased by a dead node are refilled over time.
+ * A node's leased part of a shared bucket. The shared bucket has already paid for leased units, so
+ * all nodes together never take more than the bucket gave; units leased by a dead node are refilled
+ * over time.
  */
 import type { BucketDemand, BucketGrant } from './key-script.ts'
 import { type Availability, PARTS_PER_UNIT, type RateBucket, TokenBucket } from './token-bucket.ts'
 
-/**
- * Maximum share of a minute's limit, or of a quota, that a node holds beyond its calls' needs
- * (docs/decisions/0018).
- */
 export const LARGEST_LEASE = 1 / 64
 /** A node holds what it used in this time, if that is at least one unit. */
 export const LEASE_MS = 100
@@ -28,7 +23,7 @@ export class LeasedBucket implements RateBucket {
    * only this node's share.
    */
   readonly view: TokenBucket
-  /** Units granted and not used; negative: used without a grant. */
+  /** Units granted and not used; negative for units used without a grant. */
   #held = 0
   /** Units held in advance. */
   #ahead = 0
@@ -36,12 +31,11 @@ export class LeasedBucket implements RateBucket {
   #usedPerMs = 0
   #askedAtMs: number
   #toldAtMs = Number.NEGATIVE_INFINITY
-  /** The store has lent to the next call, which runs alone. */
+  /** Whether the store has lent to the next call, which runs alone. */
   #isLent = false
   #notLentAtMs = Number.NEGATIVE_INFINITY
-  /** The debt of this node's share when it returned to the store. */
   #lostPart: number | undefined
-  /** Undefined: the store is available. */
+  /** Undefined while the store is available. */
   #alone: { readonly nodes: number; used: number } | undefined
 
   constructor(perMinute: number, nowMs: number) {
@@ -61,7 +55,7 @@ export class LeasedBucket implements RateBucket {
 
   /**
    * `yes`: enough units here; `no`: not enough anywhere; `ask`: only the store can tell.
-   * @param isAlone no other call runs here, so it may be lent to
+   * @param isAlone whether no other call runs here, so that the bucket may lend
    */
   has(units: number, nowMs: number, isAlone = false): Availability {
     if (this.view.perMinute === Number.POSITIVE_INFINITY) return 'yes'
@@ -75,7 +69,10 @@ export class LeasedBucket implements RateBucket {
     return this.view.holds(units) ? 'ask' : 'no'
   }
 
-  /** Takes units for a call; in debt at most as many as allowed. @returns how many */
+  /**
+   * Takes units for a call; in debt at most as many as allowed.
+   * @returns how many
+   */
   take(units: number): number {
     const taken = this.view.takable(units)
     this.#isLent = false
@@ -83,7 +80,6 @@ export class LeasedBucket implements RateBucket {
     return taken
   }
 
-  /** Takes units whether available or not; negative: returns units. */
   charge(units: number): void {
     this.view.charge(units)
     this.#usedSinceAsked += units
@@ -91,27 +87,25 @@ export class LeasedBucket implements RateBucket {
     else if (Number.isFinite(this.view.perMinute)) this.#held -= units
   }
 
-  /** True when it is time to request units before the next call needs them. */
   get isLow(): boolean {
     if (this.#alone !== undefined || !Number.isFinite(this.view.perMinute)) return false
     return this.#ahead > 0 && this.#held < this.#ahead / 2
   }
 
-  /** True when it holds much more than needed, or owes much, so that others should know soon. */
+  /** Whether this node holds many spare units or owes many, so that others should know soon. */
   get isOff(): boolean {
     if (this.#alone !== undefined || !Number.isFinite(this.view.perMinute)) return false
     const off = Math.max(1, this.view.perMinute * LARGEST_LEASE)
     return this.#held - this.#ahead >= off || this.#held <= -off
   }
 
-  /** True when there is nothing to report to the store. */
+  /** Whether this node has nothing to report to the store. */
   get isSettled(): boolean {
     return this.#held === 0
   }
 
   /**
-   * The next request to the store. Units that the node returned or owes count as reported from now
-   * on.
+   * The next request to the store. Returned and owed units count as reported from now on.
    * @param needed units that calls wait for, in total and for the first call
    */
   demand(
@@ -137,7 +131,6 @@ export class LeasedBucket implements RateBucket {
     }
   }
 
-  /** Applies the store's answer. */
   accept(
     { granted, parts, isLent }: BucketGrant,
     { lendTo }: Pick<BucketDemand, 'lendTo'>,
@@ -150,18 +143,20 @@ export class LeasedBucket implements RateBucket {
     this.#lostPart = undefined
     this.#toldAtMs = nowMs
     this.view.assume(parts + this.#held * PARTS_PER_UNIT, nowMs)
-    // A call of the key runs on another node.
+    // A call of the key runs on another node, so the store does not lend.
     if (!isLent && lendTo > 0 && this.view.lends(lendTo)) this.#notLentAtMs = nowMs
   }
 
-  /** No answer. Debts remain; returned units may have arrived, and are not used again. */
+  /**
+   * Handles a missing answer. Debts remain; returned units may have arrived, and are not used
+   * again.
+   */
   fail({ charge }: BucketDemand): void {
     if (charge <= 0) return
     if (this.#alone === undefined) this.#held -= charge
     else this.#alone.used += charge
   }
 
-  /** Continues without the store, with its share of the rest. */
   leave(nodes: number, nowMs: number): void {
     const { perMinute } = this.view
     this.#alone = { nodes, used: 0 }
@@ -174,7 +169,7 @@ export class LeasedBucket implements RateBucket {
     this.view.assume(parts, nowMs)
   }
 
-  /** Back to the store: owes what was used meanwhile, minus what has been refilled. */
+  /** Returns to the store, owing what was used meanwhile minus what has been refilled. */
   rejoin(perMinute: number, nowMs: number): void {
     const alone = this.#alone
     this.#alone = undefined

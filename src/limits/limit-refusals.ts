@@ -6,10 +6,10 @@ import type { TokenBucket } from './token-bucket.ts'
 import type { Shortage, UsageWindow } from './usage-counter.ts'
 
 const CONCURRENCY_RETRY_MS = 1000
-/** Reserved amounts are released at an unknown time, when calls end. */
+/** Running calls release reserved amounts at an unknown time. */
 const RESERVED_RETRY_MS = 1000
 
-/** Rates belong to a key, or to all keys of an account together. */
+/** Rates belong to a key, or to an account's keys together. */
 export type Holder = keyof CallBuckets
 
 const HOLDERS: Readonly<Record<Holder, string>> = {
@@ -45,10 +45,7 @@ export function tooManyConcurrent(
   )
 }
 
-/**
- * Only keys have this limit.
- * @param isAlone no other call of the key runs on this node
- */
+/** @param isAlone whether no other call of the key runs on this node */
 export function tooManyTokens(
   buckets: CallBuckets & { key: RateBuckets },
   wanted: number,
@@ -100,15 +97,14 @@ export function limitsUnavailable(): GatewayError {
   return new GatewayError('unavailable', 'Limits cannot be checked at the moment. Try again soon.')
 }
 
-/** The rest is reserved for calls on other nodes. */
+/** Calls on other nodes have reserved the rest. */
 export function reservedElsewhere(): GatewayError {
   return allReserved({ name: 'a quota or budget of this account' })
 }
 
 interface UsedLimit {
-  /** Its name within a sentence. */
   readonly name: string
-  /** Undefined: this node does not know which one. */
+  /** Undefined when this node does not know which limit. */
   readonly limit?: string
 }
 
@@ -122,7 +118,7 @@ function exhausted({ name, ...used }: UsedLimit, window: UsageWindow, nowMs: num
   })
 }
 
-/** Unlike a used-up quota this is temporary, so clients may retry. */
+/** Clients may retry, because reservations are temporary. */
 function allReserved({ name, ...used }: UsedLimit): GatewayError {
   return rateLimited(
     `What is left of ${name} is reserved for calls that are under way. Please try again when ` +
@@ -151,20 +147,19 @@ function capitalise(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** The buckets behind the headers of a key or an account. */
 export interface RateBuckets {
   readonly requests: TokenBucket
   readonly tokens: TokenBucket
 }
 
-/** Shared by one key's calls, and by those of all keys of its account. */
+/** The buckets of a call's key and account. */
 export interface CallBuckets {
   readonly key: RateBuckets | undefined
   readonly account?: RateBuckets | undefined
 }
 
 /**
- * The headers of OpenAI's API; reset is the time until the bucket is full. None without a limit.
+ * The headers of OpenAI's API, for calls with a limit; reset is the time until the bucket is full.
  */
 export function toHeaders({ key, account }: CallBuckets): Record<string, string> {
   const headers: Record<string, string> = {}
@@ -176,7 +171,7 @@ export function toHeaders({ key, account }: CallBuckets): Record<string, string>
   return headers
 }
 
-/** Built once: building them per call would cost more than their values. */
+/** Built once: building the names per call would cost more than their values. */
 function toNames(of: string) {
   return {
     limit: `x-ratelimit-limit-${of}`,

@@ -1,8 +1,7 @@
 /**
- * Adds past usage from the ledger to the counters while the process already serves. Must not know
- * tables or files.
- * Nothing may be shipped to the ledger meanwhile: this process counts its calls when they end, so
- * they would count twice.
+ * Adds past usage from the ledger to the counters while the process already serves. Nothing may be
+ * shipped to the ledger meanwhile: this process counts its calls when they end, so shipped calls
+ * would count twice.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Budget } from '../core/budget.ts'
@@ -17,9 +16,9 @@ import type { PastUsage, UsageLimits } from './usage-limits.ts'
 
 export interface LedgerSums {
   /**
-   * Usage of all calls that began at `fromMs` or later and before `untilMs`, which excludes calls
-   * dated by a clock far ahead. Both are beginnings of hours.
-   * @param accountId undefined: every account
+   * Usage of calls from `fromMs` to before `untilMs`, both at the beginning of an hour. The end
+   * excludes calls dated by a clock far ahead.
+   * @param accountId undefined sums every account
    */
   since(
     fromMs: number,
@@ -35,7 +34,7 @@ export interface LedgerSums {
     })[]
   >
   /**
-   * The usage of each time range, in order; all ranges of one account are queried together.
+   * The usage of each time range, in order; all ranges of an account are queried together.
    * @param ranges each of one key or one gate; they end at the beginning of an hour, or never
    */
   ofRanges(
@@ -48,8 +47,8 @@ export interface LedgerSums {
     }[],
   ): Promise<readonly UsedSoFar[]>
   /**
-   * By budget id: usage up to the end of the hour of its creation if those calls are deleted, plus
-   * deleted later hours of that day.
+   * By budget id: the budget's usage on the day of its creation, as far as those calls and hours
+   * are deleted.
    */
   budgetBeginnings(): Promise<ReadonlyMap<string, UsedSoFar>>
 }
@@ -58,11 +57,10 @@ export interface LoadedLedger {
   readonly sums: LedgerSums
   readonly nowMs: number
   readonly beforeCounting?: () => Promise<void>
-  /** The sums may include calls that were counted here. */
+  /** Whether the sums may include calls that were counted here. */
   readonly isAgain?: boolean
 }
 
-/** Quotas first, then budgets. */
 export async function loadUsage(
   usage: UsageLimits,
   budgets: Pick<BudgetRegistry, 'all'>,
@@ -72,7 +70,7 @@ export async function loadUsage(
   await loadBudgets(usage, budgets, ledger)
 }
 
-/** All or nothing, so that it can be retried. */
+/** All or nothing, so the call can be retried. */
 export async function loadQuotas(
   usage: UsageLimits,
   { sums, nowMs, beforeCounting, isAgain }: LoadedLedger,
@@ -84,8 +82,8 @@ export async function loadQuotas(
 }
 
 /**
- * All or nothing, so that it can be retried. Alerts that the previous process could not send any
- * more are sent now.
+ * All or nothing, so the call can be retried. Sends alerts that the previous process could not
+ * send.
  */
 export async function loadBudgets(
   usage: UsageLimits,
@@ -100,7 +98,7 @@ export async function loadBudgets(
   }
 }
 
-/** Updates displayed usage of one account's month and some of its budgets from the ledger. */
+/** Updates displayed usage of an account's month and some of its budgets from the ledger. */
 export async function showUsage(
   usage: UsageLimits,
   shown: { readonly accountId: AccountId; readonly budgets: readonly Budget[] },
@@ -129,7 +127,7 @@ async function readBudgets(
     const ofBudgets = await readSince(beginnings, { usage, budgets, sums, nowMs })
     const now = await sums.budgetBeginnings()
     // A stored beginning that changed meanwhile may overlap with the hours that were read, or leave
-    // a gap.
+    // a gap, so all are read again.
     if (budgets.every(({ id }) => isSame(beginnings.get(id), now.get(id)))) return ofBudgets
     beginnings = now
   }
@@ -198,10 +196,12 @@ const RETRY_MS = 5_000
 
 export interface LoadingOptions {
   readonly usage: UsageLimits
-  /** Each is all or nothing. Budgets are queried after quotas, whose calls do not wait for them. */
+  /**
+   * Each load is all or nothing. Budgets are loaded after quotas, whose calls do not wait for
+   * budgets.
+   */
   readonly loadQuotas: () => Promise<void>
   readonly loadBudgets: () => Promise<void>
-  /** Loading is no longer needed. */
   readonly signal: AbortSignal
   readonly onFailure: (error: unknown) => void
   readonly retryMs?: number
@@ -210,7 +210,7 @@ export interface LoadingOptions {
 /**
  * Retries until loading succeeds; meanwhile `usage` holds back calls that past usage could refuse.
  * The first attempt has begun when this returns.
- * @returns false when it was aborted first; never rejects
+ * @returns false after an abort; never rejects
  */
 export async function keepLoading(options: LoadingOptions): Promise<boolean> {
   const { usage, signal, onFailure, retryMs = RETRY_MS } = options

@@ -1,10 +1,7 @@
-/**
- * Refreshes each name at most once within a time; concurrent callers share the refresh. Must not
- * know what is refreshed.
- */
+/** Refreshes each name at most once within a time; concurrent callers share the refresh. */
 
 export interface LooksOptions {
-  /** A refresh older than this is repeated. */
+  /** An older refresh is repeated. */
   readonly maxAgeMs: number
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number
@@ -17,7 +14,7 @@ interface Look {
 
 export class Looks {
   readonly #options: LooksOptions
-  /** In the order in which they began. */
+  /** In the order in which the refreshes began. */
   readonly #looks = new Map<string, Look>()
 
   constructor(options: LooksOptions) {

@@ -1,7 +1,4 @@
-/**
- * Limits in this process's memory: the storage of rates, and a map that forgets idle keys. Must not
- * know other nodes.
- */
+/** Limits in this process's memory: the storage of rates, and a map that forgets idle keys. */
 import { type Stopwatch, systemClock } from '../core/clock.ts'
 import { createPlans } from '../core/plan.ts'
 import type { RateLimits } from '../gateway/ports.ts'
@@ -12,7 +9,6 @@ import { RoundRobin } from './round-robin.ts'
 import { TokenBucket } from './token-bucket.ts'
 import { UsageLimits } from './usage-limits.ts'
 
-/** States checked for each that an admission may add, so idle ones go faster than new ones come. */
 const SWEPT_FOR_EACH = 2
 
 export class MemoryLimits extends CallLimits {
@@ -28,8 +24,8 @@ export class MemoryLimits extends CallLimits {
   }
 
   /**
-   * Keys, and accounts with limits of their own, in memory: those with a running call or a bucket
-   * that is not full, and a few not swept yet.
+   * Keys and accounts in memory: those with a running call or a bucket that is not full, and a few
+   * idle ones.
    */
   get trackedKeys(): number {
     return this.#states.size
@@ -52,7 +48,7 @@ class MemoryStates implements RateStorage {
     return state
   }
 
-  /** A few at a time: no timer, no long pause. */
+  /** Forgets a few idle states per admission, without a timer or a long pause. */
   sweep(nowMs: number, added: number): void {
     const most = Math.min(SWEPT_FOR_EACH * added, this.#states.size)
     for (let looked = 0; looked < most; looked += 1) {
@@ -87,7 +83,6 @@ class MemoryRates extends Rates<TokenBucket> {
     this.limits = limits
     this.refill(nowMs)
     const lacking = this.lackingFor(tokens, nowMs)
-    // Memory never answers `ask`.
     return lacking === undefined || lacking === 'ask' ? this.admit(tokens) : lacking
   }
 

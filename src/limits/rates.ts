@@ -1,7 +1,7 @@
 /**
- * The rules for requests per minute, tokens per minute and concurrent calls of one key, or of all
- * keys of an account. Each rule stands here once, for both storages: this process's memory
- * (memory-limits.ts) and leases from a shared store (key-lease.ts).
+ * The rules for requests per minute, tokens per minute and concurrent calls of a key, or of an
+ * account's keys together, for both storages: memory (memory-limits.ts) and leases from a shared
+ * store (key-lease.ts).
  */
 import type { MaybePromise } from '../core/maybe-promise.ts'
 import type { RateLimits } from '../gateway/ports.ts'
@@ -10,7 +10,7 @@ import type { Availability, RateBucket } from './token-bucket.ts'
 export type LimitName = 'requests' | 'concurrent' | 'tokens'
 /** The limit that refuses a call. `unavailable`: limits cannot be checked now. */
 export type RateRefusal = 'unavailable' | LimitName
-/** The tokens taken for the call, or why it is refused. */
+/** The tokens taken for the call, or the reason of a refusal. */
 export type RateOutcome = number | RateRefusal
 
 export abstract class Rates<Bucket extends RateBucket = RateBucket> {
@@ -18,7 +18,6 @@ export abstract class Rates<Bucket extends RateBucket = RateBucket> {
   readonly requests: Bucket
   readonly tokens: Bucket
   protected limits: RateLimits
-  /** Admitted calls that have not ended. */
   running = 0
   /** Calls whose bodies are not read yet. */
   protected slots = 0
@@ -30,7 +29,10 @@ export abstract class Rates<Bucket extends RateBucket = RateBucket> {
     this.tokens = tokens
   }
 
-  /** For a call before its admission; asks no store. @returns undefined: acquired */
+  /**
+   * Acquires a slot for a call before its admission, without asking a store.
+   * @returns undefined when acquired
+   */
   abstract acquireSlot(limits: RateLimits, nowMs: number): RateRefusal | undefined
 
   releaseSlot(): void {
@@ -43,7 +45,10 @@ export abstract class Rates<Bucket extends RateBucket = RateBucket> {
    */
   abstract take(limits: RateLimits, tokens: number, nowMs: number): MaybePromise<RateOutcome>
 
-  /** A call has ended. @param extraTokens used beyond what was taken; negative: less */
+  /**
+   * Ends a call.
+   * @param extraTokens tokens used beyond the taken tokens; negative for unused tokens
+   */
   abstract giveBack(extraTokens: number, nowMs: number): void
 
   /** Reverts `take` for a call that another limit refuses. */
@@ -52,19 +57,16 @@ export abstract class Rates<Bucket extends RateBucket = RateBucket> {
     this.giveBack(-tokens, nowMs)
   }
 
-  /** Brings both buckets up to date. */
   protected refill(nowMs: number): void {
     this.requests.refill(this.limits.requestsPerMinute, nowMs)
     this.tokens.refill(this.limits.tokensPerMinute, nowMs)
   }
 
-  /** The limit that refuses a slot; undefined: none. */
   protected lackingForSlot(nowMs: number): LimitName | undefined {
     if (this.requests.has(1, nowMs) === 'no') return 'requests'
     return this.running + this.slots >= this.limits.concurrentCalls ? 'concurrent' : undefined
   }
 
-  /** The limit that refuses the call; undefined: none. */
   protected lackingFor(tokens: number, nowMs: number): LimitName | 'ask' | undefined {
     const request = this.requests.has(1, nowMs)
     if (request === 'no') return 'requests'
@@ -75,12 +77,14 @@ export abstract class Rates<Bucket extends RateBucket = RateBucket> {
     return request === 'ask' || slot === 'ask' || enough === 'ask' ? 'ask' : undefined
   }
 
-  /** Whether one more call may run. */
   protected hasSlot(_nowMs: number): Availability {
     return this.running < this.limits.concurrentCalls ? 'yes' : 'no'
   }
 
-  /** Takes what an admitted call needs. @returns the tokens taken */
+  /**
+   * Takes what an admitted call needs.
+   * @returns the tokens taken
+   */
   protected admit(tokens: number): number {
     this.requests.charge(1)
     this.running += 1

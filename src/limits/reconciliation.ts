@@ -1,18 +1,16 @@
 /**
- * Decides when to count the ledger again if several nodes share counters: only the ledger knows
- * usage that a killed node had not reported, or that the store has lost. Must not know how it is
- * read.
- * Under load the ledger is behind the counters by unshipped calls and may show nothing new, so it
- * is read several times.
+ * Decides when nodes with shared counters count the ledger again: only the ledger knows usage that
+ * a killed node had not reported, or that the store has lost. Unshipped calls keep the ledger
+ * behind the counters, so the ledger is read several times.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * Soon after an event, when every node has the store again and has reported, and the affected
- * node's journal is shipped; then less and less often.
+ * The first delay is long enough for every node to reconnect and report, and for the journal of the
+ * affected node to be shipped.
  */
 const DELAYS_MS = [6_000, 12_000, 60_000, 300_000]
-/** Without events, at most this share of the time is spent on it, however much there is to read. */
+/** Without events, the maximum share of time spent reading. */
 const LARGEST_SHARE = 0.01
 
 export interface ReconciliationOptions {
@@ -34,12 +32,9 @@ export class Reconciliation {
     this.#delaysMs = options.delaysMs ?? DELAYS_MS
   }
 
-  /**
-   * An event occurred: starts after a random delay so that not all nodes read at once, then
-   * repeats.
-   */
+  /** Starts the reads after an event, with a random delay so that not all nodes read at once. */
   begin(): void {
-    // A steady series of events must not delay it forever.
+    // A steady series of events must not delay the reads forever.
     if (this.#isFirst) {
       this.#beginsAgain = true
       return

@@ -1,4 +1,4 @@
-/** Iterates over a map without an end, also while it changes. Every value gets a turn per round. */
+/** Iterates over a changing map without an end. Every value gets a turn per round. */
 export class RoundRobin<Value> {
   readonly #values: ReadonlyMap<unknown, Value>
   #round: Iterator<Value>
@@ -9,7 +9,6 @@ export class RoundRobin<Value> {
     this.#round = values.values()
   }
 
-  /** Undefined: the map is empty. */
   next(): Value | undefined {
     const { value, done } = this.#round.next()
     if (done !== true) return value

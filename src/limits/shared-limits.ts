@@ -1,7 +1,6 @@
 /**
  * Limits that all nodes keep together: rates are leased from the shared store in small parts
- * (key-lease.ts), quotas and budgets are counted there (shared-usage.ts). Must not know HTTP or
- * which store it is.
+ * (key-lease.ts), quotas and budgets are counted there (shared-usage.ts).
  */
 import type { SharedStore } from '../cluster/shared-store.ts'
 import { type Clock, type Stopwatch, systemClock } from '../core/clock.ts'
@@ -63,7 +62,6 @@ export class SharedLimits extends CallLimits {
     this.#endTending ??= systemClock.every(TEND_MS, () => this.tend())
   }
 
-  /** Returns what this node holds. */
   async close(): Promise<void> {
     this.#endTending?.()
     const laterMs = this.#clock.elapsed() + 60_000
@@ -72,28 +70,26 @@ export class SharedLimits extends CallLimits {
     await this.settled()
   }
 
-  /** Resolves when the store knows what ended calls used, or is away. Never rejects. */
+  /** Resolves when the store knows what ended calls used, or is unavailable. Never rejects. */
   tell(): Promise<void> {
     return this.#shared.tell()
   }
 
   /**
-   * Resolves when the use of the account's quota and of these budgets by all nodes is known here,
-   * or the store is away. Never rejects.
+   * Resolves when this node knows all nodes' use of the account's quota and of these budgets, or
+   * the store is unavailable. Never rejects.
    */
   async refresh(accountId: AccountId, budgetIds: readonly string[]): Promise<void> {
     const windows = this.#usage.windowsAt(accountId, budgetIds, this.#clock.now())
     await this.#shared.refresh(windows, LOOKED_AT_MS)
   }
 
-  /** A round of upkeep; a timer calls it. */
   tend(): void {
     const nowMs = this.#clock.elapsed()
     const questions = this.#shared.tend(nowMs, MAX_QUESTIONS_PER_ROUND / 2, TOLD_WITHIN_ROUNDS)
     this.#leases.tend(nowMs, MAX_QUESTIONS_PER_ROUND - questions)
   }
 
-  /** Resolves when no question to the store is under way. */
   async settled(): Promise<void> {
     await this.#leases.settled()
     await this.#shared.settled()
@@ -129,7 +125,7 @@ class KeyLeases implements RateStorage {
     return lease
   }
 
-  /** `tend` deletes idle leases. */
+  /** Does nothing, because `tend` deletes idle leases. */
   sweep(): void {}
 
   tend(nowMs: number, maxQuestions: number): void {

@@ -1,8 +1,3 @@
-/**
- * Quotas and budgets that all nodes count together: UsageLimits decides after the store has let
- * this node reserve the call's amounts. Must not know HTTP, rates per minute, or which store it is.
- */
-
 import type { SharedStore } from '../cluster/shared-store.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { CallAhead, Caller } from '../gateway/ports.ts'
@@ -61,8 +56,8 @@ export class SharedUsage implements UsageStorage {
   }
 
   /**
-   * @throws GatewayError (or rejects with it) `quota_exceeded`; `rate_limited` while all of the
-   * rest is reserved
+   * @throws GatewayError (or rejects) `quota_exceeded`; `rate_limited` while all of the rest is
+   * reserved
    */
   reserveBudgets(
     caller: Caller,
@@ -75,7 +70,7 @@ export class SharedUsage implements UsageStorage {
     return this.#reserve(windows, call, () => this.#usage.reserveBudgets(caller, call, isOpen()))
   }
 
-  /** Like that of UsageLimits, but it may wait for the store's answer. */
+  /** Like `UsageLimits.reserveQuota`, but may wait for the store's answer. */
   reserveQuota(
     caller: Caller,
     call: CallAhead,
@@ -101,9 +96,9 @@ export class SharedUsage implements UsageStorage {
   }
 
   /**
-   * Reports usage to the store and returns unused reservations; everything within this many rounds,
-   * up to some thousand windows.
-   * @returns how many requests that took
+   * Reports usage to the store and returns unused reservations, within this many rounds up to some
+   * thousand windows.
+   * @returns how many requests were sent
    */
   tend(nowMs: number, usualQuestions: number, rounds = 1): number {
     const forAll = Math.min(MAX_QUESTIONS_FOR_ALL, Math.ceil(this.#leases.size / rounds))
@@ -124,7 +119,7 @@ export class SharedUsage implements UsageStorage {
   }
 
   /**
-   * Resolves when the store's figures for these are known here and recent enough, or the store is
+   * Resolves when the store's figures for these windows are recent enough here, or the store is
    * unavailable. Never rejects.
    */
   async refresh(windows: readonly LimitedWindow[], maxAgeMs: number): Promise<void> {
@@ -152,9 +147,7 @@ export class SharedUsage implements UsageStorage {
     return reserved
   }
 
-  /**
-   * The same for budgets: checks that everything the call needs is held here, and then takes it.
-   */
+  /** Checks that this node holds everything the call needs, and then takes it. */
   #isHere(windows: readonly LimitedWindow[], call: CallAhead): boolean {
     if (this.#options.store.mode !== 'shared') return false
     const nowMs = this.#options.now()
@@ -198,7 +191,8 @@ export class SharedUsage implements UsageStorage {
             lease.noteTaken(wanted[index] ?? NONE, nowMs)
           return { reserved }
         }
-        // A used-up window stays so, and a recently fully reserved one need not be asked again.
+        // A used-up window stays used up, and a recently fully reserved window need not be asked
+        // again.
         for (const [index, { window, limit }] of windows.entries()) {
           const lacking = shortageWithin(limit(), window)
           const isSure =
@@ -236,7 +230,7 @@ export class SharedUsage implements UsageStorage {
     const known = this.#leases.get(window)
     if (known !== undefined) return known
     const { store, prefix, now, wallNow, sharedNow } = this.#options
-    // In a cluster the text in braces decides where the key is stored. Keys named `used` are of
+    // In a cluster the text in braces decides where the key is stored. Keys named `used` belong to
     // earlier versions and count millionths of a US dollar.
     const storeKey = `${prefix}:used-nano:{${id}}:${window.startsAtMs}`
     // All nodes together may have reached a share that no call on this node reached.
@@ -268,7 +262,7 @@ export class SharedUsage implements UsageStorage {
       lease.raiseFloor(past, isAgain || this.#usage.whenCounted() === undefined)
       return
     }
-    // It may have been read before.
+    // Past usage may have been read before, so the greater value counts.
     window.tokens = Math.max(window.tokens, past.tokens)
     window.nanoUsd = Math.max(window.nanoUsd, past.nanoUsd)
     window.unpricedCalls = Math.max(window.unpricedCalls, past.unpricedCalls)
@@ -280,7 +274,7 @@ export class SharedUsage implements UsageStorage {
 const NONE: Amounts = { tokens: 0, nanoUsd: 0 }
 const NO_BUDGETS: BudgetReservations = []
 
-/** The store's answer for one call, kept until the call takes it. */
+/** The store's answer for a call, kept until the call takes the answer. */
 type Grants = ReadonlyMap<UsageLease, Amounts>
 
 const NO_GRANTS: Grants = new Map()

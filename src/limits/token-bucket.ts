@@ -6,32 +6,30 @@
 /** `ask`: only the shared store can tell. */
 export type Availability = 'yes' | 'no' | 'ask'
 
-/** The units per minute of one limit. */
 export interface RateBucket {
   /** The contents as callers see them. */
   readonly view: TokenBucket
   refill(perMinute: number, nowMs: number): void
-  /** @param isAlone no other call of the key runs here, so a bucket in debt may lend */
   has(units: number, nowMs: number, isAlone?: boolean): Availability
-  /** Takes units for a call; in debt, at most what may be lent. @returns how many */
+  /**
+   * Takes units for a call; in debt, at most what may be lent.
+   * @returns how many
+   */
   take(units: number): number
-  /** Takes units even if they are missing; a negative number returns units. */
   charge(units: number): void
 }
 
-/**
- * Parts per unit. A limit of n per minute refills n parts each millisecond, so no fraction is lost.
- */
+/** A limit of n per minute refills n parts each millisecond, so no fraction is lost. */
 export const PARTS_PER_UNIT = 60_000
 /** Calls are processed at most this much out of order. */
 const OVERTAKEN_MS = 60_000
-/** The retry time when there is no limit to wait for. */
+/** The retry time when no limit can be waited for. */
 const NEVER_RETRY_MS = 60_000
 
 /**
- * Holds one minute's units, so an idle caller may use the whole minute at once; over any period at
- * most limit + rate × time. An infinite limit is none; a limit of 0 holds nothing. `charge` may
- * leave a debt of at most one minute's units; use beyond that is forgiven.
+ * Holds a minute's units, so an idle caller may use the whole minute at once. An infinite limit
+ * means no limit; a limit of 0 holds nothing. `charge` may leave a debt of at most a minute's
+ * units; use beyond that is forgiven.
  */
 export class TokenBucket implements RateBucket {
   perMinute: number
@@ -44,7 +42,7 @@ export class TokenBucket implements RateBucket {
     this.#asOfMs = Math.floor(nowMs)
   }
 
-  /** Refills up to now; the rate may have changed since. */
+  /** Refills up to now at a rate that may be new. */
   refill(perMinute: number, nowMs: number): void {
     this.perMinute = perMinute
     const wholeMs = Math.floor(nowMs)
@@ -52,17 +50,17 @@ export class TokenBucket implements RateBucket {
     // Without a limit, zero times infinity would be NaN.
     const gained = elapsedMs > 0 ? elapsedMs * perMinute : 0
     this.#parts = this.#bounded(this.#parts + gained)
-    // A call that others have overtaken has an earlier time, whose refill was already given. If it
-    // is much earlier, the clock was set back, and refilling must not wait until it catches up.
+    // A call that later calls have overtaken has an earlier time, whose refill was already given. A
+    // much earlier time means that the clock was set back, so refilling restarts from that time.
     if (elapsedMs > 0 || elapsedMs < -OVERTAKEN_MS) this.#asOfMs = wholeMs
   }
 
-  /** Its content in parts; negative: a debt. */
+  /** The content in parts; negative for a debt. */
   get parts(): number {
     return this.#parts
   }
 
-  /** Sets its content as known from elsewhere, at this time. */
+  /** Sets the content to a value from another source at this time. */
   assume(parts: number, nowMs: number): void {
     this.#parts = this.#bounded(parts)
     this.#asOfMs = Math.floor(nowMs)
@@ -84,7 +82,6 @@ export class TokenBucket implements RateBucket {
     return this.#parts >= this.perMinute * PARTS_PER_UNIT
   }
 
-  /** Takes units whether available or not; negative: returns units, up to the capacity. */
   charge(units: number): void {
     this.#parts = this.#bounded(this.#parts - units * PARTS_PER_UNIT)
   }
@@ -94,14 +91,14 @@ export class TokenBucket implements RateBucket {
     return Math.max(-full, Math.min(full, parts))
   }
 
-  /** Units missing to an empty bucket; 0: no debt. */
+  /** Units missing to an empty bucket; 0 without a debt. */
   get debt(): number {
     return Math.max(0, Math.ceil(-this.#parts / PARTS_PER_UNIT))
   }
 
   /**
-   * Whether a bucket in debt allows one more call: the debt must stay within one minute. A large
-   * call counts as half a minute at most, so it waits no longer than that.
+   * Whether a bucket in debt allows one more call: the debt must stay within a minute's units. A
+   * large call counts as half a minute's units at most.
    */
   lends(units: number): boolean {
     return this.#parts < 0 && this.#partsShortOfLoan(units) <= 0
@@ -124,12 +121,11 @@ export class TokenBucket implements RateBucket {
     return Math.min(units, Math.floor(this.#parts / PARTS_PER_UNIT) + this.perMinute)
   }
 
-  /** Whole units available now; in debt 0. */
+  /** Whole units available now; 0 in debt. */
   get remaining(): number {
     return Math.max(0, Math.floor(this.#parts / PARTS_PER_UNIT))
   }
 
-  /** Milliseconds until this many units are available. */
   waitMsFor(units: number): number {
     if (this.perMinute <= 0) return NEVER_RETRY_MS
     return Math.max(0, Math.ceil((units * PARTS_PER_UNIT - this.#parts) / this.perMinute))
@@ -137,7 +133,7 @@ export class TokenBucket implements RateBucket {
 
   /**
    * Milliseconds until a call may take this many units.
-   * @param othersMs how long the key's other calls probably run; 0: there are none
+   * @param othersMs how long the key's other calls probably run; 0 without other calls
    */
   waitMsForCall(units: number, othersMs: number): number {
     const waitMs = this.waitMsFor(units)
@@ -146,7 +142,7 @@ export class TokenBucket implements RateBucket {
     return Math.min(waitMs, Math.max(untilLentMs, othersMs))
   }
 
-  /** Milliseconds until it is full again. */
+  /** Milliseconds until the bucket is full again. */
   get resetMs(): number {
     return this.perMinute > 0 ? this.waitMsFor(this.perMinute) : 0
   }

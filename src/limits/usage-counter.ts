@@ -1,8 +1,7 @@
 /**
- * Counts usage and reservations by period, for a quota and for budgets with alerts. Must not know
- * where budgets are stored, nor who counts or is notified.
- * A call belongs to the period in which it began, like its row in the ledger, so the counters equal
- * the ledger's sums exactly.
+ * Counts usage and reservations by period, for a quota and for budgets with alerts. A call belongs
+ * to the period in which it began, like its row in the ledger, so the counters equal the ledger's
+ * sums exactly.
  */
 
 import { amountOf, type Budget, type BudgetScope, ceilingOf } from '../core/budget.ts'
@@ -16,22 +15,19 @@ export interface Amounts {
   readonly nanoUsd: number
 }
 
-/** The usage of calls so far. */
 export interface UsedSoFar extends Amounts {
   /** Calls with usage but unknown cost. */
   readonly unpricedCalls: number
 }
 
-/** Estimated size of a call. */
 type CallSize = Pick<CallAhead, 'estimatedTokens' | 'usualTokens' | 'leastNanoUsd'>
 
 export function sizeOf({ estimatedTokens, usualTokens = 0 }: CallSize): number {
   return estimatedTokens + usualTokens
 }
 
-/** The usage of a completed call. */
 export interface UsedAmounts extends Amounts {
-  /** False: the cost is unknown and does not count as spend. */
+  /** False when the cost is unknown, and so does not count as spend. */
   readonly isPriced: boolean
 }
 
@@ -44,7 +40,7 @@ export class UsageWindow implements Span {
   unpricedCalls = 0
   reservedTokens = 0
   reservedNanoUsd = 0
-  /** Ledger totals across nodes at the last read. For display only. */
+  /** Ledger totals across nodes at the last read, for display only. */
   #seen: UsedSoFar = { tokens: 0, nanoUsd: 0, unpricedCalls: 0 }
 
   constructor({ startsAtMs, endsAtMs }: Span) {
@@ -54,7 +50,7 @@ export class UsageWindow implements Span {
 
   /**
    * The cost of a call's tokens at this period's average, which includes tool fees, but at least
-   * its maximum by its own targets' prices.
+   * the call's maximum cost by its targets' prices.
    */
   estimateNanoUsd(call: CallSize): number {
     const { leastNanoUsd = 0 } = call
@@ -66,7 +62,7 @@ export class UsageWindow implements Span {
     this.#seen = ledger
   }
 
-  /** For display: everything known, including nodes that share no counters with this one. */
+  /** Everything known, including nodes that share no counters with this node. For display only. */
   get shown(): UsedSoFar {
     return {
       tokens: Math.max(this.tokens, this.#seen.tokens),
@@ -82,7 +78,7 @@ export class UsageWindow implements Span {
   }
 }
 
-/** Amounts reserved for one call until its usage is known. */
+/** Amounts reserved for a call until its usage is known. */
 export class Reservation {
   readonly window: UsageWindow
   readonly #tokens: number
@@ -96,10 +92,7 @@ export class Reservation {
     window.reservedNanoUsd += this.#nanoUsd
   }
 
-  /**
-   * Releases the reservation and counts the real usage; undefined: nothing that counts here. Call
-   * it once.
-   */
+  /** Releases the reservation and counts the real usage, if any. Call this once. */
   settle(used: UsedAmounts | undefined): void {
     this.window.reservedTokens -= this.#tokens
     this.window.reservedNanoUsd -= this.#nanoUsd
@@ -107,16 +100,15 @@ export class Reservation {
   }
 }
 
-/** Used up, or the rest is reserved for running calls, which may release some of it. */
+/** Used up, or reserved by running calls, which may release some of it. */
 export type Shortage = 'exhausted' | 'reserved'
 
-/** The rule of every quota and budget; undefined: a call is admitted. */
 export function shortageOf(used: number, reserved: number, limit: number): Shortage | undefined {
   if (used >= limit) return 'exhausted'
   return used + reserved >= limit ? 'reserved' : undefined
 }
 
-/** Why a call that begins now has to be refused. @param limits infinite: no limit */
+/** Why a call that begins now has to be refused, if at all. */
 export function shortageWithin(limits: Amounts, window: UsageWindow): Shortage | undefined {
   const ofTokens = shortageOf(window.tokens, window.reservedTokens, limits.tokens)
   if (ofTokens === 'exhausted') return ofTokens
@@ -124,7 +116,8 @@ export function shortageWithin(limits: Amounts, window: UsageWindow): Shortage |
 }
 
 /**
- * Windows kept per quota or budget: this period, the last one, and a few more for clocks that jump.
+ * Windows kept per quota or budget: this period, the last period, and a few more for clocks that
+ * jump.
  */
 const KEPT_WINDOWS = 4
 
@@ -142,9 +135,9 @@ export class UsageCounter {
   }
 
   /**
-   * The period that contains a time. After a clock is set back, the period's existing counts are
-   * found again. The period of the origin begins with it and also takes earlier times, which are
-   * later on another node's clock.
+   * The period that contains a time, with its existing counts after a clock is set back. The first
+   * period begins at the origin and also takes earlier times, which are later on another node's
+   * clock.
    */
   at(momentMs: number): UsageWindow {
     const window = this.#window
@@ -171,7 +164,7 @@ export class UsageCounter {
 /** A share of a budget was reached. */
 export interface BudgetAlert {
   readonly budget: Budget
-  /** The share; 1 for the whole budget. */
+  /** 1 for the whole budget. */
   readonly threshold: number
   /** Identifies the period: milliseconds since the Unix epoch. */
   readonly periodStartsAtMs: number
@@ -185,7 +178,6 @@ export class BudgetCounter {
   #budget: Budget
   #ceilings: Amounts
   readonly #counter: UsageCounter
-  /** The period whose alerts were sent; a new period starts again. */
   #alerted: UsageWindow | undefined
   #alertsSent = 0
 
@@ -200,16 +192,15 @@ export class BudgetCounter {
     return this.#budget
   }
 
-  /** Its limit; infinite for what it does not limit. */
+  /** The budget's limit; infinite for unlimited amounts. */
   get ceilings(): Amounts {
     return this.#ceilings
   }
 
-  /** Applies a changed budget of the same scope and period; counts stay. */
   update(budget: Budget): void {
     this.#budget = budget
     this.#ceilings = toCeilings(budget)
-    // The listener knows which alerts it has received already.
+    // The listener knows which alerts were received already.
     this.#alerted = undefined
   }
 
@@ -222,7 +213,6 @@ export class BudgetCounter {
     this.alert(reservation.window)
   }
 
-  /** Reports every reached share that was not reported yet. */
   alert(window: UsageWindow): void {
     if (window !== this.#alerted) {
       this.#alerted = window
@@ -251,7 +241,6 @@ function toCeilings({ limit }: Budget): Amounts {
 
 const NONE: readonly BudgetCounter[] = []
 
-/** The counters of budgets, by id and by the limited key or gate. */
 export class BudgetsByScope {
   readonly #onAlert: (alert: BudgetAlert) => void
   readonly #byId = new Map<string, BudgetCounter>()
@@ -265,7 +254,6 @@ export class BudgetsByScope {
     return this.#byId.get(id)
   }
 
-  /** The budgets that a call counts for. */
   findFor({ accountId, keyId }: Caller, { gateId }: Pick<CallAhead, 'gateId'>) {
     if (this.#byScope.size === 0) return NONE
     const ofKey = this.#byScope.get(scopeKey(accountId, 'key', keyId))

@@ -1,8 +1,7 @@
 /**
- * One quota or budget in one period: all nodes' usage as seen from this node, and the part that it
- * may reserve without asking. Must not know calls, refusals or the owner.
- * The window of usage-counter.ts holds all nodes' sums as last reported, plus what this node has
- * added since, so its readers need not know that it is shared.
+ * A quota or budget in a period: all nodes' usage as known here, and the part that this node may
+ * reserve without asking. The window holds all nodes' sums as last reported, plus what this node
+ * has added since.
  */
 import type { SharedStore } from '../cluster/shared-store.ts'
 import { FRESH_MS, LARGEST_LEASE, LEASE_MS, SHORTEST_LOOK_MS } from './leased-bucket.ts'
@@ -15,12 +14,9 @@ const TRUSTED_MS = 10_000
 const RENEW_MS = 5_000
 /** Windows used in the last minute are refreshed, for display. */
 const USED_MS = 60_000
-/**
- * Sums are kept this long after their period, for calls that end late; those without a period, this
- * long in total.
- */
+/** How long the store keeps sums after their period, for calls that end late. */
 const KEPT_AFTER_MS = 7 * 86_400_000
-/** A call's usage is shipped after a second, and other nodes read it some seconds later. */
+/** A call's usage is shipped after a second, and other nodes read the usage some seconds later. */
 const IN_LEDGER_MS = 3_000
 const KEPT_ENDLESS_MS = 400 * 86_400_000
 
@@ -30,13 +26,13 @@ export interface UsageLeaseOptions {
   readonly window: UsageWindow
   readonly store: SharedStore
   readonly storeKey: string
-  /** Infinite: no limit. May change. */
+  /** Infinite for no limit. May change. */
   readonly limit: () => Amounts
   /** Called when new sums of all nodes are known. */
   readonly onSums: () => void
   /**
-   * Numbers additions. An earlier lease of this window may have been dropped, and the store ignores
-   * numbers that it has seen from this node.
+   * Numbers additions. The store ignores numbers that it has seen from this node, so a new lease of
+   * the same window continues the numbers.
    */
   readonly nextSequence: () => number
   readonly now: () => number
@@ -51,17 +47,16 @@ export class UsageLease {
   /** The part of the window that the store knows. */
   #told: UsedSoFar
   #awaySinceMs: number | undefined
-  /** The store was unavailable for long, and unreported usage was not yet turned into a minimum. */
+  /** Whether unreported usage is in the ledger by now and still has to become a minimum. */
   #isInLedger = false
-  /** The ledger has more than the store knows. */
+  /** Whether the ledger has more than the store knows. */
   #knowsMore = false
-  /** The part of the window that other nodes have reserved. */
   #others: Amounts = NOTHING
   #allowed: Amounts = NOTHING
   #nodes = 1
   #askedAtMs = Number.NEGATIVE_INFINITY
   #birth = ''
-  /** Sent without an answer: it may have arrived. */
+  /** Sent without an answer, so the addition may have arrived. */
   #doubtful: { readonly sequence: number; readonly added: UsedSoFar } | undefined
   #needs: Amounts[] = []
   /** The part of the allowance kept for calls whose request was just answered. */
@@ -70,28 +65,27 @@ export class UsageLease {
   #takenAtMs = Number.NEGATIVE_INFINITY
   #takenSinceAsked = { tokens: 0, nanoUsd: 0 }
 
-  /** @param floor the window's earlier contents */
   constructor(options: UsageLeaseOptions, floor: UsedSoFar = NOTHING) {
     this.window = options.window
     this.#options = options
     this.#told = floor
   }
 
-  /** True when the store answered recently. */
+  /** Whether the store answered recently. */
   isFresh(nowMs: number): boolean {
     const ageMs = nowMs - this.#askedAtMs
     return ageMs >= 0 && ageMs < FRESH_MS
   }
 
   /**
-   * True when this much may be reserved without asking; while the store is unavailable, within this
+   * Whether this much may be reserved without asking; while the store is unavailable, within this
    * node's share.
    */
   covers(wanted: Amounts, nowMs: number): boolean {
     const { store, limit } = this.#options
     const limits = limit()
     const isShared = store.mode === 'shared'
-    // Called for each call, so it allocates nothing.
+    // Runs for each call, so the function allocates nothing.
     if (!Number.isFinite(limits.tokens) && !Number.isFinite(limits.nanoUsd)) return true
     if (isShared && (nowMs - this.#askedAtMs >= TRUSTED_MS || nowMs < this.#askedAtMs)) return false
     return (
@@ -104,16 +98,15 @@ export class UsageLease {
     const { store } = this.#options
     const { window } = this
     const reserved = field === 'tokens' ? window.reservedTokens : window.reservedNanoUsd
-    // Not sent yet, and reserved by this node.
+    // Usage not sent yet, and amounts reserved by this node.
     const own = window[field] - this.#told[field] + reserved - this.#others[field]
     if (store.mode === 'shared')
       return own + this.#kept[field] + wanted[field] <= this.#allowed[field]
     const rest = limits[field] - this.#told[field] - this.#others[field] - this.#allowed[field]
-    // The last call may exceed it, as in memory.
+    // The last call may exceed the limit, as in memory.
     return own < this.#allowed[field] + Math.max(0, rest) / Math.max(this.#nodes, store.nodes)
   }
 
-  /** Records a reservation, to estimate how much to hold in advance. */
   noteTaken(taken: Amounts, nowMs: number): void {
     this.#takenAtMs = nowMs
     this.#takenSinceAsked.tokens += taken.tokens
@@ -121,17 +114,17 @@ export class UsageLease {
   }
 
   /**
-   * Asks the store, for this caller and all concurrent ones. Never rejects: callers check again.
-   * @returns whether it had enough for them, which is then kept for them until `release`
+   * Asks the store, for this caller and all concurrent callers. Never rejects: callers check again.
+   * @returns whether the store had enough, which is then kept for the callers until `release`
    */
   async ask(needed: Amounts): Promise<boolean> {
     this.#needs.push(needed)
-    // The request in progress does not include it.
+    // The request in progress does not include this need.
     if (this.#asking !== undefined) await this.#asking
     return await this.#askOnce()
   }
 
-  /** A call takes its grant now, or does not need it. */
+  /** Ends the keeping of a grant, because the call takes the grant now or does not need it. */
   release(granted: Amounts): void {
     this.#kept = {
       tokens: this.#kept.tokens - granted.tokens,
@@ -139,7 +132,7 @@ export class UsageLease {
     }
   }
 
-  /** @returns whether it sent a request, because there is something to report or renew */
+  /** @returns whether a request was sent, to report or renew something */
   tend(nowMs: number): boolean {
     this.#noteMode(nowMs)
     if (this.#options.store.mode !== 'shared' || this.#asking !== undefined) return false
@@ -156,7 +149,7 @@ export class UsageLease {
 
   /** Resolves when the store knows all usage before this call, or is unavailable. Never rejects. */
   async tell(): Promise<void> {
-    // The request in progress does not include all of it.
+    // The request in progress does not include all usage.
     if (this.#asking !== undefined) await this.#asking
     if (this.#doubtful !== undefined || !isNothing(this.#unsent)) await this.#askOnce()
   }
@@ -171,7 +164,10 @@ export class UsageLease {
     if (ageMs >= maxAgeMs || ageMs < 0) await this.#askOnce()
   }
 
-  /** True when dropping it loses nothing. @param nowMs milliseconds since the Unix epoch */
+  /**
+   * Whether dropping the lease loses nothing.
+   * @param nowMs milliseconds since the Unix epoch
+   */
   isOver(nowMs: number): boolean {
     const isQuiet =
       this.#asking === undefined && this.#doubtful === undefined && isNothing(this.#unsent)
@@ -187,9 +183,9 @@ export class UsageLease {
   }
 
   /**
-   * The ledger shows at least this much usage, by all nodes.
-   * @param hasOwn it may include this node's unreported usage, which would count twice if it were
-   * added
+   * Raises the window to at least the usage of all nodes in the ledger.
+   * @param hasOwn whether the ledger may include this node's unreported usage, which must not count
+   * twice
    */
   raiseFloor(floor: UsedSoFar, hasOwn: boolean): void {
     const own = hasOwn ? this.#unsent : NOTHING
@@ -216,7 +212,8 @@ export class UsageLease {
     if (this.#awaySinceMs !== undefined && nowMs - this.#awaySinceMs >= IN_LEDGER_MS)
       this.#isInLedger = true
     this.#awaySinceMs = undefined
-    // A pending answer subtracts what its request reported, so that must stay included until then.
+    // A pending answer subtracts what its request reported, so that usage must stay included until
+    // then.
     if (!this.#isInLedger || this.#asking !== undefined) return
     this.#isInLedger = false
     const { tokens, nanoUsd, unpricedCalls } = this.window
@@ -248,7 +245,7 @@ export class UsageLease {
     }
   }
 
-  /** The store knows this now; usage added here since is counted in addition. */
+  /** Takes over the store's sums; usage added here since the request counts in addition. */
   #accept(told: UsedSoFar, added: UsedSoFar = NOTHING): void {
     const { window } = this
     window.tokens += told.tokens - this.#told.tokens - added.tokens
@@ -279,12 +276,12 @@ export class UsageLease {
     const ahead = this.#ahead(limits, nowMs)
     const unsent = this.#unsent
     const own = toAmounts((field) => this.#reserved[field] + this.#kept[field] + unsent[field])
-    // Calls continue to take from the allowance during the request. So the request includes what
-    // they may take until then, and they take no more.
+    // Calls continue to take from the allowance during the request, so the request includes what
+    // calls may take until then, and calls take no more.
     const left = toAmounts((field) =>
       Math.max(0, Math.min(ahead[field], this.#allowed[field] - own[field])),
     )
-    // Includes unsent usage, because a repeated request contains only what the first one did.
+    // Includes unsent usage, because a repeated request contains only what the first request did.
     const reserved = toAmounts((field) => own[field] + left[field] - sent.added[field])
     const spare = toAmounts((field) => ahead[field] - left[field])
     this.#allowed = toAmounts((field) => Math.min(this.#allowed[field], own[field] + left[field]))
@@ -337,7 +334,7 @@ export class UsageLease {
     this.#options.onSums()
   }
 
-  /** The amounts that calls may take without asking: as much as they took in `LEASE_MS`. */
+  /** The amounts that calls may take without asking: as much as calls took in `LEASE_MS`. */
   #ahead(limits: Amounts, nowMs: number): Amounts {
     const elapsedMs = Math.max(SHORTEST_LOOK_MS, nowMs - this.#askedAtMs)
     const taken = this.#takenSinceAsked

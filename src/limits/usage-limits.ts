@@ -1,9 +1,7 @@
 /**
- * The account's monthly quota and the budgets of keys and gates, in this process's memory,
- * including usage of earlier processes. Must not know HTTP, tables, or rates per minute, nor where
- * past usage is read.
- * A call is admitted while used plus reserved amounts are below the limit. So a limit is exceeded
- * at most by what running calls use beyond their reservations, plus the last call.
+ * The account's monthly quota and the budgets of keys and gates, in this process's memory. A call
+ * is admitted while used plus reserved amounts are below the limit, so a limit is exceeded at most
+ * by what running calls use beyond their reservations, plus the last call.
  */
 import type { Budget } from '../core/budget.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -36,16 +34,16 @@ export interface QuotaState {
   readonly window: UsageWindow
 }
 
-/** A quota or budget in a call's period, for counting it together with other nodes. */
+/** A quota or budget in a call's period, for counting by all nodes. */
 export interface LimitedWindow {
   /** Unique, and the same on all nodes. */
   readonly id: string
   readonly window: UsageWindow
-  /** Tokens and billionths of a US dollar; infinite: no limit. */
+  /** Tokens and billionths of a US dollar; infinite for no limit. */
   readonly limit: () => Amounts
 }
 
-/** Passes past usage to a counter shared with other nodes, which adds it in the right place. */
+/** Passes past usage to a counter shared with other nodes. */
 interface UsageSharing {
   countPast(window: UsageWindow, past: UsedSoFar, isAgain: boolean): void
 }
@@ -71,19 +69,17 @@ export class UsageLimits {
     this.#budgets = new BudgetsByScope(onAlert ?? (() => {}))
   }
 
-  /** Shares from now on; call before anything is counted. */
+  /** Shares usage from now on. Call before anything is counted. */
   shareWith(sharing: UsageSharing): void {
     this.#sharing = sharing
   }
 
-  /** The budgets that a call counts for. */
   budgetWindowsFor(caller: Caller, call: CallAhead): readonly LimitedWindow[] {
     const counters = this.#budgets.findFor(caller, call)
     if (counters.length === 0) return NO_WINDOWS
     return counters.map((counter) => toLimitedWindow(counter, call.startedAtMs))
   }
 
-  /** The account's quota and some of its budgets in the periods of a time, limited or not. */
   windowsAt(
     accountId: AccountId,
     budgetIds: readonly string[],
@@ -97,12 +93,10 @@ export class UsageLimits {
     return [quota, ...ofBudgets]
   }
 
-  /** The month that contains a time. */
   quotaAt(accountId: AccountId, momentMs: number): UsageWindow {
     return this.#quotaOf(accountId).at(momentMs)
   }
 
-  /** The account's quota, even if unlimited. */
   quotaWindowFor({ accountId }: Caller, call: CallAhead): LimitedWindow {
     return this.#limitedQuota(accountId, call.startedAtMs)
   }
@@ -113,28 +107,28 @@ export class UsageLimits {
     return { id: accountId, window, limit }
   }
 
-  /** Until the reading resolves, past usage is not counted. */
+  /** Past usage is uncounted until the reading resolves. */
   awaitPast(reading: PastReading): void {
     this.#past.await(reading)
   }
 
   /**
-   * `reading`: calls with a quota or budget wait. `failing`: the last attempt failed, and they are
-   * refused.
+   * `reading`: calls with a quota or budget wait. `failing`: the last attempt failed, and such
+   * calls are refused.
    */
   pastState(): 'ok' | 'reading' | 'failing' {
     return this.#past.state()
   }
 
   /**
-   * Resolves when past usage is counted; undefined: it is.
+   * Resolves when past usage is counted; undefined when already counted.
    * @throws GatewayError `unavailable` (rejects)
    */
   whenCounted(): Promise<void> | undefined {
     return this.#past.budgets
   }
 
-  /** The same for one call: only what could refuse it. */
+  /** Like `whenCounted`, for the limits that could refuse this call. */
   whenCountedFor(caller: Caller, gateId: string): Promise<void> | undefined {
     const past = this.#past.budgets
     if (past === undefined) return undefined
@@ -143,7 +137,7 @@ export class UsageLimits {
     return monthlyTokens !== null || monthlySpendUsd !== null ? this.#past.quotas : undefined
   }
 
-  /** The limits in money that refuse a target without a price; undefined: none. */
+  /** The limits in money that refuse a target without a price; undefined without such limits. */
   priceDemand(caller: Caller, gateId: string): PriceDemand | undefined {
     const { name, unpriced, limits } = this.#plans.of(caller.accountId)
     const plan =
@@ -163,7 +157,7 @@ export class UsageLimits {
   }
 
   /**
-   * @param isChecked reserves in any case
+   * @param isChecked whether the store has granted the reservation, so that nothing is refused
    * @throws GatewayError `quota_exceeded`; `rate_limited` while all of the rest is reserved
    */
   reserveBudgets(caller: Caller, call: CallAhead, isChecked = false): BudgetReservations {
@@ -177,7 +171,7 @@ export class UsageLimits {
     for (const { counter, reservation } of reservations) counter.settle(reservation, used)
   }
 
-  /** @param isChecked reserves in any case */
+  /** @param isChecked whether the store has granted the reservation, so that nothing is refused */
   reserveQuota(caller: Caller, call: CallAhead, isChecked = false): Reservation | GatewayError {
     const window = this.#quotaOf(caller.accountId).at(call.startedAtMs)
     return (
@@ -211,7 +205,7 @@ export class UsageLimits {
     return { plan: this.#plans.of(accountId), window: this.quotaAt(accountId, nowMs) }
   }
 
-  /** Adds a budget, or applies a changed one of the same scope and period; counts stay. */
+  /** Adds a budget, or applies a changed budget of the same scope and period; counts stay. */
   putBudget(budget: Budget): void {
     this.#budgets.put(budget)
   }
@@ -220,12 +214,14 @@ export class UsageLimits {
     this.#budgets.remove(id)
   }
 
-  /** The usage of a budget in the period of a time; undefined when it does not exist. */
   budgetWindow(id: string, momentMs: number): UsageWindow | undefined {
     return this.#budgets.find(id)?.windowAt(momentMs)
   }
 
-  /** Like `alertBudget`; looking an old period up by its time could displace the current one. */
+  /**
+   * Sends due alerts of a budget. Takes the window, because looking up an old period by its time
+   * could displace the current period.
+   */
   alertWindow(id: string, window: UsageWindow): void {
     this.#budgets.find(id)?.alert(window)
   }
@@ -236,11 +232,6 @@ export class UsageLimits {
     counter?.alert(counter.windowAt(nowMs))
   }
 
-  /**
-   * Counts past usage from the ledger for the month of a time.
-   * @param isAgain the ledger may include calls counted here, so the greater value is used and not
-   * the sum
-   */
   addPastQuotaUsage(momentMs: number, past: readonly PastUsage[], isAgain = false): void {
     const byAccount = new Map<AccountId, PastUsage[]>()
     for (const usage of past) {
@@ -254,8 +245,8 @@ export class UsageLimits {
   }
 
   /**
-   * Counts past usage from the ledger for a budget's period. @param past may include other keys and
-   * gates
+   * Counts past usage from the ledger for a budget's period.
+   * @param past may include other keys and gates
    */
   addPastBudgetUsage(
     id: string,
@@ -270,8 +261,8 @@ export class UsageLimits {
   }
 
   /**
-   * Updates displayed usage of an account's month or a budget's period from the ledger. Counts
-   * nothing.
+   * Updates displayed usage of an account's month or a budget's period from the ledger, without
+   * counting.
    */
   seePastQuotaUsage(accountId: AccountId, momentMs: number, past: readonly PastUsage[]): void {
     const ofQuota = past.filter((usage) => usage.accountId === accountId && usage.countsForQuota)
@@ -315,7 +306,6 @@ function isWithin({ accountId, scope }: Budget, usage: PastUsage): boolean {
   return scope.type === 'key' ? usage.keyId === scope.keyId : usage.gateId === scope.gateId
 }
 
-/** @throws GatewayError */
 function assertWithin(counter: BudgetCounter, { startedAtMs: nowMs }: CallAhead): void {
   const window = counter.windowAt(nowMs)
   const shortage = shortageWithin(counter.ceilings, window)
@@ -366,15 +356,17 @@ function raiseTo(sums: PastSums, past: Readonly<PastSums>): void {
   sums.unpricedCalls = Math.max(sums.unpricedCalls, past.unpricedCalls)
 }
 
-/** A read in progress; rejects when it failed. Budgets end last. */
+/** A read in progress; rejects after a failure. Budgets end last. */
 interface PastReading {
   readonly quotas: Promise<void>
   readonly budgets: Promise<void>
 }
 
-/** Waiting for past usage to be counted. */
+/** Waits for past usage to be counted. */
 class AwaitedPast {
-  /** Each is undefined once counted, and rejects with a GatewayError `unavailable`. */
+  /**
+   * Each promise is undefined once usage is counted, and rejects with a GatewayError `unavailable`.
+   */
   #quotas: Promise<void> | undefined
   #budgets: Promise<void> | undefined
   #isUnreadable = false
@@ -411,7 +403,7 @@ class AwaitedPast {
         cause,
       })
     })
-    // There may be no waiting call, and an unhandled rejection would end the process.
+    // A process without a waiting call would end with an unhandled rejection.
     past.catch(() => {})
     return past
   }

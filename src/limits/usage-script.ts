@@ -1,8 +1,7 @@
 /**
- * The script for a quota's or budget's usage in one period, and its arguments and answer. Decides
- * only whether more may be reserved.
- * Used amounts only grow, so the greater of two sums is right whichever node reports it, and
- * reporting twice is harmless; additions are numbered per node and applied once.
+ * The script for a quota's or budget's usage in a period, and its arguments and answer. Used
+ * amounts only grow, so reporting the greater of two sums twice is harmless; additions are numbered
+ * per node and applied once.
  */
 import type { SharedScript } from '../cluster/shared-store.ts'
 import { orNone, READ_HASH, readAnswer } from './key-script.ts'
@@ -10,29 +9,25 @@ import type { Amounts, UsedSoFar } from './usage-counter.ts'
 
 export interface UsageDemand {
   readonly nodeId: string
-  /** Milliseconds since the Unix epoch; 0: the store's own clock. */
   readonly nowMs: number
   readonly leaseMs: number
-  /** How long the store must keep it. */
   readonly keepMs: number
-  /** The hash's creation id that this node knows; empty: none. */
   readonly birth: string
   /**
-   * Number of the addition: greater than the last one, or equal to repeat it if it may not have
-   * arrived.
+   * Number of the addition: greater than the last number, or equal to repeat an addition that may
+   * not have arrived.
    */
   readonly sequence: number
   readonly isRepeated: boolean
   readonly added: UsedSoFar
   /** The minimum usage that this node knows of, from before or from the ledger. */
   readonly floor: UsedSoFar
-  /** Infinite: no limit. */
+  /** Infinite for no limit. */
   readonly limit: Amounts
   /** Reserved for running calls. */
   readonly reserved: Amounts
-  /** The amounts that calls wait for. */
   readonly needed: Amounts
-  /** To hold in advance. */
+  /** Amounts to hold in advance. */
   readonly spare: Amounts
 }
 
@@ -41,7 +36,7 @@ export interface UsageGrant {
   readonly used: UsedSoFar
   /** Reserved by other nodes. */
   readonly others: Amounts
-  /** Reserved by this node, including what it may reserve without asking. */
+  /** Reserved by this node, including what this node may reserve without asking. */
   readonly allowed: Amounts
 }
 
@@ -127,7 +122,7 @@ export function toUsageArguments(demand: UsageDemand): readonly (string | number
   ]
 }
 
-/** @throws when it is not an answer of the script */
+/** @throws for an invalid answer */
 export function readUsageGrant(answer: readonly unknown[]): UsageGrant {
   const { birth, numbers } = readAnswer(answer, 7)
   const [tokens = 0, nanoUsd = 0, unpricedCalls = 0, ...pairs] = numbers

@@ -9,7 +9,7 @@
 import { HOSTED_MEMBERS } from '../core/chat-words.ts'
 import type { PlatformFeatures } from '../wire/bridge-features.ts'
 import { defineProvider, type Provider } from './define.ts'
-import { ANTHROPIC_TOOL_NAMES } from './tool-name-rules.ts'
+import { ANTHROPIC_RULES } from './request-rules.ts'
 
 const same = (...names: readonly string[]) => Object.fromEntries(names.map((name) => [name, name]))
 
@@ -80,7 +80,7 @@ const ADAPTIVE = {
 
 /** Facts of Anthropic's models by name, for every provider that serves them under these names. */
 export const anthropicModels = {
-  rules: [ANTHROPIC_TOOL_NAMES],
+  rules: ANTHROPIC_RULES,
   traits: [
     [/^claude-(?:3-(?:[05]|opus|sonnet|haiku)|2|instant)/, { defaultMaxOutputTokens: 4096 }],
     [

@@ -4,7 +4,7 @@
  */
 import { BETWEEN_TOOLS, bedrockFeatures, DISABLED } from './anthropic.ts'
 import { defineProvider } from './define.ts'
-import { BEDROCK_TOOL_NAMES } from './tool-name-rules.ts'
+import { BEDROCK_RULES } from './request-rules.ts'
 
 // https://docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html and
 // …/prompt-caching.html: which models support a response schema, and which support cache points.
@@ -21,7 +21,7 @@ export const bedrock = defineProvider({
   docs: 'https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html',
   baseUrl: 'https://bedrock-runtime.us-east-1.amazonaws.com',
   signing: { type: 'aws', service: 'bedrock' },
-  rules: [BEDROCK_TOOL_NAMES],
+  rules: BEDROCK_RULES,
   pricedAs: 'aws',
   endpoints: {
     'bedrock-converse': {

@@ -1,13 +1,13 @@
 /** Google's Gemini, by its own API. */
 import type { PriceFactor } from '../core/cost.ts'
 import { defineProvider, type Provider } from './define.ts'
-import { GOOGLE_TOOL_NAMES } from './tool-name-rules.ts'
+import { GOOGLE_RULES } from './request-rules.ts'
 
 // wire.md §3.3: 2.5 is given a budget for thinking, 3 and later a level, older ones do not think.
 // https://docs.cloud.google.com/vertex-ai/generative-ai/docs/thinking (2026-11): 2.5 Pro and all from 3 on
 // cannot but think; `minimal` is a level of Flash up to 3.6.
 export const googleModels = {
-  rules: [GOOGLE_TOOL_NAMES],
+  rules: GOOGLE_RULES,
   traits: [
     [/^gemini-2\.5-pro/, { reasoning: 'budget', alwaysReasons: true }],
     [/^gemini-2\.5/, { reasoning: 'budget' }],

@@ -1,6 +1,6 @@
 /** OpenAI: Responses and Chat Completions. */
 import { defineProvider, type Provider } from './define.ts'
-import { OPENAI_TOOL_NAMES } from './tool-name-rules.ts'
+import { OPENAI_RULES } from './request-rules.ts'
 
 // The o-series, gpt-5 and later but for their chat-tuned variants, codex and deep research models,
 // dated or not; fine-tuned ones carry the name of their base model after `ft:`. An unknown name is
@@ -22,7 +22,7 @@ const PRICED_IN_PART = /-search-(?:preview|api)|\baudio\b|^model-router/
 
 /** Facts of OpenAI's models by their names, for every provider that serves them. */
 export const openaiModels = {
-  rules: [OPENAI_TOOL_NAMES],
+  rules: OPENAI_RULES,
   reasoningModels: REASONING_MODELS,
   pricedInPart: PRICED_IN_PART,
   traits: [

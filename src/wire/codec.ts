@@ -174,6 +174,7 @@ export type Feature =
   | 'tool.strict'
   | 'message.name'
   | 'message.order'
+  | 'message.text'
   | 'cache'
 
 /**

@@ -44,6 +44,7 @@ const FEATURES: Readonly<Record<Feature, ((request: ChatRequest) => unknown) | u
   'tool.strict': (request) => request.tools?.[0]?.strict,
   'message.name': undefined,
   'message.order': undefined,
+  'message.text': undefined,
   cache: undefined,
 }
 

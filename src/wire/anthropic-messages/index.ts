@@ -60,6 +60,7 @@ const NAMES: Partial<Record<Feature, string>> = {
   seals: 'messages.content.signature',
   images: 'messages.content.image',
   files: 'messages.content.document',
+  'message.text': 'messages.content',
   'message.order': 'messages.role',
   'toolResult.images': 'messages.content.tool_result.content',
   'toolResult.isError': 'messages.content.tool_result.is_error',

@@ -5,7 +5,9 @@
 import type { AnswerPart, ChatAnswer, ChatEvent } from '../chat-answer.ts'
 import type { ChatRequest } from '../chat-request.ts'
 import type { Feature, StreamDecoder } from '../codec.ts'
+import { fitMessages } from './messages.ts'
 import type { RequestRules } from './request-rules.ts'
+import { fitSettings } from './settings.ts'
 import { fitToolNames } from './tool-names.ts'
 
 export interface FittedRequest {
@@ -26,13 +28,21 @@ export interface AnswerRestorer {
 
 /** @throws GatewayError `invalid_request` when fitting would change the meaning of the request */
 export function fit(request: ChatRequest, rules: RequestRules): FittedRequest {
-  const names = rules.toolNames === undefined ? undefined : fitToolNames(request, rules.toolNames)
-  if (names === undefined) return { request, ignored: [], adapted: [], restore: undefined }
+  const ignored = new Set<Feature>()
+  const adapted = new Set<Feature>()
+  const { toolNames } = rules
+  const changes = { ignored, adapted }
+  let fitted = fitMessages(fitSettings(request, rules, changes), rules, changes)
+  const names = toolNames === undefined ? undefined : fitToolNames(fitted, toolNames)
+  if (names !== undefined) {
+    fitted = names.request
+    adapted.add('tool.name')
+  }
   return {
-    request: names.request,
-    ignored: [],
-    adapted: ['tool.name'],
-    restore: restoringNames(names.originals),
+    request: fitted,
+    ignored: [...ignored],
+    adapted: [...adapted],
+    restore: names === undefined ? undefined : restoringNames(names.originals),
   }
 }
 

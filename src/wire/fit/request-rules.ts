@@ -2,14 +2,45 @@
  * What a model accepts in translated requests beyond its dialect's form, as data (decision 0120).
  * Undefined members are unknown, so nothing is fitted for them.
  */
+import type { SettingName } from '../settings.ts'
+
 export interface RequestRules {
   readonly toolNames?: ToolNameRule
+  /** The effort words that the model accepts. */
+  readonly efforts?: readonly EffortWord[]
+  readonly thinkingBudget?: ThinkingBudgetRule
+  readonly maxOutputTokens?: number
+  /** Settings that the model refuses whatever their value. */
+  readonly refusedSettings?: readonly SettingName[]
+  readonly maxStops?: number
+  /** The maximum length of `user` and of the prompt cache's key, in UTF-16 units. */
+  readonly maxUserLength?: number
+  /** The maximum length of a tool call's id, in UTF-16 units. */
+  readonly maxCallIdLength?: number
+  /** The model refuses text of white space alone. */
+  readonly refusesBlankText?: true
+  /** The model refuses a conversation that the assistant begins. */
+  readonly beginsWithUser?: true
+  /** The model refuses a conversation that the assistant's text ends. */
+  readonly refusesPrefill?: true
 }
+
+/** From the least effort to the most. */
+export const EFFORT_WORDS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
+export type EffortWord = (typeof EFFORT_WORDS)[number]
 
 export interface ToolNameRule {
   readonly maxLength: number
   /** Global; matches each character that the model refuses. */
   readonly refused: RegExp
+}
+
+/** Tokens. */
+export interface ThinkingBudgetRule {
+  readonly least: number
+  readonly most: number
+  /** A budget of 0 turns thinking off. */
+  readonly zero?: boolean
 }
 
 /** Rules for the models whose names match; of several rows, the last with a member sets it. */

@@ -42,6 +42,7 @@ const NAMES: Partial<Record<Feature, string>> = {
   'toolResult.images': 'messages.content.image',
   'tool.name': 'tools.name',
   'tool.strict': 'tools.strict',
+  'message.text': 'messages.content',
   'message.order': 'messages.role',
 }
 

@@ -59,6 +59,7 @@ const NAMES: Partial<Record<Feature, string>> = {
   'tool.name': 'tools.function.name',
   'tool.strict': 'tools.function.strict',
   'message.name': 'messages.name',
+  'message.text': 'messages.content',
   'message.order': 'messages.role',
   cache: 'messages.content.cache_control',
 }

@@ -1,0 +1,181 @@
+/**
+ * What the models of vendors accept in translated requests (decision 0120). A row without a source
+ * of its own kind of model is a guess, so there is none: an unlisted model gets no fitting.
+ */
+import type { EffortWord, RequestRulesRow, ToolNameRule } from '../wire/fit/request-rules.ts'
+
+const CHECKED = '2026-11'
+
+const WORDS_OF_64: ToolNameRule = { maxLength: 64, refused: /[^a-zA-Z0-9_-]/g }
+
+const limitOf = (models: RegExp, maxOutputTokens: number, source: string): RequestRulesRow => ({
+  models,
+  source,
+  checked: CHECKED,
+  rules: { maxOutputTokens },
+})
+
+const effortsOf = (models: RegExp, ...efforts: readonly EffortWord[]): RequestRulesRow => ({
+  models,
+  source: 'https://developers.openai.com/api/docs/guides/reasoning',
+  checked: CHECKED,
+  rules: { efforts },
+})
+
+const OPENAI_MODELS = 'https://developers.openai.com/api/docs/models'
+
+export const OPENAI_RULES: readonly RequestRulesRow[] = [
+  {
+    models: /./,
+    source: 'https://platform.openai.com/docs/api-reference/chat/create',
+    checked: CHECKED,
+    rules: { toolNames: WORDS_OF_64, maxStops: 4 },
+  },
+  {
+    models: /./,
+    // Its 400 is `string_above_max_length`, for ids of calls too.
+    source: 'https://github.com/AnswerDotAI/fastllm/issues/45',
+    checked: CHECKED,
+    rules: { maxUserLength: 64, maxCallIdLength: 64 },
+  },
+  effortsOf(/^(?:ft:)?o[134](?:-mini|-pro)?(?:-\d{4}|$)/, 'low', 'medium', 'high'),
+  effortsOf(/^gpt-5(?:-mini|-nano)?(?:-\d{4}|$)/, 'minimal', 'low', 'medium', 'high'),
+  effortsOf(/^gpt-5-codex/, 'low', 'medium', 'high'),
+  effortsOf(/^gpt-5-pro/, 'high'),
+  effortsOf(/^gpt-5\.1(?:-\d{4}|$)/, 'none', 'low', 'medium', 'high'),
+  effortsOf(/^gpt-5\.1-codex/, 'low', 'medium', 'high'),
+  effortsOf(/^gpt-5\.1-codex-max/, 'low', 'medium', 'high', 'xhigh'),
+  effortsOf(
+    /^gpt-5\.[2-6](?:-mini|-nano|-sol|-terra|-luna)?(?:-\d{4}|$)/,
+    ...(['none', 'low', 'medium', 'high', 'xhigh'] as const),
+  ),
+  effortsOf(/^gpt-5\.[2-4]-codex/, 'low', 'medium', 'high', 'xhigh'),
+  effortsOf(/^gpt-5\.[2-5]-pro/, 'medium', 'high', 'xhigh'),
+  effortsOf(/^gpt-5\.[1-3]-chat-latest/, 'medium'),
+  {
+    models: /^(?:ft:)?(?:o[134](?:-|$)|gpt-5(?:-mini|-nano|-codex|-pro)?(?:-\d{4}|$))/,
+    source: 'https://learn.microsoft.com/azure/ai-foundry/openai/how-to/reasoning',
+    checked: CHECKED,
+    rules: { refusedSettings: ['presencePenalty', 'frequencyPenalty', 'logprobs', 'topLogprobs'] },
+  },
+  {
+    models: /^(?:o1|o3-mini)(?:-|$)/,
+    source: 'https://learn.microsoft.com/azure/ai-foundry/openai/how-to/reasoning',
+    checked: CHECKED,
+    rules: {
+      refusedSettings: [
+        ...(['presencePenalty', 'frequencyPenalty', 'logprobs', 'topLogprobs'] as const),
+        'parallelToolCalls',
+      ],
+    },
+  },
+  limitOf(/^gpt-4(?:-\d{4}|$)/, 8192, OPENAI_MODELS),
+  limitOf(/^gpt-(?:4-turbo|3\.5-turbo)/, 4096, OPENAI_MODELS),
+  limitOf(/^gpt-4o(?:-mini)?(?:-\d{4}|$)/, 16_384, OPENAI_MODELS),
+  limitOf(/^gpt-4o-2024-05-13/, 4096, OPENAI_MODELS),
+  limitOf(/^gpt-4\.1/, 32_768, OPENAI_MODELS),
+  limitOf(/^o(?:1|3|3-mini|4-mini)(?:-\d{4}|$)/, 100_000, OPENAI_MODELS),
+  limitOf(/^gpt-5(?:\.[1-6])?(?:-mini|-nano|-codex)?(?:-\d{4}|$)/, 128_000, OPENAI_MODELS),
+]
+
+const CLAUDE_MODELS = 'https://platform.claude.com/docs/en/about-claude/models/overview'
+
+/** By the names that Anthropic, Bedrock and Vertex AI share. */
+export const CLAUDE_RULES: readonly RequestRulesRow[] = [
+  {
+    // From 4.6 on: the 400 says that the conversation must end with a user message.
+    models: /claude-(?:(?:opus|sonnet)-4-[6-9]|(?:opus|sonnet|haiku|fable|mythos)-[5-9])/,
+    source: 'https://platform.claude.com/docs/en/about-claude/models/whats-new-claude-4-6',
+    checked: CHECKED,
+    rules: { refusesPrefill: true },
+  },
+  limitOf(/claude-3-(?:opus|haiku)/, 4096, CLAUDE_MODELS),
+  limitOf(/claude-3-5-/, 8192, CLAUDE_MODELS),
+  limitOf(/claude-(?:opus-4(?:-1)?)(?:[-@]\d{8}|$)/, 32_000, CLAUDE_MODELS),
+  limitOf(/claude-(?:(?:opus|sonnet)-4-6|opus-4-[78])(?![.\d])/, 128_000, CLAUDE_MODELS),
+  limitOf(/claude-(?:(?:sonnet|haiku)-4(?:-[56])?|opus-4-5)(?:[-@]\d{8}|$)/, 64_000, CLAUDE_MODELS),
+]
+
+export const ANTHROPIC_RULES: readonly RequestRulesRow[] = [
+  {
+    models: /./,
+    // Its 400 names the pattern.
+    source: 'https://github.com/home-assistant/core/issues/147760',
+    checked: CHECKED,
+    rules: { toolNames: { maxLength: 128, refused: /[^a-zA-Z0-9_-]/g } },
+  },
+  {
+    models: /./,
+    // Its 400 is `text content blocks must contain non-whitespace text`.
+    source: 'https://github.com/anthropics/claude-code/issues/23440',
+    checked: CHECKED,
+    rules: { refusesBlankText: true, maxUserLength: 256 },
+  },
+  ...CLAUDE_RULES,
+]
+
+const GOOGLE_THINKING = 'https://ai.google.dev/gemini-api/docs/thinking'
+const GOOGLE_MODELS = 'https://ai.google.dev/gemini-api/docs/models'
+
+export const GOOGLE_RULES: readonly RequestRulesRow[] = [
+  {
+    // Vertex AI documents no colon, and 64 characters where the Gemini API takes 128.
+    models: /./,
+    source:
+      'https://docs.cloud.google.com/vertex-ai/generative-ai/docs/reference/rest/v1/FunctionDeclaration',
+    checked: CHECKED,
+    rules: { toolNames: { maxLength: 64, refused: /[^a-zA-Z0-9_.-]|^[^a-zA-Z_]/g } },
+  },
+  {
+    // Its 400 is `function call turn comes immediately after a user turn`.
+    models: /./,
+    source: 'https://github.com/google-gemini/gemini-cli/issues/11814',
+    checked: CHECKED,
+    rules: { beginsWithUser: true },
+  },
+  {
+    // Its 400 is `Penalty is not enabled for this model`.
+    models: /^gemini-(?:2\.5|[3-9])/,
+    source: 'https://github.com/vercel/ai/issues/8943',
+    checked: CHECKED,
+    rules: { refusedSettings: ['presencePenalty', 'frequencyPenalty'] },
+  },
+  {
+    models: /^gemini-2\.5-pro/,
+    source: GOOGLE_THINKING,
+    checked: CHECKED,
+    rules: { thinkingBudget: { least: 128, most: 32_768 } },
+  },
+  {
+    models: /^gemini-2\.5-flash/,
+    source: GOOGLE_THINKING,
+    checked: CHECKED,
+    rules: { thinkingBudget: { least: 1, most: 24_576, zero: true } },
+  },
+  {
+    models: /^gemini-2\.5-flash-lite/,
+    source: GOOGLE_THINKING,
+    checked: CHECKED,
+    rules: { thinkingBudget: { least: 512, most: 24_576, zero: true } },
+  },
+  limitOf(/^gemini-(?:1\.5|2\.0)-/, 8192, GOOGLE_MODELS),
+  limitOf(/^gemini-2\.5-(?:pro|flash)/, 65_535, GOOGLE_MODELS),
+]
+
+export const BEDROCK_RULES: readonly RequestRulesRow[] = [
+  {
+    models: /./,
+    source:
+      'https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolSpecification.html',
+    checked: CHECKED,
+    rules: { toolNames: WORDS_OF_64, maxCallIdLength: 64 },
+  },
+  {
+    models: /./,
+    // Its 400 is `The text field in the ContentBlock object is blank`.
+    source: 'https://github.com/continuedev/continue/issues/9767',
+    checked: CHECKED,
+    rules: { refusesBlankText: true },
+  },
+  ...CLAUDE_RULES,
+]

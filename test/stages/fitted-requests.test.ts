@@ -1,0 +1,234 @@
+/**
+ * Requests that a vendor's model would refuse are fitted to it: what is lost is named in
+ * `x-gatehouse-ignored` and refused for strict callers, what is equivalent in
+ * `x-gatehouse-adapted`.
+ */
+import { describe, expect, test } from 'bun:test'
+import { InProcessGateway, type Seen } from '../support/in-process-gateway.ts'
+import { json } from '../support/scripted-upstream.ts'
+import type { AnswerScript, UpstreamKit } from '../support/upstream-answers/answer-script.ts'
+import { bedrockUpstream } from '../support/upstream-answers/bedrock-upstream.ts'
+import { openaiUpstream } from '../support/upstream-answers/chat-upstreams.ts'
+import { responsesUpstream } from '../support/upstream-answers/responses-upstream.ts'
+import { anthropicUpstream, geminiUpstream } from '../support/upstream-answers/vendor-upstreams.ts'
+
+// Loaded with the first such target, which would take time that a scripted clock knows nothing of.
+await import('../../src/net/sign-aws.ts')
+
+const MESSAGES = '/v1/messages'
+const CHAT = '/v1/chat/completions'
+const ANSWER: AnswerScript = { text: 'ok', finish: 'stop' }
+const USER = { role: 'user', content: 'hi' }
+
+const kitOf = (target: string): UpstreamKit => {
+  if (target.startsWith('anthropic/')) return anthropicUpstream
+  if (target.startsWith('gemini/')) return geminiUpstream
+  if (target.startsWith('bedrock/')) return bedrockUpstream
+  return /^openai\/(?:o\d|gpt-5)/.test(target) ? responsesUpstream : openaiUpstream
+}
+
+interface Asked {
+  readonly seen: Seen
+  readonly sent: string
+  readonly body: ReturnType<typeof JSON.parse>
+}
+
+async function ask(
+  path: string,
+  target: string,
+  members: object,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Asked> {
+  const gateway = new InProcessGateway({
+    gates: { g: [target] },
+    upstream: [json(200, JSON.stringify(kitOf(target).whole(ANSWER)))],
+  })
+  const base = path === MESSAGES ? { max_tokens: 64 } : {}
+  const body = { model: 'g', ...base, messages: [USER], ...members }
+  const seen = await gateway.ask({ path, headers, body })
+  const sent = gateway.upstream.sent[0]?.body ?? ''
+  return { seen, sent, body: sent === '' ? undefined : JSON.parse(sent) }
+}
+
+const STRICT = { 'x-gatehouse-strict': 'true' }
+
+interface LostRow {
+  readonly title: string
+  readonly path: string
+  readonly target: string
+  readonly members: object
+  readonly ignored: string
+  /** A part of the request that is sent instead. */
+  readonly sends?: object
+  readonly lacks?: string
+}
+
+const effort = (path: string, word: string) =>
+  path === MESSAGES
+    ? { thinking: { type: 'adaptive' }, output_config: { effort: word } }
+    : { reasoning_effort: word }
+
+const LOST: readonly LostRow[] = [
+  ...[
+    ['openai/gpt-5', 'xhigh', 'high'],
+    ['openai/gpt-5-mini-2025-08-07', 'max', 'high'],
+    ['openai/gpt-5-pro', 'low', 'high'],
+    ['openai/o3', 'xhigh', 'high'],
+    ['openai/gpt-5.1', 'minimal', 'none'],
+    ['openai/gpt-5.1', 'xhigh', 'high'],
+    ['openai/gpt-5.2', 'minimal', 'none'],
+    ['openai/gpt-5.1-codex', 'none', 'low'],
+  ].map(([target = '', word = '', sent = '']) => ({
+    title: `effort ${word} to ${target}`,
+    path: MESSAGES,
+    target,
+    members: effort(MESSAGES, word),
+    ignored: 'output_config.effort',
+    sends: { reasoning: { effort: sent } },
+  })),
+  {
+    title: 'a thinking budget above that of Gemini 2.5 Flash',
+    path: MESSAGES,
+    target: 'gemini/gemini-2.5-flash',
+    members: { max_tokens: 60_000, thinking: { type: 'enabled', budget_tokens: 31_999 } },
+    ignored: 'thinking.budget_tokens',
+    sends: { generationConfig: { thinkingConfig: { thinkingBudget: 24_576 } } },
+  },
+  {
+    title: 'a thinking budget above that of Gemini 2.5 Pro',
+    path: MESSAGES,
+    target: 'gemini/gemini-2.5-pro',
+    members: { max_tokens: 60_000, thinking: { type: 'enabled', budget_tokens: 52_428 } },
+    ignored: 'thinking.budget_tokens',
+    sends: { generationConfig: { thinkingConfig: { thinkingBudget: 32_768 } } },
+  },
+  {
+    title: 'penalties to Gemini 2.5',
+    path: CHAT,
+    target: 'gemini/gemini-2.5-flash',
+    members: { presence_penalty: 0.2, frequency_penalty: 0.3 },
+    ignored: 'presence_penalty',
+    lacks: 'Penalty',
+  },
+  ...[
+    ['openai/gpt-4o', MESSAGES, 16_384, 'max_completion_tokens'],
+    ['anthropic/claude-sonnet-4-5', CHAT, 64_000, 'max_tokens'],
+    ['anthropic/claude-3-haiku-20240307', CHAT, 4096, 'max_tokens'],
+  ].map(([target, path, most, member]) => ({
+    title: `more output tokens than ${String(target)} writes`,
+    path: String(path),
+    target: String(target),
+    members: { [path === CHAT ? 'max_completion_tokens' : 'max_tokens']: 200_000 },
+    ignored: path === CHAT ? 'max_completion_tokens' : 'max_tokens',
+    sends: { [String(member)]: most },
+  })),
+  {
+    title: 'the choice of a search that translation leaves out',
+    path: MESSAGES,
+    target: 'openai/gpt-4o',
+    members: {
+      tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: 8 }],
+      tool_choice: { type: 'tool', name: 'web_search' },
+    },
+    ignored: 'tool_choice',
+    lacks: 'tool_choice',
+  },
+  {
+    title: 'a conversation that the assistant ends, to Claude 4.6',
+    path: CHAT,
+    target: 'anthropic/claude-opus-4-6',
+    members: { messages: [USER, { role: 'assistant', content: 'So' }] },
+    ignored: 'messages.role',
+  },
+]
+
+describe('what is lost', () => {
+  test.each([...LOST])('$title', async ({ path, target, members, ignored, sends, lacks }) => {
+    const { seen, sent, body } = await ask(path, target, members)
+    expect(seen.status).toBe(200)
+    expect(seen.headers['x-gatehouse-ignored']?.split(', ') ?? []).toContain(ignored)
+    if (sends !== undefined) expect(body).toMatchObject(sends)
+    if (lacks !== undefined) expect(sent).not.toContain(lacks)
+    const strict = await ask(path, target, members, STRICT)
+    expect(strict.seen.status).toBe(400)
+    expect(strict.sent).toBe('')
+  })
+})
+
+describe('what is equivalent', () => {
+  const longId = JSON.stringify({ device_id: 'd'.repeat(64), session_id: 's'.repeat(64) })
+
+  test('a long user id becomes a short one, the same each time', async () => {
+    const members = { metadata: { user_id: longId } }
+    const first = await ask(MESSAGES, 'openai/gpt-4o', members, STRICT)
+    const second = await ask(MESSAGES, 'openai/gpt-4o', members, STRICT)
+    expect(first.seen.headers['x-gatehouse-adapted']).toContain('metadata.user_id')
+    expect(first.body.user).toMatch(/^[0-9a-f]{32}$/)
+    expect(second.body.user).toBe(first.body.user)
+  })
+
+  test.each(['anthropic/claude-opus-4-6', 'bedrock/anthropic.claude-sonnet-4-5-20250929-v1:0'])(
+    'text of white space alone is left out: %s',
+    async (target) => {
+      const messages = [
+        USER,
+        { role: 'assistant', content: '\n ' },
+        { role: 'user', content: 'go' },
+      ]
+      const { seen, sent, body } = await ask(CHAT, target, { messages }, STRICT)
+      expect(seen.status).toBe(200)
+      expect(seen.headers['x-gatehouse-adapted']).toBe('messages.content')
+      expect(sent).not.toContain('\\n')
+      expect(body.messages.map(({ role }: { role: string }) => role)).toEqual(['user'])
+    },
+  )
+
+  test('a conversation that a call begins gets an opening turn at Gemini', async () => {
+    const call = { id: 'c', type: 'function', function: { name: 'look', arguments: '{}' } }
+    const messages = [
+      { role: 'assistant', tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'c', content: 'x' },
+    ]
+    const { seen, body } = await ask(CHAT, 'gemini/gemini-2.5-pro', { messages }, STRICT)
+    expect(seen.headers['x-gatehouse-adapted']).toBe('messages.role')
+    expect(body.contents[0].role).toBe('user')
+  })
+
+  test('a long id of a call is shortened alike in the call and its result', async () => {
+    const id = `toolu_${'x'.repeat(90)}`
+    const messages = [
+      USER,
+      { role: 'assistant', content: [{ type: 'tool_use', id, name: 'look', input: {} }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: 'x' }] },
+    ]
+    const { body } = await ask(MESSAGES, 'openai/gpt-4o', { messages }, STRICT)
+    const [call] = body.messages[1].tool_calls
+    expect(call.id.length).toBeLessThanOrEqual(64)
+    expect(body.messages[2].tool_call_id).toBe(call.id)
+  })
+
+  test('a penalty of 0 asks for nothing, so its loss is not named', async () => {
+    const members = { presence_penalty: 0 }
+    const { seen } = await ask(CHAT, 'gemini/gemini-2.5-flash', members, STRICT)
+    expect(seen.status).toBe(200)
+    expect(seen.headers).not.toHaveProperty('x-gatehouse-ignored')
+  })
+})
+
+test('more than four stop sequences are refused for OpenAI, because their loss changes answers', async () => {
+  const members = { stop_sequences: ['a', 'b', 'c', 'd', 'e', 'f'] }
+  const { seen, sent } = await ask(MESSAGES, 'openai/gpt-4o', members)
+  expect(seen.status).toBe(400)
+  expect(seen.text).toContain('at most 4 stop sequences')
+  expect(sent).toBe('')
+})
+
+test('values that the model accepts pass unchanged', async () => {
+  const { seen, body } = await ask(MESSAGES, 'openai/gpt-5', {
+    ...effort(MESSAGES, 'high'),
+    metadata: { user_id: 'short' },
+  })
+  expect(seen.headers).not.toHaveProperty('x-gatehouse-ignored')
+  expect(seen.headers).not.toHaveProperty('x-gatehouse-adapted')
+  expect(body).toMatchObject({ reasoning: { effort: 'high' } })
+})

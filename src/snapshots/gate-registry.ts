@@ -1,7 +1,4 @@
-/**
- * The gates that this node serves, in memory, backed by the store. Knows nothing of HTTP or of
- * providers.
- */
+/** The gates that this node serves, in memory, backed by the store. */
 import { type Clock, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Gate, GateDefaults, Overrides, Strategy } from '../core/gate.ts'
@@ -27,15 +24,14 @@ export interface GateRegistryOptions {
 export type GateSettings = SettingsOf<Gate>
 
 export interface NewGate extends Pick<GateSettings, 'targets' | 'timeoutMs' | 'maxRetries'> {
-  /** Defaults to `fallback`. */
+  /** Default `fallback`. */
   readonly strategy?: Strategy | undefined
   readonly hedgeAfterMs?: number | null | undefined
   readonly defaults?: GateDefaults | null | undefined
-  /** Defaults to `ignore`. */
   readonly overrides?: Overrides | undefined
-  /** Defaults to a generated id. */
+  /** Default: a generated id. */
   readonly id?: GateId | undefined
-  /** Defaults to the id. */
+  /** Default: the id. */
   readonly displayName?: string | undefined
   readonly description: string
 }
@@ -52,17 +48,12 @@ export class GateRegistry extends Registry<Gate> implements GateStore {
     this.#clock = options.clock ?? systemClock
   }
 
-  /** Reads every gate from the store. */
   static async load(options: GateRegistryOptions): Promise<GateRegistry> {
     const registry = new GateRegistry(options)
     await registry.followAll()
     return registry
   }
 
-  /**
-   * @param assertUsable runs while no other write can come between; its error prevents the creation
-   * @throws GatewayError `conflict` when the account has a gate with this id.
-   */
   create(accountId: AccountId, settings: NewGate, assertUsable?: () => void): Promise<Gate> {
     return this.inTurn(async () => {
       assertUsable?.()
@@ -90,7 +81,10 @@ export class GateRegistry extends Registry<Gate> implements GateStore {
     })
   }
 
-  /** @param assertUsable as in `create`. @throws GatewayError `gate_not_found` */
+  /**
+   * @param assertUsable as in `create`
+   * @throws GatewayError `gate_not_found`
+   */
   update(
     accountId: AccountId,
     gateId: string,
@@ -111,7 +105,7 @@ export class GateRegistry extends Registry<Gate> implements GateStore {
     })
   }
 
-  /** Runs `work`, which depends on the gates, while none of them can change. */
+  /** Runs `work`, which depends on the gates, while no gate can change. */
   whileUnchanged<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.inTurn(work)
   }

@@ -1,11 +1,10 @@
-/** Converts a plan to the limits of each key of its account. Knows no key. */
+/** Converts a plan to the limits of each key of its account. */
 import type { AccountId } from '../core/ids.ts'
 import type { Plan, Plans } from '../core/plan.ts'
 import type { KeyLimits, RateLimits } from '../gateway/ports.ts'
 
 /** @returns the same object for every account of a plan */
 export function createKeyLimits(plans: Plans): (accountId: AccountId) => KeyLimits {
-  // Weak, so that replaced plans are not retained.
   const byPlan = new WeakMap<Plan, KeyLimits>()
   return (accountId) => {
     const plan = plans.of(accountId)

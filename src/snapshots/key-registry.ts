@@ -1,6 +1,6 @@
 /**
  * An account's keys and their changes (create, import, rename, rotate, delete), in the store and in
- * this node's snapshot. Stores no key's text, only its hash, and knows nothing of HTTP.
+ * this node's snapshot. Only the hash of a key's text is stored.
  */
 import { TOKEN_PREFIX, type TokenRules } from '../core/access-token.ts'
 import {
@@ -29,17 +29,16 @@ export interface KeyRegistryOptions extends KeySnapshotOptions {
 export interface KeyLabel {
   readonly accountId: AccountId
   readonly name: string
-  /** Milliseconds since the Unix epoch; null or undefined: no expiry. */
+  /** Milliseconds since the Unix epoch; null or undefined for a key that never expires. */
   readonly expiresAt?: number | null
-  /** Set for an access token. */
   readonly token?: TokenRules
 }
 
 export interface KeyUpdate {
   readonly name?: string | undefined
-  /** Null: no expiry. */
+  /** Null for a key that never expires. */
   readonly expiresAt?: number | null | undefined
-  /** Of an access token. */
+  /** The rules of an access token. */
   readonly token?: TokenRules | undefined
 }
 
@@ -53,9 +52,9 @@ export interface CreatedKey {
 export type FirstKey =
   /** Created by this node; shown once and never stored. */
   | { readonly type: 'created'; readonly key: Secret }
-  /** The given key is valid, or the account has another one by now. */
+  /** The given key is valid, or the account has another key by now. */
   | { readonly type: 'there' }
-  /** The given key is not valid, and the account still has none. */
+  /** The given key is invalid, and the account still has no key. */
   | { readonly type: 'refused'; readonly reason: 'deleted' | 'taken' }
 
 export class KeyRegistry extends KeySnapshot {
@@ -66,7 +65,6 @@ export class KeyRegistry extends KeySnapshot {
     this.#keys = options.keys
   }
 
-  /** Reads every key from the store. `close` the registry before the store. */
   static async load(options: KeyRegistryOptions): Promise<KeyRegistry> {
     const records = await options.keys.loadAll()
     const registry = new KeyRegistry(options)
@@ -74,7 +72,6 @@ export class KeyRegistry extends KeySnapshot {
     return registry
   }
 
-  /** Names of keys that `nameOf` no longer knows, from the store. */
   deletedNamesOf(
     accountId: AccountId,
     keyIds: readonly KeyId[],
@@ -89,15 +86,15 @@ export class KeyRegistry extends KeySnapshot {
 
   /**
    * Imports a key that was created elsewhere: `sk-svc-`, `svc_` or `legacy_`.
-   * @throws GatewayError `invalid_request` when its format is unknown or it is easy to guess,
-   * `conflict` when it exists already or was deleted, in any account.
+   * @throws GatewayError `invalid_request` for an unknown format or an easily guessed key,
+   * `conflict` when the key exists already or was deleted, in any account
    */
   async import(imported: KeyLabel & { readonly key: Secret }): Promise<ApiKey> {
     const presented = imported.key.reveal()
     if (!isNewKey(presented) && !isLegacyKey(presented)) {
       throw invalidRequest('key: is not in a known format (sk-svc-…, svc_… or legacy_…)', 'key')
     }
-    // Also refuses ephemeral keys: the stored one would be hidden by it until the process ends.
+    // Also refuses ephemeral keys, which would hide the stored key until the process ends.
     if (this.isHeld(hashApiKey(presented))) throw keyExists()
     const problem = describeGuessableKey(presented)
     if (problem !== undefined) throw invalidRequest(`key: ${problem}`, 'key')
@@ -105,9 +102,8 @@ export class KeyRegistry extends KeySnapshot {
   }
 
   /**
-   * For an account without keys: creates its first key, or imports the given one. When several
-   * nodes start at once, one does, and the others use its key. A given key that was deleted before
-   * stays deleted.
+   * Creates the first key of an account without keys, or imports the given key. When several nodes
+   * start at once, all use the first node's key. A given key that was deleted before stays deleted.
    */
   async ensureFirst(label: KeyLabel, given?: Secret): Promise<FirstKey> {
     const key = given ?? generateApiKey()
@@ -115,7 +111,8 @@ export class KeyRegistry extends KeySnapshot {
     const record = this.#toRecord(label, key)
     try {
       const stored = await this.inTurn(async () => {
-        // Reads no other keys again: there may be a hundred thousand, and a start waits for this.
+        // Reads no other keys, because there may be a hundred thousand, and a start waits for this
+        // step.
         const keys = await this.#keys.insertFirst(record, action, spellingsOf(given))
         for (const key of keys) this.adopt(key)
         return keys
@@ -129,7 +126,7 @@ export class KeyRegistry extends KeySnapshot {
     }
   }
 
-  /** Accepts a key while the process runs; never listed or stored. */
+  /** Accepts a key until the process ends, without listing or storing the key. */
   addEphemeral(key: Secret, label: KeyLabel): ApiKey {
     const record = this.#toRecord(label, key)
     this.remember(record, { isEphemeral: true })
@@ -164,9 +161,8 @@ export class KeyRegistry extends KeySnapshot {
   }
 
   /**
-   * Rotates the key's text. The previous text is accepted for `oldEndsInMs` more, then never again.
-   * With 0 every older text ends immediately, including that of an earlier rotation. Name, budgets,
-   * limits and logs stay with the key.
+   * Rotates the key's text. The previous text stays valid for `oldEndsInMs`; with 0 every older
+   * text ends immediately. Name, budgets, limits and logs stay with the key.
    * @throws GatewayError `not_found`; `conflict` when the key has expired, or an earlier rotation
    * has not ended
    */
@@ -185,10 +181,6 @@ export class KeyRegistry extends KeySnapshot {
     return { record, key }
   }
 
-  /**
-   * Once this resolves, new calls with the key are refused here.
-   * @returns false when there is no such key
-   */
   delete(accountId: AccountId, keyId: KeyId): Promise<boolean> {
     return this.inTurn(async () => {
       const wasStored = await this.#keys.delete(accountId, keyId)
@@ -258,8 +250,6 @@ function spellingsOf(key: Secret | undefined): readonly string[] {
   return key === undefined ? [] : hashesOfSpellings(key.reveal())
 }
 
-// Requested expiry times of a key and of its text, in milliseconds since the Unix epoch.
-
 /** @throws GatewayError `invalid_request` */
 function assertAhead(expiresAt: number | null | undefined, nowMs: number): void {
   if (expiresAt != null && expiresAt <= nowMs)
@@ -273,7 +263,7 @@ function assertNotExpired({ expiresAt }: ApiKey, nowMs: number): void {
 }
 
 /**
- * The key's text before the rotation, as its previous one; null when it ends immediately.
+ * The key's text before the rotation, as its previous text; null when that text ends immediately.
  * @throws GatewayError `conflict` when an earlier rotation has not ended
  */
 function endPrevious(

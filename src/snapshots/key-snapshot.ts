@@ -1,8 +1,3 @@
-/**
- * The keys that this node accepts, in memory: by the hash of each valid text, by id and by account.
- * Follows the changes of other nodes and writes last-used times. Never holds a key's text, creates
- * no key, and knows nothing of HTTP.
- */
 import { isDeepStrictEqual } from 'node:util'
 import type { Follower } from '../cluster/change-followers.ts'
 import type { TokenRules } from '../core/access-token.ts'
@@ -22,7 +17,7 @@ export interface KeySnapshotOptions extends FlushOptions {
   readonly clock?: Clock
 }
 
-/** One small object per key, because there are many keys and few of them call. */
+/** Small, because there are many keys and few of them call. */
 interface Entry {
   readonly record: ApiKey
   readonly isEphemeral: boolean
@@ -33,18 +28,20 @@ interface Entry {
   caller: Caller | undefined
 }
 
-/** Beyond this the oldest is forgotten: a store is restored from hours ago, not years. */
+/**
+ * The maximum number of remembered ids of deleted keys. A store is restored from hours ago, not
+ * years.
+ */
 const MOST_BURIED = 100_000
 
 export abstract class KeySnapshot implements KeyStore, Follower {
   protected readonly clock: Clock
   readonly #keys: KeySnapshotOptions['keys']
   readonly #limitsOf: KeySnapshotOptions['limitsOf']
-  /** By each valid text of a key: its own, and the one before its rotation. */
   readonly #byHash = new Map<string, Entry>()
   readonly #byId = new Map<KeyId, Entry>()
   #places = 0
-  /** The listed keys, without the ephemeral ones. */
+  /** The listed keys, without ephemeral keys. */
   readonly #byAccount = new Map<AccountId, Entry[]>()
   readonly #unsaved = new UnsavedUses<Entry>({
     save: (entries) =>
@@ -55,7 +52,8 @@ export abstract class KeySnapshot implements KeyStore, Follower {
     isCurrent: (entry) => this.#byId.get(entry.record.id) === entry,
   })
   /**
-   * Ids of deleted keys. A store restored from a backup contains them again, but they stay refused.
+   * Ids of deleted keys. A store restored from a backup contains the keys again, but they stay
+   * refused.
    */
   readonly #buried = new Set<KeyId>()
   readonly #steps = new OneAtATime()
@@ -86,7 +84,7 @@ export abstract class KeySnapshot implements KeyStore, Follower {
 
   /**
    * The account's stored keys and access tokens, newest first, with current last-used times.
-   * @param kind undefined: both
+   * @param kind undefined for both
    */
   list(accountId: AccountId, kind?: 'key' | 'token'): readonly ApiKey[] {
     const entries = this.#byAccount.get(accountId) ?? []
@@ -98,7 +96,6 @@ export abstract class KeySnapshot implements KeyStore, Follower {
     return newestFirst(keys, ({ id }) => id)
   }
 
-  /** A stored key or access token of the account, with its current last-used time. */
   recordOf(accountId: AccountId, keyId: KeyId): ApiKey | undefined {
     const entry = this.#byId.get(keyId)
     if (entry === undefined || entry.isEphemeral || entry.record.accountId !== accountId)
@@ -127,8 +124,8 @@ export abstract class KeySnapshot implements KeyStore, Follower {
       const stored = new Set(records.map(({ id }) => id))
       for (const { record } of known) {
         if (stored.has(record.id)) continue
-        // A store restored from a backup lacks keys created after it; they return with the real
-        // store.
+        // A store restored from a backup lacks keys created after the backup, which return with the
+        // real store.
         if (isOlder) this.#drop(record.accountId, record.id)
         else this.forget(record.accountId, record.id)
       }
@@ -136,7 +133,7 @@ export abstract class KeySnapshot implements KeyStore, Follower {
     })
   }
 
-  /** The key was deleted, and stays deleted whatever the store says later. */
+  /** Removes a deleted key, which stays refused whatever the store says later. */
   forget(accountId: AccountId, keyId: string): void {
     const entry = this.#drop(accountId, keyId)
     if (entry === undefined) return
@@ -145,20 +142,18 @@ export abstract class KeySnapshot implements KeyStore, Follower {
     if (this.#buried.size > MOST_BURIED && oldest !== undefined) this.#buried.delete(oldest)
   }
 
-  /** Applies changed plans to new calls. */
   renewLimits(): void {
     for (const entry of this.#byId.values()) entry.caller = undefined
   }
 
   /**
-   * Writes pending last-used times. On failure they are kept for the next attempt and the error is
-   * thrown.
+   * Writes pending last-used times. On failure the times are kept for the next attempt, and the
+   * error is thrown.
    */
   flush(): Promise<void> {
     return this.#unsaved.flush()
   }
 
-  /** Stops the timer and writes pending times; a failure goes to `onFlushFailure`. */
   close(): Promise<void> {
     return this.#unsaved.close()
   }
@@ -188,7 +183,7 @@ export abstract class KeySnapshot implements KeyStore, Follower {
   /**
    * Takes over a written record unless the key was deleted. This node may have a later last-used
    * time.
-   * @returns that time
+   * @returns the later last-used time
    */
   protected adopt(record: ApiKey): number | null {
     if (this.#buried.has(record.id)) return record.lastUsedAt
@@ -213,7 +208,7 @@ export abstract class KeySnapshot implements KeyStore, Follower {
     return this.#steps.run(step)
   }
 
-  /** @returns the removed entry; undefined when there was none, or an ephemeral one, which stays */
+  /** @returns the removed entry; undefined for an unknown key, or an ephemeral key, which stays */
   #drop(accountId: AccountId, keyId: string): Entry | undefined {
     const entry = this.#byId.get(keyId as KeyId)
     if (entry === undefined || entry.isEphemeral || entry.record.accountId !== accountId)
@@ -248,7 +243,7 @@ export abstract class KeySnapshot implements KeyStore, Follower {
   }
 }
 
-/** The plan's limits, or a token's own where they are lower. */
+/** The lower of the plan's limits and the token's own limits. */
 function limitsWithin(limits: KeyLimits, token: TokenRules | undefined): KeyLimits {
   if (token === undefined) return limits
   return {
@@ -264,8 +259,8 @@ function hashesOf({ sha256, previous }: ApiKey): readonly string[] {
 }
 
 /**
- * When the text with this hash expires, in milliseconds since the Unix epoch; null: never, while
- * the key exists.
+ * When the text with this hash expires, in milliseconds since the Unix epoch; null while the text
+ * never expires.
  */
 function endOf({ sha256, expiresAt, previous }: ApiKey, presentedSha256: string): number | null {
   if (previous === null || presentedSha256 === sha256) return expiresAt

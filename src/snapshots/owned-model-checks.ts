@@ -1,7 +1,3 @@
-/**
- * Runs probes of owned models in the background: loading a model may take a minute, longer than its
- * registration waits. Stores the result with the model. Must not know what is asked, nor HTTP.
- */
 import type { Timekeeper } from '../core/clock.ts'
 import type { AccountId } from '../core/ids.ts'
 import { beginProbe, cutShort, isSameQuestion, type OwnedModel } from '../core/owned-model.ts'
@@ -30,7 +26,7 @@ export interface OwnedModelChecksOptions {
 interface Check {
   readonly model: OwnedModel
   readonly calledOff: AbortController
-  /** Resolves with the first result, possibly an interim one. */
+  /** Resolves with the first result, possibly an interim result. */
   readonly first: PromiseWithResolvers<OwnedModel | undefined>
   /** The last reported result, without its times. */
   told: string
@@ -52,8 +48,9 @@ export class OwnedModelChecks {
   }
 
   /**
-   * Probes the model, unless a probe is running.
-   * @returns the model with what is known within a few seconds; the rest is stored when it is found
+   * Probes the model in the background, unless a probe is running: loading a model may take a
+   * minute.
+   * @returns the model with the results of the first few seconds; later results are stored
    */
   async check(model: OwnedModel): Promise<OwnedModel> {
     const { clock, ownedModels } = this.#options
@@ -78,8 +75,8 @@ export class OwnedModelChecks {
   }
 
   /**
-   * A running probe of the same settings. Any other probe of this model is cancelled, since its
-   * result is obsolete.
+   * A running probe of the same settings. Cancels any other probe of this model, since its result
+   * is obsolete.
    */
   #underWay(model: OwnedModel): Check | undefined {
     const check = this.#accounts.get(model.accountId)?.bySlug.get(model.slug)
@@ -130,7 +127,7 @@ export class OwnedModelChecks {
     const { model, calledOff } = check
     const { signal } = calledOff
     const owned = ownedModels.find(model.accountId, model.slug)
-    // Deleted, or cancelled while it waited.
+    // The model was deleted, or the probe was cancelled while it waited.
     if (owned === undefined || signal.aborted) return
     const checkedAt = clock.now()
     if (model.probe?.status !== 'checking')

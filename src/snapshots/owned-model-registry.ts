@@ -1,6 +1,3 @@
-/**
- * The owned models that this node serves, in memory, backed by the store. Knows nothing of HTTP.
- */
 import { type Clock, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { AccountId } from '../core/ids.ts'
@@ -31,11 +28,11 @@ export interface OwnedModelRegistryOptions {
   readonly vault: Pick<Vault, 'encrypt' | 'decrypt'>
   readonly clock?: Clock
   /**
-   * Called at start for each credential that cannot be decrypted: its model's calls fail until it
-   * can be, or a new one is set.
+   * Called at start for each credential that cannot be decrypted. Calls to its model fail until
+   * decryption succeeds or a new credential is set.
    */
   readonly onUnopened?: (model: OwnedModel, error: unknown) => void
-  /** Called when calls to a model use another credential or header from now on. */
+  /** Called when later calls to a model use another credential or header. */
   readonly onChanged?: (accountId: AccountId, slug: string) => void
 }
 
@@ -43,11 +40,10 @@ export type NewOwnedModel = Omit<
   OwnedModel,
   'accountId' | 'hasCredential' | 'probe' | 'credentialSetAt' | 'createdAt' | 'updatedAt'
 > & {
-  /** Undefined: its server needs none. */
+  /** Undefined when the server needs no credential. */
   readonly credential: Secret | undefined
 }
 
-/** Only present members change. */
 export type OwnedModelChanges = {
   readonly [Field in
     | keyof OwnedModelPrices
@@ -57,18 +53,21 @@ export type OwnedModelChanges = {
     | 'fimEndpoint'
     | 'fimTemplate']?: OwnedModel[Field] | undefined
 } & {
-  /** Null: remove it. */
+  /** Null removes the credential. */
   readonly credential?: Secret | null | undefined
 }
 
 interface Entry {
   readonly model: OwnedModel
   sealedCredential: string
-  /** The same object while the model is unchanged, because it is a cache key elsewhere. */
+  /**
+   * The same object while the model is unchanged, because caches elsewhere use the object as their
+   * key.
+   */
   readonly upstream: OwnedUpstream
   /**
-   * Until then (milliseconds since the Unix epoch) a failed decryption is not repeated, because it
-   * may read a file.
+   * A failed decryption is not repeated before this time (milliseconds since the Unix epoch),
+   * because decryption may read a file.
    */
   shutUntil: number
 }
@@ -76,8 +75,8 @@ interface Entry {
 const REOPEN_AFTER_MS = 10_000
 
 /**
- * Encrypted in place of a missing credential: rows are rotated with the master key like any other,
- * and older builds send an empty header.
+ * Encrypted in place of a missing credential: such rows are rotated with the master key like
+ * others, and older builds send an empty header.
  */
 const NO_CREDENTIAL = new Secret('')
 
@@ -117,12 +116,10 @@ export class OwnedModelRegistry
     return this.held(accountId, slug)?.model
   }
 
-  /** The result of its last probe, if it still applies. */
   probeOf(model: OwnedModel): OwnedModelProbe | null {
     return currentProbe(model, this.#clock.now())
   }
 
-  /** Newest first. */
   list(accountId: AccountId): readonly OwnedModel[] {
     const models = this.heldBy(accountId).map(({ model }) => model)
     return newestFirst(models, ({ slug }) => slug)
@@ -132,7 +129,7 @@ export class OwnedModelRegistry
     return this.held(accountId, slug)?.upstream.prices
   }
 
-  /** @throws GatewayError `conflict` when the account has an owned model with this slug. */
+  /** @throws GatewayError `conflict` when the account has an owned model with this slug */
   create(accountId: AccountId, { credential, ...settings }: NewOwnedModel): Promise<OwnedModel> {
     return this.inTurn(async () => {
       const now = this.#clock.now()
@@ -153,7 +150,6 @@ export class OwnedModelRegistry
     })
   }
 
-  /** @throws GatewayError `not_found` */
   update(accountId: AccountId, slug: string, changes: OwnedModelChanges): Promise<OwnedModel> {
     return this.inTurn(async () => {
       const current = this.held(accountId, slug)
@@ -197,9 +193,9 @@ export class OwnedModelRegistry
   }
 
   /**
-   * Stores a probe's result.
-   * @param asked the model as it was probed; if it has changed since, the result is discarded
-   * @returns undefined when it has changed or was deleted
+   * Stores a probe's result, unless the model has changed since.
+   * @param asked the model as it was probed
+   * @returns undefined when the model has changed or was deleted
    */
   noteProbe(asked: OwnedModel, probe: OwnedModelProbe): Promise<OwnedModel | undefined> {
     return this.inTurn(async () => {
@@ -273,7 +269,6 @@ export class OwnedModelRegistry
     return this.#vault.encrypt(credential, ownedModelBinding(accountId, slug))
   }
 
-  /** @throws VaultError or MasterKeyError */
   #open({ model, sealedCredential }: StoredOwnedModel): TargetCredential {
     // Without a credential, no master key is needed.
     if (!model.hasCredential) return toCredential(undefined)
@@ -282,7 +277,7 @@ export class OwnedModelRegistry
     )
   }
 
-  /** The right master key may be available again. */
+  /** Decrypts a credential again, since the right master key may be available by now. */
   #reopen(entry: Entry): OwnedUpstream {
     const now = this.#clock.now()
     if (now < entry.shutUntil && entry.shutUntil - now <= REOPEN_AFTER_MS) return entry.upstream
@@ -321,7 +316,9 @@ function toCredential(secret: Secret | undefined): TargetCredential {
   return { secret, owner: 'account' }
 }
 
-/** The slug is not repeated, because it may be anything, including a key pasted by mistake. */
+/**
+ * The message does not repeat the slug, which may be anything, including a key pasted by mistake.
+ */
 export function ownedModelNotFound(): GatewayError {
   return new GatewayError('not_found', 'There is no owned model with this slug.')
 }

@@ -1,6 +1,3 @@
-/**
- * The things of one plain kind in memory, backed by the store. Knows nothing of HTTP, and no kind.
- */
 import { type Clock, systemClock } from '../core/clock.ts'
 import { type AccountId, createId } from '../core/ids.ts'
 import {
@@ -39,11 +36,10 @@ export class PlainRegistry<Thing extends PlainThing> extends Registry<Thing> {
     return registry
   }
 
-  /** @throws GatewayError `conflict` when the account has too many, or one with this name */
   create(accountId: AccountId, settings: SettingsOf<Thing>): Promise<Thing> {
     return this.inTurn(async () => {
       const id = createId(this.#kind.idPrefix)
-      // A thing is these three members and its settings; the compiler cannot recombine an Omit.
+      // The three members and the settings form a thing; the compiler cannot recombine an Omit.
       const thing = { ...settings, accountId, id, createdAt: this.#clock.now() } as unknown as Thing
       await this.#store.insert(thing)
       this.adopt(thing)
@@ -51,7 +47,6 @@ export class PlainRegistry<Thing extends PlainThing> extends Registry<Thing> {
     })
   }
 
-  /** @throws GatewayError `not_found`; `conflict` when another one has this name */
   update(accountId: AccountId, id: string, changes: ChangesOf<SettingsOf<Thing>>): Promise<Thing> {
     return this.inTurn(async () => {
       this.get(accountId, id)
@@ -82,7 +77,7 @@ export async function loadPlainRegistries(
   const byWord: Readonly<Record<string, PlainStore<PlainThing>>> = stores
   const loads = PLAIN_ENTRIES.map(async ([word, kind]) => {
     const store = byWord[word]
-    // Unreachable: the stores come from the same list.
+    // Unreachable, because the stores come from the same list.
     if (store === undefined) throw new Error(`there is no store of ${word}`)
     return [word, await PlainRegistry.load(kind, store, options)] as const
   })

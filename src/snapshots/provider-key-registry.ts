@@ -1,7 +1,6 @@
 /**
- * Finds the credential of a call: the account's own, encrypted until its first use, or the
- * platform's. Fails closed: an own key that cannot be decrypted is not replaced. Knows nothing of
- * HTTP.
+ * Finds the credential of a call: the account's own, or the platform's. An own key that cannot be
+ * decrypted is not replaced by the platform's, so the call fails.
  */
 import { isLastUse } from '../core/api-key.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
@@ -25,7 +24,7 @@ export interface ProviderKeyRegistryOptions extends FlushOptions {
   /** Provider id → the operator's own credential. */
   readonly platform: ReadonlyMap<string, Secret>
   readonly clock?: Clock
-  /** Called when an account's calls to a provider use another credential from now on. */
+  /** Called when an account's later calls to a provider use another credential. */
   readonly onChanged?: (accountId: AccountId, providerId: string) => void
   /** Called once for each reason why an account's key cannot be decrypted. */
   readonly onUnopened?: (key: ProviderKey, error: unknown) => void
@@ -34,11 +33,14 @@ export interface ProviderKeyRegistryOptions extends FlushOptions {
 interface Entry {
   key: ProviderKey
   sealed: string
-  /** The same object while the key is unchanged, because it is a cache key elsewhere. */
+  /**
+   * The decrypted key, from its first use on. The same object while the key is unchanged, because
+   * caches elsewhere use the object as their key.
+   */
   opened: Credential | undefined
   /**
-   * Until then (milliseconds since the Unix epoch) decryption is not repeated, because it may read
-   * a file.
+   * A failed decryption is not repeated before this time (milliseconds since the Unix epoch),
+   * because decryption may read a file.
    */
   shutUntil: number
   reason: string | undefined
@@ -62,7 +64,7 @@ export class ProviderKeyRegistry extends Snapshot<Entry, SealedProviderKey> impl
       this.#options.keys.saveLastUsed(
         entries.map(({ key }) => ({ ...key, lastUsedAt: key.lastUsedAt ?? 0 })),
       ),
-    // There are few, so order does not matter.
+    // Provider keys are few, so order does not matter.
     placeOf: () => 0,
     isCurrent: (entry) => this.#isCurrent(entry),
   })
@@ -77,7 +79,7 @@ export class ProviderKeyRegistry extends Snapshot<Entry, SealedProviderKey> impl
     this.#unsaved.start(options)
   }
 
-  /** Reads every key from the store without decrypting. `close` the registry before the store. */
+  /** Reads every key from the store without decrypting. Close the registry before the store. */
   static async load(options: ProviderKeyRegistryOptions): Promise<ProviderKeyRegistry> {
     const rows = await options.keys.loadAll()
     const registry = new ProviderKeyRegistry(options)
@@ -100,13 +102,12 @@ export class ProviderKeyRegistry extends Snapshot<Entry, SealedProviderKey> impl
     this.#unsaved.add(entry)
   }
 
-  /** The account's keys, newest first, with current last-used times. */
   list(accountId: AccountId): readonly ProviderKey[] {
     const keys = this.heldBy(accountId).map(({ key }) => key)
     return newestFirst(keys, ({ providerId }) => providerId)
   }
 
-  /** Once this resolves, new calls use the new key. */
+  /** New calls use the new key once this resolves. */
   set(given: NewProviderKey): Promise<{ readonly key: ProviderKey; readonly isNew: boolean }> {
     return this.inTurn(async () => {
       const { accountId, providerId, secret, isActive } = given
@@ -130,21 +131,23 @@ export class ProviderKeyRegistry extends Snapshot<Entry, SealedProviderKey> impl
     })
   }
 
-  /** @throws GatewayError `not_found` */
   setActive(accountId: AccountId, providerId: string, isActive: boolean): Promise<ProviderKey> {
     return this.inTurn(async () => {
       const entry = this.held(accountId, providerId)
       if (entry === undefined) throw providerKeyNotFound()
       const changed = { ...entry.key, isActive, updatedAt: this.#clock.now() }
       if (!(await this.#options.keys.saveActive(changed))) throw providerKeyNotFound()
-      // It may have been used during the write.
+      // The key may have been used during the write.
       entry.key = { ...changed, lastUsedAt: entry.key.lastUsedAt }
       this.#options.onChanged?.(accountId, providerId)
       return entry.key
     })
   }
 
-  /** Once this resolves, no new call uses it. @throws GatewayError `not_found` */
+  /**
+   * Deletes a key, which no new call uses once this resolves.
+   * @throws GatewayError `not_found`
+   */
   delete(accountId: AccountId, providerId: string): Promise<void> {
     return this.inTurn(async () => {
       const entry = this.held(accountId, providerId)
@@ -162,7 +165,7 @@ export class ProviderKeyRegistry extends Snapshot<Entry, SealedProviderKey> impl
   #open(entry: Entry): Credential {
     const { accountId, providerId } = entry.key
     const now = this.#clock.now()
-    // If the clock was set back, do not wait until it catches up.
+    // If the clock was set back, the wait ends at once.
     if (now < entry.shutUntil && entry.shutUntil - now <= REOPEN_AFTER_MS)
       throw cannotOpen(providerId)
     try {
@@ -220,7 +223,7 @@ export class ProviderKeyRegistry extends Snapshot<Entry, SealedProviderKey> impl
   }
 
   #isSameKey(entry: Entry, { key, sealed }: SealedProviderKey): boolean {
-    // Not decrypted yet: the new text will be decrypted when needed.
+    // The new text is decrypted when a call needs the key.
     if (entry.opened === undefined) return true
     try {
       const secret = this.#options.vault.decrypt(

@@ -1,7 +1,6 @@
 /**
- * The things of one kind that a node holds in memory, by account and id: serialises changes and
- * follows those of other nodes. For kinds held as they are stored, a registry also finds, lists and
- * deletes here. Knows no kind and no HTTP.
+ * The rows of a kind that a node holds in memory, by account and id. Serialises changes and follows
+ * the changes of other nodes.
  */
 import type { Follower } from '../cluster/change-followers.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -13,7 +12,7 @@ interface SnapshotSource<Stored> {
   findSome(things: readonly NamedThing[]): Promise<readonly (Stored | undefined)[]>
 }
 
-/** Reads these things again, and passes on each existing and each deleted one. */
+/** Reads these rows again, and passes on each existing and each deleted row. */
 export async function readAgain<Stored>(
   source: Pick<SnapshotSource<Stored>, 'findSome'>,
   things: readonly NamedThing[],
@@ -41,7 +40,6 @@ export abstract class Snapshot<Held, Stored = Held> implements Follower {
 
   protected abstract nameOf(stored: Stored): NamedThing
 
-  /** Takes over what another node has written, which may be unchanged. */
   protected abstract adopt(stored: Stored): void
 
   follow(things: readonly NamedThing[]): Promise<void> {
@@ -68,7 +66,6 @@ export abstract class Snapshot<Held, Stored = Held> implements Follower {
     return this.#byAccount.get(accountId)?.get(id)
   }
 
-  /** In no particular order. */
   protected heldBy(accountId: AccountId): Held[] {
     return [...(this.#byAccount.get(accountId)?.values() ?? [])]
   }
@@ -97,7 +94,6 @@ interface RegistrySource<Stored> extends SnapshotSource<Stored> {
   delete(accountId: AccountId, id: string): Promise<unknown>
 }
 
-/** An `undefined` member is unchanged; null is a value. */
 export type ChangesOf<Settings> = {
   readonly [Field in keyof Settings]?: Settings[Field] | undefined
 }
@@ -116,7 +112,10 @@ export abstract class Registry<
     this.#word = word
   }
 
-  /** @param _id the unknown id @param _accountId its account */
+  /**
+   * @param _id the unknown id
+   * @param _accountId its account
+   */
   protected notFound(_accountId: AccountId, _id: string): GatewayError {
     return new GatewayError('not_found', `There is no ${this.#word} with this id.`)
   }
@@ -130,14 +129,12 @@ export abstract class Registry<
     return newestFirst(this.heldBy(accountId), ({ id }) => id)
   }
 
-  /** @throws GatewayError from `notFound` */
   get(accountId: AccountId, id: string): Stored {
     const stored = this.find(accountId, id)
     if (stored === undefined) throw this.notFound(accountId, id)
     return stored
   }
 
-  /** @throws GatewayError from `notFound` */
   delete(accountId: AccountId, id: string): Promise<void> {
     return this.inTurn(async () => {
       this.get(accountId, id)
@@ -155,7 +152,10 @@ export abstract class Registry<
   }
 }
 
-/** @param changes without read-only members, which the contract's schemas exclude */
+/**
+ * Returns a copy with the changed members; an `undefined` member is unchanged, and null is a value.
+ * @param changes without read-only members, which the contract's schemas exclude
+ */
 export function withChanges<Thing extends object>(
   thing: Thing,
   changes: NoInfer<ChangesOf<Thing>>,
@@ -164,7 +164,10 @@ export function withChanges<Thing extends object>(
   return { ...thing, ...Object.fromEntries(given) }
 }
 
-/** The order of every list. @param idOf the name of its id */
+/**
+ * The order of every list.
+ * @param idOf the name of a row's id
+ */
 export function newestFirst<Row extends { readonly createdAt: number }>(
   rows: Row[],
   idOf: (row: Row) => string,
@@ -176,20 +179,15 @@ function nameKey({ accountId, id }: NamedThing): string {
   return `${accountId} ${id}`
 }
 
-/** The customer's settings of a thing, without the members that the gateway sets. */
+/** The customer's settings, without the members that the gateway sets. */
 export type SettingsOf<Thing> = Omit<Thing, 'accountId' | 'id' | 'createdAt' | 'updatedAt'>
 
-/** Operations of a table that a registry uses. */
 export type RegistryOperation = 'loadAll' | 'findSome' | 'insert' | 'change' | 'delete'
 
-/**
- * Runs steps one after the other, so that what a step has read is still true when it writes. Knows
- * no step.
- */
+/** Runs steps one after another, so that a step's reads are still true when the step writes. */
 export class OneAtATime {
   #last: Promise<unknown> = Promise.resolve()
 
-  /** A failed step does not prevent the next. */
   run<Result>(step: () => Promise<Result>): Promise<Result> {
     const turn = this.#last.then(step)
     this.#last = turn.catch(() => {})

@@ -1,7 +1,4 @@
-/**
- * Collects things that were used since their last-used times were written, and writes those times
- * in steps between calls. Must not know the things, nor the store.
- */
+/** Collects used entries until their last-used times are written, in steps between calls. */
 
 import { SingleFlight } from '../cluster/single-flight.ts'
 import { systemClock } from '../core/clock.ts'
@@ -12,7 +9,7 @@ export interface UnsavedUsesOptions<Entry> {
   readonly save: (entries: readonly Entry[]) => Promise<void>
   /**
    * A whole number from 0. Neighbours are stored together, and writing them in one step touches a
-   * tenth of the pages that random entries would.
+   * tenth of the pages of random entries.
    */
   readonly placeOf: (entry: Entry) => number
   /** A deleted or replaced entry is not written again after a failure. */
@@ -26,9 +23,8 @@ export interface FlushOptions {
   readonly onFlushFailure?: (error: unknown) => void
 }
 
-/** Sorted at a time: a tenth of a millisecond of the event loop. */
+/** Entries sorted per step: 0.1 ms of the event loop. */
 const PLACES_PER_PART = 512
-/** Examined between two yields: some tenths of a millisecond. */
 const ENTRIES_PER_TURN = 1_024
 
 export class UnsavedUses<Entry> {
@@ -36,8 +32,8 @@ export class UnsavedUses<Entry> {
   readonly #flight = new SingleFlight(() => this.#writeAll())
   #waiting = new Set<Entry>()
   /**
-   * Only deleted entries are removed: shrinking a set of a hundred thousand would rebuild it again
-   * and again, for milliseconds each. Iterated once.
+   * Only deleted entries are removed: shrinking a set of a hundred thousand would rebuild the set
+   * again and again, for milliseconds each.
    */
   #written = new Set<Entry>()
   #toWrite: Iterator<Entry> = this.#written.values()
@@ -57,13 +53,12 @@ export class UnsavedUses<Entry> {
     this.#written.delete(entry)
   }
 
-  /** Also true for entries that the running flush has written already. */
   has(entry: Entry): boolean {
     return this.#waiting.has(entry) || this.#written.has(entry)
   }
 
   /**
-   * Writes all that wait now. On failure the rest is kept for the next attempt, and the error is
+   * Writes all waiting times. On failure the rest is kept for the next attempt, and the error is
    * thrown.
    */
   flush(): Promise<void> {
@@ -76,14 +71,13 @@ export class UnsavedUses<Entry> {
     this.#stop = systemClock.every(flushIntervalMs, () => void this.#tryFlush())
   }
 
-  /** Stops the timer and writes pending times; a failure goes to `onFlushFailure`. */
   close(): Promise<void> {
     this.#stop()
     return this.#tryFlush()
   }
 
   async #writeAll(): Promise<void> {
-    // First the rest of a failed flush.
+    // The rest of a failed flush comes first.
     if (this.#written.size > 0) await this.#writeRest()
     // Entries used meanwhile belong to the next flush.
     this.#written = this.#waiting
@@ -123,14 +117,13 @@ export class UnsavedUses<Entry> {
     while (taken.length < count) {
       const { value, done } = this.#toWrite.next()
       if (done) break
-      // It may have been removed since it was sorted.
+      // The entry may have been removed since it was sorted.
       if (this.#written.has(value)) taken.push(value)
     }
     return taken
   }
 }
 
-/** Entries in the order of their places, sorted one part at a time as they are taken. */
 class Places<Entry> {
   readonly #placeOf: (entry: Entry) => number
   readonly #parts = new Map<number, Entry[]>()

@@ -1,6 +1,4 @@
-/**
- * Creates an invitation and its token, which is only in the answer to its creation. Sends no mail.
- */
+/** Creates an invitation and its token. Only the answer to the creation contains the token. */
 import { hash, randomBytes } from 'node:crypto'
 import { type AccountId, createInvitationId } from '../core/ids.ts'
 import { Secret } from '../core/secret.ts'
@@ -15,7 +13,7 @@ export interface NewInvitation {
   readonly invitedBy: string
 }
 
-/** `now`: milliseconds since the Unix epoch. */
+/** @param now milliseconds since the Unix epoch */
 export async function createInvitation(
   invitations: Pick<InvitationTableStore, 'insert'>,
   { accountId, email, invitedBy }: NewInvitation,
@@ -37,7 +35,7 @@ export async function createInvitation(
 
 /**
  * @param origin where browsers reach the gateway; the token is after the `#`, so that no server or
- * proxy logs it
+ * proxy logs the token
  */
 export function toInvitationLink(origin: string, token: Secret): string {
   return `${origin}/dashboard/sign-up#invitation=${token.reveal()}`

@@ -1,7 +1,6 @@
 /**
  * Users for the control plane: sign-up, sign-in, sessions. Loads better-auth when first needed, and
- * applies the gateway's own rules: who may join which account, and how many attempts are allowed.
- * Knows no route.
+ * applies the gateway's own rules for joining accounts and for attempts.
  */
 import { hash, hkdfSync } from 'node:crypto'
 import { systemClock } from '../core/clock.ts'
@@ -32,10 +31,9 @@ import {
   toAccountName,
 } from './sign-in-libraries.ts'
 
-/** The headers and the address of a request. */
 export interface Visitor {
   readonly headers: Headers
-  /** Undefined: unknown. */
+  /** Undefined when unknown. */
   readonly address: string | undefined
 }
 
@@ -92,7 +90,6 @@ export class Identity {
     return this.#options.publicOrigin
   }
 
-  /** True when the request has a session cookie, valid or not. */
   hasSessionCookie(headers: Headers): boolean {
     return headers.get('cookie')?.includes(`${SESSION_COOKIE}=`) === true
   }
@@ -118,12 +115,14 @@ export class Identity {
     }
   }
 
-  /** Called before the body of a sign-in or sign-up is read. @throws GatewayError `rate_limited` */
+  /**
+   * Called before the body of a sign-in or sign-up is read.
+   * @throws GatewayError `rate_limited`
+   */
   beginRequest(address: string | undefined): void {
     this.#attempts.beginRequest(address)
   }
 
-  /** @throws GatewayError `forbidden`, `conflict`, `rate_limited` */
   async signUp(given: SignUp, visitor: Visitor): Promise<SignedIn> {
     const email = given.email.toLowerCase()
     const joining = this.#planJoining(given, email)
@@ -155,7 +154,6 @@ export class Identity {
     return signedIn
   }
 
-  /** @returns `Set-Cookie` values that delete the cookies */
   async signOut(visitor: Visitor): Promise<readonly string[]> {
     const library = await this.#libraries.load()
     const { headers } = await library.api.signOut({
@@ -166,7 +164,7 @@ export class Identity {
   }
 
   /**
-   * Ends every other session; this one continues with a new cookie.
+   * Ends every other session; this session continues with a new cookie.
    * @throws GatewayError `invalid_request`, `rate_limited`
    */
   async changePassword(
@@ -190,7 +188,10 @@ export class Identity {
     return readCookies(headers)
   }
 
-  /** The hash that identifies an invitation. @throws GatewayError `rate_limited` */
+  /**
+   * The hash that identifies an invitation.
+   * @throws GatewayError `rate_limited`
+   */
   hashInvitation(token: Secret, visitor: Visitor): string {
     this.#attempts.beginSignUp(visitor.address)
     return toTokenHash(token)
@@ -209,7 +210,8 @@ export class Identity {
     }: { readonly returnTo: string; readonly invitation: Secret | undefined },
     visitor: Visitor,
   ): Promise<{ readonly url: string; readonly cookies: readonly string[] }> {
-    // First, because the library contacts the identity provider in case of an earlier failure.
+    // Counted first, because after an earlier failure loading the library contacts the identity
+    // provider.
     if (this.hasOidc) this.#attempts.beginSignUp(visitor.address)
     const library = await this.#libraries.loadOidc()
     const body = {
@@ -231,7 +233,7 @@ export class Identity {
 
   /**
    * Handles the browser's return from the identity provider.
-   * @returns a redirect to where the sign-in began.
+   * @returns a redirect to where the sign-in began
    * @throws GatewayError `not_found`, `unavailable`, `unauthorized`
    */
   async endOidc(query: string, visitor: Visitor): Promise<Response> {
@@ -264,8 +266,8 @@ export class Identity {
     const { signUp } = this.#options
     if (given.invitation !== undefined && signUp !== 'closed')
       return { type: 'invitation', tokenSha256: toTokenHash(given.invitation) }
-    // A key of the account has full access to it, so without members its holder may become the
-    // owner.
+    // A key of the account has full access to the account, so without members the key's holder may
+    // become the owner.
     if (given.keyAccountId !== undefined) return { type: 'first', accountId: given.keyAccountId }
     if (signUp === 'open') return { type: 'own', accountName: toAccountName(email) }
     throw signUp === 'closed'
@@ -273,7 +275,7 @@ export class Identity {
       : refusalOfJoining('not-invited')
   }
 
-  /** Deletes expired rows during sign-ins, so that no timer is needed when no one signs in. */
+  /** Deletes expired rows during sign-ins, so that no timer is needed. */
   async #sweep(): Promise<void> {
     const now = systemClock.now()
     if (now - this.#sweptAt < SWEEP_INTERVAL_MS) return
@@ -301,12 +303,10 @@ function toLibraryHeaders({ headers, address }: Visitor): Headers {
 export interface CreateIdentityOptions {
   readonly store: Pick<Store, 'database' | 'users' | 'members' | 'signInTries'>
   readonly settings: Pick<IdentityOptions, 'signUp' | 'publicOrigin' | 'oidc'>
-  /** The current one; requested at the first sign-in. */
   readonly masterKey: () => Secret
   readonly report: (message: string, cause: unknown) => void
 }
 
-/** Connects users with the store and the operator's settings. Loads everything lazily. */
 export function createIdentity({
   store,
   settings,
@@ -337,7 +337,7 @@ export function createIdentity({
   })
 }
 
-/** RFC 5869: the context separates this key from every other one derived from the master key. */
+/** RFC 5869: the context separates this key from other keys derived from the master key. */
 const CONTEXT = 'gatehouse/sign-in/1'
 const LENGTH_BYTES = 32
 

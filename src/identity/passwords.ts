@@ -1,5 +1,3 @@
-/** Hashes passwords and compares them. Knows neither password rules nor where hashes are stored. */
-
 import { GatewayError } from '../core/errors.ts'
 import { PASSWORD_LENGTH } from './sign-in-constants.ts'
 
@@ -12,16 +10,15 @@ export class PasswordHashes {
     this.#work = work
   }
 
-  /** @throws GatewayError `rate_limited` */
   async hash(password: string): Promise<string> {
     const { hashPassword } = await import('better-auth/crypto')
     return await this.#work.run(() => hashPassword(password))
   }
 
   /**
-   * Runs `use`, which verifies the password against the hash just created from it: a second hashing
-   * would prove nothing, takes as long as the first, and could be refused by the limit after the
-   * user was created.
+   * Runs `use`, which verifies the password against the hash just created from the password.
+   * Hashing twice would prove nothing, takes as long again, and could be refused by the limit after
+   * the user was created.
    */
   async whileFresh<T>(hash: string, password: string, use: () => Promise<T>): Promise<T> {
     this.#fresh.set(hash, password)
@@ -32,9 +29,8 @@ export class PasswordHashes {
     }
   }
 
-  /** @throws GatewayError `rate_limited` */
   async verify(given: { readonly hash: string; readonly password: string }): Promise<boolean> {
-    // Hashes are salted, so no other hash equals it.
+    // Hashes are salted, so no other hash equals this one.
     if (this.#fresh.get(given.hash) === given.password) return true
     const { verifyPassword } = await import('better-auth/crypto')
     return await this.#work.run(() => verifyPassword(given))
@@ -72,10 +68,7 @@ function isSequence(text: string): boolean {
 const AT_ONCE = 2
 const MOST_WAITING = 64
 
-/**
- * Limits concurrent password hashing: each takes 32 MB and a core for a while. Knows no password
- * rules.
- */
+/** Limits concurrent password hashing, which takes 32 MB and a core for a while. */
 export class PasswordWork {
   #running = 0
   readonly #waiting: (() => void)[] = []
@@ -95,7 +88,8 @@ export class PasswordWork {
           },
         )
       }
-      // The slot is passed on directly, so that no other caller takes it in between.
+      // The ending work passes its slot on directly, so that no other caller takes the slot in
+      // between.
       await new Promise<void>((resolve) => this.#waiting.push(resolve))
     } else {
       this.#running += 1

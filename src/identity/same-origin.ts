@@ -1,12 +1,3 @@
-/**
- * Refuses requests that another site makes a browser send with the user's cookie (cross-site
- * request forgery). Two conditions, each sufficient alone: `Origin`, which pages cannot set, must
- * be the gateway's own; and a header must be present that a page of another origin can only send
- * after a preflight, which is never granted. So no token has to be issued, stored or leaked, and
- * signing in is protected too, when there is no session yet. `SameSite=Lax` is a third protection.
- * Sources: Fetch Standard (Origin, CORS-safelisted headers), OWASP CSRF Prevention Cheat Sheet
- * (custom request headers).
- */
 import { GatewayError } from '../core/errors.ts'
 
 export const SAME_ORIGIN_HEADER = 'x-gatehouse-csrf'
@@ -14,7 +5,11 @@ export const SAME_ORIGIN_HEADER = 'x-gatehouse-csrf'
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
 /**
- * @param publicOrigin where browsers reach the gateway; undefined: the address in this request
+ * Refuses requests that another site makes a browser send with the user's cookie. `Origin`, which
+ * pages cannot set, must be the gateway's own, and a header must be present that pages of other
+ * origins can send only after a preflight, which is never granted.
+ * Sources: Fetch Standard (Origin, CORS-safelisted headers), OWASP CSRF Prevention Cheat Sheet.
+ * @param publicOrigin where browsers reach the gateway; undefined for the address in this request
  * @throws GatewayError `forbidden`
  */
 export function assertSameOrigin(

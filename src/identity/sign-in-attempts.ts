@@ -1,7 +1,6 @@
 /**
- * Limits attempts to sign in or up. Each person is limited per network address: someone who guesses
- * at one address waits longer and longer there, while the person can still sign in from another.
- * Knows no password.
+ * Limits attempts to sign in or up per person and network address: a guesser at one address waits
+ * longer and longer, while the person can still sign in from another address.
  */
 import { hash } from 'node:crypto'
 import { type Clock, systemClock } from '../core/clock.ts'
@@ -14,24 +13,22 @@ const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS
 const WINDOW_MS = 15 * MINUTE_MS
 
-/** Per email and network address, before the first wait. */
+/** Attempts per email and network address before the first wait. */
 const FREE_TRIES = 10
 const LONGEST_WAIT_MS = 15 * MINUTE_MS
 /** Doubles with each further failure. */
 const WAITS = { firstMs: 30_000, longestMs: LONGEST_WAIT_MS }
-/** How long a network address is remembered at which the person has signed in. */
+/** How long the gateway remembers a network address where the person has signed in. */
 const PROVEN_FOR_MS = 30 * DAY_MS
 
-/** Per network address, for users who have never signed in there, and for new users. */
+/**
+ * Attempts per network address, for new users and users who have never signed in at the address.
+ */
 const PER_ADDRESS = 50
-/** Requests of one network address per minute, before their bodies are read. */
+/** Requests of a network address per minute, before their bodies are read. */
 const REQUESTS_PER_MINUTE = 300
 
 interface Attempt {
-  /**
-   * It was not a guess: resets the person's count at this address, and returns the network
-   * address's attempt.
-   */
   succeed(): Promise<void>
 }
 
@@ -62,7 +59,7 @@ export class SignInAttempts {
   }
 
   /**
-   * Counts an attempt in advance, so that concurrent ones count too.
+   * Counts an attempt in advance, so that concurrent attempts count too.
    * @param email lower case
    * @throws GatewayError `rate_limited` with `retry-after` (rejects), equally for emails without a
    * user
@@ -90,7 +87,6 @@ export class SignInAttempts {
     }
   }
 
-  /** The person has signed in or up at this address. */
   async prove(email: string, address: string | undefined): Promise<void> {
     const now = this.#clock.now()
     await this.#tries.change(toName(email, networkOf(address ?? 'unknown')), now, () => ({
@@ -101,10 +97,6 @@ export class SignInAttempts {
     }))
   }
 
-  /**
-   * Counts only against the network address, and permanently: each one may create a user.
-   * @throws GatewayError `rate_limited`
-   */
   beginSignUp(address: string | undefined): void {
     const waitMs = this.#byAddress.take(networkOf(address ?? 'unknown'))
     if (waitMs > 0) throw tooMany(waitMs)
@@ -118,8 +110,8 @@ export class SignInAttempts {
 function waitOf(held: SignInTries | undefined, now: number): number {
   if (held === undefined) return 0
   const waitMs = held.waitsUntil - now
-  // Set by another clock, or before this one changed: slightly ahead, or so far that no one should
-  // wait for it.
+  // Another clock, or this clock before a change, may have set a time far ahead, which nobody
+  // should wait for.
   return waitMs > 2 * LONGEST_WAIT_MS ? 0 : Math.min(waitMs, LONGEST_WAIT_MS)
 }
 
@@ -137,7 +129,7 @@ function countTry(held: SignInTries | undefined, now: number): SignInTries {
   }
 }
 
-/** For a person at an address, hashed so that a reader of the database learns neither. */
+/** The name of a person at an address, hashed so that a reader of the database learns neither. */
 function toName(email: string, network: string): string {
   return hash('sha256', `${email}\0${network}`, 'hex')
 }
@@ -150,12 +142,10 @@ function tooMany(waitMs: number): GatewayError {
 }
 
 interface ThrottleOptions {
-  /** Attempts of a name within the window. */
   readonly attempts: number
   readonly windowMs: number
-  /** Maximum number of names; the one whose window ends first is dropped first. */
+  /** Maximum number of names; the name whose window ends first is dropped first. */
   readonly maxNames?: number
-  /** Milliseconds of a monotonic clock. */
   readonly now?: () => number
 }
 
@@ -166,16 +156,14 @@ interface Window {
 
 const DEFAULT_MAX_NAMES = 10_000
 
-/**
- * Counts attempts by name (an address, an email) in a time window. Bounded memory; does not know
- * what is attempted.
- */
+/** Counts attempts by name (an address, an email) in a time window, in bounded memory. */
 export class Throttle {
   readonly #options: ThrottleOptions
   readonly #maxNames: number
   readonly #now: () => number
   /**
-   * Ordered by the ends of their windows: all have the same length, and new ones are added last.
+   * Ordered by the ends of their windows: windows have the same length, and new windows are added
+   * last.
    */
   readonly #windows = new Map<string, Window>()
 
@@ -186,7 +174,7 @@ export class Throttle {
   }
 
   /**
-   * Counts an attempt in advance, so that concurrent ones count too.
+   * Counts an attempt in advance, so that concurrent attempts count too.
    * @returns 0, or how many milliseconds the name has to wait
    */
   take(name: string): number {
@@ -203,7 +191,6 @@ export class Throttle {
     return 0
   }
 
-  /** Reverts one attempt. */
   giveBack(name: string): void {
     const window = this.#windows.get(name)
     if (window !== undefined && window.count > 0) window.count -= 1

@@ -1,5 +1,6 @@
 /**
- * Names shared by the parts of sign-in, separate from the library so that it need not be loaded.
+ * Names shared by the parts of sign-in, separate from the library so that importing a name does not
+ * load the library.
  */
 
 export const AUTH_PATH = '/v1/auth'
@@ -8,17 +9,17 @@ export const OIDC_PROVIDER = 'oidc'
 export const INVITATION_MEMBER = 'gatehouseInvitation'
 export const COOKIE_PREFIX = 'gatehouse'
 /**
- * Prefix of every cookie's name when browsers use https: they accept such a name only from exactly
- * this host, not from another one under the same domain (RFC 6265bis §4.1.3.2).
+ * Prefix of every cookie's name when browsers use https: browsers accept such a name only from
+ * exactly this host, not from another host under the same domain (RFC 6265bis §4.1.3.2).
  */
 export const HOST_PREFIX = '__Host-'
-/** better-auth's name of it. */
+/** better-auth's name of the session cookie. */
 export const SESSION_COOKIE = `${COOKIE_PREFIX}.session_token`
 
 /** Set only by the gateway, on the headers passed to the library. */
 export const CLIENT_ADDRESS_HEADER = 'x-gatehouse-client-address'
 
-/** A week after signing in, whether used or not. */
+/** A session ends a week after signing in, used or not. */
 export const SESSION_SECONDS = 7 * 24 * 3600
 
 /**

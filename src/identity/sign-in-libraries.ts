@@ -1,7 +1,6 @@
 /**
- * The sign-in library in its two forms, each loaded when it is first needed, who may come in by an
- * identity provider, and the library's refusals as the gateway's: they do not say whether the
- * address or the password was wrong. Knows neither routes nor attempts.
+ * Loads the sign-in library in its two forms, each when first needed, and turns its refusals into
+ * the gateway's errors, which do not say whether the address or the password was wrong.
  */
 import type { Kysely } from 'kysely'
 import { systemClock } from '../core/clock.ts'
@@ -27,7 +26,6 @@ export interface IdentityOptions {
   readonly oidc: OidcProvider | undefined
   /** Called when the library is loaded. */
   readonly secret: () => Secret
-  /** Called for internal failures. */
   readonly report: (message: string, cause: unknown) => void
 }
 
@@ -51,8 +49,8 @@ export class SignInLibraries {
   }
 
   /**
-   * A separate instance: while the identity provider is unreachable, passwords and sessions still
-   * work.
+   * A separate instance, so that passwords and sessions still work while the identity provider is
+   * unreachable.
    */
   async loadOidc(): Promise<SignInLibrary> {
     const { oidc, report } = this.#options
@@ -105,8 +103,8 @@ export class SignInLibraries {
   }
 
   /**
-   * For a user with a verified address. An invitation to that address is not the user's consent, so
-   * its token is needed.
+   * For a user with a verified address. An invitation to the address is not the user's consent, so
+   * joining requires the invitation's token.
    */
   #planJoining(email: string, invitation: string | undefined): Joining | undefined {
     const { signUp } = this.#options
@@ -122,12 +120,12 @@ export function oidcUnavailable(cause: unknown): GatewayError {
   })
 }
 
-/** The name of an account until its owner renames it. */
+/** The name of an account until its owner renames the account. */
 export function toAccountName(email: string): string {
   return email.slice(0, 120)
 }
 
-/** `field`: the request's field of the verified password. */
+/** @param field the request's field of the verified password */
 export function loginProblem(error: unknown, field: 'password' | 'currentPassword'): unknown {
   if (error instanceof GatewayError) return error
   const code = codeOf(error)
@@ -163,13 +161,12 @@ export function refusalOfJoining(refusal: JoiningRefusal): GatewayError {
 
 const NOT_INVITED = 'not_invited'
 
-/** For better-auth's own flows, which convert it to a redirect with the code. */
+/** For better-auth's own flows, which convert the error to a redirect with the code. */
 async function notInvited(): Promise<Error> {
   const { APIError } = await import('better-auth/api')
   return new APIError('FORBIDDEN', { code: NOT_INVITED, message: 'There is no open invitation.' })
 }
 
-/** The same for an account with too many members. */
 async function accountFull({ message }: GatewayError): Promise<Error> {
   const { APIError } = await import('better-auth/api')
   return new APIError('CONFLICT', { code: 'account_full', message })

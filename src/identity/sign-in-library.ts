@@ -1,8 +1,7 @@
 /**
- * better-auth over the gateway's tables: the only file that imports it (except its types and
- * hashing), loaded late because it takes a tenth of a second and tens of megabytes. Intentionally
- * not used: its sign-up (ours is one transaction with the account), its limiter (unbounded memory),
- * and its origin check (ours is stricter and comes first).
+ * better-auth over the gateway's tables, loaded late because loading takes 0.1 s and tens of
+ * megabytes. Not used: its sign-up (ours is one transaction with the account), its limiter
+ * (unbounded memory), and its origin check (ours is stricter).
  */
 import type { BetterAuthPlugin } from '@better-auth/core'
 import { kyselyAdapter } from '@better-auth/kysely-adapter'
@@ -41,7 +40,7 @@ export interface SignInLibraryOptions {
   readonly passwords: PasswordHashes
   /**
    * Runs before an identity provider's answer creates a user.
-   * @param invitation the hash of the token that the sign-in began with; undefined: none
+   * @param invitation the hash of the token that the sign-in began with, if any
    * @throws the error of `refuse`
    */
   readonly beforeUser: (
@@ -61,8 +60,8 @@ export type SignInLibrary = ReturnType<typeof createSignInLibrary>
 type LibraryOptions = Parameters<ReturnType<typeof kyselyAdapter>>[0]
 
 /**
- * With `oidc` its promises reject while the identity provider is unreachable, because its endpoints
- * are discovered first.
+ * With `oidc` promises reject while the identity provider is unreachable, because its endpoints are
+ * discovered first.
  */
 export function createSignInLibrary(options: SignInLibraryOptions) {
   const { database, publicOrigin, oidc, passwords } = options
@@ -71,8 +70,8 @@ export function createSignInLibrary(options: SignInLibraryOptions) {
   const invitationOfSignIn = async () => (oidc === undefined ? undefined : await readInvitation())
   return betterAuth({
     appName: 'Gatehouse',
-    // Always set, so that the library's own variable has no effect; redirects use it, and need a
-    // public address.
+    // Always set, so that the library's own variable has no effect. Redirects use this address and
+    // need a public one.
     baseURL: publicOrigin ?? 'http://gatehouse.invalid',
     basePath: AUTH_PATH,
     secrets: [{ version: 1, value: options.secret.reveal() }],
@@ -84,7 +83,7 @@ export function createSignInLibrary(options: SignInLibraryOptions) {
         () => issuer,
       ),
     telemetry: { enabled: false },
-    // The browser is sent here when it is unknown where the sign-in began.
+    // The browser's destination when the beginning of the sign-in is unknown.
     onAPIError: { errorURL: `${publicOrigin ?? ''}/` },
     rateLimit: { enabled: false },
     logger: {
@@ -97,7 +96,7 @@ export function createSignInLibrary(options: SignInLibraryOptions) {
     },
     advanced: {
       cookiePrefix: isSecure ? `${HOST_PREFIX}${COOKIE_PREFIX}` : COOKIE_PREFIX,
-      // Otherwise names would get the prefix `__Secure-`, which another host under the same domain
+      // `true` would give names the prefix `__Secure-`, which another host under the same domain
       // may set too.
       useSecureCookies: false,
       defaultCookieAttributes: { secure: isSecure },
@@ -117,7 +116,7 @@ export function createSignInLibrary(options: SignInLibraryOptions) {
       },
     },
     // Sessions have a fixed end: reading never writes, and using a stolen cookie does not extend
-    // it.
+    // the session.
     session: {
       expiresIn: SESSION_SECONDS,
       disableSessionRefresh: true,
@@ -186,7 +185,6 @@ export function createSignInLibrary(options: SignInLibraryOptions) {
   })
 }
 
-/** Reads the start of a sign-in, stored under a state that only the browser knows. */
 async function readInvitation(): Promise<string | undefined> {
   const held = (await getOAuthState())?.[INVITATION_MEMBER]
   return typeof held === 'string' ? held : undefined
@@ -235,7 +233,7 @@ const UNFIT_IN_NAMES = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu
 const SEEN = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}]/u
 
 /**
- * A provider's claims may be anything, including `emailVerified`, and the library uses them
+ * A provider's claims may be anything, including `emailVerified`, and the library uses claims
  * unchecked. Some providers send text instead of a boolean
  * (https://developer.apple.com/documentation/signinwithapple/authenticating-users-with-sign-in-with-apple).
  */
@@ -255,12 +253,11 @@ function toUser(claims: Readonly<Record<string, unknown>>) {
 }
 
 /**
- * A profile counts only if it is of the same person as the ID token, and a sign-in without that
- * token is refused: only the token is signed and bound to this sign-in (OpenID Connect Core
- * §5.3.2). A token issued to another client is refused, even if this client may read it (§3.1.3.7,
- * 4 and 5).
+ * A profile must belong to the subject of the ID token, because only the token is signed and bound
+ * to this sign-in (OpenID Connect Core §5.3.2). A token issued to another client is refused, even
+ * if this client may read it (§3.1.3.7, 4 and 5).
  * @param idToken verified: its issuer, its expiry, and that `clientId` is in its audience
- * @throws otherwise, which ends the sign-in
+ * @throws an error that ends the sign-in
  */
 function subjectOf(idToken: string | undefined, clientId: string, told: unknown): string {
   const payload = Buffer.from(idToken?.split('.')[1] ?? '', 'base64url').toString() || '{}'

@@ -1,6 +1,6 @@
 /**
  * Wraps better-auth's adapter: changes queries and writes on the way in, and rows on the way out,
- * in transactions too. Knows no table.
+ * in transactions too.
  */
 
 import { hash } from 'node:crypto'
@@ -11,15 +11,12 @@ import { OIDC_PROVIDER } from './sign-in-constants.ts'
 interface AdapterCall {
   readonly model: string
   readonly where?: Where[] | undefined
-  /** The changed members. */
   readonly update?: Record<string, unknown>
-  /** The members of a new row. */
   readonly data?: Record<string, unknown>
 }
 
 interface AdapterChange {
   readonly ask: <Call extends AdapterCall>(call: Call) => Call
-  /** @param call as better-auth made it */
   readonly tell: <Row>(row: Row, call: AdapterCall) => Row
 }
 
@@ -56,9 +53,9 @@ const FOREIGN = 'another-issuer'
 
 /**
  * Binds logins to their issuer. better-auth identifies a login by the provider's name in the
- * settings. If that name later belongs to another issuer, its user with the same subject would be
- * signed in as the first one.
- * @param issuerOf the configured provider's issuer; undefined: none
+ * settings, so a name that is given to another issuer would sign its users in as the first issuer's
+ * users.
+ * @param issuerOf the configured provider's issuer, if any
  */
 export function bindLogins(adapter: DBAdapter, issuerOf: () => string | undefined): DBAdapter {
   return wrapAdapter(adapter, {
@@ -81,7 +78,7 @@ function bind<Call extends AdapterCall>(call: Call, issuer: string | undefined):
   }
 }
 
-/** A login of another issuer appears as another provider's, even when it is found by its user. */
+/** A login of another issuer appears as another provider's login, even when found by its user. */
 function tellApart<Row>(row: Row, model: string, issuer: string | undefined): Row {
   if (typeof row !== 'object' || row === null) return row
   if (model === LOGIN_MODEL) return isForeign(row, issuer) ? { ...row, providerId: FOREIGN } : row
@@ -106,8 +103,8 @@ const SESSION_MODEL = 'session'
 const TOKEN_FIELD = 'token'
 
 /**
- * Stores only SHA-256 hashes of session tokens, in writes and in queries. A reader of the database,
- * or of a backup, cannot make a cookie from them, even with the secret.
+ * Stores only SHA-256 hashes of session tokens, so that a reader of the database or a backup cannot
+ * make a cookie, even with the secret.
  */
 export function hashSessionTokens(adapter: DBAdapter): DBAdapter {
   return wrapAdapter(adapter, { ask: hashed, tell: restore })
@@ -130,9 +127,7 @@ function withHash(written: Record<string, unknown>): Record<string, unknown> {
   return token === undefined ? written : { ...written, [TOKEN_FIELD]: toHash(token) }
 }
 
-/**
- * A query by a token, or a row created with one, returns that token; any other returns the hash.
- */
+/** Returns the token for a query by token and for a new row; returns the hash for any other row. */
 function restore<Row>(row: Row, { model, where = [], data = {} }: AdapterCall): Row {
   if (model !== SESSION_MODEL || typeof row !== 'object' || row === null) return row
   const held = tokenOf(row)

@@ -2,7 +2,8 @@
  * What the models of vendors accept in translated requests (decision 0120). A row without a source
  * of its own kind of model is a guess, so there is none: an unlisted model gets no fitting.
  */
-import type { EffortWord, RequestRulesRow, ToolNameRule } from '../wire/fit/request-rules.ts'
+import type { ReasoningEffort } from '../core/gate.ts'
+import type { RequestRulesRow, ToolNameRule } from '../wire/fit/request-rules.ts'
 
 const CHECKED = '2026-11'
 
@@ -15,7 +16,7 @@ const limitOf = (models: RegExp, maxOutputTokens: number, source: string): Reque
   rules: { maxOutputTokens },
 })
 
-const effortsOf = (models: RegExp, ...efforts: readonly EffortWord[]): RequestRulesRow => ({
+const effortsOf = (models: RegExp, ...efforts: readonly ReasoningEffort[]): RequestRulesRow => ({
   models,
   source: 'https://developers.openai.com/api/docs/guides/reasoning',
   checked: CHECKED,

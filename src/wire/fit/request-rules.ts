@@ -2,12 +2,13 @@
  * What a model accepts in translated requests beyond its dialect's form, as data (decision 0120).
  * Undefined members are unknown, so nothing is fitted for them.
  */
+import type { ReasoningEffort } from '../../core/gate.ts'
 import type { SettingName } from '../settings.ts'
 
 export interface RequestRules {
   readonly toolNames?: ToolNameRule
   /** The effort words that the model accepts. */
-  readonly efforts?: readonly EffortWord[]
+  readonly efforts?: readonly ReasoningEffort[]
   readonly thinkingBudget?: ThinkingBudgetRule
   readonly maxOutputTokens?: number
   /** Settings that the model refuses whatever their value. */
@@ -24,10 +25,6 @@ export interface RequestRules {
   /** The model refuses a conversation that the assistant's text ends. */
   readonly refusesPrefill?: true
 }
-
-/** From the least effort to the most. */
-export const EFFORT_WORDS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
-export type EffortWord = (typeof EFFORT_WORDS)[number]
 
 export interface ToolNameRule {
   readonly maxLength: number

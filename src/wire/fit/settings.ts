@@ -1,15 +1,11 @@
 /** Fits a request's settings to the values that its model accepts. */
 import { createHash } from 'node:crypto'
 import { invalidRequest } from '../../core/errors.ts'
+import { REASONING_EFFORTS, type ReasoningEffort } from '../../core/gate.ts'
 import type { ChatRequest, ReasoningOptions } from '../chat-request.ts'
 import type { Feature } from '../codec.ts'
 import type { Changes } from './changes.ts'
-import {
-  EFFORT_WORDS,
-  type EffortWord,
-  type RequestRules,
-  type ThinkingBudgetRule,
-} from './request-rules.ts'
+import type { RequestRules, ThinkingBudgetRule } from './request-rules.ts'
 
 /** @throws GatewayError `invalid_request` for more stop sequences than the model accepts */
 export function fitSettings(
@@ -92,12 +88,12 @@ function fitReasoning(
 /** The nearest word that the model accepts; of two equally near ones the lesser, which costs less. */
 function fitEffort(
   effort: string | undefined,
-  efforts: readonly EffortWord[] | undefined,
+  efforts: readonly ReasoningEffort[] | undefined,
 ): string | undefined {
-  const asked = (EFFORT_WORDS as readonly (string | undefined)[]).indexOf(effort)
+  const asked = (REASONING_EFFORTS as readonly (string | undefined)[]).indexOf(effort)
   if (efforts === undefined || asked < 0) return effort
-  const distance = (word: EffortWord) => Math.abs(EFFORT_WORDS.indexOf(word) - asked)
-  return EFFORT_WORDS.filter((word) => efforts.includes(word)).toSorted(
+  const distance = (word: ReasoningEffort) => Math.abs(REASONING_EFFORTS.indexOf(word) - asked)
+  return REASONING_EFFORTS.filter((word) => efforts.includes(word)).toSorted(
     (left, right) => distance(left) - distance(right),
   )[0]
 }

@@ -1,6 +1,5 @@
 /**
  * Validates settings that only their users can check, so that a start reports all errors at once.
- * Constructs nothing.
  */
 import type { SettingCheck } from '../config/name-all-faults.ts'
 import { readGiven } from '../config/read-setting.ts'
@@ -21,8 +20,8 @@ export const USERS_CHECKS: readonly SettingCheck[] = [
 ]
 
 /**
- * @throws SettingsError naming a header that is never forwarded, because ignoring it silently would
- * be worse
+ * @throws SettingsError naming a header that is never forwarded, because ignoring the header
+ * silently would be worse
  */
 export function refuseForwarding({ request, answer }: Settings['forwardedHeaders']): void {
   const refused = [...request, ...answer]

@@ -1,6 +1,6 @@
 /**
- * Assigns the workers of this run their data folders, and adopts the journals that earlier runs
- * left in others. Call only while holding the lock of the enclosing data folder. Knows no process.
+ * Assigns data folders to the workers of this run, and adopts journals that earlier runs left
+ * behind. Call only while holding the lock of the enclosing data folder.
  */
 import { adoptSegments } from '../ledger/adopt-segments.ts'
 import {
@@ -13,14 +13,13 @@ import type { Log } from '../telemetry/log.ts'
 
 interface AdoptionReport {
   adopted(folder: string, segments: number): void
-  /** The segments stay where they are; the next start tries again. */
+  /** Called when the segments stay where they are; the next start tries again. */
   failed(folder: string, cause: unknown): void
 }
 
 /**
  * Takes the lowest indexes with free folders: a worker whose supervisor was killed keeps its folder
- * until it ends. The first folder adopts the segments of all other journals, including the data
- * folder's own, and ships them.
+ * until the worker ends. The first folder adopts and ships the segments of all other journals.
  */
 export function claimWorkerFolders(
   dataFolder: string,
@@ -47,7 +46,7 @@ export function claimWorkerFolders(
   }
 }
 
-/** For one process without workers: adopts the journals of earlier runs' workers. */
+/** Adopts the journals of earlier runs' workers, for a process without workers. */
 export function adoptWorkerJournals(dataFolder: string, report: AdoptionReport): void {
   for (const index of listWorkerFolders(dataFolder))
     adoptIfFree(workerFolder(dataFolder, index), dataFolder, report)
@@ -81,7 +80,6 @@ function lockIfFree(folder: string): DataFolderLock | undefined {
   }
 }
 
-/** Logs which journals were adopted. Knows no folder. */
 export function adoptionReport(log: Log): AdoptionReport {
   return {
     adopted: (folder, segments) =>

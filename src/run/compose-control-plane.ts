@@ -1,6 +1,6 @@
 /**
- * Connects the control plane with everything it shows and changes. Called at its first request,
- * because the data plane starts long before zod and OpenAPI are loaded.
+ * Connects the control plane with everything that it shows and changes. Called at the first
+ * request, because the data plane starts long before zod and OpenAPI are loaded.
  */
 
 import type { ControlPlane } from '../admin/router.ts'

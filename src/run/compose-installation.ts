@@ -1,7 +1,4 @@
-/**
- * Connects a data folder, a store and a master key, and verifies that they belong together. Serves
- * nothing.
- */
+/** Connects a data folder, a store and a master key, and verifies that they belong together. */
 import { findMasterKeys, type ReportExposure } from '../config/master-key.ts'
 import { describeExposure } from '../config/master-key-file.ts'
 import { MasterKeyError } from '../config/master-key-variables.ts'
@@ -51,10 +48,6 @@ export function installationParts(
   }
 }
 
-/**
- * Logs who else can read the master key, once per finding. A running node continues with a
- * world-readable key: failing its calls would not help, and the next start fails.
- */
 export function createExposureReport(log: Pick<Log, 'warn' | 'error'>): ReportExposure {
   const reported = new Set<string>()
   return (exposure) => {
@@ -75,7 +68,7 @@ interface WatchParts {
   readonly onSetBack: (setBack: SetBack) => void
 }
 
-/** Logs its findings; the caller decides who else is notified. */
+/** Logs the findings; the caller decides who else is notified. */
 export function watchInstallation({
   settings,
   store,
@@ -113,7 +106,6 @@ const STANDINGS: Readonly<Record<Exclude<StoreStanding, 'ok'>, string>> = {
     'back, or restart',
 }
 
-/** For `/readyz`. */
 export function installationCheck({ standing, setBack }: InstallationWatch) {
   const back =
     setBack === undefined

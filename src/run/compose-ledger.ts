@@ -1,6 +1,5 @@
 /**
  * Constructs the ledger: the journal, prices, the shipper, and past usage from before this process.
- * Serves nothing.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Settings } from '../config/settings.ts'
@@ -40,11 +39,10 @@ import type { State } from './compose-state.ts'
 const LOAD_PRICES_AFTER_MS = 1_000
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
-/** Minimum interval between reads of the ledger for display. */
 const LOOKED_AT_MS = 500
 /**
- * Time for usage to reach the store that the nodes share: a quarter of a second, longer with
- * hundreds of active accounts.
+ * Time for usage to reach the store that the nodes share: 0.25 s, longer with hundreds of active
+ * accounts.
  */
 const TOLD_WITHIN_MS = 2_000
 
@@ -59,7 +57,6 @@ export interface LedgerOptions {
 export interface ComposedLedger {
   readonly journal: Journal
   readonly prices: PriceBook
-  /** The record of refused calls. */
   readonly refusals: Refusals
   /**
    * Resolves when a reader sees current usage: of this node up to now, of other nodes up to a
@@ -67,11 +64,8 @@ export interface ComposedLedger {
    * @throws GatewayError `unavailable` or the store's errors
    */
   show(accountId: AccountId, budgets: readonly Budget[]): Promise<void>
-  /** Prices a call when it ends; a call that cannot be priced still ends normally. */
   readonly callPrices: Prices
-  /** The store is available again: ship waiting records now. */
   hurry(): void
-  /** Ships waiting records if possible; the rest stays for the next start. */
   close(): Promise<void>
 }
 
@@ -84,7 +78,7 @@ export function composeLedger({
 }: LedgerOptions): ComposedLedger {
   const { store, usage, budgets, ownedModels } = state
   const report = (event: LedgerEvent) => reportLedgerEvent(log, event)
-  // Before the journal lists its segments.
+  // Adopted before the journal lists its segments.
   adoptWorkerJournals(settings.dataFolder, adoptionReport(log))
   const journal = new Journal(settings.dataFolder, { onFailure: settings.ledgerFailure, report })
   const prices = new PriceBook({
@@ -104,7 +98,7 @@ export function composeLedger({
   const refusals = new RefusalLog(journal, clock)
   const reportPricing = (error: unknown) => log.error({ err: error }, 'calls could not be priced')
   const callPrices = new CallPrices(prices)
-  // Before the first call that needs it, but after the first calls of all.
+  // Loaded before a call needs the table, but after the first calls of all.
   setTimeout(() => callPrices.load(), LOAD_PRICES_AFTER_MS).unref()
   const shipper = new Shipper(
     journal,
@@ -118,7 +112,7 @@ export function composeLedger({
     {
       report,
       intervalMs: settings.shipIntervalMs,
-      // Records in a file that was deleted meanwhile are in no store, so they stay in the journal.
+      // A store whose file was deleted must not count as durable, so records stay in the journal.
       syncStore: async () => store.assertThere(),
     },
   )
@@ -170,13 +164,10 @@ export function composeLedger({
     const sums = await openPastUsage(store, log, { ...past, prices: callPrices, cutsMs })
     return { sums, nowMs: past.nowMs }
   }).then((isLoaded) => {
-    // Not earlier: calls of this process are counted when they end, and must not be in the sums as
-    // well.
     if (!isLoaded) return
     shipper.start()
     retention.start()
   })
-  /** Counts the current periods, which this process may not have seen yet. */
   const countAgain = async () => {
     if (closing.signal.aborted) return
     await keepLoadingFrom(async () => {
@@ -196,7 +187,7 @@ export function composeLedger({
     const { signal } = closing
     const sums = await openPastUsage(store, log, { segments: [], signal, prices: callPrices })
     // During this pause the limits report usage that is in these sums but was not reported, without
-    // adding it again.
+    // adding the usage again.
     const beforeCounting = () => sleep(TOLD_WITHIN_MS, undefined, { signal, ref: false })
     await loadUsage(usage, budgets, { sums, nowMs: clock.now(), beforeCounting })
   })
@@ -209,7 +200,6 @@ export function composeLedger({
       await usage.whenCounted()
       const budgetIds = shown.map(({ id }) => id)
       const isTold = await limits.refresh(accountId, budgetIds)
-      // No other process writes to a file.
       if (isTold || settings.database === undefined) return
       await looks.refresh([accountId, ...budgetIds], async (missing) => {
         // Calls that cannot be shipped are counted here; the shipper's own passes report the

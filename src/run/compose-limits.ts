@@ -15,26 +15,25 @@ import type { UsageLimits } from '../limits/usage-limits.ts'
 import { mismatch } from '../store/installation/join-installation.ts'
 import type { Log } from '../telemetry/log.ts'
 
-/** A start waits at most this long for Redis; usage from before is counted later. */
+/** The longest wait for Redis at a start; usage from before is counted later. */
 const START_WITHOUT_AFTER_MS = 1_000
 
 export interface ComposedLimits {
   readonly limits: Limits
-  /** Undefined: this node shares nothing. */
+  /** Undefined when this node shares nothing. */
   readonly redis: (() => RedisStoreState) | undefined
-  /** The same as a store, for other shared data. */
+  /** The same Redis as a store, for other shared data. */
   readonly store: Pick<SharedStore, 'run'> | undefined
   /**
-   * Resolves when a reader sees the usage of all nodes; false: the nodes cannot reach each other
-   * now. Never rejects.
+   * Resolves when a reader sees the usage of all nodes; false when the nodes cannot reach each
+   * other. Never rejects.
    */
   refresh(accountId: AccountId, budgetIds: readonly string[]): Promise<boolean>
   /**
-   * Sets how the ledger is counted again: it has what Redis has lost, and what killed nodes had not
+   * Sets how to count the ledger again, which has what Redis has lost and what killed nodes had not
    * reported.
    */
   reconcileWith(reconcile: () => Promise<void>): void
-  /** Resolves when the shared counters include the calls that ended here, if Redis is reachable. */
   tell(): Promise<void>
   close(): Promise<void>
 }
@@ -43,17 +42,14 @@ export interface LimitsOptions {
   readonly usage: UsageLimits
   readonly log: Log
   readonly clock: Timekeeper
-  /**
-   * The installation that Redis must belong to; undefined when each node has its own store, and so
-   * its own id.
-   */
   readonly installationId: string | undefined
   /** Called when Redis has become another installation's while this node serves. */
   readonly onOther: (found: string) => void
 }
 
 /**
- * @throws InstallationMismatchError when Redis is another installation's; nothing was written to it
+ * @throws InstallationMismatchError when Redis is another installation's; nothing was written to
+ * Redis
  */
 export async function composeLimits(
   settings: RedisSettings | undefined,
@@ -69,7 +65,6 @@ export async function composeLimits(
       tell: async () => {},
       close: async () => {},
     }
-  // A single node does not load the client.
   const { RedisStore } = await import('../cluster/redis-store.ts')
   let reconcile = async () => {}
   const reconciliation = new Reconciliation({
@@ -131,7 +126,6 @@ function reportChange(
   else log.error({ reason: reasonAway(error), limits: mode, nodes, failures }, 'redis: away')
 }
 
-/** For `/readyz`. */
 export function redisCheck({ isReady, other, mode, nodes, sinceMs }: RedisStoreState) {
   const status = other !== undefined ? 'other' : isReady ? 'ok' : 'away'
   return { status, limits: mode, nodes, sinceSeconds: Math.floor(sinceMs / 1000) }

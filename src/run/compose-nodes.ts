@@ -1,6 +1,6 @@
 /**
  * Constructs what several nodes on one Postgres need: this node follows the others, and they wait
- * for it.
+ * for this node.
  */
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -23,17 +23,16 @@ export interface NodeState extends FreshnessState {
   readonly confirmations: { readonly count: number; readonly seconds: number }
 }
 
-/** One node among others, before it has read the store. */
 export interface ComposedNode {
   /**
-   * Joins the other nodes. Call it with the followers of everything that was read since this was
-   * created.
+   * Joins the other nodes. Call this with the followers of everything that was read since the node
+   * was created.
    */
   follow(followers: ChangeFollowers, fallback: FallbackStore | undefined): Promise<JoinedNode>
   close(): Promise<void>
 }
 
-/** The shared Redis, where there is one. */
+/** The shared Redis. */
 export interface FallbackStore {
   readonly store: Pick<SharedStore, 'run'>
   readonly state: () => RedisStoreState
@@ -50,14 +49,13 @@ export interface JoinedNode {
    */
   confirm(): Promise<void>
   state(): NodeState
-  /** @param run called each time that Postgres is available again after an outage */
   onBack(run: () => void): void
 }
 
 export interface NodeOptions {
   readonly version: string
   readonly log: Log
-  /** The installation of the database; no other is followed. */
+  /** The installation of the database; databases of other installations are not followed. */
   readonly installationId: string
   readonly onSetBack: (from: number, to: number) => void
 }
@@ -72,7 +70,6 @@ export async function composeNode(
 ): Promise<ComposedNode | undefined> {
   const { database, redis, nodes, dataFolder } = settings
   if (database === undefined) return undefined
-  // A store in a file does not load the Postgres client.
   const { PostgresSession } = await import('../store/database/postgres-session.ts')
   const { leaseMs, storeOutage } = nodes
   let freshness: SnapshotFreshness | undefined
@@ -168,8 +165,8 @@ export async function composeNode(
 }
 
 /**
- * A node with different settings still serves: a setting may be changed on one node after the
- * other.
+ * Reports a node with different settings, but lets the node serve: a setting may be changed on one
+ * node after another.
  */
 async function reportDifferences(
   log: Log,
@@ -192,7 +189,9 @@ async function reportDifferences(
 /** The same value as in `gatehouse doctor`. */
 const MOST_SKEW_MS = 60_000
 
-/** Nodes on different days each allow a daily budget once. */
+/**
+ * Reports a clock far from the database's: nodes on different days each allow a daily budget once.
+ */
 async function reportClock(log: Log, feed: Pick<ChangeFeed, 'clock'>): Promise<void> {
   const beforeMs = Date.now()
   const databaseMs = await feed.clock()
@@ -213,7 +212,6 @@ function reportChange(log: Log, state: FreshnessState, error: unknown): void {
   else log.error({ reason: reasonAway(error), status, graceMs }, 'store: Postgres is away')
 }
 
-/** For `/readyz`. */
 export function storeCheck({
   status,
   leaseMs,

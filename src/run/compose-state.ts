@@ -1,6 +1,6 @@
 /**
  * The stored state and its copy in memory: opens the store, reads what calls need, and follows the
- * changes of other nodes. Serves nothing.
+ * changes of other nodes.
  */
 import { ChangeFollowers } from '../cluster/change-followers.ts'
 import { openVault } from '../config/master-key.ts'
@@ -57,7 +57,6 @@ interface StateOptions {
   readonly clock: Timekeeper
 }
 
-/** The state on disk and its copy in memory. Closes everything when one part fails. */
 export async function openState({
   settings,
   version,
@@ -79,7 +78,8 @@ export async function openState({
         'a newer version has extended the database: finish the upgrade, or ' +
           'what it added stays unused',
       )
-    // Before anything is served from it or written to it, including the journal's calls.
+    // Checked before the gateway serves from the store or writes to it, including the journal's
+    // calls.
     const { installation } = store
     const reportExposure = createExposureReport(log)
     const joined = await joinInstallation(installationParts(settings, store, reportExposure))
@@ -93,14 +93,14 @@ export async function openState({
       onSetBack: (setBack) => told.webhooks?.publishSetBack(setBack),
     })
     const watching = watch
-    // Before anything is read, so that changes from now on are followed.
+    // Created before anything is read, so that later changes are followed.
     node = await composeNode(settings, {
       version,
       log,
       installationId: joined.id,
       onSetBack: (from, to) => watching.noteSetBack(from, to),
     })
-    // One vault for everything encrypted: it notices a rotation of the master key.
+    // One vault for everything encrypted, so that every part notices a rotation of the master key.
     const vault = openVault(
       { dataFolder: settings.homeFolder, masterKeys: settings.masterKeys },
       (keyId) => {
@@ -219,7 +219,7 @@ export async function joinNodes(
   }
 }
 
-/** For a start that failed before anything was served. */
+/** Closes the state of a start that failed before anything was served. */
 export async function abandonState({ node, watch, store, lock }: State): Promise<void> {
   await node?.close()
   await watch.close()
@@ -234,11 +234,10 @@ interface Webhooks {
   readonly unusable: UnusableTargets
   publishBudgetAlert(alert: BudgetAlert): void
   publishSetBack(setBack: { readonly from: number; readonly to: number }): void
-  /** Ids of installations. */
+  /** Publishes the ids of two installations. */
   publishOtherRedis(ids: { readonly found: string; readonly expected: string }): void
   /**
-   * Published events stay in the queue, and deliveries in progress are cut: the next start sends
-   * them.
+   * Cuts deliveries in progress. Published events stay in the queue, and the next start sends them.
    */
   close(): Promise<void>
 }
@@ -250,7 +249,6 @@ interface WebhooksOptions {
   readonly addresses: AddressPolicy
 }
 
-/** Constructs the webhooks. Does not send by itself: the caller wakes the sender. */
 async function composeWebhooks({
   store,
   vault,

@@ -1,6 +1,6 @@
 /**
  * Constructs a whole gateway from its settings: the only place where ports meet their
- * implementations. Does not listen.
+ * implementations.
  */
 import packageJson from '../../package.json' with { type: 'json' }
 import type { ControlPlane } from '../admin/router.ts'
@@ -62,23 +62,16 @@ export const VERSION = packageJson.version
 export interface Gatehouse {
   readonly keys: KeyRegistry
   readonly gates: GateRegistry
-  /** Every path of the gateway, for a server and for the command line's own process. */
   handle(request: Request, addressOf?: AddressOf): Promise<Response>
-  /** The same for a server. */
   readonly serve: (request: HttpRequest, addressOf?: AddressOf) => Promise<Answer>
-  /** For a separate listener; undefined when `handle` serves it or metrics are off. */
+  /** For a separate listener; undefined when `handle` serves the metrics or metrics are off. */
   readonly metrics: Telemetry['metrics']
-  /** From now on `/readyz` tells load balancers to use another node. */
   beginDraining(): void
-  /** This process's own metrics; undefined: metrics are off. */
+  /** This process's own metrics; undefined when metrics are off. */
   readonly renderMetrics: Telemetry['renderMetrics']
-  /** Applies the operator's changed plans to all calls from now on. */
   replacePlans(section: PlansSection | undefined): void
-  /** Resolves when this process uses the store's current contents. */
   catchUp(): Promise<void>
-  /** Ends every wait for an upstream, so that open calls fail now, in their own dialect. */
   cutOff(): void
-  /** Flushes everything and unlocks the data folder. */
   close(): Promise<void>
 }
 
@@ -87,17 +80,19 @@ export interface ComposeOptions {
   readonly log: Log
   /** Provider id → an address that the operator did not have to set (the mounted sandbox's). */
   readonly knownAddresses?: ReadonlyMap<string, string>
-  /** From the operator's configuration file; defaults to the built-in plans. */
+  /** The section of the operator's configuration file. Default: the built-in plans. */
   readonly plans?: PlansSection | undefined
-  /** Defaults to the machine's clock. */
+  /** Default: the machine's clock. */
   readonly clock?: Timekeeper
-  /** Defaults to the operating system's resolver. */
   readonly resolveHost?: ResolveHost
-  /** Metrics, traces and the access log, by the settings; the command line has none. */
+  /**
+   * Whether to compose metrics, traces and the access log by the settings; the command line has
+   * none.
+   */
   readonly hasTelemetry?: boolean
-  /** Undefined: this process is not a worker. */
+  /** Undefined when this process is not a worker. */
   readonly worker?: TelemetryOfWorker | undefined
-  /** For metrics: how often the configuration file could not be reloaded. */
+  /** The number of failed reloads of the configuration file, for metrics. */
   readonly reloads?: { readonly refused: number }
 }
 
@@ -116,7 +111,7 @@ export async function composeGatehouse({
   worker,
   reloads,
 }: ComposeOptions): Promise<Gatehouse> {
-  // Before anything is opened, so that a wrong setting leaves nothing behind.
+  // Checked before anything is opened, so that a wrong setting leaves nothing behind.
   const trustedHosts = new TrustedHosts(settings.trustedHosts)
   refuseForwarding(settings.forwardedHeaders)
   const proxies = new Proxies(settings.proxyVariables)
@@ -145,8 +140,6 @@ export async function composeGatehouse({
     usage,
     log,
     clock,
-    // A file and its installation id belong to one node, so nodes with a file each that share a
-    // Redis cannot be compared.
     installationId: settings.database === undefined ? undefined : state.installationId,
     onOther: (found) => webhooks.publishOtherRedis({ found, expected: state.installationId }),
   }).catch(async (error: unknown) => {
@@ -243,7 +236,7 @@ export async function composeGatehouse({
     version: VERSION,
     metrics: hasOwnPort ? tellMetricsPort : telemetry?.metrics,
     readiness: async () => {
-      // A call now would wait for it too.
+      // A call now would wait for past usage too.
       await waitBriefly(usage.whenCounted())
       return readiness({
         journal: journal.state(),
@@ -370,7 +363,6 @@ interface Readiness {
   readonly node: JoinedNode | undefined
 }
 
-/** Ready: a call with a quota could be served now. */
 function readiness({ journal, usage, watch, redis, node }: Readiness) {
   const { writable, ...figures } = journal
   const ledger = { status: writable ? 'ok' : 'failing', ...figures }

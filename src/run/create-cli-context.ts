@@ -1,11 +1,9 @@
 /**
  * The parts of the gateway that the command line may use; each is loaded when a command needs it.
- * compose.ts constructs them.
  */
 import packageJson from '../../package.json' with { type: 'json' }
 import type { CliContext } from '../cli/context.ts'
 
-/** `environment` alone decides the gateway, the data folder and the keys. */
 export function createCliContext(
   process: Pick<CliContext, 'environment' | 'folder' | 'terminal' | 'serve'>,
 ): CliContext {

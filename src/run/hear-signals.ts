@@ -1,6 +1,6 @@
 /**
- * Connects a server to its signals: SIGTERM and SIGINT end it, SIGHUP reloads its configuration,
- * all others are ignored. Must not know how a server ends, nor what it reads.
+ * Connects a server to its signals: SIGTERM and SIGINT end the server, SIGHUP reloads its
+ * configuration, all others are ignored.
  */
 import { isatty } from 'node:tty'
 
@@ -15,8 +15,8 @@ let orders: SignalOrders | undefined
 let wasReloadAsked = false
 
 /**
- * From now on SIGHUP, SIGUSR1 and SIGUSR2 do not end the process, even while it starts; an early
- * SIGHUP is handled after the start.
+ * Keeps SIGHUP, SIGUSR1 and SIGUSR2 from ending the process, even during the start; an early SIGHUP
+ * is handled after the start.
  */
 export function hearSignals(): void {
   const startedFromTerminal = isatty(STANDARD_INPUT)

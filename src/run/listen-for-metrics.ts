@@ -1,7 +1,4 @@
-/**
- * The metrics server on a separate port. Must not know whether they are one process's or all
- * workers'.
- */
+/** The metrics server on a separate port, for a process or for all workers. */
 import type { Settings } from '../config/settings.ts'
 import { type Listener, listen } from '../net/listen.ts'
 import { type HttpRequest, toRequest } from '../net/messages.ts'
@@ -9,7 +6,6 @@ import { type Log, logBroken } from '../telemetry/log.ts'
 
 const SETTINGS = { port: 'GATEHOUSE_METRICS_PORT', host: 'GATEHOUSE_METRICS_HOST' }
 
-/** @returns undefined when metrics are off or have no port @throws Error as `listen` */
 export function listenForMetrics(
   answer: ((request: Request) => Promise<Response>) | undefined,
   { telemetry }: Pick<Settings, 'telemetry'>,

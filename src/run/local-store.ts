@@ -52,7 +52,7 @@ async function acceptRedis(
   { database, redis }: Pick<Settings, 'database' | 'redis'>,
   installation: Installation | undefined,
 ): Promise<{ readonly accepted?: string; readonly unasked?: string }> {
-  // Nodes with a file each have different ids, so none of them is right.
+  // Nodes with a file each have different ids, so Redis cannot belong to all of them.
   if (database === undefined || redis === undefined || installation === undefined) return {}
   const { takeRedis } = await import('../cluster/redis-store.ts')
   try {
@@ -63,7 +63,7 @@ async function acceptRedis(
       accepted: `${described} Its counters were cleared and filled again from the database.`,
     }
   } catch (error) {
-    // A start does not need it either.
+    // A start does not need Redis either.
     return {
       unasked:
         `Redis could not be asked (${reasonAway(error)}). If it belongs to another installation, run this ` +
@@ -72,11 +72,6 @@ async function acceptRedis(
   }
 }
 
-/**
- * A dry run changes nothing, and works beside a server.
- * @throws SettingsError, DataFolderInUseError, DatabaseUnreachableError, and an Error that names the
- * remedy when the database cannot be adopted
- */
 export async function adoptLocalStore(
   environment: Environment,
   isDryRun: boolean,
@@ -98,7 +93,7 @@ export async function adoptLocalStore(
       if (found.state === 'current') return { store, state: 'already adopted' }
       await assertJournalIsShipped(dataFolder)
       if (isDryRun) return { store, state: 'adoptable' }
-      // Another machine may have adopted it meanwhile.
+      // Another machine may have adopted the database meanwhile.
       const { state } = await adoptDatabase(database)
       return { store, state: state === 'adoptable' ? 'adopted' : 'already adopted' }
     } finally {
@@ -109,7 +104,7 @@ export async function adoptLocalStore(
   }
 }
 
-/** Only the build that wrote older lines reads them, and it refuses an adopted database. */
+/** Only the build that wrote older lines reads them, and that build refuses an adopted database. */
 async function assertJournalIsShipped(dataFolder: string): Promise<void> {
   const workers = listWorkerFolders(dataFolder).map((index) => workerFolder(dataFolder, index))
   for (const folder of [dataFolder, ...workers]) {
@@ -131,7 +126,7 @@ function nothingToAdopt(store: string): Error {
 
 /**
  * @throws SettingsError, DataFolderInUseError, StoreNotEmptyError, DatabaseUnreachableError, and an
- * Error that names the remedy when there is nothing to copy
+ * Error with the remedy when the source is empty
  */
 export async function copyLocalStore(
   environment: Environment,
@@ -173,7 +168,6 @@ export async function copyLocalStore(
   }
 }
 
-/** Data that a later version added would be left behind unnoticed. */
 function assertNothingNewer({ newerSteps }: Store, location: StoreLocation): void {
   if (newerSteps.length === 0) return
   throw new Error(

@@ -1,11 +1,9 @@
 /**
  * Merges several workers' metrics into one page for Prometheus, with a worker label on each series.
- * Must not know any metric's meaning.
  */
 
 export interface WorkerPage {
   readonly worker: number
-  /** In Prometheus' text format. */
   readonly text: string
 }
 
@@ -17,8 +15,7 @@ interface Family {
 
 /**
  * Adds nothing up: when a restarted worker's part leaves a sum, `rate` would show calls that never
- * happened, while a series that starts anew is handled correctly. Series of one metric are
- * adjacent, as the format requires.
+ * happened. Series of a metric are adjacent, as the format requires.
  */
 export function mergeExpositions(pages: readonly WorkerPage[]): string {
   const families = new Map<string, Family>()
@@ -52,7 +49,7 @@ function familyOf(families: Map<string, Family>, heading: readonly string[]): Fa
 }
 
 /**
- * A name contains neither brace nor space, so the first of either ends it; label values may contain
+ * The first brace or space ends a name, because a name contains neither; label values may contain
  * anything.
  */
 function withWorker(line: string, worker: number): string {

@@ -1,6 +1,3 @@
-/**
- * A gateway inside the command line's own process: the same paths as a server, without a listener.
- */
 import { existsSync } from 'node:fs'
 import type { LocalGateway } from '../cli/context.ts'
 import { loadSettings } from '../config/load-settings.ts'
@@ -16,7 +13,7 @@ import { whenFolderIsFree } from './claim-folders.ts'
 import { composeGatehouse } from './compose.ts'
 
 /**
- * @throws SettingsError, DataFolderInUseError with how to reach the server that holds the folder,
+ * @throws SettingsError, DataFolderInUseError with the address of the server that holds the folder,
  * and store errors
  */
 export async function openLocalGateway(environment: Environment): Promise<LocalGateway> {

@@ -1,6 +1,6 @@
 /**
- * Users for the operator's command line, directly in the store of the local data folder, whether a
- * server runs on it or not: someone who forgot a password cannot sign in to ask for a new one.
+ * Users for the operator's command line, directly in the local store, whether a server runs or not:
+ * someone who forgot a password cannot sign in to ask for a new one.
  */
 import { existsSync } from 'node:fs'
 import type { LocalUsers } from '../cli/context.ts'
@@ -22,15 +22,13 @@ import { installationParts } from './compose-installation.ts'
 
 /**
  * @throws SettingsError, NewerDatabaseError, MigrationFailedError, DataFolderInUseError when a
- * command holds the folder, and an Error when a server of another version does
+ * command holds the folder, and an Error when a server of another version holds the folder
  */
 export async function openLocalUsers(environment: Environment): Promise<LocalUsers> {
   const settings = readSettings(environment)
   const { dataFolder } = settings
   const isNew = !existsSync(dataFolder)
   const lock = await whenFolderIsFree(() => lockUnlessServed(dataFolder))
-  // The holder of the lock may migrate the schema, since no one else uses it; with a running server
-  // the schema stays.
   const migrate = lock === undefined ? 'refuse' : 'run'
   const store = await openStore(locateStore(settings), {
     migrate,
@@ -94,7 +92,7 @@ function lockUnlessServed(dataFolder: string) {
   try {
     return lockDataFolder(dataFolder)
   } catch (error) {
-    // A copy of the store would miss what is written now; a server identifies itself as the holder.
+    // A copy of the store would miss what is written now; only a server names itself as the holder.
     if (error instanceof DataFolderInUseError && error.holder !== undefined) return undefined
     throw error
   }

@@ -1,28 +1,27 @@
 /**
  * Memory settings must be set before the runtime starts, so `serve` restarts itself once
- * (docs/decisions/0004). Knows nothing of what is served. Imports nothing, because modules loaded
- * before the restart are loaded again.
+ * (docs/decisions/0004). Imports nothing, because modules loaded before the restart are loaded
+ * again.
  */
 
 const MEMORY_VARIABLES: Readonly<Record<string, string>> = {
   /**
-   * How long the allocator keeps freed memory, in milliseconds: getting it from the system again,
-   * page by page, is a sixth of the cost of a 200 KB request.
+   * Milliseconds for which the allocator keeps freed memory: getting memory from the system again
+   * is a sixth of the cost of a 200 KB request.
    */
   MIMALLOC_PURGE_DELAY: '1000',
   /**
-   * How often the allocator may scan its pages for unused parts, in milliseconds: at ten times a
-   * second, a node with ten calls a second spends a third of its time on it.
+   * Minimum milliseconds between the allocator's scans for unused pages: at ten scans a second, a
+   * node with ten calls a second spends a third of its time on scans.
    */
   MIMALLOC_PURGE_HOLES_MIN_INTERVAL: '5000',
   /**
    * Machine memory in MB from which the runtime lets its heap triple between two collections. Set
-   * out of reach, so that it doubles (docs/decisions/0048).
+   * out of reach, so that the heap doubles (docs/decisions/0048).
    */
   BUN_JSC_heapGrowthFunctionThresholdInMB: '1000000',
 }
 
-/** True when the command is `serve`; options before a command have no values. */
 export function isServing(words: readonly string[]): boolean {
   return words.find((word) => !word.startsWith('-')) === 'serve'
 }
@@ -36,7 +35,7 @@ export function prepareProcess(): void {
 
 /**
  * @param given variables that the operator has set are not changed
- * @returns the environment for the restart; undefined: nothing is missing
+ * @returns the environment for the restart; undefined when no variable is missing
  */
 export function preparedEnvironment(
   given: Readonly<Record<string, string | undefined>>,
@@ -48,7 +47,6 @@ export function preparedEnvironment(
   return { ...MEMORY_VARIABLES, ...Object.fromEntries(said) }
 }
 
-/** The command that starts this program, without its arguments. */
 export function ownCommand(): readonly string[] {
   // A standalone executable contains its code and needs no script path.
   const script = Bun.isStandaloneExecutable ? [] : process.argv.slice(1, 2)

@@ -1,6 +1,6 @@
 /**
  * Reloads a running server's configuration file: applies plans and the log level, and reports that
- * everything else needs a restart. Must not know what triggers it.
+ * everything else needs a restart.
  */
 
 import {
@@ -15,26 +15,23 @@ import type { Gatehouse } from './compose.ts'
 
 export interface ReloadParts {
   readonly log: LeveledLog
-  /** The settings in effect at the start. */
   readonly settings: Settings
   /** Reads everything again, and throws on errors. */
   readonly read: () => Promise<Settings>
   /** Undefined in a supervisor, which serves nothing itself. */
   readonly gatehouse: Pick<Gatehouse, 'replacePlans'> | undefined
-  /** True in the process that holds the lock of the data folder that workers share. */
+  /** Whether this process holds the lock of the data folder that workers share. */
   readonly ownsFolder: boolean
   readonly count: ReloadCount
 }
 
-/** For metrics. */
 export interface ReloadCount {
-  /** Failed reloads since the start. */
   refused: number
 }
 
 /**
  * Records which file the next start must find. A failure is not fatal.
- * @param isForgetting the operator confirmed that the file was removed on purpose
+ * @param isForgetting whether the operator confirmed that the file was removed on purpose
  */
 export function noteConfiguration(
   settings: Settings,
@@ -59,8 +56,8 @@ export function noteConfiguration(
 }
 
 /**
- * @returns a function for each reload request; runs one at a time, never rejects. Resolves with
- * whether the file could be read
+ * @returns a function for reload requests; runs one reload at a time, never rejects, and resolves
+ * with whether the file could be read
  */
 export function createReload({
   log,

@@ -1,6 +1,6 @@
 /**
- * Reports to the operator why a provider's targets rest. Callers only learn that it could not be
- * reached. Must not log an upstream's own words, which may quote a prompt.
+ * Reports to the operator why a provider's targets rest. An upstream's own words are not logged,
+ * because they may quote a prompt.
  */
 import type { Clock } from '../core/clock.ts'
 import { ownedSlugOf } from '../core/owned-model.ts'
@@ -8,7 +8,7 @@ import type { ToldFailure } from '../gateway/attempt/circuit-breakers.ts'
 import { UpstreamFailure } from '../net/upstream-failure.ts'
 import type { Log } from '../telemetry/log.ts'
 
-/** When a provider is down, its targets of all accounts rest; one line is enough. */
+/** When a provider is down, its targets of all accounts rest, and one line is enough. */
 const EVERY_MS = 60_000
 
 /** @param target `provider/model` */
@@ -35,13 +35,12 @@ export function createReportResting(log: Pick<Log, 'warn'>, clock: Clock): Repor
   }
 }
 
-/** Undefined: it answered, and its status is reported. */
 function reasonOf(cause: unknown): string | undefined {
   if (!(cause instanceof UpstreamFailure)) return undefined
   const { message, cause: below } = cause
   if (!(below instanceof Error) || message.endsWith(below.message)) return message
   const code = 'code' in below && typeof below.code === 'string' ? below.code : ''
-  // Some of the runtime's messages contain the code, others only the code.
+  // Some of the runtime's messages contain the code, others do not.
   const more = below.message.includes(code) ? '' : ` (${code})`
   return `${message} ${below.message}${more}`
 }

@@ -1,6 +1,6 @@
 /**
- * `gatehouse master-key`: shows what is encrypted under which master key, and rotates it. Works
- * beside a running server, which notices the changed file itself.
+ * `gatehouse master-key`: shows what is encrypted under which master key, and rotates the key.
+ * Works beside a running server, which notices the changed file.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -27,8 +27,8 @@ export async function masterKeyStatus(environment: Environment): Promise<MasterK
 }
 
 /**
- * The new key is on disk before anything is encrypted under it, and the old one stays beside it, so
- * a crash loses nothing: running it again completes the rotation.
+ * Writes the new key to disk before using it, and keeps the old key, so that a crash loses nothing:
+ * running the command again completes the rotation.
  * @throws Error with the remedy when another rotation is in progress, a needed master key is
  * missing, or a later version has changed the database
  */
@@ -64,8 +64,7 @@ async function rotate(
 
   const keys = findMasterKeys(settings)
   if (keys === undefined) throw new Error('The master key is missing.')
-  // Before anything is encrypted: a rotation killed earlier is unfinished, and its completion is
-  // recorded.
+  // Recorded before anything is encrypted, so that completing a killed rotation is recorded too.
   await recordRotation(settings, status, keys)
   const vault = createVault(keys)
   let encryptedAnew = 0
@@ -81,7 +80,9 @@ async function rotate(
   return { ...after.status, outcome: isUnfinished ? 'finished' : 'rotated', encryptedAnew }
 }
 
-/** In the operator's account, by key ids, which reveal nothing about the keys. */
+/**
+ * Records the rotation in the operator's account by key ids, which reveal nothing about the keys.
+ */
 async function recordRotation(
   settings: Settings,
   { currentId, previousIds }: MasterKeyStatus,
@@ -97,7 +98,7 @@ async function recordRotation(
   })
 }
 
-/** The current key becomes a previous one; older keys without rows are dropped. */
+/** The current key becomes a previous key; older keys without rows are dropped. */
 function addKey({ dataFolder }: Settings, tallies: readonly SealedTally[]): void {
   const path = masterKeyPath(dataFolder)
   const file = readMasterKeyFile(path)
@@ -109,7 +110,6 @@ function addKey({ dataFolder }: Settings, tallies: readonly SealedTally[]): void
   replaceMasterKeyFile(path, [generateMasterKey(), current, ...named])
 }
 
-/** Data that a later version encrypts, unknown to this one, would be lost with the old key. */
 async function assertNothingNewer(rows: SealedRows | undefined): Promise<void> {
   const newer = (await rows?.listNewerSteps()) ?? []
   if (newer.length === 0) return

@@ -1,5 +1,5 @@
 /**
- * `gatehouse serve`: reads the operator's settings and loads one process, a worker, or a supervisor
+ * `gatehouse serve`: reads the operator's settings and loads a process, a worker, or a supervisor
  * of workers.
  */
 import { CliError } from '../cli/cli-error.ts'
@@ -15,7 +15,6 @@ import { USERS_CHECKS } from './check-settings.ts'
 import { hearSignals } from './hear-signals.ts'
 import { openWorkerChannel, type WorkerChannel } from './worker-channel.ts'
 
-/** Command-line options override the variables they are named after. */
 export async function serveFromFlags(environment: Environment, flags: ServeFlags): Promise<void> {
   const given: Environment = {
     ...environment,
@@ -32,7 +31,7 @@ export async function serveFromFlags(environment: Environment, flags: ServeFlags
       throw new CliError('usage', 'Workers are started by their supervisor. Use --workers.')
     return await serveAsWorker(given, channel, withSandbox)
   }
-  // The configuration file may be in it.
+  // Checked first, because the configuration file may be in the data folder.
   assertUsable(readDataFolder(given))
   const readSettings = () => loadSettings(given, USERS_CHECKS)
   const settings = await readSettings()
@@ -49,7 +48,7 @@ export async function serveFromFlags(environment: Environment, flags: ServeFlags
   await serve({ settings, readSettings, withSandbox, isForgetting })
 }
 
-/** Reports a failed start to the supervisor, which prints it once. */
+/** Reports a failed start to the supervisor, which prints the reason once. */
 async function serveAsWorker(
   environment: Environment,
   channel: WorkerChannel,
@@ -61,7 +60,6 @@ async function serveAsWorker(
       return { ...settings, dataFolder: workerFolder(settings.homeFolder, channel.index) }
     }
     const settings = await readSettings()
-    // The file may have been lost since the supervisor's start.
     assertNotLost(settings)
     const { serve } = await import('./serve.ts')
     await serve({ settings, readSettings, withSandbox, isForgetting: false, channel })

@@ -1,7 +1,6 @@
 /**
- * `gatehouse serve --workers N`: the supervisor of N processes that serve on one port. Each is a
- * node like those on other machines (docs/decisions/0020); shared parts are here. Must not load the
- * serving code.
+ * `gatehouse serve --workers N`: the supervisor of N processes that serve on one port. Each worker
+ * is a node like nodes on other machines (docs/decisions/0020).
  */
 import packageJson from '../../package.json' with { type: 'json' }
 import { type Environment, SettingsError } from '../config/setting-type.ts'
@@ -31,17 +30,12 @@ export interface ServeWorkersOptions {
   readonly settings: Settings
   /** Reads the source of `settings` again. */
   readonly readSettings: () => Promise<Settings>
-  /** The source of `settings`; the workers read it again. */
   readonly environment: Environment
   readonly withSandbox: boolean
-  /** The configuration file was removed on purpose. */
+  /** Whether the configuration file was removed on purpose. */
   readonly isForgetting: boolean
 }
 
-/**
- * Resolves when all workers listen.
- * @throws SettingsError when workers are impossible, and the reason of a worker that does not start
- */
 export async function serveWorkers({
   settings,
   readSettings,
@@ -58,7 +52,7 @@ export async function serveWorkers({
   const reloads: ReloadCount = { refused: 0 }
   try {
     await assertPortFree(settings)
-    // Before the workers start, because they look for the recorded file.
+    // Noted before the workers start, because they look for the recorded file.
     noteConfiguration(settings, log, isForgetting)
     const sandboxUrl = settings.providerBaseUrls.get(sandboxProvider.id)
     if (withSandbox && sandboxUrl === undefined) parts.sandbox = startSandbox()
@@ -184,7 +178,6 @@ function endOnSignal(parts: Parts): (signal: NodeJS.Signals) => void {
  */
 const FLUSH_MS = 15_000
 
-/** @returns whether all workers ended by themselves */
 async function close({ settings, lock, sandbox, group, metrics }: Parts): Promise<boolean> {
   const isClean = (await group?.close(settings.shutdownTimeoutMs + FLUSH_MS)) ?? true
   await metrics?.stop()

@@ -1,6 +1,4 @@
-/**
- * `gatehouse serve`: from settings to a listening gateway, and to a clean exit. Knows no HTTP path.
- */
+/** `gatehouse serve`: from settings to a listening gateway, and to a clean exit. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { getPriority, setPriority } from 'node:os'
@@ -31,12 +29,11 @@ const COMPILERS_EVERY_MS = 10_000
 
 export interface ServeOptions {
   readonly settings: Settings
-  /** Reads the source of `settings` again. */
   readonly readSettings: () => Promise<Settings>
   readonly withSandbox: boolean
-  /** The configuration file was removed on purpose. */
+  /** Whether the configuration file was removed on purpose. */
   readonly isForgetting: boolean
-  /** Undefined: this process is not a worker. */
+  /** Undefined when this process is not a worker. */
   readonly channel?: WorkerChannel | undefined
 }
 
@@ -50,7 +47,7 @@ export async function serve({
 }: ServeOptions): Promise<void> {
   const log = createLog(settings.logLevel, channel === undefined ? null : { worker: channel.index })
   if (channel === undefined) warnOfUnknown(settings, log)
-  // One sandbox for all workers: the supervisor has it and sets SANDBOX_BASE_URL for them.
+  // The supervisor runs one sandbox for all workers, and sets SANDBOX_BASE_URL for them.
   const sandbox = withSandbox && channel === undefined ? await loadSandbox() : undefined
   const knownAddresses = sandboxAddresses(
     settings.providerBaseUrls.get(sandboxProvider.id) ?? sandbox?.url,
@@ -77,7 +74,8 @@ export async function serve({
   let listener: Listener | undefined
   let metrics: Listener | undefined
   try {
-    // Listen first: otherwise a failed start could leave a key in the store that was never shown.
+    // The gateway listens before creating a key: otherwise a failed start could leave a key in the
+    // store that was never shown.
     const address = { host: settings.host, port: settings.port, isShared: channel !== undefined }
     listener = listen(address, doorOf(gatehouse, settings), {
       connections: connectionLimits(settings),
@@ -128,7 +126,6 @@ export async function serve({
   }
 }
 
-/** Fifty files that a server without the sandbox does not read. */
 async function loadSandbox(): Promise<Sandbox> {
   const { startSandbox } = await import('../sandbox/start-sandbox.ts')
   return startSandbox()
@@ -147,8 +144,8 @@ function doorOf(gatehouse: Gatehouse, { requestsPerAddress, users }: Settings): 
 }
 
 /**
- * Added to the longest silence of an upstream, in milliseconds: after that, the client is the one
- * that stalls.
+ * Added to the longest silence of an upstream, in milliseconds: afterwards, only the client can be
+ * stalling.
  */
 const STALL_GRACE_MS = 60_000
 
@@ -166,7 +163,7 @@ function tellHandles(log: Log) {
       : log.info(figures, 'file descriptors are available again: idle connections are kept')
 }
 
-/** @returns the new key, to be shown once; undefined when one existed */
+/** @returns the new key, to be shown once; undefined when a key existed */
 export async function ensureFirstKey(
   gatehouse: Pick<Gatehouse, 'keys'>,
   { bootstrapKey }: Pick<Settings, 'bootstrapKey'>,
@@ -196,13 +193,13 @@ async function ensureDemoGate(gatehouse: Gatehouse): Promise<void> {
     id: DEMO_GATE,
     displayName: 'Demo',
     description: 'Answers from the built-in sandbox: no real model, no account, no cost.',
-    // Takes what every kind of client sends: temperatures, and Codex's encrypted reasoning.
+    // Accepts what every kind of client sends: temperatures, and Codex's encrypted reasoning.
     targets: [{ model: `${sandboxProvider.id}/echo-lenient` }],
     timeoutMs: null,
     maxRetries: 0,
   }
   await gatehouse.gates.create(DEFAULT_ACCOUNT, demo).catch(async (error: unknown) => {
-    // Another node that starts at the same time has created it.
+    // Another node that starts at the same time has created the gate.
     if (!(error instanceof GatewayError && error.kind === 'conflict')) throw error
     await gatehouse.catchUp()
   })
@@ -217,7 +214,7 @@ interface Running {
   readonly log: Log
 }
 
-/** A worker ends when its supervisor says so or is gone. */
+/** Ends the worker when its supervisor says so or is gone. */
 function takeOrders(running: Running, channel: WorkerChannel, reload: () => void): void {
   if (running.gatehouse.renderMetrics !== undefined)
     channel.onRender(running.gatehouse.renderMetrics)
@@ -228,7 +225,7 @@ function takeOrders(running: Running, channel: WorkerChannel, reload: () => void
   })
 }
 
-/** The first signal ends it gracefully, the second immediately. */
+/** The first signal ends the server gracefully, the second immediately. */
 function endOnSignal(running: Running): (signal: NodeJS.Signals) => void {
   let isEnding = false
   return (signal) => {
@@ -278,18 +275,17 @@ async function end({
   await gatehouse.close()
 }
 
-/** The name of the runtime's compiler threads. */
 const COMPILER = 'JITWorker'
 const THREADS = '/proc/self/task'
 /**
  * Niceness at which compiler threads get a quarter of a contended core: new calls are served
- * immediately, and a busy node still becomes fast in its first seconds. At 19 it did not
+ * immediately, and a busy node still becomes fast in its first seconds. At 19 a node did not
  * (docs/decisions/0006).
  */
 const NICER_BY = 5
 
 /**
- * Lets calls run before the runtime's compilers on a contended core. Call it repeatedly, because
+ * Lets calls run before the runtime's compilers on a contended core. Call this repeatedly, because
  * threads may start later. Linux only: other systems have no niceness per thread.
  */
 export function yieldCompilers(): void {
@@ -300,7 +296,7 @@ export function yieldCompilers(): void {
       const name = readFileSync(`${THREADS}/${thread}/comm`, 'utf8')
       if (name.startsWith(COMPILER)) setPriority(Number(thread), niceness)
     } catch {
-      // The thread has ended, or the system forbids it; calls are served as before.
+      // The thread has ended, or the system forbids the change; calls are served as before.
     }
   }
 }

@@ -1,4 +1,4 @@
-/** The whole server at a glance: which path goes where. Must not know what the paths do. */
+/** The whole server at a glance: which path goes where. */
 import { STATE_PATHS } from '../core/http.ts'
 import { type CallId, createCallId } from '../core/ids.ts'
 import {
@@ -23,14 +23,13 @@ export interface Routes {
   }>
   /** The header in which a trusted proxy puts its client's address. */
   readonly clientAddressHeader: string | undefined
-  /** Browsers use https. */
+  /** Whether browsers use https. */
   readonly isSecure: boolean
-  /** Undefined: /metrics does not exist. */
+  /** Undefined when /metrics does not exist. */
   readonly metrics?: ((request: Request) => Promise<Response>) | undefined
-  /** The pages under /dashboard. */
   readonly dashboard: (request: Request, path: string) => Promise<Response>
   readonly readiness: () => Promise<{ readonly isReady: boolean; readonly checks: object }>
-  /** The process is about to end: /readyz says so, everything else is served. */
+  /** Whether the process is about to end: /readyz then fails, and everything else is served. */
   readonly isDraining: () => boolean
   readonly version: string
 }
@@ -48,7 +47,6 @@ export function createRouter(
       : handle(request, () => clientAddressOf(request, routes.clientAddressHeader, addressOf))
   }
 
-  /** Serves everything that a browser may request. */
   async function routeBrowser(
     request: HttpRequest,
     path: string,
@@ -102,13 +100,13 @@ export function createRouter(
 }
 
 /**
- * With two hosts, intermediaries may disagree; the runtime joins them with a comma and uses one for
- * the address.
+ * Intermediaries may disagree about a request with two hosts; the runtime joins the hosts with a
+ * comma and uses one for the address.
  */
 function hasOneHost({ headers, url }: HttpRequest, path: string): boolean {
   const host = headers.get('host')
-  // Without a host there is no address: old clients (HTTP/1.0) may request the state paths, but
-  // nothing that needs one.
+  // Without a host a request has no address: old clients (HTTP/1.0) may request the state paths,
+  // but nothing that needs an address.
   return hasNoHost(url)
     ? !host && STATE_PATHS.some((known) => known === path)
     : host?.includes(',') !== true
@@ -116,7 +114,7 @@ function hasOneHost({ headers, url }: HttpRequest, path: string): boolean {
 
 const ONE_HOST = "Send exactly one 'host' header that contains only a host."
 
-/** This host only: its subdomains are unknown (RFC 6797). */
+/** This host only, because its subdomains are unknown (RFC 6797). */
 const ONE_YEAR = 'max-age=31536000'
 
 const DASHBOARD_PATH = '/dashboard'

@@ -1,4 +1,3 @@
-/** The text printed when the gateway is ready. Must not look anything up itself. */
 import packageJson from '../../package.json' with { type: 'json' }
 import type { Secret } from '../core/secret.ts'
 import { commandFolder } from '../core/shipped-files.ts'
@@ -43,7 +42,7 @@ function quoteForShell(folder: string): string {
   return /^[\w./-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", "'\\''")}'`
 }
 
-/** @returns the folder of the `gatehouse` command, unless this `PATH` contains it */
+/** @returns the folder of the `gatehouse` command, unless this `PATH` contains the folder */
 export function folderToAdd(path = process.env.PATH ?? ''): string | undefined {
   return path.split(':').includes(commandFolder ?? '') ? undefined : commandFolder
 }

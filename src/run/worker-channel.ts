@@ -1,24 +1,17 @@
-/**
- * A worker's end of the channel to its supervisor, including the request to end. Must not know what
- * a worker does.
- */
+/** A worker's end of the channel to its supervisor. */
 
 export interface WorkerChannel {
   /** The worker's number, which names its data folder. */
   readonly index: number
-  /** The first worker of this run, which starts alone and does the one-time work for all. */
   readonly isFirst: boolean
   ready(ready: WorkerReady): void
-  /** Reports why it cannot serve. */
   refuse(message: string): void
   /** Sets how this worker's own metrics are read. */
   onRender(render: () => Promise<string>): void
-  /** The metrics of all workers. @throws when the supervisor does not answer */
   collect(): Promise<string>
-  /** Called each time that the operator changed the configuration. */
   onReload(reload: () => void): void
   /**
-   * Called once, with the reason, when the worker has to end; before it is set, the process ends
+   * Sets the function that ends the worker, called once with the reason; before, the process ends
    * immediately.
    */
   onEnd(end: (reason: string) => void): void
@@ -46,11 +39,12 @@ export function openWorkerChannel(index: number, isFirst: boolean): WorkerChanne
     if (message?.type === 'render') void answer(message.id)
     if (message?.type === 'reload') reload?.()
   })
-  // A worker must not outlive its supervisor, however that ended: no one would restart it, end it
-  // or adopt its journal.
+  // A worker must not outlive its supervisor, because nobody would restart it, end it or adopt its
+  // journal.
   process.on('disconnect', () => endOnce('the supervisor is gone'))
   process.on('SIGTERM', () => endOnce('SIGTERM'))
-  // A terminal sends SIGINT to the whole process group; the supervisor gets it too and decides.
+  // A terminal sends SIGINT to the whole process group; the supervisor gets the signal too and
+  // decides.
   process.on('SIGINT', () => {})
 
   async function answer(id: number): Promise<void> {
@@ -100,7 +94,6 @@ export type FromWorker =
   | { readonly type: 'refused'; readonly message: string }
   /** This worker's metrics, as requested. */
   | { readonly type: 'rendered'; readonly id: number; readonly text: string }
-  /** This worker was asked for the metrics of all. */
   | { readonly type: 'collect'; readonly id: number }
 
 export type ToWorker =

@@ -1,4 +1,4 @@
-/** Keeps a number of workers running until told to end them. Must not know what they serve. */
+/** Keeps a number of workers running until told to end them. */
 import { backoffMs } from '../core/retry-delay.ts'
 import { METRICS, SUPERVISOR_METRICS } from '../telemetry/metric-list.ts'
 import { mergeExpositions } from './merge-expositions.ts'
@@ -11,14 +11,16 @@ import {
 } from './worker-channel.ts'
 
 interface WorkerGroupOptions {
-  /** The workers' indexes, which are those of their folders. */
+  /** The workers' indexes, which are also the indexes of their folders. */
   readonly workers: readonly number[]
-  /** @param url where the others listen; undefined: this is the first of the run */
+  /** @param url where the first worker listens; undefined for the first worker of the run */
   readonly start: (index: number, url: string | undefined) => WorkerProcess
   readonly report: WorkerReport
-  /** For metrics: the supervisor reads the configuration first. */
+  /** The number of failed reloads, for metrics: the supervisor reads the configuration first. */
   readonly reloads: { readonly refused: number }
-  /** Every worker keeps ending soon after its start: nothing serves, and restarts stop. */
+  /**
+   * Called when every worker keeps ending soon after its start: nothing serves, and restarts stop.
+   */
   readonly onHopeless: (reason: string) => void
 }
 
@@ -61,8 +63,8 @@ export class WorkerGroup {
   }
 
   /**
-   * Starts the first worker alone, then all others: the first finds the port, migrates the store
-   * and creates the first key.
+   * Starts the first worker alone, then all others: the first worker finds the port, migrates the
+   * store and creates the first key.
    * @returns the first worker's report, when all are ready
    * @throws the reason of the first worker that ends before it is ready; all are then killed
    */
@@ -98,7 +100,7 @@ export class WorkerGroup {
   }
 
   /**
-   * Lets every worker finish open calls, and kills those that have not ended in time.
+   * Lets every worker finish open calls, and kills workers that have not ended in time.
    * @returns whether all ended by themselves without an error
    */
   async close(timeoutMs: number): Promise<boolean> {
@@ -114,7 +116,6 @@ export class WorkerGroup {
     return all.every(({ isClean }) => isClean)
   }
 
-  /** Makes every worker reload its configuration; one that is starting reads it anyway. */
   reload(): void {
     for (const { process } of this.#members) process?.reload()
   }
@@ -192,17 +193,16 @@ function supervisorMetrics(workers: readonly WorkerState[]): string {
     .join('\n')
 }
 
-/** The supervisor's own metric, which no worker reports. */
 function refusedReloads(count: number): string {
   const name = 'gatehouse_config_reloads_refused_total'
   const { type, help } = METRICS[name]
   return `# HELP ${name} ${help}.\n# TYPE ${name} ${type}\n${name} ${count}\n`
 }
 
-// A worker that ended is replaced after a delay, unless that is hopeless.
+// A worker that ended is replaced after a delay, unless every worker keeps failing.
 
 /**
- * A worker that ends sooner than this after its start failed quickly: the cause most likely
+ * A worker that ends sooner than this after its start failed quickly, so the cause most likely
  * persists.
  */
 const QUICK_MS = 10_000
@@ -231,30 +231,24 @@ export class RestartSchedule {
     return backoffMs(Math.max(0, failures - 1), DELAYS, this.#random)
   }
 
-  /** True when every worker has only failed quickly. */
   get isHopeless(): boolean {
     return [...this.#quickFailures.values()].every((failures) => failures >= MOST_QUICK_FAILURES)
   }
 }
 
 interface WorkerEnd {
-  /** `SIGKILL`, `exit code 1`, or the worker's own reason. */
   readonly reason: string
   readonly isClean: boolean
 }
 
 interface WorkerProcess {
   readonly pid: number
-  /** Rejects when the worker ended before, with the reason as the message. */
+  /** Rejects when the worker ended first, with the reason as the message. */
   readonly ready: Promise<WorkerReady>
   readonly ended: Promise<WorkerEnd>
-  /** Its metrics; undefined when it does not answer. */
   render(): Promise<string | undefined>
-  /** Makes it reload its configuration. */
   reload(): void
-  /** Lets it finish open calls. */
   end(): void
-  /** SIGKILL. */
   kill(): void
 }
 
@@ -265,13 +259,8 @@ interface WorkerCommand {
   readonly collect: () => Promise<string>
 }
 
-/** A stopped or busy worker must not block reading the others' metrics. */
 const RENDER_TIMEOUT_MS = 2_000
 
-/**
- * One worker as its supervisor sees it: a process and the channel to it. Must not know when one is
- * needed.
- */
 export function startWorkerProcess({
   command,
   environment,
@@ -294,7 +283,7 @@ export function startWorkerProcess({
     ready.reject(new Error(reason))
     return { reason, isClean: code === 0 }
   })
-  // The caller that starts it awaits one of the two.
+  // The caller awaits either promise, and an unhandled rejection would end the process.
   ready.promise.catch(() => {})
 
   function hear(message: FromWorker): void {

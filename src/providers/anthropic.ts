@@ -1,10 +1,10 @@
 /**
- * Anthropic: the Messages interface, and its betas and members at the platforms that host its models
- * (2026-11):
+ * Anthropic, and the features and members that platforms with its models support (2026-11).
+ * Sources:
  * https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-messages-request-response.html,
- * https://platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai, and what
- * @anthropic-ai/claude-code 2.1.332 sends there by itself. A beta that is not listed is refused
- * there with `invalid beta flag`, so it is left out.
+ * https://platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai, and the requests of
+ * @anthropic-ai/claude-code 2.1.332. Platforms refuse unlisted betas (`invalid beta flag`), so the
+ * gateway removes them.
  */
 import { HOSTED_MEMBERS } from '../core/chat-words.ts'
 import type { PlatformFeatures } from '../wire/bridge-features.ts'
@@ -13,7 +13,7 @@ import { ANTHROPIC_RULES } from './request-rules.ts'
 
 const same = (...names: readonly string[]) => Object.fromEntries(names.map((name) => [name, name]))
 
-/** The same feature under another name on these platforms. */
+/** These platforms have another name for the feature. */
 const TOOL_SEARCH = { 'advanced-tool-use-2025-11-20': 'tool-search-tool-2025-10-19' }
 
 export const vertexFeatures: PlatformFeatures = {
@@ -62,13 +62,13 @@ export const bedrockFeatures: PlatformFeatures = {
   refusedMembers: [],
 }
 
-// wire.md §3.2: from Opus 4.7 on models decide themselves how much to think and refuse sampling settings; those before
-// are given a budget; Claude 3.5 and older do not think. Opus 4.1, and all from 4.5 on, refuse `temperature` beside `top_p`
-// (https://docs.claude.com/en/docs/about-claude/models/migrating-to-claude-4). An unknown name is treated as a new model. A
-// date follows `-`, and `@` on Google's platform.
-// https://platform.claude.com/docs/en/build-with-claude/thinking-troubleshooting (2026-11): Opus 5 and
-// later think unless told otherwise, Sonnet 5.5 can be told to think between calls alone, and Fable,
-// Mythos and Opus 5.5 refuse to be told.
+// From Opus 4.7 on, models decide how much to think and refuse sampling settings. Earlier models
+// get a budget; Claude 3.5 and older do not think. Opus 4.1, and all from 4.5 on, refuse
+// `temperature` beside `top_p`
+// (https://docs.claude.com/en/docs/about-claude/models/migrating-to-claude-4). An unknown name
+// counts as a new model. Opus 5 and later think by default, Sonnet 5.5 can think only between
+// calls, and Fable, Mythos and Opus 5.5 refuse both settings
+// (https://platform.claude.com/docs/en/build-with-claude/thinking-troubleshooting, 2026-11).
 export const DISABLED = { thinking: { type: 'disabled' } } as const
 export const BETWEEN_TOOLS = { thinking: { type: 'between_tools' } } as const
 
@@ -78,7 +78,7 @@ const ADAPTIVE = {
   defaultMaxOutputTokens: 16_384,
 } as const
 
-/** Facts of Anthropic's models by name, for every provider that serves them under these names. */
+/** For every provider that serves these models under Anthropic's names. */
 export const anthropicModels = {
   rules: ANTHROPIC_RULES,
   traits: [
@@ -127,12 +127,12 @@ export const anthropic = defineProvider({
     'anthropic-count-tokens': { path: '/v1/messages/count_tokens', checksSignatures: true },
   },
   // https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool (2026-11): only
-  // searches that succeed, as `usage` reports them. Code execution costs by the hour.
+  // successful searches, as `usage` reports them. Code execution costs by the hour.
   toolFees: { webSearch: 10 },
   // The minimum charge: five minutes of code execution, at 0.05 US dollars an hour.
   usualToolFees: { otherTool: 4.2 },
-  // https://platform.claude.com/docs/en/about-claude/pricing (2026-11). The priority tier is bought
-  // ahead at a price that is not published.
+  // https://platform.claude.com/docs/en/about-claude/pricing (2026-11). The price of the priority
+  // tier is not published.
   priceFactors: [
     { kind: 'tier', value: /^batch$/, factor: 0.5 },
     { kind: 'speed', value: /^fast$/, models: /^claude-opus-4-[67](?!\d)/, factor: 6 },

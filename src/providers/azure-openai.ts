@@ -1,6 +1,7 @@
 /**
  * OpenAI's models on Azure, by the v1 API, which needs no `api-version`. The address is the
- * operator's own resource: `AZURE_OPENAI_BASE_URL=https://RESOURCE.openai.azure.com/openai/v1`.
+ * operator's
+ * own resource: `AZURE_OPENAI_BASE_URL=https://RESOURCE.openai.azure.com/openai/v1`.
  */
 import { defineProvider } from './define.ts'
 import { openaiModels } from './openai.ts'
@@ -20,7 +21,7 @@ export const azureOpenai = defineProvider({
     'openai-chat': {
       path: '/chat/completions',
       countsStreamsOnRequest: true,
-      // With the resource's own identity
+      // Sources are read with the resource's own identity
       // (https://learn.microsoft.com/azure/ai-services/openai/references/on-your-data).
       ownerMembers: ['data_sources', 'dataSources'],
     },
@@ -30,8 +31,8 @@ export const azureOpenai = defineProvider({
   // resource's plan is unknown.
   usualToolFees: { webSearch: 14 },
   // https://azure.microsoft.com/pricing/details/azure-openai (2026-11): global, data zone and
-  // regional deployments have their own prices, and answers do not say which one it was.
+  // regional deployments have different prices, and answers do not name the deployment.
   priceFactors: [{ kind: 'address', value: /./ }],
-  // A model is a deployment here, and is recognised only if the deployment is named after it.
+  // A model is a deployment here, so only a deployment with the model's name is recognised.
   ...openaiModels,
 })

@@ -1,4 +1,3 @@
-/** The abilities of each family of models on Bedrock, by the names that AWS gives them. */
 import { expect, test } from 'bun:test'
 import type { ModelTraits } from '../wire/codec.ts'
 import { bedrock } from './bedrock.ts'

@@ -1,13 +1,14 @@
 /**
- * Amazon Bedrock, by Converse. Its key is a Bedrock API key, or
- * `ACCESS_KEY_ID:SECRET[:SESSION_TOKEN]` for signing; the region is in its address.
+ * Amazon Bedrock, by Converse. The key is a Bedrock API key, or
+ * `ACCESS_KEY_ID:SECRET[:SESSION_TOKEN]` for signing; the region is in the address.
  */
 import { BETWEEN_TOOLS, bedrockFeatures, DISABLED } from './anthropic.ts'
 import { defineProvider } from './define.ts'
 import { BEDROCK_RULES } from './request-rules.ts'
 
+// Models with response schemas and with cache points:
 // https://docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html and
-// …/prompt-caching.html: which models support a response schema, and which support cache points.
+// …/prompt-caching.html.
 const NO_SCHEMA = ['outputConfig']
 const NO_CACHE = ['cachePoint']
 const NEITHER = ['outputConfig', 'cachePoint']
@@ -31,8 +32,8 @@ export const bedrock = defineProvider({
     },
   },
   // https://aws.amazon.com/bedrock/pricing (2026-11): prices depend on the region, and the table
-  // has those of the US. Claude's differ only by the inference profile in the model's name, and
-  // global profiles have one price.
+  // has those of the US. Claude's prices depend only on the inference profile in the model's name,
+  // and global profiles have one price.
   priceFactors: [
     { kind: 'address', value: /\.us-(?:east|west)-\d\./, factor: 1 },
     {
@@ -44,9 +45,7 @@ export const bedrock = defineProvider({
     { kind: 'address', value: /\.amazonaws\.com\b/ },
   ],
   // Names are ids (`anthropic.claude-…-v1:0`), inference profiles (`eu.anthropic.claude-…`) or ARNs
-  // that end in one of these. Claude thinks as at Anthropic: from Opus 4.7 on by itself, before
-  // that with a budget, 3.5 and older not at all; and it refuses `temperature` beside `topP` where
-  // it does so there.
+  // that end in such a name. Claude's thinking and sampling rules are those of anthropic.ts.
   traits: [
     [/anthropic\.claude-(?:v2|instant|3-(?:5-)?(?:opus|sonnet|haiku))/, { refuses: NEITHER }],
     [

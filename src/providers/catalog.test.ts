@@ -1,4 +1,3 @@
-/** The catalog's data holds together, and says of each model what the gateway relies on. */
 import { describe, expect, test } from 'bun:test'
 import type { ModelTraits } from '../wire/codec.ts'
 import { anthropic } from './anthropic.ts'

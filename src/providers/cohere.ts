@@ -9,7 +9,7 @@ export const cohere = defineProvider({
   // https://docs.cohere.com/reference/list-models
   keyCheck: { path: '/v1/models' },
   endpoints: { 'cohere-chat': { path: '/v2/chat' }, 'cohere-embed': { path: '/v2/embed' } },
-  // Thinking models have it in their name, and think unless told otherwise; the others refuse the
+  // Thinking models have `reasoning` in their name, and think by default; other models refuse the
   // setting.
   traits: [[/reasoning/, { reasoning: 'budget' }]],
 })

@@ -13,39 +13,37 @@ export interface Endpoint {
   readonly streamPath?: string
   /** The upstream reports a stream's usage only on request (`stream_options.include_usage`). */
   readonly countsStreamsOnRequest?: boolean
-  /** Models that callers of other dialects reach by this endpoint; undefined: all. */
+  /** Models that callers of other dialects reach by this endpoint. Undefined: all models. */
   readonly translatedModels?: RegExp
-  /**
-   * Members of the request that make it store or run something (`HostedMembers`); undefined: none.
-   */
+  /** Members of the request that make the provider store or run something (`HostedMembers`). */
   readonly hosts?: readonly string[]
   /**
-   * Members of the request that select other models than the gate's, or objects in the provider's
-   * account: allowed only with an account's own key. Undefined: none.
+   * Members that select other models than the gate's, or objects in the provider's account. Only an
+   * account's own key may send such members.
    */
   readonly ownerMembers?: readonly string[]
-  /** Members of the request that name models, or let the provider choose one. */
+  /** Members of the request that name models, or let the provider choose a model. */
   readonly modelMembers?: readonly string[]
-  /** Prefixes of tool types with the same restriction, because each calls another model. */
+  /** Prefixes of tool types that call another model, with the restriction of `ownerMembers`. */
   readonly ownerTools?: readonly string[]
-  /** Hosts that serve files of an account; the same restriction applies to their addresses. */
+  /** Hosts that serve files of an account, with the restriction of `ownerMembers`. */
   readonly ownerHosts?: RegExp
-  /** Refuses thinking that it has not signed itself, so such thinking is omitted. */
+  /** Refuses thinking from other signers, so such thinking is omitted. */
   readonly checksSignatures?: boolean
-  /** Which of its models' original features it supports; undefined: all. */
+  /** The supported part of the models' original features. Undefined: all features. */
   readonly features?: PlatformFeatures
-  /** Members that the body contains instead of the model, which is in the path. */
+  /** Members that replace `model` in the body when the path names the model. */
   readonly insteadOfModel?: Readonly<Record<string, string>>
 }
 
 /**
- * How a credential of the provider's own kind is converted; any other credential is a key, sent
+ * How a credential of the provider's own kind is converted. Any other credential is a key, sent
  * unchanged.
  */
 export type Signing =
   /** AWS signature version 4 for this service. */
   | { readonly type: 'aws'; readonly service: string }
-  /** Google's access tokens: a service account's JSON is exchanged for one with this scope. */
+  /** Exchanges a service account's JSON for a Google access token with this scope. */
   | { readonly type: 'google'; readonly scope: string }
 
 /**
@@ -74,7 +72,8 @@ type UsdPerThousand = { readonly [Kind in ToolKind]?: number | undefined }
 
 /**
  * The usual fees of providers' own tools (2026-11): a search of the web or of live data costs 10 to
- * 25 US dollars per thousand, a container 30, a high-quality picture about 200.
+ * 25
+ * US dollars per thousand, a container 30, a high-quality picture about 200.
  */
 const USUAL_TOOL_FEES: UsdPerThousand = {
   webSearch: 25,
@@ -88,7 +87,7 @@ const USUAL_TOOL_FEES: UsdPerThousand = {
 export interface KeyCheck {
   /** Appended to the provider's base address. */
   readonly path: string
-  /** The status for an invalid key; undefined: only 401 or 403. */
+  /** The status for an invalid key. Undefined: 401 or 403. */
   readonly refusedWith?: number
 }
 
@@ -99,27 +98,28 @@ export interface Provider {
    */
   readonly id: string
   readonly name: string
-  /** Its name in OpenTelemetry (`gen_ai.provider.name`), if not its id. */
+  /** The name in OpenTelemetry (`gen_ai.provider.name`), if not `id`. */
   readonly telemetryName?: string
-  /** The provider's documentation. Undefined: one of the operator's own providers. */
+  /** The provider's documentation. Undefined: the operator's own provider. */
   readonly docs?: string
   /**
-   * In the form that the provider's own SDK takes. Undefined: required in `<PROVIDER>_BASE_URL`.
+   * In the form that the provider's own SDK takes. Undefined: `<PROVIDER>_BASE_URL` is required.
    */
   readonly baseUrl?: string
   /** Used when `<PROVIDER>_BASE_URL` is not set. */
   readonly composedBaseUrl?: ComposedAddress
-  /** The variable of its key, if not `<PROVIDER>_API_KEY`. */
+  /** The variable of the key, if not `<PROVIDER>_API_KEY`. */
   readonly keyVariable?: string
   /**
    * A caller's own dialect is always relayed; other callers use the first endpoint that supports
-   * the model.
+   * the
+   * model.
    */
   readonly endpoints: Partial<Record<DialectId, Endpoint>>
-  /** The header of the credential; undefined: `Authorization: Bearer`. */
+  /** The header of the credential. Undefined: `Authorization: Bearer`. */
   readonly keyHeader?: string
   readonly signing?: Signing
-  /** How a key is tested; undefined: the provider documents no such request. */
+  /** Undefined: the provider documents no request that tests a key. */
   readonly keyCheck?: KeyCheck
   /** Sent with every request unless the client sets them. */
   readonly headers?: Readonly<Record<string, string>>
@@ -127,43 +127,45 @@ export interface Provider {
   readonly fixedHeaders?: Readonly<Record<string, string>>
   /** Facts of a model for a codec, by name: the first matching pattern applies. */
   readonly traits?: readonly (readonly [pattern: RegExp, traits: ModelTraits])[]
-  /** What its models accept in translated requests; every matching row applies. */
+  /** What the models accept in translated requests; every matching row applies. */
   readonly rules?: readonly RequestRulesRow[]
-  /** Models that think before they answer; undefined: none known. */
+  /** Models that think before they answer. */
   readonly reasoningModels?: RegExp
-  /** Its name in price tables, if not its id. */
+  /** The name in price tables, if not `id`. */
   readonly pricedAs?: string
-  /** The models of its price table that are its own, when the table is shared. */
+  /** The provider's own models in a shared price table. */
   readonly pricedModels?: RegExp
   /**
-   * Models that charge for more than the price table lists, such as a search per request, or
-   * separately priced speech.
+   * Models with charges beyond the price table, such as a search per request, or separately priced
+   * speech.
    */
   readonly pricedInPart?: RegExp
   /**
-   * Fees of tools that it runs itself, in US dollars per thousand uses: only kinds whose uses are
+   * Fees in US dollars per thousand uses of tools that the provider runs. Only for tools whose uses
+   * are
    * reported, and whose fee depends on their number alone.
    */
   readonly toolFees?: UsdPerThousand
   /**
-   * Estimates of unpublished fees, or of fees that depend on more than the number of uses; default
+   * Estimates of unpublished fees, or of fees that depend on more than the number of uses. Default:
    * `USUAL_TOOL_FEES`.
    */
   readonly usualToolFees?: UsdPerThousand
-  /** Published multiples of the list price by how a call was served. Undefined: none known. */
+  /** Published multiples of the list price by how a call was served. */
   readonly priceFactors?: readonly PriceFactor[]
-  /** Its answers report their cost; undefined: they do not. */
+  /** Set when answers report their cost. */
   readonly reportsCosts?: {
     readonly form: CostForm
     /**
-     * US dollars per million tokens for a model missing from its price table, when a bound is
-     * needed before or without the report: the price of its most expensive usual models.
+     * US dollars per million tokens for a model without a price, when a bound is needed before or
+     * without
+     * the report: the price of the most expensive usual models.
      */
     readonly unlisted: { readonly input: number; readonly output: number }
   }
-  /** Its answers are free for every model. */
+  /** Answers of every model are free. */
   readonly isFree?: true
-  /** Prices by model name; `*`: every other one. Replaces the price table. */
+  /** Prices by model name; `*`: every other model. Replaces the price table. */
   readonly declaredPrices?: ReadonlyMap<string, ModelPrices>
   /** Models to offer for a provider without a price table; it may have more. */
   readonly knownModels?: readonly string[]
@@ -181,12 +183,12 @@ export const MODEL_MEMBERS = ['models', 'fallbacks', 'preset'] as const
 export type Pricing =
   | { readonly type: 'free'; readonly models: readonly string[] }
   | ({ readonly type: 'declared'; readonly prices: ReadonlyMap<string, ModelPrices> } & Fees)
-  /** `models`: the table's models that are its own. */
+  /** `models`: the provider's own models in a shared table. */
   | ({
       readonly type: 'listed'
       readonly name: string
       readonly models?: RegExp | undefined
-      /** Models that cost more than the table says. */
+      /** Models that cost more than the table's price. */
       readonly inPart?: RegExp | undefined
       readonly factors?: readonly PriceFactor[] | undefined
       readonly address?: string | undefined
@@ -199,7 +201,7 @@ interface Fees {
 }
 
 /**
- * How its calls are priced, which also determines its known models.
+ * The pricing also determines the known models.
  * @param address the operator's base address; default: the provider's own
  */
 export function pricingOf(provider: Provider, address = provider.baseUrl): Pricing {
@@ -232,7 +234,7 @@ function toUsdPerMillion(fees: UsdPerThousand): ToolFees {
   )
 }
 
-/** `OPENAI_API_KEY` for `openai`: the variable of a provider's key. */
+/** `OPENAI_API_KEY` for `openai`. */
 export function keyVariableOf(provider: Pick<Provider, 'id' | 'keyVariable'>): string {
   return provider.keyVariable ?? `${toStem(provider.id)}_API_KEY`
 }
@@ -241,10 +243,7 @@ export function baseUrlVariableOf(provider: Pick<Provider, 'id'>): string {
   return `${toStem(provider.id)}_BASE_URL`
 }
 
-/**
- * The variables for its address: the required parts of a composed one, otherwise the address
- * itself.
- */
+/** The required parts of a composed address, otherwise the variable of the address itself. */
 export function addressVariablesOf(
   provider: Pick<Provider, 'id' | 'composedBaseUrl'>,
 ): readonly [string, ...string[]] {

@@ -3,9 +3,9 @@ import type { PriceFactor } from '../core/cost.ts'
 import { defineProvider, type Provider } from './define.ts'
 import { GOOGLE_RULES } from './request-rules.ts'
 
-// wire.md §3.3: 2.5 is given a budget for thinking, 3 and later a level, older ones do not think.
-// https://docs.cloud.google.com/vertex-ai/generative-ai/docs/thinking (2026-11): 2.5 Pro and all from 3 on
-// cannot but think; `minimal` is a level of Flash up to 3.6.
+// Gemini 2.5 gets a budget for thinking, 3 and later a level; older models do not think. 2.5 Pro
+// and all from 3 on always think; `minimal` is a level of Flash up to 3.6
+// (https://docs.cloud.google.com/vertex-ai/generative-ai/docs/thinking, 2026-11).
 export const googleModels = {
   rules: GOOGLE_RULES,
   traits: [
@@ -21,7 +21,7 @@ export const googleModels = {
   ],
 } as const satisfies Pick<Provider, 'rules' | 'traits'>
 
-// Half of the list's price; priority costs 1.75 to 2 times as much, by the model
+// Half of the list's price. Priority costs 1.75 to 2 times as much, by model, so it is not listed
 // (https://ai.google.dev/gemini-api/docs/flex-inference, 2026-11).
 export const googleTiers: readonly PriceFactor[] = [
   { kind: 'tier', value: /^(?:flex|batch)$/, models: /^gemini-(?:2\.5|[3-9])/, factor: 0.5 },
@@ -34,8 +34,8 @@ export const gemini = defineProvider({
   docs: 'https://ai.google.dev/api/generate-content',
   baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
   keyHeader: 'x-goog-api-key',
-  // https://ai.google.dev/api/models#method:-models.list: a wrong key is an
-  // invalid argument there (`API_KEY_INVALID`).
+  // https://ai.google.dev/api/models#method:-models.list: a wrong key is an invalid argument
+  // (`API_KEY_INVALID`).
   keyCheck: { path: '/models', refusedWith: 400 },
   pricedAs: 'google',
   pricedModels: /^gem/,

@@ -1,14 +1,14 @@
 /**
- * Providers with OpenAI's chat endpoint, and some with its embeddings, one row each. Self-hosted
- * servers (llama.cpp, LM Studio, Ollama, vLLM) have no default address: the operator sets it
- * (`OLLAMA_BASE_URL`), so that callers reach nothing on the gateway's machine by default. They
- * accept any key.
+ * Providers with OpenAI's chat endpoint, and some with its embeddings, one row each. The operator
+ * sets
+ * the address of self-hosted servers (`OLLAMA_BASE_URL`), so callers reach nothing on the gateway's
+ * machine by default. Self-hosted servers accept any key.
  */
 import { type Endpoint, MODEL_MEMBERS, type Provider } from './define.ts'
 
-// https://docs.vllm.ai/en/latest/features/reasoning_outputs/ and the models' templates: Qwen and
-// GLM read `enable_thinking`, DeepSeek and Kimi `thinking`. Other names are sent nothing.
-/** Facts of open-weight models, for servers that accept their templates' settings. */
+// Qwen and GLM read `enable_thinking`, DeepSeek and Kimi `thinking`. Other models get no setting
+// (https://docs.vllm.ai/en/latest/features/reasoning_outputs/ and the models' templates).
+/** For servers that accept the settings of open-weight models' templates. */
 const openModels = {
   traits: [
     [/gpt-oss|deepseek-r1|\bqwq\b|minimax-m|thinking/i, { alwaysReasons: true }],
@@ -93,7 +93,8 @@ const ROWS: readonly Row[] = [
     docs: 'https://docs.ollama.com/api/openai-compatibility',
     fallbackKey: 'none',
     hasEmbeddings: true,
-    // https://docs.ollama.com/api/openai-compatibility: models that do not think accept it too.
+    // https://docs.ollama.com/api/openai-compatibility: models that do not think accept the effort
+    // too.
     traits: [
       [/gpt-oss/, { alwaysReasons: true }],
       [/./, { withoutThinking: { reasoning_effort: 'none' } }],
@@ -108,7 +109,8 @@ const ROWS: readonly Row[] = [
     // no key.
     keyCheck: { path: '/key' },
     hasEmbeddings: true,
-    // https://openrouter.ai/docs/use-cases/reasoning-tokens: refused for models that always think.
+    // https://openrouter.ai/docs/use-cases/reasoning-tokens: models that always think refuse the
+    // effort `none`.
     traits: [
       [
         /\bo[1-9]\b|gpt-5(?![.\d])|gpt-oss|gemini-(?:2\.5-pro|[3-9])|claude-(?:fable|mythos|opus-5[.-]5)|deepseek-r1|minimax-m|thinking/,
@@ -116,17 +118,17 @@ const ROWS: readonly Row[] = [
       ],
       [/./, { withoutThinking: { reasoning: { effort: 'none' } } }],
     ],
-    // The table includes neither their searches, nor prices of pictures and speech.
+    // The table includes neither the models' searches, nor prices of pictures and speech.
     pricedInPart: /sonar|-online|-search|deep-research|-image|\baudio\b/,
-    // Five results, as many as a search has by default, at 4 US dollars per thousand
+    // Five results, the default of a search, at 4 US dollars per thousand
     // (https://openrouter.ai/docs/guides/features/plugins/web-search).
     usualToolFees: { otherTool: 20 },
-    // https://openrouter.ai/docs/cookbook/administration/usage-accounting: in every answer, and in the
-    // last event of a stream, whatever the request says. Its routers (`openrouter/auto`) are not in the
-    // table, and charge as the model that they choose.
+    // Every answer, and the last event of a stream, reports its cost. Routers (`openrouter/auto`)
+    // are not in the table, and cost as much as the model that they choose
+    // (https://openrouter.ai/docs/cookbook/administration/usage-accounting).
     reportsCosts: { form: 'usage.cost', unlisted: { input: 15, output: 75 } },
-    // https://openrouter.ai/docs/guides/routing/model-fallbacks: an error of the first model that the
-    // caller brings about, as by too long a prompt, leads to these.
+    // https://openrouter.ai/docs/guides/routing/model-fallbacks: a caller can provoke an error of
+    // the first model, for example by a long prompt, and so reach these models.
     chat: {
       countsStreamsOnRequest: false,
       ownerMembers: MODEL_MEMBERS,
@@ -140,12 +142,12 @@ const ROWS: readonly Row[] = [
     name: 'Perplexity',
     docs: 'https://docs.perplexity.ai/api-reference/chat-completions-post',
     baseUrl: 'https://api.perplexity.ai',
-    // https://docs.perplexity.ai/getting-started/pricing: research reports its reasoning, its citations
-    // and its searches beside the tokens of its answer, and is paid mostly for those; the others are
-    // paid by the request, too, which the table does not list.
-    // The table's fee for a request is that of its dearest search.
+    // https://docs.perplexity.ai/getting-started/pricing: research models charge for reasoning,
+    // citations and searches. Other models also charge per request, which the table does not list.
+    // The fee is 0, because the table's request fee is that of the most expensive search.
     usualToolFees: { otherTool: 0 },
-    // Its answers report all of it (https://docs.perplexity.ai/api-reference/chat-completions-post).
+    // Answers report the whole cost
+    // (https://docs.perplexity.ai/api-reference/chat-completions-post).
     reportsCosts: { form: 'usage.cost.total_cost', unlisted: { input: 3, output: 15 } },
     pricedInPart: /deep-research|-search$|-online$/,
   },
@@ -163,7 +165,7 @@ const ROWS: readonly Row[] = [
     name: 'vLLM',
     docs: 'https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html',
     fallbackKey: 'none',
-    // https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html: its key guards /v1
+    // https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html: the key guards `/v1`.
     keyCheck: { path: '/models' },
     hasEmbeddings: true,
     ...openModels,
@@ -174,11 +176,11 @@ const ROWS: readonly Row[] = [
     telemetryName: 'x_ai',
     docs: 'https://docs.x.ai/docs/api-reference',
     baseUrl: 'https://api.x.ai/v1',
-    // https://docs.x.ai/docs/api-reference#get-api-key-information: a wrong key is refused
-    // with 400.
+    // https://docs.x.ai/docs/api-reference#get-api-key-information: a wrong key is refused with
+    // 400.
     keyCheck: { path: '/api-key', refusedWith: 400 },
     pricedAs: 'x-ai',
-    // https://docs.x.ai/developers/cost-tracking: searches and other tools of its own included.
+    // https://docs.x.ai/developers/cost-tracking: includes searches and other tools of xAI.
     reportsCosts: { form: 'usage.cost_in_usd_ticks', unlisted: { input: 5, output: 25 } },
   },
 ]

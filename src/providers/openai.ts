@@ -2,25 +2,25 @@
 import { defineProvider, type Provider } from './define.ts'
 import { OPENAI_RULES } from './request-rules.ts'
 
-// The o-series, gpt-5 and later but for their chat-tuned variants, codex and deep research models,
-// dated or not; fine-tuned ones carry the name of their base model after `ft:`. An unknown name is
-// treated as one without reasoning, because OpenAI refuses to encrypt what a model does not produce.
+// The o-series, gpt-5 and later except their chat-tuned variants, codex and deep research models,
+// dated or not; fine-tuned models have the name of their base model after `ft:`. OpenAI refuses
+// encrypted reasoning for other models, so an unknown name counts as a model without reasoning.
 const REASONING_MODELS =
   /^(?:ft:)?(?:o[1-9]\b|gpt-(?:[5-9]|[1-9]\d)(?![^:]*-chat)|codex-|computer-use-)/
 
 // Models before gpt-5.1 always reason.
 const ALWAYS_REASON = /^(?:ft:)?(?:o[1-9]\b|gpt-5(?![.\d])(?![^:]*-chat)|codex-|computer-use-)/
 
-// They refuse sampling settings, and only accept the newer name of the output limit, which all
-// models accept.
+// Reasoning models refuse sampling settings, and accept only the newer name of the output limit,
+// which all models accept.
 const REASONING = { reasoning: 'effort', maxCompletionTokens: true, refusesSampling: true } as const
 
-// A search for each request of those for chat (https://developers.openai.com/api/docs/pricing), and
-// tokens of speech cost more than ten times those of text. Azure's router charges for its choice too
-// (https://learn.microsoft.com/azure/ai-foundry/openai/how-to/model-router).
+// Search models charge for a search per request (https://developers.openai.com/api/docs/pricing),
+// and tokens of speech cost more than ten times those of text. Azure's router charges for its
+// choice too (https://learn.microsoft.com/azure/ai-foundry/openai/how-to/model-router).
 const PRICED_IN_PART = /-search-(?:preview|api)|\baudio\b|^model-router/
 
-/** Facts of OpenAI's models by their names, for every provider that serves them. */
+/** For every provider that serves these models under OpenAI's names. */
 export const openaiModels = {
   rules: OPENAI_RULES,
   reasoningModels: REASONING_MODELS,
@@ -47,13 +47,14 @@ export const openai = defineProvider({
     'openai-chat': { path: '/chat/completions', countsStreamsOnRequest: true },
     'openai-embeddings': { path: '/embeddings' },
   },
-  // https://developers.openai.com/api/docs/pricing#built-in-tools (2026-11). Not `web_search_preview`,
-  // whose fee depends on the model, nor containers, which cost by their size and by the session.
+  // https://developers.openai.com/api/docs/pricing#built-in-tools (2026-11). The fee of
+  // `web_search_preview` depends on the model, and containers cost by size and session, so neither
+  // is listed.
   toolFees: { webSearch: 10, fileSearch: 2.5 },
-  // Flex: https://developers.openai.com/api/docs/guides/flex-processing, at the prices of batches; the
-  // `pro`, `codex` and image models have none. Priority, also called fast mode:
-  // https://openai.com/api-fast-mode. Regions: https://developers.openai.com/api/docs/guides/data-residency,
-  // for models since March 5, 2026 (all 2026-11).
+  // Flex costs the price of batches, except for `pro`, `codex` and image models, which lack it
+  // (https://developers.openai.com/api/docs/guides/flex-processing). Priority, also called fast
+  // mode: https://openai.com/api-fast-mode. Regions, for models since March 5, 2026:
+  // https://developers.openai.com/api/docs/guides/data-residency (all 2026-11).
   priceFactors: [
     {
       kind: 'tier',

@@ -1,7 +1,4 @@
-/**
- * A model that a customer hosts or pays for, in a provider's form: its dialect at the customer's
- * address.
- */
+/** Converts a model that a customer hosts or pays for to the form of a provider. */
 import { DIALECTS, type DialectId, type OwnedModelDialect } from '../core/dialects.ts'
 import type { FimEndpoint, FimTemplateName } from '../core/owned-model.ts'
 import type { FimTemplate } from '../wire/codec.ts'
@@ -16,7 +13,7 @@ const STARCODER: Omit<FimTemplate, 'stop'> = {
   middle: '<fim_middle>',
 }
 
-/** The same tokens with bars, as several newer models have them. */
+/** Several newer models put bars around the tokens. */
 const BARRED: Omit<FimTemplate, 'stop'> = {
   order: 'prefix-first',
   prefix: '<|fim_prefix|>',
@@ -25,9 +22,9 @@ const BARRED: Omit<FimTemplate, 'stop'> = {
 }
 
 /**
- * The fill-in-the-middle templates of well-known code models, as documented by their makers, for
- * servers that leave this to clients. A server stops at its end-of-text token itself, so it is
- * listed only where code cannot contain it.
+ * The fill-in-the-middle templates of well-known code models, as documented by their makers. A
+ * server
+ * stops at its end-of-text token itself, so that token is listed only where code cannot contain it.
  */
 export const FIM_TEMPLATES: Readonly<Record<FimTemplateName, FimTemplate>> = {
   // https://huggingface.co/google/codegemma-7b
@@ -49,8 +46,8 @@ export const FIM_TEMPLATES: Readonly<Record<FimTemplateName, FimTemplate>> = {
     middle: '',
     stop: [],
   },
-  // https://github.com/deepseek-ai/DeepSeek-Coder#2code-insertion: wide bars and low lines of their
-  // own.
+  // https://github.com/deepseek-ai/DeepSeek-Coder#2code-insertion: the bars and lines are special
+  // characters.
   'deepseek-coder': {
     order: 'prefix-first',
     prefix: '<\uff5cfim\u2581begin\uff5c>',
@@ -60,7 +57,8 @@ export const FIM_TEMPLATES: Readonly<Record<FimTemplateName, FimTemplate>> = {
   },
   // https://huggingface.co/ibm-granite/granite-8b-code-base-4k
   'granite-code': { ...STARCODER, stop: ['<fim_pad>', '<|endoftext|>'] },
-  // https://github.com/QwenLM/Qwen3-Coder#fill-in-the-middle-with-qwen3-coder, and the same for Qwen2.5-Coder.
+  // https://github.com/QwenLM/Qwen3-Coder#fill-in-the-middle-with-qwen3-coder, and the same for
+  // Qwen2.5-Coder.
   'qwen-coder': {
     ...BARRED,
     stop: ['<|fim_pad|>', '<|repo_name|>', '<|file_sep|>', '<|endoftext|>', '<|im_end|>'],
@@ -87,21 +85,20 @@ export function fimTemplateOf(model: string): FimTemplateName | undefined {
 
 type Shape = Omit<Provider, 'id' | 'name' | 'docs' | 'baseUrl'>
 
-/** Facts about a model's server besides its dialect. */
 export interface OwnedServer {
-  /** The header of its credential; undefined: as the dialect's own clients send it. */
+  /** Undefined: the header of the dialect's own clients. */
   readonly credentialHeader?: 'authorization' | 'x-api-key' | undefined
-  /** It also embeds, or counts tokens. */
+  /** The server also embeds, or counts tokens. */
   readonly embeddings?: boolean | undefined
   readonly countTokens?: boolean | undefined
-  /** Its fill-in-the-middle endpoint; undefined: that of the dialect's own provider. */
+  /** Undefined: the fill-in-the-middle endpoint of the dialect's own provider. */
   readonly fimEndpoint?: FimEndpoint | undefined
-  /** The model's template, when its server leaves that to clients. */
+  /** The model's template, when the server leaves the prompt to clients. */
   readonly fimTemplate?: FimTemplateName | undefined
 }
 
-// A known model name keeps its traits behind an owned address (a customer's account, a proxy); any
-// other name is treated as an unknown model.
+// A known model name keeps its traits behind an owned address (a customer's account, a proxy). Any
+// other name counts as an unknown model.
 const NAMED_TRAITS = openai.traits.filter(([pattern]) => !pattern.test('any other model'))
 const MESSAGES_DEFAULT = { defaultMaxOutputTokens: 4096 }
 
@@ -123,8 +120,8 @@ const SHAPES: Readonly<Record<OwnedModelDialect, Shape>> = {
   'openai-embeddings': { endpoints: EMBEDDINGS },
   'mistral-fim': { endpoints: {} },
   'anthropic-messages': {
-    // It is unknown whether the server stores threads, and one that ignores them would answer
-    // without the earlier messages.
+    // The server may not store threads. A server that ignores `thread` would answer without the
+    // earlier messages, so `hosts` omits it.
     endpoints: {
       'anthropic-messages': {
         path: DIALECTS['anthropic-messages'].owned.path,
@@ -185,13 +182,13 @@ const FIM_PLACES: Readonly<
 }
 
 function fimShape(baseUrl: string, { fimEndpoint, fimTemplate }: OwnedServer) {
-  // No prompt can be written without a template: new registrations without one are refused, older
-  // ones are called as before.
+  // A prompt needs a template. New registrations without a template are refused; older ones keep
+  // the usual endpoint.
   const isUnwritable = fimEndpoint === 'completions-template' && fimTemplate === undefined
   const { dialect, path } =
     FIM_PLACES[isUnwritable ? 'fim-completions' : (fimEndpoint ?? 'fim-completions')]
   return {
-    // The only path that is not under OpenAI's version prefix.
+    // `/infill` is the only path outside OpenAI's version prefix.
     baseUrl: dialect === 'infill' ? baseUrl.replace(/\/v1$/, '') : baseUrl,
     endpoints: { [dialect]: { path } },
     ...(fimTemplate === undefined

@@ -1,6 +1,6 @@
 /**
  * Words that people enter as the credential of a server that needs none, because a client or form
- * requires one. They are not secrets, and many are ordinary words.
+ * requires a credential. Such words are not secrets.
  */
 const PLACEHOLDERS: ReadonlySet<string> = new Set([
   'any',

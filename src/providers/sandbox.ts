@@ -1,6 +1,6 @@
 /**
- * The gateway's own sandbox (src/sandbox/): no account, any key. Its address depends on where it
- * was started.
+ * The gateway's own sandbox (src/sandbox/): no account, any key. Its address depends on the command
+ * that starts it.
  */
 import { anthropic, DISABLED } from './anthropic.ts'
 import { bedrock } from './bedrock.ts'
@@ -44,7 +44,7 @@ export const sandbox = defineProvider({
   fallbackKey: ANY_KEY,
 })
 
-/** The same server as another provider, so that calls are translated as for that provider. */
+/** Serves the sandbox as another provider, so calls are translated as for that provider. */
 export const sandboxAnthropic = defineProvider({
   id: 'sandbox-anthropic',
   name: 'Sandbox, as Anthropic',
@@ -123,7 +123,7 @@ const PREFIXES = [
   [sandboxCohere, '/cohere'],
 ] as const
 
-/** @returns provider id → address, for a sandbox at `url`; empty without one */
+/** @returns provider id → address, for a sandbox at `url`; empty without a sandbox */
 export function sandboxAddresses(url: string | undefined): ReadonlyMap<string, string> {
   return new Map(
     url === undefined ? [] : PREFIXES.map(([{ id }, prefix]) => [id, url + prefix] as const),

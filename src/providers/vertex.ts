@@ -1,7 +1,7 @@
 /**
- * Google's models on Vertex AI. Its key is a service account's JSON, which is exchanged for an
- * access token, or such a token; its address is composed from `VERTEX_PROJECT` and
- * `VERTEX_LOCATION` unless it is set as a whole.
+ * Google's models on Vertex AI. The key is an access token, or a service account's JSON, which is
+ * exchanged for a token. The address is composed from `VERTEX_PROJECT` and `VERTEX_LOCATION` unless
+ * the operator sets it as a whole.
  */
 import { anthropicModels, vertexFeatures } from './anthropic.ts'
 import { type ComposedAddress, defineProvider, type Provider } from './define.ts'
@@ -47,8 +47,8 @@ export const vertex = defineProvider({
       streamPath: '/models/{model}:streamGenerateContent?alt=sse',
     },
   },
-  // https://cloud.google.com/gemini-enterprise-agent-platform/generative-ai/pricing (2026-11): a tenth
-  // more outside the global location, since Gemini 3.
+  // https://cloud.google.com/gemini-enterprise-agent-platform/generative-ai/pricing (2026-11): a
+  // tenth more outside the global location, since Gemini 3.
   priceFactors: [
     ...googleTiers,
     { kind: 'address', value: REGIONAL, models: /^gemini-(?:1|2)\b/, factor: 1 },

@@ -14,7 +14,12 @@ import {
   type RowOf,
   toApiRequest,
 } from '../contract/api-call.ts'
-import { describeUnusableKey, GATEWAY_ADDRESS_FORM, parseGatewayAddress } from '../core/http.ts'
+import {
+  describeUnusableKey,
+  GATEWAY_ADDRESS_FORM,
+  type GatewayAddress,
+  parseGatewayAddress,
+} from '../core/http.ts'
 import { CliError, type CliFailure } from './cli-error.ts'
 import type { CliContext, SendRequest } from './context.ts'
 import { readBounded } from './input.ts'
@@ -51,11 +56,20 @@ export class Client {
   readonly #send: SendRequest
   readonly #baseUrl: string
   readonly #apiKey: string
+  readonly #cure: string
 
-  constructor(send: SendRequest, options: { readonly baseUrl: string; readonly apiKey: string }) {
+  /** @param options.cure what to do when the key is refused */
+  constructor(
+    send: SendRequest,
+    options: { readonly baseUrl: string; readonly apiKey: string; readonly cure?: string },
+  ) {
     this.#send = send
     this.#baseUrl = options.baseUrl
     this.#apiKey = options.apiKey
+    this.#cure =
+      options.cure ??
+      `GATEHOUSE_API_KEY holds none of ${options.baseUrl}, or one that was deleted or has ` +
+        'expired: create another in its dashboard, under API keys.'
   }
 
   /**
@@ -153,7 +167,7 @@ export class Client {
         ...(signal === undefined ? {} : { signal }),
       }),
     )
-    if (!response.ok) throw withCure(await toCliError(response), this.#baseUrl)
+    if (!response.ok) throw withCure(await toCliError(response), this.#cure)
     return response
   }
 }
@@ -201,12 +215,20 @@ function openRemote(address: string, apiKey: string | undefined): Client {
   }
   const objection = describeUnusableKey(apiKey)
   if (objection !== undefined) throw new CliError('unauthorized', `GATEHOUSE_API_KEY ${objection}`)
+  return openGateway(gateway, { apiKey })
+}
+
+/** @param options.cure what to do when the key is refused */
+export function openGateway(
+  gateway: GatewayAddress,
+  options: { readonly apiKey: string; readonly cure?: string },
+): Client {
   const send: SendRequest = (request) =>
     fetch(request, { redirect: 'manual' }).catch((cause: unknown) => {
       if (request.signal.aborted) throw cause
       throw new CliError('failed', toUnreachable(gateway.url.origin, describe(cause)))
     })
-  return new Client(send, { baseUrl: gateway.base, apiKey })
+  return new Client(send, { baseUrl: gateway.base, ...options })
 }
 
 /** OpenSSL's names for certificate errors. */
@@ -239,14 +261,9 @@ const FAILURES: Readonly<Record<number, CliFailure>> = {
 }
 
 /** The gateway cannot know where the rejected key came from, so the hint is added here. */
-function withCure(error: CliError, baseUrl: string): CliError {
+function withCure(error: CliError, cure: string): CliError {
   if (error.code !== 'unauthorized') return error
-  return new CliError(
-    error.failure,
-    `${error.message} GATEHOUSE_API_KEY holds none of ${baseUrl}, or one that was deleted or has ` +
-      'expired: create another in its dashboard, under API keys.',
-    error.code,
-  )
+  return new CliError(error.failure, `${error.message} ${cure}`, error.code)
 }
 
 /** Reads both formats of errors: `{error, message}` and `{error: {code, message}}`. */

@@ -1,6 +1,7 @@
 /** This process as a terminal. Must not know commands. */
 import type { WriteStream } from 'node:tty'
 import { readBounded } from './input.ts'
+import { toPrintable } from './output.ts'
 import { DEFAULT_WIDTH, type Terminal } from './terminal.ts'
 
 export const processTerminal: Terminal = {
@@ -23,6 +24,17 @@ export const processTerminal: Terminal = {
   async askYes(question) {
     const { confirm, isCancel } = await import('@clack/prompts')
     const answer = await confirm({ message: question, initialValue: false, output: process.stderr })
+    return isCancel(answer) ? undefined : answer
+  },
+  async askChoice(question, choices) {
+    const { select, isCancel } = await import('@clack/prompts')
+    const options = choices.map((value) => ({ value, label: toPrintable(value) }))
+    const answer = await select({
+      message: question,
+      options,
+      output: process.stderr,
+      maxItems: 10,
+    })
     return isCancel(answer) ? undefined : answer
   },
   onReaderGone(leave) {

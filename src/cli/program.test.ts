@@ -44,6 +44,7 @@ function sit(person: Person = {}, overrides: Partial<CliContext> = {}): Scene {
       asked.push(question)
       return person.answer?.yes
     },
+    askChoice: refuse,
     onReaderGone: () => {},
     exitCode: 0,
   }

@@ -19,6 +19,8 @@ export interface Terminal {
   askSecret(question: string): Promise<string | undefined>
   /** Needs a keyboard. @returns undefined when the person cancels */
   askYes(question: string): Promise<boolean | undefined>
+  /** Shows a menu; needs a keyboard. @returns undefined when the person cancels */
+  askChoice(question: string, choices: readonly string[]): Promise<string | undefined>
   /** Calls `leave` once when the reader of standard output has closed it (`| head`). */
   onReaderGone(leave: (error: Error) => void): void
   /** 0 until a command sets it; the exit code of a failure replaces it. */

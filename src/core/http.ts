@@ -78,7 +78,7 @@ export async function readAtMost(
   return Buffer.concat(read)
 }
 
-interface GatewayAddress {
+export interface GatewayAddress {
   readonly url: URL
   /** The base for the API's paths. */
   readonly base: string

@@ -1,9 +1,17 @@
 /** `gatehouse connect` and `gatehouse token`, from an empty home folder and beside settings. */
-import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { runCliInProcess } from '../support/run-cli-in-process.ts'
+import { type Person, runCliInProcess } from '../support/run-cli-in-process.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
@@ -14,21 +22,22 @@ const FILES = {
   codex: '.codex/config.toml',
   opencode: '.config/opencode/opencode.json',
 } as const
-const clients = Object.entries(FILES)
+const agents = Object.entries(FILES)
+const clients = [...agents, ['env', '.config/gatehouse/env.sh']] as const
 const TOKEN_FILE = '.config/gatehouse/token'
 
 let gatehouse: Gatehouse
 let folder: TemporaryFolder
 let token: string
 let home: string
+let environment: Readonly<Record<string, string>>
 beforeAll(async () => {
   folder = await createTemporaryFolder()
   gatehouse = await startGatehouse({ sandbox: true })
-  const environment = { GATEHOUSE_URL: gatehouse.url, GATEHOUSE_API_KEY: gatehouse.key }
-  const made = await runCliInProcess(['tokens', 'create', 'agent'], { environment })
-  token = made.stdout.trim()
-  const bad = ['gates', 'create', 'broken', '--target', 'sandbox/429']
-  expect((await runCliInProcess(bad, { environment })).exitCode).toBe(0)
+  environment = { GATEHOUSE_URL: gatehouse.url, GATEHOUSE_API_KEY: gatehouse.key }
+  token = await manage('tokens', 'create', 'agent')
+  await manage('gates', 'create', 'broken', '--target', 'sandbox/429')
+  await manage('gates', 'create', 'small', '--target', 'sandbox/echo-lenient')
 })
 afterAll(async () => {
   await gatehouse.stop()
@@ -38,9 +47,23 @@ beforeEach(async () => {
   home = await mkdtemp(join(folder.path, 'home-'))
 })
 
-function run(words: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+/** As the administrator. */
+async function manage(...words: readonly string[]): Promise<string> {
+  const { exitCode, stdout, stderr } = await runCliInProcess(words, { environment })
+  expect({ words, exitCode, stderr }).toMatchObject({ exitCode: 0 })
+  return stdout.trim()
+}
+
+function run(
+  words: readonly string[],
+  more: Readonly<Record<string, string>> = {},
+  person?: Person,
+) {
   const access = { GATEHOUSE_URL: gatehouse.url, GATEHOUSE_TOKEN: token }
-  return runCliInProcess(words, { environment: { HOME: home, ...access, ...environment } })
+  return runCliInProcess(words, {
+    environment: { HOME: home, ...access, ...more },
+    ...(person === undefined ? {} : { person }),
+  })
 }
 
 const connect = (client: string, ...more: string[]) =>
@@ -65,41 +88,135 @@ test.each(clients)('%s is connected from an empty home folder, and undone', asyn
 })
 
 const EXISTING = {
-  'claude-code':
-    '{\n\t"theme": "dark",\n\t"env": { "ANTHROPIC_API_KEY": "sk-planted-secret", "OTHER": "1" }\n}\n',
+  'claude-code': `{
+	// mine
+	"theme": "dark", // loud
+	"env": { "ANTHROPIC_API_KEY": "sk-planted-secret", "OTHER": "1" },
+	"model": "opus"
+}
+`,
   codex: '# mine\nmodel = "other"\napproval_policy = "never"\n\n[tui]\n# loud\nmodel = "kept"\n',
-  opencode: '{"theme": "dark", "provider": {"mine": {"name": "Mine"}}}',
+  opencode: '{"theme": "dark", /* mine */ "provider": {"mine": {"name": "Mine"}}} // loud\n',
 } as const
-
-test.each(clients)('%s keeps the other settings of its file', async (name, file) => {
-  const before = EXISTING[name as keyof typeof EXISTING]
-  await write(file, before)
-  const { exitCode, stderr } = await connect(name)
-  expect(exitCode).toBe(0)
-  expect(stderr).toContain('+ ')
-  expect(stderr).not.toContain('planted')
-  const text = await read(file)
-  if (name === 'codex') {
-    for (const line of ['# mine', 'approval_policy = "never"', '# loud', 'model = "kept"'])
-      expect(text).toContain(line)
-    expect(Bun.TOML.parse(text)).toMatchObject({ model: 'demo', model_provider: 'gatehouse' })
-  } else expect(JSON.parse(text)).toMatchObject({ theme: 'dark' })
-  if (name === 'claude-code')
-    expect(JSON.parse(text).env).toEqual({
+const AFTER = {
+  'claude-code': () => ({
+    theme: 'dark',
+    model: 'opus',
+    apiKeyHelper: `cat '${join(home, TOKEN_FILE)}'`,
+    env: {
       OTHER: '1',
       ANTHROPIC_BASE_URL: gatehouse.url,
       ANTHROPIC_MODEL: 'demo',
+      ANTHROPIC_DEFAULT_OPUS_MODEL: 'demo',
+      ANTHROPIC_DEFAULT_SONNET_MODEL: 'demo',
       ANTHROPIC_DEFAULT_HAIKU_MODEL: 'demo',
+    },
+  }),
+  codex: () => ({
+    model: 'demo',
+    model_provider: 'gatehouse',
+    approval_policy: 'never',
+    tui: { model: 'kept' },
+    model_providers: {
+      gatehouse: {
+        name: 'Gatehouse',
+        base_url: `${gatehouse.url}/v1`,
+        wire_api: 'responses',
+        auth: { command: 'cat', args: [join(home, TOKEN_FILE)] },
+      },
+    },
+  }),
+  opencode: () => ({
+    $schema: 'https://opencode.ai/config.json',
+    theme: 'dark',
+    provider: {
+      mine: { name: 'Mine' },
+      gatehouse: {
+        npm: '@ai-sdk/openai-compatible',
+        name: 'Gatehouse',
+        options: {
+          baseURL: `${gatehouse.url}/v1`,
+          apiKey: `{file:${join(home, TOKEN_FILE)}}`,
+        },
+        models: { demo: { name: 'demo' } },
+      },
+    },
+    model: 'gatehouse/demo',
+    small_model: 'gatehouse/demo',
+  }),
+} as const
+
+const parse = (name: string, text: string): unknown =>
+  name === 'codex' ? Bun.TOML.parse(text) : Bun.JSONC.parse(text)
+
+describe.each(agents)('%s beside the settings of a person', (name, file) => {
+  const before = EXISTING[name as keyof typeof EXISTING]
+  const expected = AFTER[name as keyof typeof AFTER]
+
+  test('keeps them, is the same when repeated, and is undone', async () => {
+    await write(file, before)
+    await chmod(join(home, file), 0o640)
+    const { exitCode, stderr } = await connect(name)
+    expect(exitCode).toBe(0)
+    expect(stderr).toContain('+ ')
+    expect(stderr).not.toContain('planted')
+    const text = await read(file)
+    expect(parse(name, text)).toEqual(expected())
+    for (const comment of ['mine', 'loud']) expect(text).toContain(comment)
+    const modes = [file, `${file}.before-gatehouse`].map(async (each) => {
+      return (await stat(join(home, each))).mode & 0o777
     })
-  if (name === 'opencode') expect(JSON.parse(text).provider.mine).toEqual({ name: 'Mine' })
-  expect(await connect(name)).toMatchObject({ exitCode: 0 })
-  expect(await read(file)).toBe(text)
-  expect((await run(['connect', name, '--undo', '--yes'])).exitCode).toBe(0)
-  expect(await read(file)).toBe(before)
+    expect(await Promise.all(modes)).toEqual([0o640, 0o600])
+    expect(await read(`${file}.before-gatehouse`)).toBe(before)
+    expect(await connect(name)).toMatchObject({ exitCode: 0 })
+    expect(await read(file)).toBe(text)
+    expect((await run(['connect', name, '--undo', '--yes'])).exitCode).toBe(0)
+    expect(await read(file)).toBe(before)
+  })
+
+  test('keeps what was changed after it was connected', async () => {
+    await write(file, before)
+    await connect(name)
+    const later = name === 'codex' ? '\n[later]\nadded = true\n' : undefined
+    const text = await read(file)
+    const edited = later ? text + later : text.replace('{', '{\n  "later": {"added": true},')
+    await write(file, edited)
+    const settings = { later: { added: true } }
+    expect(await connect(name, '--gate', 'small')).toMatchObject({ exitCode: 0 })
+    expect(parse(name, await read(file))).toMatchObject(settings)
+    expect(await read(file)).toContain('small')
+    await write(file, (await read(file)).replace('true', 'false'))
+    expect((await run(['connect', name, '--undo', '--yes'])).exitCode).toBe(0)
+    const restored = parse(name, await read(file))
+    expect(restored).toEqual({
+      ...(parse(name, before) as object),
+      later: { added: false },
+    })
+    for (const comment of ['mine', 'loud']) expect(await read(file)).toContain(comment)
+    expect(await read(file)).not.toContain('gatehouse')
+  })
+
+  test('a dry run shows the change, and changes nothing', async () => {
+    await write(file, before)
+    const shown = await connect(name, '--dry-run')
+    expect(shown.exitCode).toBe(0)
+    expect(shown.stdout).toContain(gatehouse.url)
+    expect(shown.stdout).not.toContain('planted')
+    expect(await read(file)).toBe(before)
+    expect(
+      [TOKEN_FILE, `${file}.before-gatehouse`].map((each) => existsSync(join(home, each))),
+    ).toEqual([false, false])
+    await connect(name)
+    const connected = await read(file)
+    const undone = await run(['connect', name, '--undo', '--dry-run'])
+    expect(undone).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('- ') })
+    expect(await read(file)).toBe(connected)
+  })
 })
 
 test.each([
-  ['comments', 'claude-code', '{\n// mine\n"theme": "dark"}', 1],
+  ['a list', 'claude-code', '[1]', 1],
+  ['what is no JSON', 'claude-code', '{"theme"}', 1],
   ['a member of another type', 'claude-code', '{"env": []}', 1],
   ['a provider of the same name', 'opencode', '{"provider": {"gatehouse": {}}}', 5],
   ['a provider of the same name', 'codex', '[model_providers.gatehouse]\nname = "mine"\n', 5],
@@ -116,47 +233,145 @@ test.each([
   expect(existsSync(join(home, TOKEN_FILE))).toBe(false)
 })
 
-test('a file that was edited afterwards is neither written nor restored', async () => {
-  await connect('claude-code')
-  const edited = (await read(FILES['claude-code'])).replace('{', '{\n  "theme": "light",')
-  await write(FILES['claude-code'], edited)
-  for (const more of [[], ['--undo']])
-    expect(await connect('claude-code', ...more)).toMatchObject({
-      exitCode: 5,
-      stderr: expect.stringContaining('was edited'),
-    })
-  expect(await read(FILES['claude-code'])).toBe(edited)
+test('opencode.jsonc is written where it exists', async () => {
+  const file = '.config/opencode/opencode.jsonc'
+  await write(file, '{}')
+  await connect('opencode')
+  expect(parse('opencode', await read(file))).toMatchObject({ model: 'gatehouse/demo' })
+  expect(existsSync(join(home, FILES.opencode))).toBe(false)
 })
 
-test('without consent, a gate or an accepted token nothing is written', async () => {
+test('nothing is written when something is missing or refused', async () => {
   const claude = ['connect', 'claude-code']
+  const until = new Date(Date.now() + 1_000)
+  const expired = await manage('tokens', 'create', 'short', '--expires-at', until.toISOString())
+  await manage('gates', 'create', 'doomed', '--target', 'sandbox/echo-lenient')
+  const gateless = await manage('tokens', 'create', 'gateless', '--gate', 'doomed')
+  await manage('gates', 'delete', 'doomed')
+  const elsewhere = await manage('tokens', 'create', 'remote', '--ip-range', '192.0.2.0/24')
+  await Bun.sleep(Math.max(0, until.getTime() - Date.now() + 5))
+  const other = Bun.serve({ port: 0, fetch: () => new Response('hello', { status: 404 }) })
+  const unknown = `at-svc-${'0'.repeat(64)}`
   for (const [words, environment, exitCode, reason] of [
     [[...claude, '--gate', 'demo'], {}, 2, '--yes'],
     [[...claude, '--yes'], {}, 2, '--gate: '],
     [[...claude, '--gate', 'nowhere', '--yes'], {}, 4, 'demo'],
-    [[...claude, '--yes'], { GATEHOUSE_TOKEN: `at-svc-${'0'.repeat(64)}` }, 3, 'refuses'],
+    [[...claude, '--gate', 'demo', '--small-gate', 'nowhere', '--yes'], {}, 4, 'demo'],
+    [[...claude, '--yes'], { GATEHOUSE_TOKEN: unknown }, 3, 'does not know it'],
+    [[...claude, '--yes'], { GATEHOUSE_TOKEN: unknown.slice(1) }, 3, 'form'],
+    [[...claude, '--yes'], { GATEHOUSE_TOKEN: unknown.slice(0, 40) }, 3, 'whole token copied'],
+    [[...claude, '--yes'], { GATEHOUSE_TOKEN: expired }, 3, 'has expired'],
+    [
+      [...claude, '--yes'],
+      { GATEHOUSE_TOKEN: gateless },
+      4,
+      'All gates of this token were deleted',
+    ],
+    [[...claude, '--yes'], { GATEHOUSE_TOKEN: elsewhere }, 3, 'from your address'],
+    [[...claude, '--yes'], { GATEHOUSE_TOKEN: 'Bearer x' }, 3, "the word 'Bearer'"],
+    [[...claude, '--token-file', 'nowhere', '--yes'], {}, 1, 'nowhere cannot be used'],
     [[...claude, '--yes'], { GATEHOUSE_URL: '' }, 2, '--url'],
+    [[...claude, '--yes', '--url', 'http://127.0.0.1:9'], {}, 1, 'No gateway answers'],
+    [[...claude, '--yes', '--url', other.url.href], {}, 1, 'not how a gateway answers'],
     [[...claude, '--undo', '--yes'], {}, 4, 'nothing to undo'],
   ] as const) {
     const ran = await run(words, environment)
+    expect(ran.stderr).not.toContain('at-svc-0')
     expect(ran).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(reason) })
     expect(existsSync(join(home, FILES['claude-code']))).toBe(false)
   }
+  await other.stop(true)
+})
+
+describe('a person at a terminal', () => {
+  const claude = ['connect', 'claude-code']
+
+  test('gives the token, chooses both gates and agrees', async () => {
+    const person = { secret: token, choices: ['small', 'demo'], yes: true }
+    const ran = await run(claude, { GATEHOUSE_TOKEN: '' }, person)
+    expect(ran.exitCode).toBe(0)
+    const questions = ran.stderr.split('\n').filter((line) => line.startsWith('? '))
+    expect(questions.map((line) => line.slice(2))).toEqual([
+      'Access token',
+      'Gate: small broken demo',
+      'Gate for small tasks: small broken demo',
+      `Write ${join(home, FILES['claude-code'])}?`,
+    ])
+    expect(JSON.parse(await read(FILES['claude-code'])).env).toMatchObject({
+      ANTHROPIC_MODEL: 'small',
+      ANTHROPIC_DEFAULT_HAIKU_MODEL: 'demo',
+    })
+  })
+
+  test.each([
+    ['cancels the choice', {}, 130],
+    ['cancels the choice of the small gate', { choices: ['demo'] }, 130],
+    ['does not agree', { choices: ['demo', 'demo'], yes: false }, 1],
+    ['cancels the question', { choices: ['demo', 'demo'] }, 130],
+  ] as const)('%s: nothing is written', async (_, person, exitCode) => {
+    expect(await run(claude, {}, person)).toMatchObject({ exitCode, stdout: '' })
+    for (const file of [FILES['claude-code'], TOKEN_FILE])
+      expect(existsSync(join(home, file))).toBe(false)
+  })
+
+  test('is not asked where there is one gate, or options name it', async () => {
+    const only = await manage('tokens', 'create', 'one', '--gate', 'demo')
+    for (const [given, words] of [
+      [only, []],
+      [token, ['--gate', 'demo']],
+    ] as const)
+      expect(
+        await run([...claude, ...words, '--yes'], { GATEHOUSE_TOKEN: given }, {}),
+      ).toMatchObject({
+        exitCode: 0,
+        stderr: expect.not.stringContaining('?'),
+      })
+  })
 })
 
 test('a gate that fails is reported after the file was written', async () => {
-  const ran = await run(['connect', 'codex', '--gate', 'broken', '--yes'])
-  expect(ran).toMatchObject({ exitCode: 1, stdout: '' })
-  expect(ran.stderr).toContain('is configured, but a test call failed')
-  expect(await read(FILES.codex)).toContain('broken')
+  for (const words of [
+    ['codex', '--gate', 'broken'],
+    ['claude-code', '--gate', 'demo', '--small-gate', 'broken'],
+  ]) {
+    const ran = await run(['connect', ...words, '--yes'])
+    expect(ran).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(ran.stderr).toContain("a test call through the gate 'broken' failed")
+    expect(await read(FILES[words[0] as keyof typeof FILES])).toContain('broken')
+  }
 })
 
-test('env saves the token of a file, and prints variables without it', async () => {
+test('an API key works, and the command says what it can do', async () => {
+  const ran = await run(['connect', 'codex', '--gate', 'demo', '--yes'], {
+    GATEHOUSE_TOKEN: gatehouse.key,
+  })
+  expect(ran).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('full access') })
+})
+
+test('variables of the shell that take precedence are named', async () => {
+  const { stderr } = await run(['connect', 'claude-code', '--gate', 'demo', '--yes'], {
+    ANTHROPIC_AUTH_TOKEN: 'sk-planted',
+  })
+  expect(stderr).toContain('ANTHROPIC_AUTH_TOKEN is set in this shell')
+  expect(stderr).not.toContain('planted')
+})
+
+test('env saves the token of a file, and writes variables that a shell reads', async () => {
   await write('given', `${token}\n`)
   const given = ['--gate', 'demo', '--token-file', join(home, 'given')]
-  const { exitCode, stdout } = await run(['connect', 'env', ...given], { GATEHOUSE_TOKEN: '' })
-  expect(exitCode).toBe(0)
-  expect(stdout).not.toContain(token)
-  const shell = Bun.spawnSync(['sh', '-c', `${stdout}\necho $OPENAI_BASE_URL $OPENAI_API_KEY`])
+  const connected = await run(['connect', 'env', ...given, '--yes'], { GATEHOUSE_TOKEN: '' })
+  expect(connected.exitCode).toBe(0)
+  const next = /Next: (.*)/.exec(connected.stdout)?.[1]
+  const shell = Bun.spawnSync(['sh', '-c', `${next}; echo $OPENAI_BASE_URL $ANTHROPIC_AUTH_TOKEN`])
   expect(shell.stdout.toString()).toBe(`${gatehouse.url}/v1 ${token}\n`)
+})
+
+test('the token stays while a connected client needs it', async () => {
+  await connect('codex')
+  await connect('env')
+  const undo = (name: string) => run(['connect', name, '--undo', '--yes'])
+  expect((await undo('env')).stdout).not.toContain('token was removed')
+  expect((await run(['token'])).stdout).toBe(`${token}\n`)
+  expect((await undo('codex')).stdout).toContain('token was removed')
+  expect((await run(['token'])).exitCode).toBe(4)
 })

@@ -10,13 +10,21 @@ import { DEFAULT_WIDTH, type Terminal } from '../../src/cli/terminal.ts'
 import { createCliContext } from '../../src/run/create-cli-context.ts'
 import type { Ran, RunOptions } from './run-cli.ts'
 
+/** A person at a terminal. A question without an answer cancels. */
+export interface Person {
+  readonly secret?: string
+  readonly yes?: boolean
+  /** Takes these in turn. */
+  readonly choices?: readonly string[]
+}
+
 /**
  * As `runCli`, and commands may run beside each other.
  * @throws for `serve`, which would take the test's signals
  */
 export async function runCliInProcess(
   words: readonly string[],
-  { environment, input = '', folder }: RunOptions,
+  { environment, input = '', folder, person }: RunOptions & { readonly person?: Person },
 ): Promise<Ran> {
   const { PATH = '', HOME = '' } = process.env
   const written = { output: '', error: '' }
@@ -24,7 +32,7 @@ export async function runCliInProcess(
   const context = createCliContext({
     environment: { PATH, HOME, ...environment },
     folder: folder ?? resolve(import.meta.dir, '../..'),
-    terminal: pipes(input, written),
+    terminal: person === undefined ? pipes(input, written) : screenOf(person, written),
     async serve() {
       served = true
     },
@@ -52,8 +60,34 @@ function pipes(input: string, written: { output: string; error: string }): Termi
     hasColours: false,
     askSecret: refuse,
     askYes: refuse,
+    askChoice: refuse,
     // A test reads to the end.
     onReaderGone: () => {},
     exitCode: 0,
+  }
+}
+
+/** Each question is written to standard error, with the choices. */
+function screenOf(person: Person, written: { output: string; error: string }): Terminal {
+  const base = pipes('', written)
+  const choices = [...(person.choices ?? [])]
+  const ask = (question: string) => base.error.write(`? ${question}\n`)
+  return {
+    ...base,
+    input: { ...base.input, isTerminal: true },
+    output: { ...base.output, isTerminal: true },
+    error: { ...base.error, isTerminal: true },
+    async askSecret(question) {
+      ask(question)
+      return person.secret
+    },
+    async askYes(question) {
+      ask(question)
+      return person.yes
+    },
+    async askChoice(question, offered) {
+      ask(`${question}: ${offered.join(' ')}`)
+      return choices.shift()
+    },
   }
 }

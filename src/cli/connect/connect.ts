@@ -1,31 +1,20 @@
 /** `gatehouse connect CLIENT`: writes a client's own configuration; `gatehouse token` prints the token. */
-import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
-import { describeUnusableKey, GATEWAY_ADDRESS_FORM, parseGatewayAddress } from '../../core/http.ts'
 import { CliError } from '../cli-error.ts'
-import { type Client, withClient } from '../client.ts'
+import { type Client, openGateway } from '../client.ts'
 import type { CliContext } from '../context.ts'
-import { canAsk, readSecret } from '../input.ts'
+import { canAsk } from '../input.ts'
 import { printJson, printLine, printNote } from '../output.ts'
 import { asJson, example } from '../program-parts.ts'
 import { terminal } from '../terminal.ts'
-import {
-  CLIENTS,
-  type ConnectedClient,
-  type Connection,
-  chatCall,
-  configFolderOf,
-  printToken,
-} from './clients.ts'
+import { type AccessFlags, chooseGates, type GateFlags, readAccess } from './choose-gates.ts'
+import { CLIENTS, configFolderOf } from './clients.ts'
+import type { ConnectedClient } from './connected-client.ts'
 import { backupOf, ConnectedFiles } from './connected-files.ts'
 import { diffLines } from './line-diff.ts'
 
-interface ConnectFlags {
-  readonly url?: string
-  readonly tokenFile?: string
-  readonly gate?: string
-  readonly smallGate?: string
+interface ConnectFlags extends AccessFlags, GateFlags {
+  readonly dryRun?: boolean
   readonly yes?: boolean
   readonly undo?: boolean
 }
@@ -34,42 +23,33 @@ export function bindConnect(program: Command, context: CliContext): void {
   const connect = program
     .command('connect')
     .description('write the configuration of an agent, so that it calls a gate')
-  for (const [name, client] of Object.entries<ConnectedClient>(CLIENTS))
-    addOptions(
-      connect
-        .command(name)
-        .description(`configure ${client.title}: shows the change, asks, and keeps a backup`)
-        .option('--yes', 'write without asking')
-        .option('--undo', 'restore what was there before'),
-      name,
-    ).action(async (flags: ConnectFlags, command: Command) => {
-      const files = new ConnectedFiles(configFolderOf(context.environment))
-      const file = client.file(context.environment)
-      if (flags.undo) return await undo(files, name, file, flags)
-      await connectClient({ context, files, name, client, file }, flags, asJson(command))
-    })
-  addOptions(
-    connect
-      .command('env')
-      .description('save the token, and print the variables for OpenAI and Anthropic SDKs'),
-    'env',
-  ).action(async (flags: ConnectFlags, command: Command) => {
-    const files = new ConnectedFiles(configFolderOf(context.environment))
-    await connectEnvironment(context, files, flags, asJson(command))
-  })
-}
-
-function addOptions(command: Command, name: string): Command {
-  command
-    .option('--url <address>', 'address of the gateway (GATEHOUSE_URL)')
-    .option('--token-file <path>', 'file with the token (GATEHOUSE_TOKEN, else asked for)')
-    .option('--gate <id>', 'gate to call (the only one that the token may call)')
-  if (name === 'claude-code' || name === 'opencode')
-    command.addOption(new Option('--small-gate <id>', 'gate for small tasks (the same gate)'))
-  return command.addHelpText(
-    'after',
-    example(`gatehouse connect ${name} --url https://gateway.example.com --gate coding`),
-  )
+  for (const [name, client] of Object.entries<ConnectedClient>(CLIENTS)) {
+    const command = connect
+      .command(name)
+      .description(`configure ${client.title}: shows the change, asks, and keeps a backup`)
+      .option('--url <address>', 'address of the gateway (GATEHOUSE_URL)')
+      .option('--token-file <path>', 'file with the token (GATEHOUSE_TOKEN, else asked for)')
+      .option('--gate <id>', 'gate to call (the only one that the token may call, else asked for)')
+    if (client.hasSmallGate)
+      command.addOption(new Option('--small-gate <id>', 'gate for small tasks (the same gate)'))
+    command
+      .option('--dry-run', 'show the change, and write nothing')
+      .option('--yes', 'write without asking')
+      .option('--undo', 'restore what was there before')
+      .addHelpText(
+        'after',
+        example(
+          `gatehouse connect ${name} --url https://gateway.example.com --gate coding`,
+          `gatehouse connect ${name} --undo`,
+        ),
+      )
+      .action(async (flags: ConnectFlags) => {
+        const files = new ConnectedFiles(configFolderOf(context.environment))
+        const file = client.file(context.environment)
+        const work = { context, files, name, client, file, flags, isJson: asJson(command) }
+        await onFiles(() => (flags.undo ? undo(work) : connectClient(work)))
+      })
+  }
 }
 
 export function bindToken(program: Command, context: CliContext): void {
@@ -78,7 +58,8 @@ export function bindToken(program: Command, context: CliContext): void {
     .description('print the token that gatehouse connect saved')
     .addHelpText('after', example('curl -H "Authorization: Bearer $(gatehouse token)" …'))
     .action(async (_flags: object, command: Command) => {
-      const token = await new ConnectedFiles(configFolderOf(context.environment)).readToken()
+      const files = new ConnectedFiles(configFolderOf(context.environment))
+      const token = await onFiles(() => files.readToken())
       if (token === undefined)
         throw new CliError('notFound', 'No token is saved here: run gatehouse connect first.')
       if (asJson(command)) return printJson({ token })
@@ -92,133 +73,74 @@ interface Work {
   readonly name: string
   readonly client: ConnectedClient
   readonly file: string
+  readonly flags: ConnectFlags
+  readonly isJson: boolean
 }
 
-async function connectClient(work: Work, flags: ConnectFlags, isJson: boolean): Promise<void> {
-  const { context, files, name, client, file } = work
-  const { now, before } = await files.read(name, file)
-  const { base, token } = await readAccess(context, flags)
-  await withToken(context, base, token, async (asked) => {
-    const connection = await choose(asked, flags, base, files)
-    const after = client.write(before, connection, file)
-    const changes = diffLines(now, after)
-    for (const line of [file, ...changes]) printNote(line)
-    if (changes.length > 0) await confirmWrite(`Write ${file}?`, flags)
-    await saveToken(files, token)
-    await files.write(name, file, { before, after })
-    await tryGate(asked, client.testCall(connection.gate), client.title)
-    if (isJson) return printJson({ client: name, file, gate: connection.gate, works: true })
-    printLine(
-      `${client.title} works with the gate '${connection.gate}': start ${client.start}. ` +
-        `Undo: gatehouse connect ${name} --undo`,
-    )
+async function connectClient(work: Work): Promise<void> {
+  const { context, files, name, client, file, flags } = work
+  const { now, before } = await files.read(name, file, client)
+  const { gateway, token } = await readAccess(context, flags)
+  const asked = openGateway(gateway, {
+    apiKey: token,
+    cure: 'Ask for another one, or create it: gatehouse tokens create NAME.',
   })
+  const gates = await untouched(chooseGates(asked, flags, client))
+  const connection = { base: gateway.base, tokenFile: files.tokenFile, ...gates }
+  const after = client.write(before, connection, file)
+  const changes = diffLines(now, after)
+  if (!(await isAgreed(work, changes, 'Write'))) return
+  await saveToken(files, token)
+  await files.write(name, file, { before, after })
+  const tried = [...new Set([gates.gate, gates.smallGate])]
+  for (const gate of tried) await tryGate(asked, client, gate)
+  notePrecedence(work)
+  if (work.isJson) return printJson({ client: name, file, ...gates, written: true, works: true })
+  printLine(
+    `${client.title} works: a test call through ${tried.map((gate) => `'${gate}'`).join(' and ')} ` +
+      `was answered.\nNext: ${client.start(file)}\nUndo: gatehouse connect ${name} --undo`,
+  )
 }
 
-async function connectEnvironment(
-  context: CliContext,
-  files: ConnectedFiles,
-  flags: ConnectFlags,
-  isJson: boolean,
-): Promise<void> {
-  const { base, token } = await readAccess(context, flags)
-  await withToken(context, base, token, async (asked) => {
-    const connection = await choose(asked, flags, base, files)
-    await saveToken(files, token)
-    await tryGate(asked, chatCall(connection.gate), 'The call')
-    if (isJson) return printJson({ client: 'env', tokenFile: files.tokenFile, works: true })
-    printLine(`export OPENAI_BASE_URL='${base}/v1' ANTHROPIC_BASE_URL='${base}'`)
-    printLine(
-      `export OPENAI_API_KEY="$(${printToken(files)})" ANTHROPIC_AUTH_TOKEN="$(${printToken(files)})"`,
-    )
-    printNote(`The gate '${connection.gate}' works: name it as the model.`)
-  })
-}
-
-async function undo(
-  files: ConnectedFiles,
-  name: string,
-  file: string,
-  flags: ConnectFlags,
-): Promise<void> {
+async function undo(work: Work): Promise<void> {
+  const { files, name, client, file } = work
   if (!(await files.isConnected(file)))
     throw new CliError('notFound', `There is no backup ${backupOf(file)}: nothing to undo.`)
-  const { now, before } = await files.read(name, file)
-  for (const line of [file, ...diffLines(now, before)]) printNote(line)
-  await confirmWrite(`Restore ${file}?`, flags)
+  const { now, before } = await files.read(name, file, client)
+  if (!(await isAgreed(work, diffLines(now, before), 'Restore'))) return
   await files.restore(name, file, before)
   const isRemoved = await files.removeUnusedToken()
+  if (work.isJson) return printJson({ client: name, file, restored: true })
   printLine(`Restored ${file}.${isRemoved ? ' The saved token was removed.' : ''}`)
 }
 
-async function readAccess(
-  { environment, folder }: CliContext,
-  { url, tokenFile }: ConnectFlags,
-): Promise<{ base: string; token: string }> {
-  const address = url ?? environment.GATEHOUSE_URL
-  if (!address)
-    throw new CliError('usage', 'Give the address of the gateway: --url, or GATEHOUSE_URL.')
-  const gateway = parseGatewayAddress(address)
-  if (gateway === undefined)
-    throw new CliError('usage', `The address must be ${GATEWAY_ADDRESS_FORM}.`)
-  const token =
-    tokenFile === undefined
-      ? environment.GATEHOUSE_TOKEN || (await readSecret('Access token'))
-      : (await readFile(resolve(folder, tokenFile), 'utf8')).trim()
-  const objection = token === '' ? 'is empty' : describeUnusableKey(token)
-  if (objection !== undefined) throw new CliError('unauthorized', `The token ${objection}.`)
-  return { base: gateway.base, token }
-}
-
-async function withToken(
-  context: CliContext,
-  base: string,
-  token: string,
-  use: (client: Client) => Promise<void>,
-): Promise<void> {
-  const environment = { ...context.environment, GATEHOUSE_URL: base, GATEHOUSE_API_KEY: token }
-  await withClient({ ...context, environment }, use)
-}
-
-async function choose(
-  client: Client,
-  { gate, smallGate }: ConnectFlags,
-  base: string,
-  { tokenFile }: ConnectedFiles,
-): Promise<Connection> {
-  const listed = await client.call('GET /v1/models', 'data').catch((error: unknown) => {
-    if (error instanceof CliError && error.failure === 'unauthorized')
-      throw new CliError(
-        'unauthorized',
-        `The gateway at ${base} refuses this token: ${error.message} Nothing was written.`,
-        error.code,
-      )
-    throw error
-  })
-  const gates = listed.data.map(({ id }) => id)
-  for (const named of [gate, smallGate])
-    if (named !== undefined && !gates.includes(named))
-      throw new CliError(
-        'notFound',
-        `The token cannot call a gate '${named}'. It can call: ${gates.join(', ') || 'none'}.`,
-      )
-  const chosen = gate ?? (gates.length === 1 ? gates[0] : undefined)
-  if (chosen === undefined)
-    throw new CliError(
-      'usage',
-      gates.length === 0
-        ? 'The token cannot call any gate.'
-        : `Choose a gate with --gate: ${gates.join(', ')}.`,
-    )
-  return { base, gate: chosen, smallGate: smallGate ?? chosen, tokenFile }
-}
-
-async function confirmWrite(question: string, { yes }: ConnectFlags): Promise<void> {
-  if (yes) return
+/**
+ * Shows the changes, and asks about them.
+ * @returns false for a dry run
+ * @throws CliError when the person does not agree, or cannot be asked
+ */
+async function isAgreed(
+  { client, file, name, flags, isJson }: Work,
+  changes: readonly string[],
+  verb: 'Write' | 'Restore',
+): Promise<boolean> {
+  if (flags.dryRun) {
+    if (isJson) printJson({ client: name, file, changes, written: false })
+    else for (const line of [file, ...changes]) printLine(line)
+    printNote('Nothing was written: this is a dry run.')
+    return false
+  }
+  if (changes.length === 0) {
+    printNote(`${file} needs no change for ${client.title}.`)
+    return true
+  }
+  for (const line of [file, ...changes]) printNote(line)
+  if (flags.yes) return true
   if (!canAsk()) throw new CliError('usage', 'Nothing was written: add --yes to write it.')
-  const answer = await terminal().askYes(question)
-  if (answer === undefined) throw new CliError('interrupted', 'Cancelled.')
+  const answer = await terminal().askYes(`${verb} ${file}?`)
+  if (answer === undefined) throw new CliError('interrupted', 'Cancelled. Nothing was written.')
   if (!answer) throw new CliError('failed', 'Nothing was written.')
+  return true
 }
 
 async function saveToken(files: ConnectedFiles, token: string): Promise<void> {
@@ -228,17 +150,39 @@ async function saveToken(files: ConnectedFiles, token: string): Promise<void> {
   await files.writeToken(token)
 }
 
-async function tryGate(
-  client: Client,
-  { operation, member, body }: ReturnType<ConnectedClient['testCall']>,
-  title: string,
-): Promise<void> {
-  await client.callNamed(operation, member, { body }).catch((error: unknown) => {
+async function tryGate(asked: Client, client: ConnectedClient, gate: string): Promise<void> {
+  const { operation, member, body } = client.testCall(gate)
+  await asked.callNamed(operation, member, { body }).catch((error: unknown) => {
     if (!(error instanceof CliError)) throw error
     throw new CliError(
       error.failure,
-      `${title} is configured, but a test call failed: ${error.message}`,
+      `${client.title} is configured, but a test call through the gate '${gate}' failed: ` +
+        error.message,
       error.code,
     )
   })
+}
+
+function notePrecedence({ context, client }: Work): void {
+  for (const name of client.precedence.filter((each) => context.environment[each]))
+    printNote(`${name} is set in this shell and takes precedence: unset it.`)
+}
+
+async function untouched<Result>(work: Promise<Result>): Promise<Result> {
+  return await work.catch((error: unknown) => {
+    if (!(error instanceof CliError)) throw error
+    throw new CliError(error.failure, `${error.message} Nothing was written.`, error.code)
+  })
+}
+
+/** Errors of the system name the file, and the program's advice would be about the data folder. */
+async function onFiles<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    const { path } = error as { path?: unknown }
+    if (error instanceof CliError || !(error instanceof Error) || typeof path !== 'string')
+      throw error
+    throw new CliError('failed', `${path} cannot be used (${error.message}).`)
+  }
 }

@@ -1,7 +1,4 @@
-/**
- * The files that `gatehouse connect` writes: a client's file with a backup beside it, and the token.
- * A file that was edited after the connection is never overwritten.
- */
+/** The files that `gatehouse connect` writes: a client's file with a backup beside it, and the token. */
 import { createHash } from 'node:crypto'
 import {
   chmod,
@@ -15,7 +12,7 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { CliError } from '../cli-error.ts'
+import type { ConnectedClient } from './connected-client.ts'
 
 const ONLY_USER = 0o600
 const ONLY_USER_FOLDER = 0o700
@@ -43,23 +40,25 @@ export class ConnectedFiles {
   }
 
   /**
-   * The text that a connection starts from: that before an earlier one, if there was one.
-   * @throws CliError when the file was edited after an earlier connection
+   * The file's text, and the text that it would have without the connection: the backup, or, if the
+   * file was edited since, the file with the settings of the backup.
+   * @throws CliError when these settings cannot be restored without a loss
    */
-  async read(client: string, file: string): Promise<{ now: string; before: string }> {
+  async read(
+    name: string,
+    file: string,
+    { restore }: Pick<ConnectedClient, 'restore'>,
+  ): Promise<{ now: string; before: string }> {
     const now = (await readText(file)) ?? ''
     const backup = await readText(backupOf(file))
     if (backup === undefined) return { now, before: now }
-    await this.#assertUnedited(client, file, now)
-    return { now, before: backup }
+    const isUnedited = (await readText(this.#recordOf(name))) === hashOf(now)
+    return { now, before: isUnedited || now === '' ? backup : restore(now, backup, file) }
   }
 
   async write(client: string, file: string, texts: { before: string; after: string }) {
     const real = await realpath(file).catch(() => file)
-    const mode = await stat(real).then(
-      (found) => found.mode & 0o777,
-      () => ONLY_USER,
-    )
+    const mode = await modeOf(real)
     await mkdir(dirname(real), { recursive: true, mode: ONLY_USER_FOLDER })
     await mkdir(this.#folder, { recursive: true, mode: ONLY_USER_FOLDER })
     await replace(backupOf(file), texts.before, ONLY_USER)
@@ -67,11 +66,11 @@ export class ConnectedFiles {
     await replace(real, texts.after, mode)
   }
 
-  /** Restores the text before the connection. A file that was absent or empty is removed. */
+  /** Ends the connection. A file that would be empty is removed. */
   async restore(client: string, file: string, before: string): Promise<void> {
     const real = await realpath(file).catch(() => file)
     if (before === '') await rm(real, { force: true })
-    else await replace(real, before, (await stat(real)).mode & 0o777)
+    else await replace(real, before, await modeOf(real))
     await rm(backupOf(file))
     await rm(this.#recordOf(client), { force: true })
   }
@@ -91,15 +90,6 @@ export class ConnectedFiles {
   #recordOf(client: string): string {
     return join(this.#folder, `${client}${RECORD}`)
   }
-
-  async #assertUnedited(client: string, file: string, now: string): Promise<void> {
-    if ((await readText(this.#recordOf(client))) === hashOf(now)) return
-    throw new CliError(
-      'conflict',
-      `${file} was edited after it was connected: nothing was written. What it was before is in ` +
-        `${backupOf(file)}: take from there what you need, and delete that file.`,
-    )
-  }
 }
 
 export function backupOf(file: string): string {
@@ -117,6 +107,14 @@ async function readText(file: string): Promise<string | undefined> {
     if ((error as { code?: unknown }).code === 'ENOENT') return undefined
     throw error
   }
+}
+
+/** A new file is only for the user. */
+async function modeOf(file: string): Promise<number> {
+  return await stat(file).then(
+    ({ mode }) => mode & 0o777,
+    () => ONLY_USER,
+  )
 }
 
 /** Whole or not at all. */

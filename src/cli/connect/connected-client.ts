@@ -1,0 +1,38 @@
+/** What `gatehouse connect` needs to know of a client. */
+
+export interface Connection {
+  /** The gateway's address, without `/v1`. */
+  readonly base: string
+  readonly gate: string
+  readonly smallGate: string
+  /** The file with the token. */
+  readonly tokenFile: string
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+export interface TestCall {
+  readonly operation: string
+  /** A member of every answer. */
+  readonly member: string
+  readonly body: object
+}
+
+export interface ConnectedClient {
+  readonly title: string
+  readonly file: (environment: Environment) => string
+  /** Whether it calls another gate for small tasks, such as titles. */
+  readonly hasSmallGate: boolean
+  /** Variables of the shell that take precedence over the file. */
+  readonly precedence: readonly string[]
+  /** @throws CliError when the text cannot be changed without a loss */
+  readonly write: (text: string, connection: Connection, file: string) => string
+  /**
+   * The text without the gateway's settings, with those of `former` instead.
+   * @throws CliError when the text cannot be changed without a loss
+   */
+  readonly restore: (text: string, former: string, file: string) => string
+  readonly testCall: (gate: string) => TestCall
+  /** The command that a person runs next. */
+  readonly start: (file: string) => string
+}

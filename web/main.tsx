@@ -1,5 +1,4 @@
-/** Starts the dashboard in the browser. */
-// Imported first: no other module may read the address while it contains a link's secret.
+// Imported first: no other module may read the address while the address contains a link's secret.
 import './features/sign-in/take-from-address.ts'
 
 import { QueryClientProvider } from '@tanstack/react-query'
@@ -25,15 +24,13 @@ createRoot(place).render(
   </StrictMode>,
 )
 
-// Shows on any page that the gateway does not answer.
-
 function ConnectionNotice() {
   const isLost = useIsConnectionLost()
   return (
     <div
       role="status"
-      // Set explicitly, so that it is announced even while a dialog hides everything else from
-      // screen readers.
+      // Set explicitly, so that the notice is announced even while a dialog hides everything else
+      // from screen readers.
       aria-live="polite"
       aria-label="Connection"
       className="pointer-events-none fixed inset-x-0 top-3 z-[70] px-4"

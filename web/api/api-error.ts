@@ -1,14 +1,12 @@
-/** A refusal by the gateway, or a missing answer, in the form that pages show. Knows no page. */
-
 export interface ApiProblem {
-  /** Its path in the body: `targets[0].model`. */
+  /** The field's path in the body: `targets[0].model`. */
   readonly field: string
   readonly message: string
 }
 
 export class ApiError extends Error {
   override readonly name = 'ApiError'
-  /** 0: the gateway could not be reached. */
+  /** 0 when the gateway was unreachable. */
   readonly status: number
   /** The stable code of the flat envelope. */
   readonly code: string
@@ -36,7 +34,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The fault of a form's field or of a member of it, if any. */
+/** The fault of a form's field or of a member of the field, if any. */
 export function problemWith(error: unknown, field: string): string | undefined {
   if (!(error instanceof ApiError)) return undefined
   const isOfField = (place: string) =>

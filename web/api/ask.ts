@@ -1,6 +1,3 @@
-/**
- * Sends one API request to the gateway with the session's cookie. Knows no page and keeps nothing.
- */
 import {
   type AnswerOf,
   type OperationName,
@@ -13,7 +10,6 @@ import { ApiError, toApiError, unreachable } from './api-error.ts'
 
 export type { AnswerOf, OperationName, PagedName, QuestionOf, RowOf }
 
-/** Called with every answer that reports an ended session. */
 let onSignedOut: () => void = () => {}
 export function whenSignedOut(listener: () => void): void {
   onSignedOut = listener
@@ -25,7 +21,6 @@ export function whenUnreachable(listener: () => void): void {
   onUnreachable = listener
 }
 
-/** @throws ApiError for everything but a 2xx, and when there is no answer */
 export async function ask<Name extends OperationName>(
   name: Name,
   ...[question]: QuestionOf<Name>
@@ -37,7 +32,7 @@ export interface AskOptions {
   readonly signal?: AbortSignal
   /** Replaces the session for the first user, who has a key and no session yet. */
   readonly apiKey?: string
-  /** The version to change. The gateway refuses others (412). */
+  /** The version to change. The gateway refuses other versions (412). */
   readonly ifMatch?: string
 }
 
@@ -51,7 +46,10 @@ export async function askWith<Name extends OperationName>(
   return (await response.json()) as AnswerOf<Name>
 }
 
-/** Answers with the version of the thing. Undefined if the gateway has no versions yet. */
+/**
+ * Sends a request and returns the answer with its version. Undefined if the gateway has no versions
+ * yet.
+ */
 export async function askTagged<Name extends OperationName>(
   name: Name,
   options: AskOptions,
@@ -62,7 +60,10 @@ export async function askTagged<Name extends OperationName>(
   return { answer, etag: response.headers.get('etag') ?? undefined }
 }
 
-/** The answer as it arrives, for streams and files. @throws ApiError as `ask` does */
+/**
+ * Sends a request and returns the answer as it arrives, for streams and files.
+ * @throws ApiError as `ask` does
+ */
 export async function send(
   name: OperationName,
   options: AskOptions = {},
@@ -76,7 +77,7 @@ export async function send(
       ...(options.apiKey === undefined ? {} : { authorization: `Bearer ${options.apiKey}` }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...(options.ifMatch === undefined ? {} : { 'if-match': options.ifMatch }),
-      // Required with a cookie, because other sites' pages cannot send it.
+      // A header that other sites' pages cannot send, which the gateway requires with a cookie.
       ...(method === 'GET' ? {} : { 'x-gatehouse-csrf': '1' }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -105,7 +106,6 @@ function isOfProxy({ status, headers }: Response): boolean {
 
 const PAGE_SIZE = 200
 
-/** A list with all its pages, since an account may have many rows. @throws ApiError */
 export async function askWhole<Name extends PagedName>(
   name: Name,
   signal?: AbortSignal,

@@ -1,6 +1,5 @@
 /**
  * The name of a call's caller: an API key, an access token, or a member who used the playground.
- * Knows no page.
  */
 import { useQuery } from '@tanstack/react-query'
 import { useKeysAndTokens } from './keys-and-tokens.ts'
@@ -11,7 +10,7 @@ const SHOWN_OF_ID = 12
 
 /**
  * The name for a call's `keyId`; `…` while names are loading.
- * @param isNeeded false: nothing is loaded, because an account may have thousands of keys
+ * @param isNeeded false loads nothing, because an account may have thousands of keys
  */
 export function useCallerNames(isNeeded = true): (id: string) => string {
   const keys = useKeysAndTokens(isNeeded)

@@ -1,6 +1,6 @@
 /**
- * Changes a resource only if it still is as the reader has seen it; otherwise sends nothing, and
- * the error contains the newest version. Knows no page.
+ * Changes a resource only if it is still as the reader has seen it. Otherwise sends nothing, and
+ * throws an error with the newest version.
  */
 import {
   type AnswerOf,
@@ -34,7 +34,7 @@ export class ChangedMeanwhile<Thing = unknown> extends Error {
 const CHANGED_MEANWHILE = 412
 
 /**
- * @param isSame whether it is as the reader has seen it; undefined: overwrite it in any case
+ * @param isSame whether the resource is as the reader has seen it; undefined overwrites in any case
  * @throws ChangedMeanwhile; ApiError as `ask` does
  */
 export async function changeSame<Change extends ChangeName>(

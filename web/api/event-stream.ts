@@ -1,6 +1,6 @@
 /**
- * Parses server-sent events from the bytes of a fetched answer, however they are chunked:
- * `EventSource` cannot send a body. `eventsource-parser` reads the lines; this file knows no event.
+ * Parses server-sent events from the bytes of a fetched answer, because `EventSource` cannot send a
+ * body. `eventsource-parser` reads the lines.
  */
 import { createParser } from 'eventsource-parser'
 
@@ -10,13 +10,12 @@ export interface ServerSentEvent {
   readonly data: string
 }
 
-/** A complete answer is one event, and far smaller. */
+/** A complete answer is a single event, and far smaller. */
 export const MAX_EVENT_CHARACTERS = 16 * 1024 * 1024
 
 /**
- * Takes the bytes of a stream and returns the events they complete. An incomplete rest at the end
- * is dropped. Throws once an event exceeds its limit, so that an endless line does not fill the
- * page's memory.
+ * Takes the bytes of a stream and returns the completed events. Drops an incomplete rest. Throws
+ * once an event exceeds its limit, so that an endless line does not fill the page's memory.
  */
 export function createEventReader(): (bytes: Uint8Array) => ServerSentEvent[] {
   const decoder = new TextDecoder()

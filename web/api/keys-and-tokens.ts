@@ -1,4 +1,3 @@
-/** API keys and access tokens in one list, for the pages that name the caller of a call. */
 import { useQuery } from '@tanstack/react-query'
 import { wholeListQuery } from './operation-query.ts'
 

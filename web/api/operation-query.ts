@@ -1,5 +1,5 @@
 /**
- * The requests of pages as queries with one key scheme: the operation's name first, so that a
+ * The requests of pages as queries. A query's key begins with the operation's name, so that a
  * change can name the lists that it makes stale.
  */
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
@@ -23,7 +23,6 @@ export function operationQuery<Name extends OperationName>(
   })
 }
 
-/** A list with all its pages, as rows. */
 export function wholeListQuery<Name extends PagedName>(name: Name) {
   return queryOptions({
     queryKey: [name, 'whole'] as const,

@@ -1,4 +1,3 @@
-/** The items of the account menu; loaded when it is first opened. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { Clock, Globe, LogOut, type LucideIcon, Monitor, Moon, Sun } from 'lucide-react'

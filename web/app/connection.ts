@@ -1,6 +1,6 @@
 /**
- * Detects whether the gateway answers. While it does not, only that is checked, every few seconds;
- * then everything continues by itself.
+ * Detects whether the gateway answers. While the gateway does not answer, the page sends only this
+ * check; afterwards everything continues.
  */
 import { onlineManager } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
@@ -11,7 +11,6 @@ interface Signal {
   readonly follow: (listener: () => void) => () => void
 }
 
-/** A boolean state for the whole page that components can subscribe to. */
 function createSignal(): Signal {
   let value = false
   const listeners = new Set<() => void>()
@@ -78,7 +77,7 @@ function connected(): Promise<void> {
 }
 
 /**
- * A part of the dashboard that is loaded later; waits while the gateway does not answer.
+ * Loads a part of the dashboard; waits while the gateway does not answer.
  * @throws the browser's error when the gateway answers but the file no longer exists
  */
 export async function loadPart<Part>(load: () => Promise<Part>): Promise<Part> {
@@ -100,7 +99,7 @@ const reasons = new Set<Reason>()
 // The browser's online state is ignored, since the gateway may run on this machine.
 onlineManager.setEventListener(() => undefined)
 
-/** Pauses all queries while there is a reason. Those on the page are refetched afterwards. */
+/** Pauses all queries while a reason exists. Queries on the page are refetched afterwards. */
 function holdQueries(reason: Reason): void {
   reasons.add(reason)
   onlineManager.setOnline(false)
@@ -111,21 +110,22 @@ function releaseQueries(reason: Reason): void {
   onlineManager.setOnline(reasons.size === 0)
 }
 
-/** Set while this browser has a session, so that the sign-in page can say that it ended. */
+/**
+ * Stored while this browser has a session, so that the sign-in page can say that the session ended.
+ */
 const STORED_AS = 'gatehouse-had-session'
 
 export function rememberSession(): void {
   localStorage.setItem(STORED_AS, '1')
 }
 
-/** @returns whether there was one */
+/** @returns whether this browser had a session */
 export function forgetSession(): boolean {
   const had = localStorage.getItem(STORED_AS) !== null
   localStorage.removeItem(STORED_AS)
   return had
 }
 
-/** Whether the session ended while the page was open. */
 const hasEnded = createSignal()
 
 export function holdForSignIn(): void {

@@ -1,4 +1,4 @@
-/** The one cache of answers, and when a retry is useful. */
+/** The single cache of answers, and when a retry is useful. */
 import { QueryClient } from '@tanstack/react-query'
 import { ApiError, whenSignedOut, whenUnreachable } from '../api/ask.ts'
 import { operationQuery } from '../api/operation-query.ts'
@@ -11,12 +11,12 @@ export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: STALE_AFTER_MS,
-      // A refusal will not change by itself; a restarting gateway will answer.
+      // A refusal does not change by itself, but a restarting gateway answers later.
       retry: (failures, error) =>
         failures < MAX_RETRIES &&
         (!(error instanceof ApiError) || error.status === 0 || error.status >= 500),
     },
-    // Sent immediately or not at all: a delayed one would run after its author has given up.
+    // Sent immediately or not at all: a delayed change would run after its author has given up.
     mutations: { networkMode: 'always' },
   },
 })

@@ -1,6 +1,6 @@
 /**
- * The address of each page. Pages are fetched when they are first visited; none is imported here at
- * start.
+ * The address of each page. Pages are loaded at the first visit, so this file must not import a
+ * page.
  */
 import {
   type AnyRoute,
@@ -27,8 +27,8 @@ import { toSignInSearch } from './sign-in-address.ts'
 export const BASE_PATH = '/dashboard'
 
 /**
- * A page's file that cannot be fetched is waited for; one that is gone makes the router load all
- * anew, once.
+ * Waits for a page's file that cannot be loaded. If the file is gone, the router loads the
+ * dashboard anew, once.
  */
 function lazyPage<Part extends Record<string, unknown>, Name extends keyof Part>(
   load: () => Promise<Part>,
@@ -47,7 +47,6 @@ function RouteError({ error, reset }: ErrorComponentProps) {
   return <ErrorState error={error} retry={again} />
 }
 
-/** Makes the pages below a route that have nothing but an address and a component. */
 function pagesUnder<const Parent extends AnyRoute>(parent: Parent) {
   return <const Path extends string, Part extends Record<string, unknown>, Name extends keyof Part>(
     path: Path,
@@ -71,7 +70,6 @@ function readSignInSearch(search: Record<string, unknown>): SignInSearch {
   }
 }
 
-/** For who is not signed in. */
 const outerPage = pagesUnder(rootRoute)
 const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -80,7 +78,6 @@ const signInRoute = createRoute({
   component: lazyPage(() => import('../features/sign-in/sign-in-page.tsx'), 'SignInPage'),
 })
 
-/** Everything else: with the menu at its side, and for members only. */
 const shellRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'shell',
@@ -111,8 +108,8 @@ const shellRoute = createRoute({
 })
 
 /**
- * Pages whose choices are in their address, so that a view can be shared: they judge by themselves
- * what it says.
+ * Reads the choices of pages that keep them in their address, so that a view can be shared. Each
+ * page checks its own choices.
  */
 function textSearch(search: Record<string, unknown>): Record<string, string | undefined> {
   const texts = Object.entries(search).filter(([, value]) =>
@@ -123,7 +120,6 @@ function textSearch(search: Record<string, unknown>): Record<string, string | un
 
 const page = pagesUnder(shellRoute)
 
-/** The list's page shows the call too: beside the list, or instead of it. */
 const logsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/logs',
@@ -159,7 +155,7 @@ const shellRoutes = [
     getParentRoute: () => shellRoute,
     path: '/playground',
     validateSearch: (search: Record<string, unknown>): { gate?: string; compare?: string } => ({
-      // An id of digits alone is read as a number.
+      // The router parses an id of digits as a number.
       ...(isName(search.gate) ? { gate: String(search.gate) } : {}),
       ...(isName(search.compare) ? { compare: String(search.compare) } : {}),
     }),
@@ -260,7 +256,6 @@ declare module '@tanstack/react-router' {
   }
 }
 
-/** For addresses that lead nowhere. */
 function NotFound() {
   useDocumentTitle('Not found')
   return (

@@ -1,4 +1,3 @@
-/** Asks for a sign-in over the page whose session ended, so that typed text is kept. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Dialog as RadixDialog } from 'radix-ui'
 import { type ReactNode, useEffect } from 'react'
@@ -18,7 +17,7 @@ export function SessionEnded() {
   const goOn = async () => {
     const session = await askWith('GET /v1/session', {})
     if (session.user?.id !== before?.user?.id) {
-      // Another user: nothing of the previous user may stay.
+      // Another user signed in, so nothing of the previous user may stay.
       location.assign('/dashboard')
       return
     }
@@ -29,7 +28,7 @@ export function SessionEnded() {
   useEffect(() => {
     // The user may have signed in in another tab.
     const look = () => {
-      // Still signed out: the window stays.
+      // The user is still signed out, so the window stays.
       if (document.visibilityState === 'visible') goOn().catch(() => undefined)
     }
     document.addEventListener('visibilitychange', look)
@@ -57,8 +56,8 @@ export function SessionEnded() {
   )
 }
 
-// A dialog over the whole page that cannot be closed before it is completed. The page stays as it
-// is.
+// A dialog over the whole page that cannot be closed before the user has signed in. The page below
+// keeps typed text.
 
 const stay = (event: Event) => event.preventDefault()
 

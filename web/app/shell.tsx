@@ -1,4 +1,3 @@
-/** The frame of every page for members: the menu, the account, and a skip link for keyboards. */
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
 import {
@@ -67,7 +66,7 @@ export function Shell() {
           <ZoneNote isRailed className="shrink-0 px-5 py-2 rail:px-1 rail:text-center" />
         </SideMenu>
       </aside>
-      {/* A modal dialog would cover the one of `SessionEnded`. */}
+      {/* A modal dialog would cover the dialog of `SessionEnded`. */}
       {isMenuOpen && !hasSessionEnded && <MobileMenu onClose={() => setMenuOpen(false)} />}
       <Announcer />
       {hasSessionEnded && (
@@ -153,13 +152,11 @@ function SideMenu({ children }: { readonly children?: ReactNode }) {
   )
 }
 
-// The account menu: the user, light or dark, and signing out.
-
 const AccountMenuItems = lazy(async () => ({
   default: (await import('./account-menu-items.tsx')).AccountMenuItems,
 }))
 
-/** The menu is loaded when it is first opened, so that the page loads faster. */
+/** The menu's items are loaded when the menu first opens, so that the page loads faster. */
 function AccountMenu() {
   const { data: session } = useQuery(operationQuery('GET /v1/session'))
   const [wasAsked, setAsked] = useState(false)
@@ -192,8 +189,6 @@ function AccountMenu() {
     </Suspense>
   )
 }
-
-// States the time zone of all pages once.
 
 function ZoneNote({
   className,
@@ -229,12 +224,11 @@ interface NavigationEntry {
 }
 
 interface NavigationGroup {
-  /** Undefined: the first entries need no heading. */
+  /** Undefined when the first entries need no heading. */
   readonly heading: string | undefined
   readonly entries: readonly NavigationEntry[]
 }
 
-/** The menu's entries in order. Other pages are reached from a page. */
 const NAVIGATION: readonly NavigationGroup[] = [
   {
     heading: undefined,

@@ -1,6 +1,6 @@
 /**
- * How a page that needs a session asks for one: where to continue afterwards, and what an identity
- * provider refused. Knows no page.
+ * How a page that needs a session asks for a sign-in: where to continue afterwards, and what an
+ * identity provider refused.
  */
 
 export interface SignInSearch {

@@ -1,4 +1,4 @@
-/** Light or dark: the reader's choice, or else the system's. */
+/** The reader's choice of light or dark; `system` follows the system. */
 
 export type ThemeChoice = 'system' | 'light' | 'dark'
 

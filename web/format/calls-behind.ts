@@ -1,4 +1,3 @@
-/** The log's address for the calls behind a figure. Must not know which part draws the figure. */
 import type { Period } from './time-range.ts'
 
 /** A plain string, because the page belongs to another feature. */
@@ -8,7 +7,7 @@ export type LogAddress = Readonly<Record<string, string>>
 
 export interface CallsBehind {
   readonly period: Period
-  /** By the log's own names; undefined ones do not filter. */
+  /** By the log's own names. Undefined filters are ignored. */
   readonly filters?: Readonly<Record<string, string | undefined>>
 }
 

@@ -1,7 +1,3 @@
-/**
- * What a caller's format loses on the way to a target, from the conformance table. Pure; knows no
- * provider and no page.
- */
 import {
   FEATURE_IDS,
   FEATURES,
@@ -32,7 +28,7 @@ export interface FeatureResult {
   readonly result: Result
 }
 
-/** In the order of the table; features that the endpoint's format lacks are omitted. */
+/** In the order of the table. Features that the endpoint's format lacks are omitted. */
 export function resultsOf(entry: ConformanceResults): readonly FeatureResult[] {
   return FEATURE_IDS.flatMap((id) => {
     const result = entry.results[id]
@@ -40,19 +36,18 @@ export function resultsOf(entry: ConformanceResults): readonly FeatureResult[] {
   })
 }
 
-/** Members that are lost, refused or missing, one line each: `seed: seed`. */
+/** Lost, refused or missing members, one per line: `seed: seed`. */
 export function describeLosses(entry: ConformanceResults): readonly string[] {
   return resultsOf(entry)
     .filter(({ result }) => !isWhole(result.verdict))
     .map(({ label, result }) => `${label}: ${detailOf(result) ?? result.verdict}`)
 }
 
-/** True when it arrives unchanged in meaning. */
+/** Whether the feature arrives unchanged in meaning. */
 export function isWhole(verdict: Verdict): boolean {
   return verdict === 'lossless' || verdict === 'relayed'
 }
 
-/** The lost fields, or the refusal's words. */
 export function detailOf(result: Result): string | undefined {
   if (result.fields !== undefined && result.fields.length > 0) return result.fields.join(', ')
   return result.message
@@ -61,25 +56,24 @@ export function detailOf(result: Result): string | undefined {
 export interface Loss {
   readonly id: FeatureId
   readonly label: string
-  /** The fields, or the refusal's words. */
   readonly detail: string
   /**
-   * The target's kind of model is not in the table, and only some kinds of the provider's models
-   * lose it.
+   * Whether only some kinds of the provider's models lose the feature, and the table lacks the
+   * target's kind.
    */
   readonly isOfSomeModels: boolean
 }
 
 export interface EndpointLosses {
   readonly endpoint: string
-  /** Undefined: the target is not reachable from the endpoint, as far as the table says. */
+  /** Undefined when, according to the table, the endpoint does not reach the target. */
   readonly losses: readonly Loss[] | undefined
 }
 
 /**
  * @param target `provider/model`
- * @returns one entry per endpoint of the table; empty when the provider is not in it, as for owned
- * models
+ * @returns an entry per endpoint of the table; empty for providers that the table lacks, such as
+ * owned models
  */
 export function findLosses(table: readonly Entry[], target: string): readonly EndpointLosses[] {
   const slash = target.indexOf('/')

@@ -1,7 +1,6 @@
-/** Wire formats by the names that users know. */
 import { DIALECT_LABELS } from '../../src/contract/dialects.ts'
 
-/** Unknown ones unchanged. */
+/** Returns unknown dialects unchanged. */
 export function formatDialect(dialect: string): string {
   return DIALECT_LABELS[dialect] ?? dialect
 }

@@ -1,5 +1,3 @@
-/** Finds exhausted limits, and describes their effect on calls. Pure; knows no page. */
-
 interface BudgetState {
   readonly id: string
   readonly name: string
@@ -20,15 +18,14 @@ export type LimitScope = 'account' | 'gate' | 'key'
 export interface Exhausted {
   readonly id: string
   readonly type: 'budget' | 'quota'
-  /** The gate's or key's id; undefined: the whole account. */
   readonly of: string | undefined
   /** `The budget “Demo, daily”`. */
   readonly title: string
-  /** Null: never. */
+  /** Null when the limit never resets. */
   readonly resetsAt: string | null
 }
 
-/** @param scope `account`: everything; otherwise the quotas, and the budgets of this kind */
+/** @param scope `account` finds all limits; otherwise the quotas, and the budgets of this kind */
 export function findExhausted(
   limits: {
     readonly budgets: readonly BudgetState[]

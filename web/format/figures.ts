@@ -1,5 +1,3 @@
-/** Formats numbers for people: with units, and only meaningful digits. Knows no page. */
-
 /**
  * The pages are in English, and so are their figures: in some regions a million is `m`, which
  * elsewhere means a thousandth.
@@ -35,7 +33,7 @@ export function formatUsd(value: number | null | undefined): string {
 
 const cents = new Intl.NumberFormat(LOCALE, { minimumFractionDigits: 2, maximumFractionDigits: 2 })
 
-/** The same, with cents for large amounts too, so that the rest of a limit is visible. */
+/** US dollars with cents for large amounts too, so that the rest of a limit is visible. */
 export function formatUsdInCents(value: number | null | undefined): string {
   if (value === null || value === undefined) return NOT_KNOWN
   if (value === 0) return '$0'
@@ -55,7 +53,6 @@ export function formatUsdExactly(value: number): string {
   return value === 0 ? '$0' : `$${billionths.format(value)}`
 }
 
-/** `840 ms`, `2.41 s`, `3 min 20 s`. */
 export function formatDuration(milliseconds: number | null | undefined): string {
   if (milliseconds === null || milliseconds === undefined) return NOT_KNOWN
   if (milliseconds < 1) return '<1 ms'
@@ -76,7 +73,6 @@ export function formatShare(share: number | null | undefined): string {
   return (Math.abs(share) < 0.01 ? smallPercent : percent).format(share)
 }
 
-/** The change of a figure: `+12%`; undefined when there was nothing to compare with. */
 export function formatChange(
   now: number | null | undefined,
   before: number | null | undefined,

@@ -1,4 +1,3 @@
-/** Finds rows by typed words, in any order and case. Knows no page. */
 export function findByWords<Row>(
   rows: readonly Row[],
   search: string,

@@ -1,4 +1,3 @@
-/** How well a gate's targets support a caller's format. Pure; knows no provider. */
 import { dialectOf } from '../../src/contract/dialects.ts'
 
 interface Known {
@@ -10,14 +9,14 @@ interface Known {
   }[]
 }
 
-/** `unknown`: no statement, as for owned models. */
+/** `unknown`: the table says nothing, as for owned models. */
 export type Fit = 'native' | 'translated' | 'unknown' | 'none'
 
 const BEST_FIRST: readonly Fit[] = ['native', 'translated', 'unknown', 'none']
 
 const FIM = '/alt/v1/fim/completions'
 /**
- * The best target's, because unsuitable targets are skipped.
+ * The fit of the best target, because unsuitable targets are skipped.
  * @param targets `provider/model`
  */
 export function findFit(known: Known, endpoint: string, targets: readonly string[]): Fit {
@@ -37,7 +36,7 @@ function fitOfTarget({ providers, table }: Known, endpoint: string, target: stri
   return endpoint === FIM ? 'none' : 'unknown'
 }
 
-/** The best fit first; otherwise in order. */
+/** Sorts by fit, best first; items with the same fit stay in order. */
 export function arrangeByFit<Item extends { readonly endpoint: string }>(
   items: readonly Item[],
   fitOf: (endpoint: string) => Fit,

@@ -1,5 +1,3 @@
-/** Finds the gates that name something as a target. Sends nothing. */
-
 interface Targeted {
   readonly targets: readonly { readonly model: string }[]
 }
@@ -12,7 +10,7 @@ export function gatesWithTarget<Gate extends Targeted>(
   return gates.filter(({ targets }) => targets.some(({ model }) => model === target))
 }
 
-/** Gates with any target of the provider: the part before the first slash. */
+/** Gates with any target of the provider, which is the part before the first slash. */
 export function gatesOfProvider<Gate extends Targeted>(
   gates: readonly Gate[],
   provider: string,

@@ -1,5 +1,3 @@
-/** The name of a gate, target or key in usage sums. Knows no page. */
-
 /** Groups with their own names, by which the log can be filtered too. */
 export const NAMED_GROUPS = ['gate', 'target', 'key'] as const
 export type NamedGroupBy = (typeof NAMED_GROUPS)[number]
@@ -9,11 +7,11 @@ const USER_ID = /^user_/
 
 interface NamedGroup {
   readonly group: string | null
-  /** A gateway of an earlier version does not send it. */
+  /** An earlier version of the gateway does not send the name. */
   readonly name?: string | null | undefined
 }
 
-/** Gates and targets are their own names; a key without a name was deleted. */
+/** Gates and targets are their own names. A key without a name was deleted. */
 export function nameOfGroup({ group, name }: NamedGroup, by: string): string {
   if (group === null) return ''
   return by === 'key' ? nameOfCaller(group, name) : group

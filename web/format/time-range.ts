@@ -1,6 +1,6 @@
 /**
  * The time ranges that pages offer, and their current meaning: begin, end, steps, and the previous
- * range. Knows no page.
+ * range.
  */
 
 import { hasWholeHours, nameOffset, startOfDay, type TimeZone, toDay } from './time-zone.ts'
@@ -12,7 +12,6 @@ export const RANGE_NAMES = ['24h', '7d', '30d', 'month', 'custom'] as const
 export type RangeName = (typeof RANGE_NAMES)[number]
 export type StepLength = 'hour' | 'day' | 'month'
 
-/** Its form in an address. */
 export interface RangeChoice {
   readonly range: RangeName
   /**
@@ -27,31 +26,33 @@ export interface RangeChoice {
 export interface Period {
   /** Milliseconds since the Unix epoch, at the beginning of an hour. */
   readonly fromMs: number
-  /** Exclusive. */
+  /** Exclusive end. */
   readonly toMs: number
 }
 
 export interface ResolvedRange {
   readonly current: Period
-  /** Undefined before its first hour has ended: there is nothing to compare. */
+  /**
+   * Undefined before the range's first hour has ended, because the range has no complete hour to
+   * compare.
+   */
   readonly compared: ComparedPeriods | undefined
   readonly step: StepLength
-  /** True when it begins with a UTC day, whatever zone the reader chose. */
+  /** Whether the range begins with a UTC day, whatever zone the reader chose. */
   readonly hasUtcDays: boolean
-  /** The beginning of the current, incomplete step. Undefined: all are complete. */
+  /** The beginning of the current, incomplete step. Undefined when all steps are complete. */
   readonly runningFromMs: number | undefined
-  /** True when it ends now: only then can its figures change. */
+  /** Whether the range ends now, so that its figures can change. */
   readonly isOngoing: boolean
 }
 
 /**
- * Periods of the same length, because a part of a day cannot be compared with a whole one. Both
- * exclude the current hour.
+ * Periods of the same length, because a part of a day cannot be compared with a whole day. Both
+ * periods exclude the current hour.
  */
 export interface ComparedPeriods {
   /** The elapsed part of the range. */
   readonly finished: Period
-  /** The same part, one range earlier. */
   readonly before: Period
 }
 
@@ -59,10 +60,10 @@ const DEFAULT: RangeChoice = { range: '7d' }
 /** More steps than this are too thin to distinguish. */
 const MAX_DAY_STEPS = 100
 const LONGEST_MONTH_BY_HOUR_MS = 2 * DAY_MS
-/** The API's limit. A week in which clocks are set back has one hour more. */
+/** The API's limit. A week in which clocks are set back has an hour more. */
 const LONGEST_BY_HOUR_MS = 7 * DAY_MS + HOUR_MS
 
-/** Accepts anything in an address; an invalid range becomes the default. */
+/** Accepts any address. An invalid range becomes the default. */
 export function parseRangeChoice(search: Readonly<Record<string, unknown>>): RangeChoice {
   const range = RANGE_NAMES.find((name) => name === search.range)
   if (range === undefined) return DEFAULT
@@ -75,7 +76,7 @@ export function parseRangeChoice(search: Readonly<Record<string, unknown>>): Ran
   return between(floorTo(HOUR_MS, begin), ceilTo(HOUR_MS, end))
 }
 
-/** Whole days, both inclusive, in the zone, or in UTC if its days are unknown. */
+/** Whole days, both inclusive, in the zone, or in UTC for ranges that are summed by UTC days. */
 export function chooseDays(from: string, to: string, zone: TimeZone): RangeChoice {
   if (zone === 'utc' || zoneOfDays(from, to, zone) === 'utc') return { range: 'custom', from, to }
   return between(startOfDay(from, zone), startOfDay(to, zone, 1))
@@ -88,7 +89,6 @@ export function zoneOfDays(from: string, to: string, zone: TimeZone): TimeZone {
   return isWhole && toMs - fromMs <= LONGEST_BY_HOUR_MS ? zone : 'utc'
 }
 
-/** The first and last day of a custom range, for date fields. */
 export function toDays(
   { from, to }: RangeChoice,
   zone: TimeZone,
@@ -109,7 +109,7 @@ export function describeUtcDays(
     : `Each step is a ${step} in UTC, like the stored sums.`
 }
 
-/** The steps begin where those of the sums do: on the hour, or at midnight UTC. */
+/** The steps begin where the steps of the sums do: on the hour, or at midnight UTC. */
 export function resolveRange(choice: RangeChoice, nowMs: number): ResolvedRange {
   const thisHourMs = floorTo(HOUR_MS, nowMs)
   const toMs = thisHourMs + HOUR_MS
@@ -129,12 +129,10 @@ export function resolveRange(choice: RangeChoice, nowMs: number): ResolvedRange 
   }
 }
 
-/** From the beginning to the end of a step, within the range. */
 export function periodOfStep({ current, step }: ResolvedRange, startMs: number): Period {
   return { fromMs: startMs, toMs: Math.min(nextStep(startMs, step), current.toMs) }
 }
 
-/** The beginnings of a period's steps. */
 export function listSteps({ fromMs, toMs }: Period, step: StepLength): readonly number[] {
   const steps: number[] = []
   for (let startMs = fromMs; startMs < toMs; startMs = nextStep(startMs, step)) steps.push(startMs)
@@ -151,7 +149,7 @@ interface Stretch {
   readonly fromMs: number
   readonly toMs: number
   readonly thisHourMs: number
-  /** From the beginning of the previous range to that of this one. */
+  /** From the beginning of the previous range to the beginning of this range. */
   readonly shiftMs: number
   readonly step: StepLength
   readonly hasUtcDays?: boolean
@@ -160,8 +158,7 @@ interface Stretch {
 function resolve(stretch: Stretch): ResolvedRange {
   const { fromMs, toMs, thisHourMs, shiftMs, step, hasUtcDays = step !== 'hour' } = stretch
   const current = { fromMs, toMs }
-  // The previous range may be shorter, like February; then only as much of this one is compared
-  // with it.
+  // The previous range may be shorter, like February; then only as much of this range is compared.
   const overMs = Math.min(thisHourMs, toMs, fromMs + shiftMs)
   return {
     current,
@@ -182,7 +179,7 @@ function resolve(stretch: Stretch): ResolvedRange {
   }
 }
 
-/** The 5th at noon is compared with the 5th at noon of the previous month. */
+/** Compares the 5th at noon with the 5th at noon of the previous month. */
 function resolveMonth(
   nowMs: number,
   until: { readonly thisHourMs: number; readonly toMs: number },
@@ -205,7 +202,7 @@ function resolveCustom(choice: RangeChoice, thisHourMs: number): ResolvedRange {
   const length = endMs - fromMs
   return resolve({
     fromMs,
-    // Future steps have no figures and would be drawn as if there were no calls.
+    // Future steps have no figures and would be drawn as if no calls had been made.
     toMs: fromMs > thisHourMs ? endMs : Math.min(endMs, thisHourMs + HOUR_MS),
     thisHourMs,
     shiftMs: length,

@@ -1,7 +1,4 @@
-/**
- * The clock of the pages, the reader's own or UTC, and the days and fields in it. Knows no page,
- * nor which one is chosen.
- */
+/** The clock of the pages, the reader's own or UTC, and its days and fields. */
 
 export type TimeZone = 'local' | 'utc'
 
@@ -9,12 +6,10 @@ const HOUR_MS = 3_600_000
 const MINUTE_MS = 60_000
 const DAY = /^\d{4}-\d{2}-\d{2}$/
 
-/** The browser's name of it: `Europe/Zurich`. */
 export function nameZone(zone: TimeZone): string {
   return zone === 'utc' ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone
 }
 
-/** Its distance from UTC at that time: `UTC+1`, `UTC−3:30`, `UTC`. */
 export function nameOffset(zone: TimeZone, timeMs: number): string {
   const minutes = Math.round(offsetMs(zone, timeMs) / MINUTE_MS)
   if (minutes === 0) return 'UTC'
@@ -22,7 +17,6 @@ export function nameOffset(zone: TimeZone, timeMs: number): string {
   return `UTC${minutes < 0 ? '−' : '+'}${hours}${rest === 0 ? '' : `:${String(rest).padStart(2, '0')}`}`
 }
 
-/** True when its hours begin with UTC hours at that time, which are the shortest steps of sums. */
 export function hasWholeHours(zone: TimeZone, timeMs: number): boolean {
   return offsetMs(zone, timeMs) % HOUR_MS === 0
 }
@@ -32,14 +26,14 @@ export function isMidnight(timeMs: number, zone: TimeZone): boolean {
   return (zone === 'utc' ? time.getUTCHours() : time.getHours()) === 0
 }
 
-/** The day of a time, in the form of fields and addresses: `2026-11-21`. */
 export function toDay(timeMs: number, zone: TimeZone): string {
   return asIfUtc(timeMs, zone).slice(0, 10)
 }
 
 /**
- * The beginning of a day. Later days are counted by the calendar, because some have 23 or 25 hours.
- * @returns milliseconds since the Unix epoch; NaN: an invalid day
+ * The beginning of a day. Later days are counted by the calendar, because some days have 23 or 25
+ * hours.
+ * @returns milliseconds since the Unix epoch; NaN for an invalid day
  */
 export function startOfDay(day: string, zone: TimeZone, daysLater = 0): number {
   if (!DAY.test(day)) return Number.NaN
@@ -49,12 +43,11 @@ export function startOfDay(day: string, zone: TimeZone, daysLater = 0): number {
   return start.getTime()
 }
 
-/** The form of a date and time field: `2026-11-21T14:03`, without a zone. */
 export function toFieldTime(timeMs: number, zone: TimeZone): string {
   return asIfUtc(timeMs, zone).slice(0, 16)
 }
 
-/** @returns milliseconds since the Unix epoch; NaN: an invalid time */
+/** @returns milliseconds since the Unix epoch; NaN for an invalid time */
 export function parseFieldTime(text: string, zone: TimeZone): number {
   return text === '' ? Number.NaN : new Date(zone === 'utc' ? `${text}Z` : text).getTime()
 }

@@ -1,4 +1,3 @@
-/** Formats times for people in the given zone. Knows no page. */
 import type { StepLength } from './time-range.ts'
 import type { TimeZone } from './time-zone.ts'
 
@@ -14,7 +13,7 @@ export function inEnglish(locale: string): string {
 
 const LOCALE = inEnglish(new Intl.DateTimeFormat().resolvedOptions().locale)
 
-/** One per zone, created when first needed, because a page needs few of them. */
+/** Formats are created per zone when first needed, because a page needs few formats. */
 function inZones(options: Intl.DateTimeFormatOptions): (timeMs: number, zone: TimeZone) => string {
   const made: Partial<Record<TimeZone, Intl.DateTimeFormat>> = {}
   return (timeMs, zone) => {
@@ -58,17 +57,14 @@ export function formatDate(moment: Moment, zone: TimeZone): string {
   return date(new Date(moment).getTime(), zone)
 }
 
-/** `Nov 21, 2026, 14:00`. */
 export function formatDateHour(moment: Moment, zone: TimeZone): string {
   return dateHour(new Date(moment).getTime(), zone)
 }
 
-/** `Nov 21, 14:03:07`, for rows of a log. */
 export function formatDayTime(moment: Moment, zone: TimeZone): string {
   return dayTime(new Date(moment).getTime(), zone)
 }
 
-/** `3 minutes ago`, `in 2 days`, `just now`. */
 export function formatRelative(moment: Moment, now: number = Date.now()): string {
   const seconds = (new Date(moment).getTime() - now) / 1_000
   for (const [unit, size] of UNITS) {
@@ -107,23 +103,23 @@ const STEP_FORMATS = {
 } as const
 
 /**
- * Sums are stored by UTC days and months: in another zone they would seem to begin the day before.
+ * Sums are stored by UTC days and months, which in another zone would seem to begin the day before.
  */
 export function zoneOfSteps(step: StepLength, zone: TimeZone): TimeZone {
   return step === 'hour' ? zone : 'utc'
 }
 
 /**
- * The chart step that begins then, in full: `Sat, Nov 21, 14:00`, `Sat, Nov 21, 2026`, `November
- * 2026`.
+ * The chart step that begins at this time, in full: `Sat, Nov 21, 14:00`, `Sat, Nov 21, 2026`,
+ * `November 2026`.
  */
 export function formatStep(startMs: number, step: StepLength, zone: TimeZone): string {
   return STEP_FORMATS[step].long(startMs, zoneOfSteps(step, zone))
 }
 
 /**
- * The same for an axis.
- * @param spanMs of the whole axis: beyond two days its hours show their day
+ * The chart step in short, for an axis.
+ * @param spanMs of the whole axis; hours show their day beyond two days
  */
 export function formatStepShort(
   startMs: number,

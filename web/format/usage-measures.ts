@@ -1,4 +1,3 @@
-/** The figures of a usage sum: names, reading and formatting. Knows no page and no chart. */
 import { formatCount, formatDuration, formatShare, formatUsd } from './figures.ts'
 
 interface Percentiles {
@@ -12,8 +11,8 @@ export interface UsageFigures {
   readonly calls: number
   readonly errors: number
   /**
-   * Part of `errors`: refused before any provider was asked. A gateway of an earlier version does
-   * not report it.
+   * Part of `errors`: calls refused before any provider was asked. Earlier gateways do not report
+   * this figure.
    */
   readonly refused?: number | undefined
   readonly tokens: { readonly input: number; readonly output: number }
@@ -21,7 +20,10 @@ export interface UsageFigures {
     readonly usd: number
     readonly estimatedCalls: number
     readonly unknownCalls: number
-    /** Part of `unknownCalls`: the model has no price. Earlier gateways do not send it. */
+    /**
+     * Part of `unknownCalls`: calls whose model has no price. Earlier gateways do not report this
+     * figure.
+     */
     readonly unpricedCalls?: number | undefined
   }
   readonly durationMs: Percentiles
@@ -30,18 +32,17 @@ export interface UsageFigures {
 
 export interface Measure {
   readonly label: string
-  /** Unit of its axis. */
   readonly unit: string
-  /** Null when there was nothing to measure. */
+  /** Null without a measured call. */
   readonly read: (sum: UsageFigures) => number | null
   readonly format: (value: number | null | undefined) => string
-  /** True when the parts' figures add up to the total; percentiles and shares do not. */
+  /** Whether the parts' figures add up to the total; percentiles and shares do not. */
   readonly isSummable: boolean
-  /** True when less is better; undefined: neutral. */
+  /** True for figures that are better when lower; undefined for neutral figures. */
   readonly isBetterWhenLess?: true
 }
 
-/** Calls for a provider, and how many of them failed; the others count as refused. */
+/** Calls for a provider, and how many of them failed; other calls count as refused. */
 export function readErrors({
   calls,
   errors,

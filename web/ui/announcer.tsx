@@ -1,10 +1,9 @@
-/** Announces page changes to screen readers, because the browser loads no document. */
 import { useSyncExternalStore } from 'react'
 
 let said: string | undefined
 let listener: (() => void) | undefined
 
-/** The first page of a visit is announced by the browser. */
+/** The browser announces the first page of a visit. */
 let hasBegun = false
 
 export function announce(title: string): void {

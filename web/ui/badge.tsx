@@ -1,4 +1,4 @@
-/** A short state as a word, so that it does not depend on colour. */
+/** A short state as a word, so that the state does not depend on colour. */
 import type { ReactNode } from 'react'
 import { classNames } from './class-names.ts'
 

@@ -1,4 +1,3 @@
-/** Buttons, and links that look like them. */
 import { createLink } from '@tanstack/react-router'
 import { LoaderCircle } from 'lucide-react'
 import type { AnchorHTMLAttributes, ButtonHTMLAttributes, Ref } from 'react'
@@ -36,7 +35,7 @@ function appearance({ look = 'plain', size = 'medium' }: Appearance, className?:
 export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement>, Appearance {
   /** Shows progress and ignores further presses. */
   readonly isBusy?: boolean
-  /** Has no effect for now. Unlike `disabled`, it keeps the focus. */
+  /** Disables the button without losing the focus, unlike `disabled`. */
   readonly isIdle?: boolean
   readonly ref?: Ref<HTMLButtonElement>
 }
@@ -82,7 +81,6 @@ export function RowButton({
 }
 
 export interface IconButtonProps extends Omit<ButtonProps, 'children'> {
-  /** Its purpose, for screen readers and as a tooltip. */
   readonly label: string
   readonly children: React.ReactNode
 }
@@ -115,5 +113,4 @@ function Anchor({ look, size, className, ...rest }: AnchorProps) {
   return <a {...rest} className={appearance({ look, size }, className)} />
 }
 
-/** Links to a page of the dashboard with `to`, `params` and `search`. */
 export const LinkButton = createLink(Anchor)

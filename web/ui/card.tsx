@@ -1,4 +1,3 @@
-/** Framed parts of a page. */
 import type { ReactNode } from 'react'
 import { classNames } from './class-names.ts'
 

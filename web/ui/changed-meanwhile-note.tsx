@@ -1,6 +1,6 @@
 /**
- * Says that someone else changed the edited resource, and lets the reader choose; neither choice
- * loses typed text. Knows no resource.
+ * Says that someone else changed the edited resource, and lets the reader choose. Neither choice
+ * loses typed text.
  */
 import { useState } from 'react'
 import { ChangedMeanwhile } from '../api/change-same.ts'
@@ -17,7 +17,6 @@ export function ChangedMeanwhileNote({
   onSeeNewest,
   onOverwrite,
 }: {
-  /** `gate`. */
   readonly thing: string
   readonly error: unknown
   readonly isBusy: boolean
@@ -52,7 +51,7 @@ export function ChangedMeanwhileNote({
   )
 }
 
-/** After `See the newest`: a way back to the typed text. */
+/** Offers a way back to the typed text after `See the newest`. */
 export function OwnEditsNote({ onBringBack }: { readonly onBringBack: (() => void) | undefined }) {
   if (onBringBack === undefined) return null
   return (
@@ -126,7 +125,7 @@ export function useOwnEdits<Fields extends object>(putBack: (mine: Partial<Field
       setMine(Object.keys(own).length === 0 ? undefined : own)
     },
     forget: () => setMine(undefined),
-    /** Undefined: there is nothing to restore. */
+    /** Undefined when no edits were kept. */
     bringBack:
       mine &&
       (() => {
@@ -137,7 +136,7 @@ export function useOwnEdits<Fields extends object>(putBack: (mine: Partial<Field
 }
 
 /**
- * The fields of a form for a resource that others may change meanwhile.
+ * The fields of a form for a resource that other people may change meanwhile.
  * @param toFields of the resource
  */
 export function useEdited<Thing, Fields extends object>(
@@ -160,9 +159,9 @@ export function useEdited<Thing, Fields extends object>(
     fields,
     change,
     bind: bindTo(fields, change),
-    /** Fills the fields from this one. */
+    /** Fills the fields from this resource. */
     begin,
-    /** Shows this one, and keeps the edits. */
+    /** Shows the newest resource, and keeps the edits. */
     show: (newest: Thing) => {
       keep(first, fields)
       begin(newest)

@@ -1,20 +1,16 @@
-/**
- * The lines that connect a client to the gateway, with address, token and gate filled in. Text in,
- * text out.
- */
+/** The lines that connect a client to the gateway, with address, token and gate filled in. */
 import { callSnippets, KEY_VARIABLE, type SnippetPlace } from './snippets.ts'
 
 export interface ClientSetup {
   readonly id: string
   readonly name: string
   readonly parts: readonly {
-    /** A file's name, or where to write the lines. */
     readonly place: string
     readonly code: string
   }[]
 }
 
-/** Agents first, then SDKs. The token is in the shell's lines only, never in a file. */
+/** Agents first, then SDKs. The token is only in lines for the shell, never in a file. */
 export function clientSetups(
   place: SnippetPlace & { readonly token: string },
 ): readonly ClientSetup[] {

@@ -1,16 +1,14 @@
-/** Code to read and to copy, in one language or with a tab for each. */
 import { type KeyboardEvent, type ReactNode, useId, useState } from 'react'
 import { classNames } from './class-names.ts'
 import { CopyButton } from './copy-button.tsx'
 import { moveAmongTabs } from './move-among-tabs.ts'
 
 export interface Snippet {
-  /** On its tab: `Python`, `curl`. */
   readonly name: string
   readonly code: string
   /** A warning to read before copying. */
   readonly note?: ReactNode
-  /** Cannot work here; its note says why. */
+  /** Whether the snippet cannot work here; its note says why. */
   readonly isOff?: boolean
 }
 
@@ -24,9 +22,9 @@ export function CodeBlock({
   readonly code: string
   readonly label: string
   readonly isWrapped?: boolean
-  /** False when a larger one is below. */
+  /** False when a larger button is below. */
   readonly hasButton?: boolean
-  /** By the button, or by selecting everything. */
+  /** Called after copying by the button, or by selecting everything. */
   readonly onCopied?: () => void
 }) {
   return (

@@ -1,4 +1,3 @@
-/** Copies a text to the clipboard and confirms it. */
 import { Check, Copy } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { Button, IconButton } from './button.tsx'
@@ -18,7 +17,6 @@ export function CopyButton({
   readonly label?: string
   readonly isIcon?: boolean
   readonly look?: 'plain' | 'primary'
-  /** Gets the focus when it appears. */
   readonly takesFocus?: boolean
   readonly onCopied?: () => void
 }) {
@@ -60,8 +58,8 @@ export function CopyButton({
 }
 
 /**
- * Pages without https have no clipboard API, and some browsers refuse it: the old way still works
- * there.
+ * Pages without https have no clipboard API, and some browsers refuse the API, so the function
+ * falls back to `execCommand`.
  * @returns whether the text is on the clipboard
  */
 async function copyText(text: string): Promise<boolean> {
@@ -77,7 +75,7 @@ async function copyText(text: string): Promise<boolean> {
   area.value = text
   area.style.position = 'fixed'
   area.style.opacity = '0'
-  // A dialog traps the focus, so the text can only be selected inside it.
+  // A dialog traps the focus, so the text can only be selected inside the dialog.
   const place = before?.closest('[role="dialog"]') ?? document.body
   place.append(area)
   area.select()

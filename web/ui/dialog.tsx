@@ -35,7 +35,6 @@ type CloseGuard = () => boolean
 
 interface OpenWindow {
   readonly guard: RefObject<CloseGuard | undefined>
-  /** The same as Escape. */
   readonly close: () => void
   readonly closeUnasked: () => void
 }
@@ -45,7 +44,7 @@ const OpenWindowContext = createContext<OpenWindow | undefined>(undefined)
 /**
  * Keeps the surrounding dialog open: Escape and the cross ask `guard` first, and clicks outside
  * have no effect.
- * @returns the dialog; undefined outside of any
+ * @returns the dialog; undefined outside of any dialog
  */
 export function useCloseGuard(guard: CloseGuard): OpenWindow | undefined {
   const around = use(OpenWindowContext)
@@ -62,7 +61,7 @@ export function useCloseGuard(guard: CloseGuard): OpenWindow | undefined {
 
 /**
  * Keeps the dialog open while `isKept`, also when navigating back.
- * @returns whether someone has tried to leave it
+ * @returns whether someone has tried to leave
  */
 function useStayOpen(isKept: boolean): boolean {
   const kept = use(OpenWindowContext)?.guard
@@ -145,10 +144,10 @@ function Content({
 }: Required<Pick<DialogProps, 'width' | 'children'>> & {
   readonly hasNote: boolean
   readonly onOutside: (event: Event) => void
-  /** @returns whether that is all, and the page stays */
+  /** @returns whether the dialog has handled the navigation, so that the page stays */
   readonly onBack: () => boolean
 }) {
-  // On a phone, dialogs are closed by navigating back.
+  // On a phone, people close dialogs by navigating back.
   useBlocker({
     shouldBlockFn: ({ action }) => action === 'BACK' && onBack(),
     enableBeforeUnload: false,
@@ -174,7 +173,10 @@ function Content({
   )
 }
 
-/** Radix would focus the cross, which the space bar would then press. */
+/**
+ * Focuses the first field, because Radix would focus the cross, which the space bar would then
+ * press.
+ */
 function beginAtFirstField(event: Event): void {
   if (!(event.currentTarget instanceof HTMLElement)) return
   const field = event.currentTarget.querySelector<HTMLElement>(
@@ -186,12 +188,12 @@ function beginAtFirstField(event: Event): void {
 }
 
 /**
- * @returns a function that at the dialog's end returns the focus to the previous element, or to its
- * replacement
+ * @returns a function that, when the dialog closes, returns the focus to the previous element or
+ * its replacement
  */
 export function useWayBack(): (event: Event) => void {
-  // Read early: Radix looks when the dialog exists, and by then a field inside may have taken the
-  // focus.
+  // Read early: Radix reads the element when the dialog exists, and by then a field inside may have
+  // taken the focus.
   const [opener] = useState(() => document.activeElement)
   return (event) => {
     const back = findHeir(opener)
@@ -201,12 +203,10 @@ export function useWayBack(): (event: Event) => void {
   }
 }
 
-/** Buttons at the end of a dialog's form, the main one last. */
 export function DialogActions({ children }: { readonly children: ReactNode }) {
   return <div className="mt-6 flex flex-wrap justify-end gap-2">{children}</div>
 }
 
-/** The buttons at the end of a dialog's form: cancel and submit. */
 export function FormActions({
   onCancel,
   isBusy,
@@ -217,7 +217,7 @@ export function FormActions({
   readonly onCancel: () => void
   readonly isBusy: boolean
   readonly disabled?: boolean
-  /** The answer is shown only once, so the dialog waits for it. */
+  /** Whether the answer is shown only once, so that the dialog waits for the answer. */
   readonly makesSecret?: boolean
   readonly children: ReactNode
 }) {
@@ -244,7 +244,6 @@ interface ConfirmDialogProps {
   readonly isOpen?: boolean
   readonly onClose: () => void
   readonly title: string
-  /** What will be lost or broken. */
   readonly children: ReactNode
   readonly confirmLabel: string
   readonly onConfirm: () => void
@@ -252,7 +251,6 @@ interface ConfirmDialogProps {
   readonly error?: unknown
 }
 
-/** Confirms an action that cannot be undone. */
 export function ConfirmDialog({
   isOpen = true,
   onClose,
@@ -298,7 +296,6 @@ type ConfirmChangeProps = Omit<ConfirmDialogProps, 'onConfirm' | 'isBusy' | 'err
   }
 }
 
-/** Confirms a change, and shows why it was refused. */
 export function ConfirmChange({ change, onClose, ...rest }: ConfirmChangeProps) {
   return (
     <ConfirmDialog

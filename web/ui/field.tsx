@@ -1,4 +1,3 @@
-/** Form fields: a label, a control, a hint and a problem, connected for screen readers. */
 import {
   createContext,
   type InputHTMLAttributes,
@@ -19,12 +18,12 @@ export interface FieldProblems {
   readonly refused: (field: string) => string | undefined
   /**
    * Registers that a part of the form shows refusals of this field.
-   * @returns a function that ends it
+   * @returns a function that ends the registration
    */
   readonly claim: (field: string) => () => void
 }
 
-/** Connects a form and its fields: each field's problem, and which fields there are. */
+/** Connects a form and its fields: each field's problem, and which fields the form has. */
 export const FieldProblemsContext = createContext<FieldProblems>({
   found: new Map(),
   refused: () => undefined,
@@ -32,9 +31,10 @@ export const FieldProblemsContext = createContext<FieldProblems>({
 })
 
 /**
- * The gateway's refusal of a field that the caller shows. The control, or an element around it,
- * must have `data-field`.
- * @param field the API's name: `limitUsd`; undefined: not a field of the API
+ * The gateway's refusal of a field that the caller shows. The control, or an element around the
+ * control, must have `data-field`.
+ * @param field the API's name, such as `limitUsd`; undefined for a control without a field of the
+ * API
  */
 export function useRefusal(field: string | undefined): string | undefined {
   const { refused, claim } = use(FieldProblemsContext)
@@ -47,11 +47,8 @@ export function useRefusal(field: string | undefined): string | undefined {
 interface FieldProps {
   readonly label: string
   readonly hint?: ReactNode
-  /** The fault, shown instead of the hint. */
   readonly problem?: string | undefined
-  /** The API's field name, used to show refusals: `limitUsd`. */
   readonly field?: string | undefined
-  /** Marks the label as optional. */
   readonly isOptional?: boolean
   readonly className?: string | undefined
 }
@@ -63,7 +60,7 @@ interface ControlLinks {
   readonly 'data-field': string | undefined
 }
 
-/** For custom controls. `TextField` and the others use it. */
+/** A frame for custom controls, which `TextField` and the other fields use too. */
 export function Field({
   label,
   hint,
@@ -110,7 +107,6 @@ export function Field({
 export const CONTROL_CLASS =
   'w-full rounded-lg border border-line-strong bg-surface px-3 text-sm text-ink shadow-xs placeholder:text-ink-faint hover:border-ink-faint focus-visible:outline-2 focus-visible:outline-offset-0 focus-visible:outline-accent aria-invalid:border-danger disabled:bg-sunken disabled:text-ink-faint'
 
-/** Splits the props of a field from those of its control. */
 function divide<Props extends FieldProps>(props: Props) {
   const { label, hint, problem, field, isOptional, className, ...rest } = props
   return { around: { label, hint, problem, field, isOptional, className }, rest }

@@ -1,6 +1,6 @@
 /**
  * The first rows of a list, and more on request: thousands at once would block the page for
- * seconds. Knows no row.
+ * seconds.
  */
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { formatWhole } from '../format/figures.ts'

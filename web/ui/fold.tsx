@@ -1,4 +1,3 @@
-/** A collapsed part of a form, whose heading summarises its settings. */
 import { ChevronRight } from 'lucide-react'
 import { type ReactNode, useEffect, useState } from 'react'
 
@@ -10,7 +9,7 @@ export function Fold({
 }: {
   readonly title: string
   readonly summary: string
-  /** It contains a problem and therefore opens. */
+  /** Whether the part contains a problem and therefore opens. */
   readonly isWrong: boolean
   readonly children: ReactNode
 }) {

@@ -1,7 +1,4 @@
-/**
- * A form that shows problems at their fields, its own or the gateway's, and focuses the first.
- * Sends nothing.
- */
+/** A form that shows problems at their fields, its own or the gateway's, and focuses the first. */
 import {
   createContext,
   type FormEvent,
@@ -29,13 +26,17 @@ const RefusalContext = createContext<unknown>(undefined)
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
 
 type FormProps = Omit<FormHTMLAttributes<HTMLFormElement>, 'onSubmit' | 'noValidate'> & {
-  /** Called when every control is valid. `false`: the form itself found a problem and shows it. */
+  /**
+   * Called when every control is valid. Returning `false` means that the form itself found and
+   * shows a problem.
+   */
   readonly onSubmit: () => unknown
   /**
-   * The error of the last submit: shown at the fields that it names, otherwise at `FormRefusal`.
+   * The error of the last submit: shown at the fields that the error names, otherwise at
+   * `FormRefusal`.
    */
   readonly error?: unknown
-  /** The field that must be unique: a conflict does not name it. */
+  /** The field that must be unique, because a conflict does not name its field. */
   readonly conflictAt?: string
 }
 
@@ -80,8 +81,8 @@ export function Form({ onSubmit, error, conflictAt, children, ...rest }: FormPro
     }
   }, [problems, changed, error, conflictAt, claim])
   const isAtField = [...claimed].some((field) => refusalAt(error, field, conflictAt) !== undefined)
-  // Not `onInput`, which comes before `onChange`: a render in between would reset a list to its old
-  // choice.
+  // `onChange`, because `onInput` comes earlier, and a render in between would reset a list to its
+  // old choice.
   return (
     <form {...rest} ref={form} noValidate onSubmit={submit} onChange={forget}>
       <FieldProblemsContext value={fieldProblems}>
@@ -115,7 +116,6 @@ function findInvalid(form: HTMLFormElement | null): Control[] {
   )
 }
 
-/** The validity of an `input`, `select` or `textarea`. */
 interface InvalidControl {
   readonly type: string
   readonly validationMessage: string
@@ -131,7 +131,9 @@ const WANTED: Readonly<Record<string, string>> = {
   url: 'Write the whole address, with https:// in front.',
 }
 
-/** The fault of a control. The browser's own messages have its language and look. */
+/**
+ * The fault of a control. The browser's own messages would have the browser's language and look.
+ */
 export function describeInvalid(control: InvalidControl): string {
   const { validity } = control
   if (validity.valueMissing === true) {

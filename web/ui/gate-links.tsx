@@ -1,8 +1,7 @@
-/** Gates by id, each linked to its page. */
 import { Fragment } from 'react'
 import { PageLink } from './links.tsx'
 
-/** Further ones are counted: forty names say less than a number. */
+/** Further gates are only counted. */
 const MOST_NAMED = 8
 
 export function GateLinks({ gates }: { readonly gates: readonly { readonly id: string }[] }) {

@@ -1,6 +1,6 @@
 /**
- * Moves the focus on when its element leaves the page: a removed row, a filter, a button. Otherwise
- * browsers lose the place, and Tab starts at the page's top. Knows no page.
+ * Moves the focus on when its element leaves the page, such as a removed row. Otherwise browsers
+ * lose the place, and Tab starts at the page's top.
  */
 import { type RefObject, useEffect } from 'react'
 
@@ -8,10 +8,10 @@ import { type RefObject, useEffect } from 'react'
 const HEIRS =
   'a[href], button:not(:disabled), summary, [tabindex="0"], input[type="checkbox"], input[type="radio"]'
 
-/** For removed elements that had the focus. */
+/** The replacement of each removed element that had the focus. */
 const heirs = new WeakMap<Element, HTMLElement>()
 
-/** The element itself while it is on the page; else its replacement. */
+/** The element itself while it is on the page; otherwise its replacement. */
 export function findHeir(element: Element | null): HTMLElement | null {
   let one = element
   while (one !== null && !one.isConnected) one = heirs.get(one) ?? null
@@ -58,7 +58,8 @@ export function useKeptFocus(region: RefObject<HTMLElement | null>): void {
 }
 
 /**
- * The next focusable element in the smallest surrounding part that has one, else the previous one.
+ * The next focusable element in the smallest surrounding part that has one, otherwise the previous
+ * element.
  */
 function chooseHeir({ target, nextSibling }: MutationRecord, region: HTMLElement): HTMLElement {
   let part = target instanceof Element ? target : null
@@ -77,7 +78,6 @@ function chooseHeir({ target, nextSibling }: MutationRecord, region: HTMLElement
   return region
 }
 
-/** Whether it is in `start` or after it; false when `start` is the end of its parent. */
 function isFrom(start: Node | null, one: Element): boolean {
   if (start?.isConnected !== true) return false
   const order = start.compareDocumentPosition(one)

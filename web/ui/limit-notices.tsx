@@ -1,8 +1,3 @@
-/**
- * Lists exhausted budgets and quotas, their effect and the remedy. Shows nothing when there are
- * none.
- */
-
 import { useQuery } from '@tanstack/react-query'
 import { CircleSlash } from 'lucide-react'
 import { operationQuery, wholeListQuery } from '../api/operation-query.ts'
@@ -12,7 +7,7 @@ import { PageLink } from './links.tsx'
 import { Moment } from './moment.tsx'
 import { Sentence } from './sentence.tsx'
 
-/** Further ones are counted. */
+/** Further limits are only counted. */
 const MOST_SHOWN = 4
 
 export function useExhausted(
@@ -81,7 +76,6 @@ function Notice({ type, title, resetsAt }: Exhausted) {
   )
 }
 
-/** Beside the name of a gate or key with an exhausted budget. */
 export function ExhaustedBadge({
   id,
   exhausted,

@@ -1,4 +1,3 @@
-/** Links in running text: to pages of the dashboard, and elsewhere. */
 import { Link } from '@tanstack/react-router'
 import { ArrowUpRight } from 'lucide-react'
 import type { ReactNode } from 'react'
@@ -16,7 +15,7 @@ export function PageLink({
 }: {
   /**
    * An address within the dashboard: `/gates/assistant`. A plain string, so that a feature can link
-   * to another.
+   * to another feature.
    */
   readonly to: string
   readonly search?: Readonly<Record<string, string>>

@@ -1,6 +1,4 @@
-/** The product's name as a drawing. */
-
-/** @param isRailed only the symbol, for a narrow menu */
+/** @param isRailed shows only the symbol, for a narrow menu */
 export function Logo({ isRailed = false }: { readonly isRailed?: boolean }) {
   return (
     <span className="flex shrink-0 items-center gap-2.5 text-[15px] font-semibold tracking-tight text-ink">

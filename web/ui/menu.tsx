@@ -1,15 +1,12 @@
-/** Menus that open from a button. */
 import { DropdownMenu } from 'radix-ui'
 import type { ReactNode } from 'react'
 import { classNames } from './class-names.ts'
 
 interface MenuProps {
-  /** One button. */
   readonly trigger: ReactNode
   readonly align?: 'start' | 'end'
   /** Called after closing; the focus returns to its button before React renders. */
   readonly onClosed?: () => void
-  /** `MenuItem`s and `MenuSeparator`s. */
   readonly children: ReactNode
 }
 

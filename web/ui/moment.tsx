@@ -3,7 +3,7 @@ import { nameZone } from '../format/time-zone.ts'
 import { formatDateTime, formatDayTime, formatRelative } from '../format/times.ts'
 import { useTimeZone } from './use-time-zone.ts'
 
-/** Relative to now, with the exact time on hovering. */
+/** A time relative to now, with the exact time on hovering. */
 export function Moment({
   at,
   never = 'never',
@@ -24,7 +24,6 @@ export function Moment({
   )
 }
 
-/** `21 Nov, 14:03:07`, for rows of a log. */
 export function DayTime({ at }: { readonly at: string }) {
   return formatDayTime(at, useTimeZone())
 }

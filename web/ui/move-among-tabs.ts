@@ -1,8 +1,3 @@
-/**
- * The tab that a key leads to, by the usual rules: arrows wrap around, Home and End go to the ends.
- * Pure.
- */
-
 export function moveAmongTabs(
   key: string,
   { from, count }: { readonly from: number; readonly count: number },

@@ -1,6 +1,5 @@
 /**
- * A secret that is shown once, in a dialog that is not closed by mistake before it was copied.
- * Stored nowhere.
+ * A secret that is shown once, in a dialog that asks before closing unless the secret was copied.
  */
 import { useBlocker } from '@tanstack/react-router'
 import { type ReactNode, useCallback, useState } from 'react'
@@ -16,11 +15,10 @@ export function OneTimeSecret({
   children,
 }: {
   readonly secret: string
-  /** A noun: `key`. */
+  /** A noun, such as `key`. */
   readonly name: string
-  /** The name of its region for screen readers: `the new key`. */
   readonly region?: string
-  /** More about it. Call the function when the same secret was copied there. */
+  /** More about the secret. Call the function when the same secret was copied there. */
   readonly children?: (onCopied: () => void) => ReactNode
 }) {
   const [wasCopied, setCopied] = useState(false)

@@ -1,4 +1,3 @@
-/** The head of a page, and the document's title. */
 import { type ReactNode, useEffect } from 'react'
 import { announce } from './announcer.tsx'
 
@@ -10,7 +9,6 @@ export function Page({
 }: {
   readonly title: string
   readonly note?: ReactNode
-  /** Buttons beside the heading. */
   readonly actions?: ReactNode
   readonly children: ReactNode
 }) {

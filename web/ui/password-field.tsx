@@ -7,7 +7,6 @@ type PasswordFieldProps = Omit<InputHTMLAttributes<HTMLInputElement>, 'className
   readonly label: string
   readonly hint?: ReactNode
   readonly problem?: string | undefined
-  /** As for every `Field`. */
   readonly field?: string | undefined
   readonly isOptional?: boolean
   readonly isCode?: boolean

@@ -1,7 +1,4 @@
-/**
- * Shows a query's answer, its loading state, or its error, so that no page forgets one of the
- * three.
- */
+/** Shows a query's answer, its loading state, or its error, so that no page forgets a state. */
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { ErrorState, RowSkeletons } from './states.tsx'
@@ -17,7 +14,6 @@ export function QueryBoundary<Data>({
   readonly loading?: ReactNode
   /** Replaces the usual error message. */
   readonly failed?: typeof ErrorState
-  /** Shown for an empty list. */
   readonly empty?: ReactNode
   readonly children: (data: Data) => ReactNode
 }) {

@@ -1,4 +1,3 @@
-/** Chooses a time range. Custom days use native date fields. */
 import { type FocusEvent, useEffect, useRef, useState } from 'react'
 import {
   chooseDays,
@@ -47,7 +46,8 @@ export function RangePicker({
     setCustomOpen(false)
   }
   return (
-    // On a phone its popup is aligned with the page's buttons, because there is no room beside it.
+    // On a phone the popup is aligned with the page's buttons, because the picker has no space
+    // beside it.
     <div ref={picker} className="sm:relative">
       <fieldset
         aria-label="Range of time"

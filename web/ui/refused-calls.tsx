@@ -45,7 +45,7 @@ export function RefusedCalls({
         <ErrorState error={query.error} retry={() => void query.refetch()} />
       </Card>
     )
-  // Most accounts have none, and need no empty frame.
+  // Most accounts have no refused calls, and need no empty frame.
   if (total === 0) return null
   return (
     <Card>

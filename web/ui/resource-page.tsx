@@ -1,6 +1,6 @@
 /**
- * The list of one kind of resource: loading, empty or failed, the create button, and the rows'
- * dialogs. Knows no kind.
+ * The list of a kind of resource: loading, empty or failed, the create button, and the rows'
+ * dialogs.
  */
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
@@ -15,7 +15,6 @@ import { QueryBoundary } from './query-boundary.tsx'
 import { EmptyState } from './states.tsx'
 import { type Said, useChange } from './use-change.ts'
 
-/** A dialog about a row. */
 export type RowDialog<Row> = (props: RowDialogProps<Row>) => ReactNode
 
 export interface RowDialogProps<Row> {
@@ -29,12 +28,10 @@ interface ResourceProps<Name extends PagedName> {
   readonly list: Name
   readonly title: string
   readonly note: ReactNode
-  /** `tags`. */
   readonly many: string
   readonly icon: ReactNode
-  /** Explains the kind while the list is empty. */
   readonly purpose: ReactNode
-  /** The create button: its text, and the page or dialog that it opens. */
+  /** The create button: its text, and the page or dialog that the button opens. */
   readonly create: { readonly label: string } & (
     | { readonly dialog: RowDialog<undefined> }
     | { readonly to: string }
@@ -42,15 +39,12 @@ interface ResourceProps<Name extends PagedName> {
   readonly children: (rows: readonly RowOf<Name>[], open: OpenDialog<RowOf<Name>>) => ReactNode
 }
 
-/** A separate page. */
 export function ResourcePage<Name extends PagedName>({
   notices,
   footnote,
   ...resource
 }: ResourceProps<Name> & {
-  /** Above the list. */
   readonly notices?: ReactNode
-  /** Below the list. */
   readonly footnote?: ReactNode
 }) {
   const { createButton, rows, dialog } = useResource(resource)
@@ -64,7 +58,6 @@ export function ResourcePage<Name extends PagedName>({
   )
 }
 
-/** A card on a settings page. */
 export function ResourceCard<Name extends PagedName>(resource: ResourceProps<Name>) {
   const { query, createButton, rows, dialog } = useResource(resource)
   return (
@@ -128,7 +121,6 @@ function useResource<Name extends PagedName>({
   }
 }
 
-/** Confirms a deletion, and deletes. */
 export function DeleteDialog({
   one,
   name,
@@ -141,7 +133,6 @@ export function DeleteDialog({
   onClose,
   children,
 }: {
-  /** `tag`. */
   readonly one: string
   readonly name: string
   readonly title?: string
@@ -151,7 +142,6 @@ export function DeleteDialog({
   readonly failureMakesStale?: readonly OperationName[]
   readonly done?: Said
   readonly onClose: () => void
-  /** What is lost or stops working. */
   readonly children: ReactNode
 }) {
   const remove = useChange({ send, makesStale, failureMakesStale, done, onDone: onClose })

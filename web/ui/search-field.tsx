@@ -1,4 +1,3 @@
-/** Filters a list while typing. */
 import { Search } from 'lucide-react'
 import { classNames } from './class-names.ts'
 import { CONTROL_CLASS } from './field.tsx'
@@ -9,7 +8,6 @@ export function SearchField({
   value,
   onChange,
 }: {
-  /** What is searched. */
   readonly label: string
   readonly placeholder?: string
   readonly value: string

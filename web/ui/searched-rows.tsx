@@ -1,4 +1,4 @@
-/** The rows of a list, with a search if there are many. Knows no row. */
+/** The rows of a list, with a search if the rows are many. */
 import { type ReactNode, useDeferredValue, useMemo, useState } from 'react'
 import { formatWhole } from '../format/figures.ts'
 import { findByWords } from '../format/find-by-words.ts'
@@ -18,18 +18,15 @@ export function SearchedRows<Row>({
   children,
 }: {
   readonly rows: readonly Row[]
-  /** A noun for one row. */
   readonly thing: string
-  /** Label of the field. */
   readonly label?: string
   /** The text of a row that must contain every typed word. */
   readonly textOf: (row: Row) => string
-  /** Names what was searched, when nothing was found. */
   readonly searched: string
   readonly children: (shown: readonly Row[]) => ReactNode
 }) {
   const [search, setSearch] = useState('')
-  // The field updates at once, hundreds of rows after it.
+  // The field updates at once; the hundreds of rows update afterwards.
   const shownSearch = useDeferredValue(search)
   const found = useMemo(() => findByWords(rows, shownSearch, textOf), [rows, textOf, shownSearch])
   const list = useMemo(() => <FirstRows rows={found}>{children}</FirstRows>, [found, children])
@@ -54,7 +51,6 @@ export function SearchedRows<Row>({
   )
 }
 
-/** A table of columns with a search. */
 export function SearchedTable<Row>({
   label,
   columns,

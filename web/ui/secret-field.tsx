@@ -1,6 +1,6 @@
 /**
- * A field for a secret. React mirrors a controlled value into the DOM's attribute, so it is
- * uncontrolled, and the form reads it once.
+ * A field for a secret. React mirrors a controlled value into the DOM's attribute, so the field is
+ * uncontrolled, and the form reads the value once.
  */
 import type { ReactNode, Ref } from 'react'
 import { classNames } from './class-names.ts'
@@ -10,10 +10,9 @@ export interface SecretFieldProps {
   readonly label: string
   readonly hint?: ReactNode
   readonly problem?: string | undefined
-  /** As for every `Field`. */
   readonly field?: string | undefined
   readonly maxLength: number
-  /** The form reads it from here on submit. */
+  /** The form reads the secret from this reference on submit. */
   readonly ref: Ref<HTMLInputElement>
   readonly autoFocus?: boolean
   readonly isOptional?: boolean
@@ -36,7 +35,7 @@ export function SecretField({
           {...links}
           ref={ref}
           type="password"
-          // `off` is ignored for passwords: the browser would offer the dashboard's password.
+          // Browsers ignore `off` for passwords and would offer the dashboard's password.
           autoComplete="new-password"
           spellCheck={false}
           required={!isOptional}

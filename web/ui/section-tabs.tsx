@@ -1,11 +1,10 @@
-/** Links between the pages of a section, in a line that scrolls if needed. Knows no page. */
 import { Link, useLocation } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 
 export interface SectionTab {
   readonly to: string
   readonly label: string
-  /** For the section's own address, which is a prefix of all others. */
+  /** For the section's own address, which is a prefix of all other addresses. */
   readonly isExact?: boolean
 }
 

@@ -1,8 +1,3 @@
-/**
- * Code that calls a gate, ready to run, for each SDK and for curl. Text in, text out: knows no page
- * and no key.
- */
-
 export interface SnippetPlace {
   /** Address of the gateway without a path: `location.origin`. */
   readonly baseUrl: string
@@ -12,29 +7,27 @@ export interface SnippetPlace {
 
 export type SnippetFamily = 'curl' | 'OpenAI' | 'Anthropic' | 'Mistral FIM' | 'Vercel AI SDK'
 
-/** Fits `SnippetTabs`. */
 export interface CallSnippet {
   readonly id: string
   /** `OpenAI TypeScript, Chat`; unique. */
   readonly name: string
   readonly code: string
   readonly family: SnippetFamily
-  /** The endpoint that it calls: `/v1/messages`. */
+  /** The endpoint that the snippet calls: `/v1/messages`. */
   readonly endpoint: string
-  /** Its name within its family: `TypeScript, Chat`. */
+  /** The name within its family: `TypeScript, Chat`. */
   readonly variant: string
   /** The command that installs its package, if it needs one. */
   readonly install?: string
 }
 
-/** The variable from which every snippet reads the key. */
 export const KEY_VARIABLE = 'GATEHOUSE_API_KEY'
 
 const PROMPT = 'Say hello in five languages.'
 
 /**
- * All of them, curl first because it needs nothing installed. Every call asks for one complete
- * answer.
+ * All snippets, curl first because curl needs nothing installed. Every call asks for a single
+ * complete answer.
  */
 export function callSnippets(place: SnippetPlace): readonly CallSnippet[] {
   const clean = { ...place, baseUrl: place.baseUrl.replace(/\/+$/, '') }
@@ -183,7 +176,7 @@ for block in message.content:
   ]
 }
 
-/** The only dialect that needs a gate with a fill-in-the-middle target. */
+/** Only this dialect needs a gate with a fill-in-the-middle target. */
 function mistralSnippets({ baseUrl, gateId }: SnippetPlace): readonly Draft[] {
   return [
     {

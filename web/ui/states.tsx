@@ -1,4 +1,3 @@
-/** The states of a part of a page that is empty, loading, or failed. */
 import { CircleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { ApiError } from '../api/api-error.ts'
@@ -14,7 +13,6 @@ export function EmptyState({
 }: {
   readonly icon?: ReactNode
   readonly title: string
-  /** Its purpose, and the first step. */
   readonly children: ReactNode
   readonly action?: ReactNode
 }) {
@@ -64,7 +62,7 @@ export function ErrorState({
   )
 }
 
-/** In one or two sentences, for people. */
+/** An error in one or two sentences, for people. */
 export function describeError(error: unknown): string {
   if (error instanceof ApiError) {
     if (error.status === 403) return `You may not do this: ${error.message}`
@@ -73,7 +71,6 @@ export function describeError(error: unknown): string {
   return 'Something went wrong on this page. Reloading it may help.'
 }
 
-/** A line in a form or dialog: what was refused. */
 export function ProblemNote({
   error,
   className,
@@ -97,8 +94,8 @@ export function ProblemNote({
 }
 
 /**
- * A grey bar in place of text that is loading; set its height and width. Presses pass through to
- * what is behind it: browsers forget a press on an element that disappears before release.
+ * A grey bar in place of text that is loading; set its height and width. Presses pass through,
+ * because browsers forget a press on an element that disappears before release.
  */
 export function Skeleton({ className }: { readonly className?: string }) {
   return (

@@ -12,7 +12,7 @@ export function SumsError({
   readonly error: unknown
   readonly retry?: () => void
 }) {
-  // The steps that a page requests are only too short for deleted hours.
+  // The API only refuses a page's interval when hours are deleted.
   if (problemWith(error, 'interval') === undefined)
     return <ErrorState error={error} {...(retry && { retry })} />
   return (

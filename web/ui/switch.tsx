@@ -1,4 +1,3 @@
-/** An on/off switch that takes effect without a save button. */
 import { classNames } from './class-names.ts'
 
 export function Switch({
@@ -7,7 +6,6 @@ export function Switch({
   onChange,
   disabled = false,
 }: {
-  /** What it switches, for screen readers. */
   readonly label: string
   readonly isOn: boolean
   readonly onChange: (isOn: boolean) => void

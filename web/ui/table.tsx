@@ -1,7 +1,3 @@
-/**
- * Tables that scroll sideways on narrow screens. Their cells are plain `td`s, or derived from a
- * list of columns.
- */
 import type { ReactNode } from 'react'
 import { classNames } from './class-names.ts'
 import { Moment } from './moment.tsx'
@@ -12,12 +8,9 @@ export function Table({
   head,
   children,
 }: {
-  /** The table's name, for screen readers. */
   readonly label: string
   readonly isStackedOnPhones?: boolean
-  /** `Th`s. */
   readonly head: ReactNode
-  /** `tr`s. */
   readonly children: ReactNode
 }) {
   return (
@@ -46,7 +39,7 @@ export function Th({
 }: {
   readonly children: ReactNode
   readonly isNumber?: boolean | undefined
-  /** Only for screen readers: for columns of buttons. */
+  /** Shown only to screen readers, for columns of buttons. */
   readonly isHidden?: boolean | undefined
   /** Hidden on phones, like its cells (`max-sm:hidden`). */
   readonly isWideOnly?: boolean | undefined
@@ -65,22 +58,19 @@ export function Th({
   )
 }
 
-/** A column as data. */
 export interface Column<Row> {
   readonly title: string
   readonly cell: (row: Row) => ReactNode
-  /** Class of its cells. */
   readonly className?: string
   readonly isNumber?: boolean
-  /** Its title is for screen readers only: for buttons. */
   readonly isHidden?: boolean
   /** Hidden on phones. */
   readonly isWideOnly?: boolean
-  /** A stacked cell begins with the title. */
+  /** Whether a stacked cell begins with the title. */
   readonly isLabelled?: boolean
 }
 
-/** A column of moments. A missing one is shown as `never`. */
+/** A column of times. A missing time is shown as `never`. */
 export function timeColumn<Member extends string>(
   title: string,
   member: Member,

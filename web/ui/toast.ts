@@ -1,4 +1,4 @@
-/** Short messages at the edge of the screen. The library is loaded with the first of them. */
+/** Short messages at the edge of the screen. The library is loaded with the first message. */
 import type { ToastKind, ToastOptions } from './toaster.tsx'
 
 /** How long a message with an undo button stays. */

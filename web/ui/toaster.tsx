@@ -1,4 +1,3 @@
-/** The container of toasts; loaded with the first of them. */
 import { createRoot, type Root } from 'react-dom/client'
 import { toast as sonner, Toaster } from 'sonner'
 import { Sentence } from './sentence.tsx'
@@ -18,7 +17,7 @@ let root: Root | undefined
 
 function mount(): void {
   root ??= createRoot(document.body.appendChild(document.createElement('div')))
-  // Read each time, because the reader may have changed it.
+  // Read each time, because the reader may have changed the theme.
   const theme = document.documentElement.dataset.theme === 'dark' ? 'dark' : 'light'
   root.render(<Toaster position="bottom-right" theme={theme} closeButton />)
 }

@@ -1,6 +1,6 @@
 /**
- * A change requested by the reader: sends it, reloads stale answers, and shows a confirmation. Must
- * not know what changes.
+ * A change requested by the reader: sends the change, reloads stale answers, and shows a
+ * confirmation.
  */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
@@ -19,14 +19,13 @@ interface Change<Answer, Given> {
   readonly onAnswer?: (answer: Answer, given: Given) => unknown
   readonly makesStale?: readonly OperationName[]
   readonly done?: Said | ((answer: Answer, given: Given) => Said)
-  /** Runs last. */
   readonly onDone?: (answer: Answer, given: Given) => unknown
   /** For resources that someone else may have changed meanwhile. */
   readonly failureMakesStale?: readonly OperationName[]
   readonly onFailure?: (error: Error) => unknown
   /** Set when nothing else on the page shows a failure. */
   readonly saysFailure?: boolean
-  /** Body or answer contains a secret, which is kept only while the page shows it. */
+  /** Whether body or answer contains a secret, which is kept only while the page shows it. */
   readonly isSecret?: boolean
 }
 
@@ -57,7 +56,7 @@ export function useChange<Answer, Given = void>({
     onError: async (error) => {
       if (saysFailure) toast('error', describeError(error))
       await onFailure?.(error)
-      // Not awaited: while the gateway is unreachable, lists load when it is back.
+      // Not awaited, because while the gateway is unreachable, lists load only when it is back.
       if (mayBeOtherwise(error)) void refresh(queryClient, ...makesStale)
       await refresh(queryClient, ...failureMakesStale)
     },
@@ -77,12 +76,11 @@ export function useChange<Answer, Given = void>({
   }
 }
 
-/** The outcome is unknown, or somebody else was faster: lists may be stale. */
 function mayBeOtherwise(error: unknown): boolean {
   return error instanceof ApiError && [0, 404, 409].includes(error.status)
 }
 
-/** The change may have been made although its answer was lost. */
+/** Throws an error saying that the change may have been made although its answer was lost. */
 function tellUnanswered(error: unknown): never {
   if (!(error instanceof ApiError) || error.status !== 0) throw error
   const text = `${error.message} It may have been done all the same: look before you do it again.`

@@ -1,4 +1,3 @@
-/** The typed values of a form, and their connection to controls. */
 import { type ChangeEvent, useState } from 'react'
 
 type TextOf<Fields> = {

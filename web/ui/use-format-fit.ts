@@ -1,12 +1,11 @@
 /**
- * How well a gate's targets support each caller's format: loaded once, because it only changes with
- * versions of the gateway.
+ * How well a gate's targets support each caller's format: loaded once, because the table only
+ * changes with versions of the gateway.
  */
 import { useQuery } from '@tanstack/react-query'
 import { operationQuery } from '../api/operation-query.ts'
 import { type Fit, findFit } from '../format/format-fit.ts'
 
-/** @returns by the endpoint's path; `unknown` while loading */
 export function useFormatFit(targets: readonly string[]): (endpoint: string) => Fit {
   const table = useQuery({
     ...operationQuery('GET /v1/conformance'),
@@ -17,7 +16,7 @@ export function useFormatFit(targets: readonly string[]): (endpoint: string) => 
   return (endpoint) => findFit(known, endpoint, targets)
 }
 
-/** For a snippet that would be refused. */
+/** The note of a snippet that the gateway would refuse. */
 export const NO_TARGET_TAKES_IT =
   'No target of this gate takes this format: such a call is refused. Choose another one, or ' +
   'add a target that speaks it.'

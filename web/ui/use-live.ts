@@ -1,16 +1,14 @@
-/** Decides whether figures are refreshed: only while they are visible and not paused. */
 import { useEffect, useState } from 'react'
 
 const EVERY_MS = 10_000
 
 export interface Live {
   readonly isLive: boolean
-  /** For `refetchInterval`. */
   readonly everyMs: number | false
   readonly toggle: () => void
 }
 
-/** @param isOngoing false: the shown range is past and cannot change */
+/** @param isOngoing false when the shown range is past and cannot change */
 export function useLive(isOngoing: boolean, everyMs: number = EVERY_MS): Live {
   const [isStopped, setStopped] = useState(false)
   const [isVisible, setVisible] = useState(() => document.visibilityState === 'visible')

@@ -1,15 +1,13 @@
-/**
- * Keeps the current view until everything for the next one has arrived, so that figures and limits
- * belong to the same range. Knows no query.
- */
 import { replaceEqualDeep, type UseQueryResult } from '@tanstack/react-query'
 import { useState } from 'react'
 
 /**
+ * Keeps the current view until everything for the next view has arrived, so that figures and limits
+ * belong to the same range.
  * @param view plain data, compared by value
- * @param questions the active queries; results of others are not awaited
+ * @param questions the active queries; results of other queries are not awaited
  * @returns the view of the last time that all its queries were answered; before that, the current
- * one
+ * view
  */
 export function useSettled<View>(
   view: View,

@@ -1,6 +1,6 @@
 /**
- * The one time zone of all pages: the reader's choice, stored in this browser and followed by its
- * other tabs.
+ * The time zone of all pages: the reader's choice, stored in this browser and followed by its other
+ * tabs.
  */
 import { useSyncExternalStore } from 'react'
 import type { TimeZone } from '../format/time-zone.ts'

@@ -1,4 +1,3 @@
-/** Sums of the account's calls, grouped as the reader chooses. Every choice is in the address. */
 import { useIsFetching, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { RefreshCw, X } from 'lucide-react'
@@ -57,7 +56,7 @@ export function AnalyticsPage() {
     >
       <FilterBar choices={choices} onChange={change} />
       <BreakdownCard choices={choices} range={range} onChange={change} />
-      {/* No target was asked, so the group cannot be filtered. */}
+      {/* Without an asked target the group cannot be filtered. */}
       {choices.filters.target === undefined && (
         <RefusedCalls period={range.current} filters={toRefusedFilters(choices.filters)} />
       )}
@@ -73,8 +72,6 @@ function toRefusedFilters({ gate, key }: Choices['filters']): {
   return { ...(gate === undefined ? {} : { gate }), ...(key === undefined ? {} : { key }) }
 }
 
-// Chooses the grouping and the filter. The address is a plain string, because the page belongs to
-// another feature.
 const LOGS: string = '/logs'
 
 function FilterBar({

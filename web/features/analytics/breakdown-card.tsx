@@ -1,4 +1,3 @@
-/** Usage by group: a stacked chart over time, a table of the range, and a file. */
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { ChartColumnStacked, Download } from 'lucide-react'
 import { useState } from 'react'
@@ -43,7 +42,7 @@ import { type NameGroup, type Sum, sortSums, toGroupNames } from './columns.ts'
 import { SumsTable } from './sums-table.tsx'
 
 const GROUPS_AT_FIRST = 50
-/** The API returns at most this many. */
+/** The maximum number of groups that the API returns. */
 const MOST_GROUPS = 1_000
 
 export function BreakdownCard({
@@ -97,7 +96,6 @@ export function BreakdownCard({
   const name = toGroupNames(shownChoices.by, [...(shown.sums ?? []), ...(shown.drawnSums ?? [])])
   const largest = listLargest(shown.drawnSums ?? [], DRAWN[show])
   const paint = useGroupPaints(shownChoices.by, largest)
-  // All groups, even if the table shows only the first.
   const download = useMutation({
     mutationFn: () => askAllGroups({ ...ofGroups, order }),
     onSuccess: (sums) => {
@@ -229,9 +227,9 @@ function downloadText(text: string, fileName: string): void {
 }
 
 // Gates, targets and keys have the same colours everywhere in this browser; status classes and
-// credentials have fixed ones.
+// credentials have fixed colours.
 
-/** Each has its own colour and pattern. */
+/** Each group has its own colour and pattern. */
 const FIXED: Readonly<Record<string, Paint>> = {
   '2xx': paintAt(0),
   '3xx': paintAt(5),
@@ -254,7 +252,10 @@ function useGroupPaints(
 
 const GROUPS_PER_PAGE = 1_000
 
-/** Reads every group, so there is no sum of the others. @throws ApiError */
+/**
+ * Reads every group, so the answer has no sum of other groups.
+ * @throws ApiError
+ */
 async function askAllGroups(
   query: Omit<QueryOf<'GET /v1/analytics'>, 'limit' | 'cursor'>,
 ): Promise<readonly UsageSumBody[]> {
@@ -274,7 +275,7 @@ const REST = 'rest'
 
 const keyOf = (index: number) => `group-${index}`
 
-/** Undefined: it stands for more than one group. */
+/** Undefined when the series stands for more than one group. */
 function groupOfSeries(
   key: string | undefined,
   largest: readonly (string | null)[],
@@ -282,7 +283,6 @@ function groupOfSeries(
   return largest.find((_, index) => keyOf(index) === key)
 }
 
-/** The shown groups in order. @param totals one sum per group, for the whole range */
 function listLargest(totals: readonly Sum[], measure: Measure): readonly (string | null)[] {
   return totals
     .filter((sum) => !sum.isRest && (measure.read(sum) ?? 0) > 0)
@@ -291,12 +291,10 @@ function listLargest(totals: readonly Sum[], measure: Measure): readonly (string
     .map(({ group }) => group)
 }
 
-/** Sums by group and step as a stacked chart: the largest groups, and the rest as one. */
 function toStackedData(
   place: Omit<FilledPeriod, 'sums'> & { readonly runningFromMs: number | undefined },
   given: {
     readonly sums: readonly Sum[]
-    /** The shown groups in order. */
     readonly largest: readonly (string | null)[]
     readonly measure: Measure
     readonly name: NameGroup

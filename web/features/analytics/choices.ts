@@ -1,6 +1,4 @@
-/**
- * The reader's choices in the analytics, as stored in the address, so that a view can be shared.
- */
+/** The reader's choices in the analytics, stored in the address, so that a view can be shared. */
 import { NAMED_GROUPS, type NamedGroupBy } from '../../format/group-name.ts'
 import { parseRangeChoice, type RangeChoice } from '../../format/time-range.ts'
 import { CALLS, COST, ERRORS, type Measure, TOKENS } from '../../format/usage-measures.ts'
@@ -15,7 +13,7 @@ export const GROUPS = [
 
 export type GroupName = (typeof GROUPS)[number][0]
 
-/** The measures that can be drawn: only those that add up can be stacked. */
+/** The measures that can be drawn: only figures that add up can be stacked. */
 export const DRAWN = {
   calls: CALLS,
   errors: ERRORS,
@@ -85,7 +83,7 @@ const FILTER_OF: Readonly<Partial<Record<GroupName, string>>> = {
   status: 'status',
 }
 
-/** @param group null or undefined: one that the log cannot filter by */
+/** @param group null or undefined when the log cannot filter by the group */
 export function toLogFilters(
   { by, show, filters }: Pick<Choices, 'by' | 'show' | 'filters'>,
   group: string | null | undefined,

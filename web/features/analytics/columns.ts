@@ -1,4 +1,3 @@
-/** The table's columns: what each shows of a sum, and how it is sorted. */
 import type { AnswerOf } from '../../api/ask.ts'
 import { formatCount, formatDuration, formatShare, formatUsd } from '../../format/figures.ts'
 import { nameOfCaller } from '../../format/group-name.ts'
@@ -79,7 +78,6 @@ const NOTHING: Readonly<Record<GroupName, string>> = {
 
 export type NameGroup = (sum: Pick<Sum, 'group' | 'isRest'>) => string
 
-/** @param sums with names of keys; other ids belong to deleted keys */
 export function toGroupNames(
   by: GroupName,
   sums: readonly Pick<Sum, 'group' | 'name'>[],

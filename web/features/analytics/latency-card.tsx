@@ -144,7 +144,6 @@ function toLengths(
   return { [`${name}FromMs`]: String(from), [`${name}ToMs`]: to === null ? undefined : String(to) }
 }
 
-/** Figures of the whole range. A table of every cell would be less useful. */
 function SpreadTable({ heat, label }: { readonly heat: HeatData; readonly label: string }) {
   return (
     <Table

@@ -1,4 +1,3 @@
-/** All groups with all figures, sortable by each; a group links to its details. */
 import { Link } from '@tanstack/react-router'
 import { ArrowDown, ArrowUp } from 'lucide-react'
 import { formatCount } from '../../format/figures.ts'
@@ -9,7 +8,7 @@ import { type Choices, type GroupName, toSearch } from './choices.ts'
 import { COLUMNS, type Column, type NameGroup, type Sum, sortSums } from './columns.ts'
 
 const NAME_COLUMN = 'name'
-/** Takes the width that the figures leave, and is cut to it. */
+/** Takes the width that the figures leave; a longer name is cut. */
 const NAME_CLASS =
   'sticky left-0 w-full max-w-0 min-w-36 rail:min-w-32 bg-surface pr-3 pl-5 text-left'
 /** Below a figure, wrapped where the table is narrow. */
@@ -104,7 +103,6 @@ function Figures({ sum }: { readonly sum: Sum }) {
   ))
 }
 
-/** The notes below a cost: estimated calls, and calls missing from the sum. */
 function CostMarks({ sum }: { readonly sum: Sum }) {
   const { estimatedCalls } = sum.cost
   const { unpriced, unreported } = readUnknown(sum)

@@ -1,7 +1,4 @@
-/**
- * The conformance table as a matrix: a row per kind of target, a column per endpoint. Pure; knows
- * no provider.
- */
+/** The conformance table as a matrix: a row per kind of target, a column per endpoint. */
 import { VERDICTS, type Verdict } from '../../../src/contract/conformance-features.ts'
 import type { RowOf } from '../../api/ask.ts'
 import { resultsOf } from '../../format/conformance-losses.ts'
@@ -14,9 +11,9 @@ export const WORST_FIRST = [REFUSED, ABSENT, LOSSY, LOSSLESS, RELAYED]
 
 export interface MatrixRow {
   readonly provider: string
-  /** One of the models of this kind; undefined: all of the provider's models are alike. */
+  /** A model of this kind; undefined when all of the provider's models are alike. */
   readonly model: string | undefined
-  /** By endpoint; absent: not reachable from the endpoint. */
+  /** By endpoint; unreachable endpoints are absent. */
   readonly cells: ReadonlyMap<string, ConformanceEntry>
 }
 
@@ -71,7 +68,7 @@ function findEntry(
   )
 }
 
-/** The number of features per verdict, the worst first; unused verdicts are omitted. */
+/** The number of features per verdict, the worst first. Unused verdicts are omitted. */
 export function countVerdicts(
   entry: ConformanceEntry,
 ): readonly { readonly verdict: Verdict; readonly count: number }[] {

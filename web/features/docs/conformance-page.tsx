@@ -113,8 +113,6 @@ export function ConformancePage() {
   )
 }
 
-// One pair of endpoint and target: what happens to each feature, and which fields are lost.
-
 function ConformanceDialog({
   entry,
   target,

@@ -1,4 +1,4 @@
-/** The matrix itself: kinds of targets down, endpoints across; each cell opens its details. */
+/** The matrix: kinds of targets down, endpoints across. Each cell opens its details. */
 import type { FeatureId, Verdict } from '../../../src/contract/conformance-features.ts'
 import { describeLosses, detailOf, isWhole } from '../../format/conformance-losses.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
@@ -15,7 +15,7 @@ export function ConformanceTable({
 }: {
   readonly endpoints: readonly string[]
   readonly rows: readonly MatrixRow[]
-  /** Undefined: all of them, counted. */
+  /** Undefined counts all features. */
   readonly feature: FeatureId | undefined
   readonly nameOf: (provider: string) => string
   readonly onOpen: (row: MatrixRow, entry: ConformanceEntry) => void
@@ -111,7 +111,6 @@ function Cell({
   )
 }
 
-/** How many features are lost; a single word when all are alike. */
 function Summary({ counts }: { readonly counts: ReturnType<typeof countVerdicts> }) {
   const [only, ...rest] = counts
   if (only !== undefined && rest.length === 0) return <VerdictBadge verdict={only.verdict} />
@@ -141,7 +140,6 @@ interface VerdictLook {
   readonly means: string
 }
 
-/** What happens to a feature, in one word with a tooltip. */
 export const VERDICT_LOOKS: Readonly<Record<Verdict, VerdictLook>> = {
   relayed: { tone: 'accent', means: 'The bytes are passed on unchanged.' },
   lossless: { tone: 'ok', means: 'It is translated without loss.' },

@@ -1,4 +1,3 @@
-/** The head of every page of the documentation. */
 import { Outlet, useLocation } from '@tanstack/react-router'
 import { ArrowUpRight } from 'lucide-react'
 import { Page, useDocumentTitle } from '../../ui/page.tsx'

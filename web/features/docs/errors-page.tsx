@@ -11,14 +11,14 @@ interface ErrorEntry {
   readonly status: number
   readonly flat: string
   readonly type: string
-  /** Null: the reason of the refusal is used. */
+  /** Null when the reason of the refusal is the code. */
   readonly code: string | null
   readonly retryable: boolean
   readonly means: string
   readonly cure: string
 }
 
-/** The type requires an entry for every error kind, so a new one without text does not compile. */
+/** The type requires an entry for every error kind, so a new kind without text does not compile. */
 const GUIDANCE: Readonly<Record<ErrorKind, Pick<ErrorEntry, 'means' | 'cure'>>> = {
   invalid_request: {
     means: 'The request is invalid.',
@@ -103,7 +103,6 @@ const GUIDANCE: Readonly<Record<ErrorKind, Pick<ErrorEntry, 'means' | 'cure'>>> 
   },
 }
 
-/** Every error of the gateway, from its own table, with meaning and remedy. */
 const ERRORS: readonly ErrorEntry[] = ERROR_KINDS.map((kind) => ({
   kind,
   ...ERROR_POLICY[kind],

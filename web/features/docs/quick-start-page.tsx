@@ -210,7 +210,6 @@ const ENDPOINTS: readonly Endpoint[] = [
   { base: '', paths: ['/v3/chat'], speaks: 'Gatehouse’s own chat format, to any provider' },
 ]
 
-/** The addresses and their formats, for SDKs that are not in the quick start. */
 function EndpointsCard({ baseUrl }: { readonly baseUrl: string }) {
   return (
     <Card>

@@ -1,6 +1,6 @@
 /**
- * A gate being edited: the fields' contents, problems by the API's own rules, and the request to
- * save it. Pure.
+ * A gate being edited: the fields' contents, problems by the API's own rules, and the request that
+ * saves the gate.
  */
 import { createGateBody } from '../../../src/contract/gates.ts'
 import { describeProblems, type Problem } from '../../../src/contract/problems.ts'
@@ -17,17 +17,17 @@ export interface TargetDraft {
   /** Stable while the target is moved and renamed. */
   readonly key: string
   readonly model: string
-  /** Empty: 1. */
+  /** Empty means 1. */
   readonly weight: string
 }
 
-/** The fields' contents: numbers as typed; empty ones are left to the gateway. */
+/** The fields' contents as typed. The gateway replaces empty fields by its defaults. */
 export interface GateDraft {
   readonly id: string
   readonly displayName: string
   readonly description: string
   readonly targets: readonly TargetDraft[]
-  /** In the field that adds a target; not one of the targets yet. */
+  /** The text in the field that adds a target, not yet a target of the gate. */
   readonly typedTarget: string
   readonly strategy: Strategy
   readonly hedgeAfterMs: string
@@ -91,7 +91,6 @@ export function toDraft(gate: Gate): GateDraft {
   }
 }
 
-/** Without the id, which cannot be changed. */
 export function toSettings(
   draft: GateDraft,
 ): Required<Omit<GateSettings, 'displayName'>> & GateSettings {
@@ -136,13 +135,12 @@ export function toChanges(gate: Gate, draft: GateDraft): Partial<GateSettings> {
   return Object.fromEntries(changed)
 }
 
-/** Otherwise the reader might think that it was saved. */
+/** Without this problem the reader might think that the typed target was saved. */
 const NOT_ADDED: Problem = {
   field: 'typedTarget',
   message: 'This is not a target yet: press Enter to choose it, or clear the field.',
 }
 
-/** By the schema that the gateway itself uses, with its messages and field names. */
 export function findProblems(draft: GateDraft): readonly Problem[] {
   const body = toNewGate(draft)
   const checked = createGateBody.safeParse(body)
@@ -150,7 +148,6 @@ export function findProblems(draft: GateDraft): readonly Problem[] {
   return draft.typedTarget.trim() === '' ? found : [NOT_ADDED, ...found]
 }
 
-/** The problem of a field or of its members. */
 export function problemAt(problems: readonly Problem[], field: string): string | undefined {
   return problems.find((problem) => isWithin(problem.field, field))?.message
 }
@@ -179,7 +176,7 @@ function toNullable(text: string): number | null {
 
 /**
  * Commas may separate thousands: a limit of 1,000 tokens is not one token. Points are ambiguous,
- * because some use them for thousands and others for decimals, so such text is not a whole number.
+ * because some people use points for thousands, so such text is not a whole number.
  */
 function toWhole(text: string): number {
   return text.includes('.') ? NOT_WHOLE : toNumber(joinGroups(text.trim()))

@@ -1,4 +1,3 @@
-/** Changes a gate: sends only changes, and reports what took effect. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { ChangedMeanwhile, changeSame } from '../../api/change-same.ts'
@@ -26,7 +25,7 @@ export function GateEditor({
   readonly onDirty: (isDirty: boolean) => void
 }) {
   const queryClient = useQueryClient()
-  /** The gate when the fields were last filled; others may change it meanwhile. */
+  /** The gate when the fields were last filled; other people may change the gate meanwhile. */
   const [base, setBase] = useState(gate)
   const [saved, setSaved] = useState<readonly string[]>()
   const form = useGateForm(toDraft(base))
@@ -94,7 +93,7 @@ export function GateEditor({
     save.reset()
   }
   const discard = () => {
-    // The gate as others have changed it.
+    // Fills the fields with the gate as other people have changed it.
     begin(gate)
     save.reset()
   }
@@ -149,7 +148,7 @@ export function GateEditor({
 
 interface Saving {
   readonly body: Partial<GateSettings>
-  /** Saves regardless of the gate's current version. */
+  /** Saves whatever the gate's current version is. */
   readonly isOverwriting?: boolean
 }
 
@@ -162,7 +161,7 @@ function SavedNote({ saved }: { readonly saved: readonly string[] }) {
   )
 }
 
-// Describes a change of a gate, in a few words per field. Pure.
+// Describes a change of a gate, in a few words per field.
 
 const LABELS: Readonly<Record<keyof GateSettings, string>> = {
   displayName: 'name',
@@ -182,7 +181,6 @@ function nameChanges(changes: Partial<GateSettings>): string {
     .join(', ')
 }
 
-/** Uses the gateway's answer, so that the message names what is in effect. */
 function describeChanges(before: Gate, after: Gate): readonly string[] {
   const told: string[] = []
   const note = (field: keyof GateSettings, from: string, to: string) => {

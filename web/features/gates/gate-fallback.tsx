@@ -17,7 +17,6 @@ export type GateFallback = RowOf<'GET /v1/targets/fallbacks'>
 const AGAIN_AFTER_MS = 15_000
 const MOSTLY = 0.5
 
-/** By gate id. */
 export function useGateFallbacks(): ReadonlyMap<string, GateFallback> {
   const answer = useQuery({
     ...operationQuery('GET /v1/targets/fallbacks'),
@@ -27,7 +26,6 @@ export function useGateFallbacks(): ReadonlyMap<string, GateFallback> {
   return new Map(answer.data?.data.map((fallback) => [fallback.gate, fallback]))
 }
 
-/** Below a gate's name in a list. */
 export function FallbackBadge({ fallback }: { readonly fallback: GateFallback | undefined }) {
   if (fallback === undefined) return null
   const { share, message } = fallback
@@ -41,7 +39,6 @@ export function FallbackBadge({ fallback }: { readonly fallback: GateFallback | 
   )
 }
 
-/** On the gate's page. */
 export function FallbackNotice({ gateId }: { readonly gateId: string }) {
   const fallback = useGateFallbacks().get(gateId)
   if (fallback === undefined) return null

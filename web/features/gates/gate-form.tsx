@@ -1,4 +1,3 @@
-/** The fields of a gate, for creating and editing. Saves nothing itself. */
 import type { ReactNode } from 'react'
 import { REASONING_EFFORTS } from '../../../src/contract/words.ts'
 import { Card, CardHeader } from '../../ui/card.tsx'
@@ -105,7 +104,7 @@ function IdField({ form, isNew }: { readonly form: GateForm; readonly isNew: boo
   )
 }
 
-/** A problem of the targets as a whole; each row shows its own. */
+/** A problem of the targets as a whole; each row shows its own problem. */
 function problemOfAll({ draft, problem }: GateForm): string | undefined {
   const rows = draft.targets.map(
     (_, index) => problem(`targets[${index}].model`) ?? problem(`targets[${index}].weight`),
@@ -169,7 +168,6 @@ const OVERRIDES: Readonly<Record<Overrides, string>> = {
   allow: 'Allow: what the request says counts',
 }
 
-/** A gate's defaults, timeouts and retries: settings that most gates leave unchanged. */
 function SettingsFolds({ form }: { readonly form: GateForm }) {
   return (
     <>

@@ -1,4 +1,3 @@
-/** One gate: edit, test, and code snippets. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { ArrowLeft, Trash2 } from 'lucide-react'
@@ -127,8 +126,6 @@ function GateParts({ gate }: { readonly gate: Gate }) {
   )
 }
 
-// Confirms the deletion of a gate, names the consequences, and can restore the gate.
-
 function DeleteGateDialog({
   gate,
   isOpen,
@@ -200,7 +197,6 @@ function RecentUse({ gateId }: { readonly gateId: string }) {
   )
 }
 
-/** Code that calls this gate at this gateway, for each SDK. */
 function GateSnippets({ gate }: { readonly gate: Gate }) {
   const fitOf = useFormatFit(gate.targets.map(({ model }) => model))
   const snippets = arrangeByFit(callSnippets({ baseUrl: location.origin, gateId: gate.id }), fitOf)

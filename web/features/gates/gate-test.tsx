@@ -1,4 +1,3 @@
-/** Tests every target of the saved gate once, and shows the results side by side. */
 import { LoaderCircle, Play } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { type AnswerOf, ask } from '../../api/ask.ts'

@@ -1,4 +1,3 @@
-/** The account's gates: targets, health and traffic. */
 import { Link } from '@tanstack/react-router'
 import { Route } from 'lucide-react'
 import { memo, useDeferredValue, useState } from 'react'
@@ -52,7 +51,7 @@ export function GatesPage() {
 
 function SearchedGates({ gates }: { readonly gates: readonly Gate[] }) {
   const [search, setSearch] = useState('')
-  // The field updates at once, hundreds of rows after it.
+  // The field updates at once; the hundreds of rows update afterwards.
   const shownSearch = useDeferredValue(search)
   return (
     <>
@@ -91,7 +90,6 @@ const FoundGates = memo(function FoundGates({
 /** More would let one gate fill the screen. */
 const SHOWN_TARGETS = 4
 
-/** The rows of the list of gates. */
 function GateTable({ gates }: { readonly gates: readonly Gate[] }) {
   const rows = {
     gates,

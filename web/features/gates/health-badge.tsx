@@ -1,4 +1,3 @@
-/** One target's health: a word in a badge, with a sentence for hovering and screen readers. */
 import type { RowOf } from '../../api/ask.ts'
 import { formatDuration } from '../../format/figures.ts'
 import type { TimeZone } from '../../format/time-zone.ts'
@@ -7,18 +6,17 @@ import { Badge, type Tone } from '../../ui/badge.tsx'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
 
 export type TargetHealth = RowOf<'GET /v1/targets/health'> & {
-  /** When the reporting node started; undefined: an earlier version that does not report it. */
+  /** When the reporting node started; undefined from an earlier version. */
   readonly seenSince?: string | undefined
 }
 
 interface HealthWords {
   readonly tone: Tone
-  /** For a badge. */
+  /** The text of a badge. */
   readonly word: string
   readonly sentence: string
 }
 
-/** @param now milliseconds since the Unix epoch */
 export function describeHealth(
   health: TargetHealth | undefined,
   now: number,

@@ -1,11 +1,10 @@
-/** Finds the targets to offer for typed text, the most likely first. Pure. */
+/** Finds the targets to offer for typed text, the most likely first. */
 import type { RowOf } from '../../api/ask.ts'
 
 export interface ModelOption {
-  /** `provider/model`. */
   readonly target: string
   readonly providerName: string
-  /** The model's display name; undefined: its id. */
+  /** The model's display name; undefined when the id is the name. */
   readonly name: string | undefined
   readonly isConfigured: boolean
   /** US dollars per million tokens. */
@@ -62,7 +61,7 @@ function newestOfEachFirst(models: Catalog['models']): Catalog['models'] {
   return [...byProvider.values()].flatMap(newestFirst)
 }
 
-/** Every word must occur in the target, the model's name or the provider's. */
+/** Every word must occur in the target, the model's name or the provider's name. */
 export function searchModels(
   options: readonly ModelOption[],
   text: string,
@@ -83,7 +82,7 @@ export function searchModels(
     .map(({ option }) => option)
 }
 
-/** Lower is more likely; ties keep the order of the options. */
+/** Lower is more likely. Ties keep the order of the options. */
 function rankOf({ target, isConfigured }: ModelOption, wanted: string): number {
   const name = target.toLowerCase()
   if (name === wanted) return 0
@@ -92,7 +91,7 @@ function rankOf({ target, isConfigured }: ModelOption, wanted: string): number {
   return match + (isConfigured ? 0 : 3)
 }
 
-/** The typed text as a target, if it is one. */
+/** The typed text as a target, or undefined for other text. */
 export function toTypedTarget(text: string): string | undefined {
   const typed = text.trim()
   return /^[^\s/]+\/\S+$/.test(typed) ? typed : undefined
@@ -107,12 +106,12 @@ const VERSION = /(?<!\d)(\d{1,2})(?:[.p-](\d{1,2}))?(?!\d)/
 const SNAPSHOT = /-(?:\d{4}|\d{2}-\d{2})(?!\d)/g
 
 interface Age {
-  /** 0: none in the name. */
+  /** 0 for a name without a version. */
   readonly version: number
   readonly month: number
 }
 
-/** @returns newer versions first; those without a version last, in their order */
+/** @returns newer versions first; models without a version last, in their order */
 export function newestFirst<Model extends { readonly id: string }>(
   models: readonly Model[],
 ): readonly Model[] {

@@ -1,4 +1,3 @@
-/** The page that creates a gate. */
 import { useNavigate } from '@tanstack/react-router'
 import { ask } from '../../api/ask.ts'
 import { Button, LinkButton } from '../../ui/button.tsx'

@@ -1,4 +1,3 @@
-/** A gate's targets in order: drag, move by keyboard or buttons, rename, weight, remove. */
 import {
   type Announcements,
   closestCenter,
@@ -128,12 +127,12 @@ interface TargetRowProps {
   readonly target: TargetDraft
   readonly index: number
   readonly count: number
-  /** Under `weighted`: its share of the calls, 0 to 1. */
+  /** The target's share of the calls under `weighted`, 0 to 1. */
   readonly share: number | undefined
   readonly option: ModelOption | undefined
-  /** The catalog lists other models of its provider. */
+  /** Whether the catalog lists only other models of the provider. */
   readonly isUnknownModel: boolean
-  /** Undefined: the gateway does not know the target yet. */
+  /** Undefined when the gateway does not know the target yet. */
   readonly health: TargetHealth | undefined
   readonly problem: string | undefined
   readonly onChange: (changed: Partial<TargetDraft>) => void
@@ -141,7 +140,6 @@ interface TargetRowProps {
   readonly onRemove: () => void
 }
 
-/** One target of a gate in the editor. */
 function TargetRow(props: TargetRowProps) {
   const { target, index, count, share, option, health, problem, onChange, onMove, onRemove } = props
   const place = index + 1
@@ -249,7 +247,7 @@ function TargetRow(props: TargetRowProps) {
   )
 }
 
-// What each caller's format loses on the way to a target: a count, with names on opening. Shows
+// Counts what each caller's format loses on the way to a target, with names on opening. Shows
 // nothing when unknown.
 
 function TargetLosses({ target }: { readonly target: string }) {

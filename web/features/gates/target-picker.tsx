@@ -1,4 +1,3 @@
-/** Adds a target: searches all known models, and accepts any typed `provider/model`. */
 import { Plus } from 'lucide-react'
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import { formatUsd } from '../../format/figures.ts'
@@ -13,7 +12,7 @@ const NONE = -1
 
 interface Choice {
   readonly target: string
-  /** Undefined: typed, and not in the catalog. */
+  /** Undefined for a typed target that the catalog does not list. */
   readonly option: ModelOption | undefined
 }
 
@@ -61,7 +60,7 @@ export function TargetPicker({
       if (!isOpen) setOpen(true)
       else if (choices.length > 0) setActive(step(current, event.key, choices.length))
     } else if (event.key === 'Enter') {
-      // Must not submit the form around it.
+      // Enter must not submit the form around the field.
       event.preventDefault()
       if (isOpen) add(chosen)
     } else if (event.key === 'Escape') close()
@@ -204,7 +203,9 @@ function ChoiceText({
   )
 }
 
-/** Unknown is not wrong: providers have models that this version's catalog does not list. */
+/**
+ * An unknown model is not wrong: providers have models that this version's catalog does not list.
+ */
 export function UnknownModelBadge() {
   return (
     <span

@@ -1,6 +1,6 @@
 /**
- * The catalog for choosing targets. Loaded when an editor opens, and kept, because it only changes
- * with versions of the gateway.
+ * The catalog for choosing targets. Loaded when an editor opens, and kept, because the catalog only
+ * changes with versions of the gateway.
  */
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
@@ -13,7 +13,7 @@ export interface TargetCatalog {
   readonly options: readonly ModelOption[]
   readonly optionOf: (target: string) => ModelOption | undefined
   readonly isKnownProvider: (id: string) => boolean
-  /** True when the provider's other models are listed, and this one is not. */
+  /** Whether only other models of the target's provider are listed. */
   readonly isUnknownModel: (target: string) => boolean
   readonly isLoading: boolean
 }

@@ -1,7 +1,4 @@
-/**
- * The state of a gate's form: contents, messages per field, and whether there are unsaved changes.
- * Sends nothing.
- */
+/** The state of a gate's form: contents, messages per field, and whether changes are unsaved. */
 import { useMemo, useState } from 'react'
 import type { Problem } from '../../../src/contract/problems.ts'
 import { GATE_DEFAULT_NAMES } from '../../../src/contract/words.ts'
@@ -11,11 +8,13 @@ import { findProblems, type GateDraft, isWithin, problemAt } from './gate-draft.
 export interface GateForm {
   readonly draft: GateDraft
   readonly set: <Field extends keyof GateDraft>(field: Field, value: GateDraft[Field]) => void
-  /** The problem to show at a field, by the API's name: `targets[1].model`. */
   readonly problem: (field: string) => string | undefined
   /** A refusal that belongs to no field of the form. */
   readonly refusal: unknown
-  /** Shows every problem. @returns whether there are none */
+  /**
+   * Shows every problem.
+   * @returns whether the form has no problem
+   */
   readonly check: () => boolean
   readonly refuse: (error: unknown) => void
   readonly reset: (draft: GateDraft) => void
@@ -70,7 +69,7 @@ export function useGateForm(initial: GateDraft): GateForm {
   }
 }
 
-/** A conflict names no field; only a gate's id can conflict. */
+/** A conflict names no field, and only a gate's id can conflict. */
 function toProblems(error: unknown): readonly Problem[] {
   if (!(error instanceof ApiError)) return []
   if (error.problems.length > 0) return error.problems

@@ -1,4 +1,3 @@
-/** Calls and errors of each gate in the last 24 hours. */
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { operationQuery } from '../../api/operation-query.ts'
@@ -7,7 +6,7 @@ import { readErrors } from '../../format/usage-measures.ts'
 const DAY_MS = 86_400_000
 
 export interface RecentCalls {
-  /** Undefined: unknown. */
+  /** Undefined when unknown. */
   readonly calls: number | undefined
   readonly errors: number | undefined
 }
@@ -15,7 +14,7 @@ export interface RecentCalls {
 const UNKNOWN: RecentCalls = { calls: undefined, errors: undefined }
 const NONE: RecentCalls = { calls: 0, errors: 0 }
 
-/** The answer lists the gates with the most calls; others may be unknown. */
+/** The answer lists the gates with the most calls, so other gates may be unknown. */
 export function useRecentCalls(): (gateId: string) => RecentCalls {
   const from = useMemo(() => new Date(Date.now() - DAY_MS).toISOString(), [])
   const usage = useQuery(

@@ -1,16 +1,17 @@
-/** The health of the account's targets as this node sees it, refreshed while someone looks. */
+/**
+ * The health of the account's targets as the answering node sees it, refreshed while the page is
+ * visible.
+ */
 import { useQuery } from '@tanstack/react-query'
 import { operationQuery } from '../../api/operation-query.ts'
 import type { TargetHealth } from './health-badge.tsx'
 
 const AGAIN_AFTER_MS = 5_000
 
-/** When the answering node started; undefined while unknown. */
 export function useSeenSince(): string | undefined {
   return useQuery(operationQuery('GET /v1/targets/health')).data?.seenSince
 }
 
-/** Undefined while loading. */
 export function useTargetHealth(): ((target: string) => TargetHealth | undefined) | undefined {
   const health = useQuery({
     ...operationQuery('GET /v1/targets/health'),

@@ -1,4 +1,3 @@
-/** Ready lines for a client of the reader's choice, with a new token and one of its gates. */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { wholeListQuery } from '../../api/operation-query.ts'
@@ -12,9 +11,7 @@ export function ClientSetup({
   onCopied,
 }: {
   readonly token: string
-  /** The gates that it may call; null: all. */
   readonly gates: readonly string[] | null
-  /** Called when lines with the token were copied. */
   readonly onCopied: () => void
 }) {
   const all = useQuery({ ...wholeListQuery('GET /v1/gates'), enabled: gates === null })

@@ -1,4 +1,3 @@
-/** Creates an access token or an API key, or imports an existing key. */
 import { useRef, useState } from 'react'
 import { ask } from '../../api/ask.ts'
 import type { TimeZone } from '../../format/time-zone.ts'
@@ -34,7 +33,6 @@ const WAYS = [
 ] as const
 type Way = (typeof WAYS)[number]['way']
 
-/** Name and expiry of a new or imported key. */
 interface KeyDraft {
   readonly name: string
   readonly expiry: Expiry
@@ -60,7 +58,7 @@ function CreateDialog({
 }) {
   const [kind, setKind] = useState(firstKind)
   const [way, setWay] = useState<Way>('create')
-  // Arrow keys switch between the tabs; a form that took the focus would interrupt that.
+  // Arrow keys switch between the tabs; a form that took the focus would interrupt the keys.
   const [wasChosen, setChosen] = useState(false)
   const [draft, setDraft] = useState(EMPTY_DRAFT)
   const [created, setCreated] = useState<Created>()
@@ -179,7 +177,7 @@ function NewKeyForm({
 }: {
   readonly draft: KeyDraft
   readonly onChange: (draft: KeyDraft) => void
-  /** Its first field gets the focus when it appears. */
+  /** Whether the first field gets the focus when the form appears. */
   readonly takesFocus: boolean
   readonly onCreated: (created: Created) => void
   readonly onCancel: () => void
@@ -187,7 +185,6 @@ function NewKeyForm({
   const zone = useTimeZone()
   const create = useChange({
     send: () => ask('POST /v1/keys', { body: toLabel(draft, { now: Date.now(), zone }) }),
-    // The answer contains the key.
     isSecret: true,
     onAnswer: onCreated,
     makesStale: ['GET /v1/keys'],
@@ -207,9 +204,6 @@ function NewKeyForm({
     </Form>
   )
 }
-
-// Imports an existing key, so that its users need not change anything. The key is in no state and
-// no cache of the page.
 
 const MAX_KEY_LENGTH = 600
 

@@ -1,4 +1,4 @@
-/** When a key expires: the choices, their API form, and the text in a row. Knows no page. */
+/** When a key expires: the choices, their API form, and the text in a row. */
 import { startOfDay, type TimeZone } from '../../format/time-zone.ts'
 
 const DAY_MS = 86_400_000
@@ -12,7 +12,7 @@ export const EXPIRY_CHOICES = [
 ] as const
 
 export interface Expiry {
-  /** `keep`: unchanged, for existing keys. */
+  /** `keep` leaves the expiry of an existing key unchanged. */
   readonly choice: (typeof EXPIRY_CHOICES)[number]['choice'] | 'keep'
   /** For `date`: the last valid day in the pages' zone, such as `2026-12-31`. */
   readonly day: string
@@ -22,7 +22,10 @@ export const NEVER: Expiry = { choice: 'never', day: '' }
 
 const PRESET_DAYS = { '30d': 30, '90d': 90, '1y': 365 } as const
 
-/** @returns milliseconds since the Unix epoch; null: no expiry; undefined: an invalid day */
+/**
+ * @returns milliseconds since the Unix epoch; null for a key that never expires; undefined for an
+ * invalid day
+ */
 export function toExpiresAt(
   { choice, day }: Expiry,
   {
@@ -63,7 +66,7 @@ export interface PreviousKey {
   readonly endsAt: string
 }
 
-/** The key's previous text while it is still accepted: at most until the key itself expires. */
+/** The key's previous text while still accepted: at most until the key itself expires. */
 export function previousOf(
   {
     previous,

@@ -1,4 +1,3 @@
-/** Form fields that API keys and access tokens share: name and expiry. */
 import { useState } from 'react'
 import { nameZone, type TimeZone, toDay } from '../../format/time-zone.ts'
 import { formatDateTime } from '../../format/times.ts'
@@ -17,7 +16,6 @@ export function ExpiryField({
 }: {
   readonly expiry: Expiry
   readonly onChange: (expiry: Expiry) => void
-  /** The current expiry; null: none, or a new key. */
   readonly kept?: string | null
 }) {
   const [now] = useState(() => Date.now())
@@ -75,7 +73,6 @@ function Consequence({
 
 const MAX_NAME_LENGTH = 120
 
-/** The name of a key that is created, imported or renamed. */
 export function KeyNameField({
   name,
   onChange,
@@ -84,7 +81,6 @@ export function KeyNameField({
 }: {
   readonly name: string
   readonly onChange: (name: string) => void
-  /** When it appears. */
   readonly takesFocus?: boolean
   readonly placeholder?: string
 }) {

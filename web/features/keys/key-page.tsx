@@ -1,4 +1,3 @@
-/** One access token or API key: what it was used for in 30 days, its budgets, and who made it. */
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'

@@ -1,4 +1,3 @@
-/** The rows of API keys or access tokens. */
 import { useQuery } from '@tanstack/react-query'
 import { CalendarClock, Ellipsis, RefreshCw, Trash2 } from 'lucide-react'
 import { type ReactNode, useRef } from 'react'
@@ -30,9 +29,7 @@ export function KeyTable<Row extends ApiKey>({
 }: {
   readonly rows: readonly Row[]
   readonly words: { readonly label: string; readonly thing: string; readonly remove: string }
-  /** The last column before the actions. */
   readonly last: Column<Row>
-  /** Below the name, on phones. */
   readonly phoneNote?: (row: Row) => ReactNode
   readonly onChoose: (row: Row, step: KeyStep) => void
 }) {
@@ -131,7 +128,10 @@ function Calls({ apiKey, use }: { readonly apiKey: ApiKey; readonly use: RecentU
   )
 }
 
-/** In its own column, or below the name on phones; with the previous text while it is accepted. */
+/**
+ * Shows the masked key in its own column, or below the name on phones, with the previous text while
+ * still accepted.
+ */
 function MaskedKey({ apiKey, now }: { readonly apiKey: ApiKey; readonly now: number }) {
   const previous = previousOf(apiKey, now)
   const zone = useTimeZone()
@@ -159,7 +159,6 @@ function Expiry({
 }: {
   readonly at: string
   readonly now: number
-  /** For a place without a column head: the verb of the sentence. */
   readonly verb?: string
 }) {
   const state = stateOfExpiry(at, now)
@@ -178,7 +177,6 @@ function Expiry({
   )
 }
 
-/** When an API key was created, and by whom. */
 export function useCreatedColumn(): Column<ApiKey> {
   const creatorOf = useCreatorNames()
   return {
@@ -204,8 +202,6 @@ function exactly(moment: string, zone: TimeZone): string {
   return `${formatDateTime(moment, zone)} (${nameZone(zone)})`
 }
 
-// Names of the creators of keys: members, other keys, and the operator.
-
 const USER_ID = /^user_/
 
 /** @returns undefined while names are loading, and when the creator is unknown */
@@ -227,7 +223,6 @@ export function useCreatorNames(): (key: ApiKey) => string | undefined {
 
 export type KeyStep = 'change' | 'rotate' | 'delete'
 
-/** All actions for a key. */
 function KeyMenu({
   name,
   removeLabel,
@@ -236,7 +231,6 @@ function KeyMenu({
 }: {
   readonly name: string
   readonly removeLabel: string
-  /** Expired keys are only renamed or deleted. */
   readonly hasExpired: boolean
   readonly onChoose: (step: KeyStep) => void
 }) {

@@ -1,4 +1,3 @@
-/** The account's access tokens and API keys: made, shown once, used, changed, rotated, deleted. */
 import { KeyRound } from 'lucide-react'
 import { useState } from 'react'
 import { ask } from '../../api/ask.ts'
@@ -79,8 +78,6 @@ function DeleteKeyDialog({ row: apiKey, onClose }: RowDialogProps<ApiKey>) {
     </DeleteDialog>
   )
 }
-
-// Renames a key, or sets its expiry. Sends only changes: an expired key accepts only a name.
 
 const toFields = ({ name, expiresAt }: ApiKey): { name: string; expiry: Expiry } => ({
   name,

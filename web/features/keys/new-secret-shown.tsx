@@ -1,4 +1,7 @@
-/** A new API key or access token, shown this once: after closing, no memory of the page holds it. */
+/**
+ * A new API key or access token, shown once: after closing, the page's memory no longer has the
+ * secret.
+ */
 import type { ReactNode } from 'react'
 import type { AnswerOf } from '../../api/ask.ts'
 import { OneTimeSecret } from '../../ui/one-time-secret.tsx'
@@ -6,7 +9,7 @@ import { ClientSetup } from './client-setup.tsx'
 
 export type Created = AnswerOf<'POST /v1/keys'> | AnswerOf<'POST /v1/access-tokens'>
 
-/** Note of the window around it. */
+/** The note of the surrounding dialog. */
 export function shownOnce(thing: 'key' | 'token'): string {
   return `Copy the ${thing} now and keep it in a safe place. It is not shown again.`
 }

@@ -1,4 +1,3 @@
-/** Warns about recent use of a key whose calls will be refused. */
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import type { AnswerOf, RowOf } from '../../api/ask.ts'
@@ -39,7 +38,7 @@ export interface RecentUse {
 
 type Sums = AnswerOf<'GET /v1/analytics'>['data']
 
-/** @returns the use of a key, if known: the answer lists only the busiest keys */
+/** @returns a key's use, if known: the answer lists only the busiest keys */
 export function toRecentUse(sums: Sums): (keyId: string) => RecentUse | undefined {
   const useOf = new Map(sums.filter(({ isRest }) => !isRest).map((sum) => [sum.group, sum]))
   const isWhole = !sums.some(({ isRest }) => isRest)

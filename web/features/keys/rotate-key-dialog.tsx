@@ -1,4 +1,7 @@
-/** Rotates a key or token: shows the new one once, and says until when the old one is accepted. */
+/**
+ * Rotates a key or token: shows the new secret once, and says until when the old secret is
+ * accepted.
+ */
 import { useState } from 'react'
 import { ask, type OperationName, type RowOf } from '../../api/ask.ts'
 import { nameZone } from '../../format/time-zone.ts'

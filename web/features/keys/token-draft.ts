@@ -1,4 +1,4 @@
-/** An access token as it is typed into a form, and as the interface takes it. Knows no page. */
+/** An access token as typed into a form, and as the API takes it. */
 import type { RowOf } from '../../api/ask.ts'
 import { type Expiry, NEVER } from './expiry.ts'
 
@@ -9,7 +9,7 @@ export const LIMIT_FIELDS = ['requestsPerMinute', 'tokensPerMinute', 'concurrent
 export interface TokenDraft extends Record<(typeof LIMIT_FIELDS)[number], string> {
   readonly name: string
   readonly expiry: Expiry
-  /** Null: all of the account. */
+  /** Null for all gates of the account. */
   readonly gates: readonly string[] | null
   /** `member:ID`, `tag:ID`, or empty. */
   readonly owner: string
@@ -17,7 +17,7 @@ export interface TokenDraft extends Record<(typeof LIMIT_FIELDS)[number], string
   readonly overrides: boolean
 }
 
-/** @param token undefined: a new one */
+/** @param token undefined for a new token */
 export function toDraft(token: AccessToken | undefined): TokenDraft {
   const written = (limit: number | null | undefined) => (limit == null ? '' : String(limit))
   return {
@@ -33,14 +33,13 @@ export function toDraft(token: AccessToken | undefined): TokenDraft {
   }
 }
 
-/** @returns null for no limit of its own; undefined for what is no limit */
+/** @returns null without a limit; undefined for invalid text */
 export function parseLimit(text: string): number | null | undefined {
   const digits = text.replaceAll(/[\s,’'_]/g, '')
   if (digits === '') return null
   return /^[0-9]{1,15}$/.test(digits) && Number(digits) > 0 ? Number(digits) : undefined
 }
 
-/** Whether the form itself finds nothing wrong. */
 export function isSound(draft: TokenDraft): boolean {
   return (
     draft.gates?.length !== 0 &&
@@ -48,7 +47,7 @@ export function isSound(draft: TokenDraft): boolean {
   )
 }
 
-/** All but the expiry, of a sound draft. */
+/** All members but the expiry, of a sound draft. */
 export function toRules(draft: TokenDraft) {
   const [type, id = ''] = draft.owner.split(/:(.*)/s)
   const ranges = draft.ipRanges.split(/[\s,]+/).filter((range) => range !== '')

@@ -1,4 +1,3 @@
-/** The forms that create an access token, or change one. */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { problemWith } from '../../api/api-error.ts'
@@ -126,7 +125,7 @@ export function ChangeTokenDialog({ row: token, onClose }: RowDialogProps<Access
   )
 }
 
-/** The form's own field refuses a day that there is not. */
+/** The form's own field refuses invalid days. */
 function toTime(moment: number | null | undefined): string | null {
   return moment == null ? null : new Date(moment).toISOString()
 }
@@ -149,9 +148,7 @@ function TokenFields({
 }: ReturnType<typeof useFields<TokenDraft>> & {
   readonly takesFocus: boolean
   readonly wasTried: boolean
-  /** Of the last sending. */
   readonly error: unknown
-  /** The end that the token has. */
   readonly kept?: string | null
   readonly isOver?: boolean
 }) {

@@ -1,4 +1,3 @@
-/** The account's access tokens. */
 import { Ticket } from 'lucide-react'
 import { ask } from '../../api/ask.ts'
 import { GateLinks } from '../../ui/gate-links.tsx'

@@ -1,4 +1,7 @@
-/** One call: beside the list if there is room, else as a page. Shows everything in the log. */
+/**
+ * Shows everything in the log about a call: beside the list if the screen is wide enough, otherwise
+ * as a page.
+ */
 import { useQuery } from '@tanstack/react-query'
 import { ChevronDown, ChevronUp, X } from 'lucide-react'
 import { useEffect, useRef } from 'react'
@@ -12,10 +15,8 @@ import { StatusBadge } from './status-badge.tsx'
 
 export interface CallDetailsProps {
   readonly callId: string
-  /** Its row in the list. */
   readonly row: Log | undefined
   readonly onClose: () => void
-  /** Undefined at the end of the list. */
   readonly onNewer: (() => void) | undefined
   readonly onOlder: (() => void) | undefined
 }
@@ -24,7 +25,7 @@ export function CallDetails({ callId, row, onClose, onNewer, onOlder }: CallDeta
   const query = useQuery(operationQuery('GET /v1/logs/{id}', { path: { id: callId } }))
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
-    // When shown alone, it gets the focus; beside the list, the list keeps the keyboard.
+    // When shown alone, the heading gets the focus; beside the list, the list keeps the keyboard.
     if (document.getElementById('log-grid')?.offsetParent == null) heading.current?.focus()
   }, [])
   const log = query.data ?? row

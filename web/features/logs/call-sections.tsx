@@ -1,4 +1,3 @@
-/** The sections of a call's record. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { FlaskConical } from 'lucide-react'
@@ -112,7 +111,7 @@ function Section({
   )
 }
 
-/** Not a link: the reader looks for a mistake in the id. */
+/** Plain text instead of a link, because the reader looks for a mistake in the id. */
 function MissingGate({ log }: { readonly log: Log }) {
   const sent = readSentGate(log)
   if (sent === undefined) return 'none that there is'
@@ -164,7 +163,7 @@ const PART_NAMES: Readonly<Record<Part['kind'], string>> = {
   otherTool: 'Other tools of the vendor',
 }
 
-/** Priced per million; the others per unit. */
+/** Kinds priced per million tokens; other kinds are priced per unit. */
 const TOKENS: ReadonlySet<Part['kind']> = new Set<Part['kind']>([
   'input',
   'cachedInput',
@@ -177,7 +176,6 @@ const TOKENS: ReadonlySet<Part['kind']> = new Set<Part['kind']>([
   'reasoning',
 ])
 
-/** The usage and cost of a call: tokens, prices by kind, and the cost's reliability. */
 function CallUsage({ log }: { readonly log: Log }) {
   const { usage } = log
   if (usage === null) {
@@ -225,7 +223,7 @@ function whyNoParts(source: string): string {
     : ' That price is no longer available, so its parts are not shown.'
 }
 
-/** @param parts undefined: loading */
+/** @param parts undefined while loading */
 function CallCost({
   log,
   parts,
@@ -286,7 +284,6 @@ function CallCost({
   )
 }
 
-/** The plain facts of a call, from the list of a call's columns. */
 function CallFacts({ log }: { readonly log: Log }) {
   return CALL_FACTS.map((fact) => {
     const told = tellFact(fact, log[fact.name])
@@ -300,7 +297,7 @@ function CallFacts({ log }: { readonly log: Log }) {
   })
 }
 
-/** @param value undefined from a gateway of an earlier version */
+/** @param value undefined from an earlier version of the gateway */
 export function tellFact(
   { type, words, without }: Omit<CallFact, 'name'>,
   value: string | number | boolean | null | undefined,
@@ -315,7 +312,6 @@ export function tellFact(
   return type === 'httpStatus' ? String(value) : formatWhole(value)
 }
 
-/** One fact of a call: name and value. */
 export function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
   return (
     <div className="grid grid-cols-[5.5rem_minmax(0,1fr)] items-center gap-2">
@@ -334,7 +330,6 @@ const LIMITS: Readonly<Record<string, string>> = {
 }
 const BUDGET_ID = /^bud_/
 
-/** Undefined: no limit refused the call, or an earlier gateway does not report it. */
 function useLimitName({ refusedBy }: Log): string | undefined {
   const isBudget = refusedBy != null && BUDGET_ID.test(refusedBy)
   const budgets = useQuery({ ...wholeListQuery('GET /v1/budgets'), enabled: isBudget })
@@ -355,7 +350,6 @@ export function RefusedBy({ log, without }: { readonly log: Log; readonly withou
   )
 }
 
-/** The limit that refused a call: a budget's name, or other limits in words. */
 function RefusedByFact({ log }: { readonly log: Log }) {
   const name = useLimitName(log)
   if (name === undefined) return null

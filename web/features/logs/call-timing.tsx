@@ -1,4 +1,3 @@
-/** The time of a call: each attempt as a bar on one scale, and the same in words. */
 import { formatDuration } from '../../format/figures.ts'
 import { classNames } from '../../ui/class-names.ts'
 import { nameError } from './explain-error.ts'
@@ -6,17 +5,20 @@ import type { Log } from './log-filter.ts'
 
 export interface TimedAttempt {
   readonly target: string
-  /** Null: the upstream sent none. */
+  /** Null when the upstream sent no status. */
   readonly status: number | null
   readonly afterMs: number
   readonly durationMs: number
-  /** `ended`: its answer was no longer needed. */
+  /** `ended`: the answer was no longer needed. */
   readonly state: 'answered' | 'failed' | 'ended'
-  /** Why it failed, in words; undefined: unknown. */
+  /** The reason of a failure in words; undefined when unknown. */
   readonly reason: string | undefined
 }
 
-/** A single successful attempt is not in the log's list, so it is derived from the call itself. */
+/**
+ * A single successful attempt is not in the log's list, so the attempt is derived from the call
+ * itself.
+ */
 export function listAttempts(log: Log): readonly TimedAttempt[] {
   if (log.attemptDetails !== null) {
     // Rows of earlier versions do not say why an attempt failed.

@@ -130,14 +130,14 @@ const NOT_KEPT: Readonly<Record<string, string>> = {
 }
 
 interface SentGate {
-  /** Undefined when it was not stored. */
+  /** Undefined when the id was not stored. */
   readonly id: string | undefined
   readonly words: string
 }
 
-/** @returns undefined for a call whose gate existed, or that named none */
+/** @returns undefined for a call to an existing gate, or without a gate */
 export function readSentGate({ gateId, sentGateId }: Log): SentGate | undefined {
-  // A gateway of an earlier version does not report it.
+  // An earlier version of the gateway does not report the id.
   if (gateId !== NO_GATE || typeof sentGateId !== 'string') return undefined
   const words = NOT_KEPT[sentGateId]
   if (words !== undefined) return { id: undefined, words }

@@ -1,4 +1,3 @@
-/** The filters that are set, each with a way to remove it. */
 import { ChevronDown, Download, X } from 'lucide-react'
 import { toApiRequest } from '../../../src/contract/api-call.ts'
 import { useKeysAndTokens } from '../../api/keys-and-tokens.ts'
@@ -120,7 +119,7 @@ const FORMATS = [
 ] as const
 
 /**
- * Downloads of the filtered calls as plain links: the browser sends the session's cookie and writes
+ * Downloads of the filtered calls as plain links: the browser sends the session's cookie and saves
  * the file as it arrives.
  */
 export function ExportMenu({ query }: { readonly query: LogQuery }) {
@@ -148,7 +147,6 @@ export function ExportMenu({ query }: { readonly query: LogQuery }) {
   )
 }
 
-/** Turns the live tail on and off. */
 export function LiveSwitch({
   isOn,
   isBroken,
@@ -156,7 +154,7 @@ export function LiveSwitch({
   onChange,
 }: {
   readonly isOn: boolean
-  /** The last request to the gateway had no answer. */
+  /** Whether the last request to the gateway had no answer. */
   readonly isBroken: boolean
   readonly disabledBecause: string | undefined
   readonly onChange: (isOn: boolean) => void

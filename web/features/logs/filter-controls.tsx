@@ -1,4 +1,3 @@
-/** The controls of the filters: native lists, and a field with suggestions. */
 import { ChevronDown } from 'lucide-react'
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { classNames } from '../../ui/class-names.ts'
@@ -114,7 +113,8 @@ export function TargetField({
         onChange={({ target, nativeEvent }) => {
           setText(target.value)
           const isKnown = targets.includes(target.value)
-          // A value picked from the list is complete; a typed one may be the beginning of another.
+          // A value picked from the list is complete; a typed value may be the beginning of
+          // another.
           if (isKnown && !(isTyped(nativeEvent) && hasLonger(targets, target.value)))
             choose(target.value)
         }}

@@ -1,5 +1,5 @@
 /**
- * The columns of the log: all of them if there is room, otherwise the most important ones in two
+ * The columns of the log: all columns on a wide screen, otherwise the most important columns in two
  * lines.
  */
 import type { ReactNode } from 'react'
@@ -131,7 +131,7 @@ function Gate({ log }: { readonly log: Log }) {
   )
 }
 
-/** More than one means that the caller waited for a retry or a fallback. */
+/** More than one attempt means that the caller waited for a retry or a fallback. */
 function Attempts({
   count,
   isNamed = false,

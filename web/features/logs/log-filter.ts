@@ -1,10 +1,10 @@
-/** The log's filter in the page's address and in the API's form. Pure; knows no page. */
+/** The log's filter in the page's address and in the API's form. */
 import { CALL_OUTCOMES } from '../../../src/contract/words.ts'
 import type { QuestionOf, RowOf } from '../../api/ask.ts'
 
 export type Log = RowOf<'GET /v1/logs'>
 
-/** In place of a gate's id: the call named no existing gate. No gate can have this id. */
+/** In place of a gate's id when the call named no existing gate. No gate can have this id. */
 export const NO_GATE = '(unknown)'
 
 type ListQuestion = NonNullable<QuestionOf<'GET /v1/logs'>[0]>
@@ -23,9 +23,9 @@ export type Range = keyof typeof RANGES
 
 export type Outcome = (typeof CALL_OUTCOMES)[number]
 
-/** In the page's address. Absent members do not filter. */
+/** The filter in the page's address. Absent members do not filter. */
 export interface LogSearch {
-  /** Until now; not together with `from` and `to`. */
+  /** A range until now; not together with `from` and `to`. */
   readonly range?: Range
   /** ISO 8601, in UTC. */
   readonly from?: string
@@ -33,16 +33,16 @@ export interface LogSearch {
   readonly gate?: string
   readonly key?: string
   readonly target?: string
-  /** Anywhere in the target's name. */
+  /** A part of the target's name. */
   readonly targetPart?: string
   readonly outcome?: Outcome
-  /** `5xx`, or one status. */
+  /** `5xx`, or a single status. */
   readonly status?: string
   readonly errorKind?: string
   /** The code of the gateway's own refusal, or `any`. */
   readonly refused?: string
   readonly stream?: boolean
-  /** Milliseconds; the end is exclusive. Like the cells of the heat map. */
+  /** Milliseconds with an exclusive end, like the cells of the heat map. */
   readonly durationFromMs?: number
   readonly durationToMs?: number
   readonly firstByteFromMs?: number
@@ -55,7 +55,7 @@ const STATUS = /^[1-5](?:xx|[0-9]{2})$/
 const NAME = /^[\x20-\x7e]{1,300}$/
 const ERROR_KIND = /^[a-z_]{1,50}$/
 
-/** True for possible names; others are not sent, because they would be refused. */
+/** Whether the text may be a name. The gateway would refuse other texts, so they are not sent. */
 export function canBeName(text: string): boolean {
   return NAME.test(text)
 }
@@ -95,7 +95,7 @@ export function readLogSearch(search: Readonly<Record<string, unknown>>): LogSea
 
 const MINUTE_MS = 60_000
 
-/** @param nowMs the end of a relative range; its beginning is rounded down to the minute */
+/** @param nowMs the end of a relative range; the beginning is rounded down to the minute */
 export function toLogQuery(search: LogSearch, nowMs: number): LogQuery {
   const { range, from, to, status, ...rest } = search
   const begin =
@@ -116,7 +116,6 @@ export function isFiltered(search: LogSearch): boolean {
   return Object.keys(search).length > 0
 }
 
-/** The search without some filters. */
 export function without(search: LogSearch, ...names: readonly FilterName[]): LogSearch {
   return Object.fromEntries(
     Object.entries(search).filter(([name]) => !names.includes(name as FilterName)),
@@ -129,7 +128,6 @@ function readTime(value: unknown): string | undefined {
   return Number.isFinite(time) && time >= 0 ? new Date(time).toISOString() : undefined
 }
 
-/** Both or one of them, if in order. */
 function readLengths<Name extends string>(
   from: unknown,
   to: unknown,

@@ -1,4 +1,3 @@
-/** The filters of the log. Every choice goes into the page's address. */
 import { useQuery } from '@tanstack/react-query'
 import { type RefObject, useEffect, useId, useRef, useState } from 'react'
 import { ERROR_KINDS } from '../../../src/contract/error-table.ts'
@@ -115,7 +114,8 @@ export function LogFilters({ search, onChange }: LogFiltersProps) {
         value={search.target ?? search.targetPart ?? ''}
         targets={targets}
         onChoose={(value) => {
-          // A target's full name matches exactly, other text matches all targets that contain it.
+          // A target's full name matches exactly, other text matches all targets that contain the
+          // text.
           const name = targets.includes(value) ? 'target' : 'targetPart'
           const rest = without(search, 'target', 'targetPart')
           onChange(readLogSearch({ ...rest, ...(value === '' ? {} : { [name]: value }) }))
@@ -173,17 +173,17 @@ function capitalise(text: string): string {
 
 interface TypedRange {
   readonly range: { readonly from?: string; readonly to?: string }
-  /** The range that the list showed when it was typed. */
+  /** The range that the list showed when the new range was typed. */
   readonly before: { readonly from: string | undefined; readonly to: string | undefined }
 }
 
 /**
- * A range that ends before it begins shows a message and filters nothing until it is corrected;
- * both fields keep their text.
+ * A range that ends before it begins shows a message and filters nothing until corrected; both
+ * fields keep their text.
  */
 function CheckedTimeRange({ from, to, onChange }: TimeRangeProps) {
   const [typed, setTyped] = useState<TypedRange>()
-  // If it was removed or chosen elsewhere meanwhile, the range differs.
+  // The range differs if it was removed or chosen elsewhere meanwhile.
   const reversed = typed?.before.from === from && typed?.before.to === to ? typed : undefined
   const choose = (range: TypedRange['range']) => {
     const isReversed = range.from !== undefined && range.to !== undefined && range.from >= range.to
@@ -206,10 +206,7 @@ function CheckedTimeRange({ from, to, onChange }: TimeRangeProps) {
   )
 }
 
-// A custom range in the time zone of all pages.
-
 interface TimeRangeProps {
-  /** ISO 8601, in UTC. */
   readonly from: string | undefined
   readonly to: string | undefined
   readonly onChange: (range: { readonly from?: string; readonly to?: string }) => void
@@ -274,11 +271,10 @@ function Moment({
 
 interface TypedField {
   readonly field: RefObject<HTMLInputElement | null>
-  /** Called with the text that will return as the field's value. */
   readonly send: (text: string) => void
 }
 
-/** @param text empty: no value */
+/** @param text empty without a value */
 function useTypedField(text: string): TypedField {
   const field = useRef<HTMLInputElement>(null)
   /** Values on their way to the address, which is slower than typing. */

@@ -1,6 +1,6 @@
 /**
- * The list of calls: of a hundred thousand rows, only visible ones are in the page. Rows that one
- * reads stay in place while others arrive.
+ * The list of calls: of a hundred thousand rows, only visible rows are in the page. Rows stay in
+ * place while other rows arrive.
  */
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { ArrowUp } from 'lucide-react'
@@ -33,7 +33,7 @@ export interface LogListProps {
   /** Called near the end; undefined when nothing more can be loaded now. */
   readonly loadMore: (() => void) | undefined
   readonly isDimmed: boolean
-  /** After the last row. */
+  /** Shown after the last row. */
   readonly footer: ReactNode
 }
 
@@ -167,7 +167,7 @@ export function LogList({
   )
 }
 
-/** Keeps the visible rows in place when others arrive above, and counts those. */
+/** Keeps the visible rows in place when rows arrive above, and counts the new rows. */
 function useSteadyReading(
   scroller: React.RefObject<HTMLDivElement | null>,
   { rows, rowHeightPx }: { readonly rows: readonly Log[]; readonly rowHeightPx: number },
@@ -217,7 +217,7 @@ export function useIndexOf(rows: readonly Log[], id: string | undefined): number
   return found
 }
 
-/** One call in the list. Its first cell is a link, so that it can be opened in another tab. */
+/** A call in the list. The first cell is a link, so that the call can be opened in another tab. */
 const toRowId = (callId: string) => `log-${callId}`
 
 interface LogRowProps {
@@ -288,7 +288,7 @@ const LogRow = memo(function LogRow({
 })
 
 interface LogKeyActions {
-  /** By this many rows: 1 to older calls, -1 to newer ones. */
+  /** Moves by this many rows: 1 to older calls, -1 to newer calls. */
   readonly move: (rows: number) => void
   readonly open: () => void
   readonly close: () => void
@@ -309,7 +309,7 @@ export const KEY_HELP: readonly (readonly [keys: readonly string[], does: string
 ]
 
 const FIELDS = 'input, textarea, select, [contenteditable="true"]'
-/** Inside these, all keys belong to them. */
+/** Elements that handle all keys inside them. */
 const WINDOWS = '[role="dialog"], [role="alertdialog"], [role="menu"], dialog[open]'
 const CONTROLS = 'a[href]:not([role="row"] a), button, [role="switch"], summary, [role="tab"]'
 
@@ -331,12 +331,12 @@ export function useLogKeys(actions: LogKeyActions): void {
   }, [])
 }
 
-/** @returns the key's action there; undefined: not handled */
+/** @returns the key's action at the element; undefined when the page ignores the key */
 function choose(actions: LogKeyActions, key: string, element: Element): (() => void) | undefined {
   if (element.closest(FIELDS) !== null) return undefined
   const isInList = element.closest('[role="grid"]') !== null
   const isOnControl = !isInList && element.closest(CONTROLS) !== null
-  // Scrollable areas keep their keys.
+  // Scrollable areas keep their arrow keys.
   const canMoveByArrows = isInList || element === document.body
   switch (key) {
     case 'j':

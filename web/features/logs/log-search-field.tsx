@@ -1,7 +1,3 @@
-/**
- * One search field for calls: an id opens its call; a gate, a key or a part of a target's name
- * becomes a filter.
- */
 import { useQuery } from '@tanstack/react-query'
 import { Search } from 'lucide-react'
 import { type ClipboardEvent, type FormEvent, type Ref, useId, useState } from 'react'
@@ -28,7 +24,7 @@ export function LogSearchField({
   const [isRefused, setRefused] = useState(false)
   const listId = useId()
 
-  /** @returns whether it contained an id */
+  /** @returns whether the text contained an id */
   const openFrom = (written: string): boolean => {
     const id = CALL_ID.exec(written)?.[0]
     if (id === undefined) return false
@@ -47,7 +43,7 @@ export function LogSearchField({
     onFilter(filter)
   }
   const paste = (event: ClipboardEvent) => {
-    // A whole header line may be pasted; the id is extracted.
+    // The pasted text may be a whole header line, so the id is extracted.
     if (openFrom(event.clipboardData.getData('text'))) event.preventDefault()
   }
   return (
@@ -102,7 +98,10 @@ interface Known {
   readonly keys: readonly { readonly id: string; readonly name: string }[]
 }
 
-/** Full names of gates and keys first. @returns undefined when nothing can have the name */
+/**
+ * Full names of gates and keys first.
+ * @returns undefined when the word is no possible name
+ */
 export function findFilter(word: string, { gates, keys }: Known): FoundFilter | undefined {
   const isIt = (name: string) => name.toLowerCase() === word.toLowerCase()
   const gate = gates.find(({ id }) => id === word) ?? gates.find(({ id }) => isIt(id))

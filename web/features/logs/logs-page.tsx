@@ -1,6 +1,3 @@
-/**
- * The log of calls: filtered by the address, one call opened by the address, usable by keyboard.
- */
 import { getRouteApi, useParams, useRouter } from '@tanstack/react-router'
 import { CircleHelp, ListFilter, ScrollText } from 'lucide-react'
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react'
@@ -50,7 +47,9 @@ export function LogsPage() {
   const searchField = useRef<HTMLInputElement>(null)
 
   const filter = (next: LogSearch) => void router.navigate({ to: '/logs', search: next })
-  /** The call that a key moved to and that is not shown yet; the next key continues from it. */
+  /**
+   * The call that a key moved to and that is not shown yet; the next key continues from this call.
+   */
   const movedTo = useRef<string>(undefined)
   useEffect(() => {
     if (activeId === movedTo.current) movedTo.current = undefined
@@ -209,8 +208,6 @@ export function LogsPage() {
     </div>
   )
 }
-
-// The list of calls when it has no rows, or not all of them yet.
 
 function describeRows({ rows, isLoading, error, hasMore }: LogRows): string {
   const { length } = rows

@@ -1,9 +1,7 @@
-/** How a call ended: the caller's status, and the reason if it failed. */
 import { Badge } from '../../ui/badge.tsx'
 import { nameError } from './explain-error.ts'
 import type { Log } from './log-filter.ts'
 
-/** Success is unobtrusive, so that failures stand out. */
 export function StatusBadge({ log }: { readonly log: Log }) {
   const { outcome, errorKind, refusals } = log
   const status = <span className="tabular-nums">{log.status}</span>
@@ -15,7 +13,7 @@ export function StatusBadge({ log }: { readonly log: Log }) {
       </span>
     )
   }
-  // One row may represent many refused calls.
+  // A row may represent many refused calls.
   const times = refusals === null || refusals === 1 ? '' : ` ×${refusals}`
   const word = (outcome === 'failed' && errorKind !== null ? nameError(errorKind) : outcome) + times
   return (

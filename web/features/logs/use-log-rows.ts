@@ -1,5 +1,5 @@
 /**
- * The rows of the log under a filter: older ones page by page and, if requested, new ones when
+ * The rows of the log under a filter: older rows page by page and, if requested, new rows when
  * calls end.
  */
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
@@ -10,19 +10,16 @@ import type { Log, LogQuery } from './log-filter.ts'
 const PAGE_SIZE = 200
 const POLL_MS = 2_000
 /**
- * Calls appear in the log when they end, ordered by their beginnings; new ones may appear this far
- * back.
+ * Calls appear in the log when they end, ordered by their beginnings, so new calls may appear this
+ * far back.
  */
 const FOLLOWED_MS = 10 * 60_000
-/** Maximum pages per poll, even if known calls are not reached. */
+/** Maximum pages per poll, even if no known call is reached. */
 const MAX_POLLED_PAGES = 5
 
 export interface LogRows {
-  /** Newest first. */
   readonly rows: readonly Log[]
-  /** No rows yet. */
   readonly isLoading: boolean
-  /** The shown rows are of the previous filter. */
   readonly isReplacing: boolean
   readonly error: unknown
   readonly hasMore: boolean
@@ -34,7 +31,7 @@ export interface LogRows {
   reload(): void
 }
 
-/** @param query the same object while the filter is the same */
+/** @param query must be the same object while the filter is the same */
 export function useLogRows(query: LogQuery, isLive: boolean): LogRows {
   const pages = useInfiniteQuery({
     queryKey: ['GET /v1/logs', 'pages', query] as const,
@@ -47,7 +44,7 @@ export function useLogRows(query: LogQuery, isLive: boolean): LogRows {
     refetchOnReconnect: false,
     refetchOnWindowFocus: false,
     structuralSharing: false,
-    // A later visit starts with the newest, and nothing of this one stays in memory.
+    // A later visit starts with the newest calls, and nothing of this visit stays in memory.
     gcTime: 0,
   })
   const isCurrent = pages.data !== undefined && !pages.isPlaceholderData
@@ -127,7 +124,7 @@ async function askFresh(
 /**
  * @param loaded newest first, as the pages arrived
  * @param fresh newest first; may overlap with `loaded`
- * @param isWhole nothing older than the last of `loaded` remains to be loaded
+ * @param isWhole whether `loaded` includes the oldest call
  */
 export function mergeRows(
   loaded: readonly Log[],
@@ -145,12 +142,11 @@ export function mergeRows(
     if (fresh[next]?.id === row.id) next += 1
     rows.push(row)
   }
-  // Otherwise older pages will include them.
+  // Otherwise older pages will include these rows.
   if (isWhole) rows.push(...fresh.slice(next))
   return rows
 }
 
-/** The unknown calls of `found`. @param known newest first */
 export function findFresh(known: readonly Log[], found: readonly Log[]): readonly Log[] {
   const oldest = found.at(-1)
   if (oldest === undefined) return []
@@ -162,7 +158,6 @@ export function findFresh(known: readonly Log[], found: readonly Log[]): readonl
   return found.filter(({ id }) => !ids.has(id))
 }
 
-/** In the order of the log: by beginning, and by id within a millisecond. */
 function isNewer(one: Log, other: Log): boolean {
   return one.startedAt === other.startedAt ? one.id > other.id : one.startedAt > other.startedAt
 }

@@ -1,28 +1,25 @@
-/** A new account's progress, derived from its resources, and whether the reader wants to see it. */
+/**
+ * A new account's progress, derived from its resources, and whether the reader has dismissed the
+ * list.
+ */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { RowOf } from '../../api/ask.ts'
 import { operationQuery } from '../../api/operation-query.ts'
 
 const DISMISSED_AS = 'gatehouse-first-steps-dismissed'
-/**
- * Refresh interval while the list is shown, so that ticks follow actions in another window or
- * terminal.
- */
 const EVERY_MS = 2_000
 
 export interface FirstStepsState {
-  /** Undefined while unknown. */
   readonly hasCalled: boolean | undefined
-  /** True when it could not be determined. */
+  /** Whether loading failed. */
   readonly isFailed: boolean
-  /** True once every step's state, or the reason of a failure, is known. */
   readonly isKnown: boolean
-  /** Besides the sandbox. */
+  /** Whether a provider besides the sandbox is usable. */
   readonly hasProvider: boolean
   /** Names of usable providers: `Mistral, OpenAI`. */
   readonly providerNames: readonly string[]
-  /** The gate in the snippet: the user's, else the demo. */
+  /** The gate in the snippet: the user's gate, else the demo gate. */
   readonly gateId: string | undefined
   readonly hasGate: boolean
   readonly hasKey: boolean
@@ -35,7 +32,7 @@ export interface FirstStepsState {
 export function useFirstSteps(isWatching: boolean): FirstStepsState {
   const often = { refetchInterval: isWatching ? EVERY_MS : false, enabled: isWatching } as const
   const one = { query: { limit: 1 } }
-  // The start creates at most one gate and one key.
+  // The start creates at most one gate and one key, so two rows tell whether the user created one.
   const two = { query: { limit: 2 } }
   const calls = useQuery({
     ...operationQuery('GET /v1/logs', one),
@@ -66,7 +63,7 @@ export function useFirstSteps(isWatching: boolean): FirstStepsState {
   }
 }
 
-/** Stored in this browser, since it is the reader's choice. */
+/** Stored in this browser, since dismissal is the reader's choice. */
 export function useDismissal(): readonly [
   isDismissed: boolean,
   dismiss: (isDismissed: boolean) => void,
@@ -88,17 +85,13 @@ const FIRST_KEY = 'first key'
 type Gate = Pick<RowOf<'GET /v1/gates'>, 'id' | 'targets' | 'createdAt' | 'updatedAt'>
 type Key = Pick<RowOf<'GET /v1/keys'>, 'name' | 'createdBy'>
 
-/** Distinguishes what the gateway's start created from what the user created. Pure. */
 export const isMadeByStart = {
-  /** The built-in sandbox, or the providers that it imitates. */
   provider: ({ id }: Pick<RowOf<'GET /v1/providers'>, 'id'>): boolean =>
     id === SANDBOX || id.startsWith(`${SANDBOX}-`),
-  /** The unchanged demo gate of the sandbox. */
   gate: ({ id, targets, createdAt, updatedAt }: Gate): boolean =>
     id === DEMO_GATE &&
     createdAt === updatedAt &&
     targets.every(({ model }) => model.startsWith(`${SANDBOX}/`)),
-  /** The key that the first start printed. */
   key: ({ name, createdBy }: Key): boolean =>
     name === FIRST_KEY && (createdBy === null || createdBy === 'operator'),
 }

@@ -1,6 +1,6 @@
 /**
- * The first steps of a new account. Each is ticked once the user has done it; the sandbox, its demo
- * gate and the first key exist from the start and do not count.
+ * The first steps of a new account. Each is ticked once the user has done the step; the sandbox,
+ * its gate and the first key exist from the start and do not count.
  */
 import { Check, X } from 'lucide-react'
 import type { ReactNode } from 'react'
@@ -141,7 +141,7 @@ function Step({
   readonly title: string
   readonly note: ReactNode
   readonly isDone: boolean
-  /** The first open step, whose button is highlighted. */
+  /** Whether the step is the first open step, whose button is highlighted. */
   readonly isNext: boolean
   readonly action: { readonly to: string; readonly label: string } | undefined
   readonly children?: ReactNode

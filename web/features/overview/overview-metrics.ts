@@ -1,4 +1,3 @@
-/** The overview's tiles: their figures, and what their charts draw. */
 import {
   CALLS,
   COST,
@@ -23,10 +22,10 @@ import { FAINT, lineColor, lineDashes } from '../../ui/charts/palette.ts'
 export interface OverviewMetric {
   readonly id: string
   readonly label: string
-  /** The large figure and the smaller ones. */
+  /** The large figure; `besides` are smaller figures. */
   readonly main: Measure
   readonly besides: readonly (readonly [name: string, measure: Measure])[]
-  /** The drawn measures; the first one also for the previous period. */
+  /** The drawn measures. The previous period is drawn for the first measure. */
   readonly drawn: readonly Measure[]
 }
 
@@ -64,7 +63,6 @@ export interface DrawnPeriods {
   readonly runningFromMs: number | undefined
 }
 
-/** The previous period is drawn below the current one, step by step. */
 export function toChartData(
   { drawn }: OverviewMetric,
   { current, before, runningFromMs }: DrawnPeriods,

@@ -1,4 +1,3 @@
-/** The account at a glance: usage, errors, top users; for a new account, the first steps. */
 import { useIsFetching, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { RefreshCw } from 'lucide-react'
@@ -32,7 +31,7 @@ export function OverviewPage() {
   const live = useLive(range.isOngoing)
   const isFetching = useIsFetching({ queryKey: ['GET /v1/analytics'] }) > 0
   const [isDismissed, setDismissed] = useDismissal()
-  // Stays until it is closed, so that a waiting user sees the tick.
+  // Stays until closed, so that a waiting user sees the tick.
   const [wasShown, setShown] = useState(false)
   const steps = useFirstSteps(wasShown)
   if (steps.hasCalled === false && !isDismissed && !wasShown) setShown(true)
@@ -85,8 +84,6 @@ export function OverviewPage() {
   )
 }
 
-// The overview's figures of a range.
-
 function AccountUsage({
   choice,
   range,
@@ -112,8 +109,6 @@ function AccountUsage({
     </>
   )
 }
-
-// Shows whether a page refreshes itself, and lets the reader pause that or refresh now.
 
 function LiveButton({
   live,

@@ -1,4 +1,3 @@
-/** The plan's usage this month, and when it resets. */
 import { useQuery } from '@tanstack/react-query'
 import { operationQuery } from '../../api/operation-query.ts'
 import {
@@ -12,7 +11,6 @@ import { classNames } from '../../ui/class-names.ts'
 import { Moment } from '../../ui/moment.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
 
-/** From this share on, the bar shows a warning. */
 const NEAR = 0.8
 
 export function QuotaCard({ everyMs }: { readonly everyMs: number | false }) {

@@ -37,7 +37,6 @@ export function TopList({
   readonly range: ResolvedRange
   readonly choice: RangeChoice
   readonly everyMs: number | false
-  /** The id of the chosen figure. */
   readonly metric: string
 }) {
   const [order, measure] = RANKED_BY.find(([id]) => id === metric) ?? BY_CALLS
@@ -92,7 +91,7 @@ export function TopList({
   )
 }
 
-/** Latencies do not rank: the slowest may have one call. */
+/** Latencies do not rank, because the slowest group may have a single call. */
 const BY_CALLS = ['calls', CALLS] as const
 const RANKED_BY = [
   BY_CALLS,
@@ -101,7 +100,6 @@ const RANKED_BY = [
   ['errors', ERRORS],
 ] as const satisfies readonly (readonly [Order, Measure])[]
 
-/** In the order of the answer, which is sorted by the measure. */
 function listTop(sums: readonly Sum[], measure: Measure): readonly Sum[] {
   return sums
     .filter((sum) => sum.group !== null && (measure !== ERRORS || (measure.read(sum) ?? 0) > 0))

@@ -1,4 +1,3 @@
-/** The figures of a range, each compared with the previous range, and the chosen one over time. */
 import { type KeyboardEvent, useRef } from 'react'
 import { toLogAddress } from '../../format/calls-behind.ts'
 import { formatChange, formatCount, formatWhole } from '../../format/figures.ts'
@@ -30,7 +29,6 @@ export function UsageBoard({
 }: {
   readonly range: ResolvedRange
   readonly everyMs: number | false
-  /** The id of the drawn metric. */
   readonly chosen: string
   readonly onChoose: (id: string) => void
 }) {
@@ -82,7 +80,9 @@ export function UsageBoard({
   )
 }
 
-/** All figures on the board are of one range: the previous one stays until the next is complete. */
+/**
+ * All figures on the board are of one range: the previous range stays until the next is complete.
+ */
 function useComparedSums(range: ResolvedRange, everyMs: number | false) {
   const { current, compared, step } = range
   const now = useSums(current, 'all', { everyMs })
@@ -121,15 +121,12 @@ function describeCompared(
   return `Changes are up to ${formatDateHour(finished.toMs, shown)}, compared with ${stretch}.`
 }
 
-/** The account's figures in one row; the chosen one is drawn below. */
 const PANEL_ID = 'overview-chart'
 
 const tabId = (id: string) => `overview-tab-${id}`
 
 interface Compared {
-  /** Figures of the whole range. */
   readonly now: UsageFigures | undefined
-  /** Figures of the completed part, which are compared. */
   readonly over: UsageFigures | undefined
   readonly before: UsageFigures | undefined
   readonly isLoading: boolean
@@ -218,7 +215,7 @@ function Tile({
   )
 }
 
-/** The calls missing from the cost. Failed and refused calls are excluded. */
+/** The calls missing from the cost, without failed and refused calls. */
 function Unknown({ now }: { readonly now: UsageFigures }) {
   const { unpriced, unreported } = readUnknown(now)
   return (
@@ -239,12 +236,10 @@ function Unknown({ now }: { readonly now: UsageFigures }) {
 
 const CALLS_OF = (now: UsageFigures) => formatWhole(readErrors(now).asked)
 
-/** Without calls, sums are zero and everything else is unknown. */
 function empty(measure: Measure): number | null {
   return measure.isSummable ? 0 : null
 }
 
-/** A change with its sign, coloured only if a direction is good or bad. */
 function Change({
   measure,
   now,

@@ -1,6 +1,6 @@
 /**
- * Loads the figures of the overview: sums of a range and the previous one, over time and in total,
- * and the top users.
+ * Loads the figures of the overview: sums of a range and the previous range, over time and in
+ * total, and the top users.
  */
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { operationQuery } from '../../api/operation-query.ts'
@@ -12,7 +12,6 @@ export type Order = 'calls' | 'tokens' | 'cost' | 'errors'
 type Interval = ResolvedRange['step'] | 'all'
 
 export function useSums(
-  /** Undefined: nothing is loaded. */
   period: Period | undefined,
   interval: Interval,
   options: {
@@ -33,7 +32,7 @@ export function useSums(
     }),
     enabled: period !== undefined,
     refetchInterval: options.everyMs,
-    // The previous range's figures stay until the new ones arrive, so that nothing jumps.
+    // The previous range's figures stay until the new figures arrive, so that nothing jumps.
     placeholderData: period === undefined ? undefined : keepPreviousData,
   })
 }

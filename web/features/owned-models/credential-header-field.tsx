@@ -1,4 +1,3 @@
-/** The header of a server's credential. Rarely needed: the probe finds it out. */
 import { SelectField } from '../../ui/field.tsx'
 import type { CredentialHeader, Dialect } from './draft.ts'
 
@@ -8,7 +7,9 @@ const CHOICES: Readonly<Record<CredentialHeader, string>> = {
   'x-api-key': 'x-api-key',
 }
 
-/** Servers differ in one format only; elsewhere it is shown only if it was set. */
+/**
+ * Servers differ in one format only, so the field is hidden for other formats unless it was set.
+ */
 export function hasCredentialHeaderField(dialect: Dialect, chosen: CredentialHeader): boolean {
   return dialect === 'anthropic-messages' || chosen !== 'auto'
 }

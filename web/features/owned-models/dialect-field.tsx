@@ -9,7 +9,6 @@ const OFFERED = (Object.keys(OWNED_DIALECTS) as Dialect[]).toSorted(
   (one, other) => Number(fillsInTheMiddle(one)) - Number(fillsInTheMiddle(other)),
 )
 
-/** The address that a call to this model goes to; for fill-in-the-middle, as far as known. */
 export function callAddress(dialect: Dialect, baseUrl: string, fimEndpoint: FimEndpoint): string {
   const address = baseUrl.trim().replace(/\/+$/, '')
   if (!fillsInTheMiddle(dialect)) return address + OWNED_DIALECTS[dialect].path

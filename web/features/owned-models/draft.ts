@@ -1,6 +1,6 @@
 /**
  * The typed text of the forms of owned models: validated while typing, and converted to a request.
- * The gateway validates all of it again.
+ * The gateway validates everything again.
  */
 import type { QuestionOf, RowOf } from '../../api/ask.ts'
 
@@ -24,16 +24,13 @@ const MAX_PRICE_CENTS = 10_000
 const MAX_SLUG_LENGTH = 63
 
 export interface Prices {
-  /** Each may be empty while registering. */
+  /** The prices may be empty while registering. */
   readonly pricingInput: string
   readonly pricingOutput: string
   readonly pricingCachedInput: string
 }
 
-/**
- * Names the invalid character, because "does not match a pattern" does not help.
- * @returns undefined while it is empty or valid
- */
+/** Names the invalid character, because "does not match a pattern" does not help. */
 export function slugProblem(slug: string): string | undefined {
   const wrong = /[^a-z0-9-]/u.exec(slug)?.[0]
   if (wrong !== undefined) {
@@ -46,7 +43,7 @@ export function slugProblem(slug: string): string | undefined {
 }
 
 /**
- * @returns undefined while it is empty or may be valid; only the gateway knows which hosts are
+ * @returns undefined for an empty or plausible address; only the gateway knows which hosts are
  * allowed
  */
 export function addressProblem(baseUrl: string): string | undefined {
@@ -57,7 +54,7 @@ export function addressProblem(baseUrl: string): string | undefined {
   return /[?#]/.test(typed) ? 'Without a query or a fragment.' : undefined
 }
 
-/** @returns undefined while it is empty or valid */
+/** @returns undefined for an empty or valid price */
 export function priceProblem(typed: string): string | undefined {
   const price = typed.trim()
   if (price === '' || toCents(price) !== undefined) return undefined
@@ -66,7 +63,6 @@ export function priceProblem(typed: string): string | undefined {
     : 'Whole cents, in digits: $0.25 is 25.'
 }
 
-/** @returns undefined for an invalid price */
 export function toCents(typed: string): number | undefined {
   const price = typed.trim()
   if (!/^\d{1,9}$/.test(price)) return undefined
@@ -100,8 +96,8 @@ export function toDetails(model: OwnedModel): Details {
 }
 
 /**
- * Only changed fields, so that two people who change different fields do not undo each other.
- * Requires valid input.
+ * Only changed fields, so that two people who change different fields do not undo each other's
+ * changes. Requires valid input.
  */
 export function toChanges(before: OwnedModel, typed: Details): Changes {
   const after = {
@@ -121,7 +117,7 @@ export function toChanges(before: OwnedModel, typed: Details): Changes {
   )
 }
 
-/** True when every field for a registered model contains something valid. */
+/** Whether every field for a registered model contains valid text. */
 export function isComplete(typed: Details): boolean {
   return (
     typed.displayName.trim() !== '' &&
@@ -162,7 +158,7 @@ export function isRegistrable(typed: NewDetails): boolean {
     addressProblem(typed.baseUrl) === undefined &&
     isComplete({
       ...rest,
-      // Fields that may be empty.
+      // These fields may be empty.
       displayName: displayName.trim() || typed.slug,
       pricingInput: pricingInput.trim() || '0',
       pricingOutput: pricingOutput.trim() || '0',
@@ -171,10 +167,7 @@ export function isRegistrable(typed: NewDetails): boolean {
   )
 }
 
-/**
- * Empty optional fields are omitted, because the gateway has its own defaults. Requires valid
- * input.
- */
+/** Omits empty optional fields, because the gateway has its own defaults. Requires valid input. */
 export function toRegistration(typed: NewDetails): Omit<Registration, 'dialect' | 'credential'> {
   const displayName = typed.displayName.trim()
   const prices = {

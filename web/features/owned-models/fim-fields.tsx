@@ -1,7 +1,3 @@
-/**
- * How a server fills in the middle, and which model's tokens it uses. Rarely needed: the probe
- * finds it out.
- */
 import { SelectField } from '../../ui/field.tsx'
 import { bindTo } from '../../ui/use-fields.ts'
 import type { FimEndpoint, FimSettings, FimTemplate } from './draft.ts'

@@ -1,13 +1,11 @@
-/** Decides which is newer: a model's last probe or its last call. Pure. */
 import type { RowOf } from '../../api/ask.ts'
 import type { OwnedModel } from './draft.ts'
 
 type Health = Pick<RowOf<'GET /v1/targets/health'>, 'lastAnsweredAt' | 'lastFailure'>
 
-/** The outcome of the last real call of a model. */
 export interface LastCall {
   readonly at: string
-  /** Null: it was answered. */
+  /** Null when the call was answered. */
   readonly failure: Health['lastFailure']
 }
 

@@ -1,4 +1,3 @@
-/** One owned model: details, editing, credential, and where it is used. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { Trash2 } from 'lucide-react'
@@ -41,7 +40,6 @@ import { RotateCredentialDialog } from './rotate-credential-dialog.tsx'
 import { UseInGate } from './use-in-gate.tsx'
 import { useLastCalls } from './use-last-calls.ts'
 
-/** Refresh interval while the model is probed or loading. */
 const LOOK_AGAIN_MS = 1_000
 
 export function OwnedModelPage() {
@@ -134,7 +132,6 @@ function CredentialCard({ model }: { readonly model: OwnedModel }) {
   )
 }
 
-/** The configured one, else the one that a probe found. */
 function fimEndpointOf({ fimEndpoint, probe }: OwnedModel): FimEndpoint {
   return fimEndpoint === 'auto' ? (probe?.found?.fimEndpoint ?? fimEndpoint) : fimEndpoint
 }
@@ -144,7 +141,6 @@ function FixedCard({
   users,
 }: {
   readonly model: OwnedModel
-  /** Undefined: unknown. */
   readonly users: readonly { readonly id: string }[] | undefined
 }) {
   return (
@@ -175,8 +171,6 @@ function FixedCard({
     </Card>
   )
 }
-
-// Shows whether the model answered its last call or probe, and probes it again.
 
 function ReachabilityCard({ model }: { readonly model: OwnedModel }) {
   const queryClient = useQueryClient()
@@ -227,7 +221,6 @@ function ReachabilityCard({ model }: { readonly model: OwnedModel }) {
   )
 }
 
-/** Deletes an owned model, or lists the gates that still use it. */
 function DeleteOwnedModelDialog({
   model,
   users,
@@ -235,7 +228,6 @@ function DeleteOwnedModelDialog({
   onClose,
 }: {
   readonly model: OwnedModel
-  /** Gates that have it as a target, as far as known. */
   readonly users: readonly { readonly id: string }[]
   readonly isOpen: boolean
   readonly onClose: () => void
@@ -250,7 +242,6 @@ function DeleteOwnedModelDialog({
       queryClient.removeQueries({ queryKey: ['GET /v1/owned-models/{slug}'] })
     },
     makesStale: ['GET /v1/owned-models'],
-    // A gate may have started to use it since the list was read.
     failureMakesStale: ['GET /v1/gates'],
   })
   if (users.length > 0) {
@@ -282,7 +273,6 @@ function DeleteOwnedModelDialog({
   )
 }
 
-/** The editable fields of an owned model; sends only changes. */
 function EditForm({ model }: { readonly model: OwnedModel }) {
   const queryClient = useQueryClient()
   const store = (now: OwnedModel) => {

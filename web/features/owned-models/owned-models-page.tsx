@@ -1,4 +1,3 @@
-/** The models that the account hosts or pays for itself. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Server } from 'lucide-react'
@@ -37,7 +36,6 @@ function ModelTable({
   gates,
 }: {
   readonly models: readonly OwnedModel[]
-  /** Undefined: unknown. */
   readonly gates: readonly RowOf<'GET /v1/gates'>[] | undefined
 }) {
   const lastCallOf = useLastCalls()

@@ -16,7 +16,7 @@ export function PriceFields({
 }: {
   readonly prices: Prices
   readonly onChange: (changed: Partial<Prices>) => void
-  /** While registering each may be empty: 0, and for cached input the input price. */
+  /** While registering, an empty price means 0, and an empty cached price means the input price. */
   readonly isRegistering: boolean
 }) {
   return (

@@ -1,7 +1,3 @@
-/**
- * Shows a probe's result. After a save it also says that the change was saved, which is always
- * true.
- */
 import { CircleCheck, CircleHelp, Hourglass, type LucideIcon, TriangleAlert } from 'lucide-react'
 import { formatDuration } from '../../format/figures.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
@@ -18,7 +14,6 @@ interface Look {
   readonly icon: LucideIcon
   readonly title: string
   readonly savedTitle: string
-  /** In a list. */
   readonly word: string
 }
 
@@ -63,18 +58,15 @@ const LOOKS: Readonly<Record<Status, Look>> = {
 const BACKGROUNDS = { ok: 'bg-ok-soft', warn: 'bg-warn-soft', neutral: 'bg-sunken' } as const
 const INKS = { ok: 'text-ok', warn: 'text-warn', neutral: 'text-ink' } as const
 
-/** True if its result is still pending. */
 export function isUnderWay(probe: Probe | null | undefined): boolean {
   return probe?.status === 'checking' || probe?.status === 'loading'
 }
 
-/** The latest known state of a model, with its time. */
 export function StateOfModel({
   probe,
   lastCall,
 }: {
   readonly probe: Probe | null
-  /** The last call if it is newer than the probe. */
   readonly lastCall: LastCall | undefined
 }) {
   const { tone, word } =
@@ -104,7 +96,6 @@ function lookOf({ failure }: LastCall): Look {
   return failure === null ? LOOKS.reachable : CALL_FAILED
 }
 
-/** The outcome of the last call. */
 export function LastCallNote({ lastCall }: { readonly lastCall: LastCall }) {
   const { tone, icon: Icon, title } = lookOf(lastCall)
   const { failure } = lastCall

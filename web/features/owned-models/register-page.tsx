@@ -1,5 +1,3 @@
-/** Registers an owned model, and shows whether it answers with its credential. */
-
 import { useRef, useState } from 'react'
 import { fillsInTheMiddle, OWNED_DIALECTS } from '../../../src/contract/dialects.ts'
 import { type AnswerOf, ask } from '../../api/ask.ts'
@@ -49,7 +47,7 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
   const credential = useRef<HTMLInputElement>(null)
   const choose = (next: Dialect) => {
     setDialect(next)
-    // They have no meaning in other formats, and would be refused.
+    // These settings have no meaning in other formats, so the gateway would refuse them.
     if (!fillsInTheMiddle(next)) change({ fimEndpoint: 'auto', fimTemplate: 'auto' })
   }
   const register = useChange({
@@ -58,7 +56,7 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
         body: {
           ...toRegistration(draft),
           dialect,
-          // Empty: its server needs none.
+          // Empty when the server needs no credential.
           credential: credential.current?.value.trim() || undefined,
         },
       }),

@@ -1,7 +1,3 @@
-/**
- * Replaces, sets or removes a model's credential, and shows the probe's result. The credential
- * itself is in no state and no cache.
- */
 import { useRef, useState } from 'react'
 import { ask } from '../../api/ask.ts'
 import { Button } from '../../ui/button.tsx'

@@ -1,4 +1,3 @@
-/** How to use an owned model as a gate's target, ready to copy. */
 import { Card, CardHeader } from '../../ui/card.tsx'
 import { SnippetTabs } from '../../ui/code-block.tsx'
 

@@ -1,4 +1,4 @@
-/** The health from real calls of targets in the account's gates, as this node sees it. */
+/** The health of targets in the account's gates from real calls, as the answering node sees it. */
 import { useQuery } from '@tanstack/react-query'
 import { operationQuery } from '../../api/operation-query.ts'
 import type { OwnedModel } from './draft.ts'
@@ -6,7 +6,6 @@ import { callNewerThan, type LastCall } from './latest-news.ts'
 
 const AGAIN_AFTER_MS = 5_000
 
-/** @returns a function that finds a model's last call if it is newer than its probe */
 export function useLastCalls(): (model: OwnedModel) => LastCall | undefined {
   const health = useQuery({
     ...operationQuery('GET /v1/targets/health'),

@@ -1,4 +1,3 @@
-/** One answer: reasoning, text, tool calls, errors, and figures. */
 import { RotateCcw } from 'lucide-react'
 import { memo, type ReactNode } from 'react'
 import { formatCount, formatDuration, formatUsd, formatWhole } from '../../format/figures.ts'
@@ -11,11 +10,9 @@ import { ToolCalls } from './tool-calls.tsx'
 
 interface AnswerViewProps {
   readonly answer: Answer
-  /** Only for the last answer. */
+  /** Undefined for all answers but the last. */
   readonly onRetry: (() => void) | undefined
-  /** For pending tool calls. */
   readonly onAnswerTools: ((results: readonly ToolResult[]) => void) | undefined
-  /** No message can be sent at the moment. */
   readonly isLocked: boolean
 }
 
@@ -107,8 +104,6 @@ function FailureNote({ failure }: { readonly failure: Failure }) {
   )
 }
 
-// A model's answer as text: lines are kept, fenced code is set apart, and nothing becomes HTML.
-
 const AnswerText = memo(function AnswerText({ text }: { readonly text: string }) {
   return (
     <div className="flex flex-col gap-3">
@@ -134,7 +129,6 @@ const AnswerText = memo(function AnswerText({ text }: { readonly text: string })
   )
 })
 
-/** The usage, cost and time of an answer in one line. */
 function AnswerFigures({ answer }: { readonly answer: Answer }) {
   const { target, callId, figures, firstTokenMs, totalMs, ignored } = answer
   const attempts = figures?.attempts ?? []
@@ -250,10 +244,10 @@ type Segment =
 /** https://spec.commonmark.org/0.31.2/#fenced-code-blocks: an open fence extends to the end. */
 const OPENING = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})\s*(\S*)/
 
-/** A looping model can write tens of thousands, each drawn with a button. */
+/** A looping model can write tens of thousands of segments, each drawn with a button. */
 const MAX_SEGMENTS = 500
 
-/** Finds fenced code in an answer; all other text stays unchanged. Pure: nothing becomes HTML. */
+/** Finds fenced code in an answer. All other text stays unchanged, and nothing becomes HTML. */
 export function splitFences(text: string): readonly Segment[] {
   const segments: Segment[] = []
   let lines: string[] = []

@@ -1,4 +1,3 @@
-/** The conversation as code to paste. Loaded when first requested. */
 import { type Snippet, SnippetTabs } from '../../ui/code-block.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import type { ChatMessage, ChatRequest } from './conversation.ts'
@@ -23,7 +22,6 @@ export function CodeDialog({
   )
 }
 
-/** @param baseUrl `https://host`, without a path */
 export function writeCode(request: ChatRequest, baseUrl: string): readonly Snippet[] {
   const call = toChatCompletion(request)
   return [
@@ -42,7 +40,7 @@ function writeCurl(request: ChatRequest, baseUrl: string): string {
   ].join('\n')
 }
 
-/** Inside single quotes a shell changes nothing; only the quote itself needs escaping. */
+/** Inside single quotes a shell changes nothing, so only the quote itself needs escaping. */
 function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
@@ -88,7 +86,7 @@ interface Language {
 
 const TYPESCRIPT: Language = {
   indent: '  ',
-  // As a plain member, this one name would set the object's prototype.
+  // A plain member of this name would set the object's prototype.
   key: (name) =>
     name === '__proto__'
       ? '["__proto__"]'
@@ -108,7 +106,6 @@ const PYTHON: Language = {
   null: 'None',
 }
 
-/** Strings are written as JSON, whose escapes both languages read the same way. */
 function writeLiteral(value: unknown, language: Language, at = ''): string {
   if (typeof value === 'string' || typeof value === 'number') return JSON.stringify(value)
   if (typeof value === 'boolean') return value ? language.true : language.false
@@ -127,7 +124,7 @@ function writeLiteral(value: unknown, language: Language, at = ''): string {
   return `{\n${lines.join('')}${at}}`
 }
 
-/** The same request in OpenAI's chat format, which all their SDKs can send to the gate. */
+/** The same request in OpenAI's chat format, which all OpenAI SDKs can send to the gate. */
 function toChatCompletion(request: ChatRequest) {
   const { gate_id: model, messages, tools, temperature, max_output_tokens, reasoning } = request
   return {

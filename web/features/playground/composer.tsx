@@ -1,4 +1,3 @@
-/** The field for the next message: Enter sends, Shift+Enter adds a line. */
 import { ArrowUp, Square } from 'lucide-react'
 import { type KeyboardEvent, type Ref, useId } from 'react'
 import { REASONING_EFFORTS } from '../../../src/contract/words.ts'
@@ -16,7 +15,6 @@ export interface ComposerProps {
   readonly isRunning: boolean
   /** Why nothing can be sent at the moment, apart from an empty field. */
   readonly obstacle: string | undefined
-  /** The last message is being edited; undefined: a new one is written. */
   readonly onCancelEdit: (() => void) | undefined
 }
 

@@ -1,4 +1,4 @@
-/** A conversation as shown and as sent. Pure; knows neither the page nor how answers arrive. */
+/** A conversation as shown and as sent. */
 import type { AnswerOf, QuestionOf } from '../../api/ask.ts'
 
 export type ChatRequest = QuestionOf<'POST /v1/playground'>[0]['body']
@@ -22,7 +22,6 @@ export interface ToolResult {
 export interface Failure {
   readonly code: string
   readonly message: string
-  /** Undefined: not an HTTP failure, or in the middle of an answer. */
   readonly status?: number
   readonly retryAfterMs?: number
 }
@@ -35,15 +34,13 @@ export interface Answer {
   readonly content: string
   readonly reasoning: string
   readonly toolCalls: readonly ToolCall[]
-  /** The call's id, as in the log. */
   readonly callId?: string
   /** The answering `provider/model`. */
   readonly target?: string
   /** Sent settings without an effect. */
   readonly ignored?: string
-  /** From sending to the first word, including reasoning; measured here. */
+  /** From sending to the first word, including reasoning; measured by the browser. */
   readonly firstTokenMs?: number
-  /** From sending to the end; measured here. */
   readonly totalMs?: number
   /** The gateway's own figures, from the end of the answer. */
   readonly figures?: Pick<ChatAnswer, 'usage' | 'cost' | 'attempts' | 'finish_reason'>
@@ -60,8 +57,8 @@ export function beginAnswer(id: string, gateId: string): Answer {
 }
 
 /**
- * The conversation for the model. Failed answers are omitted; a stopped one is included as far as
- * it came.
+ * The conversation for the model. Failed answers are omitted; a stopped answer is included as far
+ * as it came.
  */
 export function toMessages(entries: readonly Entry[]): ChatMessage[] {
   return entries.flatMap(entryMessages)
@@ -96,19 +93,18 @@ function toAssistant({ state, content, toolCalls }: Answer): ChatMessage[] {
   ]
 }
 
-/** Pending tool calls: nothing else can be sent before they are answered. */
+/** Pending tool calls, which must be answered before anything else is sent. */
 export function openToolCalls(entries: readonly Entry[]): readonly ToolCall[] {
   const last = entries.at(-1)
   return last?.type === 'answer' && last.state === 'done' ? last.toolCalls : []
 }
 
-/** The conversation up to the last question; undefined when nothing was said yet. */
+/** The conversation up to the last question; undefined for an empty conversation. */
 export function untilLastQuestion(entries: readonly Entry[]): readonly Entry[] | undefined {
   const at = entries.findLastIndex(({ type }) => type !== 'answer')
   return at < 0 ? undefined : entries.slice(0, at + 1)
 }
 
-/** The reader's last message and the turns before it, if any. */
 export function splitAtLastMessage(
   entries: readonly Entry[],
 ): { readonly before: readonly Entry[]; readonly text: string } | undefined {
@@ -117,7 +113,7 @@ export function splitAtLastMessage(
   return message?.type === 'user' ? { before: entries.slice(0, at), text: message.text } : undefined
 }
 
-/** For a restored copy, whose running answers are lost. */
+/** Settles the running answers of a restored copy, because their streams are lost. */
 export function settleEntries(entries: readonly Entry[]): readonly Entry[] {
   return entries.map((entry) =>
     entry.type === 'answer' && entry.state === 'running'

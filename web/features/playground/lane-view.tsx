@@ -1,4 +1,3 @@
-/** One gate and the conversation with it. */
 import { ArrowDown, Code, Columns2, Pencil, X } from 'lucide-react'
 import { type ReactNode, type RefObject, useLayoutEffect, useRef, useState } from 'react'
 import type { RowOf } from '../../api/ask.ts'
@@ -13,7 +12,6 @@ export interface LaneViewProps {
   readonly entries: readonly Entry[]
   /** The gate's selector and buttons. */
   readonly head: ReactNode
-  /** No message can be sent: an answer is running, or the settings are invalid. */
   readonly isLocked: boolean
   readonly targets: readonly string[]
   readonly onRetry: () => void
@@ -149,7 +147,7 @@ function UserMessage({
   )
 }
 
-/** For screen readers; failures are announced separately. */
+/** The state for screen readers; failures are announced separately. */
 function describeState(last: Entry | undefined): string {
   if (last?.type !== 'answer') return ''
   return { running: 'Answering', done: 'Answered', stopped: 'Stopped', failed: '' }[last.state]
@@ -164,14 +162,12 @@ interface GateChoiceProps {
   readonly onChoose: (gateId: string) => void
 }
 
-/** The head of a conversation: its gate, and its buttons. */
 export function LaneHead({
   onCode,
   onCompare,
   onClose,
   ...choice
 }: GateChoiceProps & {
-  /** Undefined: there is no request to show as code. */
   readonly onCode: (() => void) | undefined
   readonly onCompare: (() => void) | undefined
   readonly onClose: (() => void) | undefined
@@ -221,10 +217,9 @@ function GateChoice({ label, gates, gateId, onChoose }: GateChoiceProps) {
   )
 }
 
-/** Within this distance of the end, in pixels, the reader counts as being there. */
 const NEAR_PX = 32
 
-/** Keeps a growing box scrolled to its end, but only while the reader is there. */
+/** Keeps a growing box scrolled to its end, but only while the reader is at the end. */
 function useStayAtEnd(
   box: RefObject<HTMLElement | null>,
   content: unknown,
@@ -259,14 +254,14 @@ function useStayAtEnd(
       const element = box.current
       if (element === null) return
       if (leavingFrom.current !== undefined) {
-        // May be the late event of our own scrolling, not of the reader's.
+        // The event may be the late event of our own scrolling, not of the reader's.
         if (element.scrollTop >= leavingFrom.current) return
         leavingFrom.current = undefined
       }
       wasAtEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_PX
       setAtEnd(wasAtEnd.current)
     },
-    // The box moves some time after the wheel event; content that arrives in between must not
+    // The box moves some time after the wheel event, and content that arrives in between must not
     // scroll back.
     onWheel: ({ deltaY }) => {
       const element = box.current

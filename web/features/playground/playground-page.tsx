@@ -1,4 +1,3 @@
-/** Talks with one gate, or with two side by side, as the signed-in user. */
 import { useQuery } from '@tanstack/react-query'
 import { useRouter, useSearch } from '@tanstack/react-router'
 import { MessagesSquare, SlidersHorizontal, SquarePen } from 'lucide-react'
@@ -77,7 +76,7 @@ function Conversations({ gates }: { readonly gates: readonly Gate[] }) {
   useEffect(() => {
     if (!isRunning) return
     const onKeyDown = (event: KeyboardEvent) => {
-      // An open dialog handles it first.
+      // An open dialog handles Escape first.
       if (event.key === 'Escape' && !event.defaultPrevented) stop()
     }
     document.addEventListener('keydown', onKeyDown)
@@ -87,8 +86,8 @@ function Conversations({ gates }: { readonly gates: readonly Gate[] }) {
   const choose = (gate: string, compare: string | undefined) =>
     void router.navigate({ to: '/playground', search: { gate, compare }, replace: true })
   const [first, second] = gateIds
-  // A reload or a shared address leads to the same gates. Skipped while leaving, because it would
-  // bring the user back.
+  // A reload or a shared address leads to the same gates. Skipped while leaving, because the
+  // navigation would bring the user back.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the called function is new each time
   useEffect(() => {
     const isLeft = router.latestLocation.pathname !== '/playground'

@@ -1,8 +1,7 @@
-/** The settings of every message: as typed, their problems, and their request form. Pure. */
+/** The settings of every message: as typed, their problems, and their request form. */
 import { FUNCTION_MEMBERS } from '../../../src/contract/words.ts'
 import type { ChatMessage, ChatRequest } from './conversation.ts'
 
-/** The typed text; empty ones are left to the gate. */
 export interface Settings {
   readonly system: string
   readonly temperature: string
@@ -46,7 +45,7 @@ export function readSettings(settings: Settings): ReadSettings {
   }
   if (Object.keys(problems).length > 0) return { problems }
   return {
-    // Not `instructions`, where two braces mark a variable.
+    // Sent as a message, because two braces mark a variable in `instructions`.
     system: settings.system.trim() === '' ? [] : [{ role: 'system', content: settings.system }],
     members: {
       ...(temperature === undefined ? {} : { temperature }),
@@ -132,7 +131,6 @@ function asObject(value: unknown): JsonObject | undefined {
     : undefined
 }
 
-/** Tools as written or pasted, in this format or OpenAI's two, and their problems. Pure. */
 export const EXAMPLE_TOOLS = JSON.stringify(
   [
     {

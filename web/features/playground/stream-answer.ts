@@ -1,14 +1,11 @@
-/**
- * Sends a message to a gate and reports the answer while it arrives. Knows no page and keeps
- * nothing.
- */
+/** Sends a message to a gate and reports the answer while it arrives. */
 import { ApiError, send } from '../../api/ask.ts'
 import { createEventReader, type ServerSentEvent } from '../../api/event-stream.ts'
 import type { Answer, ChatAnswer, ChatRequest, Failure, ToolCall } from './conversation.ts'
 
 export interface StreamOptions {
   readonly signal: AbortSignal
-  /** The answer so far, including failed or stopped ones. The last report is not `running`. */
+  /** Called with the answer so far, also if failed or stopped. The last report is not `running`. */
   readonly onProgress: (answer: Answer) => void
 }
 
@@ -40,7 +37,7 @@ export async function streamAnswer(
     }
     if (answer.state === 'running') tell(fail(answer, CUT_OFF, elapsedMs()))
   } catch (thrown) {
-    // Events after a complete or failed answer are irrelevant.
+    // Events after a complete or failed answer are ignored.
     if (answer.state !== 'running') return
     if (signal.aborted) tell({ ...answer, state: 'stopped', totalMs: elapsedMs() })
     else if (thrown instanceof ApiError) tell(refuse(answer, thrown, elapsedMs()))
@@ -66,7 +63,9 @@ function refuse(answer: Answer, error: ApiError, totalMs: number): Answer {
   }
 }
 
-/** All events of each read together, so that the page draws once and keeps up with any model. */
+/**
+ * Yields all events of a read together, so that the page draws once and keeps up with any model.
+ */
 async function* readEvents(response: Response) {
   const reader = response.body?.getReader()
   if (reader === undefined) return
@@ -90,7 +89,6 @@ type Delta =
   | { readonly reasoning: string }
   | { readonly tool_call: ToolCallDelta }
 
-/** @param elapsedMs since the request was sent */
 export function applyEvent(
   answer: Answer,
   { name, data }: ServerSentEvent,

@@ -10,7 +10,6 @@ export function ToolCalls({
   isLocked,
 }: {
   readonly calls: readonly ToolCall[]
-  /** Undefined: no results are expected. */
   readonly onAnswer: ((results: readonly ToolResult[]) => void) | undefined
   readonly isLocked: boolean
 }) {

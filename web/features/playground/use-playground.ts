@@ -1,6 +1,6 @@
 /**
- * The page's state: one thread per gate, the settings and typed text. Only in this tab's memory,
- * cleared with the session; never in the browser's storage.
+ * The page's state: a thread per gate, the settings and typed text. Only in this tab's memory, and
+ * cleared with the session.
  */
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
@@ -19,13 +19,11 @@ import { NO_SETTINGS, readSettings, type Settings } from './settings.ts'
 import { streamAnswer } from './stream-answer.ts'
 
 export interface Playground {
-  /** By place: the first gate, and the one beside it. */
   readonly threads: readonly (readonly Entry[])[]
   readonly settings: Settings
   readonly draft: string
-  /** The draft from before the last message was edited; undefined: no editing. */
+  /** The draft from before the last message was edited; undefined while no message is edited. */
   readonly draftBeforeEdit?: string
-  /** The gates used last, for an address that names none. */
   readonly gateIds: readonly string[]
 }
 
@@ -44,7 +42,7 @@ function recall(client: QueryClient): Playground {
   return kept === undefined ? EMPTY : { ...kept, threads: kept.threads.map(settleEntries) }
 }
 
-/** @param toGateIds one, or two to compare; called with those used last */
+/** @param toGateIds chooses one gate, or two to compare, from the gates used last */
 export function usePlayground(toGateIds: (kept: readonly string[]) => readonly string[]) {
   const client = useQueryClient()
   const [playground, setPlayground] = useState(() => recall(client))
@@ -56,7 +54,6 @@ export function usePlayground(toGateIds: (kept: readonly string[]) => readonly s
 
   const gatesKey = gateIds.join(' ')
   useEffect(() => {
-    // Signing out clears this memory too.
     client.setQueryData<Playground>(MEMORY, {
       ...playground,
       gateIds: gatesKey.split(' ').filter(Boolean),
@@ -91,7 +88,7 @@ export function usePlayground(toGateIds: (kept: readonly string[]) => readonly s
     const controller = new AbortController()
     running.current.set(begun.id, controller)
     setThread(place, [...entries, begun])
-    // Finds its thread by id, because closing the first of two moves the second.
+    // Finds the thread by id, because closing the first of two moves the second.
     const onProgress = (answer: Answer) =>
       setPlayground((before) => ({
         ...before,
@@ -111,13 +108,11 @@ export function usePlayground(toGateIds: (kept: readonly string[]) => readonly s
     gateIds,
     problems: settings.problems,
     isRunning: places.some((place) => threads[place]?.some(isRunningEntry)),
-    /** The request that would be sent now; undefined while the settings are invalid. */
     toRequest: (place: number) =>
       toRequest(place, untilLastQuestion(threads[place] ?? []) ?? draftOf(playground)),
     setDraft: (draft: string) => change({ draft }),
     setSettings: (changed: Partial<Settings>) =>
       change({ settings: { ...playground.settings, ...changed } }),
-    /** Sends the typed text to every gate. */
     send() {
       const text = playground.draft
       const { draftBeforeEdit } = playground
@@ -135,7 +130,6 @@ export function usePlayground(toGateIds: (kept: readonly string[]) => readonly s
     stop() {
       for (const controller of running.current.values()) controller.abort()
     },
-    /** Repeats the last question. */
     retry(place: number) {
       const question = untilLastQuestion(threads[place] ?? [])
       if (question !== undefined) ask(place, question)
@@ -151,14 +145,14 @@ export function usePlayground(toGateIds: (kept: readonly string[]) => readonly s
         ...before,
         draft: draftBeforeEdit ?? before.draft,
       })),
-    /** The second gate continues from the first one's questions. */
+    /** The second gate continues from the first gate's questions. */
     beginCompare: () =>
       change({ threads: [threads[0] ?? [], untilLastQuestion(threads[0] ?? []) ?? []] }),
     endCompare(place: number) {
       for (const { id } of threads[place] ?? []) running.current.get(id)?.abort()
       setPlayground((before) => ({ ...before, threads: [before.threads[1 - place] ?? [], []] }))
     },
-    /** @returns a function that undoes it */
+    /** @returns a function that undoes the clearing */
     clear() {
       for (const controller of running.current.values()) controller.abort()
       const kept = playground

@@ -1,5 +1,3 @@
-/** One provider: its formats, whose credential calls use, and its actions. */
-
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Check, Minus, TriangleAlert } from 'lucide-react'
 import { useState } from 'react'
@@ -152,12 +150,11 @@ function useActive(
   const queryClient = useQueryClient()
   // In state, because a cache notifies its readers later; the next press toggles what is shown.
   const [wanted, setWanted] = useState<boolean>()
-  /** The latest answer, until the list is as new. */
   const [saved, setSaved] = useState<ProviderKey>()
   const mutationKey = ['switch the key', ownKey.provider]
   const change = useMutation({
     mutationKey,
-    // Serialised in the order of the presses: none is lost, and the last one wins.
+    // Serialised in the order of the presses, so that no press is lost and the last press wins.
     scope: { id: mutationKey.join(' ') },
     mutationFn: (active: boolean) =>
       ask('PATCH /v1/provider-keys/{provider}', {

@@ -1,6 +1,3 @@
-/**
- * The providers of the catalog, whose credential each uses, and the account's own keys for them.
- */
 import { useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { type AnswerOf, ask } from '../../api/ask.ts'
@@ -73,7 +70,6 @@ function ProviderList({ rows }: { readonly rows: readonly ProviderRow[] }) {
   // Fixed when the page opens, so that a row does not move after its key was set.
   const [order] = useState(() => orderProviders(rows))
   const [search, setSearch] = useState('')
-  /** Provider id → the problem of the key when it was last set here. */
   const [warnings, setWarnings] = useState<ReadonlyMap<string, string>>(new Map())
   const [keyFor, setKeyFor] = useState<ProviderRow>()
   const [deleted, setDeleted] = useState<ProviderRow>()
@@ -164,19 +160,17 @@ function Consequences({ row: { provider } }: { readonly row: ProviderRow }) {
 }
 
 const MAX_KEY_LENGTH = 20_000
-/** The masked form of a short key, or of a document. */
 const HIDDEN = '…'
 
 /**
- * Takes an own key for a provider and sends it to the gateway; no state, cache or answer of the
- * page ever contains it.
+ * Takes an own key for a provider and sends it to the gateway. No state, cache or answer of the
+ * page ever contains the key.
  */
 function SetKeyDialog({
   row,
   onSaved,
   onClose,
 }: {
-  /** Undefined: closed. */
   readonly row: ProviderRow | undefined
   readonly onSaved: OnKeySaved
   readonly onClose: () => void

@@ -1,4 +1,3 @@
-/** The catalog joined with the account's own keys: one row per provider. Sends nothing. */
 import type { RowOf } from '../../api/ask.ts'
 import { formatDialects } from '../../format/dialects.ts'
 
@@ -10,7 +9,6 @@ export interface ProviderRow {
   readonly ownKey: ProviderKey | undefined
 }
 
-/** In the catalog's order. */
 export function toProviderRows(
   providers: readonly Provider[],
   keys: readonly ProviderKey[],
@@ -20,8 +18,8 @@ export function toProviderRows(
 }
 
 /**
- * The account's own first, then those with a platform credential, then the rest; by name within
- * each group.
+ * Providers with the account's own key first, then providers with a platform credential, then the
+ * rest; by name within each group.
  */
 export function orderProviders(rows: readonly ProviderRow[]): readonly string[] {
   const rank = ({ provider, ownKey }: ProviderRow) =>
@@ -34,7 +32,6 @@ export function orderProviders(rows: readonly ProviderRow[]): readonly string[] 
     .map(({ provider }) => provider.id)
 }
 
-/** By name, id, or format. */
 export function matchesSearch({ provider }: ProviderRow, search: string): boolean {
   const wanted = search.trim().toLowerCase()
   return `${provider.name} ${provider.id} ${provider.dialects.join(' ')} ${formatDialects(provider.dialects)}`

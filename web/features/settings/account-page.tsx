@@ -1,4 +1,3 @@
-/** The account's name, and the retention of its calls. */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type AnswerOf, ask } from '../../api/ask.ts'

@@ -1,4 +1,3 @@
-/** Filters of the audit log: actor, action, kind and time. */
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import { ACTION_WORDS, RESOURCE_WORDS } from '../../../src/contract/audit-words.ts'
@@ -94,7 +93,10 @@ export function AuditFilter({
 const LAST_DAY = '9999-12-31'
 const FIRST_DAY = '1000-01-01'
 
-/** Holds typed text back until the year is complete; before, it is another year, such as 0002. */
+/**
+ * Holds typed text back until the year is complete; an incomplete year is another year, such as
+ * 0002.
+ */
 function DayField({
   label,
   day,
@@ -128,7 +130,6 @@ function DayField({
   )
 }
 
-/** Id → name of everyone who can have made a change. */
 function useActors(
   seen: readonly RowOf<'GET /v1/audit-log'>[],
   chosen: string | undefined,

@@ -1,4 +1,3 @@
-/** The audit log: filtered by the address, loaded page by page. */
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { ChevronRight, ScrollText } from 'lucide-react'
@@ -97,7 +96,6 @@ export function AuditLogPage() {
 
 type AuditEntry = RowOf<'GET /v1/audit-log'>
 
-/** One change in the audit log; opened, it shows the differences. */
 function AuditRow({ entry }: { readonly entry: AuditEntry }) {
   const [isOpen, setOpen] = useState(false)
   const id = useId()
@@ -248,7 +246,6 @@ function describeActor({ type, id, name }: AuditEntry['actor']): string {
   return type === 'key' ? `Key “${name ?? id}”` : (name ?? id)
 }
 
-/** Its name for people if it has one, otherwise its id. */
 function nameOf({ before, after, resourceId }: AuditEntry): string {
   const form = after ?? before
   for (const field of ['displayName', 'name', 'email', 'url']) {

@@ -1,4 +1,3 @@
-/** The audit log's filter in the address and in the API's form. */
 import { ACTION_WORDS, RESOURCE_WORDS } from '../../../src/contract/audit-words.ts'
 import type { RowOf } from '../../api/ask.ts'
 import { startOfDay, type TimeZone } from '../../format/time-zone.ts'
@@ -15,7 +14,6 @@ export interface AuditSearch {
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/
 
-/** Takes the valid parts and drops the rest. */
 export function readAuditSearch(search: Readonly<Record<string, unknown>>): AuditSearch {
   const { actor, action, resourceType, resourceId, from, to } = search
   return {
@@ -48,7 +46,6 @@ function isDay(value: unknown): value is string {
 type AuditAction = keyof typeof ACTION_WORDS
 type AuditResource = keyof typeof RESOURCE_WORDS
 
-/** The known actions of the audit log, in words. */
 export const ACTIONS = Object.keys(ACTION_WORDS) as readonly AuditAction[]
 
 export function isAction(text: unknown): text is AuditAction {

@@ -1,4 +1,3 @@
-/** Creates a budget, or changes one. Its scope, unit and period cannot be changed later. */
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useId, useState } from 'react'
 import { ask } from '../../api/ask.ts'
@@ -31,7 +30,6 @@ const toFields = (budget: Budget | undefined) => ({
 })
 
 export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | undefined>) {
-  // Only values that differ from the initial ones are sent.
   const edited = useEdited(budget, toFields)
   const { first, fields, bind } = edited
   const { name, amount, unpriced, alerts } = fields
@@ -168,18 +166,15 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
 
 interface BudgetScope {
   readonly type: 'key' | 'gate'
-  /** Empty: not chosen yet. */
   readonly id: string
 }
 
-/** The key or gate that a budget limits: with a search, since an account may have thousands. */
 function BudgetScopeFields({
   scope,
   isTried,
   onChange,
 }: {
   readonly scope: BudgetScope
-  /** The form was submitted incomplete. */
   readonly isTried: boolean
   readonly onChange: (scope: BudgetScope) => void
 }) {
@@ -222,13 +217,11 @@ function SubjectField({
   onFound,
 }: {
   readonly type: BudgetScope['type']
-  /** Id of the chosen subject. */
   readonly id: string
-  /** Undefined: not loaded yet. */
+  /** Undefined while loading. */
   readonly subjects: readonly Subject[] | undefined
   readonly isFailed: boolean
   readonly isTried: boolean
-  /** Empty: no subject. */
   readonly onFound: (id: string) => void
 }) {
   const listId = useId()
@@ -296,14 +289,11 @@ function describeMatches({
 
 interface Subject {
   readonly id: string
-  /** Text in the list. */
   readonly label: string
 }
 
 interface FoundSubject {
-  /** Undefined without a unique match. */
   readonly subject: Subject | undefined
-  /** Number of matches. */
   readonly matches: number
 }
 
@@ -344,7 +334,6 @@ const SPANS: Readonly<Record<Period, string>> = {
   total: 'in all',
 }
 
-/** Notes below the fields of a budget's dialog. */
 export function describeLimit(unit: 'usd' | 'tokens', period: Period): string {
   const what = unit === 'usd' ? 'The cost of calls' : 'Input and output tokens'
   return `${what}, ${SPANS[period]}.`

@@ -1,4 +1,3 @@
-/** A budget's limit and usage, in figures and words, and its form's text. Knows no page. */
 import { MAX_LIMIT_USD } from '../../../src/contract/words.ts'
 import type { RowOf } from '../../api/ask.ts'
 import { formatCount, formatUsdExactly, formatUsdInCents } from '../../format/figures.ts'
@@ -42,7 +41,6 @@ export function toUse({ limitTokens, limitUsd, used, reserved }: Budget): Budget
 
 type Parsed<Value> = { readonly value: Value } | { readonly problem: string }
 
-/** Whole tokens as people write them: `1,000,000`, `1 000 000`, `1_000_000`. */
 export function parseTokens(text: string): Parsed<number> {
   const digits = joinGroups(text.trim())
   const value = Number(digits)
@@ -51,7 +49,6 @@ export function parseTokens(text: string): Parsed<number> {
   return { value }
 }
 
-/** Dollars up to 9 million, with at most nine decimals. */
 export function parseUsd(text: string): Parsed<number> {
   const digits = joinGroups(text.replaceAll('$', '').trim())
   const value = Number(digits)
@@ -64,7 +61,7 @@ export function parseUsd(text: string): Parsed<number> {
 
 const MAX_ALERTS = 10
 
-/** `50, 80, 100` → shares of the limit. Empty: no alerts. */
+/** `50, 80, 100` → shares of the limit. Empty text means no alerts. */
 export function parseAlerts(text: string): Parsed<number[]> {
   const parts = text.split(/[\s,;%]+/).filter((part) => part !== '')
   const percents = parts.map(Number)

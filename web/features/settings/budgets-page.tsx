@@ -1,4 +1,3 @@
-/** Budgets: the most that a key or a gate may use in a period, and what is used of it. */
 import { Wallet } from 'lucide-react'
 import { ask } from '../../api/ask.ts'
 import { useKeysAndTokens } from '../../api/keys-and-tokens.ts'

@@ -1,4 +1,3 @@
-/** Open invitations, each with a button that revokes it. */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ask, type RowOf } from '../../api/ask.ts'
@@ -99,7 +98,6 @@ export function InvitationsCard({
           confirmLabel="Revoke the invitation"
           send={() => ask('DELETE /v1/invitations/{id}', { path: { id: revoked.id } })}
           makesStale={['GET /v1/invitations']}
-          // The invitation may have been accepted a moment ago.
           failureMakesStale={['GET /v1/members']}
           done={`Invitation of ${revoked.email} revoked`}
           onClose={() => setRevoked(undefined)}

@@ -1,4 +1,3 @@
-/** The plan: limits per key and per account, and the month's usage. */
 import { useQuery } from '@tanstack/react-query'
 import type { AnswerOf } from '../../api/ask.ts'
 import { operationQuery } from '../../api/operation-query.ts'

@@ -1,20 +1,16 @@
-/** Lists the differences between two forms of a resource, field by field. Pure; knows no page. */
-
 export interface FieldChange {
-  /** `targets[0].model` */
   readonly field: string
-  /** Undefined: it did not exist. */
+  /** Undefined for a created resource. */
   readonly before: string | undefined
-  /** Undefined: it was deleted. */
+  /** Undefined for a deleted resource. */
   readonly after: string | undefined
 }
 
 type Form = Readonly<Record<string, unknown>> | null
 
-/** Changes with every save, so it is not shown. */
+/** Changes with every save, so the field is not shown. */
 const NOISE: ReadonlySet<string> = new Set(['updatedAt'])
 
-/** Only differences, in field order. For created or deleted resources, every non-empty field. */
 export function listChanges(before: Form, after: Form): readonly FieldChange[] {
   const was = flatten(before)
   const is = flatten(after)

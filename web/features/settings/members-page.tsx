@@ -1,4 +1,3 @@
-/** The account's members, and invited people. */
 import { useQuery } from '@tanstack/react-query'
 import { UserPlus } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
@@ -144,8 +143,6 @@ function MemberTable({
   )
 }
 
-// Confirms that a member is removed, leaves, or takes over the account, with the consequences.
-
 interface MemberStep {
   readonly type: 'remove' | 'hand-on' | 'leave'
   readonly member: RowOf<'GET /v1/members'>
@@ -206,7 +203,6 @@ function MemberStepDialog({
           done: texts.done(member.name),
           onDone: onClose,
         }),
-    // Someone else may have changed the members meanwhile, so the page is stale.
     failureMakesStale: ['GET /v1/members', 'GET /v1/session'],
   })
   return (
@@ -221,7 +217,10 @@ function MemberStepDialog({
   )
 }
 
-/** Creates an invitation and shows its link once; after closing, it is in no memory of the page. */
+/**
+ * Creates an invitation and shows its link once; after closing, the page's memory no longer has the
+ * link.
+ */
 function InviteDialog({
   isOpen,
   onClose,
@@ -232,7 +231,6 @@ function InviteDialog({
   const [email, setEmail] = useState('')
   const invite = useChange({
     send: () => ask('POST /v1/invitations', { body: { email: email.trim() } }),
-    // The answer contains the token.
     isSecret: true,
     makesStale: ['GET /v1/invitations'],
   })

@@ -1,4 +1,4 @@
-/** The used share of a limit as a bar. The exact figures are beside it as text. */
+/** The used share of a limit as a bar. The exact figures are beside the bar as text. */
 import { classNames } from '../../ui/class-names.ts'
 
 const NEARLY_FULL = 0.8
@@ -9,7 +9,6 @@ export function Meter({
   reserved = 0,
   limit,
 }: {
-  /** Name for screen readers. */
   readonly label: string
   readonly used: number
   /** Reserved for running calls; drawn paler. */

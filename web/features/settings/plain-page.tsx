@@ -1,4 +1,4 @@
-/** The page of a plain resource, from its description. Knows no resource. */
+/** The page of a plain resource, from the resource's description. */
 import { notFound, useParams } from '@tanstack/react-router'
 import { Tag } from 'lucide-react'
 import {
@@ -95,7 +95,6 @@ function PlainCard({ resource }: { readonly resource: Resource }) {
   )
 }
 
-/** Creates one, or changes the members that differ. */
 function EditDialog({
   resource: { place, one, fields, namedBy },
   row,

@@ -1,4 +1,3 @@
-/** The user's password and sessions. */
 import { useQuery } from '@tanstack/react-query'
 import { ask, type RowOf } from '../../api/ask.ts'
 import { operationQuery } from '../../api/operation-query.ts'
@@ -24,8 +23,6 @@ export function SecurityPage() {
     </>
   )
 }
-
-// Changes the user's own password.
 
 const SHORTEST = 12
 const LONGEST = 128
@@ -77,8 +74,6 @@ function PasswordForm({ email }: { readonly email: string }) {
     </Form>
   )
 }
-
-// Lists the user's sessions, and ends any except this one.
 
 type Session = RowOf<'GET /v1/sessions'>
 
@@ -162,7 +157,7 @@ function SessionsCard() {
 }
 
 const BROWSERS: readonly (readonly [mark: RegExp, name: string])[] = [
-  // Other browsers claim to be Chrome or Safari too, so they come first.
+  // Other browsers claim to be Chrome or Safari too, so other browsers come first.
   [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
   [/\b(?:Firefox|FxiOS)\//, 'Firefox'],

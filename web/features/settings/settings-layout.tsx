@@ -1,4 +1,3 @@
-/** The head of every page of the settings. */
 import { Outlet, useLocation } from '@tanstack/react-router'
 import { PLAIN_PLACES } from '../../../src/contract/plain-resources.ts'
 import { Page, useDocumentTitle } from '../../ui/page.tsx'

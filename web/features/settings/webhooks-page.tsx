@@ -1,4 +1,3 @@
-/** Addresses that receive events: create, test, switch off, change, delete. */
 import { Webhook as WebhookIcon } from 'lucide-react'
 import { ask, type RowOf } from '../../api/ask.ts'
 import { changeSame } from '../../api/change-same.ts'
@@ -44,7 +43,6 @@ export function WebhooksPage() {
   )
 }
 
-/** The secret cannot be restored. */
 function DeleteWebhookDialog({ row: { id, url }, onClose }: RowDialogProps<Webhook>) {
   return (
     <DeleteDialog
@@ -65,8 +63,6 @@ function DeleteWebhookDialog({ row: { id, url }, onClose }: RowDialogProps<Webho
     </DeleteDialog>
   )
 }
-
-// One webhook: address, events, switch, and test result.
 
 function WebhookItem({
   webhook,
@@ -147,7 +143,7 @@ const toFields = (webhook: Webhook | undefined) => ({
   secret: '',
 })
 
-/** Adds a webhook and shows its generated secret once; or changes one, without its secret. */
+/** Adds a webhook and shows its generated secret once, or changes a webhook without its secret. */
 function WebhookDialog({ row: webhook, onClose }: RowDialogProps<Webhook | undefined>) {
   // Only values that differ from the initial ones are sent.
   const edited = useEdited(webhook, toFields)
@@ -167,7 +163,6 @@ function WebhookDialog({ row: webhook, onClose }: RowDialogProps<Webhook | undef
       await changeSame('PATCH /v1/webhooks/{id}', [question], isOverwriting ? undefined : isLatest)
       return undefined
     },
-    // The answer may contain the secret.
     isSecret: true,
     makesStale: ['GET /v1/webhooks'],
     onDone: (generated) => {
@@ -180,7 +175,7 @@ function WebhookDialog({ row: webhook, onClose }: RowDialogProps<Webhook | undef
     save.reset()
     onClose()
   }
-  // The same dialog, because it remembers where to return the focus.
+  // The same dialog for both steps, because the dialog remembers where to return the focus.
   if (save.data !== undefined)
     return (
       <Dialog
@@ -298,7 +293,6 @@ function GeneratedSecret({ secret }: { readonly secret: string }) {
 type Webhook = RowOf<'GET /v1/webhooks'>
 type WebhookEvent = Webhook['events'][number]
 
-/** The events of webhooks, in words. */
 const EVENT_WORDS = {
   'budget.threshold': 'A budget has reached one of its percents',
   'budget.exhausted': 'A budget is used up: calls are refused',

@@ -1,12 +1,11 @@
 /**
- * After a sign-in, loads the whole page again, so that nothing of the previous user stays in
- * memory.
+ * Loads the whole page again after a sign-in, so that nothing of the previous user stays in memory.
  */
 
 const START = '/dashboard'
 
 /**
- * @param returnTo a path of the dashboard; anything else leads to its start, never to another site
+ * @param returnTo a path of the dashboard; anything else leads to the start, never to another site
  */
 export function enter(returnTo: string | undefined): void {
   location.assign(ownPath(returnTo) ?? START)

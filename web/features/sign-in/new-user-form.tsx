@@ -1,4 +1,3 @@
-/** Name, email and password of a new user. The page explains what allows the sign-up. */
 import type { ReactNode } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
@@ -23,7 +22,6 @@ export function NewUserForm({
   readonly onSubmit: (user: NewUser) => void
   readonly isBusy: boolean
   readonly error: unknown
-  /** Fields that come first. */
   readonly children?: ReactNode
 }) {
   const { fields, bind } = useFields<NewUser>({ name: '', email: '', password: '' })

@@ -1,4 +1,3 @@
-/** Email and password for signing in: at the start, or again on a page whose session ended. */
 import { useMutation } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { ask } from '../../api/ask.ts'
@@ -14,9 +13,7 @@ export function SignInForm({
   note,
   onDone,
 }: {
-  /** Email of the user who was signed in before. */
   readonly knownEmail?: string
-  /** Shown until a try fails. */
   readonly note?: ReactNode
   readonly onDone: () => unknown
 }) {

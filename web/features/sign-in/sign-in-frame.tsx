@@ -1,4 +1,3 @@
-/** The plain page around signing in and up. */
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { ask } from '../../api/ask.ts'

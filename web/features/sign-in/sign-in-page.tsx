@@ -1,4 +1,3 @@
-/** Signing in, by password or with the operator's identity provider. */
 import { useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { operationQuery } from '../../api/operation-query.ts'

@@ -1,7 +1,3 @@
-/**
- * Signing up: with an invitation link, whose account and inviter are shown first, or freely if the
- * operator allows it.
- */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ApiError, ask } from '../../api/ask.ts'

@@ -1,6 +1,6 @@
 /**
  * Secrets in a link's `#` part, which is never sent to a server. Removed from the address bar and
- * the history when this module loads, before any other, and also when a link is opened in a tab
+ * the history when this module loads, before any other module, and when a link is opened in a tab
  * that already shows its page.
  */
 import { useSyncExternalStore } from 'react'
@@ -10,7 +10,7 @@ export type SecretName = (typeof NAMES)[number]
 
 export interface TakenSecret {
   readonly value: string
-  /** Distinguishes one link from the next. */
+  /** Distinguishes a link from the next link. */
   readonly count: number
 }
 
@@ -20,7 +20,7 @@ const listeners = new Set<() => void>()
 take()
 addEventListener('hashchange', take)
 
-/** Undefined: no link contained one. */
+/** Undefined when no link contained the secret. */
 export function useFromAddress(name: SecretName): TakenSecret | undefined {
   return useSyncExternalStore(listen, () => taken.get(name))
 }

@@ -1,5 +1,6 @@
 /**
- * The first run: whoever has the key that the gateway printed at its first start becomes the owner.
+ * The first run: the holder of the key that the gateway printed at its first start becomes the
+ * owner.
  */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'

@@ -1,4 +1,3 @@
-/** A chart with its legend, and a switch between drawing and figures. */
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { ChartLine, Table2 } from 'lucide-react'
@@ -20,7 +19,7 @@ export function ChartPanel({
 }: {
   readonly label: string
   readonly data: TimeChartData
-  /** The log's address for the calls of a step. Undefined: no links. */
+  /** The log's address for the calls of a step. Undefined for a chart without links. */
   readonly addressOf?: AddressOf
   readonly note?: string
 }) {
@@ -74,7 +73,7 @@ export function ChartPanel({
 }
 
 const HEIGHT_PX = 260
-/** The drawing and the line above it with the unit. */
+/** The height of the drawing and the line with the unit above. */
 const PLACE_HEIGHT_PX = HEIGHT_PX + 20
 
 const DRAWINGS = {
@@ -83,8 +82,8 @@ const DRAWINGS = {
 } as const
 
 /**
- * A chart's drawing, loaded once it comes into view, because it is the largest part of the pages.
- * Draws nothing itself.
+ * A chart's drawing, loaded once the chart comes into view, because the drawing library is the
+ * largest part of the pages.
  */
 function ChartDrawing({
   label,
@@ -114,7 +113,7 @@ function ChartDrawing({
   return (
     <div ref={place}>
       {isPrinting && drawing.data === undefined ? (
-        // Printing does not wait: a chart that is not loaded yet is printed as its figures.
+        // Printing does not wait, so a chart that is not loaded yet is printed as its figures.
         <ChartTable label={label} data={data} addressOf={undefined} />
       ) : (
         <div className="px-3 pb-3 sm:px-4">
@@ -139,8 +138,6 @@ function ChartDrawing({
   )
 }
 
-// Whether the page is being printed.
-
 function useIsPrinting(): boolean {
   const [isPrinting, setPrinting] = useState(false)
   useEffect(() => {
@@ -157,9 +154,7 @@ function useIsPrinting(): boolean {
   return isPrinting
 }
 
-// Whether a part of the page has come into view. Stays true afterwards.
-
-/** Slightly earlier, so that it is ready when a reader scrolls on. */
+/** Slightly earlier than the view, so that a chart is ready when a reader scrolls on. */
 const AHEAD = '200px 0px'
 
 function useWasSeen(place: RefObject<Element | null>): boolean {

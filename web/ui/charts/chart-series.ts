@@ -1,32 +1,31 @@
-/** The data of a chart over time. Knows neither its drawing nor its measure. */
+/** The data of a chart over time. */
 import type { StepLength } from '../../format/time-range.ts'
 import type { PatternName } from './palette.ts'
 
 /** The dash pattern of incomplete steps in every chart. */
 export const RUNNING_DASHES = '2 3'
 
-/** Key of the series for the period before. */
 export const BEFORE_KEY = 'before'
 
 export interface ChartSeries {
-  /** The key of its values in the rows. */
+  /** The key of the series' values in the rows. */
   readonly key: string
   readonly label: string
   readonly color: string
   /** Pattern of a `stack`, in addition to its colour. */
   readonly pattern?: PatternName
-  /** Dashes of a line. Undefined: a solid line. */
+  /** Dashes of a line. Undefined for a solid line. */
   readonly dashes?: string | undefined
   /** `before`: a faint dashed line without a fill. */
   readonly look: 'line' | 'area' | 'stack' | 'before'
-  /** The value is a sum over the whole step; otherwise it lies between its neighbours. */
+  /** Whether the value is a sum over the whole step; other values lie between their neighbours. */
   readonly isSum?: boolean
 }
 
 export interface ChartRow {
   /** The beginning of the step, in milliseconds since the Unix epoch. */
   readonly startMs: number
-  /** By series key; null: nothing to measure in this step. */
+  /** By series key; null without a measured call in this step. */
   readonly values: Readonly<Record<string, number | null>>
 }
 
@@ -35,7 +34,8 @@ export interface TimeChartData {
   readonly series: readonly ChartSeries[]
   readonly step: StepLength
   /**
-   * The beginning of the current step, the last one, which is dashed. Undefined: all are complete.
+   * The beginning of the current step, the last step, which is dashed. Undefined when all steps are
+   * complete.
    */
   readonly runningFromMs: number | undefined
   /** The unit of the axis: `calls`, `US dollars`. */
@@ -43,7 +43,7 @@ export interface TimeChartData {
   readonly format: (value: number | null | undefined) => string
 }
 
-/** A step without measurements has no calls. The previous period has other calls. */
+/** Whether the step has calls. The previous period's values are ignored. */
 export function hasCalls(values: ChartRow['values']): boolean {
   return Object.entries(values).some(
     ([key, value]) => key !== BEFORE_KEY && value !== null && value !== 0,

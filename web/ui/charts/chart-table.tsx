@@ -1,4 +1,3 @@
-/** A chart's figures as a table: for screen readers, and for exact numbers. */
 import { Link } from '@tanstack/react-router'
 import { LOGS } from '../../format/calls-behind.ts'
 import { formatStep } from '../../format/times.ts'

@@ -1,9 +1,7 @@
-/** Completes rows of sums, which omit steps without calls. Knows no page. */
 import { listSteps, type Period, type StepLength } from '../../format/time-range.ts'
 import type { Measure, UsageFigures } from '../../format/usage-measures.ts'
 
 export interface StepSum extends UsageFigures {
-  /** The beginning of the step. */
   readonly start: string
 }
 
@@ -18,7 +16,7 @@ export function fillSteps(
   { period, step, sums }: FilledPeriod,
   measure: Measure,
 ): readonly { readonly startMs: number; readonly value: number | null }[] {
-  // A month's sum begins with the month, even if the period begins within it.
+  // A month's sum begins with the month, even if the period begins within the month.
   const bySteps = new Map(sums.map((sum) => [Math.max(Date.parse(sum.start), period.fromMs), sum]))
   return listSteps(period, step).map((startMs) => {
     const sum = bySteps.get(startMs)

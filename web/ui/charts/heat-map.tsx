@@ -1,7 +1,3 @@
-/**
- * Counts as colours, steps from left to right and values from bottom to top. Drawn without a
- * library, so it needs no loading.
- */
 import { type KeyboardEvent, type MouseEvent, useId, useState } from 'react'
 import { formatCount, formatShare } from '../../format/figures.ts'
 import type { StepLength } from '../../format/time-range.ts'
@@ -30,11 +26,10 @@ export function HeatMap({
 }: {
   readonly label: string
   readonly data: HeatData
-  /** The beginning of the current step, the last one. Undefined: all are complete. */
+  /** The beginning of the current step, the last step. Undefined when all steps are complete. */
   readonly runningFromMs: number | undefined
   readonly step: StepLength
   readonly format: (value: number) => string
-  /** Shows the calls of a cell. */
   readonly open: (startMs: number, range: HeatRange) => void
 }) {
   const readoutId = useId()
@@ -269,15 +264,13 @@ function pickEvenly<Item>(items: readonly Item[], count: number): readonly Item[
 
 export interface HeatRange {
   readonly from: number
-  /** Null: no end. */
+  /** Null for a range without an end. */
   readonly to: number | null
-  /** Its index among all ranges. */
   readonly index: number
 }
 
 interface HeatStep {
   readonly startMs: number
-  /** One per range. */
   readonly counts: readonly number[]
 }
 
@@ -289,7 +282,7 @@ export interface HeatData {
   readonly total: number
 }
 
-/** @param starts of all steps, including those without counts */
+/** @param starts of all steps, including steps without counts */
 export function toHeatData(
   starts: readonly number[],
   ranges: readonly { readonly from: number; readonly to: number | null }[],
@@ -314,8 +307,8 @@ export function toHeatData(
 const FAINTEST = 0.2
 
 /**
- * A cell's intensity, 0 to 1. By the square root, so that a few slow calls are visible beside many
- * fast ones.
+ * A cell's intensity, 0 to 1. The square root keeps a few slow calls visible beside many fast
+ * calls.
  */
 export function heatOf(count: number, highest: number): number {
   return count === 0 || highest === 0 ? 0 : FAINTEST + (1 - FAINTEST) * Math.sqrt(count / highest)

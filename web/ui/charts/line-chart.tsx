@@ -22,7 +22,7 @@ export function LineChart(props: TimeChartProps) {
   )
 }
 
-/** For each line: the clip path of the drawn part; undefined: the whole line. */
+/** For each line: the clip path of the drawn part; undefined for the whole line. */
 type Parts = Readonly<Record<string, string | undefined>>
 
 function toParts(clipId: string): Parts {
@@ -109,7 +109,7 @@ function drawPart(
     name: label,
     dataKey: (row: TimeChartData['rows'][number]) => row.values[key] ?? null,
     isAnimationActive: false,
-    // Nothing is known between two steps, so a curve would show values that were not measured.
+    // A curve would show values between two steps that were not measured.
     type: isSum ? ('step' as const) : ('linear' as const),
     stroke: color,
     strokeWidth: 1.75,
@@ -129,7 +129,7 @@ function drawPart(
   )
 }
 
-/** A value between two gaps is not a line, and needs a dot to be visible. */
+/** A value between two gaps needs a dot to be visible, because a single point is not a line. */
 function isLonely(rows: TimeChartData['rows'], key: string, index: number): boolean {
   const hasValue = (at: number) => typeof rows[at]?.values[key] === 'number'
   return hasValue(index) && !hasValue(index - 1) && !hasValue(index + 1)

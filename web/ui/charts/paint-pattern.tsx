@@ -1,4 +1,4 @@
-/** SVG paints: a pattern in the paint's colour, and small samples of it for legends. */
+/** SVG paints: a pattern in the paint's colour, and small samples for legends. */
 import { useId } from 'react'
 import type { Paint, PatternName } from './palette.ts'
 
@@ -13,7 +13,7 @@ const LINES: Readonly<Record<Exclude<PatternName, 'solid' | 'dots'>, string>> = 
   grid: 'M0,3 h6 M3,0 v6',
 }
 
-/** Placed in a drawing's definitions; `url(#id)` fills with it. */
+/** Placed in a drawing's definitions, so that `url(#id)` fills with the pattern. */
 export function PaintPattern({
   id,
   paint: { color, pattern },
@@ -38,7 +38,6 @@ export function PaintPattern({
   )
 }
 
-/** Its class sets its size. */
 export function PaintSample({
   paint,
   className,

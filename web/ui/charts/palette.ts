@@ -1,8 +1,3 @@
-/**
- * The marks that distinguish series: colours, by their names in the style sheet for both palettes,
- * and patterns for readers and printers without colours.
- */
-
 const COLORS = [
   'var(--chart-1)',
   'var(--chart-2)',
@@ -15,23 +10,21 @@ const COLORS = [
 export const PATTERNS = ['solid', 'rising', 'dots', 'level', 'falling', 'grid'] as const
 export type PatternName = (typeof PATTERNS)[number]
 
-/** How one item is painted wherever it is drawn. */
+/** How an item is painted wherever it is drawn. */
 export interface Paint {
   readonly color: string
   readonly pattern: PatternName
 }
 
-/** The colour of the previous period, which is no series of its own. */
 export const FAINT = 'var(--chart-rest)'
 
-/** The colour of everything else. */
 export const REST_PAINT: Paint = { color: FAINT, pattern: 'solid' }
 /** The paint of calls without a target. */
 export const NOTHING_PAINT: Paint = { color: FAINT, pattern: 'rising' }
 
 /**
- * The number of series drawn at once; they have different colours and patterns until more items
- * than that were drawn.
+ * The number of series drawn at once. These series have different colours and patterns until more
+ * items were drawn.
  */
 export const MAX_SERIES = 5
 
@@ -47,7 +40,7 @@ export function lineDashes(index: number): string | undefined {
   return index === 0 ? undefined : '10 3 2 3'
 }
 
-/** The first six differ in both colour and pattern; later ones in at least one of them. */
+/** The first six paints differ in both colour and pattern, later paints in at least one of them. */
 export function paintAt(slot: number): Paint {
   const { color, pattern } = partsOf(slot)
   return { color: COLORS[color] ?? FAINT, pattern: PATTERNS[pattern] ?? 'solid' }

@@ -1,4 +1,3 @@
-/** A small sample of a series, for the legend and the tooltip. */
 import type { ChartSeries } from './chart-series.ts'
 import { LineSample, PaintSample } from './paint-pattern.tsx'
 

@@ -44,7 +44,6 @@ export function StackedChart(props: TimeChartProps) {
   )
 }
 
-/** The library's description of each bar. */
 interface Place {
   readonly x?: number
   readonly y?: number

@@ -1,13 +1,12 @@
-/** Links from the steps of a chart, with their clicks and keys. Knows no page. */
+/** Links from the steps of a chart, with their clicks and keys. */
 import { type KeyboardEvent, type MouseEvent, useRef, useState } from 'react'
 import type { LogAddress } from '../../format/calls-behind.ts'
 import type { ChartSeries } from './chart-series.ts'
 
-/** @param seriesKey undefined: all series together */
+/** @param seriesKey undefined for all series together */
 export type AddressOf = (startMs: number, seriesKey: string | undefined) => LogAddress
 
 export interface StepLinks {
-  /** The series chosen by arrow keys; undefined: all together. */
   readonly chosenKey: string | undefined
   /** Called by the tooltip with the current step of the keys or pointer. */
   readonly stand: (startMs: number | undefined) => void
@@ -18,7 +17,7 @@ export interface StepLinks {
 }
 
 /**
- * Left and right are handled by the library; up and down choose a series, Enter opens its calls.
+ * The library handles left and right; up and down choose a series, Enter opens the series' calls.
  */
 export function useStepLinks(
   series: readonly ChartSeries[],
@@ -33,7 +32,7 @@ export function useStepLinks(
     if (open === undefined) return
     if (event.key === 'Enter' && at.current !== undefined) open(at.current, chosenKey)
     else if (event.key === 'ArrowUp' || event.key === 'ArrowDown') {
-      // From the bottom, as stacked; after the last one come all together.
+      // From the bottom, as stacked; all series together follow the last series.
       const choices = [undefined, ...keys]
       const by = event.key === 'ArrowUp' ? 1 : choices.length - 1
       setWantedKey(choices[(choices.indexOf(chosenKey) + by) % choices.length])

@@ -1,6 +1,6 @@
 /**
- * The frame of charts over time, drawn by Recharts in the style sheet's colours. Large: import it
- * only from code that is loaded later.
+ * The frame of charts over time, drawn by Recharts in the style sheet's colours. Large: import this
+ * file only from code that is loaded later.
  */
 import { type ReactElement, type ReactNode, useEffect, useId } from 'react'
 import { CartesianGrid, ComposedChart, Tooltip, XAxis, YAxis } from 'recharts'
@@ -16,14 +16,14 @@ import { type StepLinks, useStepLinks } from './step-links.ts'
 const TICK = { fill: 'var(--ink-faint)', fontSize: 12 }
 const MARGIN = { top: 8, right: 8, bottom: 0, left: 0 }
 
-/** For longer spans hours show their day, and each day is shown once. */
+/** Beyond this span hours show their day, and each day is shown once. */
 const DAYS_TOLD_MS = 172_800_000
 
 function listMidnights(rows: TimeChartData['rows'], zone: TimeZone): number[] {
   return rows.map(({ startMs }) => startMs).filter((startMs) => isMidnight(startMs, zone))
 }
 
-/** Without ticks between whole values: a half would be shown as the next whole number. */
+/** Whole values get no ticks in between: a half would be shown as the next whole number. */
 function isWhole({ rows, series }: TimeChartData): boolean {
   return rows.every(({ values }) => series.every(({ key }) => Number.isInteger(values[key] ?? 0)))
 }
@@ -32,7 +32,6 @@ export interface TimeChartProps {
   readonly label: string
   readonly data: TimeChartData
   readonly heightPx: number
-  /** Shows the calls of a step. Undefined: no links. */
   readonly open: ((startMs: number, seriesKey: string | undefined) => void) | undefined
 }
 
@@ -45,9 +44,8 @@ export function TimeChart({
   draw,
   children,
 }: TimeChartProps & {
-  /** Draws one series. `fillId` identifies its fill: a gradient of its colour, or its pattern. */
+  /** Draws a series. `fillId` identifies its fill: a gradient of its colour, or its pattern. */
   readonly draw: (series: ChartSeries, fillId: string, links: StepLinks) => ReactElement
-  /** Inside the drawing, with access to its scales. */
   readonly children?: ReactNode
 }) {
   const fillId = useId()
@@ -124,7 +122,6 @@ interface TooltipState {
   readonly label?: unknown
 }
 
-/** Recharts adds which step it is. */
 function ChartTooltip({
   active,
   label,
@@ -134,7 +131,7 @@ function ChartTooltip({
 }: TooltipState & {
   readonly data: TimeChartData
   readonly links: StepLinks
-  /** True when the steps have links. */
+  /** Whether the steps have links. */
   readonly leadsOn: boolean
 }) {
   const zone = useTimeZone()

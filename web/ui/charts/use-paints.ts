@@ -1,13 +1,13 @@
-/**
- * The paints of a chart's items, remembered by this browser: the same on every page and in every
- * range.
- */
 import { useMemo } from 'react'
 import { PAINT_COUNT, type Paint, paintAt, partsOf } from './palette.ts'
 
 const STORED_AS = 'gatehouse-paints-'
 
-/** @param kind of the items: a gate and a target of one name are different */
+/**
+ * The paints of a chart's items, remembered by this browser: the same on every page and in every
+ * range.
+ * @param kind of the items, because a gate and a target may have the same name
+ */
 export function usePaints(kind: string, ids: readonly string[]): ReadonlyMap<string, Paint> {
   const idText = JSON.stringify(ids)
   return useMemo(() => {
@@ -18,7 +18,7 @@ export function usePaints(kind: string, ids: readonly string[]): ReadonlyMap<str
   }, [kind, idText])
 }
 
-/** An item's hash and its paint; the most recently drawn is last. */
+/** An item's hash and its paint; the most recently drawn item is last. */
 type Entry = readonly [mark: number, slot: number]
 
 interface Painted {
@@ -28,8 +28,8 @@ interface Painted {
 }
 
 /**
- * @param ids of everything drawn together, without duplicates; those beyond the number of paints
- * get none
+ * @param ids of everything drawn together, without duplicates; ids beyond the number of paints get
+ * no paint
  */
 export function takePaints(book: string | null, ids: readonly string[]): Painted {
   const wanted = ids.slice(0, PAINT_COUNT).map((id) => ({ id, mark: markOf(id) }))
@@ -54,8 +54,8 @@ export function takePaints(book: string | null, ids: readonly string[]): Painted
 }
 
 /**
- * The free paint whose colour and pattern are used least; ties are decided by the name, the same in
- * every browser.
+ * The free paint whose colour and pattern are used least. The name decides ties, so every browser
+ * decides alike.
  */
 function chooseSlot(preferred: number, taken: ReadonlySet<number>): number {
   const colors = new Map<number, number>()
@@ -77,9 +77,7 @@ function chooseSlot(preferred: number, taken: ReadonlySet<number>): number {
   return best
 }
 
-/**
- * FNV-1a, 32 bits: short, of fixed length, and leaves no name of an account's gates in the browser.
- */
+/** FNV-1a, 32 bits: short, of fixed length, and without the names of an account's gates. */
 function markOf(id: string): number {
   let mark = 0x811c9dc5
   for (const byte of new TextEncoder().encode(id)) mark = Math.imul(mark ^ byte, 0x01000193)

@@ -1,6 +1,5 @@
 /**
- * Composes the answer to a prompt: text, tool calls, or JSON that matches a schema; deterministic.
- * Must not know any dialect's encoding.
+ * Composes the answer to a prompt: text, tool calls, or JSON that matches a schema. Deterministic.
  */
 import type { UnnamedToolChoice } from '../core/chat-words.ts'
 import { countTokens, splitTokens } from './count-tokens.ts'
@@ -17,7 +16,7 @@ export const JSON_OBJECT = {
 const WORDS = ['sandbox', 'echo', 'gate', 'relay', 'stream', 'token', 'ledger', 'upstream'] as const
 const MAX_WORDS = 200_000
 
-/** "repeat 500 words" anywhere in a prompt asks for that many words; null without it. */
+/** "repeat 500 words" in a prompt asks for that many words; null without it. */
 function repeatWords(prompt: string): string | null {
   const asked = /\brepeat (\d{1,9}) words?\b/i.exec(prompt)
   if (!asked) return null
@@ -25,12 +24,12 @@ function repeatWords(prompt: string): string | null {
   return Array.from({ length }, (_, index) => WORDS[index % WORDS.length]).join(' ')
 }
 
-/** The visible thoughts of a reasoning model; the seed makes them differ between requests. */
+/** The seed makes the visible thoughts of requests differ. */
 export function composeThoughts(seed: string): string {
   return `Sandbox reasoning: there is nothing to think about. ${seed.slice(0, 16)}`
 }
 
-/** The middle of a FIM request: a comment that shows the text before and after it. */
+/** A comment that shows the text before and after the gap. */
 export function composeMiddle(before: string, after: string): string {
   const tail = before.trimEnd().split('\n').at(-1)?.trim().slice(-40) ?? ''
   const start = after.trimStart().split('\n')[0]?.trim().slice(0, 40) ?? ''
@@ -49,7 +48,7 @@ export type ToolChoice =
 
 export interface Prompt {
   readonly lastUserText: string
-  /** Used instead of the echo (the middle of a FIM request). */
+  /** Used instead of the echo, for the middle of a FIM request. */
   readonly literalText?: string
   /**
    * Tool outputs at the end of the input: the answer quotes them instead of calling tools again.
@@ -75,17 +74,19 @@ interface ComposedCall {
 export interface Composition {
   /**
    * The whole text; for a `big` answer only its first piece. Null: tools were called, or the limit
-   * was reached first.
+   * was
+   * reached first.
    */
   readonly text: string | null
   /** The text as streamed pieces. Lazy, because a `big` answer exceeds memory. */
   pieces(): Iterable<string>
   readonly calls: readonly ComposedCall[]
   readonly finish: 'stop' | 'length' | 'tool_calls'
-  /** The stop text that ended it. */
+  /** The stop text that ended the answer. */
   readonly stoppedBy: string | null
   /**
-   * Too long to be joined: `text` is only its start, and contains nothing that JSON would escape.
+   * The answer is too long to be joined. `text` is its start, and contains nothing that JSON would
+   * escape.
    */
   readonly isBig: boolean
   readonly reasoningTokens: number
@@ -126,7 +127,7 @@ function composeArguments(parameters: unknown, text: string, toolNames: readonly
   return JSON.stringify(objectOf(filled))
 }
 
-/** Tools named in the prompt, in order; forced choices need not be named. */
+/** Tools named in the prompt, in order. A forced choice needs no name in the prompt. */
 function chooseTools({ tools, toolChoice, lastUserText }: Prompt): ToolOffer[] {
   if (toolChoice.type === 'named')
     return tools.filter((tool) => tool.name === toolChoice.name).slice(0, 1)

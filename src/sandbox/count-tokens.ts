@@ -1,21 +1,22 @@
 /**
- * A deterministic stand-in for a tokenizer (words with their leading space, long ones in pieces,
- * digits by threes), and for an embedding model. The counts are near a real tokenizer's.
+ * A deterministic substitute for a tokenizer and for an embedding model. The counts are near a real
+ * tokenizer's.
  */
 
 /**
  * A leading space belongs to the word, as in GPT-style pre-tokenisation; every character is in
- * exactly one token.
+ * exactly
+ * one token.
  */
 const TOKEN = / ?\p{L}{1,7}|\p{N}{1,3}| ?[^\s\p{L}\p{N}]{1,3}|\s+(?!\S)|\s/gu
 
-/** The tokens of a text; joined they equal the text. */
+/** The tokens, joined, equal the text. */
 export function splitTokens(text: string): string[] {
   return text.match(TOKEN) ?? []
 }
 
 export function countTokens(text: string): number {
-  // Counted without an array, so that a 1 MB prompt is cheap.
+  // Counted without an array, so a 1 MB prompt is cheap.
   let count = 0
   TOKEN.lastIndex = 0
   while (TOKEN.test(text)) count++
@@ -31,9 +32,9 @@ export interface PromptCount {
 }
 
 /**
- * Counts a prompt given as the texts of its parts, the last one being new. Nothing is stored
- * between requests, so a prompt counts as cached when a `prompt_cache_key` is set: all but the last
- * part, from 1,024 tokens up, in steps of 128.
+ * Counts a prompt of several texts, of which the last is new. The sandbox stores nothing between
+ * requests, so a prompt counts as cached when a `prompt_cache_key` is set: all but the last part,
+ * from 1,024 tokens up, in steps of 128.
  */
 export function countPrompt(parts: readonly string[], cacheKey: unknown): PromptCount {
   const counts = parts.map((part) => countTokens(part) + TOKENS_PER_MESSAGE)
@@ -45,7 +46,7 @@ export function countPrompt(parts: readonly string[], cacheKey: unknown): Prompt
 
 const PLACES_PER_TOKEN = 8
 
-/** Single precision, so that every encoding gives the same numbers. */
+/** Single precision, so every encoding gives the same numbers. */
 export function embedText(text: string, dimensions: number): Float32Array {
   const vector = new Float64Array(dimensions)
   for (const token of ['sandbox', ...splitTokens(text.toLowerCase())]) {
@@ -77,7 +78,7 @@ function next(state: number): number {
   return value >>> 0
 }
 
-/** Little-endian, as every provider sends it. */
+/** Little-endian, as every provider sends vectors. */
 export function toBase64(vector: Float32Array): string {
   return Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString('base64')
 }

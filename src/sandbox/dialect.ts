@@ -1,6 +1,7 @@
 /**
- * The port between each dialect of the sandbox and the HTTP side, and what the dialects share:
- * refusals, keys, the form of an answer.
+ * The port between the sandbox's dialects and its HTTP server, and what the dialects share:
+ * refusals,
+ * keys, the form of an answer.
  */
 import { type Composition, composeAnswer, type Prompt } from './compose-answer.ts'
 import type { JsonObject } from './json.ts'
@@ -12,10 +13,10 @@ export interface RefusalDetails {
   /** OpenAI's `type`; Mistral's too. */
   readonly type?: string
   readonly code?: string | null
-  /** The wrong field, as the caller wrote it. */
+  /** The wrong field, as the caller wrote the name. */
   readonly param?: string | null
   readonly headers?: Readonly<Record<string, string>>
-  /** The problem of the key: providers differ in status and words. */
+  /** Providers differ in status and words for a missing and a wrong key. */
   readonly keyFault?: KeyFault
   /** Replaces the message when a provider sends an object (Mistral's validation errors). */
   readonly detail?: unknown
@@ -43,7 +44,6 @@ export class Refusal extends Error {
   }
 }
 
-/** A 400 about one field. */
 export function badField(message: string, param: string, code: string | null = null): Refusal {
   return new Refusal(400, message, { param, code })
 }
@@ -61,8 +61,8 @@ interface ErrorReply {
 
 export interface Vendor {
   /**
-   * @returns the key, or '' when there is none in an accepted form.
-   * @throws Refusal for a malformed one
+   * @returns '' without a key in an accepted form
+   * @throws Refusal for a malformed key
    */
   findKey(request: Request): string
   /** @throws Refusal for other requirements of the provider, in headers or address */
@@ -74,15 +74,18 @@ export interface Vendor {
   encodeModels?(ids: readonly BaseModel[]): unknown
 }
 
-/** Answered like a credential that the provider refuses. */
+/** The sandbox refuses this key. */
 const BAD_KEY = 'sandbox-bad-key'
 
-/** The key of `Authorization: Bearer`, or ''. */
+/** Returns '' without a Bearer key. */
 export function bearerOf(headers: Headers): string {
   return /^Bearer +(\S+)$/i.exec(headers.get('authorization')?.trim() ?? '')?.[1] ?? ''
 }
 
-/** @param key '' for none. @throws Refusal 401. */
+/**
+ * @param key '' for no key
+ * @throws Refusal 401.
+ */
 export function checkKey(key: string, requireKey: boolean): void {
   if (key === BAD_KEY) {
     throw new Refusal(
@@ -100,7 +103,7 @@ export function checkKey(key: string, requireKey: boolean): void {
   }
 }
 
-/** Providers repeat the masked key in their message; relays should handle that. */
+/** Providers repeat the masked key in their message, and relays should handle that. */
 function maskKey(key: string): string {
   return `${key.slice(0, 8)}${'*'.repeat(Math.max(3, key.length - 12))}${key.slice(-4)}`
 }
@@ -110,14 +113,15 @@ export interface Exchange {
   readonly apiKey: string
   readonly model: SandboxModel
   /**
-   * SHA-256 of the request's body in hexadecimal, from which every id is derived: equal requests
+   * SHA-256 of the request's body in hexadecimal. Every id is derived from the seed, so equal
+   * requests
    * get equal answers.
    */
   readonly seed: string
 }
 
 export interface Answer {
-  /** The whole JSON body in parts, so that a very large one is never in memory. */
+  /** The whole JSON body in parts, so a very large body is never in memory. */
   json(): Iterable<string>
   /** The events of the stream in their wire form; for SSE, each with its blank line. */
   frames(): Iterable<Frame>
@@ -131,7 +135,7 @@ export type Frame = string | Uint8Array
 /** How a stream is split into events. */
 export interface Framing {
   readonly contentType: string
-  /** The same valid event with data that is not valid JSON. */
+  /** Returns the frame with data that is not valid JSON. */
   spoil(frame: Frame): Frame
 }
 
@@ -143,7 +147,6 @@ export interface Dialect {
   answer(exchange: Exchange): Answer
 }
 
-/** A request that was read, and the answer composed for it. */
 export interface Scene<Request> {
   readonly exchange: Exchange
   readonly request: Request
@@ -185,7 +188,7 @@ export function defineDialect<Request extends { readonly prompt: Prompt }>({
 
 export const SSE: Framing = {
   contentType: 'text/event-stream; charset=utf-8',
-  // Without its last brace; `[DONE]` has none and is unchanged.
+  // Removes the last brace; `[DONE]` has none and is unchanged.
   spoil: (frame) => (typeof frame === 'string' ? frame.replace(/\}((?:\r?\n){2})$/, '$1') : frame),
 }
 
@@ -194,10 +197,10 @@ export function answerOnce(body: unknown): Answer {
   return { json: () => [JSON.stringify(body)], frames: () => [], failureFrames: () => [] }
 }
 
-/** Fixed, so that equal requests get byte-equal answers: 2026-01-01T00:00:00Z in seconds. */
+/** Fixed, so equal requests get byte-equal answers: 2026-01-01T00:00:00Z in seconds. */
 export const CREATED_AT = 1_767_225_600
 
-/** The model name in an answer: never that of a real model. */
+/** Differs from every real model's name. */
 export function modelInAnswer(model: SandboxModel): string {
   return `sandbox-${model.name}`
 }
@@ -208,8 +211,8 @@ export function toDigits(index: number): string {
 }
 
 /**
- * OpenAI pads its deltas with a random string so that sizes reveal nothing; here the string is
- * derived from the request.
+ * OpenAI pads its deltas with a random string, so sizes reveal nothing. Here the string is derived
+ * from the request.
  */
 export function obfuscationAt(seed: string, position: number): string {
   const length = 4 + (position % 12)
@@ -217,10 +220,7 @@ export function obfuscationAt(seed: string, position: number): string {
   return seed.slice(start, start + length)
 }
 
-/**
- * The parts of a JSON body. The text of a `big` answer is written piece by piece in its place; any
- * other body is one part.
- */
+/** The text of a `big` answer is written piece by piece; any other body is one part. */
 function* encodeBody(
   encode: (text: string) => string,
   composition: Composition,

@@ -1,4 +1,3 @@
-/** OpenAI's embeddings through the SDK as published, and what is refused. */
 import { afterAll, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 import { embedText } from './count-tokens.ts'
@@ -11,7 +10,7 @@ const client = new OpenAI({ apiKey: 'any', baseURL: `${sandbox.url}/v1`, maxRetr
 test('numbers and base64 hold the same vector; usage and order are there', async () => {
   const input = ['one text', 'another']
   const asked = { model: 'echo', input, dimensions: 64 }
-  // The SDK asks for base64 by itself and decodes it.
+  // The SDK asks for base64 by default and decodes the vectors.
   const packed = await client.embeddings.create(asked)
   const plain = await client.embeddings.create({ ...asked, encoding_format: 'float' })
   expect(packed.data.map(({ embedding }) => [...embedding])).toEqual(

@@ -1,4 +1,4 @@
-/** The embeddings of OpenAI, Cohere and Gemini: reading, refusing, answering. Knows no HTTP. */
+/** The embeddings of OpenAI, Cohere and Gemini. */
 import { cohereVendor, toUuid } from './cohere/cohere-dialect.ts'
 import { countTokens, embedText, toBase64 } from './count-tokens.ts'
 import {
@@ -56,7 +56,7 @@ interface Input {
   readonly tokens: number
 }
 
-/** One or several texts, or the tokens of one or several. @throws Refusal 400. */
+/** @throws Refusal 400. */
 function readInputs(input: unknown): Input[] {
   if (input === undefined || input === null) throw missingField('input')
   const inputs = Array.isArray(input) && typeof input[0] !== 'number' ? input : [input]
@@ -77,8 +77,6 @@ function readInputs(input: unknown): Input[] {
     )
   })
 }
-
-// Cohere's embeddings.
 
 export const cohereEmbeddings: Dialect = { vendor: cohereVendor, answer: answerCohere }
 
@@ -144,8 +142,6 @@ function readTexts(texts: unknown, inputs: unknown): string[] {
     throw badField(`invalid request: at most ${MAX_TEXTS} texts can be given.`, 'texts')
   return read
 }
-
-// Gemini's `batchEmbedContents` and `embedContent`.
 
 const GEMINI_DIMENSIONS = 768
 const MAX_BATCH = 100

@@ -1,27 +1,23 @@
 /**
- * Creates a value that matches a JSON schema, using words and numbers of the prompt when they fit.
- * Deterministic. Knows nothing of tools or of dialects.
+ * Creates a value that matches a JSON schema, from words and numbers of the prompt when they fit.
+ * Deterministic.
  */
 import { isObject, type JsonObject, objectOf } from './json.ts'
 
-/**
- * The prompt's words for filling a schema: each number and name is used once, in order, then
- * fillers.
- */
+/** The prompt's numbers and names are used once each, in order, then fillers. */
 interface Offer {
   readonly text: string
   readonly numbers: number[]
   readonly names: string[]
   readonly root: JsonObject
-  /** The number of values still allowed, so that a recursive schema does not grow without end. */
+  /** The number of values still allowed, so a recursive schema does not grow without end. */
   left: number
 }
 
 const MAX_VALUES = 5000
 
 /**
- * Below this depth, optional members are omitted and arrays are empty, so that a recursive schema
- * ends.
+ * Below this depth, optional members are omitted and arrays are empty, so a recursive schema ends.
  */
 const MAX_DEPTH = 6
 
@@ -63,7 +59,7 @@ function numbersIn(prompt: string): number[] {
   return (prompt.match(/(?<![\w.])-?\d{1,15}(?:\.\d{1,10})?(?!\w)/g) ?? []).map(Number)
 }
 
-/** Quoted words, then capitalised ones that do not begin a sentence ("San Francisco"). */
+/** Quoted words, then capitalised words that do not begin a sentence ("San Francisco"). */
 function namesIn(prompt: string, usedNames: readonly string[]): string[] {
   const quoted = [...prompt.matchAll(/"([^"\n]{1,80})"|`([^`\n]{1,80})`/g)].map(
     (match) => match[1] ?? match[2] ?? '',

@@ -7,7 +7,7 @@ afterAll(() => sandbox.stop())
 
 const hi = [{ role: 'user', content: 'a' }]
 
-/** Bodies that are answered with 200; members of them are then replaced. */
+/** Bodies with answer 200, in which the tests replace members. */
 const BASES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   '/v1/responses': {
     input: 'a',
@@ -45,7 +45,7 @@ const BASES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   },
 }
 
-/** Values near enough to real ones that they get past the first check. */
+/** Values close enough to real values to pass the first check. */
 const word = fc.constantFrom(
   'message',
   'function',

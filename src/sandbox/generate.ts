@@ -1,6 +1,7 @@
 /**
  * Handles one request from its bytes to its answer: reads model and fault, calls the dialect,
- * writes the body. Knows no path.
+ * writes
+ * the body.
  */
 import { createHash } from 'node:crypto'
 import {
@@ -21,12 +22,12 @@ import { type Fault, parseFault, parseModel, type SandboxModel } from './parse-m
 interface Generation {
   readonly request: Request
   readonly dialect: Dialect
-  /** The model if the path names it; otherwise the body does. */
+  /** The model if the path names it; otherwise the body names it. */
   readonly model: string | undefined
-  /** True when the path asks for a stream; otherwise the body decides. */
+  /** True when the path asks for a stream. Undefined: the body decides. */
   readonly isStream: boolean | undefined
   readonly apiKey: string
-  /** Also sent with a refusal, so that tests can check what arrived. */
+  /** Also sent with a refusal, so tests can check what arrived. */
   readonly headers: Record<string, string>
   /** Between the events of a stream. */
   readonly chunkDelayMs: number
@@ -78,7 +79,7 @@ function parseBody(bytes: Uint8Array): JsonObject {
   return body
 }
 
-/** @throws Refusal 400 without a model, 404 for an unknown one. */
+/** @throws Refusal 400 without a model, 404 for an unknown model. */
 function findModel(asked: unknown, faultHeader: string | null): SandboxModel {
   if (typeof asked !== 'string') {
     throw missingField('model')
@@ -209,7 +210,7 @@ class DeliberateCut extends Error {
 }
 
 const DEFAULT_STREAM_DELAY_MS = 500
-/** Time for the last bytes to leave: closing a connection discards what is still queued. */
+/** Closing a connection discards queued bytes, so the last bytes get this time to leave. */
 const FAREWELL_MS = 50
 
 /** A small JSON body is sent with its length; anything else in chunks. */
@@ -262,7 +263,7 @@ function writeStream(
   }
 }
 
-/** After how many events a fault occurs: the number in its name, else half of them. */
+/** The number in the fault's name, else half of the events. */
 function breakAt(length: number, fault: Fault): number {
   return Math.min(fault.amount ?? Math.floor(length / 2), Math.max(0, length - 1))
 }
@@ -285,8 +286,7 @@ function breakFrames(answer: Answer, framing: Framing, fault: Fault): readonly F
 }
 
 /**
- * A generator, so that a body is written as fast as the client reads, and ends when the client
- * leaves.
+ * A generator, so a body is written as fast as the client reads, and ends when the client leaves.
  */
 async function* writeParts(parts: Iterable<string>): AsyncGenerator<Frame> {
   yield* parts
@@ -320,7 +320,6 @@ async function* writeCut(
   throw new DeliberateCut('The sandbox cut the answer, as it was asked to.')
 }
 
-/** One byte per chunk. */
 async function* writeBytes(parts: Iterable<Frame>, signal: AbortSignal): AsyncGenerator<Frame> {
   for (const part of parts) {
     for (const byte of typeof part === 'string' ? new TextEncoder().encode(part) : part) {
@@ -332,7 +331,7 @@ async function* writeBytes(parts: Iterable<Frame>, signal: AbortSignal): AsyncGe
 }
 
 /** @returns false when the client left first. */
-/** A wait that ends when the client leaves, so that nothing remains running. */
+/** Ends when the client leaves, so nothing remains running. */
 function pause(durationMs: number, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return Promise.resolve(false)
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** Reads untyped JSON safely. Knows no dialect. */
+/** Reads untyped JSON safely. */
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
@@ -10,7 +10,6 @@ export function objectsOf(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : []
 }
 
-/** The object, or one without members. */
 export function objectOf(value: unknown): JsonObject {
   return isObject(value) ? value : {}
 }
@@ -38,7 +37,7 @@ export function textOfContent(content: unknown): string {
   return joinTexts(objectsOf(content).map((part) => stringOf(part.text) || stringOf(part.refusal)))
 }
 
-/** One text a line, without empty ones. */
+/** One text per line, without empty texts. */
 export function joinTexts(texts: readonly string[]): string {
   return texts.filter((text) => text !== '').join('\n')
 }

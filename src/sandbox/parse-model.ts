@@ -1,6 +1,5 @@
 /**
- * Reads from a model's name how it answers, and which fault occurs. README.md has the table for
- * users.
+ * Reads the kind of answer and the fault from a model's name. README.md has the table for users.
  */
 
 export type BaseModel = 'echo' | 'echo-reasoning' | 'echo-lenient' | 'codestral'

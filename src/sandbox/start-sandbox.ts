@@ -1,7 +1,7 @@
 /**
- * The provider sandbox's HTTP server: a provider that needs no account, answers deterministically
- * and fails on request (README.md has the table). Stores nothing, and shares no code with the
- * gateway, so that it is an independent check.
+ * The provider sandbox's HTTP server: needs no account, answers deterministically and fails on
+ * request
+ * (README.md has the table). Shares no code with the gateway, so it is an independent check.
  */
 import {
   anthropicCountDialect,
@@ -38,7 +38,7 @@ type Endpoint =
 interface Route {
   readonly vendor: Vendor
   readonly endpoint: Endpoint | undefined
-  /** The model if the path names it; otherwise the body does. */
+  /** The model if the path names it; otherwise the body names it. */
   readonly model?: string
 }
 
@@ -58,7 +58,7 @@ const post = (dialect: Dialect, isStream?: boolean): Endpoint => ({
 })
 const models: Endpoint = { method: 'GET' }
 
-/** The one without a prefix is last, because it matches every path. */
+/** The family without a prefix matches every path, so it is last. */
 const FAMILIES: readonly Family[] = [
   {
     prefix: '/mistral',
@@ -125,7 +125,7 @@ const FAMILIES: readonly Family[] = [
   },
 ]
 
-/** An unknown path still has a provider, in whose form it is refused. */
+/** The prefix of an unknown path still decides the form of the refusal. */
 function findRoute(pathname: string): Route {
   for (const { prefix, vendor, version, endpoints } of FAMILIES) {
     if (!pathname.startsWith(`${prefix}/`)) continue
@@ -164,7 +164,7 @@ interface SandboxOptions {
   readonly port?: number
   /** Between the events of a stream; default 0. */
   readonly chunkDelayMs?: number
-  /** Whether a Bearer key is required; default true. */
+  /** Default true. */
   readonly requireKey?: boolean
 }
 
@@ -196,7 +196,7 @@ function serve(settings: Settings) {
   return Bun.serve({
     hostname: settings.hostname,
     port: settings.port,
-    // A hanging answer is the point of some faults: only the client or stop() ends it.
+    // Some faults never answer: only the client or stop() ends such a call.
     idleTimeout: 0,
     maxRequestBodySize: MAX_BODY_BYTES,
     development: false,

@@ -1,6 +1,6 @@
 /**
- * Sealed reasoning, and Claude's rules for thinking: how a request asks for it, and which thinking
- * blocks may come back. Knows no dialect.
+ * Sealed reasoning, and Claude's rules for thinking: how a request asks for thinking, and which
+ * thinking blocks a client may send back.
  */
 import { createCipheriv, createDecipheriv, createHash, createHmac } from 'node:crypto'
 import { badField } from './dialect.ts'
@@ -15,7 +15,7 @@ interface SealedReasoning {
   readonly isPartial: boolean
 }
 
-/** Visible as `c2FuZGJveC` at the start of each ciphertext, unlike any real one. */
+/** Visible as `c2FuZGJveC` at the start of each ciphertext, unlike any real ciphertext. */
 const MAGIC = Buffer.from('sandbox1')
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
@@ -24,7 +24,7 @@ function keyFor(apiKey: string): Buffer {
   return createHash('sha256').update(`gatehouse sandbox reasoning\0${apiKey}`).digest()
 }
 
-/** Deterministic: the nonce is derived from the content, so equal requests get equal answers. */
+/** The nonce is derived from the content, so equal requests get equal answers. */
 export function sealReasoning(reasoning: SealedReasoning, apiKey: string): string {
   const key = keyFor(apiKey)
   const plain = Buffer.from(JSON.stringify(reasoning))
@@ -35,10 +35,10 @@ export function sealReasoning(reasoning: SealedReasoning, apiKey: string): strin
   return Buffer.concat([MAGIC, nonce, sealed, cipher.getAuthTag()]).toString('base64url')
 }
 
-/** Null when it was altered, belongs to another key, or is not the sandbox's. */
+/** Null for a text that was altered, belongs to another key, or is not the sandbox's. */
 export function openReasoning(encrypted: string, apiKey: string): SealedReasoning | null {
   const bytes = Buffer.from(encrypted, 'base64url')
-  // A lenient decoder ignores stray characters, which would let an altered text pass.
+  // A lenient decoder ignores stray characters, so an altered text would pass.
   if (bytes.toString('base64url') !== encrypted) return null
   const body = MAGIC.length + NONCE_BYTES
   if (bytes.length < body + TAG_BYTES || !bytes.subarray(0, MAGIC.length).equals(MAGIC)) return null
@@ -145,8 +145,7 @@ interface ThinkingTurn {
 const SIGNER = 'sandbox thinking'
 
 /**
- * Claude's rules for returned thinking blocks, the same on every platform: they must be unchanged,
- * and present in a tool loop. Knows no dialect; see
+ * Claude's rules for returned thinking blocks: unchanged, and present in a tool loop. Source:
  * https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking.
  */
 export function signThinking(id: string, text: string): string {
@@ -155,7 +154,7 @@ export function signThinking(id: string, text: string): string {
 
 /**
  * @param needsThinking thinking with a budget: the current turn must begin with thinking. Adaptive
- * models may have called a tool without it.
+ * models may have called a tool without thinking.
  * @throws Refusal 400 in Anthropic's words
  */
 export function checkThinking(turns: readonly ThinkingTurn[], needsThinking: boolean): void {

@@ -38,7 +38,7 @@ function send(path: Path, model: string, stream: boolean, init: RequestInit = {}
   })
 }
 
-/** Gemini's address names the model, and says whether it is a stream. */
+/** Gemini's address names the model and the method, which decides about streaming. */
 function addressOf(path: Path, model: string, stream: boolean): string {
   if (path !== '/gemini/v1beta/models') return path
   const method = stream ? 'streamGenerateContent?alt=sse' : 'generateContent'
@@ -99,7 +99,7 @@ for (const path of PATHS) {
       ends.add(isClean)
       return text
     }
-    // A client that is too busy to read at once loses what came before the cut, and asks again.
+    // On a busy machine a client loses the bytes before the cut, so the test repeats the request.
     await untilItHolds(async () => {
       const some = framesOf(await cutOf('cut-mid-stream', true))
       expect(some.length).toBe(Math.floor(framesOf(whole.text).length / 2))

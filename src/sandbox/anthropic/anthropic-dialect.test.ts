@@ -1,7 +1,3 @@
-/**
- * Anthropic's dialect through the SDK as published: messages, streams, thinking in a tool loop, and
- * what is refused.
- */
 import { afterAll, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import { startSandbox } from '../start-sandbox.ts'
@@ -92,7 +88,7 @@ test('events are named, framed and ordered as the vendor’s', async () => {
     'message_delta',
     'message_stop',
   ])
-  // The tool without arguments has one empty piece of them.
+  // A tool without arguments gets one empty piece of arguments.
   expect(text).toContain(
     '{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":""}}\n\nevent: content_block_stop',
   )

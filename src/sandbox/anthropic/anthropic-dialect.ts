@@ -1,4 +1,4 @@
-/** Builds the Anthropic dialect's answers: the message, its events, token counts. Knows no HTTP. */
+/** Builds the Anthropic dialect's answers: the message, its events, token counts. */
 
 import { type Composition, composeThoughts } from '../compose-answer.ts'
 import { splitTokens } from '../count-tokens.ts'
@@ -19,7 +19,6 @@ import {
 import { signThinking } from '../thinking.ts'
 import { type AnthropicRequest, readAnthropicRequest, readPrompt } from './anthropic-request.ts'
 
-/** Anthropic's errors, key, headers and model list. Knows no message. */
 export const anthropicVendor: Vendor = {
   findKey: ({ headers }) => headers.get('x-api-key')?.trim() || bearerOf(headers),
   checkRequest({ headers }) {
@@ -102,7 +101,7 @@ function buildBlocks(scene: Scene<AnthropicRequest>, text: string): Block[] {
   return [...buildThinking(scene), ...said, ...calls]
 }
 
-/** `redacted thinking` in the prompt asks for thoughts that may not be shown. */
+/** `redacted thinking` in the prompt asks for hidden thoughts. */
 function buildThinking({ exchange, request }: Scene<AnthropicRequest>): Block[] {
   if (request.thinking.type === 'off') return []
   const id = exchange.seed.slice(0, 24)
@@ -119,7 +118,7 @@ function buildEnding({ finish, stoppedBy }: Composition) {
   return { stop_reason, stop_sequence: stoppedBy }
 }
 
-/** Input tokens exclude those read from or written to the cache. */
+/** `input_tokens` excludes tokens read from or written to the cache. */
 function buildStartUsage({ count, isCacheRead }: AnthropicRequest) {
   const { inputTokens, cachedTokens } = count
   const written = isCacheRead ? 0 : cachedTokens
@@ -178,7 +177,7 @@ function* streamDeltas(block: Block, composition: Composition): Generator<object
       for (const text of composition.pieces()) yield { type: 'text_delta', text }
       return
     case 'tool_use': {
-      // The first piece is empty; for a tool without arguments it is the only one.
+      // The first piece is empty; for a tool without arguments it is the only piece.
       const input = JSON.stringify(block.input)
       const pieces = input === '{}' ? [] : splitTokens(input)
       for (const partial_json of ['', ...pieces]) yield { type: 'input_json_delta', partial_json }

@@ -1,6 +1,5 @@
 /**
- * Reads an Anthropic request and its messages: refuses what Anthropic refuses, and turns the rest
- * into a prompt.
+ * Reads an Anthropic request: refuses what Anthropic refuses, and converts the rest to a prompt.
  */
 import { IMAGE_TYPES } from '../../core/chat-words.ts'
 import type { Prompt, ToolChoice, ToolOffer } from '../compose-answer.ts'
@@ -148,10 +147,7 @@ function checkImage(block: JsonObject, at: string): void {
 const idsOf = (turn: AnthropicTurn | undefined, type: string, name: string): string[] =>
   (turn?.blocks ?? []).filter((block) => block.type === type).map((block) => stringOf(block[name]))
 
-/**
- * Every call must be answered at the beginning of the next message, and nothing else may be
- * answered.
- */
+/** The next message must begin with the results of all calls, and with no other results. */
 function checkToolPairs(turns: readonly AnthropicTurn[]): void {
   for (const [at, turn] of turns.entries()) {
     const made = turn.role === 'user' ? idsOf(turns[at - 1], 'tool_use', 'id') : []
@@ -187,7 +183,6 @@ function textOfTurn({ blocks }: AnthropicTurn): string {
   return textOfContent(blocks.filter((block) => block.type === 'text'))
 }
 
-/** The text of a turn that counts as tokens. */
 function countedText(turn: AnthropicTurn): string {
   const others = turn.blocks
     .filter(
@@ -265,7 +260,10 @@ export function readAnthropicRequest({ body, model }: Exchange): AnthropicReques
 
 const EMPTY_TURN: AnthropicTurn = { role: 'user', blocks: [] }
 
-/** The part of a request that a token count needs. @throws Refusal 400. */
+/**
+ * The part of a request that a token count needs.
+ * @throws Refusal 400.
+ */
 export function readPrompt(body: JsonObject) {
   const turns = readTurns(body.messages)
   const tools = readTools(body.tools)

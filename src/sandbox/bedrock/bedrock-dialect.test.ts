@@ -1,7 +1,3 @@
-/**
- * Bedrock Converse's dialect: answers, binary frames, reasoning in a tool loop, both forms of key,
- * and what is refused.
- */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { EventStreamCodec } from '@smithy/eventstream-codec'
 import { startSandbox } from '../start-sandbox.ts'
@@ -40,7 +36,7 @@ async function ask(model: string, body: object): Promise<Converse> {
   return JSON.parse(text)
 }
 
-/** Each frame's type with its payload, every checksum checked. */
+/** Each frame's type and payload, after checking the checksums. */
 async function frames(model: string, body: object) {
   const answer = await post(model, body, 'converse-stream')
   expect(answer.headers.get('content-type')).toBe('application/vnd.amazon.eventstream')

@@ -1,6 +1,4 @@
-/**
- * Builds Bedrock Converse's answers: the message, and its events in binary frames. Knows no HTTP.
- */
+/** Builds Bedrock Converse's answers: the message, and its events in binary frames. */
 import type { EventStreamCodec } from '@smithy/eventstream-codec'
 import { type Composition, composeThoughts } from '../compose-answer.ts'
 import { splitTokens } from '../count-tokens.ts'
@@ -17,10 +15,7 @@ import {
 import { signThinking } from '../thinking.ts'
 import { type BedrockRequest, readBedrockRequest } from './bedrock-request.ts'
 
-/**
- * Amazon Bedrock's errors, and its two forms of key: a Bearer key and an AWS signature. Knows no
- * message.
- */
+/** Bedrock accepts two forms of key: a Bearer key and an AWS signature. */
 export const bedrockVendor: Vendor = {
   findKey({ headers }) {
     const authorization = headers.get('authorization')?.trim() ?? ''
@@ -50,7 +45,7 @@ export const bedrockVendor: Vendor = {
 
 let codec: EventStreamCodec | undefined
 
-/** Loaded with the first frame: otherwise every start would pay its 25 ms and 16 MB. */
+/** Loading the codec takes 25 ms and 16 MB, so a start does not load it. */
 function loadCodec(): EventStreamCodec {
   if (codec === undefined) {
     const library =
@@ -92,7 +87,7 @@ export const bedrockDialect = defineDialect<BedrockRequest>({
   buildAnswer,
   *streamFrames(scene) {
     let position = 0
-    // Amazon pads its events so that sizes reveal nothing.
+    // Amazon pads its events, so sizes reveal nothing.
     for (const { type, payload } of streamEvents(scene))
       yield encodeFrame('event', type, {
         ...payload,
@@ -138,7 +133,7 @@ function stopReason({ finish, stoppedBy }: Composition): string {
   return { stop: ended, length: 'max_tokens', tool_calls: 'tool_use' }[finish]
 }
 
-/** Input tokens exclude those read from or written to the cache. */
+/** `inputTokens` excludes tokens read from or written to the cache. */
 function buildMetadata({ request, composition }: BedrockScene) {
   const { inputTokens, cachedTokens } = request.count
   return {
@@ -149,7 +144,7 @@ function buildMetadata({ request, composition }: BedrockScene) {
       cacheReadInputTokens: request.isCacheRead ? cachedTokens : 0,
       cacheWriteInputTokens: request.isCacheRead ? 0 : cachedTokens,
     },
-    // Fixed, so that equal requests get equal answers.
+    // Fixed, so equal requests get equal answers.
     metrics: { latencyMs: 1 },
   }
 }
@@ -209,6 +204,6 @@ const TYPES: Readonly<Record<number, string>> = {
   503: 'ServiceUnavailableException',
 }
 
-/** A well-formed signature is enough, because the sandbox has no secret to verify it. */
+/** The sandbox has no secret to verify a signature, so a well-formed signature is enough. */
 const SIGNATURE =
   /^AWS4-HMAC-SHA256 Credential=(?<key>[\w-]+)\/\d{8}\/[a-z0-9-]+\/bedrock\/aws4_request, ?SignedHeaders=(?<signed>[a-z0-9;-]+), ?Signature=[0-9a-f]{64}$/

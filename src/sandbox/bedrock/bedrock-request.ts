@@ -1,6 +1,5 @@
 /**
  * Reads a Bedrock Converse request: refuses what Amazon refuses, and converts the rest to a prompt.
- * Knows no answer.
  */
 
 import type { Prompt, ToolChoice, ToolOffer } from '../compose-answer.ts'
@@ -109,7 +108,7 @@ function checkRange(inference: JsonObject, name: 'temperature' | 'topP'): void {
   throw invalid(`inferenceConfig.${name}`, `Member must have value ${bound}`)
 }
 
-/** The model's own rules are Claude's; Amazon passes on its refusals. */
+/** The model's own rules are Claude's; Amazon passes on Claude's refusals. */
 function readModelFields(
   { additionalModelRequestFields: fields, toolConfig }: JsonObject,
   inference: JsonObject,
@@ -176,7 +175,7 @@ function readFormat(config: unknown): { readonly schema?: unknown } {
   }
 }
 
-/** There is no `none`. */
+/** Converse has no choice `none`. */
 function readToolChoice(config: unknown, tools: readonly ToolOffer[]): ToolChoice {
   const choice = objectOf(config).toolChoice
   if (!isObject(choice) || choice.auto !== undefined) return { type: 'auto' }
@@ -304,7 +303,7 @@ function checkTurns(turns: readonly BedrockTurn[]): void {
   refuseOpenCalls(idsOf(turns.at(-1), 'toolUse'), turns.length)
 }
 
-/** @param at the turn in which the results would stand */
+/** @param at the turn that should contain the results */
 function refuseOpenCalls(ids: readonly string[], at: number): void {
   if (ids.length === 0) return
   throw refused(
@@ -320,7 +319,6 @@ function textOfBedrockTurn({ blocks }: BedrockTurn): string {
   return joinTexts(blocks.map((block) => stringOf(block.text)))
 }
 
-/** The text of a turn that counts as tokens. */
 function countedBlocks(turn: BedrockTurn): string {
   const tools = turn.blocks
     .flatMap(({ toolUse, toolResult }) => [toolUse, toolResult])
@@ -343,7 +341,7 @@ function resultsAtEnd(turns: readonly BedrockTurn[]): string[] {
   )
 }
 
-/** The same block in Anthropic's shape, as far as the rules for thinking need it. */
+/** The block in Anthropic's shape, as far as the rules for thinking need it. */
 function toAnthropicBlock(block: JsonObject): JsonObject {
   if (block.toolUse !== undefined) return { type: 'tool_use' }
   if (block.toolResult !== undefined) return { type: 'tool_result' }

@@ -1,4 +1,3 @@
-/** Cohere's dialect: chat, its events, a tool loop, embeddings, and what is refused. */
 import { afterAll, expect, test } from 'bun:test'
 import { startSandbox } from '../start-sandbox.ts'
 

@@ -1,4 +1,4 @@
-/** Cohere's chat: what is refused in a request, the message and its events. Knows no HTTP. */
+/** Cohere's chat: the request's checks, the message and its events. */
 import {
   type Composition,
   composeThoughts,
@@ -176,7 +176,9 @@ function readStops(stops: unknown): string[] {
   return texts
 }
 
-/** A reasoning model thinks unless told not to; other models refuse the setting. */
+/**
+ * A reasoning model thinks unless the request disables thinking; other models refuse the setting.
+ */
 function readThinking(value: unknown, isReasoning: boolean): number {
   if (!isObject(value)) return isReasoning ? reasoningTokensFor(undefined) : 0
   if (!isReasoning) throw invalid('thinking', 'thinking is not supported for this model.')
@@ -191,8 +193,9 @@ function readFormat(format: unknown): { readonly schema?: unknown } {
 }
 
 /**
- * Cohere reports its own overload with 503, and validation errors with 400 or 422; its errors
- * contain only a message.
+ * Cohere reports its own overload with 503, and validation errors with 400 or 422. Errors contain
+ * only
+ * a message.
  */
 export const cohereVendor: Vendor = {
   findKey: ({ headers }) => bearerOf(headers),
@@ -228,7 +231,6 @@ export const cohereDialect = defineDialect<CohereRequest>({
   ],
 })
 
-/** In the form of a UUID. */
 export function toUuid(seed: string): string {
   return seed.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5')
 }
@@ -238,7 +240,7 @@ function finishReason({ finish, stoppedBy }: Composition): string {
   return { stop: ended, length: 'MAX_TOKENS', tool_calls: 'TOOL_CALL' }[finish]
 }
 
-/** Sent before tools are called. */
+/** Cohere sends the plan before it calls tools. */
 function planOf({ calls }: Composition): string {
   return calls.length === 0
     ? ''
@@ -280,7 +282,7 @@ function buildUsage({ request, composition }: CohereScene) {
   return {
     billed_units: { input_tokens: inputTokens, output_tokens },
     tokens: { input_tokens: inputTokens + FRAME_TOKENS, output_tokens },
-    // A cache holds the beginning of a prompt, including the prefix.
+    // A cache contains the beginning of a prompt, including the prefix.
     cached_tokens: cachedTokens === 0 ? 0 : cachedTokens + FRAME_TOKENS,
   }
 }

@@ -1,6 +1,3 @@
-/**
- * Gemini's dialect: answers, pieces, signatures in a tool loop, embeddings, and what is refused.
- */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { startSandbox } from '../start-sandbox.ts'
 

@@ -1,6 +1,4 @@
-/**
- * Builds Gemini's answers: the response and its pieces, which have the same form. Knows no HTTP.
- */
+/** Builds Gemini's answers: the response and its pieces, which have the same form. */
 
 import { type Composition, composeThoughts } from '../compose-answer.ts'
 import {
@@ -30,7 +28,6 @@ const STATUSES: Readonly<Record<number, string>> = {
 
 const BAD_KEY = 'API key not valid. Please pass a valid API key.'
 
-/** Google's errors, key and model list. Knows no content. */
 export const geminiVendor: Vendor = {
   findKey(request) {
     const inAddress = new URL(request.url).searchParams.get('key')
@@ -44,7 +41,7 @@ export const geminiVendor: Vendor = {
   idHeader: 'x-request-id',
   encodeRefusal(refusal) {
     const isBadKey = refusal.keyFault === 'bad'
-    // Google answers an unknown key with 400, and a missing one with 403.
+    // Google answers an unknown key with 400, and a missing key with 403.
     const code = isBadKey ? 400 : refusal.keyFault === 'missing' ? 403 : refusal.status
     const seconds = refusal.headers['retry-after']
     const details = [
@@ -155,8 +152,8 @@ function buildResponse(scene: GeminiScene, text: string) {
 }
 
 /**
- * Calls are complete, each in its own piece; the end is a piece with an empty text, which carries a
- * text's signature.
+ * Each call is complete in its own piece. The last piece has an empty text, which carries a text's
+ * signature.
  */
 function* streamFrames(scene: GeminiScene): Generator<string> {
   const { composition, request } = scene

@@ -1,7 +1,4 @@
-/**
- * Reads a Gemini request and its contents: refuses what Google refuses, and turns the rest into a
- * prompt.
- */
+/** Reads a Gemini request: refuses what Google refuses, and converts the rest to a prompt. */
 import { JSON_OBJECT, type Prompt, type ToolChoice, type ToolOffer } from '../compose-answer.ts'
 import { countPrompt, type PromptCount } from '../count-tokens.ts'
 import { badField, type Exchange, type Refusal } from '../dialect.ts'
@@ -123,7 +120,7 @@ function checkTurns(contents: readonly Content[]): void {
 /** A signature is valid in every account of the provider. */
 const SIGNER = 'sandbox thought'
 
-/** Documented by Google for histories that another model wrote. */
+/** Google documents these values for histories of other models. */
 const STAND_INS = ['skip_thought_signature_validator', 'context_engineering_is_the_way_to_go']
 
 /** @param signed what the signature is bound to: a call's name, or nothing for a text */
@@ -135,8 +132,8 @@ export function signThought(id: string, signed: string): string {
 }
 
 /**
- * @param needsSignatures a model that refuses the calls of the current turn when the first of a
- * step is unsigned
+ * @param needsSignatures true for models that refuse a step of the current turn whose first call is
+ * unsigned
  * @throws Refusal 400, see https://ai.google.dev/gemini-api/docs/thought-signatures
  */
 function checkSignatures(contents: readonly Content[], needsSignatures: boolean): void {
@@ -179,7 +176,6 @@ function textOfContentParts({ parts }: Content): string {
   return joinTexts(parts.map((part) => (part.thought === true ? '' : stringOf(part.text))))
 }
 
-/** The text of a content that counts as tokens. */
 function countedParts(content: Content): string {
   const calls = content.parts.flatMap((part) => [part.functionCall, part.functionResponse])
   return [
@@ -266,7 +262,7 @@ export function readGeminiRequest({ body: written, model }: Exchange): GeminiReq
   }
 }
 
-/** Names may also be written `like_this`. */
+/** Google also accepts names `like_this`. */
 function readNames(value: unknown, known: ReadonlySet<string> | undefined, at: string): JsonObject {
   const read: Record<string, unknown> = {}
   for (const [written, member] of Object.entries(objectOf(value))) {

@@ -1,6 +1,5 @@
 /**
  * Builds the answers of Mistral's chat and fill-in-the-middle dialects, which have the same form.
- * Knows no HTTP.
  */
 import { type Composition, composeMiddle, type Prompt } from '../compose-answer.ts'
 import { countPrompt, type PromptCount } from '../count-tokens.ts'

@@ -31,7 +31,7 @@ async function ask(body: object) {
   return (await (await post(body)).json()) as OpenAI.ChatCompletion
 }
 
-/** The text of the first choice, and why it ended. */
+/** The text of the first choice, and its finish reason. */
 async function endOf(body: object) {
   const [choice] = (await ask(body)).choices
   return { text: choice?.message.content ?? '', finish: choice?.finish_reason }

@@ -1,7 +1,4 @@
-/**
- * The OpenAI Chat dialect: what is refused in a request, the completion and its chunks. Knows no
- * HTTP.
- */
+/** The OpenAI Chat dialect: the request's checks, the completion and its chunks. */
 import {
   type Composition,
   JSON_OBJECT,
@@ -124,7 +121,10 @@ function readChatRequest({ body, model }: Exchange): ChatRequest {
   }
 }
 
-/** The part of a request that Mistral's chat shares. @throws Refusal 400 */
+/**
+ * The part of a request that Mistral's chat shares.
+ * @throws Refusal 400
+ */
 export function readChat(body: JsonObject, model: SandboxModel, limit: unknown) {
   const messages = readMessages(body.messages)
   const tools = readChatTools(body.tools)
@@ -248,12 +248,11 @@ function readChatToolChoice(choice: unknown, tools: readonly ToolOffer[]): ToolC
   )
 }
 
-/** A stop text or an array of them. */
 export function readStop(stop: unknown): string[] {
   return typeof stop === 'string' ? [stop] : stringsOf(stop)
 }
 
-/** The schema of the answer's text, or undefined for plain text. */
+/** Undefined schema: plain text. */
 function readFormat(format: unknown): { readonly schema?: unknown } {
   if (!isObject(format)) return {}
   if (format.type === 'json_object') return { schema: JSON_OBJECT }
@@ -336,8 +335,9 @@ function buildUsage(request: ChatRequest, composition: Composition) {
 }
 
 /**
- * With `include_usage` each chunk has `usage: null`, and one more chunk the numbers; without it no
- * chunk has the member.
+ * With `include_usage` each chunk has `usage: null`, and an additional chunk has the numbers.
+ * Without
+ * it no chunk has `usage`.
  */
 function* streamFrames({ exchange, request, composition }: Scene<ChatRequest>): Generator<string> {
   const start = { ...head(exchange, 'chat.completion.chunk'), ...TAIL }

@@ -1,4 +1,4 @@
-/** OpenAI's errors, key and model list; Mistral shares all but the errors. Knows no dialect. */
+/** OpenAI's errors, key and model list; Mistral shares all but the errors. */
 
 import { badField, bearerOf, CREATED_AT, type Vendor } from '../dialect.ts'
 import { isObject, type JsonObject } from '../json.ts'
@@ -23,7 +23,7 @@ export const openaiVendor: Vendor = {
 
 export const mistralVendor: Vendor = {
   ...openaiVendor,
-  // The message is an object where a field did not validate.
+  // The message is an object when a field did not validate.
   encodeRefusal: ({ status, message, detail, type, param, code }) => ({
     status,
     body: {
@@ -95,7 +95,7 @@ function wrongType(name: string, expected: string, value: unknown) {
   )
 }
 
-/** Sampling settings that reasoning models refuse, whatever their value. */
+/** Reasoning models refuse these sampling settings, whatever their value. */
 export function refuseForReasoning(body: JsonObject, names: readonly string[]): void {
   for (const name of names) {
     if (body[name] === undefined || body[name] === null) continue
@@ -103,7 +103,7 @@ export function refuseForReasoning(body: JsonObject, names: readonly string[]): 
   }
 }
 
-/** Reasoning is counted in steps of 64; `none` and `minimal` turn it off. */
+/** Reasoning is counted in steps of 64; `none` and `minimal` turn reasoning off. */
 export function reasoningTokensFor(effort: unknown): number {
   if (effort === 'none' || effort === 'minimal') return 0
   if (effort === 'low') return 64

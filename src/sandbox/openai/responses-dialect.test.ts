@@ -84,7 +84,7 @@ const time = {
 }
 const question = 'Call get_weather for Paris and 3 days'
 
-// The keys of a recorded answer of the vendor's, and those its newer schema adds.
+// The keys of a recorded answer of OpenAI, and the keys that a newer schema adds.
 const KEYS =
   'id object created_at status background error incomplete_details instructions max_output_tokens max_tool_calls model output parallel_tool_calls previous_response_id prompt_cache_key prompt_cache_retention reasoning safety_identifier service_tier store temperature text tool_choice tools top_logprobs top_p truncation usage user metadata completed_at frequency_penalty presence_penalty'
 
@@ -204,7 +204,7 @@ for (const [name, sdk] of [
         call_id: call?.call_id,
         output: '{"sun":true}',
       }
-      // The spec's order: prior reasoning and call at the front, then the output.
+      // The spec's order: earlier reasoning and call first, then the output.
       const second = await sdk.responses.create({
         ...shared,
         input: [...output, weatherThere] as OpenAI.Responses.ResponseInput,

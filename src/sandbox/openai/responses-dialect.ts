@@ -1,7 +1,4 @@
-/**
- * The OpenAI Responses dialect: combines reading, composing and writing, and frames the events.
- * Knows no HTTP.
- */
+/** The OpenAI Responses dialect: combines reading, composing and writing, and frames the events. */
 import { splitTokens } from '../count-tokens.ts'
 import {
   CREATED_AT,
@@ -80,9 +77,7 @@ const STARTED: ResponseState = {
   error: null,
 }
 
-/**
- * The events of a Responses stream, in OpenAI's order. Knows neither framing nor sequence numbers.
- */
+/** The events of a Responses stream, in OpenAI's order. */
 function* streamEvents(
   streamed: ResponsesScene,
   finished: ResponseState,
@@ -122,8 +117,7 @@ function* streamReasoning(
   outputIndex: number,
 ): Generator<ResponsesEvent> {
   const { apiKey } = streamed.exchange
-  // The first ciphertext is shorter than the last and cannot be replayed: only the one in `.done`
-  // is valid.
+  // Only the ciphertext in `.done` is valid: the first is shorter and cannot be replayed.
   const first =
     item.encrypted_content === undefined
       ? {}
@@ -213,12 +207,11 @@ interface OutputText {
 
 type OutputItem = ReasoningItem | FunctionCallItem | MessageItem
 
-/** The response object and its items in OpenAI's form, with every member. Knows no events. */
+/** The response object and its items in OpenAI's form, with every member. */
 function outputText(text: string): OutputText {
   return { type: 'output_text', annotations: [], logprobs: [], text }
 }
 
-/** The completed items, in streaming order. */
 function buildItems({ exchange, request, composition }: ResponsesScene): OutputItem[] {
   const { seed } = exchange
   const mark = request.isReasoning ? 'r' : 'e'

@@ -1,7 +1,4 @@
-/**
- * Reads a Responses request: refuses what OpenAI refuses, and converts the rest to a prompt. Knows
- * no answer.
- */
+/** Reads a Responses request: refuses what OpenAI refuses, and converts the rest to a prompt. */
 import { JSON_OBJECT, type Prompt, type ToolChoice, type ToolOffer } from '../compose-answer.ts'
 import { countPrompt, type PromptCount } from '../count-tokens.ts'
 import { badField, type Exchange, missingField, Refusal } from '../dialect.ts'

@@ -34,6 +34,12 @@ export const OPENAI_RULES: readonly RequestRulesRow[] = [
   },
   {
     models: /./,
+    source: 'https://developers.openai.com/api/docs/guides/structured-outputs#supported-schemas',
+    checked: CHECKED,
+    rules: { plainToolSchemas: true, strictSchemas: true },
+  },
+  {
+    models: /./,
     // Its 400 is `string_above_max_length`, for ids of calls too.
     source: 'https://github.com/AnswerDotAI/fastllm/issues/45',
     checked: CHECKED,
@@ -90,6 +96,18 @@ export const CLAUDE_RULES: readonly RequestRulesRow[] = [
     checked: CHECKED,
     rules: { refusesPrefill: true },
   },
+  {
+    models: /claude-/,
+    source: 'https://platform.claude.com/docs/en/build-with-claude/structured-outputs',
+    checked: CHECKED,
+    rules: { closedSchemas: true },
+  },
+  {
+    models: /claude-(?:3|2|instant|(?:opus|sonnet)-4(?:-0)?(?:[-@]\d{8}|$))/,
+    source: 'https://platform.claude.com/docs/en/build-with-claude/structured-outputs',
+    checked: CHECKED,
+    rules: { refusesResponseSchema: true },
+  },
   limitOf(/claude-3-(?:opus|haiku)/, 4096, CLAUDE_MODELS),
   limitOf(/claude-3-5-/, 8192, CLAUDE_MODELS),
   limitOf(/claude-(?:opus-4(?:-1)?)(?:[-@]\d{8}|$)/, 32_000, CLAUDE_MODELS),
@@ -110,7 +128,7 @@ export const ANTHROPIC_RULES: readonly RequestRulesRow[] = [
     // Its 400 is `text content blocks must contain non-whitespace text`.
     source: 'https://github.com/anthropics/claude-code/issues/23440',
     checked: CHECKED,
-    rules: { refusesBlankText: true, maxUserLength: 256 },
+    rules: { refusesBlankText: true, maxUserLength: 256, plainToolSchemas: true },
   },
   ...CLAUDE_RULES,
 ]
@@ -140,6 +158,13 @@ export const GOOGLE_RULES: readonly RequestRulesRow[] = [
     source: 'https://github.com/vercel/ai/issues/8943',
     checked: CHECKED,
     rules: { refusedSettings: ['presencePenalty', 'frequencyPenalty'] },
+  },
+  {
+    // Function calling with a response MIME type of JSON is unsupported before Gemini 3.
+    models: /^gemini-2/,
+    source: 'https://ai.google.dev/gemini-api/docs/structured-output',
+    checked: CHECKED,
+    rules: { formatExcludesTools: true },
   },
   {
     models: /^gemini-2\.5-pro/,
@@ -176,7 +201,7 @@ export const BEDROCK_RULES: readonly RequestRulesRow[] = [
     // Its 400 is `The text field in the ContentBlock object is blank`.
     source: 'https://github.com/continuedev/continue/issues/9767',
     checked: CHECKED,
-    rules: { refusesBlankText: true },
+    rules: { refusesBlankText: true, plainToolSchemas: true },
   },
   ...CLAUDE_RULES,
 ]

@@ -171,6 +171,7 @@ export type Feature =
   | 'toolResult.images'
   | 'toolResult.isError'
   | 'tool.name'
+  | 'tool.schema'
   | 'tool.strict'
   | 'message.name'
   | 'message.order'

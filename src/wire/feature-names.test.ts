@@ -41,6 +41,7 @@ const FEATURES: Readonly<Record<Feature, ((request: ChatRequest) => unknown) | u
   'toolResult.images': undefined,
   'toolResult.isError': undefined,
   'tool.name': undefined,
+  'tool.schema': (request) => request.tools?.[0]?.parameters,
   'tool.strict': (request) => request.tools?.[0]?.strict,
   'message.name': undefined,
   'message.order': undefined,

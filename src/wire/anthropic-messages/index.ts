@@ -65,6 +65,7 @@ const NAMES: Partial<Record<Feature, string>> = {
   'toolResult.images': 'messages.content.tool_result.content',
   'toolResult.isError': 'messages.content.tool_result.is_error',
   'tool.name': 'tools.name',
+  'tool.schema': 'tools.input_schema',
   'tool.strict': 'tools.strict',
   cache: 'cache_control',
 }

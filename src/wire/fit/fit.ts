@@ -7,6 +7,7 @@ import type { ChatRequest } from '../chat-request.ts'
 import type { Feature, StreamDecoder } from '../codec.ts'
 import { fitMessages } from './messages.ts'
 import type { RequestRules } from './request-rules.ts'
+import { fitSchemas } from './schemas.ts'
 import { fitSettings } from './settings.ts'
 import { fitToolNames } from './tool-names.ts'
 
@@ -32,7 +33,9 @@ export function fit(request: ChatRequest, rules: RequestRules): FittedRequest {
   const adapted = new Set<Feature>()
   const { toolNames } = rules
   const changes = { ignored, adapted }
-  let fitted = fitMessages(fitSettings(request, rules, changes), rules, changes)
+  let fitted = fitSettings(request, rules, changes)
+  fitted = fitSchemas(fitted, rules, changes)
+  fitted = fitMessages(fitted, rules, changes)
   const names = toolNames === undefined ? undefined : fitToolNames(fitted, toolNames)
   if (names !== undefined) {
     fitted = names.request

@@ -18,6 +18,19 @@ export interface RequestRules {
   readonly maxUserLength?: number
   /** The maximum length of a tool call's id, in UTF-16 units. */
   readonly maxCallIdLength?: number
+  /**
+   * The schema of a tool must be an object with `properties` and without combinators at its root,
+   * and arrays need `items`.
+   */
+  readonly plainToolSchemas?: true
+  /** A strict tool must require every member and refuse others. */
+  readonly strictSchemas?: true
+  /** Response schemas must refuse further members and have few keywords. */
+  readonly closedSchemas?: true
+  /** The model has no response schemas. */
+  readonly refusesResponseSchema?: true
+  /** A JSON format and tools exclude each other. */
+  readonly formatExcludesTools?: true
   /** The model refuses text of white space alone. */
   readonly refusesBlankText?: true
   /** The model refuses a conversation that the assistant begins. */

@@ -41,6 +41,7 @@ const NAMES: Partial<Record<Feature, string>> = {
   files: 'messages.content.file',
   'toolResult.images': 'messages.content.image',
   'tool.name': 'tools.name',
+  'tool.schema': 'tools.parameters',
   'tool.strict': 'tools.strict',
   'message.text': 'messages.content',
   'message.order': 'messages.role',

@@ -57,6 +57,7 @@ const NAMES: Partial<Record<Feature, string>> = {
   audio: 'messages.content.input_audio',
   'toolResult.images': 'messages.content.image_url',
   'tool.name': 'tools.function.name',
+  'tool.schema': 'tools.function.parameters',
   'tool.strict': 'tools.function.strict',
   'message.name': 'messages.name',
   'message.text': 'messages.content',

@@ -5,6 +5,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { hashApiKey, maskApiKey } from '../src/core/api-key.ts'
+import { USUAL_GATE } from '../src/core/gate.ts'
 import {
   createCallId,
   createKeyId,
@@ -101,10 +102,7 @@ export async function putKeysAndGates(
       displayName: `gate ${number}`,
       description: '',
       targets: [{ model: 'openai/gpt-4o' }],
-      strategy: 'fallback',
-      hedgeAfterMs: null,
-      defaults: null,
-      overrides: 'ignore',
+      ...USUAL_GATE,
       timeoutMs: null,
       maxRetries: 0,
       createdAt: now,

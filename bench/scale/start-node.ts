@@ -5,6 +5,7 @@
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { hashApiKey, maskApiKey } from '../../src/core/api-key.ts'
+import { USUAL_GATE } from '../../src/core/gate.ts'
 import { createKeyId, DEFAULT_ACCOUNT, type GateId } from '../../src/core/ids.ts'
 import type { Store } from '../../src/store/open-store.ts'
 import { type Gatehouse, startGatehouse } from '../../test/support/start-gatehouse.ts'
@@ -55,10 +56,7 @@ export async function seedGate(store: Store, accountId = DEFAULT_ACCOUNT): Promi
     displayName: GATE,
     description: '',
     targets: [{ model: 'openai/gpt-4o' }],
-    strategy: 'fallback',
-    hedgeAfterMs: null,
-    defaults: null,
-    overrides: 'ignore',
+    ...USUAL_GATE,
     timeoutMs: null,
     maxRetries: 0,
     createdAt: now,

@@ -2,7 +2,7 @@
  * Sends a request as far as the gateway itself would before its first byte goes out. No network.
  */
 import { systemClock } from '../../src/core/clock.ts'
-import type { Gate } from '../../src/core/gate.ts'
+import { type Gate, USUAL_GATE } from '../../src/core/gate.ts'
 import type { AccountId, GateId, KeyId } from '../../src/core/ids.ts'
 import { Secret } from '../../src/core/secret.ts'
 import { CallHeaders } from '../../src/gateway/attempt/call-headers.ts'
@@ -119,10 +119,7 @@ function toGate(model: string): Gate {
     displayName: GATE_ID,
     description: '',
     targets: [{ model }],
-    strategy: 'fallback',
-    hedgeAfterMs: null,
-    defaults: null,
-    overrides: 'ignore',
+    ...USUAL_GATE,
     timeoutMs: null,
     maxRetries: 0,
     createdAt: 0,

@@ -84,10 +84,9 @@ export function bindGates(program: Command, context: CliContext): void {
     about: 'change a gate; only the given options change',
     examples: ['gatehouse gates update assistant --target openai/gpt-5 --max-retries 1'],
     options: (command) =>
-      withGateOptions(command).option(
-        '--clear-defaults',
-        'remove all defaults except those given with it',
-      ),
+      withGateOptions(command)
+        .option('--clear-defaults', 'remove all defaults except those given with it')
+        .option('--clear-aliases', 'remove all aliases except those given with it'),
     toBody(flags: GateFlags) {
       changesOf(toGateBody(flags))
       return flags
@@ -174,6 +173,8 @@ function show(gate: Gate, isJson: boolean, facts: readonly Fact[] = []): void {
       ['strategy', gate.strategy],
       ['hedge after', gate.hedgeAfterMs === null ? 'never' : `${gate.hedgeAfterMs} ms`],
       ['overrides', gate.overrides],
+      ['aliases', describeAliases(gate)],
+      ['catch-all', gate.isCatchAll ? 'yes, for unknown names' : 'no'],
       ...defaultsOf(gate),
       ['timeout', gate.timeoutMs === null ? "the server's limit" : `${gate.timeoutMs} ms`],
       ['retries', String(gate.maxRetries)],
@@ -182,6 +183,11 @@ function show(gate: Gate, isJson: boolean, facts: readonly Fact[] = []): void {
     ],
     NAME_WIDTH,
   )
+}
+
+function describeAliases({ aliases = [] }: Gate): string {
+  const names = aliases.map(({ name, isListed }) => (isListed ? name : `${name} (unlisted)`))
+  return names.join(', ') || '-'
 }
 
 const DEFAULT_NAMES: readonly (readonly [keyof Gate['defaults'], string])[] = [
@@ -248,6 +254,10 @@ interface GateFlags {
   readonly maxOutputTokens?: number
   readonly reasoningEffort?: Defaults['reasoningEffort']
   readonly clearDefaults?: boolean
+  readonly alias?: readonly string[]
+  readonly unlistedAlias?: readonly string[]
+  readonly clearAliases?: boolean
+  readonly catchAll?: boolean
 }
 
 /** The options of a gate, and the body that they form. */
@@ -288,6 +298,10 @@ function withGateOptions(command: Command): Command {
     .addOption(
       new Option('--overrides <how>', 'when a request contradicts the gate').choices(OVERRIDES),
     )
+    .option('--alias <name>', 'another name for calls; again for each further one', collect)
+    .option('--unlisted-alias <name>', 'the same, absent from the list of models', collect)
+    .option('--catch-all', 'answer calls that name no gate of the account')
+    .option('--no-catch-all', 'refuse such calls')
     .option('--max-retries <n>', 'retries of a target, 0 to 5', (text) =>
       parseWhole(text, { min: 0, max: 5 }),
     )
@@ -328,6 +342,12 @@ function toDefaults(flags: GateFlags, current: Current): GateBody['defaults'] {
   return { ...kept, ...Object.fromEntries(given) }
 }
 
+/** As with targets, the given aliases replace all. */
+function toAliases({ alias, unlistedAlias, clearAliases }: GateFlags): GateBody['aliases'] {
+  if (alias === undefined && unlistedAlias === undefined && clearAliases !== true) return undefined
+  return [...(alias ?? []), ...(unlistedAlias ?? []).map((name) => ({ name, isListed: false }))]
+}
+
 /**
  * An option that was not given is undefined, so that a PATCH changes nothing else.
  * @param current the gate as it is, when some of its defaults change
@@ -354,6 +374,8 @@ function toGateBody(flags: GateFlags, current: Current = {}): GateBody {
     hedgeAfterMs,
     overrides,
     defaults: toDefaults(flags, current),
+    aliases: toAliases(flags),
+    isCatchAll: flags.catchAll,
     timeoutMs,
     maxRetries,
   }

@@ -1,6 +1,6 @@
 /** Gates as the control plane reads and writes them. Must not know which providers exist. */
 import { z } from 'zod'
-import { OVERRIDES, REASONING_EFFORTS, STRATEGIES } from '../core/gate.ts'
+import { MAX_ALIASES, OVERRIDES, REASONING_EFFORTS, STRATEGIES } from '../core/gate.ts'
 import { listOf } from './lists.ts'
 import type { ResourceDescription } from './resource-description.ts'
 import { label, text } from './text.ts'
@@ -79,6 +79,44 @@ const hedgeAfterMs = z
       'the first to answer is taken; the other is cancelled. null: never.',
   })
 
+/** No comma and no quotes, because names appear in lists, headers and CSV files. */
+const ALIAS = /^(?!owned\/)[!#-&(-+\x2d-~]{1,200}$/
+
+const aliasName = z
+  .string()
+  .regex(ALIAS, {
+    error:
+      'must be 1 to 200 printable ASCII characters without space, comma and quotes, and must not ' +
+      "begin with 'owned/'",
+  })
+  .meta({ example: 'gpt-4.1' })
+const isListed = z.boolean().meta({ description: 'Whether `GET /v1/models` lists it.' })
+
+const aliases = z
+  .array(
+    z.union([aliasName, z.strictObject({ name: aliasName, isListed: isListed.default(true) })], {
+      error: 'must be a name, or an object with name and isListed',
+    }),
+  )
+  .max(MAX_ALIASES)
+  .transform((given) =>
+    given.map((one) => (typeof one === 'string' ? { name: one, isListed: true } : one)),
+  )
+  .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, {
+    error: 'must not hold the same name twice',
+  })
+  .meta({
+    description:
+      'Other names by which calls find the gate, case-sensitive; no other gate of the account may ' +
+      'have the same id or alias. `GET /v1/models` lists a plain string.',
+    example: ['gpt-4.1', { name: 'qwen3:8b', isListed: false }],
+  })
+const isCatchAll = z.boolean().meta({
+  description:
+    'Answers calls that name no gate of the account; `x-gatehouse-ignored` then names the member ' +
+    'with the unknown name. At most one gate of an account.',
+})
+
 const displayName = label({ min: 1, max: 120 })
 const description = text({ min: 0, max: 1000 })
 const weight = z.int().min(0).max(MAX_WEIGHT).meta({
@@ -115,6 +153,8 @@ const gateBody = z
     hedgeAfterMs,
     defaults: defaultsBody,
     overrides,
+    aliases: z.array(z.object({ name: aliasName, isListed })).max(MAX_ALIASES),
+    isCatchAll,
     timeoutMs,
     maxRetries,
     createdAt: time,
@@ -132,6 +172,8 @@ export const createGateBody = z
     hedgeAfterMs: hedgeAfterMs.default(null),
     defaults: defaults.default({}),
     overrides: overrides.default('ignore'),
+    aliases: aliases.default([]),
+    isCatchAll: isCatchAll.default(false),
     timeoutMs: timeoutMs.default(null),
     maxRetries: maxRetries.default(DEFAULT_RETRIES),
   })
@@ -146,6 +188,8 @@ export const updateGateBody = z
     hedgeAfterMs,
     defaults,
     overrides,
+    aliases,
+    isCatchAll,
     timeoutMs,
     maxRetries,
   })

@@ -52,6 +52,16 @@ export const GATE_DEFAULT_NAMES = [
 export const OVERRIDES = ['ignore', 'reject', 'allow'] as const
 export type Overrides = (typeof OVERRIDES)[number]
 
+/** Another name by which calls find a gate: `openai/gpt-4.1`. */
+export interface GateAlias {
+  /** Case-sensitive; unique over the ids and aliases of the account's gates. */
+  readonly name: string
+  /** Whether `GET /v1/models` lists it. */
+  readonly isListed: boolean
+}
+
+export const MAX_ALIASES = 32
+
 export interface Gate {
   readonly accountId: AccountId
   readonly id: GateId
@@ -65,6 +75,9 @@ export interface Gate {
   /** Null instead of an empty object, because the hot path checks for null. */
   readonly defaults: GateDefaults | null
   readonly overrides: Overrides
+  readonly aliases: readonly GateAlias[]
+  /** Answers calls that name no gate. At most one gate of an account. */
+  readonly isCatchAll: boolean
   /** Milliseconds from a call's first byte in to its last byte out; null: the server's limit. */
   readonly timeoutMs: number | null
   /** Retries of one target after a temporary failure, before the next target. */
@@ -73,6 +86,16 @@ export interface Gate {
   readonly createdAt: number
   readonly updatedAt: number
 }
+
+/** The settings of a gate that names only its targets. */
+export const USUAL_GATE = {
+  strategy: 'fallback',
+  hedgeAfterMs: null,
+  defaults: null,
+  overrides: 'ignore',
+  aliases: [] as readonly GateAlias[],
+  isCatchAll: false,
+} as const satisfies Partial<Gate>
 
 export function toPublicGate(gate: Gate) {
   return {
@@ -86,9 +109,17 @@ export function toPublicGate(gate: Gate) {
     hedgeAfterMs: gate.hedgeAfterMs,
     defaults: { ...gate.defaults },
     overrides: gate.overrides,
+    aliases: gate.aliases.map(({ name, isListed }) => ({ name, isListed })),
+    isCatchAll: gate.isCatchAll,
     timeoutMs: gate.timeoutMs,
     maxRetries: gate.maxRetries,
     createdAt: new Date(gate.createdAt).toISOString(),
     updatedAt: new Date(gate.updatedAt).toISOString(),
   }
+}
+
+/** The names under which the gate is listed and suggested: its id and its listed aliases. */
+export function listedNamesOf({ id, aliases }: Pick<Gate, 'id' | 'aliases'>): readonly string[] {
+  const listed = aliases.filter(({ isListed }) => isListed)
+  return [id, ...listed.map(({ name }) => name)]
 }

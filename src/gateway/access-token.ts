@@ -8,12 +8,24 @@ import type { Caller, GateStore } from './ports.ts'
 type Holder = Pick<Caller, 'accountId' | 'token'>
 
 export function findGate(
-  gates: Pick<GateStore, 'find'>,
-  { accountId, token }: Holder,
-  gateId: string,
+  gates: Pick<GateStore, 'findNamed'>,
+  caller: Holder,
+  name: string,
 ): Gate | undefined {
-  const gate = gates.find(accountId, gateId)
-  return gate === undefined || token === undefined ? gate : gateOfToken(gate, token)
+  return asAllowed(gates.findNamed(caller.accountId, name), caller)
+}
+
+/**
+ * The gate that answers a name: the account's catch-all when no gate has it. The catch-all never
+ * replaces a gate that the token does not allow.
+ */
+export function findAnswering(
+  gates: Pick<GateStore, 'findNamed' | 'findCatchAll'>,
+  caller: Holder,
+  name: string,
+): Gate | undefined {
+  const { accountId } = caller
+  return asAllowed(gates.findNamed(accountId, name) ?? gates.findCatchAll(accountId), caller)
 }
 
 export function listGates(
@@ -30,6 +42,10 @@ export function describeReach({ token }: Pick<Caller, 'token'>, gates: readonly 
   return token.gates === null || gates.length > 0
     ? 'for this access token'
     : 'for this access token, because all of its gates were deleted'
+}
+
+function asAllowed(gate: Gate | undefined, { token }: Holder): Gate | undefined {
+  return gate === undefined || token === undefined ? gate : gateOfToken(gate, token)
 }
 
 function gateOfToken(gate: Gate, token: TokenRules): Gate | undefined {

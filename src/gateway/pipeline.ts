@@ -7,13 +7,13 @@ import type { CallId } from '../core/ids.ts'
 import type { Answer, HttpRequest } from '../net/messages.ts'
 import type { Dialect } from '../wire/dialect.ts'
 import { accept, type BodyLimits } from './accept.ts'
-import { findGate } from './access-token.ts'
 import { admit } from './admit.ts'
 import type { AskPorts } from './attempt/ask-target.ts'
 import { attemptTargets } from './attempt/attempt-targets.ts'
 import { authenticate, type ClientAddress, whenFresh } from './authenticate.ts'
 import { beginCall, type CallPorts, isAdmitted, toAdmitted } from './call.ts'
 import { checkQuota } from './check-quota.ts'
+import { asNamed, findGateOf } from './find-gate.ts'
 import { type PlanPorts, planTargets } from './plan/plan-targets.ts'
 import type {
   Caller,
@@ -70,10 +70,12 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       // The slot is acquired before the body is read, so a key holds at most as many bodies as
       // slots.
       slot = ports.limits.acquireSlot(caller, call.begunAt)
-      const accepted = await accept(ports, request, call)
-      call.accepted = accepted
-      const gate = findGate(ports.gates, caller, accepted.gateId)
+      const asked = await accept(ports, request, call)
+      call.accepted = asked
+      const gate = findGateOf(ports.gates, caller, asked, request.headers)
       call.gate = gate
+      const accepted = gate === undefined ? asked : asNamed(asked, gate)
+      call.accepted = accepted
       const notReady = ports.limits.whenReady(caller, accepted.gateId)
       if (notReady !== undefined) await waitInTime(ports, notReady, gate)
       slot.release()

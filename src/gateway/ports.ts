@@ -43,8 +43,10 @@ export interface KeyStore {
 }
 
 export interface GateStore {
-  /** In memory: no I/O. The id is case-sensitive. */
-  find(accountId: AccountId, gateId: string): Gate | undefined
+  /** In memory: no I/O. Exact, case-sensitive id or alias within the account. */
+  findNamed(accountId: AccountId, name: string): Gate | undefined
+  /** The gate that answers unknown names, if the account has one. */
+  findCatchAll(accountId: AccountId): Gate | undefined
   list(accountId: AccountId): readonly Gate[]
 }
 

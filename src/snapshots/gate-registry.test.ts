@@ -123,6 +123,118 @@ describe.each(databases)('on $name', (kind) => {
     await registry.create(DEFAULT_ACCOUNT, { ...settings, id: 'demo' as GateId })
   })
 
+  describe('names', () => {
+    const alias = (name: string) => ({ aliases: [{ name, isListed: true }] })
+    const create = (id: string, more: object = {}, at = registry, accountId = DEFAULT_ACCOUNT) =>
+      at.create(accountId, { ...settings, id: id as GateId, ...more })
+    const conflict = (message: string) => ({
+      kind: 'conflict',
+      message: expect.stringContaining(message),
+    })
+    const isTaken = (outcomes: PromiseSettledResult<unknown>[]) =>
+      outcomes.map(({ status }) => status).toSorted()
+
+    test('a gate is found by its aliases, after a restart and on another node', async () => {
+      const other = await GateRegistry.load({ gates: store.gates })
+      await create('demo', alias('openai/gpt-4.1'))
+      await other.follow([{ accountId: DEFAULT_ACCOUNT, id: 'demo' }])
+      const next = await GateRegistry.load({ gates: store.gates })
+      for (const node of [registry, other, next]) {
+        expect(node.findNamed(DEFAULT_ACCOUNT, 'openai/gpt-4.1')?.id as string).toBe('demo')
+        expect(node.findNamed(DEFAULT_ACCOUNT, 'OpenAI/gpt-4.1')).toBeUndefined()
+        expect(node.findNamed(stranger, 'openai/gpt-4.1')).toBeUndefined()
+        expect(node.find(DEFAULT_ACCOUNT, 'openai/gpt-4.1')).toBeUndefined()
+      }
+    })
+
+    test('a removed alias finds nothing, nor does one of a deleted gate', async () => {
+      await create('demo', alias('one'))
+      await registry.update(DEFAULT_ACCOUNT, 'demo', alias('two'))
+      expect(registry.findNamed(DEFAULT_ACCOUNT, 'one')).toBeUndefined()
+      expect(registry.findNamed(DEFAULT_ACCOUNT, 'two')?.id as string).toBe('demo')
+      await registry.delete(DEFAULT_ACCOUNT, 'demo')
+      expect(registry.findNamed(DEFAULT_ACCOUNT, 'two')).toBeUndefined()
+    })
+
+    test('an alias that moved is found at its new gate, in whichever order a node reads it', async () => {
+      const other = await GateRegistry.load({ gates: store.gates })
+      await create('a', alias('x'))
+      await create('b')
+      await other.followAll()
+      await registry.update(DEFAULT_ACCOUNT, 'a', { aliases: [] })
+      await registry.update(DEFAULT_ACCOUNT, 'b', alias('x'))
+      for (const id of ['b', 'a']) await other.follow([{ accountId: DEFAULT_ACCOUNT, id }])
+      expect(other.findNamed(DEFAULT_ACCOUNT, 'x')?.id as string).toBe('b')
+    })
+
+    test('a name belongs to one gate of an account: ids and aliases alike', async () => {
+      await create('a', alias('x'))
+      await create('b')
+      await expect(create('x')).rejects.toMatchObject(conflict("'x' is an alias of the gate 'a'"))
+      await expect(create('c', alias('b'))).rejects.toMatchObject(conflict("'b' is the id of a"))
+      await expect(create('c', alias('x'))).rejects.toMatchObject(conflict("alias of the gate 'a'"))
+      await expect(create('c', alias('c'))).rejects.toMatchObject(conflict("the gate's own id"))
+      await expect(registry.update(DEFAULT_ACCOUNT, 'b', alias('x'))).rejects.toMatchObject(
+        conflict("alias of the gate 'a'"),
+      )
+      await expect(registry.update(DEFAULT_ACCOUNT, 'a', alias('b'))).rejects.toMatchObject(
+        conflict("'b' is the id of a gate"),
+      )
+      expect(registry.list(DEFAULT_ACCOUNT).map(({ id }) => id as string)).toEqual(['b', 'a'])
+      await create('X', alias('A'))
+      await store.database
+        .insertInto('accounts')
+        .values({ id: stranger, name: 'x', created_at: 1 })
+        .execute()
+      await create('x', alias('b'), registry, stranger)
+    })
+
+    test('of two nodes that give one name at once, one is refused', async () => {
+      const other = await GateRegistry.load({ gates: store.gates })
+      const aliases = await Promise.allSettled([
+        create('a', alias('x')),
+        create('b', alias('x'), other),
+      ])
+      expect(isTaken(aliases)).toEqual(['fulfilled', 'rejected'])
+      const both = await Promise.allSettled([create('c', alias('d')), create('d', {}, other)])
+      expect(isTaken(both)).toEqual(['fulfilled', 'rejected'])
+    })
+
+    test('one gate of an account answers unknown names', async () => {
+      const other = await GateRegistry.load({ gates: store.gates })
+      const outcomes = await Promise.allSettled([
+        create('a', { isCatchAll: true }),
+        create('b', { isCatchAll: true }, other),
+      ])
+      expect(isTaken(outcomes)).toEqual(['fulfilled', 'rejected'])
+      await Promise.all([registry.followAll(), other.followAll()])
+      const first = registry.findCatchAll(DEFAULT_ACCOUNT)
+      expect(other.findCatchAll(DEFAULT_ACCOUNT)).toEqual(first)
+      expect(registry.findCatchAll(stranger)).toBeUndefined()
+      await create('c')
+      await expect(
+        registry.update(DEFAULT_ACCOUNT, 'c', { isCatchAll: true }),
+      ).rejects.toMatchObject(conflict(`The gate '${first?.id}' is the catch-all`))
+      await registry.update(DEFAULT_ACCOUNT, first?.id ?? '', { isCatchAll: false })
+      expect(registry.findCatchAll(DEFAULT_ACCOUNT)).toBeUndefined()
+      await registry.update(DEFAULT_ACCOUNT, 'c', { isCatchAll: true })
+      await registry.delete(DEFAULT_ACCOUNT, 'c')
+      expect(registry.findCatchAll(DEFAULT_ACCOUNT)).toBeUndefined()
+    })
+
+    test('a clash from an older version leaves both gates changeable', async () => {
+      await create('a', alias('x'))
+      const [row] = await store.database.selectFrom('gates').selectAll().execute()
+      if (row === undefined) throw new Error('The gate is not stored.')
+      const older = { ...row, id: 'x' as GateId, aliases: null }
+      await store.database.insertInto('gates').values(older).execute()
+      await registry.followAll()
+      await registry.update(DEFAULT_ACCOUNT, 'a', { displayName: 'A' })
+      await registry.update(DEFAULT_ACCOUNT, 'x', { displayName: 'X' })
+      expect(registry.findNamed(DEFAULT_ACCOUNT, 'x')?.displayName).toBe('X')
+    })
+  })
+
   test("another account's gate cannot be found, listed, changed or deleted", async () => {
     await registry.create(DEFAULT_ACCOUNT, { ...settings, id: 'demo' as GateId })
     expect(registry.find(stranger, 'demo')).toBeUndefined()

@@ -1,12 +1,13 @@
 /** The gates that this node serves, in memory, backed by the store. */
 import { type Clock, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
-import type { Gate, GateDefaults, Overrides, Strategy } from '../core/gate.ts'
+import { type Gate, listedNamesOf, USUAL_GATE } from '../core/gate.ts'
 import { type AccountId, createGateId, type GateId } from '../core/ids.ts'
 import { didYouMean } from '../core/nearest-name.ts'
 import type { GateStore } from '../gateway/ports.ts'
 import { toSentGateId } from '../gateway/settle/sent-gate-id.ts'
 import type { GateTableStore } from '../store/resources/gates.ts'
+import { GateNames } from './gate-names.ts'
 import {
   type ChangesOf,
   Registry,
@@ -23,17 +24,14 @@ export interface GateRegistryOptions {
 /** The customer's settings of a gate, without its id. */
 export type GateSettings = SettingsOf<Gate>
 
-export interface NewGate extends Pick<GateSettings, 'targets' | 'timeoutMs' | 'maxRetries'> {
-  /** Default `fallback`. */
-  readonly strategy?: Strategy | undefined
-  readonly hedgeAfterMs?: number | null | undefined
-  readonly defaults?: GateDefaults | null | undefined
-  readonly overrides?: Overrides | undefined
+/** Absent settings are those of `USUAL_GATE`. */
+export interface NewGate
+  extends Pick<GateSettings, 'description' | 'targets' | 'timeoutMs' | 'maxRetries'>,
+    ChangesOf<Pick<GateSettings, keyof typeof USUAL_GATE>> {
   /** Default: a generated id. */
   readonly id?: GateId | undefined
   /** Default: the id. */
   readonly displayName?: string | undefined
-  readonly description: string
 }
 
 export type GateChanges = ChangesOf<GateSettings>
@@ -41,11 +39,20 @@ export type GateChanges = ChangesOf<GateSettings>
 export class GateRegistry extends Registry<Gate> implements GateStore {
   readonly #gates: GateRegistryOptions['gates']
   readonly #clock: Clock
+  readonly #names = new GateNames()
 
   private constructor(options: GateRegistryOptions) {
     super(options.gates, 'gate')
     this.#gates = options.gates
     this.#clock = options.clock ?? systemClock
+  }
+
+  findNamed(accountId: AccountId, name: string): Gate | undefined {
+    return this.find(accountId, name) ?? this.#names.find(accountId, name)
+  }
+
+  findCatchAll(accountId: AccountId): Gate | undefined {
+    return this.#names.findCatchAll(accountId)
   }
 
   static async load(options: GateRegistryOptions): Promise<GateRegistry> {
@@ -59,21 +66,14 @@ export class GateRegistry extends Registry<Gate> implements GateStore {
       assertUsable?.()
       const now = this.#clock.now()
       const id = settings.id ?? createGateId()
-      const gate: Gate = {
-        accountId,
-        id,
-        displayName: settings.displayName ?? id,
-        description: settings.description,
-        targets: settings.targets,
-        strategy: settings.strategy ?? 'fallback',
-        hedgeAfterMs: settings.hedgeAfterMs ?? null,
-        defaults: settings.defaults ?? null,
-        overrides: settings.overrides ?? 'ignore',
-        timeoutMs: settings.timeoutMs,
-        maxRetries: settings.maxRetries,
+      const { displayName = id, description, targets, timeoutMs, maxRetries, ...others } = settings
+      const usual: Gate = {
+        ...USUAL_GATE,
+        ...{ accountId, id, displayName, description, targets, timeoutMs, maxRetries },
         createdAt: now,
         updatedAt: now,
       }
+      const gate = withChanges(usual, others)
       if (!(await this.#gates.insert(gate)))
         throw new GatewayError('conflict', 'A gate with this id already exists.')
       this.adopt(gate)
@@ -110,6 +110,16 @@ export class GateRegistry extends Registry<Gate> implements GateStore {
     return this.inTurn(work)
   }
 
+  protected override adopt(gate: Gate): void {
+    this.#names.replace(this.find(gate.accountId, gate.id), gate)
+    super.adopt(gate)
+  }
+
+  protected override forget(accountId: AccountId, id: string): void {
+    this.#names.replace(this.find(accountId, id), undefined)
+    super.forget(accountId, id)
+  }
+
   protected override notFound(accountId: AccountId, id: string): GatewayError {
     const sent = toSentGateId(id)
     const named = sent === id ? `'${id}' in this account` : 'with this id'
@@ -122,5 +132,5 @@ export class GateRegistry extends Registry<Gate> implements GateStore {
 }
 
 function* namesOf(gates: Iterable<Gate>): Iterable<string> {
-  for (const { id } of gates) yield id
+  for (const gate of gates) yield* listedNamesOf(gate)
 }

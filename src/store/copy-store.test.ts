@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { databases, withTestStore } from '../../test/support/databases.ts'
 import { generateApiKey } from '../core/api-key.ts'
+import { USUAL_GATE } from '../core/gate.ts'
 import { type AccountId, DEFAULT_ACCOUNT, type GateId } from '../core/ids.ts'
 import { createCallRecord } from '../ledger/call-record.fixture.ts'
 import { KeyRegistry } from '../snapshots/key-registry.ts'
@@ -113,10 +114,7 @@ describe.each(databases)('to $name', (kind) => {
           displayName: 'there',
           description: '',
           targets: [],
-          strategy: 'fallback',
-          hedgeAfterMs: null,
-          defaults: null,
-          overrides: 'ignore',
+          ...USUAL_GATE,
           timeoutMs: null,
           maxRetries: 0,
           createdAt: 1,

@@ -49,6 +49,11 @@ function gate(id: string, changes: Partial<Gate> = {}): Gate {
     hedgeAfterMs: 250,
     defaults: { instructions: 'Sei "kurz"', temperature: 0.2, reasoningEffort: 'low' },
     overrides: 'allow',
+    aliases: [
+      { name: 'openai/gpt-4.1', isListed: true },
+      { name: 'qwen3:8b', isListed: false },
+    ],
+    isCatchAll: true,
     timeoutMs: null,
     maxRetries: 2,
     createdAt: 1_700_000_000_000,

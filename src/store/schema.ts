@@ -96,6 +96,10 @@ export interface GateTable {
   /** JSON: `{"temperature": 0.2}`; null without defaults. */
   defaults: string | null
   overrides: Overrides
+  /** JSON: `[{"name": "openai/gpt-4.1", "isListed": true}]`; null: none. */
+  aliases: string | null
+  /** 0 or 1. */
+  is_catch_all: number
   timeout_ms: number | null
   max_retries: number
   created_at: number

@@ -636,3 +636,35 @@ test('owned models are created before gates and deleted after them; their creden
     stdout: expect.stringContaining('Done: 2 deleted.'),
   })
 })
+
+test('a name moves from one gate to another in one push, whichever comes first in the file', async () => {
+  const gates = (first: string, second: string) =>
+    `version: 1\ngates:\n  - id: a\n    targets: [{ model: sandbox/echo }]\n    ${first}\n` +
+    `  - id: b\n    targets: [{ model: sandbox/echo }]\n    ${second}\n`
+  const holding = 'aliases: [openai/gpt-4.1, { name: "qwen3:8b", isListed: false }]'
+  await write(gates('isCatchAll: false', `${holding}\n    isCatchAll: true`))
+  expect(await run('config push')).toMatchObject({ exitCode: 0 })
+  await run('config pull')
+  expect(await read()).toContain('name: openai/gpt-4.1')
+  expect(await run('config diff')).toMatchObject({ exitCode: 0 })
+  await write(gates(`${holding}\n    isCatchAll: true`, 'isCatchAll: false'))
+  expect(await run('config push')).toMatchObject({ exitCode: 0 })
+  await write(
+    'version: 1\ngates:\n  - id: c\n    targets: [{ model: sandbox/echo }]\n    aliases: [a]\n',
+  )
+  expect(await run('config push --prune --yes')).toMatchObject({ exitCode: 0 })
+  const { data } = (await ask('GET', '/v1/gates')) as { data: object[] }
+  expect(data).toMatchObject([{ id: 'c', aliases: [{ name: 'a', isListed: true }] }])
+})
+
+test('a name that two gates of the file have is a fault with its line', async () => {
+  await write(
+    'version: 1\ngates:\n  - id: a\n    targets: [{ model: sandbox/echo }]\n' +
+      '  - id: b\n    targets: [{ model: sandbox/echo }]\n    aliases: [a]\n',
+  )
+  const { exitCode, stderr } = await run('config push')
+  expect([exitCode, stderr.includes(`${FILE}:5: gates[1] shares a with gates[0]`)]).toEqual([
+    1,
+    true,
+  ])
+})

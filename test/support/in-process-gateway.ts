@@ -8,7 +8,7 @@ import type { TokenRules } from '../../src/core/access-token.ts'
 import { hashApiKey } from '../../src/core/api-key.ts'
 import { TOOL_KINDS, type ToolKind, type ToolUses } from '../../src/core/cost.ts'
 import { GatewayError } from '../../src/core/errors.ts'
-import type { Gate } from '../../src/core/gate.ts'
+import { type Gate, USUAL_GATE } from '../../src/core/gate.ts'
 import type { AccountId, GateId, KeyId } from '../../src/core/ids.ts'
 import { Secret } from '../../src/core/secret.ts'
 import { type AddedHeaders, CallHeaders } from '../../src/gateway/attempt/call-headers.ts'
@@ -199,8 +199,10 @@ export class InProcessGateway {
       },
       freshness: script.freshness,
       gates: {
-        find: (accountId, id) =>
-          accountId === CALLER.accountId ? gates.find((gate) => gate.id === id) : undefined,
+        findNamed: (accountId, name) =>
+          accountId === CALLER.accountId ? gates.find((gate) => isNamed(gate, name)) : undefined,
+        findCatchAll: (accountId) =>
+          accountId === CALLER.accountId ? gates.find((gate) => gate.isCatchAll) : undefined,
         list: (accountId) => (accountId === CALLER.accountId ? gates : []),
       },
       ownedModels: { find: (_, slug) => ownedModels.find((owned) => owned.slug === slug) },
@@ -476,16 +478,17 @@ function toGate(id: string, script: GateScript): Gate {
     id: id as GateId,
     displayName: id,
     description: '',
-    strategy: 'fallback',
-    hedgeAfterMs: null,
-    defaults: null,
-    overrides: 'ignore',
+    ...USUAL_GATE,
     timeoutMs: null,
     maxRetries: 0,
     createdAt: 1_780_000_000_000,
     updatedAt: 1_780_000_000_000,
     ...said,
   }
+}
+
+function isNamed(gate: Gate, name: string): boolean {
+  return gate.id === name || gate.aliases.some((alias) => alias.name === name)
 }
 
 function isTargetList(script: GateScript): script is readonly string[] {

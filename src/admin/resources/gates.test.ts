@@ -51,6 +51,53 @@ describe('creating a gate', () => {
       ],
       hides: ['accountId', 'acct_'],
     },
+    [
+      'aliases, of which a plain string is listed',
+      create,
+      { ...gate, aliases: ['openai/gpt-4.1', { name: 'qwen3:8b', isListed: false }] },
+      201,
+      '"aliases":[{"name":"openai/gpt-4.1","isListed":true},{"name":"qwen3:8b","isListed":false}]',
+    ],
+    [
+      'an alias that is the id of a gate',
+      create,
+      { ...gate, aliases: ['demo'] },
+      409,
+      '"details":[{"field":"aliases",',
+    ],
+    ...['', ' ', 'a b', 'a,b', 'a"b', "a'b", 'é', 'owned/mine', 'x'.repeat(201)].map(
+      (alias) =>
+        [
+          `the alias ${JSON.stringify(alias.slice(0, 20))}`,
+          create,
+          { ...gate, aliases: ['fine', alias] },
+          400,
+          'aliases[1]: must be 1 to 200 printable ASCII',
+        ] as const,
+    ),
+    ['an alias that is a number', create, { ...gate, aliases: [1] }, 400, 'aliases[0]: must be a'],
+    [
+      'an alias with an unknown member',
+      create,
+      { ...gate, aliases: [{ name: 'a', listed: true }] },
+      400,
+      'aliases[0].listed: is not a known field',
+    ],
+    [
+      'an alias twice',
+      create,
+      { ...gate, aliases: ['a', { name: 'a' }] },
+      400,
+      'aliases: must not',
+    ],
+    [
+      'more aliases than there may be',
+      create,
+      { ...gate, aliases: Array.from({ length: 33 }, (_, index) => `a${index}`) },
+      400,
+      'aliases: must have at most 32 elements',
+    ],
+    ['a catch-all', create, { ...gate, isCatchAll: true }, 201, '"isCatchAll":true'],
     ['an id that is taken', create, { ...gate, id: 'demo' }, 409, '"error":"conflict"'],
     [
       'an id that begins with a dot',

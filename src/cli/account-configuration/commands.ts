@@ -14,14 +14,9 @@ import type { CliContext } from '../context.ts'
 import { canAsk, confirmDeletion, readBounded, readSecret, readStandardInput } from '../input.ts'
 import { printJson, printLine, printNote, printPainted, toPrintable } from '../output.ts'
 import { terminal } from '../terminal.ts'
+import type { Change, FieldChange } from './change.ts'
 import { type ConfigurationFile, readFile, toFault, toFileText } from './configuration-file.ts'
-import {
-  type Applied,
-  applyChanges,
-  type Change,
-  type FieldChange,
-  planChanges,
-} from './plan-changes.ts'
+import { type Applied, applyChanges, planChanges } from './plan-changes.ts'
 import { readServer } from './server.ts'
 
 export interface FileFlags {

@@ -4,35 +4,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { YamlFault } from '../../config/yaml-document.ts'
 import { didYouMean } from '../../core/nearest-name.ts'
-import type { ResourceVerb } from '../../core/resource-table.ts'
 import { CliError } from '../cli-error.ts'
 import type { Client, JsonObject } from '../client.ts'
+import type { Change } from './change.ts'
 import { type ConfigurationFile, type FileEntry, toFault } from './configuration-file.ts'
 import { KINDS, type Kind, targetsOf, toCompact } from './kinds.ts'
+import { namesOfGate, orderByNames } from './order-names.ts'
 import { OPERATIONS, type Saved, type ServerEntry, type ServerState, toEntry } from './server.ts'
-
-export interface FieldChange {
-  /** `defaults.instructions`, or `maxRetries`. */
-  readonly field: string
-  /** Undefined: the field did not exist. */
-  readonly from: unknown
-  /** Undefined: the field is removed. */
-  readonly to: unknown
-}
-
-export interface Change {
-  readonly action: ResourceVerb
-  readonly kind: Kind
-  readonly name: string
-  /** The changed members of an update, otherwise empty. */
-  readonly fields: readonly FieldChange[]
-  /** The body that is sent; empty for a deletion. */
-  readonly body: JsonObject
-  /** The control plane's id of the existing resource. */
-  readonly handle: string | undefined
-  /** The server's entry; undefined: it has none yet. */
-  readonly before: JsonObject | undefined
-}
 
 /**
  * Orders the changes so that each can be applied: a resource before those that refer to it, and
@@ -62,10 +40,11 @@ export function planChanges(file: ConfigurationFile, server: ServerState): reado
     for (const { entry } of onlyWanted) kept.push(toCreation(kind, entry))
     deleted.push(...onlyExisting.map((have) => toDeletion(kind, have)))
   }
-  faults.push(...refuseUnknownNames(file, server))
+  faults.push(...refuseUnknownNames(file, server), ...refuseSharedNames(file))
   if (faults.length > 0) throw toFault(file.path, faults)
   const order = (change: Change) => KINDS.indexOf(change.kind)
-  return [...kept, ...deleted.toSorted((a, b) => order(b) - order(a))]
+  const ordered = orderByNames(kept, deleted)
+  return [...ordered.kept, ...ordered.deleted.toSorted((a, b) => order(b) - order(a))]
 }
 
 function noSuchKind({ section, label }: Kind): string {
@@ -218,6 +197,23 @@ function refuseUnknownNames(file: ConfigurationFile, server: ServerState): YamlF
           },
         ]
       })
+    }),
+  )
+}
+
+/** Names of gates are unique over ids and aliases, and one gate is the catch-all. */
+function refuseSharedNames(file: ConfigurationFile): YamlFault[] {
+  const gates = [...file.entries].flatMap(([kind, entries]) =>
+    kind.section === 'gates' ? entries : [],
+  )
+  const holders = new Map<string, FileEntry>()
+  return gates.flatMap((gate) =>
+    namesOfGate(gate.entry).flatMap((name): YamlFault[] => {
+      const holder = holders.get(name)
+      if (holder === undefined) holders.set(name, gate)
+      return holder === undefined || holder === gate
+        ? []
+        : [{ line: gate.lineOf(), message: `${gate.place} shares ${name} with ${holder.place}` }]
     }),
   )
 }

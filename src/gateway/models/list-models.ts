@@ -6,7 +6,7 @@
 
 import { type DialectId, formOfDialect } from '../../core/dialects.ts'
 import { GatewayError } from '../../core/errors.ts'
-import type { Gate } from '../../core/gate.ts'
+import { type Gate, listedNamesOf } from '../../core/gate.ts'
 import { createCallId } from '../../core/ids.ts'
 import { didYouMean } from '../../core/nearest-name.ts'
 import type { HttpRequest } from '../../net/messages.ts'
@@ -22,6 +22,7 @@ import type { GateStore } from '../ports.ts'
 import {
   type AltCalls,
   altModels,
+  type ModelEntry,
   type ModelShape,
   messagesModels,
   nestedModels,
@@ -46,8 +47,8 @@ export async function listModels(
   await whenFresh(ports)
   const caller = authenticate(ports, request.headers, addressOf, KEY_HEADER)
   const query = new URL(request.url).searchParams
-  const list = shape.toList(listGates(ports.gates, caller), query, (gate) =>
-    toModel(ports, gate, shape),
+  const list = shape.toList(toEntries(listGates(ports.gates, caller)), query, (entry) =>
+    toModel(ports, entry, shape),
   )
   return answer(list, shape)
 }
@@ -61,28 +62,30 @@ export async function retrieveModel(
 ): Promise<Response> {
   await whenFresh(ports)
   const caller = authenticate(ports, request.headers, addressOf, KEY_HEADER)
-  const id = lastSegment(request.url)
+  const id = nameIn(request.url)
   const gate = findGate(ports.gates, caller, id)
   if (gate === undefined) {
     const gates = listGates(ports.gates, caller)
-    const hint = didYouMean(
-      id,
-      gates.map((known) => known.id),
-    )
+    const hint = didYouMean(id, gates.flatMap(listedNamesOf))
     throw new GatewayError(
       'gate_not_found',
-      `There is no gate with this id ${describeReach(caller, gates)}.${hint} List the gates with GET /v1/models.`,
+      `There is no gate with this name ${describeReach(caller, gates)}.${hint} List the gates with GET /v1/models.`,
       { param: 'model' },
     )
   }
-  return answer(toModel(ports, gate, shape), shape)
+  return answer(toModel(ports, { id, gate }, shape), shape)
 }
 
 /** The header in which Anthropic's clients send the key. */
 const KEY_HEADER = 'x-api-key'
 
-function toModel(ports: ModelPorts, gate: Gate, shape: ModelShape): object {
-  return shape.toModel(gate, () => callsOf(ports, gate))
+/** Each gate, followed by its listed aliases. */
+function toEntries(gates: readonly Gate[]): readonly ModelEntry[] {
+  return gates.flatMap((gate) => listedNamesOf(gate).map((id) => ({ id, gate })))
+}
+
+function toModel(ports: ModelPorts, entry: ModelEntry, shape: ModelShape): object {
+  return shape.toModel(entry, () => callsOf(ports, entry.gate))
 }
 
 function callsOf(ports: ModelPorts, { accountId, targets }: Gate): AltCalls {
@@ -99,14 +102,17 @@ function fillsInTheMiddle(dialect: string): boolean {
   return formOfDialect(dialect as DialectId).id === 'fim'
 }
 
-function lastSegment(url: string): string {
+/** An alias may contain slashes, which some SDKs do not encode. */
+function nameIn(url: string): string {
   const { pathname } = new URL(url)
   try {
-    return decodeURIComponent(pathname.slice(pathname.lastIndexOf('/') + 1))
+    return decodeURIComponent(pathname.slice(pathname.indexOf(LIST_END) + LIST_END.length))
   } catch {
-    return '' // A broken percent-escape is not a gate's id.
+    return '' // A broken percent-escape is no gate's name.
   }
 }
+
+const LIST_END = '/v1/models/'
 
 function answer(body: object, shape: ModelShape): Response {
   return Response.json(body, { headers: { ...newIdHeaders(shape), 'cache-control': 'no-store' } })

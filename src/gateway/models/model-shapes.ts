@@ -17,13 +17,23 @@ export interface AltCalls {
   readonly fim: boolean
 }
 
+/** A name under which a gate is listed: its id or an alias. */
+export interface ModelEntry {
+  readonly id: string
+  readonly gate: Gate
+}
+
 export interface ModelShape {
   readonly envelope: Envelope
   /** The client's header for the request's id, in addition to `x-request-id`. */
   readonly requestIdHeader?: string
-  toModel(gate: Gate, callsOf: (gate: Gate) => AltCalls): object
+  toModel(entry: ModelEntry, callsOf: () => AltCalls): object
   /** @throws GatewayError `invalid_request` for an invalid page */
-  toList(gates: readonly Gate[], query: URLSearchParams, toModel: (gate: Gate) => object): object
+  toList(
+    entries: readonly ModelEntry[],
+    query: URLSearchParams,
+    toModel: (entry: ModelEntry) => object,
+  ): object
 }
 
 /** https://platform.openai.com/docs/api-reference/models */
@@ -36,13 +46,13 @@ export const nestedModels: ModelShape = {
 /** https://docs.mistral.ai/api/#tag/models */
 export const altModels: ModelShape = {
   envelope: 'alt',
-  toModel(gate, callsOf) {
-    const { chat, fim } = callsOf(gate)
+  toModel(entry, callsOf) {
+    const { chat, fim } = callsOf()
     return {
-      ...toPlainModel(gate),
+      ...toPlainModel(entry),
       type: 'base',
-      name: gate.displayName,
-      description: gate.description,
+      name: entry.gate.displayName,
+      description: entry.gate.description,
       capabilities: { completion_chat: chat, completion_fim: fim, function_calling: chat },
     }
   },
@@ -53,11 +63,11 @@ export const altModels: ModelShape = {
 export const messagesModels: ModelShape = {
   envelope: 'messages',
   requestIdHeader: 'request-id',
-  toModel: ({ id, displayName, createdAt }) => ({
+  toModel: ({ id, gate }) => ({
     type: 'model',
     id,
-    display_name: displayName,
-    created_at: new Date(createdAt).toISOString(),
+    display_name: gate.displayName,
+    created_at: new Date(gate.createdAt).toISOString(),
     lifecycle: 'active',
     // A gate's targets may differ in their capabilities.
     capabilities: null,
@@ -67,8 +77,8 @@ export const messagesModels: ModelShape = {
     deprecated_at: null,
     retires_at: null,
   }),
-  toList(gates, query, toModel) {
-    const { page, hasMore } = toPage(gates, query)
+  toList(entries, query, toModel) {
+    const { page, hasMore } = toPage(entries, query)
     return {
       data: page.map(toModel),
       has_more: hasMore,
@@ -78,38 +88,39 @@ export const messagesModels: ModelShape = {
   },
 }
 
-function toPlainModel({ id, createdAt }: Gate) {
-  return { id, object: 'model', created: Math.floor(createdAt / 1000), owned_by: 'gatehouse' }
+function toPlainModel({ id, gate }: ModelEntry) {
+  const created = Math.floor(gate.createdAt / 1000)
+  return { id, object: 'model', created, owned_by: 'gatehouse' }
 }
 
 function toWholeList(
-  gates: readonly Gate[],
+  entries: readonly ModelEntry[],
   _: URLSearchParams,
-  toModel: (gate: Gate) => object,
+  toModel: (entry: ModelEntry) => object,
 ): object {
-  return { object: 'list', data: gates.map(toModel) }
+  return { object: 'list', data: entries.map(toModel) }
 }
 
 /**
  * `limit` has no effect here, but the OpenAPI document bounds it for both formats of this address.
  */
 function toCheckedList(
-  gates: readonly Gate[],
+  entries: readonly ModelEntry[],
   query: URLSearchParams,
-  toModel: (gate: Gate) => object,
+  toModel: (entry: ModelEntry) => object,
 ): object {
   readLimit(query)
-  return toWholeList(gates, query, toModel)
+  return toWholeList(entries, query, toModel)
 }
 
 const DEFAULT_LIMIT = 20
 const MAX_LIMIT = 1000
 
-function toPage(gates: readonly Gate[], query: URLSearchParams) {
+function toPage(entries: readonly ModelEntry[], query: URLSearchParams) {
   const limit = readLimit(query)
-  const from = placeOf(gates, query, 'after_id')
-  const to = placeOf(gates, query, 'before_id')
-  const span = gates.slice(from === undefined ? 0 : from + 1, to)
+  const from = placeOf(entries, query, 'after_id')
+  const to = placeOf(entries, query, 'before_id')
+  const span = entries.slice(from === undefined ? 0 : from + 1, to)
   // A page before an id consists of the last entries before that id.
   const page = to === undefined ? span.slice(0, limit) : span.slice(-limit)
   return { page, hasMore: page.length < span.length }
@@ -127,10 +138,14 @@ function readLimit(query: URLSearchParams): number {
   )
 }
 
-function placeOf(gates: readonly Gate[], query: URLSearchParams, name: string): number | undefined {
+function placeOf(
+  entries: readonly ModelEntry[],
+  query: URLSearchParams,
+  name: string,
+): number | undefined {
   const id = query.get(name)
   if (id === null) return undefined
-  const place = gates.findIndex((gate) => gate.id === id)
+  const place = entries.findIndex((entry) => entry.id === id)
   if (place >= 0) return place
-  throw invalidRequest(`'${name}' must be the id of a gate of this account.`, name, 'invalid_value')
+  throw invalidRequest(`'${name}' must be a model of this list.`, name, 'invalid_value')
 }

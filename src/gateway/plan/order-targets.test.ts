@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Gate, Strategy } from '../../core/gate.ts'
+import { type Gate, type Strategy, USUAL_GATE } from '../../core/gate.ts'
 import { DEFAULT_ACCOUNT, type GateId } from '../../core/ids.ts'
 import { CircuitBreakers } from '../attempt/circuit-breakers.ts'
 import { healthKey, healthKeyPrefix, readHealthKey, TargetOrder } from './order-targets.ts'
@@ -12,10 +12,8 @@ function createGate(strategy: Strategy, weights: readonly (number | undefined)[]
     displayName: 'gate',
     description: '',
     targets: weights.map((weight, index) => ({ model: `openai/${index}`, weight })),
+    ...USUAL_GATE,
     strategy,
-    hedgeAfterMs: null,
-    defaults: null,
-    overrides: 'ignore',
     timeoutMs: null,
     maxRetries: 0,
     createdAt: 0,

@@ -1,11 +1,12 @@
 /** The refusals for a gate whose targets cannot be asked. */
 import { GatewayError, invalidRequest } from '../../core/errors.ts'
-import type { Gate } from '../../core/gate.ts'
+import { type Gate, listedNamesOf } from '../../core/gate.ts'
 import { didYouMean } from '../../core/nearest-name.ts'
 import { ownedSlugOf } from '../../core/owned-model.ts'
 import { catalog } from '../../providers/catalog.ts'
 import { addressVariablesOf, keyVariableOf, type Provider } from '../../providers/define.ts'
 import type { AcceptedRequest, Dialect } from '../../wire/dialect.ts'
+import { gateMember } from '../find-gate.ts'
 
 /** @param providers at least one */
 export function noCredential(
@@ -64,10 +65,10 @@ export function gateNotFound(
   reach: string,
 ): GatewayError {
   const { gateId } = request
-  const ids = gates.map(({ id }) => id)
+  const names = gates.flatMap(listedNamesOf)
   return new GatewayError(
     'gate_not_found',
-    `There is no gate '${shorten(gateId)}' ${reach}.${didYouMean(gateId, ids)} List the gates with GET /v1/models.`,
+    `There is no gate '${shorten(gateId)}' ${reach}.${didYouMean(gateId, names)} List the gates with GET /v1/models.`,
     { param: gateMember(request) },
   )
 }
@@ -110,10 +111,6 @@ function describeSpeakers(speakers: readonly string[]): string {
 }
 
 const MAX_SPEAKERS = 8
-
-function gateMember({ body }: AcceptedRequest): string {
-  return ['gate_id', 'gateId'].find((name) => body.get(name) !== undefined) ?? 'model'
-}
 
 /** A caller may send any text as a gate's id, so the message repeats only a part. */
 function shorten(text: string): string {

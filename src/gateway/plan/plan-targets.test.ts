@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { Gate } from '../../core/gate.ts'
+import { type Gate, USUAL_GATE } from '../../core/gate.ts'
 import { DEFAULT_ACCOUNT, type GateId, type KeyId } from '../../core/ids.ts'
 import { Secret } from '../../core/secret.ts'
 import { anthropicMessages } from '../../wire/anthropic-messages/index.ts'
@@ -43,10 +43,7 @@ function plan(model: string, dialect: Dialect) {
     displayName: 'gate',
     description: '',
     targets: [{ model }],
-    strategy: 'fallback',
-    hedgeAfterMs: null,
-    defaults: null,
-    overrides: 'ignore',
+    ...USUAL_GATE,
     timeoutMs: null,
     maxRetries: 0,
     createdAt: 0,

@@ -16,6 +16,7 @@ import { askingMember, presentMember } from '../../wire/request-fields.ts'
 import { hasCarriers } from '../../wire/seal-carrier.ts'
 import { describeReach, listGates } from '../access-token.ts'
 import type { AdmittedCall } from '../call.ts'
+import { isModelIgnored } from '../find-gate.ts'
 import type {
   Caller,
   Credential,
@@ -294,16 +295,13 @@ function findTranslated(provider: Provider, model: string, dialect: Dialect) {
 
 /** The usual gate decides nothing, so its calls skip this work. */
 function decides(gate: Gate, request: AcceptedRequest): boolean {
-  return (
-    gate.defaults !== null || (gate.overrides !== 'ignore' && request.ignored.includes('model'))
-  )
+  return gate.defaults !== null || (gate.overrides !== 'ignore' && isModelIgnored(request))
 }
 
 /** @throws GatewayError `invalid_request` naming the member that the gate forbids */
 function decideRequest(gate: Gate, request: AcceptedRequest, dialect: Dialect): AcceptedRequest {
   const { body, ignored } = request
-  // `model` is reported as ignored only when it differs from a `gate_id` in the same request.
-  if (gate.overrides === 'reject' && ignored.includes('model')) throw overrideRejected('model')
+  if (gate.overrides === 'reject' && isModelIgnored(request)) throw overrideRejected('model')
   if (gate.defaults === null || dialect.readSpoken === undefined) return request
   const decided = decideDefaults(gate, body, dialect.readSpoken)
   return { ...request, ignored: [...ignored, ...decided.ignored], defaults: decided.defaults }
@@ -314,9 +312,10 @@ function decideRequest(gate: Gate, request: AcceptedRequest, dialect: Dialect): 
  */
 export function findChosen(
   gate: Gate,
-  { body, ignored }: Pick<AcceptedRequest, 'body' | 'ignored'>,
+  request: Pick<AcceptedRequest, 'body' | 'ignored'>,
 ): GateTarget | undefined {
-  if (gate.overrides !== 'allow' || !ignored.includes('model')) return undefined
+  if (gate.overrides !== 'allow' || !isModelIgnored(request)) return undefined
+  const { body } = request
   const member = presentMember(body, 'model')
   return member === undefined ? undefined : { model: String(body.value(member)) }
 }

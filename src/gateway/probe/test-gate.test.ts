@@ -36,7 +36,7 @@ async function run(
   upstream: readonly Script[] = [],
 ) {
   const gateway = new InProcessGateway({ ...rest, gates: { tested: script }, upstream })
-  const gate = gateway.ports.gates.find(CALLER.accountId, 'tested')
+  const gate = gateway.ports.gates.findNamed(CALLER.accountId, 'tested')
   if (gate === undefined) throw new Error('There is no such gate.')
   const limits = { ...CALLER.limits, ...(concurrentCalls === undefined ? {} : { concurrentCalls }) }
   const rows = await gateway.clock.finish(testGate(gateway.ports, { ...CALLER, limits }, gate))

@@ -117,7 +117,7 @@ async function ask(ports: PipelinePorts, caller: Caller, gate: Gate, { dialect, 
   let record: CallRecord | undefined
   const serveCall = createPipeline({
     ...ports,
-    gates: { find: () => gate, list: () => [gate] },
+    gates: { findNamed: () => gate, findCatchAll: () => undefined, list: () => [gate] },
     ledger: {
       assertWritable: () => ports.ledger.assertWritable(),
       record(call) {

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test
 import { databases, type TestDatabase } from '../../../test/support/databases.ts'
 import { describeIf } from '../../../test/support/skip-unless.ts'
 import type { ApiKey } from '../../core/api-key.ts'
+import { USUAL_GATE } from '../../core/gate.ts'
 import { DEFAULT_ACCOUNT, type GateId, type KeyId } from '../../core/ids.ts'
 import { PostgresSession } from '../database/postgres-session.ts'
 import { openStore, type Store } from '../open-store.ts'
@@ -66,10 +67,7 @@ describeIf(databases.length > 1, 'needs Postgres')('on Postgres', () => {
     displayName: id,
     description: '',
     targets: [],
-    strategy: 'fallback' as const,
-    hedgeAfterMs: null,
-    defaults: null,
-    overrides: 'ignore' as const,
+    ...USUAL_GATE,
     timeoutMs: null,
     maxRetries: 0,
     createdAt: 1,

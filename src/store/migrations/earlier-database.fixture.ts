@@ -2,7 +2,11 @@
 import type { TestDatabase } from '../../../test/support/databases.ts'
 import { ADOPTED_STEPS } from './adopt-database.ts'
 
-const LATER_COLUMNS = [['api_keys', 'token']] as const
+const LATER_COLUMNS = [
+  ['api_keys', 'token'],
+  ['gates', 'aliases'],
+  ['gates', 'is_catch_all'],
+] as const
 
 export async function makeEarlier(
   { run, location }: Pick<TestDatabase, 'run' | 'location'>,

@@ -5,7 +5,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { type Kysely, sql } from 'kysely'
 import { databases, type TestDatabase } from '../../../test/support/databases.ts'
-import type { Gate } from '../../core/gate.ts'
+import { type Gate, USUAL_GATE } from '../../core/gate.ts'
 import { DEFAULT_ACCOUNT, type GateId } from '../../core/ids.ts'
 import { openDatabase } from '../database/open-database.ts'
 import { hasTable } from '../database/sql-differences.ts'
@@ -26,10 +26,7 @@ const GATE: Gate = {
   displayName: 'Démo "quoted" \u{1F6AA}',
   description: '',
   targets: [{ model: 'openai/gpt-5' }],
-  strategy: 'fallback',
-  hedgeAfterMs: null,
-  defaults: null,
-  overrides: 'ignore',
+  ...USUAL_GATE,
   timeoutMs: null,
   maxRetries: 2,
   createdAt: 1_700_000_000_000,

@@ -5,6 +5,7 @@ import type { Schema } from '../schema.ts'
 import { accessTokens } from './access-tokens-migration.ts'
 import { BASELINE, judgeEarlierSteps, listApplied } from './adopt-database.ts'
 import { baseline } from './baseline.ts'
+import { gateNames } from './gate-names-migration.ts'
 import {
   judgeNewerSteps,
   listStepNotes,
@@ -39,6 +40,7 @@ export class NewerDatabaseError extends Error {
 export const migrations: Steps = {
   [BASELINE]: baseline,
   '0002_access_tokens': accessTokens,
+  '0005_gate_names': gateNames,
 }
 
 /**

@@ -51,6 +51,15 @@ export interface StoredKind<Word extends StoredWord, Changed, Stored extends Cha
   toChanges(changed: Changed, previous: Stored): Updateable<RowOf<Word>>
   createReader(): (row: Selectable<RowOf<Word>>) => Stored
   toPublic(thing: Changed): PublicForm
+  /**
+   * Called in the transaction, in which no other one changes the account.
+   * @throws GatewayError `conflict` when another one of the account has a name of this one
+   */
+  assertNames?(
+    transaction: Transaction<Schema>,
+    changed: Changed,
+    previous: Stored | undefined,
+  ): Promise<void>
   /** Updates dependent rows after a change. */
   changeBelongings?(
     transaction: Transaction<Schema>,
@@ -119,6 +128,7 @@ export class ResourceStore<Word extends StoredWord, Changed, Stored extends Chan
         if (this.#kind.uniqueColumn !== undefined) throw this.#isTaken(this.#kind.uniqueColumn)
         return false
       }
+      await this.#kind.assertNames?.(transaction, stored, undefined)
       await this.#record(transaction, name, {
         verb: 'create',
         before: null,
@@ -146,6 +156,7 @@ export class ResourceStore<Word extends StoredWord, Changed, Stored extends Chan
       const changed = change(previous)
       const changes: Readonly<Record<string, unknown>> = toChanges(changed, previous)
       await this.#assertUnique(transaction, name, changes)
+      await this.#kind.assertNames?.(transaction, changed, previous)
       await anyTables(transaction)
         .updateTable(this.#table)
         .set(changes)

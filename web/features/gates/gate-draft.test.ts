@@ -20,6 +20,11 @@ const gate: Gate = {
   hedgeAfterMs: null,
   defaults: { temperature: 0.2, reasoningEffort: 'low' },
   overrides: 'ignore',
+  aliases: [
+    { name: 'quiet', isListed: false },
+    { name: 'openai/gpt-4.1', isListed: true },
+  ],
+  isCatchAll: false,
   timeoutMs: 60_000,
   maxRetries: 1,
   createdAt: '2026-01-01T00:00:00Z',
@@ -42,6 +47,14 @@ test('only changed members are sent, whole if the interface replaces them whole'
     defaults: { reasoningEffort: 'low' },
     timeoutMs: null,
   })
+})
+
+test('aliases are typed as names between commas or spaces', () => {
+  expect(draft).toMatchObject({ aliases: 'openai/gpt-4.1', unlistedAliases: 'quiet' })
+  const typed = { ...draft, aliases: 'openai/gpt-4.1,qwen3:8b  claude', unlistedAliases: '' }
+  expect(toChanges(gate, typed)).toEqual({ aliases: ['openai/gpt-4.1', 'qwen3:8b', 'claude'] })
+  const problems = findProblems({ ...draft, aliases: 'owned/mine' })
+  expect(problemAt(problems, 'aliases')).toMatch(/must not begin with 'owned\/'/)
 })
 
 test('an emptied name becomes the id again, and an added space changes nothing', () => {
@@ -102,6 +115,8 @@ test('empty fields are left to the gateway', () => {
     hedgeAfterMs: null,
     defaults: {},
     overrides: 'ignore',
+    aliases: [],
+    isCatchAll: false,
     timeoutMs: null,
     maxRetries: 0,
   })

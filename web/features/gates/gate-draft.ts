@@ -37,6 +37,10 @@ export interface GateDraft {
   readonly maxOutputTokens: string
   readonly reasoningEffort: NonNullable<Gate['defaults']['reasoningEffort']> | ''
   readonly overrides: Overrides
+  /** Names separated by commas or spaces, as are the unlisted ones. */
+  readonly aliases: string
+  readonly unlistedAliases: string
+  readonly isCatchAll: boolean
   readonly timeoutMs: string
   readonly maxRetries: string
 }
@@ -55,6 +59,9 @@ export const EMPTY_DRAFT: GateDraft = {
   maxOutputTokens: '',
   reasoningEffort: '',
   overrides: 'ignore',
+  aliases: '',
+  unlistedAliases: '',
+  isCatchAll: false,
   timeoutMs: '',
   maxRetries: '0',
 }
@@ -86,6 +93,9 @@ export function toDraft(gate: Gate): GateDraft {
     maxOutputTokens: toText(defaults.maxOutputTokens),
     reasoningEffort: defaults.reasoningEffort ?? '',
     overrides: gate.overrides,
+    aliases: joinNames(gate.aliases.filter(({ isListed }) => isListed)),
+    unlistedAliases: joinNames(gate.aliases.filter(({ isListed }) => !isListed)),
+    isCatchAll: gate.isCatchAll,
     timeoutMs: toText(gate.timeoutMs),
     maxRetries: String(gate.maxRetries),
   }
@@ -114,6 +124,11 @@ export function toSettings(
       ...(draft.reasoningEffort === '' ? {} : { reasoningEffort: draft.reasoningEffort }),
     },
     overrides: draft.overrides,
+    aliases: [
+      ...splitNames(draft.aliases),
+      ...splitNames(draft.unlistedAliases).map((name) => ({ name, isListed: false })),
+    ],
+    isCatchAll: draft.isCatchAll,
     timeoutMs: toNullable(draft.timeoutMs),
     maxRetries: draft.maxRetries.trim() === '' ? 0 : toWhole(draft.maxRetries),
   }
@@ -164,6 +179,14 @@ export function toShares(targets: readonly TargetDraft[]): readonly number[] {
   })
   const sum = weights.reduce((total, weight) => total + weight, 0)
   return weights.map((weight) => (sum === 0 ? 0 : weight / sum))
+}
+
+function joinNames(aliases: Gate['aliases']): string {
+  return aliases.map(({ name }) => name).join(', ')
+}
+
+function splitNames(text: string): string[] {
+  return text.split(/[\s,]+/).filter((name) => name !== '')
 }
 
 function toText(value: number | null | undefined): string {

@@ -171,6 +171,8 @@ const LABELS: Readonly<Record<keyof GateSettings, string>> = {
   hedgeAfterMs: 'hedging',
   defaults: 'defaults',
   overrides: 'overrides',
+  aliases: 'aliases',
+  isCatchAll: 'catch-all',
   timeoutMs: 'time limit',
   maxRetries: 'retries',
 }
@@ -194,6 +196,8 @@ function describeChanges(before: Gate, after: Gate): readonly string[] {
   note('hedgeAfterMs', toTime(before.hedgeAfterMs, 'off'), toTime(after.hedgeAfterMs, 'off'))
   if (JSON.stringify(before.defaults) !== JSON.stringify(after.defaults)) told.push('defaults')
   note('overrides', before.overrides, after.overrides)
+  note('aliases', toNames(before), toNames(after))
+  note('isCatchAll', before.isCatchAll ? 'yes' : 'no', after.isCatchAll ? 'yes' : 'no')
   note(
     'timeoutMs',
     toTime(before.timeoutMs, "the gateway's"),
@@ -205,6 +209,10 @@ function describeChanges(before: Gate, after: Gate): readonly string[] {
 
 function toTargetText({ model, weight }: Gate['targets'][number]): string {
   return weight === undefined ? model : `${model} (${weight})`
+}
+
+function toNames({ aliases }: Gate): string {
+  return aliases.map(({ name }) => name).join(', ') || 'none'
 }
 
 function toTime(milliseconds: number | null, none: string): string {

@@ -171,10 +171,61 @@ const OVERRIDES: Readonly<Record<Overrides, string>> = {
 function SettingsFolds({ form }: { readonly form: GateForm }) {
   return (
     <>
+      <NamesFold form={form} />
       <DefaultsFold form={form} />
       <AdvancedFold form={form} />
     </>
   )
+}
+
+const CATCH_ALL = {
+  no: 'Refused with status 404, unless another gate is the catch-all',
+  yes: 'Answered by this gate',
+}
+
+function NamesFold({ form }: { readonly form: GateForm }) {
+  const { draft, set, problem } = form
+  const isWrong = problem('aliases') !== undefined || problem('isCatchAll') !== undefined
+  return (
+    <Fold title="Other names" summary={summariseNames(draft)} isWrong={isWrong}>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <TextField
+          label="Aliases"
+          isOptional
+          isCode
+          autoComplete="off"
+          spellCheck={false}
+          placeholder="openai/gpt-4.1, qwen3:8b"
+          value={draft.aliases}
+          onChange={(event) => set('aliases', event.target.value)}
+          hint="Names that calls may use as well, separated by commas."
+          problem={problem('aliases')}
+        />
+        <TextField
+          label="Unlisted aliases"
+          isOptional
+          isCode
+          autoComplete="off"
+          spellCheck={false}
+          value={draft.unlistedAliases}
+          onChange={(event) => set('unlistedAliases', event.target.value)}
+          hint="The same, absent from the list of models that clients read."
+        />
+      </div>
+      <SelectField
+        label="Calls with an unknown name"
+        value={draft.isCatchAll ? 'yes' : 'no'}
+        onChange={(event) => set('isCatchAll', event.target.value === 'yes')}
+        problem={problem('isCatchAll')}
+        options={CATCH_ALL}
+      />
+    </Fold>
+  )
+}
+
+function summariseNames({ aliases, unlistedAliases, isCatchAll }: GateDraft): string {
+  const names = [aliases, unlistedAliases, isCatchAll ? 'unknown names' : '']
+  return names.filter((text) => text.trim() !== '').join(' · ') || 'Aliases, unknown names'
 }
 
 function DefaultsFold({ form }: { readonly form: GateForm }) {

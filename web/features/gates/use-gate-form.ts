@@ -23,6 +23,7 @@ export interface GateForm {
 const IN_DEFAULTS: ReadonlySet<string> = new Set(GATE_DEFAULT_NAMES)
 
 function toApiField(field: keyof GateDraft): string {
+  if (field === 'unlistedAliases') return 'aliases'
   return IN_DEFAULTS.has(field) ? `defaults.${field}` : field
 }
 
@@ -69,7 +70,7 @@ export function useGateForm(initial: GateDraft): GateForm {
   }
 }
 
-/** A conflict names no field, and only a gate's id can conflict. */
+/** A conflict without a field is one of the gate's id. */
 function toProblems(error: unknown): readonly Problem[] {
   if (!(error instanceof ApiError)) return []
   if (error.problems.length > 0) return error.problems

@@ -9,8 +9,6 @@ export function isListedModel(provider: Provider, model: string): boolean {
   const pricing = pricingOf(provider)
   if (pricing.type === 'free') return true
   if (pricing.type === 'declared') return pricing.prices.has(model) || pricing.prices.has('*')
-  // No table lists the prices of the operator's own providers.
-  if (provider.docs === undefined) return false
   // As in ledger/price-table.ts: the ES module is slower to load.
   const { calcPrice } = require('@pydantic/genai-prices') as typeof GenaiPrices
   return calcPrice({}, model, { providerId: pricing.name }) !== null

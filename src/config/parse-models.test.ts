@@ -113,6 +113,11 @@ describe('a fault', () => {
       '3: models[0].prices[0].above must have ascending inputTokens',
     ],
     [
+      'a price only of long calls',
+      entry('prices: [{input: 1, output: 1, above: [{inputTokens: 2, cachedInput: 1}]}]'),
+      '3: models[0].prices[0].above[0].cachedInput must also be a price without above',
+    ],
+    [
       'a star in the middle',
       "models:\n  - model: 'openai/*new'",
       '2: models[0].model must be provider/model, such as openai/gpt-5; a * may only be its last character',

@@ -3,7 +3,7 @@
  * every fault. No message repeats a value of the file.
  */
 import { MAX_MODELS, modelEntry } from '../contract/models-section.ts'
-import type { ModelEntry } from '../core/model-entry.ts'
+import type { ModelEntry, PriceMember } from '../core/model-entry.ts'
 import type { Provider } from '../providers/define.ts'
 import { isListedModel } from './listed-models.ts'
 import { toYamlFaults, type YamlDocument, type YamlFault } from './yaml-document.ts'
@@ -110,10 +110,15 @@ const UNKNOWN_PROVIDER = 'must begin with the id of a provider: GET /v1/provider
 
 function* faultsOfPrices({ prices = [], like }: ModelEntry): Generator<EntryFault> {
   const dates = new Set<number | undefined>()
-  for (const [index, { from, input, output }] of prices.entries()) {
+  for (const [index, price] of prices.entries()) {
+    const { from, input, output, above = [] } = price
     const date = from === undefined ? undefined : Date.parse(from)
     if (dates.has(date)) yield [['prices', index], 'must have another date than those before it']
     dates.add(date)
+    for (const [at, { inputTokens: _, ...step }] of above.entries())
+      for (const member of Object.keys(step) as PriceMember[])
+        if (price[member] === undefined)
+          yield [['prices', index, 'above', at, member], 'must also be a price without above']
     if (like !== undefined) continue
     if (input === undefined) yield [['prices', index], 'must have input, or the entry like']
     if (output === undefined) yield [['prices', index], 'must have output, or the entry like']

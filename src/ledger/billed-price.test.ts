@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'bun:test'
 import { catalog } from '../providers/catalog.ts'
 import { pricingOf } from '../providers/define.ts'
-import { PriceBook, type PricedCall } from './price-book.ts'
+import type { CallToPrice } from './call-to-price.ts'
+import { PriceBook } from './price-book.ts'
 import { isNameOf } from './price-table.ts'
 
 const book = new PriceBook({
@@ -10,8 +11,8 @@ const book = new PriceBook({
 })
 const counts = { inputTokens: 100, outputTokens: 10, cachedInputTokens: 0, reasoningTokens: 0 }
 const report = { form: 'usage.cost', usd: 0.5, isPartial: false } as const
-const call = (members: Partial<PricedCall> = {}): PricedCall => ({
-  accountId: 'acct_1' as PricedCall['accountId'],
+const call = (members: Partial<CallToPrice> = {}): CallToPrice => ({
+  accountId: 'acct_1' as CallToPrice['accountId'],
   target: 'openrouter/openrouter/auto',
   usage: { ...counts, billing: { cost: report } },
   startedAt: 1_790_000_000_000,
@@ -19,7 +20,7 @@ const call = (members: Partial<PricedCall> = {}): PricedCall => ({
   ...members,
 })
 /** As the store has it. */
-const row = (members: Partial<PricedCall> = {}) => call({ usage: counts, ...members })
+const row = (members: Partial<CallToPrice> = {}) => call({ usage: counts, ...members })
 
 describe('a cost that was reported', () => {
   const cost = book.costOf(call())

@@ -2,7 +2,7 @@
 import type { Cost } from '../core/cost.ts'
 import { addCosts, toNanoUsd } from '../core/money.ts'
 import type { CostForm, Usage } from '../core/usage.ts'
-import { isWhole } from './cost-parts.ts'
+import { isNothing, isWhole, parseDeclaredSource } from './cost-parts.ts'
 
 export interface CostReports {
   readonly form: CostForm
@@ -64,4 +64,14 @@ export function sumAttempts(
 
 export function toEstimated(cost: Cost): Cost {
   return cost.status === 'exact' ? { ...cost, status: 'estimated' } : cost
+}
+
+/** An estimated usage makes an estimated cost, unless the price is zero. */
+export function withGuessedUsage(cost: Cost): Cost {
+  return isFreeWhateverIsUsed(cost) ? cost : toEstimated(cost)
+}
+
+function isFreeWhateverIsUsed({ source }: Cost): boolean {
+  const declared = source === null ? undefined : parseDeclaredSource(source)
+  return declared !== undefined && isNothing(declared.prices)
 }

@@ -2,7 +2,8 @@
 import type { Cost, ToolKind } from '../core/cost.ts'
 import type { AccountId } from '../core/ids.ts'
 import type { AskedPrice, Prices } from '../gateway/ports.ts'
-import type { PriceBook, PricedCall } from './price-book.ts'
+import type { CallToPrice } from './call-to-price.ts'
+import type { PriceBook } from './price-book.ts'
 
 export class CallPrices implements Prices {
   readonly #book: PriceBook
@@ -15,7 +16,7 @@ export class CallPrices implements Prices {
     tryPrices(() => this.#book.load())
   }
 
-  priceOf(call: PricedCall): Cost | undefined {
+  priceOf(call: CallToPrice): Cost | undefined {
     try {
       return this.#book.costOf(call)
     } catch {

@@ -3,10 +3,12 @@
  * factors.
  */
 import type { PriceFactor, ToolFees } from '../core/cost.ts'
+import type { ModelOverlay } from '../core/model-overlay.ts'
 import type { DeclaredPrices } from '../core/owned-model.ts'
 import type { CostReports } from './billed-price.ts'
-import type { ListedPrice } from './price-table.ts'
-import { priceAtAddress, type ServedPrice } from './served-price.ts'
+import { EntryPricing, givesPrices, type OutsidePrices } from './entry-price.ts'
+import type { KnownPrice } from './price-table.ts'
+import { LIST_PRICE, priceAtAddress, type ServedPrice } from './served-price.ts'
 
 /**
  * How a provider's calls are priced, by its name in the table or not at all, and which of its
@@ -51,7 +53,8 @@ export interface PricedUses {
 
 export interface Listed extends PricedUses {
   readonly type: 'listed'
-  readonly provider: string
+  /** Undefined: the table does not have the provider. */
+  readonly provider: string | undefined
   readonly model: string
   /** Whether the model charges for more than the table lists. */
   readonly isInPart: boolean
@@ -60,13 +63,19 @@ export interface Listed extends PricedUses {
   readonly reports: CostReports | undefined
   /** Assumed when the table does not list the model. */
   readonly unlisted: DeclaredPrices | undefined
+  /** Undefined: the operator gives the target no price. */
+  readonly entry: EntryPricing | undefined
+  /** Prices the target while the entry has no price in force. Undefined: the table does. */
+  readonly otherwise: KnownTarget | undefined
   minute: number
-  price: ListedPrice | undefined
+  price: KnownPrice | undefined
 }
 
 export interface Declared extends PricedUses {
   readonly type: 'declared'
   readonly prices: DeclaredPrices
+  /** False for a price of all other models. */
+  readonly isByName: boolean
 }
 
 /** What is the same for every call to a target. */
@@ -83,6 +92,40 @@ export const ANY_MODEL = '*'
 const NO_FEES: ToolFees = {}
 const NO_FACTORS: readonly PriceFactor[] = []
 
+/** What the overlay needs of the other prices. */
+interface OverlayPricing {
+  readonly overlay: ModelOverlay
+  readonly outside: OutsidePrices
+}
+
+/** With the operator's entry for the target, which precedes other prices. */
+export function lookUpOverlaid(
+  target: string,
+  providers: ReadonlyMap<string, ProviderPricing>,
+  { overlay, outside }: OverlayPricing,
+): KnownTarget {
+  const known = lookUp(target, providers)
+  const found = overlay.find(target)
+  if (found === undefined || known.type === 'owned' || !givesPrices(found)) return known
+  // A provider's own price by name precedes patterns.
+  const isByName = overlay.named(target) !== undefined
+  if (known.type === 'declared' && known.isByName && !isByName) return known
+  const entry = new EntryPricing(overlay, target, outside)
+  if (known.type === 'listed') return { ...known, entry }
+  const { toolFees = NO_FEES, usualToolFees = NO_FEES } = feesOf(target, providers)
+  return {
+    ...{ type: 'listed', provider: undefined, model: target.slice(target.indexOf('/') + 1) },
+    ...{ isInPart: false, factors: NO_FACTORS, atAddress: LIST_PRICE, toolFees, usualToolFees },
+    ...{ reports: undefined, unlisted: undefined, entry, otherwise: known },
+    ...{ minute: Number.NaN, price: undefined },
+  }
+}
+
+function feesOf(target: string, providers: ReadonlyMap<string, ProviderPricing>): Fees {
+  const pricing = providers.get(target.slice(0, target.indexOf('/')))
+  return pricing === undefined || pricing.type === 'free' ? {} : pricing
+}
+
 export function lookUp(
   target: string,
   providers: ReadonlyMap<string, ProviderPricing>,
@@ -97,16 +140,18 @@ export function lookUp(
   const { toolFees = NO_FEES, usualToolFees = NO_FEES } = pricing
   const fees = { toolFees, usualToolFees }
   if (pricing.type === 'declared') {
+    const isByName = pricing.prices.has(model)
     const prices = pricing.prices.get(model) ?? pricing.prices.get(ANY_MODEL)
     return prices === undefined
       ? { type: 'unknown' }
-      : { type: 'declared', prices: toCents(prices), ...fees }
+      : { type: 'declared', prices: toCents(prices), isByName, ...fees }
   }
   const { name: provider, inPart, factors = NO_FACTORS, address, reports } = pricing
   const isInPart = inPart?.test(model) === true
   const atAddress = priceAtAddress({ factors, model }, address)
   const unlisted = reports === undefined ? undefined : toCents(reports.unlisted)
-  const price = { minute: Number.NaN, price: undefined, reports, unlisted }
+  const none = { entry: undefined, otherwise: undefined }
+  const price = { minute: Number.NaN, price: undefined, reports, unlisted, ...none }
   return { type: 'listed', provider, model, isInPart, factors, atAddress, ...fees, ...price }
 }
 

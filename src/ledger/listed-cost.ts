@@ -11,18 +11,20 @@ import {
   withUses,
   writtenTokens,
 } from './cost-parts.ts'
-import type { ListedPrice } from './price-table.ts'
+import type { ListedPrice, PricedKinds } from './price-table.ts'
 import { type ServedPrice, scaleParts } from './served-price.ts'
 
 interface Reported {
   readonly usage: Usage
   readonly outcome: CallOutcome | undefined
-  /** The table's name and version. */
   readonly source: string
   readonly as: ServedPrice
 }
 
-export function costOfListed({ prices, isOwn }: ListedPrice, reported: Reported): Cost {
+export function costOfListed(
+  { prices, isOwn, borrowed }: ListedPrice & PricedKinds,
+  reported: Reported,
+): Cost {
   const { usage, outcome, source, as } = reported
   const parts = partsOfListed(prices, usage)
   if (parts === undefined) return UNKNOWN_COST
@@ -32,7 +34,8 @@ export function costOfListed({ prices, isOwn }: ListedPrice, reported: Reported)
     (prices.cache_write_mtok === undefined || usage.cacheWriteTokens !== undefined) &&
     (prices.cache_write_1h_mtok === undefined || writtenTokens(usage) === 0) &&
     usage.cacheWriteHourTokens === undefined &&
-    !hasOtherPrices(prices)
+    !hasOtherPrices(prices) &&
+    !(borrowed !== undefined && parts.some(({ kind }) => borrowed.has(kind)))
   const status = isOwn && isReportWhole && isWhole(outcome) ? 'exact' : 'estimated'
   const nanoUsd = costOfParts(scaleParts(parts, as))
   const cost: Cost = { nanoUsd, status, source: source + as.inSource }

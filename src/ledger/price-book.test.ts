@@ -5,9 +5,10 @@ import { DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { ModelOverlay } from '../core/model-overlay.ts'
 import { costOfParts } from '../core/money.ts'
 import type { Usage } from '../core/usage.ts'
+import type { CallToPrice } from './call-to-price.ts'
 import { partsOfOwned } from './cost-parts.ts'
 import type { ProviderPricing } from './known-target.ts'
-import { PriceBook, type PricedCall } from './price-book.ts'
+import { PriceBook } from './price-book.ts'
 import { tableOf } from './price-table.fixture.ts'
 
 const MIDDAY = Date.parse('2026-11-01T12:00:00Z')
@@ -42,7 +43,7 @@ function usage(changes: Partial<Usage> = {}): Usage {
   }
 }
 
-function costOf(target: string | null, changes: Partial<PricedCall> = {}): Cost {
+function costOf(target: string | null, changes: Partial<CallToPrice> = {}): Cost {
   return book.costOf({
     accountId: DEFAULT_ACCOUNT,
     target,
@@ -70,7 +71,7 @@ describe('a listed model', () => {
   const rows: readonly (readonly [
     name: string,
     target: string,
-    changes: Partial<PricedCall>,
+    changes: Partial<CallToPrice>,
     microUsd: number | null,
     status: string,
   ])[] = [
@@ -199,7 +200,7 @@ describe('a provider with declared prices', () => {
         throw new Error('the table was asked')
       },
     })
-  const call = (target: string): PricedCall => ({
+  const call = (target: string): CallToPrice => ({
     accountId: DEFAULT_ACCOUNT,
     target,
     usage: usage({ cachedInputTokens: 400 }),
@@ -241,7 +242,7 @@ describe('a provider with declared prices', () => {
 })
 
 test('an owned model costs its declared price, and its earlier price when it is computed again', () => {
-  const call: PricedCall = {
+  const call: CallToPrice = {
     accountId: DEFAULT_ACCOUNT,
     target: 'owned/mine',
     usage: usage({ cachedInputTokens: 400 }),
@@ -270,12 +271,12 @@ describe('an owned model that costs nothing', () => {
     ['without reported usage', { usage: null }],
     ['that was cut short', { outcome: 'cancelled' }],
     ['that failed', { outcome: 'failed', usage: null }],
-  ] satisfies [string, Partial<PricedCall>][])(
+  ] satisfies [string, Partial<CallToPrice>][])(
     'does so exactly, for a call %s',
     (_what, changes) => {
       expect(costOf('owned/gratis', changes)).toEqual(nothing)
       const asked = { accountId: DEFAULT_ACCOUNT, target: 'owned/gratis', startedAt: MIDDAY }
-      const call: PricedCall = { ...asked, usage: usage(), ...changes }
+      const call: CallToPrice = { ...asked, usage: usage(), ...changes }
       expect(book.recompute(call, nothing)).toEqual(nothing)
       const counted = [
         { kind: 'input', count: 1000, usdPerMillion: 0 },
@@ -301,7 +302,7 @@ describe('an owned model that costs nothing', () => {
 })
 
 test('a cost from another version of the table is not compared; an unknown one is', () => {
-  const call: PricedCall = {
+  const call: CallToPrice = {
     accountId: DEFAULT_ACCOUNT,
     target: 'openai/gpt-5',
     usage: usage(),
@@ -393,7 +394,7 @@ test('a cost is a whole number from 0 up that grows with each count, whatever is
 })
 
 describe('the parts of a cost', () => {
-  const partsOf = (call: Partial<PricedCall> & { target: string | null }, stored?: Cost) => {
+  const partsOf = (call: Partial<CallToPrice> & { target: string | null }, stored?: Cost) => {
     const whole = { accountId: DEFAULT_ACCOUNT, usage: usage(), startedAt: MIDDAY, ...call }
     return book.partsOf(whole, stored ?? book.costOf(whole))
   }
@@ -644,7 +645,7 @@ describe('uses of tools that the vendor runs', () => {
     ]),
     declaredPrices: () => ({ input: 100, output: 200, cachedInput: 100 }),
   })
-  const call = (changes: Partial<PricedCall> = {}): PricedCall => ({
+  const call = (changes: Partial<CallToPrice> = {}): CallToPrice => ({
     accountId: DEFAULT_ACCOUNT,
     target: 'openai/gpt-5',
     usage: usage(),
@@ -683,7 +684,7 @@ describe('uses of tools that the vendor runs', () => {
   })
 
   test('make a cost an estimate where they have no published fee, or are not counted', () => {
-    const statusOf = (changes: Partial<PricedCall>) => fees.costOf(call(changes)).status
+    const statusOf = (changes: Partial<CallToPrice>) => fees.costOf(call(changes)).status
     expect(statusOf({ tools: ['webSearch'], toolUses: {} })).toBe('exact')
     expect(statusOf({ tools: ['codeInterpreter'], toolUses: {} })).toBe('exact')
     expect(statusOf({ tools: ['otherTool'] })).toBe('estimated')
@@ -762,7 +763,7 @@ describe('what stays in a cache for an hour costs more than what stays for minut
   const target = 'anthropic/claude-opus-4-5'
   const minutes = usage({ cachedInputTokens: 100, cacheWriteTokens: 200 })
   const some = { ...minutes, cacheWriteHourTokens: 120 }
-  const call: PricedCall = { accountId: DEFAULT_ACCOUNT, target, usage: some, startedAt: MIDDAY }
+  const call: CallToPrice = { accountId: DEFAULT_ACCOUNT, target, usage: some, startedAt: MIDDAY }
   const cost = costOf(target, { usage: some })
 
   test('and that is in its cost', () => {
@@ -786,7 +787,7 @@ describe('what stays in a cache for an hour costs more than what stays for minut
   })
 
   test('beside uses of tools, too', () => {
-    const searched: PricedCall = { ...call, tools: ['webSearch'], toolUses: { webSearch: 2 } }
+    const searched: CallToPrice = { ...call, tools: ['webSearch'], toolUses: { webSearch: 2 } }
     const both = book.costOf(searched)
     const row = { ...searched, usage: minutes }
     expect(both.source).toContain('+cacheWriteHour:120@3.75')

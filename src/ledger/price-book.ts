@@ -6,13 +6,11 @@
  * normally, tokens with an undetermined price, or tools that may have been used without being
  * counted. `unknown`: all other cases.
  */
-import type { CallOutcome } from '../core/call.ts'
 import {
   type Cost,
   type CostPart,
   FREE_COST,
   NO_USES,
-  NOTHING_SENT,
   type OtherPrice,
   type ToolFees,
   type ToolKind,
@@ -21,82 +19,33 @@ import {
 } from '../core/cost.ts'
 import type { AccountId } from '../core/ids.ts'
 import type { ModelFacts } from '../core/model-facts.ts'
-import { type ModelOverlay, NO_OVERLAY } from '../core/model-overlay.ts'
+import type { ModelOverlay } from '../core/model-overlay.ts'
 import { costOfParts } from '../core/money.ts'
 import type { DeclaredPrices } from '../core/owned-model.ts'
 import type { BilledAttempt, Billing, Usage } from '../core/usage.ts'
 import type { AskedPrice, KnownFacts } from '../gateway/ports.ts'
-import { ANSWERED, asReported, REPORTED, sumAttempts, toEstimated } from './billed-price.ts'
-import {
-  costOfDeclared,
-  isNothing,
-  parseDeclaredSource,
-  partsOfListed,
-  partsOfOwned,
-  partsOfUses,
-  rateOf,
-  splitUses,
-  withUses,
-} from './cost-parts.ts'
-import {
-  ANY_MODEL,
-  type Declared,
-  type KnownTarget,
-  type Listed,
-  lookUp,
-  type PricedUses,
-  type ProviderPricing,
-  type UsdPrices,
-} from './known-target.ts'
+import { ANSWERED, asReported, sumAttempts, toEstimated, withGuessedUsage } from './billed-price.ts'
+import type { AsServed, CallToPrice } from './call-to-price.ts'
+import { costOfDeclared, partsOfListed, partsOfUses, withUses } from './cost-parts.ts'
+import { OVERLAY } from './entry-price.ts'
+import type { Declared, Listed, PricedUses } from './known-target.ts'
 import { costOfListed } from './listed-cost.ts'
-import { isNameOf, type ListedPrice, loadPriceTable, type PriceTable } from './price-table.ts'
+import { isNameOf, type KnownPrice, type PricedKinds } from './price-table.ts'
 import {
   isUnanswered,
   isUnusual,
   priceAsServed,
   type ServedPrice,
   scaleParts,
-  splitFactors,
+  tierIn,
+  withTier,
 } from './served-price.ts'
+import { partsOf, recompute } from './stored-costs.ts'
+import { type KnownModel, TargetPrices, type TargetPricesOptions } from './target-prices.ts'
 
-export interface KnownModel {
-  readonly id: string
-  readonly name: string | undefined
-  readonly contextTokens: number | undefined
-  /** US dollars per million tokens, at the table's first tier; undefined: unknown. */
-  readonly inputUsdPerMillion: number | undefined
-  readonly outputUsdPerMillion: number | undefined
-}
-
-export interface PriceBookOptions {
-  /** By provider id; a missing provider is unknown. */
-  readonly providers: ReadonlyMap<string, ProviderPricing>
+export interface PriceBookOptions extends TargetPricesOptions {
   /** Looks up an owned model's prices in memory. Undefined: the account has no such model. */
   readonly declaredPrices?: (accountId: AccountId, slug: string) => DeclaredPrices | undefined
-  /** The operator's entries. */
-  readonly overlay?: ModelOverlay
-  readonly loadTable?: () => PriceTable
-}
-
-export interface PricedCall {
-  readonly accountId: AccountId
-  /** `provider/model`; null: no upstream was asked. */
-  readonly target: string | null
-  readonly usage: Usage | null
-  readonly startedAt: number
-  /** Undefined: the call succeeded. */
-  readonly outcome?: CallOutcome
-  /** An owned model's prices at the time of the call. Undefined: use the current prices. */
-  readonly ownedPrices?: DeclaredPrices | undefined
-  readonly isEstimated?: boolean
-  /** Options of the request that change the price. */
-  readonly otherPrices?: readonly OtherPrice[]
-  /** The model that answered, by its name at the upstream. Undefined: not reported. */
-  readonly answeredBy?: string | undefined
-  /** Tools that the provider was asked to run. */
-  readonly tools?: readonly ToolKind[]
-  /** How often the provider ran each tool. */
-  readonly toolUses?: ToolUses | undefined
 }
 
 const NOTHING_ASKED_FOR: readonly OtherPrice[] = []
@@ -107,32 +56,21 @@ const NO_USAGE: Usage = {
   reasoningTokens: 0,
 }
 
-/** Prices that depend on the time are looked up again each minute, the table's resolution. */
-const PRICE_LIFE_MS = 60_000
-/** Customers name targets, so the number of remembered targets is bounded. */
-const MAX_REMEMBERED = 5_000
-
 export class PriceBook implements KnownFacts {
-  readonly #providers: ReadonlyMap<string, ProviderPricing>
   readonly #declaredPrices: NonNullable<PriceBookOptions['declaredPrices']>
-  readonly #overlay: ModelOverlay
-  readonly #loadTable: () => PriceTable
-  #table: PriceTable | undefined
-  readonly #remembered = new Map<string, KnownTarget>()
+  readonly #targets: TargetPrices
 
-  constructor(options: PriceBookOptions) {
-    this.#providers = options.providers
-    this.#declaredPrices = options.declaredPrices ?? (() => undefined)
-    this.#overlay = options.overlay ?? NO_OVERLAY
-    this.#loadTable = options.loadTable ?? loadPriceTable
+  constructor({ declaredPrices, ...options }: PriceBookOptions) {
+    this.#declaredPrices = declaredPrices ?? (() => undefined)
+    this.#targets = new TargetPrices(options)
   }
 
   get source(): string {
-    return this.#loaded().source
+    return this.#targets.table.source
   }
 
   get isLoaded(): boolean {
-    return this.#table !== undefined
+    return this.#targets.isLoaded
   }
 
   /**
@@ -140,49 +78,35 @@ export class PriceBook implements KnownFacts {
    * @throws when the package is not installed
    */
   load(): void {
-    this.#loaded()
+    void this.source
+  }
+
+  /** Calls that began before keep the prices of the overlay before. */
+  replaceOverlay(overlay: ModelOverlay, nowMs: number): void {
+    this.#targets.replaceOverlay(overlay, nowMs)
   }
 
   modelsOf(providerId: string, at: number): readonly KnownModel[] {
-    const pricing = this.#providers.get(providerId)
-    if (pricing === undefined) return []
-    if (pricing.type === 'free') return (pricing.models ?? []).map(toFreeModel)
-    if (pricing.type === 'declared')
-      return [...pricing.prices].filter(([name]) => name !== ANY_MODEL).map(toDeclaredModel)
-    return this.#loaded()
-      .models(pricing.name, at)
-      .filter(({ id }) => pricing.models?.test(id) ?? true)
-      .map(({ prices, ...model }) => ({
-        ...model,
-        inputUsdPerMillion: rateOf(prices?.input_mtok, 0),
-        outputUsdPerMillion: rateOf(prices?.output_mtok, 0),
-      }))
+    return this.#targets.modelsOf(providerId, at)
   }
 
-  /** The operator's facts, completed by the table's. May load the table. */
   factsOf(providerId: string, model: string): ModelFacts | undefined {
-    return this.#overlay.factsOf(`${providerId}/${model}`, (target) => {
-      const slash = target.indexOf('/')
-      const pricing = this.#providers.get(target.slice(0, slash))
-      if (pricing?.type !== 'listed') return undefined
-      const contextTokens = this.#loaded().contextTokensOf(pricing.name, target.slice(slash + 1))
-      return contextTokens === undefined ? undefined : { contextTokens }
-    })
+    return this.#targets.factsOf(providerId, model)
   }
 
   /**
    * Takes 0.1 µs for a known target; the first call of a listed provider loads the table (about 20
    * ms).
    */
-  costOf(call: PricedCall & AsServed): Cost {
+  costOf(call: CallToPrice & AsServed): Cost {
     const cost = this.#costOf(call)
     return call.isEstimated === true ? withGuessedUsage(cost) : cost
   }
 
-  #costOf(call: PricedCall & AsServed): Cost {
-    const { target, usage } = call
+  #costOf(call: CallToPrice & AsServed): Cost {
+    const { target, usage, startedAt } = call
     if (target === null) return FREE_COST
-    const known = this.#recall(target)
+    const known = this.#targets.find(target, startedAt)
     if (known.type === 'free') return FREE_COST
     if (known.type === 'owned') {
       const declared = call.ownedPrices ?? this.#declaredPrices(call.accountId, known.model)
@@ -195,7 +119,7 @@ export class PriceBook implements KnownFacts {
     return known.type === 'listed' ? asReported(known.reports, call, cost) : cost
   }
 
-  #costWithUses(known: Listed | Declared, call: PricedCall & AsServed): Cost {
+  #costWithUses(known: Listed | Declared, call: CallToPrice & AsServed): Cost {
     const { usage } = call
     const cost = this.#costOfPriced(known, call)
     const { otherPrices = NOTHING_ASKED_FOR, tools, toolUses } = call
@@ -208,7 +132,7 @@ export class PriceBook implements KnownFacts {
     return withUses(isExact ? cost : toEstimated(cost), partsOfUses(feesAt(known), uses))
   }
 
-  #costOfPriced(known: Listed | Declared, call: PricedCall & AsServed): Cost {
+  #costOfPriced(known: Listed | Declared, call: CallToPrice & AsServed): Cost {
     const { usage, outcome } = call
     if (known.type === 'declared') {
       const cost = costOfDeclared('configured', known.prices, { usage, outcome })
@@ -224,16 +148,18 @@ export class PriceBook implements KnownFacts {
   }
 
   /** Prices an answer by the model that answered, which may differ from the target's model. */
-  #costOfAnswer(known: Listed, call: PricedCall & AsServed, usage: Usage): Cost {
+  #costOfAnswer(known: Listed, call: CallToPrice & AsServed, usage: Usage): Cost {
     const { target, answeredBy, startedAt } = call
     if (answeredBy === undefined || isNameOf(known.model, answeredBy))
       return this.#costAt(known, call, usage)
-    const other = this.#recallModel(target, answeredBy)
-    const price = other === undefined ? undefined : this.#priceOf(other, startedAt)
+    const own = this.#targets.priceOf(known, startedAt)
+    // The operator's price applies to whatever answers under the target's name.
+    if (own !== undefined && isFromEntry(own)) return this.#costAt(known, call, usage)
+    const other = this.#recallModel(target, answeredBy, startedAt)
+    const price = other === undefined ? undefined : this.#targets.priceOf(other, startedAt)
     if (other === undefined || price === undefined)
       return toEstimated(this.#costAt(known, call, usage))
-    if (price.prices === this.#priceOf(known, startedAt)?.prices)
-      return this.#costAt(known, call, usage)
+    if (price.prices === own?.prices) return this.#costAt(known, call, usage)
     const { nanoUsd, status, source } = this.#costAt(other, call, usage)
     const cost = { nanoUsd, status, source: `${source ?? ''}${ANSWERED}` }
     return known.isInPart ? toEstimated(cost) : cost
@@ -245,12 +171,12 @@ export class PriceBook implements KnownFacts {
    */
   #costOfAttempts(
     known: Listed,
-    call: PricedCall & AsServed,
+    call: CallToPrice & AsServed,
     attempts: readonly BilledAttempt[],
   ): Cost {
     const costs = attempts.map(({ model, usage }) => {
       if (model === undefined) return { cost: this.#costAt(known, call, usage), isSure: true }
-      const own = this.#recallModel(call.target, model)
+      const own = this.#recallModel(call.target, model, call.startedAt)
       const cost = own === undefined ? UNKNOWN_COST : this.#costAt(own, call, usage)
       return cost.nanoUsd === null
         ? { cost: this.#costAt(known, call, usage), isSure: false }
@@ -258,161 +184,99 @@ export class PriceBook implements KnownFacts {
     })
     return costs.every(({ cost }) => cost.nanoUsd === null)
       ? UNKNOWN_COST
-      : sumAttempts(costs, this.source)
+      : sumAttempts(costs, this.#targets.priceOf(known, call.startedAt)?.source ?? this.source)
   }
 
-  #costAt(known: Listed, call: PricedCall & AsServed, usage: Usage): Cost {
+  #costAt(known: Listed, call: CallToPrice & AsServed, usage: Usage): Cost {
     const { startedAt, outcome } = call
-    const price = this.#priceOf(known, startedAt)
+    const price = this.#targets.priceOf(known, startedAt)
     if (price === undefined) {
       const { unlisted } = known
       return unlisted === undefined
         ? UNKNOWN_COST
         : toEstimated(costOfDeclared('assumed', unlisted, { usage, outcome }))
     }
-    const as = call.as ?? priceAsServed(known, known.atAddress, call.usage?.served)
-    const cost = costOfListed(price, { usage, outcome, source: this.source, as })
-    const isSure = !known.isInPart && as.isKnown && usage.hasCutParts === undefined
+    const { kinds, as } = this.#asServed(known, price, call)
+    const { isOwn, source } = price
+    const cost = costOfListed({ ...kinds, isOwn }, { usage, outcome, source, as })
+    const isInPart = known.isInPart && !isFromEntry(price)
+    const isSure = !isInPart && as.isKnown && usage.hasCutParts === undefined
     return isSure ? cost : toEstimated(cost)
   }
 
+  /** The prices of the tier that served the call, and the factor for the rest of how it was. */
+  #asServed(
+    known: Listed,
+    price: KnownPrice,
+    { as, usage }: AsServed & Pick<CallToPrice, 'usage'>,
+  ): { readonly kinds: PricedKinds; readonly as: ServedPrice } {
+    if (price.tiers === undefined)
+      return { kinds: price, as: as ?? priceAsServed(known, known.atAddress, usage?.served) }
+    const served = usage?.served
+    const tier = as === undefined ? served?.tier : tierIn(as, Object.keys(price.tiers))
+    const kinds = tier === undefined ? undefined : price.tiers[tier]
+    if (tier === undefined || kinds === undefined)
+      return { kinds: price, as: as ?? priceAsServed(known, known.atAddress, served) }
+    const { tier: _, ...others } = served ?? {}
+    return { kinds, as: as ?? withTier(priceAsServed(known, known.atAddress, others), tier) }
+  }
+
   /** Looks up another model of the target's provider. */
-  #recallModel(target: string | null, model: string): Listed | undefined {
+  #recallModel(target: string | null, model: string, at: number): Listed | undefined {
     const providerId = target?.slice(0, target.indexOf('/')) ?? ''
-    const known = this.#recall(`${providerId}/${model}`)
+    const known = this.#targets.find(`${providerId}/${model}`, at)
     return known.type === 'listed' ? known : undefined
   }
 
   /** Whether usage of this target has a price. */
   isPriced(accountId: AccountId, target: string, asked: AskedPrice): boolean {
     const { at, isSurcharged } = asked
-    const known = this.#recall(target)
+    const known = this.#targets.find(target, at)
     if (known.type === 'free') return true
     if (known.type === 'unknown') return false
     if (known.type === 'owned') return this.#declaredPrices(accountId, known.model) !== undefined
     if (isSurcharged === true) return false
     if (known.type === 'declared') return true
-    if (known.isInPart) return false
+    const price = this.#targets.priceOf(known, at)
+    if (known.isInPart && !(price !== undefined && isFromEntry(price))) return false
     if (known.reports !== undefined) return true
-    const price = this.#priceOf(known, at)
     return price !== undefined && partsOfListed(price.prices, NO_USAGE) !== undefined
   }
 
   feesOf(target: string, tools: readonly ToolKind[]): number {
-    const known = this.#recall(target)
+    const known = this.#targets.recall(target)
     if (known.type !== 'listed' && known.type !== 'declared') return 0
     const fees = feesAt(known)
     return costOfParts(tools.map((tool) => ({ count: 1, usdPerMillion: fees[tool] ?? 0 })))
   }
 
-  /**
-   * Recomputes the cost of an earlier call, with the prices declared then.
-   * @returns undefined when the stored price came from another source, so that the costs are not
-   * comparable
-   */
-  recompute(call: PricedCall, stored: Cost | undefined): Cost | undefined {
-    if (stored === undefined) return this.#recompute(call, stored)
-    const { cost, uses } = splitUses(stored)
-    const computed = this.#recompute(call, cost)
-    if (computed === undefined) return undefined
-    const whole = withUses(computed, uses)
-    return isSameAmount(whole.nanoUsd, stored.nanoUsd)
-      ? { ...whole, nanoUsd: stored.nanoUsd }
-      : whole
-  }
-
-  #recompute(call: PricedCall, stored: Cost | undefined): Cost | undefined {
-    if (stored?.source === NOTHING_SENT.source) return stored
-    const declared = stored?.source == null ? undefined : parseDeclaredSource(stored.source)
-    if (declared !== undefined) {
-      const { usage, outcome } = call
-      const cost = costOfDeclared(declared.by, declared.prices, { usage, outcome })
-      return stored?.status === 'estimated' ? withGuessedUsage(cost) : cost
-    }
-    // Calls of a free dialect stay free, even at a provider that charges for other calls.
-    if (call.usage === null && stored?.source === FREE_COST.source) return stored
-    // Rows do not store why a cost is an estimate, so an estimate stays an estimate. Only the
-    // source stores how the call was served.
-    const as = stored?.source == null ? undefined : splitFactors(stored).price
-    const now = this.costOf({ ...call, as, isEstimated: stored?.status === 'estimated' })
-    const wasPriced = stored !== undefined && stored.source !== null
-    return wasPriced && now.source !== stored.source ? undefined : now
-  }
-
-  /**
-   * The parts of the stored cost; empty for a free call.
-   * @returns undefined when the cost is unknown, or its price has changed
-   */
-  partsOf(call: PricedCall, stored: Cost | undefined): readonly CostPart[] | undefined {
-    if (stored === undefined || stored.nanoUsd === null) return undefined
-    const { cost, uses } = splitUses(stored)
-    if (cost.nanoUsd === null) return uses
-    const parts = this.#partsOf(call, cost)
-    return parts === undefined || uses.length === 0 ? parts : [...parts, ...uses]
-  }
-
-  #partsOf(call: PricedCall, stored: Cost): readonly CostPart[] | undefined {
-    if (stored.source === REPORTED) return []
-    const computed = this.#recompute(call, stored)
-    if (computed === undefined || !isSameAmount(computed.nanoUsd, stored.nanoUsd)) return undefined
-    if (stored.source === FREE_COST.source || stored.source === NOTHING_SENT.source) return []
-    if (call.target === null) return undefined
-    if (call.usage === null) return isFreeWhateverIsUsed(stored) ? [] : undefined
-    const declared = stored.source === null ? undefined : parseDeclaredSource(stored.source)
-    if (declared !== undefined) return partsOfOwned(declared.prices, call.usage)
-    const known = this.#recall(call.target)
-    const price = known.type === 'listed' ? this.#priceOf(known, call.startedAt) : undefined
+  /** The parts of the tokens' cost, at the price of how the call was served. */
+  partsAsServed(
+    call: CallToPrice,
+    usage: Usage,
+    servedAs: ServedPrice,
+  ): readonly CostPart[] | undefined {
+    const { target, startedAt } = call
+    const known = target === null ? undefined : this.#targets.find(target, startedAt)
+    if (known?.type !== 'listed') return undefined
+    const price = this.#targets.priceOf(known, startedAt)
     if (price === undefined) return undefined
-    const parts = partsOfListed(price.prices, call.usage)
-    return parts === undefined ? undefined : scaleParts(parts, splitFactors(stored).price)
+    const { kinds, as } = this.#asServed(known, price, { usage, as: servedAs })
+    const parts = partsOfListed(kinds.prices, usage)
+    return parts && scaleParts(parts, as)
   }
 
-  #loaded(): PriceTable {
-    this.#table ??= this.#loadTable()
-    return this.#table
+  recompute(call: CallToPrice, stored: Cost | undefined): Cost | undefined {
+    return recompute(this, call, stored)
   }
 
-  /** Looked up once a minute: prices change, some by the time of day. */
-  #priceOf(known: Listed, at: number): ListedPrice | undefined {
-    const minute = Math.floor(at / PRICE_LIFE_MS)
-    if (known.minute !== minute) {
-      known.price = this.#loaded().find(known.provider, known.model, at)
-      known.minute = minute
-    }
-    return known.price
-  }
-
-  #recall(target: string): KnownTarget {
-    const known = this.#remembered.get(target)
-    if (known !== undefined) return known
-    if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.clear()
-    const found = lookUp(target, this.#providers)
-    this.#remembered.set(target, found)
-    return found
+  partsOf(call: CallToPrice, stored: Cost | undefined): readonly CostPart[] | undefined {
+    return partsOf(this, call, stored)
   }
 }
 
-function toFreeModel(id: string): KnownModel {
-  return {
-    id,
-    name: undefined,
-    contextTokens: undefined,
-    inputUsdPerMillion: 0,
-    outputUsdPerMillion: 0,
-  }
-}
-
-function toDeclaredModel([id, { input, output }]: readonly [string, UsdPrices]): KnownModel {
-  return { ...toFreeModel(id), inputUsdPerMillion: input, outputUsdPerMillion: output }
-}
-
-/** Earlier versions rounded costs to millionths of a dollar. */
-const MICRO_IN_NANO_USD = 1_000
-
-function isSameAmount(computed: number | null, stored: number | null): boolean {
-  if (computed === null || stored === null || computed === stored) return computed === stored
-  const isWholeMicros = stored % MICRO_IN_NANO_USD === 0
-  return isWholeMicros && Math.abs(computed - stored) <= MICRO_IN_NANO_USD / 2
+function isFromEntry({ source }: KnownPrice): boolean {
+  return source.startsWith(OVERLAY)
 }
 
 /** Estimates unknown fees by usual fees. */
@@ -439,18 +303,3 @@ function isNotAsDeclared(usage: Usage | null): boolean {
 }
 
 const NO_BILLING: Billing = {}
-
-/** An estimated usage makes an estimated cost, unless the price is zero. */
-function withGuessedUsage(cost: Cost): Cost {
-  return isFreeWhateverIsUsed(cost) ? cost : toEstimated(cost)
-}
-
-function isFreeWhateverIsUsed({ source }: Cost): boolean {
-  const declared = source === null ? undefined : parseDeclaredSource(source)
-  return declared !== undefined && isNothing(declared.prices)
-}
-
-/** How the call was served. Undefined: as the usage reports. */
-interface AsServed {
-  readonly as?: ServedPrice | undefined
-}

@@ -5,12 +5,27 @@
 import type * as GenaiPrices from '@pydantic/genai-prices'
 import type { MatchLogic, ModelInfo, ModelPrice } from '@pydantic/genai-prices'
 import { dependencies } from '../../package.json' with { type: 'json' }
+import type { CostPartKind } from '../core/cost.ts'
 
 export interface ListedPrice {
   /** The same object for all names of a model. */
   readonly prices: ModelPrice
   /** Whether the price is this model's own, and not its family's. */
   readonly isOwn: boolean
+}
+
+export interface PricedKinds {
+  readonly prices: ModelPrice
+  /** The kinds that are priced as another model's, so that their cost is an estimate. */
+  readonly borrowed?: ReadonlySet<CostPartKind> | undefined
+}
+
+/** A price and where it comes from. */
+export interface KnownPrice extends ListedPrice, PricedKinds {
+  /** As in a cost's source. */
+  readonly source: string
+  /** All prices by the tier that an answer reports. */
+  readonly tiers?: Readonly<Record<string, PricedKinds>> | undefined
 }
 
 export interface PriceTable {

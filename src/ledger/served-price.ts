@@ -78,6 +78,17 @@ function multiply(one: ServedPrice, other: ServedPrice): ServedPrice {
   }
 }
 
+// A tier with prices of its own stands in the source as a factor of 1, which no other factor has.
+
+export function withTier(price: ServedPrice, tier: string): ServedPrice {
+  return { ...price, inSource: `*${tier}:1${price.inSource}` }
+}
+
+/** The inverse of `withTier`. */
+export function tierIn({ inSource }: ServedPrice, tiers: readonly string[]): string | undefined {
+  return tiers.find((tier) => inSource.startsWith(`*${tier}:1`))
+}
+
 /** More digits than any price has, so that a cost contains no binary fraction. */
 const PRECISION = 1e9
 

@@ -205,10 +205,13 @@ interface Fees {
  * @param address the operator's base address; default: the provider's own
  */
 export function pricingOf(provider: Provider, address = provider.baseUrl): Pricing {
-  const { id, pricedAs, pricedModels, isFree, knownModels, declaredPrices } = provider
+  const { id, docs, pricedAs, pricedModels, isFree, knownModels } = provider
   const toolFees = toUsdPerMillion(provider.toolFees ?? {})
   const usualToolFees = toUsdPerMillion({ ...USUAL_TOOL_FEES, ...provider.usualToolFees })
   const fees = { toolFees, usualToolFees }
+  // No table lists the prices of the operator's own providers.
+  const isOperators = docs === undefined
+  const declaredPrices = provider.declaredPrices ?? (isOperators ? NO_PRICES : undefined)
   if (declaredPrices !== undefined) return { type: 'declared', prices: declaredPrices, ...fees }
   return isFree === true
     ? { type: 'free', models: knownModels ?? [] }
@@ -223,6 +226,8 @@ export function pricingOf(provider: Provider, address = provider.baseUrl): Prici
         ...fees,
       }
 }
+
+const NO_PRICES: ReadonlyMap<string, ModelPrices> = new Map()
 
 /** Whole dollars per million uses. */
 function toUsdPerMillion(fees: UsdPerThousand): ToolFees {

@@ -27,7 +27,6 @@ import {
   showUsage,
 } from '../limits/load-usage.ts'
 import { Looks } from '../limits/looks.ts'
-import { catalog } from '../providers/catalog.ts'
 import { pricingOf } from '../providers/define.ts'
 import { AuditRetention } from '../store/changes/audit-log.ts'
 import type { Store } from '../store/open-store.ts'
@@ -82,12 +81,8 @@ export function composeLedger({
   adoptWorkerJournals(settings.dataFolder, adoptionReport(log))
   const journal = new Journal(settings.dataFolder, { onFailure: settings.ledgerFailure, report })
   const prices = new PriceBook({
-    // No table lists the prices of the operator's own providers.
     providers: new Map(
-      [
-        ...catalog,
-        ...settings.providers.filter(({ declaredPrices }) => declaredPrices !== undefined),
-      ].map((provider) => [
+      settings.providers.map((provider) => [
         provider.id,
         pricingOf(provider, settings.providerBaseUrls.get(provider.id)),
       ]),

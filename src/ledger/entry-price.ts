@@ -1,0 +1,206 @@
+/**
+ * The price that the operator's entry gives a target at a time, completed by the entry's `like`.
+ * Knows no call.
+ */
+import { createHash } from 'node:crypto'
+import type { ModelPrice } from '@pydantic/genai-prices'
+import type { CostPartKind } from '../core/cost.ts'
+import type { DatedPrices, EntryPrices, ModelEntry, PriceMember } from '../core/model-entry.ts'
+import type { ModelOverlay } from '../core/model-overlay.ts'
+import type { KnownPrice, PricedKinds } from './price-table.ts'
+
+/** Prices of models outside the overlay. */
+export interface OutsidePrices {
+  find(target: string, at: number): ModelPrice | undefined
+  /** The name and version of their source. */
+  readonly source: string
+}
+
+/** An entry in the form that is stored, so that an operator finds it later. */
+export interface UsedEntry {
+  readonly hash: string
+  /** JSON: the entry and those that its `like` leads to. */
+  readonly text: string
+}
+
+/** The prefix of a cost's source; the entry's hash follows. */
+export const OVERLAY = 'overlay:'
+const HASH_DIGITS = 12
+
+export class EntryPricing {
+  readonly used: UsedEntry
+  readonly #source: string
+  readonly #entries: readonly ModelEntry[]
+  readonly #outside: OutsidePrices
+  /** The model after the last entry. Undefined: no entry is like another model. */
+  readonly #end: string | undefined
+
+  /** @param target must have an entry */
+  constructor(overlay: ModelOverlay, target: string, outside: OutsidePrices) {
+    const { entries, end } = overlay.chainOf(target)
+    this.#entries = entries
+    this.#outside = outside
+    this.#end = entries.some(({ like }) => like !== undefined) ? end : undefined
+    // Other prices of the last model make another price, so its source is a part of the entry.
+    const isCompleted = entries.at(-1)?.like !== undefined
+    const text = JSON.stringify(isCompleted ? [...entries, outside.source] : entries)
+    const hash = createHash('sha256').update(text).digest('hex').slice(0, HASH_DIGITS)
+    this.used = { hash, text }
+    this.#source = OVERLAY + hash
+  }
+
+  /** Undefined while no price of the entry is in force. */
+  priceAt(at: number): KnownPrice | undefined {
+    const [entry, ...others] = this.#entries
+    if (entry === undefined) return undefined
+    const own = latestOf(entry, at)
+    const like = entry.like === undefined ? undefined : this.#completed(others, at)
+    if (own === undefined && like === undefined) return undefined
+    const given = own === undefined ? NOTHING : toListed(own)
+    const prices = { ...like?.prices, ...given.prices }
+    return {
+      prices,
+      isOwn: true,
+      source: this.#source,
+      borrowed: borrowedKinds(prices, given.prices),
+      tiers: completeTiers(prices, given, like?.tiers),
+    }
+  }
+
+  /** The price of the model that the entry before `entries` is like. */
+  #completed(entries: readonly ModelEntry[], at: number): Given | undefined {
+    const [entry, ...others] = entries
+    const own = entry === undefined ? undefined : latestOf(entry, at)
+    const given = own === undefined ? undefined : toListed(own)
+    if (entry?.like === undefined) {
+      if (given !== undefined) return given
+      const prices = this.#end === undefined ? undefined : this.#outside.find(this.#end, at)
+      return prices === undefined ? undefined : { prices, tiers: undefined }
+    }
+    const like = this.#completed(others, at)
+    return {
+      prices: { ...like?.prices, ...given?.prices },
+      tiers: given?.tiers ?? like?.tiers,
+    }
+  }
+}
+
+/** Whether the entry, or one that it is like, can ever give a price. */
+export function givesPrices({ prices, like }: ModelEntry): boolean {
+  return prices !== undefined || like !== undefined
+}
+
+type Tiers = Readonly<Record<string, ModelPrice>>
+
+interface Given {
+  readonly prices: ModelPrice
+  /** Only the members that a tier replaces. */
+  readonly tiers: Tiers | undefined
+}
+
+const NOTHING: Given = { prices: {}, tiers: undefined }
+
+/** The latest `from` that is not after `at`. A price without one is in force since ever. */
+function latestOf({ prices = [] }: ModelEntry, at: number): DatedPrices | undefined {
+  let latest: DatedPrices | undefined
+  let since = Number.NEGATIVE_INFINITY
+  for (const dated of prices) {
+    const from = dated.from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(dated.from)
+    if (from > at || (latest !== undefined && from < since)) continue
+    latest = dated
+    since = from
+  }
+  return latest
+}
+
+/** By the table's names, so that costs are computed in one way. */
+const LISTED_NAMES: Readonly<Record<PriceMember, string>> = {
+  input: 'input_mtok',
+  output: 'output_mtok',
+  cachedInput: 'cache_read_mtok',
+  cacheWrite: 'cache_write_mtok',
+  cacheWriteHour: 'cache_write_1h_mtok',
+  inputAudio: 'input_audio_mtok',
+  outputAudio: 'output_audio_mtok',
+  outputImage: 'output_image_mtok',
+  perRequest: 'requests_kcount',
+}
+const MEMBERS = Object.keys(LISTED_NAMES) as readonly PriceMember[]
+
+function toListed(own: DatedPrices): Given {
+  const { above = [], tiers } = own
+  const prices: ModelPrice = toFlat(own)
+  for (const member of MEMBERS) {
+    const base = prices[LISTED_NAMES[member]]
+    const steps = above.flatMap((step) => {
+      const price = step[member]
+      return price === undefined ? [] : [{ start: step.inputTokens, price }]
+    })
+    if (typeof base === 'number' && steps.length > 0)
+      prices[LISTED_NAMES[member]] = { base, tiers: steps }
+  }
+  return {
+    prices,
+    tiers:
+      tiers &&
+      Object.fromEntries(Object.entries(tiers).map(([name, given]) => [name, toFlat(given)])),
+  }
+}
+
+function toFlat(given: EntryPrices): ModelPrice {
+  const prices: ModelPrice = {}
+  for (const member of MEMBERS) {
+    const price = given[member]
+    if (price === undefined) continue
+    // The table's is for a thousand requests. Without a fee the request is no part of the cost.
+    if (member !== 'perRequest') prices[LISTED_NAMES[member]] = price
+    else if (price > 0) prices[LISTED_NAMES[member]] = price * 1_000
+  }
+  return prices
+}
+
+/** Each tier with all prices of the model. */
+function completeTiers(
+  prices: ModelPrice,
+  own: Given,
+  likeTiers: Tiers | undefined,
+): KnownPrice['tiers'] {
+  const tiers = own.tiers ?? likeTiers
+  return (
+    tiers &&
+    Object.fromEntries(
+      Object.entries(tiers).map(([name, tier]) => {
+        const all = { ...prices, ...tier }
+        const ofEntry =
+          own.tiers === undefined ? without(own.prices, tier) : { ...own.prices, ...tier }
+        return [name, { prices: all, borrowed: borrowedKinds(all, ofEntry) }]
+      }),
+    )
+  )
+}
+
+function without(prices: ModelPrice, others: ModelPrice): ModelPrice {
+  return Object.fromEntries(Object.entries(prices).filter(([name]) => others[name] === undefined))
+}
+
+const KINDS_OF: Readonly<Record<string, CostPartKind>> = {
+  input_mtok: 'input',
+  output_mtok: 'output',
+  cache_read_mtok: 'cachedInput',
+  cache_write_mtok: 'cacheWrite',
+  cache_write_1h_mtok: 'cacheWriteHour',
+  input_audio_mtok: 'inputAudio',
+  cache_audio_read_mtok: 'cachedInputAudio',
+  output_audio_mtok: 'outputAudio',
+  output_image_mtok: 'output',
+  output_video_mtok: 'output',
+  output_reasoning_mtok: 'reasoning',
+  requests_kcount: 'request',
+}
+
+/** Undefined: none. */
+function borrowedKinds(all: ModelPrice, own: ModelPrice): PricedKinds['borrowed'] {
+  const names = Object.keys(all).filter((name) => own[name] === undefined)
+  if (names.length === 0) return undefined
+  return new Set(names.flatMap((name) => KINDS_OF[name] ?? []))
+}

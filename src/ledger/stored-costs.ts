@@ -1,0 +1,103 @@
+/** Recomputes and explains costs that are stored in rows, as far as their prices are still known. */
+import { type Cost, type CostPart, FREE_COST, NOTHING_SENT } from '../core/cost.ts'
+import type { Usage } from '../core/usage.ts'
+import { REPORTED, withGuessedUsage } from './billed-price.ts'
+import type { AsServed, CallToPrice } from './call-to-price.ts'
+import {
+  costOfDeclared,
+  parseDeclaredSource,
+  partsOfOwned,
+  splitUses,
+  withUses,
+} from './cost-parts.ts'
+import { type ServedPrice, splitFactors } from './served-price.ts'
+
+/** The current prices. */
+interface Book {
+  costOf(call: CallToPrice & AsServed): Cost
+  partsAsServed(
+    call: CallToPrice,
+    usage: Usage,
+    servedAs: ServedPrice,
+  ): readonly CostPart[] | undefined
+}
+
+/**
+ * Recomputes the cost of an earlier call, with the prices declared then.
+ * @returns undefined when the stored price came from another source, so that the costs are not
+ * comparable
+ */
+export function recompute(
+  book: Book,
+  call: CallToPrice,
+  stored: Cost | undefined,
+): Cost | undefined {
+  if (stored === undefined) return recomputeTokens(book, call, stored)
+  const { cost, uses } = splitUses(stored)
+  const computed = recomputeTokens(book, call, cost)
+  if (computed === undefined) return undefined
+  const whole = withUses(computed, uses)
+  return isSameAmount(whole.nanoUsd, stored.nanoUsd) ? { ...whole, nanoUsd: stored.nanoUsd } : whole
+}
+
+function recomputeTokens(
+  book: Book,
+  call: CallToPrice,
+  stored: Cost | undefined,
+): Cost | undefined {
+  if (stored?.source === NOTHING_SENT.source) return stored
+  const declared = stored?.source == null ? undefined : parseDeclaredSource(stored.source)
+  if (declared !== undefined) {
+    const { usage, outcome } = call
+    const cost = costOfDeclared(declared.by, declared.prices, { usage, outcome })
+    return stored?.status === 'estimated' ? withGuessedUsage(cost) : cost
+  }
+  // Calls of a free dialect stay free, even at a provider that charges for other calls.
+  if (call.usage === null && stored?.source === FREE_COST.source) return stored
+  // Rows do not store why a cost is an estimate, so an estimate stays an estimate. Only the
+  // source stores how the call was served.
+  const as = stored?.source == null ? undefined : splitFactors(stored).price
+  const now = book.costOf({ ...call, as, isEstimated: stored?.status === 'estimated' })
+  const wasPriced = stored !== undefined && stored.source !== null
+  return wasPriced && now.source !== stored.source ? undefined : now
+}
+
+/**
+ * The parts of the stored cost; empty for a free call.
+ * @returns undefined when the cost is unknown, or its price has changed
+ */
+export function partsOf(
+  book: Book,
+  call: CallToPrice,
+  stored: Cost | undefined,
+): readonly CostPart[] | undefined {
+  if (stored === undefined || stored.nanoUsd === null) return undefined
+  const { cost, uses } = splitUses(stored)
+  if (cost.nanoUsd === null) return uses
+  const parts = partsOfTokens(book, call, cost)
+  return parts === undefined || uses.length === 0 ? parts : [...parts, ...uses]
+}
+
+function partsOfTokens(
+  book: Book,
+  call: CallToPrice,
+  stored: Cost,
+): readonly CostPart[] | undefined {
+  if (stored.source === REPORTED) return []
+  const computed = recomputeTokens(book, call, stored)
+  if (computed === undefined || !isSameAmount(computed.nanoUsd, stored.nanoUsd)) return undefined
+  if (stored.source === FREE_COST.source || stored.source === NOTHING_SENT.source) return []
+  const declared = stored.source === null ? undefined : parseDeclaredSource(stored.source)
+  if (call.usage === null) return declared === undefined ? undefined : []
+  if (declared !== undefined) return partsOfOwned(declared.prices, call.usage)
+  return book.partsAsServed(call, call.usage, splitFactors(stored).price)
+}
+
+/** Earlier versions rounded costs to millionths of a dollar. */
+const MICRO_IN_NANO_USD = 1_000
+
+function isSameAmount(computed: number | null, stored: number | null): boolean {
+  if (computed === null || stored === null || computed === stored) return computed === stored
+  const isWholeMicros = stored % MICRO_IN_NANO_USD === 0
+  return isWholeMicros && Math.abs(computed - stored) <= MICRO_IN_NANO_USD / 2
+}

@@ -1,0 +1,218 @@
+/**
+ * Finds the price of a target: in the operator's entries, in the prices of the operator's
+ * providers, or in the table. Remembers what it found. Knows no call.
+ */
+import type { ModelPrice } from '@pydantic/genai-prices'
+import type { ModelFacts } from '../core/model-facts.ts'
+import { type ModelOverlay, NO_OVERLAY } from '../core/model-overlay.ts'
+import { rateOf } from './cost-parts.ts'
+import type { OutsidePrices, UsedEntry } from './entry-price.ts'
+import {
+  ANY_MODEL,
+  type KnownTarget,
+  type Listed,
+  lookUp,
+  lookUpOverlaid,
+  type ProviderPricing,
+  type UsdPrices,
+} from './known-target.ts'
+import { type KnownPrice, loadPriceTable, type PriceTable } from './price-table.ts'
+
+export interface KnownModel {
+  readonly id: string
+  readonly name: string | undefined
+  readonly contextTokens: number | undefined
+  /** US dollars per million tokens, at the table's first tier; undefined: unknown. */
+  readonly inputUsdPerMillion: number | undefined
+  readonly outputUsdPerMillion: number | undefined
+}
+
+export interface TargetPricesOptions {
+  /** By provider id; a missing provider is unknown. */
+  readonly providers: ReadonlyMap<string, ProviderPricing>
+  /** The operator's entries. */
+  readonly overlay?: ModelOverlay
+  /** Called when calls begin to use an entry. Returns immediately. */
+  readonly onUsed?: (entry: UsedEntry) => void
+  readonly loadTable?: () => PriceTable
+}
+
+/** Prices that depend on the time are looked up again each minute, the table's resolution. */
+const PRICE_LIFE_MS = 60_000
+/** Customers name targets, so the number of remembered targets is bounded. */
+const MAX_REMEMBERED = 5_000
+
+/** One overlay, and what was found with it. */
+class Generation {
+  readonly overlay: ModelOverlay
+  readonly remembered = new Map<string, KnownTarget>()
+
+  constructor(overlay: ModelOverlay) {
+    this.overlay = overlay
+  }
+}
+
+export class TargetPrices {
+  readonly #providers: ReadonlyMap<string, ProviderPricing>
+  readonly #loadTable: () => PriceTable
+  readonly #onUsed: NonNullable<TargetPricesOptions['onUsed']>
+  readonly #outside: OutsidePrices
+  #table: PriceTable | undefined
+  #current: Generation
+  /** Prices calls that began before `#since`. */
+  #previous: Generation
+  #since = Number.NEGATIVE_INFINITY
+
+  constructor({ providers, overlay, onUsed, loadTable }: TargetPricesOptions) {
+    this.#providers = providers
+    this.#loadTable = loadTable ?? loadPriceTable
+    this.#onUsed = onUsed ?? (() => {})
+    this.#current = new Generation(overlay ?? NO_OVERLAY)
+    this.#previous = this.#current
+    const pricesOf = (target: string, at: number) => this.#findOutside(target, at)
+    const sourceOf = () => this.table.source
+    this.#outside = {
+      find: pricesOf,
+      get source() {
+        return sourceOf()
+      },
+    }
+  }
+
+  get isLoaded(): boolean {
+    return this.#table !== undefined
+  }
+
+  /** @throws when the package is not installed */
+  get table(): PriceTable {
+    this.#table ??= this.#loadTable()
+    return this.#table
+  }
+
+  get overlay(): ModelOverlay {
+    return this.#current.overlay
+  }
+
+  /** Calls that began before keep the prices of the overlay before. */
+  replaceOverlay(overlay: ModelOverlay, nowMs: number): void {
+    this.#previous = this.#current
+    this.#current = new Generation(overlay)
+    this.#since = nowMs
+  }
+
+  /** @param at decides which prices are in force: the start of the call */
+  find(target: string, at: number): KnownTarget {
+    const known = this.recall(target, at < this.#since ? this.#previous : this.#current)
+    return known.type === 'listed' &&
+      known.otherwise !== undefined &&
+      this.priceOf(known, at) === undefined
+      ? known.otherwise
+      : known
+  }
+
+  /** Looked up once a minute: prices change, some by the time of day. */
+  priceOf(known: Listed, at: number): KnownPrice | undefined {
+    const minute = Math.floor(at / PRICE_LIFE_MS)
+    if (known.minute !== minute) {
+      known.price = this.#lookUpPrice(known, at)
+      known.minute = minute
+    }
+    return known.price
+  }
+
+  #lookUpPrice({ entry, provider, model }: Listed, at: number): KnownPrice | undefined {
+    const given = entry?.priceAt(at)
+    if (entry !== undefined && given !== undefined) {
+      this.#onUsed(entry.used)
+      return given
+    }
+    if (provider === undefined) return undefined
+    const found = this.table.find(provider, model, at)
+    return found && { ...found, source: this.table.source }
+  }
+
+  /** What is the same at any time. */
+  recall(target: string, { overlay, remembered }: Generation = this.#current): KnownTarget {
+    const known = remembered.get(target)
+    if (known !== undefined) return known
+    if (remembered.size >= MAX_REMEMBERED) remembered.clear()
+    const found = lookUpOverlaid(target, this.#providers, { overlay, outside: this.#outside })
+    remembered.set(target, found)
+    return found
+  }
+
+  #findOutside(target: string, at: number): ModelPrice | undefined {
+    const known = lookUp(target, this.#providers)
+    if (known.type === 'free') return { input_mtok: 0, output_mtok: 0 }
+    if (known.type === 'declared') {
+      const { input, output, cachedInput } = known.prices
+      return {
+        input_mtok: input / 100,
+        output_mtok: output / 100,
+        cache_read_mtok: cachedInput / 100,
+      }
+    }
+    if (known.type !== 'listed' || known.provider === undefined) return undefined
+    return this.table.find(known.provider, known.model, at)?.prices
+  }
+
+  /** The models with a known price, or known to be free. */
+  modelsOf(providerId: string, at: number): readonly KnownModel[] {
+    const models = new Map(this.#modelsOutside(providerId, at).map((model) => [model.id, model]))
+    for (const { model: target } of this.overlay.entries()) {
+      if (!target.startsWith(`${providerId}/`)) continue
+      const id = target.slice(providerId.length + 1)
+      const known = this.find(target, at)
+      const prices = known.type === 'listed' ? this.priceOf(known, at)?.prices : undefined
+      const outside = models.get(id)
+      models.set(id, {
+        ...{ id, name: outside?.name },
+        contextTokens: this.factsOf(providerId, id)?.contextTokens,
+        inputUsdPerMillion: rateOf(prices?.input_mtok, 0) ?? outside?.inputUsdPerMillion,
+        outputUsdPerMillion: rateOf(prices?.output_mtok, 0) ?? outside?.outputUsdPerMillion,
+      })
+    }
+    return [...models.values()]
+  }
+
+  #modelsOutside(providerId: string, at: number): readonly KnownModel[] {
+    const pricing = this.#providers.get(providerId)
+    if (pricing === undefined) return []
+    if (pricing.type === 'free') return (pricing.models ?? []).map(toFreeModel)
+    if (pricing.type === 'declared')
+      return [...pricing.prices].filter(([name]) => name !== ANY_MODEL).map(toDeclaredModel)
+    return this.table
+      .models(pricing.name, at)
+      .filter(({ id }) => pricing.models?.test(id) ?? true)
+      .map(({ prices, ...model }) => ({
+        ...model,
+        inputUsdPerMillion: rateOf(prices?.input_mtok, 0),
+        outputUsdPerMillion: rateOf(prices?.output_mtok, 0),
+      }))
+  }
+
+  /** The operator's facts, completed by the table's. May load the table. */
+  factsOf(providerId: string, model: string): ModelFacts | undefined {
+    return this.overlay.factsOf(`${providerId}/${model}`, (target) => {
+      const slash = target.indexOf('/')
+      const pricing = this.#providers.get(target.slice(0, slash))
+      if (pricing?.type !== 'listed') return undefined
+      const contextTokens = this.table.contextTokensOf(pricing.name, target.slice(slash + 1))
+      return contextTokens === undefined ? undefined : { contextTokens }
+    })
+  }
+}
+
+function toFreeModel(id: string): KnownModel {
+  return {
+    id,
+    name: undefined,
+    contextTokens: undefined,
+    inputUsdPerMillion: 0,
+    outputUsdPerMillion: 0,
+  }
+}
+
+function toDeclaredModel([id, { input, output }]: readonly [string, UsdPrices]): KnownModel {
+  return { ...toFreeModel(id), inputUsdPerMillion: input, outputUsdPerMillion: output }
+}

@@ -1,6 +1,6 @@
 /**
- * The parts of this process that hold data which other nodes may change, and how each is updated.
- * Knows no store and no resource's content.
+ * The parts of this process that hold data which other nodes may change, and how each part is
+ * updated.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { AccountId } from '../core/ids.ts'
@@ -15,9 +15,9 @@ export interface Follower {
    */
   follow(things: readonly NamedThing[]): Promise<void>
   /**
-   * The same for all resources.
-   * @param isOlder the store was restored from a backup, so a missing resource need not have been
-   * deleted
+   * Applies the stored state of all resources.
+   * @param isOlder whether the store was restored from a backup, so that a missing resource need
+   * not have been deleted
    */
   followAll(isOlder?: boolean): Promise<void>
 }
@@ -26,14 +26,14 @@ export type Followers = Readonly<Record<FollowedResource, Follower>> & {
   readonly key: { forget(accountId: AccountId, keyId: string): void }
 }
 
-/** These decide neither who may call nor whom a call goes to. */
+/** Resources that decide neither who may call nor where a call goes. */
 const INERT: ReadonlySet<string> = new Set(
   RESOURCE_ENTRIES.flatMap(([word, { follow }]) => (follow?.decidesCalls === false ? [word] : [])),
 )
 
-/** Read by one statement, and applied in one turn of the event loop. */
+/** Read by one statement, and applied in one step of the event loop. */
 const THINGS_PER_STEP = 100
-/** Deduplicated by name: less than a millisecond of the event loop. */
+/** Changes deduplicated per step: less than 1 ms of the event loop. */
 const CHANGES_PER_TURN = 1_000
 
 export class ChangeFollowers {
@@ -43,7 +43,9 @@ export class ChangeFollowers {
     this.#followers = followers
   }
 
-  /** Resolves when this process uses the store's state at the time of the call, or a newer one. */
+  /**
+   * Resolves when this process uses the store's state at the time of the call, or a newer state.
+   */
   async follow(changes: readonly FollowedChange[]): Promise<void> {
     const changed = new Map<string, Map<string, NamedThing>>()
     for (const [index, { resourceType, accountId, resourceId: id }] of changes.entries()) {
@@ -66,7 +68,7 @@ export class ChangeFollowers {
 
   /**
    * Applies a change as far as possible without the store.
-   * @returns false when this process now holds outdated data, or lacks something
+   * @returns false when this process now holds outdated data, or lacks a resource
    */
   followBlindly({ resourceType, operation, accountId, resourceId }: FollowedChange): boolean {
     if (resourceType === 'key' && operation === 'delete') {
@@ -77,7 +79,7 @@ export class ChangeFollowers {
   }
 
   #of(resourceType: string): Follower | undefined {
-    // A newer version may follow types that this one does not hold.
+    // A newer version may follow types that this version does not hold.
     return Object.hasOwn(this.#followers, resourceType)
       ? this.#followers[resourceType as FollowedResource]
       : undefined

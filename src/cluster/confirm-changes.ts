@@ -1,6 +1,6 @@
 /**
- * Waits until a change is in effect everywhere: every other node has confirmed it, or may no longer
- * serve without knowing it. Must not know the change, nor HTTP.
+ * Waits until a change is in effect everywhere: every other node has confirmed the change, or may
+ * no longer serve without knowing the change.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GatewayError } from '../core/errors.ts'
@@ -9,7 +9,7 @@ import type { FallbackFeed, FallbackNodes } from './fallback-feed.ts'
 
 const FIRST_LOOK_MS = 4
 const LONGEST_LOOK_MS = 100
-/** Also repeats earlier changes, in case they were lost. */
+/** Earlier changes to publish again, in case they were lost. */
 const TOLD_AGAIN = 100
 /** How long a change waits for a lost connection to return. */
 const PATIENCE_MS = 3_000
@@ -19,7 +19,6 @@ export interface ConfirmChangesOptions {
   /** Resolves when this node itself uses everything committed. */
   readonly catchUp: () => Promise<void>
   readonly fallback?: Pick<FallbackFeed, 'publish'> | undefined
-  /** Waits for this many milliseconds. */
   readonly pause?: (delayMs: number) => Promise<unknown>
   /** Milliseconds of a monotonic clock. */
   readonly steadyMs?: () => number
@@ -35,8 +34,8 @@ export class ChangeConfirmation {
   }
 
   /**
-   * Confirms everything committed before this call. A database that does not answer for a moment is
-   * asked again.
+   * Confirms everything committed before this call, and retries while the database does not answer
+   * for a moment.
    * @throws GatewayError `unavailable` when the database stays unavailable: the change is then
    * stored, but may not be known everywhere
    */
@@ -58,7 +57,7 @@ export class ChangeConfirmation {
     onConfirmed?.(steadyMs() - startedAtMs)
   }
 
-  /** @returns the newest change, once this node has applied it */
+  /** @returns the newest change, once this node has applied that change */
   async #knownHere(): Promise<number> {
     const seq = await this.#options.feed.counter()
     await this.#options.catchUp()
@@ -69,12 +68,12 @@ export class ChangeConfirmation {
     const laggards = await this.#options.feed.laggards(seq)
     if (laggards.length === 0) return false
     if (laggards.some(({ leaseMs, needsRedis }) => leaseMs >= 0 || !needsRedis)) {
-      // Nodes that are cut off from the database need it in any case.
+      // Nodes that are cut off from the database need the change in any case.
       if (laggards.some(({ needsRedis }) => needsRedis)) await this.#tell(seq)
       return true
     }
     const told = await this.#tell(seq)
-    // Redis has lost its record of their leases, so their grace period has to end.
+    // Redis has lost its record of the nodes' leases, so their grace period has to end.
     if (told === undefined || told.forgottenMs > 0) return true
     return laggards.some(({ id }) => {
       const node = told.byId.get(id)

@@ -1,6 +1,6 @@
 /**
- * Describes another installation's Redis in messages. Must not load a client: a start without Redis
- * needs none.
+ * Describes another installation's Redis in messages. A file of its own, because a start without
+ * Redis must not load a client.
  */
 import type { RedisSettings } from '../config/redis-settings.ts'
 
@@ -9,7 +9,6 @@ interface Ids {
   readonly expected: string
 }
 
-/** Never with a password. */
 export function describeOtherRedis(
   { nodes, database, prefix }: RedisSettings,
   { found, expected }: Ids,

@@ -1,7 +1,6 @@
 /**
  * A second channel for changes, for nodes that are cut off from the database: a shared store that
- * knows the latest changes, and grants a lease to a node that knows all of them. Must not know what
- * changes mean.
+ * knows the latest changes, and grants a lease to a node that knows all of them.
  */
 import type { AccountId } from '../core/ids.ts'
 import type { FollowedChange } from '../store/changes/change-feed.ts'
@@ -16,8 +15,8 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `
 
 /**
- * Adds changes, each once. ARGV: the newest number, then number and text of each.
- * @returns now, the creation time, and node, lease, ack of each
+ * Adds changes, each once. ARGV: the newest number, then number and text of each change.
+ * @returns now, the creation time, and node, lease, ack of each node
  */
 const PUBLISH: SharedScript = {
   name: 'tellChanges',
@@ -82,14 +81,13 @@ return {seq}`,
 
 export type FallbackAnswer =
   | { readonly type: 'granted' }
-  /** It knows less than the caller, or not enough to list what is missing. */
   | { readonly type: 'refused' }
   | { readonly type: 'behind'; readonly changes: readonly FollowedChange[] }
 
 export interface FallbackNodes {
   /**
-   * Longest remaining time of leases that this store may have lost; 0: it has lost none.
-   * Milliseconds.
+   * Longest remaining time of leases that this store may have lost, in milliseconds; 0 when no
+   * lease was lost.
    */
   readonly forgottenMs: number
   readonly byId: ReadonlyMap<string, { readonly leaseMs: number; readonly knownSeq: number }>
@@ -115,16 +113,18 @@ export class FallbackFeed {
     this.#options = options
   }
 
-  /** Milliseconds. */
   get connectedForMs(): number {
     return this.#options.connectedForMs()
   }
 
-  /** @param knownSeq this node knows every change up to here @throws without an answer */
+  /**
+   * @param knownSeq this node knows every change up to this number
+   * @throws without an answer
+   */
   async renew(knownSeq: number, leaseMs: number): Promise<FallbackAnswer> {
     const { store, nodeId, connectedForMs } = this.#options
-    // A different server may have taken over without the latest changes, so those who know them
-    // have to repeat them first.
+    // A different server may have taken over without the latest changes, so nodes that know the
+    // changes have to publish them again first.
     if (connectedForMs() < this.#options.leaseMs) return { type: 'refused' }
     const [outcome, ...parts] = await store.run(RENEW, this.#key, [nodeId(), knownSeq, leaseMs])
     if (outcome === 1) return { type: 'granted' }
@@ -136,7 +136,7 @@ export class FallbackFeed {
   }
 
   /**
-   * When this resolves, no node gets a lease without knowing everything up to `seq`.
+   * Publishes changes, so that no node gets a lease without knowing everything up to `seq`.
    * @param changes committed changes, at least those that may not have been published before
    */
   async publish(seq: number, changes: readonly FollowedChange[]): Promise<FallbackNodes> {
@@ -154,8 +154,8 @@ export class FallbackFeed {
   }
 
   /**
-   * The database was restored from a backup: changes that it no longer contains must not be
-   * published, and their numbers will be reused.
+   * Forgets changes above a number, which a database restored from a backup no longer contains.
+   * Their numbers will be reused.
    */
   async forget(seq: number): Promise<void> {
     await this.#options.store.run(FORGET, this.#key, [seq])

@@ -1,6 +1,5 @@
-/** A right that expires by itself. Must not know who grants it, nor for what. */
+/** A right that expires by itself. */
 
-/** A moment on two clocks: one that is never set, and one that runs while the machine sleeps. */
 export interface Moment {
   readonly steadyMs: number
   readonly wallMs: number
@@ -21,8 +20,8 @@ export function momentOf({ steady, wall }: Clocks): Moment {
 const SAFE_PART = 0.95
 
 /**
- * Starts *before* it was requested, and is slightly shorter than granted, so that it ends before
- * its granter thinks so. It ends as soon as either clock says so.
+ * Starts before the lease was requested, and is slightly shorter than granted, so that the lease
+ * ends here before its granter thinks so. Either clock can end the lease.
  */
 export class Lease {
   readonly #clocks: Clocks
@@ -37,13 +36,12 @@ export class Lease {
     return this.#clocks.steady() < this.#endsAtSteadyMs && this.#clocks.wall() < this.#endsAtWallMs
   }
 
-  /** Milliseconds; 0: expired. */
+  /** Milliseconds; 0 after the end. */
   get leftMs(): number {
     const { steady, wall } = this.#clocks
     return Math.max(0, Math.min(this.#endsAtSteadyMs - steady(), this.#endsAtWallMs - wall()))
   }
 
-  /** Milliseconds since it expired; 0: it has not. */
   get endedMs(): number {
     const { steady, wall } = this.#clocks
     return Math.max(0, steady() - this.#endsAtSteadyMs, wall() - this.#endsAtWallMs)

@@ -1,7 +1,3 @@
-/**
- * A connection to Redis or Valkey by the settings: one server, behind sentinels, or a cluster.
- * Knows no key and no script.
- */
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
 import type { RedisSettings } from '../config/redis-settings.ts'
 import { retryDelayMs } from '../core/retry-delay.ts'
@@ -11,9 +7,8 @@ export type RedisClient = Redis | Cluster
 const CONNECT_TIMEOUT_MS = 2_000
 
 /**
- * Nothing is queued: a command without a connection fails immediately, and a lost connection fails
- * its commands. Connects when `connect` is called, and reconnects until it is closed. The creator
- * listens to its `error` event.
+ * A command without a connection fails immediately, and a lost connection fails its commands.
+ * Reconnects until closed. The creator listens to the `error` event.
  */
 export function createRedisClient(
   settings: RedisSettings,
@@ -61,7 +56,7 @@ function createCluster(settings: RedisSettings): Cluster {
     retryDelayOnClusterDown: 50,
     slotsRefreshTimeout: CONNECT_TIMEOUT_MS,
     redisOptions,
-    // Certificates contain names, so a resolved address would not match one.
+    // Certificates contain names, so a resolved address would not match.
     ...(settings.hasTls ? { dnsLookup: (address, callback) => callback(null, address) } : {}),
   }
   return new Cluster([...settings.nodes], options)
@@ -77,7 +72,7 @@ function connectionOptions(settings: RedisSettings): RedisOptions {
     autoResubscribe: true,
     ...(settings.username === undefined ? {} : { username: settings.username }),
     ...(settings.password === undefined ? {} : { password: settings.password.reveal() }),
-    // Node's own list of authorities, and those of NODE_EXTRA_CA_CERTS.
+    // Node's own list of authorities, and the authorities of NODE_EXTRA_CA_CERTS.
     ...(settings.hasTls ? { tls: {} } : {}),
   }
 }

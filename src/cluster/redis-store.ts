@@ -1,6 +1,6 @@
 /**
- * Redis as the store that nodes share: whether it answers, how many nodes there are, and which
- * limits apply while it does not answer. Must not know limits.
+ * Redis as the store that nodes share: whether Redis answers, how many nodes share it, and which
+ * limits apply meanwhile.
  */
 import { randomBytes } from 'node:crypto'
 import { Cluster, type Redis } from 'ioredis'
@@ -11,10 +11,10 @@ import { createRedisClient, type RedisClient } from './redis-client.ts'
 import type { SharedScript, SharedStore } from './shared-store.ts'
 
 const BEAT_MS = 2_000
-/** A node that was silent for this long is not counted any more. */
+/** A node that was silent for this long no longer counts. */
 const NODE_LEASE_MS = 10_000
 const OTHERS = "Redis is another installation's"
-/** Messages contain the text found in place of an id, up to this length. */
+/** The maximum length of a found text that messages quote in place of an id. */
 const LONGEST_ID = 64
 /** If the connection fails sooner after a return, the next attempt is delayed further. */
 const SETTLED_MS = 10_000
@@ -22,8 +22,8 @@ const SETTLED_MS = 10_000
 const MAX_UNDER_WAY = 5_000
 
 /**
- * Reports that a node is alive. Begins with a command that a Redis without memory refuses: once a
- * script has written anything, all its further writes are allowed, unlike other scripts' writes.
+ * Reports that a node is alive. Begins with a command that a full Redis refuses: once a script has
+ * written anything, all its further writes are allowed.
  * @returns the ids of alive nodes
  */
 const BEAT: SharedScript = {
@@ -41,7 +41,10 @@ redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
 return redis.call('ZRANGE', KEYS[1], 0, -1)`,
 }
 
-/** Claims a Redis without an owner. @returns the owner's id */
+/**
+ * Claims a Redis without an owner.
+ * @returns the owner's id
+ */
 const CLAIM: SharedScript = {
   name: 'claim',
   lua: `
@@ -58,10 +61,6 @@ export function installationKey(prefix: string): string {
 
 export interface RedisStoreState {
   readonly isReady: boolean
-  /**
-   * The id of another installation that owns it: it is not used, as if it were unavailable.
-   * Undefined: it is this installation's, or unknown.
-   */
   readonly other: string | undefined
   readonly mode: SharingMode
   readonly nodes: number
@@ -76,13 +75,12 @@ export interface RedisStoreState {
 export interface RedisStoreOptions {
   readonly settings: RedisSettings
   /**
-   * The installation that must own it; undefined: each node has its own id, and nothing is
-   * compared.
+   * The installation that must own Redis; undefined when each node has its own id, so that nothing
+   * is compared.
    */
   readonly installationId?: string | undefined
   /** Called once for each change; the error is the reason for unavailability. */
   readonly onChange?: (state: RedisStoreState, error?: unknown) => void
-  /** Another node has appeared since the last check. */
   readonly onNewNode?: () => void
   /** For tests. */
   readonly createClient?: typeof createRedisClient
@@ -108,7 +106,7 @@ export class RedisStore implements SharedStore {
   #hasToldOfStart = false
   #other: string | undefined
   #failedBeats = 0
-  /** How often in a row it returned and failed at its first requests. */
+  /** Consecutive returns of Redis that failed at their first requests. */
   #relapses = 0
   #timer: ReturnType<typeof setTimeout> | undefined
 
@@ -158,13 +156,13 @@ export class RedisStore implements SharedStore {
     }
   }
 
-  /** Resolves when it is known whether Redis answers; retries in any case. Never rejects. */
   async open(): Promise<void> {
     try {
       await this.#client.connect()
       await this.#beat()
     } catch (error) {
-      // The client reports that the connection is closed after the reason.
+      // The client reports the reason before it reports that the connection is closed, so the first
+      // error is kept.
       this.#lastError ??= error
       this.#tellOfStart()
       this.#beatIn(retryDelayMs(1))
@@ -219,7 +217,7 @@ export class RedisStore implements SharedStore {
     }
   }
 
-  /** Reports once, with the first reason, that it was unavailable from the beginning. */
+  /** Reports once, with the first reason, that Redis was unavailable from the beginning. */
   #tellOfStart(): void {
     if (this.#hasToldOfStart || this.#isReady || this.#isClosed) return
     this.#hasToldOfStart = true
@@ -228,8 +226,8 @@ export class RedisStore implements SharedStore {
   }
 
   /**
-   * It answers the beat but not other commands; without a pause it would switch states
-   * continuously.
+   * Handles a Redis that answers the beat but not other commands. Without a pause the state would
+   * change continuously.
    */
   #relapse(error: unknown): void {
     if (!this.#isReady) return
@@ -238,7 +236,7 @@ export class RedisStore implements SharedStore {
     this.#leave(error, this.#relapses)
   }
 
-  /** One failure is enough, so that following calls do not wait for an answer too. */
+  /** Leaves Redis at the first failure, so that following calls do not wait for an answer too. */
   #leave(error: unknown, relapses = 0): void {
     if (this.#isClosed) return
     this.#lastError = error
@@ -301,16 +299,16 @@ export class RedisStore implements SharedStore {
   }
 }
 
-/** The keys of nodes there, without the prefix. */
+/** The keys of nodes in Redis, without the prefix. */
 const OWN_KEYS = ['nodes', 'changes', 'key:*', 'used:*']
 const KEYS_AT_ONCE = 500
 const WITHIN_MS = 10_000
 
 /**
- * Takes over a Redis for this installation. Another installation's counts are deleted; they are
- * filled again from the database.
- * @returns the previous owner; undefined: none, or this one
- * @throws when it does not answer
+ * Takes over a Redis for this installation. Another installation's counts are deleted; the database
+ * fills the counts again.
+ * @returns the previous owner, if another installation
+ * @throws without an answer
  */
 export async function takeRedis(
   settings: RedisSettings,
@@ -325,7 +323,7 @@ export async function takeRedis(
   try {
     return await Promise.race([take(client, settings.prefix, installationId), late.promise])
   } catch (error) {
-    // The connection's own error says more than the command's.
+    // The connection's own error says more than the command's error.
     throw failure ?? error
   } finally {
     clearTimeout(timer)

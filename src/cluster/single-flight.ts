@@ -1,4 +1,7 @@
-/** Runs shared work: each caller needs a run that begins after its call. Knows no work. */
+/**
+ * Shares a run of the same work between callers. Each caller needs a run that begins after its
+ * call.
+ */
 
 export class SingleFlight {
   readonly #work: () => Promise<void>
@@ -10,7 +13,8 @@ export class SingleFlight {
   }
 
   /**
-   * Resolves, or rejects, with a run that begins after this call; callers share it until it begins.
+   * Resolves, or rejects, with a run that begins after this call; callers share a run until it
+   * begins.
    */
   run(): Promise<void> {
     if (this.#next === undefined && this.#running === undefined) return this.#start()

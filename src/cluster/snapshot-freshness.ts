@@ -1,7 +1,7 @@
 /**
- * Decides whether this node may still use its in-memory data. Follows other nodes' changes and
- * holds a lease while it knows all of them; without a lease each request waits until the node has
- * caught up, and if that fails the operator's policy decides. Must not know the data, HTTP, or SQL.
+ * Decides whether this node may still use its in-memory data. A node that knows all changes holds a
+ * lease; without a lease each request waits until the node has caught up, and otherwise the
+ * operator's policy decides.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GatewayError } from '../core/errors.ts'
@@ -15,20 +15,20 @@ import type { FallbackFeed } from './fallback-feed.ts'
 import { type Clocks, Lease, momentOf, systemClocks } from './lease.ts'
 import { SingleFlight } from './single-flight.ts'
 
-/** Read, applied and reported at a time. */
+/** Changes read, applied and reported at a time. */
 const CHANGES_PER_PAGE = 500
-/** Beyond this, reading everything again is faster. */
+/** Beyond this number, reading everything again is faster. */
 export const MOST_FOLLOWED = 5_000
 /** The longest time that a request waits for this node to catch up. */
 const PATIENCE_MS = 5_000
 /**
- * How long after a lease's end a request waits for the next one; later requests are refused
+ * How long after a lease's end a request waits for the next lease; later requests are refused
  * immediately.
  */
 const BRIEFLY_MS = 3_000
 const LOOK_AGAIN_MS = 50
 const SWEEP_EVERY_MS = 600_000
-/** Also repeats earlier changes, in case they were lost. */
+/** Interval of publishing changes again, in case they were lost. */
 const TELL_EVERY_MS = 10_000
 
 export interface SnapshotFreshnessOptions {
@@ -45,16 +45,19 @@ export interface SnapshotFreshnessOptions {
   readonly clocks?: Clocks
   /** Waits for this many milliseconds, on the same clocks. */
   readonly pause?: (delayMs: number) => Promise<unknown>
-  /** Called when the database is at an earlier change than this node, which then follows it. */
+  /**
+   * Called when the database is at an earlier change than this node, which then follows the
+   * database.
+   */
   readonly onSetBack?: (from: number, to: number) => void
-  /** Called when the database is lost, with the reason, and when it is back. */
+  /** Called when the database is lost, with the reason, and when the database is back. */
   readonly onChange?: (state: FreshnessState, error?: unknown) => void
 }
 
 export interface FreshnessState {
   /**
    * `ok`: every change is known. `grace`: the database is unavailable, and calls are served.
-   * `away`: it is unavailable, and calls are refused.
+   * `away`: the database is unavailable, and calls are refused.
    */
   readonly status: FreshnessStatus
   /** Remaining time of the lease, and of the grace period, in milliseconds. */
@@ -63,9 +66,9 @@ export interface FreshnessState {
   /** Time since this node last knew every change, in milliseconds. */
   readonly contactAgeMs: number
   readonly appliedSeq: number
-  /** Changes that it knows of and has not read. */
+  /** Known changes that are not read yet. */
   readonly behind: number
-  /** Requests so far that had to wait for it to catch up. */
+  /** Requests so far that had to wait for the node to catch up. */
   readonly refreshes: number
 }
 
@@ -78,7 +81,7 @@ export class SnapshotFreshness implements Freshness {
   readonly #catchUp = new SingleFlight(() => this.#tryCatchUp())
   readonly #ask = new SingleFlight(() => this.#askFallback())
   #applied: number
-  /** Known from the fallback feed: as far as the database, or further. */
+  /** The last change known from the fallback feed. */
   #known: number
   #seen: number
   /** Accounts with changes that this node could not read. */
@@ -111,7 +114,7 @@ export class SnapshotFreshness implements Freshness {
   }
 
   /**
-   * Resolves when other nodes know this node and it holds a lease.
+   * Resolves when other nodes know this node and this node holds a lease.
    * @throws when the database does not answer
    */
   async start(): Promise<void> {
@@ -160,12 +163,12 @@ export class SnapshotFreshness implements Freshness {
     return this.#catchUp.run()
   }
 
-  /** Another node has announced changes, or the connection is back. */
+  /** Called when another node has announced changes, or the connection is back. */
   wake(): void {
     if (!this.#isClosed) this.catchUp().catch(() => {})
   }
 
-  /** The connection is lost, so attempts are useless. */
+  /** Called when the connection is lost, so that attempts are useless. */
   lose(error: unknown): void {
     this.#fail(error)
   }
@@ -183,7 +186,7 @@ export class SnapshotFreshness implements Freshness {
     }
   }
 
-  /** True when calls may currently continue without a lease of the database. */
+  /** Whether calls may currently continue without a lease of the database. */
   #mayBridge(): boolean {
     const { policy, fallback } = this.#options
     if (policy.choice === 'closed' || !this.#grace.isLive()) return false
@@ -235,7 +238,8 @@ export class SnapshotFreshness implements Freshness {
     this.#seen = counter
     const changes = await feed.since(this.#applied, CHANGES_PER_PAGE)
     const isOlder = counter < this.#applied
-    // Too many changes, too old ones, or a database restored from a backup.
+    // The list is incomplete after too many changes, after an hour, or after a restore from a
+    // backup.
     const isWhole =
       !isOlder && changes[0]?.seq === this.#applied + 1 && counter - this.#applied <= MOST_FOLLOWED
     if (isOlder) this.#options.onSetBack?.(this.#applied, counter)
@@ -243,7 +247,7 @@ export class SnapshotFreshness implements Freshness {
     else await followers.followAll(isOlder)
     if (isOlder) {
       this.#known = counter
-      // An unavailable one reports itself.
+      // An unavailable fallback reports itself.
       await this.#options.fallback?.forget(counter).catch(() => {})
     }
     this.#applied = isWhole ? (changes.at(-1)?.seq ?? counter) : counter
@@ -251,8 +255,8 @@ export class SnapshotFreshness implements Freshness {
   }
 
   /**
-   * A read-only database, as during a failover, grants no lease; but earlier commits can still be
-   * read, and must not be missed during the outage. An unavailable one fails immediately.
+   * A read-only database, as during a failover, grants no lease, but earlier commits can still be
+   * read. An unavailable database fails immediately.
    */
   async #followByReading(): Promise<void> {
     try {
@@ -272,8 +276,7 @@ export class SnapshotFreshness implements Freshness {
   }
 
   /**
-   * The node that made the change publishes it too; if that node dies meanwhile, this one has done
-   * it.
+   * Publishes changes that another node made, because that node may die before it publishes them.
    */
   #tellFallback(changes: readonly FollowedChange[]): void {
     const toldAtMs = this.#clocks.steady()

@@ -1,6 +1,5 @@
 /**
- * The store's address when it is a Postgres. Never repeats the address in a message, because it
- * contains a password.
+ * The settings of a Postgres store. No message repeats the address, because it contains a password.
  */
 import type { Secret } from '../core/secret.ts'
 import { POSTGRES_TLS_PARAMETERS } from '../core/shared-stores.ts'
@@ -10,7 +9,6 @@ import { type Environment, SettingsError } from './setting-type.ts'
 export interface DatabaseSettings {
   /** `postgres://user:password@host:port/database?sslmode=…` */
   readonly url: Secret
-  /** The maximum number of connections of one process. */
   readonly poolSize: number
   /** Time limit for a new connection, or for waiting until one becomes free. */
   readonly connectTimeoutMs: number
@@ -22,7 +20,7 @@ export interface DatabaseSettings {
 const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full']
 
 /**
- * @returns undefined: the store is a file in the data folder
+ * @returns undefined when the store is a file in the data folder
  * @throws SettingsError naming the error
  */
 export function readDatabaseSettings(environment: Environment): DatabaseSettings | undefined {

@@ -1,4 +1,3 @@
-/** Settings from the environment and, if there is one, the configuration file. */
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -11,7 +10,7 @@ import { FORGET_OPTION } from './remembered-configuration.ts'
 import { type Environment, SettingsError } from './setting-type.ts'
 import { readDataFolder, readSettings, type Settings } from './settings.ts'
 
-/** Searched for in the data folder. */
+/** The name that is searched for in the data folder. */
 const FILE_NAME = 'gatehouse.yaml'
 
 /**
@@ -35,7 +34,7 @@ export async function loadSettings(
 async function load(environment: Environment): Promise<Settings> {
   const file = await readConfigurationFile(environment)
   if (file === undefined) return readSettings(environment)
-  // A start without a file loads neither YAML nor zod.
+  // Imported on demand, so that a start without a file loads neither YAML nor zod.
   const { parseConfiguration } = await import('./parse-configuration.ts')
   const { providers, keysInFiles, plans, models, logLevel } = parseConfiguration(file, catalog)
   const isEmpty =
@@ -57,7 +56,7 @@ async function load(environment: Environment): Promise<Settings> {
   })
 }
 
-/** @returns undefined when none is named and none is in the data folder */
+/** @returns undefined when no file is named and the data folder contains none */
 async function readConfigurationFile(
   environment: Environment,
 ): Promise<ConfigurationText | undefined> {

@@ -24,33 +24,33 @@ import { Secret } from '../core/secret.ts'
 import { MasterKeyError, toMasterKey } from './master-key-variables.ts'
 
 /**
- * Who else can read the file. `ours`: others can, but the file is this server's own, in its data
- * folder; reading with `mayNarrow` makes it private and reports `narrowed`. `modeless`: the
- * server's own file on a file system that ignores modes, such as another system's shared folder.
+ * Who else can read the file. `ours`: others can read the server's own file, which `mayNarrow`
+ * makes private and then reports as `narrowed`. `modeless`: the file system ignores modes, such as
+ * another system's shared folder.
  */
 export interface MasterKeyExposure {
   readonly type: 'ours' | 'narrowed' | 'modeless' | 'group' | 'everybody'
   /** The file itself when `master.key` is a link. */
   readonly path: string
-  /** The mode before it was narrowed, such as `0644`. */
+  /** The mode before the file became private, such as `0644`. */
   readonly mode: string
-  /** The file's owner when it is not the user of this process. */
+  /** The file's owner when not the user of this process. */
   readonly ownedBy: number | undefined
 }
 
 export interface MasterKeyFile {
-  /** The current one first. */
+  /** The current key first. */
   readonly keys: readonly [Secret, ...Secret[]]
   /** Changes when the file changes. */
   readonly stamp: string
-  /** Undefined: only its owner can read it. */
+  /** Undefined when only the owner can read the file. */
   readonly exposure: MasterKeyExposure | undefined
 }
 
 /**
- * @param mayNarrow whether the server's own file is made private if others can read it
- * @returns undefined when there is none
- * @throws MasterKeyError when it contains no key, or is a broken link
+ * @param mayNarrow whether to make the server's own file private if others can read it
+ * @returns undefined when the file does not exist
+ * @throws MasterKeyError when the file contains no key, or is a broken link
  */
 export function readMasterKeyFile(path: string, mayNarrow = false): MasterKeyFile | undefined {
   const descriptor = openIfThere(path)
@@ -75,7 +75,10 @@ export function readMasterKeyFile(path: string, mayNarrow = false): MasterKeyFil
   }
 }
 
-/** Changes nothing. @returns undefined when there is no file, or no one else can read it */
+/**
+ * Reports exposure without changing the file.
+ * @returns undefined without a file, or when only the owner can read the file
+ */
 export function findMasterKeyExposure(path: string): MasterKeyExposure | undefined {
   const status = statSync(path, { throwIfNoEntry: false })
   return status === undefined ? undefined : findExposure(path, status)
@@ -94,8 +97,8 @@ function findExposure(path: string, status: Stats): MasterKeyExposure | undefine
 }
 
 /**
- * A file that this server created, or that is where it would create it. Links and mounted secrets
- * must be corrected by whoever set them up.
+ * Whether the server created the file, or would create it at this path. Whoever set up links and
+ * mounted secrets must correct them.
  */
 function isOurs(path: string, status: Stats): boolean {
   const folder = statSync(dirname(path))
@@ -157,7 +160,7 @@ export function describeCure({ type, path, ownedBy }: MasterKeyExposure): string
   }
 }
 
-/** @returns undefined when there is none */
+/** @returns undefined when the file does not exist */
 export function masterKeyFileStamp(path: string): string | undefined {
   const status = statSync(path, { throwIfNoEntry: false })
   return status === undefined ? undefined : toStamp(status)
@@ -168,7 +171,7 @@ export function generateMasterKey(): Secret {
 }
 
 /**
- * Creates the file unless it exists: of two processes that try, one succeeds and both read the same
+ * Creates the file unless it exists. Of two processes that try, one succeeds and both read the same
  * file.
  */
 export function createMasterKeyFile(path: string): void {
@@ -187,7 +190,7 @@ export function createMasterKeyFile(path: string): void {
 
 /**
  * @param path an existing file
- * @param keys the current one first
+ * @param keys the current key first
  * @throws MasterKeyError when the path is a link: renaming would replace the link and not its
  * target
  */
@@ -212,7 +215,8 @@ const HEADING =
   '# apart from the database backups: without it no provider key can be decrypted.\n'
 
 /**
- * Written to disk before it gets its name: data encrypted with a key must never outlive the key.
+ * Writes the draft to disk before the draft gets its name, because data encrypted with a key must
+ * never outlive the key.
  */
 function writeDraft(path: string, keys: readonly Secret[]): string {
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}.new`

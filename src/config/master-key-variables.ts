@@ -1,7 +1,4 @@
-/**
- * Master keys that the operator sets in the environment. Never repeats one in a message; knows no
- * file.
- */
+/** Master keys that the operator sets in the environment. No message repeats a key. */
 import { Secret } from '../core/secret.ts'
 import { readGiven } from './read-setting.ts'
 import type { Environment } from './setting-type.ts'
@@ -11,9 +8,9 @@ export class MasterKeyError extends Error {
 }
 
 export interface MasterKeyVariables {
-  /** `GATEHOUSE_MASTER_KEY`; undefined: the key is in the data folder's file. */
+  /** `GATEHOUSE_MASTER_KEY`; undefined when the key is in the data folder's file. */
   readonly current: Secret | undefined
-  /** `GATEHOUSE_MASTER_KEY_PREVIOUS`: these only decrypt. */
+  /** `GATEHOUSE_MASTER_KEY_PREVIOUS`: keys that only decrypt. */
   readonly previous: readonly Secret[]
 }
 
@@ -38,7 +35,10 @@ export function readMasterKeyVariables(environment: Environment): MasterKeyVaria
 const HEXADECIMAL = /^[0-9a-f]{64}$/i
 const BASE64 = /^[A-Za-z0-9+/_-]{43}=?$/
 
-/** @param where named in the message @throws MasterKeyError */
+/**
+ * @param where named in the message
+ * @throws MasterKeyError
+ */
 export function toMasterKey(text: string, where: string): Secret {
   if (!HEXADECIMAL.test(text) && !BASE64.test(text)) {
     throw new MasterKeyError(

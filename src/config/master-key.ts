@@ -1,6 +1,6 @@
 /**
- * Finds the master keys, and creates a vault that loads them when first needed and notices a
- * rotation. Knows nothing of the encrypted data.
+ * Finds the master keys, and creates a vault that loads keys when first needed and notices a
+ * rotation.
  */
 import { join } from 'node:path'
 import type { Secret } from '../core/secret.ts'
@@ -13,7 +13,6 @@ import {
 } from './master-key-file.ts'
 import type { MasterKeyVariables } from './master-key-variables.ts'
 
-/** Implemented by `Settings`. */
 export interface MasterKeySource {
   readonly dataFolder: string
   readonly masterKeys: MasterKeyVariables
@@ -37,10 +36,9 @@ export function loadMasterKeys(source: MasterKeySource): MasterKeys {
 export type ReportExposure = (exposure: MasterKeyExposure) => void
 
 /**
- * Creates nothing.
- * @param onExposed called when others can read the file, after a server's own file was made
- * private; undefined: permissions are not checked
- * @returns undefined when there is no master key yet
+ * Finds the keys without creating any.
+ * @param onExposed called when others can read the file; undefined skips the check
+ * @returns undefined without a master key
  * @throws MasterKeyError
  */
 export function findMasterKeys(
@@ -64,12 +62,11 @@ function makeMasterKeys(source: MasterKeySource): MasterKeys {
 }
 
 /**
- * Reads the file if it exists; the first encryption creates it. A file that a rotation changed is
- * read before each encryption, and when a text needs an unknown key; keys seen once continue to
- * decrypt.
+ * Reads the file when first needed; the first encryption creates the file. A file that a rotation
+ * changed is read before each encryption, and when a text needs an unknown key.
  * @param onCurrent called with the id of the key that encrypts from now on
- * @param onExposed as in `findMasterKeys`, at each read; a file that others can read is still used,
- * because failing calls would not help
+ * @param onExposed as in `findMasterKeys`, at each read; an exposed file is still used, because
+ * failing calls would not help
  */
 export function openVault(
   source: MasterKeySource,
@@ -82,7 +79,7 @@ export function openVault(
   let stamp: string | undefined
   let seen: readonly Secret[] = []
 
-  /** @throws MasterKeyError or VaultError when there is no usable key */
+  /** @throws MasterKeyError or VaultError without a usable key */
   function latest(mayCreate: boolean): Vault {
     const now = hasFile ? masterKeyFileStamp(path) : 'environment'
     if (vault !== undefined && now === stamp) return vault
@@ -99,12 +96,12 @@ export function openVault(
     return vault
   }
 
-  // A text in memory may be decrypted after a second rotation, when its key is no longer in the
-  // file.
+  // After a second rotation, the file no longer has the key of a text in memory, so known keys
+  // stay.
   try {
     latest(false)
   } catch {
-    // The file is missing or invalid; the part that needs it reports that.
+    // The part that needs the file reports that the file is missing or invalid.
   }
 
   return {

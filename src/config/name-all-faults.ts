@@ -16,10 +16,8 @@ import { readSettings } from './settings.ts'
 import { readTelemetrySettings } from './telemetry-settings.ts'
 import { readUserSettings } from './user-settings.ts'
 
-/** Throws when a setting is wrong. */
 export type SettingCheck = (environment: Environment) => unknown
 
-/** @param further checks by the settings' users */
 export function nameAllFaults(
   first: unknown,
   environment: Environment,

@@ -1,6 +1,6 @@
 /**
- * Parses the configuration file's text, or reports each error with its line. Loaded only when there
- * is a file. No message repeats a value of the file, which may be a key put there by mistake.
+ * Parses the configuration file's text, or reports each error with its line. No message repeats a
+ * value of the file, which may be a key put there by mistake.
  */
 import { dirname, resolve } from 'node:path'
 import {
@@ -28,10 +28,10 @@ export interface Configuration {
   readonly providers: readonly Provider[]
   /** Provider id → the key in its file. */
   readonly keysInFiles: ReadonlyMap<string, Secret>
-  /** Undefined: the built-in plans. */
+  /** Undefined for the built-in plans. */
   readonly plans: PlansSection | undefined
   readonly models: ModelOverlay
-  /** Undefined: the default. The variable has priority. */
+  /** Undefined for the default level. The variable has priority. */
   readonly logLevel: string | undefined
 }
 
@@ -47,7 +47,7 @@ export function parseConfiguration(
     throw toError(file, [{ line: 1, message: `must have at most ${MAX_CHARACTERS} characters` }])
   const document = readYaml(file.text)
   if (!('value' in document)) throw toError(file, document)
-  // An empty file, or one with only comments, sets nothing.
+  // An empty file, or a file with only comments, sets nothing.
   const value = document.value ?? {}
   const { lineOf } = document
   const parsed = configuration.safeParse(value)
@@ -70,7 +70,7 @@ export function parseConfiguration(
     if (key instanceof Secret) keysInFiles.set(id, key)
     else report('apiKeyFile', `names a file that ${key}`)
   }
-  // Also when another section is faulty.
+  // Parsed separately, so that an error in another section does not hide the providers.
   const providers = configuration.shape.providers
     .safeParse((value as { readonly providers?: unknown }).providers)
     .data?.map(toProvider)
@@ -85,14 +85,12 @@ export function parseConfiguration(
   }
 }
 
-/** Eight mebibytes of the plainest characters: a table of the most entries. */
+/** 8 MiB of ASCII: a table with the maximum number of entries. */
 const MAX_CHARACTERS = 8 * 1024 * 1024
-/** More faults than anybody corrects at once. */
 const MAX_FAULTS = 200
 
 type Unchecked<Thing> = { readonly [Member in keyof Thing]?: unknown }
 
-/** Providers of a file that may have errors, so that all errors are found at once. */
 function providersIn(value: unknown): readonly Unchecked<ConfiguredProvider>[] {
   const list = (value as { readonly providers?: unknown } | null)?.providers
   return (Array.isArray(list) ? list : []).map((entry: unknown) => ({ ...Object(entry) }))

@@ -1,6 +1,6 @@
 /**
- * Checks the configuration file's entries for models, each alone and all together, and reports
- * every fault. No message repeats a value of the file.
+ * Checks the configuration file's entries for models, individually and together, and reports every
+ * fault. No message repeats a value of the file.
  */
 import { MAX_MODELS, modelEntry } from '../contract/models-section.ts'
 import type { ModelEntry, PriceMember } from '../core/model-entry.ts'
@@ -9,14 +9,14 @@ import { isListedModel } from './listed-models.ts'
 import { toYamlFaults, type YamlDocument, type YamlFault } from './yaml-document.ts'
 
 export interface ParsedModels {
-  /** Only the faultless ones. */
   readonly entries: readonly ModelEntry[]
   readonly faults: readonly YamlFault[]
 }
 
 /**
  * @param document the whole file
- * @param providers all that entries may name; undefined: faulty, so names are not checked
+ * @param providers all providers that entries may name; undefined when faulty, so that names are
+ * not checked
  */
 export function parseModels(
   document: Pick<YamlDocument, 'value' | 'lineOf'>,
@@ -58,10 +58,9 @@ function toStep(step: PropertyKey): string {
 
 type EntryFault = readonly [path: readonly PropertyKey[], message: string]
 
-/** What only all entries together show. */
 class EntryChecks {
   readonly #providers: ReadonlyMap<string, Provider> | undefined
-  /** By `model`; of several with the same one the first. */
+  /** The first entry of each `model`. */
   readonly #entries = new Map<string, ModelEntry>()
 
   constructor(entries: readonly ModelEntry[], providers: readonly Provider[] | undefined) {
@@ -83,7 +82,7 @@ class EntryChecks {
       yield [['like'], UNKNOWN_MODEL]
   }
 
-  /** Also true of an entry whose `like` leads into a circle of others. */
+  /** Whether `like` leads into a circle of entries. */
   #isCircle(entry: ModelEntry): boolean {
     const seen = new Set<ModelEntry>()
     for (

@@ -1,4 +1,4 @@
-/** Reads the key and address of each provider from the operator's variables. Names no provider. */
+/** Reads the key and address of each provider from the operator's variables. */
 import { withoutTrailingSlashes } from '../core/http.ts'
 import { Secret } from '../core/secret.ts'
 import {
@@ -10,7 +10,6 @@ import {
 import { type Environment, SettingsError } from './setting-type.ts'
 
 export interface ProviderSettings {
-  /** Provider id → the operator's key. */
   readonly providerKeys: ReadonlyMap<string, Secret>
   readonly providerBaseUrls: ReadonlyMap<string, string>
 }
@@ -77,8 +76,8 @@ function compose(environment: Environment, composed: ComposedAddress): string | 
   for (const [name, { variable, fallback }] of Object.entries(composed.parts)) {
     const value = environment[variable] || fallback
     if (value === undefined) return undefined
-    // Letters, digits, dots, hyphens, and the colon of a project within an organisation's domain:
-    // nothing that changes the host.
+    // Letters, digits, dots, hyphens, and the colon of a project within an organisation's domain.
+    // Other characters could change the host.
     if (!/^[a-z0-9](?:[a-z0-9.:-]*[a-z0-9])?$/i.test(value) || value.includes('..'))
       throw new SettingsError(`${variable} must consist of letters, digits and hyphens.`)
     parts.set(name, value)

@@ -1,4 +1,4 @@
-/** Reads one setting from the environment and checks it against its table entry. Knows no entry. */
+/** Reads a setting from the environment and checks the value against its table entry. */
 import { Secret } from '../core/secret.ts'
 import { SETTINGS, type SettingName, type SettingValue } from './setting-table.ts'
 import {
@@ -10,14 +10,17 @@ import {
   type TextForm,
 } from './setting-type.ts'
 
-/** Names of entries that have a default. */
+/** Names of entries with a default. */
 export type DefaultedName = {
   [Name in SettingName]: (typeof SETTINGS)[Name] extends { readonly default: unknown }
     ? Name
     : never
 }[SettingName]
 
-/** @returns its default when it is not set @throws SettingsError naming the variable */
+/**
+ * @returns the default when the variable is not set
+ * @throws SettingsError naming the variable
+ */
 export function readSetting<Name extends DefaultedName>(
   environment: Environment,
   name: Name,
@@ -28,7 +31,7 @@ export function readSetting<Name extends DefaultedName>(
 }
 
 /**
- * A setting's value for display, set or default; for a secret only that it is set.
+ * A setting's value for display, set or default. A secret only shows that it is set.
  * @throws SettingsError naming the variable
  */
 export function showSetting(environment: Environment, name: SettingName): string {
@@ -44,7 +47,7 @@ function defaultOf(environment: Environment, { defaultWith, default: fallback }:
 }
 
 /**
- * @returns undefined when it is not set or empty
+ * @returns undefined for a missing or empty variable
  * @throws SettingsError naming the variable
  */
 export function readGiven<Name extends SettingName>(
@@ -115,7 +118,7 @@ function parseList(name: string, { of, accepts }: ListType, given: string): read
   return items
 }
 
-/** The value may contain a password, so it is not repeated. */
+/** The value may contain a password, so messages do not repeat the value. */
 function checkForm(name: string, form: TextForm | undefined, given: string): string {
   if (form === undefined || form.accepts(given)) return given
   const around = form.accepts(given.trim()) ? ': remove the space or line break around it' : ''

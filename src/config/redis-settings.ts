@@ -1,6 +1,6 @@
 /**
- * Settings of Redis or Valkey from the environment. Never repeats the address, which may contain a
- * password.
+ * Settings of Redis or Valkey from the environment. No message repeats the address, which may
+ * contain a password.
  */
 import { Secret } from '../core/secret.ts'
 import { readGiven, readSetting } from './read-setting.ts'
@@ -16,30 +16,31 @@ export interface RedisSettings {
   readonly topology: 'single' | 'sentinel' | 'cluster'
   /** The server, the sentinels, or some of the cluster's nodes. At least one. */
   readonly nodes: readonly RedisNode[]
-  /** The sentinels' name of the master; only with `sentinel`. */
   readonly masterName: string | undefined
   readonly username: string | undefined
   readonly password: Secret | undefined
-  /** Always 0 in a cluster. */
   readonly database: number
   readonly hasTls: boolean
   /** Prefix of every key, so that several gateways can share one Redis. */
   readonly prefix: string
-  /** Time limit of one command; commands sent meanwhile wait no longer than that. */
+  /** Time limit of a command; commands sent meanwhile wait no longer than that. */
   readonly timeoutMs: number
   readonly outage: OutagePolicy
 }
 
 interface OutagePolicy {
   readonly choice: OutageChoice
-  /** After this long the state is `closed`; infinite: never. */
+  /** Time until the state is `closed`; infinite for never. */
   readonly graceMs: number
 }
 
 const SENTINEL_PORT = 26_379
 const SERVER_PORT = 6_379
 
-/** @returns undefined without REDIS_URL @throws SettingsError naming the wrong variable */
+/**
+ * @returns undefined without REDIS_URL
+ * @throws SettingsError naming the wrong variable
+ */
 export function readRedisSettings(environment: Environment): RedisSettings | undefined {
   const url = readGiven(environment, 'REDIS_URL')
   if (url === undefined) return undefined

@@ -1,6 +1,6 @@
 /**
  * Remembers the configuration file that the data folder's server used last, so that a lost file is
- * noticed: without it every account would have the built-in plans (docs/decisions/0099).
+ * noticed: without the file every account would have the built-in plans (docs/decisions/0099).
  */
 import {
   closeSync,
@@ -15,18 +15,15 @@ import {
 import { join } from 'node:path'
 import { SettingsError } from './setting-type.ts'
 
-/** The file that `loadSettings` found. */
 export interface ConfigurationFile {
   readonly path: string
-  /** SHA-256 of its text, in hexadecimal. */
+  /** SHA-256 of the text, in hexadecimal. */
   readonly digest: string
-  /** It is empty or has only comments. */
+  /** Whether the file is empty or has only comments. */
   readonly isEmpty: boolean
 }
 
-/** Implemented by `Settings`. */
 interface Found {
-  /** The data folder that all workers of a machine share. */
   readonly homeFolder: string
   readonly configurationFile: ConfigurationFile | undefined
 }
@@ -65,8 +62,8 @@ function textOf(value: unknown): string | undefined {
 }
 
 /**
- * Records the file in effect, or that there is none. Only the holder of the folder's lock may call
- * this. Writes nothing when nothing has changed.
+ * Records the file in effect, or that the folder has none. Only the holder of the folder's lock may
+ * call this.
  */
 export function rememberConfiguration({ homeFolder, configurationFile: file }: Found): void {
   const before = readRemembered(homeFolder)
@@ -87,9 +84,7 @@ export function rememberConfiguration({ homeFolder, configurationFile: file }: F
   renameSync(draft, path)
 }
 
-/**
- * @throws SettingsError when the folder's server had a file, and now there is none with settings
- */
+/** @throws SettingsError when the folder's server had a file, and now no file has settings */
 export function assertNotLost({ homeFolder, configurationFile: file }: Found): void {
   const remembered = readRemembered(homeFolder)
   if (remembered === undefined || setsSomething(file)) return
@@ -97,8 +92,8 @@ export function assertNotLost({ homeFolder, configurationFile: file }: Found): v
 }
 
 /**
- * For a file that a running server reloads.
- * @throws SettingsError when the previous file had settings and this one has none
+ * Checks a file that a running server reloads.
+ * @throws SettingsError when the previous file had settings and this file has none
  */
 export function assertStillThere(
   before: ConfigurationFile | undefined,

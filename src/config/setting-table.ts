@@ -1,7 +1,6 @@
 /**
- * The one table of settings: each entry has a type, a default and a sentence. The reader, `--help`,
- * the settings page, the schema of the Helm values and `doctor` are derived from it
- * (docs/decisions/0031). Reads no environment.
+ * The table of all settings. The reader, `--help`, the settings page, the schema of the Helm values
+ * and `doctor` are derived from this table (docs/decisions/0031).
  */
 import { clientSettings, limitSettings } from './setting-table/clients.ts'
 import { ledgerSettings } from './setting-table/ledger.ts'
@@ -35,7 +34,6 @@ export interface Subject {
   readonly settings: Readonly<Record<string, Setting>>
 }
 
-/** The settings of a server, in the order of the documentation. */
 export const SERVER_SUBJECTS: readonly Subject[] = [
   { title: 'Process', settings: processSettings },
   { title: 'Store', settings: storeSettings },
@@ -54,7 +52,6 @@ export const COMMAND_LINE_SUBJECT: Subject = {
   settings: commandLineSettings,
 }
 
-/** @returns variables with our prefix that do not exist, most likely misspelt */
 export function unknownVariables(environment: Environment): readonly string[] {
   return Object.keys(environment).filter(
     (name) => name.startsWith('GATEHOUSE_') && !Object.hasOwn(SETTINGS, name),

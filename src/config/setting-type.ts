@@ -1,22 +1,16 @@
-/**
- * The type of a setting, as data from which reader, documents and schemas are derived. Knows
- * neither names nor the environment.
- */
 import type { Secret } from '../core/secret.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** One error in the settings. */
 export interface SettingFault {
-  /** The configuration file. Undefined: the error is in a variable, or in no line. */
+  /** The configuration file. Undefined for an error in a variable. */
   readonly file?: string | undefined
   /** Starting at 1. */
   readonly line?: number | undefined
-  /** Names the error and the valid form; never repeats a value that may be a key. */
+  /** Names the error and the valid form. A message never repeats a value that may be a key. */
   readonly message: string
 }
 
-/** The message names every fault. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError'
   readonly faults: readonly SettingFault[]
@@ -33,7 +27,7 @@ export function faultsOf(error: unknown): readonly SettingFault[] {
     : [{ message: error instanceof Error ? error.message : String(error) }]
 }
 
-/** The unit of a whole number; undefined: a count. */
+/** The unit of a whole number; undefined for a count. */
 type Unit = 'milliseconds' | 'bytes' | 'days'
 
 export interface IntegerType {
@@ -43,7 +37,6 @@ export interface IntegerType {
   readonly unit?: Unit
 }
 
-/** A whole number, or a word that leaves the choice to the gateway. */
 export interface IntegerOrAutoType {
   readonly type: 'integerOrAuto'
   readonly min: number
@@ -60,16 +53,15 @@ export interface ChoiceType<Choice extends string = string> {
   readonly choices: readonly [Choice, ...Choice[]]
 }
 
-/** Separated by commas; empty entries are ignored. */
+/** Separated by commas. Empty entries are ignored. */
 export interface ListType {
   readonly type: 'list'
-  /** Its entries, for people: `names of headers`. */
+  /** The entries in words: `names of headers`. */
   readonly of: string
-  /** Undefined: their users check them. */
+  /** Undefined when the setting's users check the entries. */
   readonly accepts?: (item: string) => boolean
 }
 
-/** The valid form of a text; without one, the user of the text checks it. */
 export interface TextForm {
   readonly accepts: (text: string) => boolean
   /** Completes "must be". */
@@ -109,11 +101,13 @@ export type ValueOf<Type extends SettingType> = Type extends IntegerType | Share
           : string
 
 interface Described {
-  /** One line, as `--help` shows it. */
+  /** A single line for `--help`. */
   readonly sentence: string
   /** Further Markdown for the settings page only; links are relative to `docs/`. */
   readonly note?: string
-  /** Nodes on one Postgres compare it, and report differences (docs/decisions/0086). */
+  /**
+   * Whether nodes on one Postgres compare the setting and report differences (docs/decisions/0086).
+   */
   readonly isShared?: true
 }
 
@@ -123,7 +117,7 @@ interface OtherDefault<Value> {
   readonly default: Value
 }
 
-/** A setting without a default describes what applies instead. */
+/** The default, or what applies without a value. */
 type Fallback<Value> =
   | { readonly default: Value; readonly defaultWith?: OtherDefault<Value> }
   | { readonly without: string }
@@ -148,7 +142,7 @@ export function count(min: number, max: number = Number.MAX_SAFE_INTEGER): Integ
   return { type: 'integer', min, max }
 }
 
-/** Up to a day by default. */
+/** At most a day by default. */
 export function milliseconds(min = 1, max: number = DAY_MS): IntegerType {
   return { type: 'integer', min, max, unit: 'milliseconds' }
 }
@@ -176,7 +170,6 @@ export function choice<const Choice extends string>(
   return { type: 'choice', choices }
 }
 
-/** Type and default of a setting, for people. */
 export function describeType(type: SettingType): string {
   switch (type.type) {
     case 'integer':
@@ -200,7 +193,7 @@ function describeRange({ min, max }: { min: number; max: number }): string {
   return max === Number.MAX_SAFE_INTEGER ? `${min} or more` : `${min} to ${max}`
 }
 
-/** A value as it is written, and its meaning in a larger unit. */
+/** A value as written, and its meaning in a larger unit. */
 interface DescribedValue {
   readonly written: string
   /** `10 min`; undefined when the written value says the same. */
@@ -212,7 +205,6 @@ export function describeDefault({ type, default: value }: Setting): DescribedVal
   return value === undefined ? undefined : describeValue(type, value)
 }
 
-/** The default when another setting is set. */
 export function describeOtherDefault({
   type,
   defaultWith,
@@ -242,7 +234,7 @@ const LARGER_UNITS: Readonly<Record<Unit, readonly (readonly [size: number, name
   days: [],
 }
 
-/** The largest unit in which it is a whole number. */
+/** The largest unit in which the value is a whole number. */
 function inLargerUnit(value: number, unit: Unit): string | undefined {
   const fitting = LARGER_UNITS[unit].find(([size]) => value > 0 && value % size === 0)
   return fitting === undefined ? undefined : `${value / fitting[0]} ${fitting[1]}`

@@ -1,7 +1,4 @@
-/**
- * Settings from the environment, read once, grouped by subject for the server. Contains no
- * defaults.
- */
+/** Settings from the environment, read once, grouped by subject for the server. */
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
@@ -27,17 +24,15 @@ import { readUserSettings, type UserSettings } from './user-settings.ts'
 export interface Settings extends ProviderSettings {
   readonly host: string
   readonly port: number
-  /** A worker has its own, inside `homeFolder`. */
+  /** A worker has its own folder, inside `homeFolder`. */
   readonly dataFolder: string
   /** Set by `GATEHOUSE_DATA_DIR`; contains the configuration file and the master key's file. */
   readonly homeFolder: string
-  /** The number of serving processes. */
   readonly workers: number
-  /** Undefined: the store is a file in the data folder. */
+  /** Undefined when the store is a file in the data folder. */
   readonly database: DatabaseSettings | undefined
-  /** Undefined: this node shares nothing with others. */
+  /** Undefined when this node shares nothing with other nodes. */
   readonly redis: RedisSettings | undefined
-  /** Undefined: there is none. */
   readonly configurationFile: ConfigurationFile | undefined
   /** For several nodes on one Postgres. */
   readonly nodes: NodeSettings
@@ -46,30 +41,29 @@ export interface Settings extends ProviderSettings {
   readonly bootstrapKey: Secret | undefined
   readonly masterKeys: MasterKeyVariables
   readonly logLevel: string
-  /** Undefined, here and below: use the plan's. */
+  /** Undefined uses the plan's limit, also for the members below. */
   readonly requestsPerMinute: number | undefined
   readonly concurrentCalls: number | undefined
   /** Per account. */
   readonly accountCaps: AccountCaps
-  /** Per node: limits for one account, and for one address of unknown callers. */
+  /** Per node: limits for an account, and for an address of unknown callers. */
   readonly controlPlane: {
     readonly accountRequestsPerMinute: number
     readonly addressRequestsPerMinute: number
   }
   readonly maxBodyBytes: number
-  /** For all requests together. */
   readonly maxHeldBodyBytes: number
   readonly bodyTimeoutMs: number
-  /** Of a connection between two requests, and of one with an unread body. */
+  /** Idle time of a connection between two requests, and of a connection with an unread body. */
   readonly idleConnectionMs: number
   /** The owner of the account that every gateway starts with. */
   readonly defaultAccount: 'operator' | 'tenant'
-  /** Open at once; undefined: unlimited. */
+  /** Open requests at once; undefined for no limit. */
   readonly requestsPerAddress: number | undefined
   readonly keepAliveMs: number
-  /** Silence before a stream's first event after which its answer begins anyway; 0: never. */
+  /** Silence before a stream's first event after which the answer begins anyway; 0 for never. */
   readonly commitAfterMs: number
-  /** Time limit of an owned model's probe; the model may have to be loaded first. */
+  /** Time limit of an owned model's probe; the server may have to load the model first. */
   readonly probeTimeoutMs: number
   /** Idle connections to upstreams: the maximum idle time, and the maximum number per upstream. */
   readonly connections: { readonly idleMs: number; readonly maxIdle: number }
@@ -101,23 +95,19 @@ export interface Settings extends ProviderSettings {
   }
   readonly users: UserSettings
   readonly telemetry: TelemetrySettings
-  /** The catalog, and the operator's own. */
+  /** The catalog, and the operator's own providers. */
   readonly providers: readonly Provider[]
-  /** The configuration file's; undefined: the built-in plans. */
+  /** The configuration file's plans; undefined for the built-in plans. */
   readonly plans: PlansSection | undefined
   /** The configuration file's entries for models. A reload replaces the whole value. */
   readonly models: ModelOverlay
   /** Internal hosts that owned models and webhooks may use, as the operator wrote them. */
   readonly trustedHosts: readonly string[]
-  /** Variables with our prefix that do not exist, most likely misspelt. */
   readonly unknownVariables: readonly string[]
 }
 
-/** The parts that the configuration file influences. */
 export interface Configured {
-  /** All existing providers. */
   readonly providers: readonly Provider[]
-  /** Provider id → the key in its file. */
   readonly keysInFiles: ReadonlyMap<string, Secret>
   readonly plans: PlansSection | undefined
   readonly models: ModelOverlay
@@ -140,7 +130,7 @@ export function readSettings(environment: Environment, configured = WITHOUT_FILE
   const read = <Name extends DefaultedName>(name: Name) => readSetting(environment, name)
   const workers = read('GATEHOUSE_WORKERS')
   return {
-    // Without brackets: listening accepts them, but the printed URL would have two pairs.
+    // Without brackets: listening accepts brackets, but the printed URL would have two pairs.
     host: read('GATEHOUSE_HOST').replace(/^\[(.+)\]$/, '$1'),
     port: read('GATEHOUSE_PORT'),
     dataFolder: readDataFolder(environment),
@@ -213,7 +203,7 @@ function readHourlyDays(environment: Environment): number {
   )
 }
 
-/** Absolute. */
+/** An absolute path. */
 export function readDataFolder(environment: Environment): string {
   return resolve(readSetting(environment, 'GATEHOUSE_DATA_DIR'))
 }
@@ -225,7 +215,7 @@ function readHeaderNames(
   return (readGiven(environment, name) ?? []).map((each) => each.toLowerCase())
 }
 
-/** In upper or lower case, as other programs accept them. */
+/** In upper or lower case, as other programs accept the names. */
 function pickProxyVariables(environment: Environment): Readonly<Record<string, string>> {
   const names = Object.keys(proxySettings).flatMap((name) => [name, name.toLowerCase()])
   return Object.fromEntries(
@@ -253,7 +243,7 @@ function readNodeSettings(environment: Environment): NodeSettings {
 
 /**
  * The cores that this process may use, at least 1. A container's CPU quota, rounded up, counts if
- * it is less than the machine's cores.
+ * less than the machine's cores.
  */
 function countCores(): number {
   return Math.max(1, Math.min(availableParallelism(), Math.ceil(coresOfQuota(readQuota()))))

@@ -1,6 +1,6 @@
 /**
  * The settings that must be the same on all nodes of one store, in a form to store, compare and
- * show. Knows no store, and shows no secret.
+ * show, without secrets.
  */
 import { createHash } from 'node:crypto'
 import type { PlansSection } from '../core/plan.ts'

@@ -8,33 +8,29 @@ import type { SamplerName } from './setting-table/telemetry.ts'
 import { type Environment, SettingsError } from './setting-type.ts'
 
 export interface TelemetrySettings {
-  /** Undefined: there is no `/metrics`. */
   readonly metrics: MetricsSettings | undefined
-  /** One line for each completed call and control-plane request. */
+  /** Whether each completed call and control-plane request is logged in a line. */
   readonly hasAccessLog: boolean
-  /** Undefined: nothing is exported. */
+  /** Undefined when nothing is exported. */
   readonly otlp: OtlpSettings | undefined
 }
 
 interface MetricsSettings {
-  /** Undefined: on the gateway's own listener. */
+  /** Undefined on the gateway's own listener. */
   readonly port: number | undefined
   readonly host: string
   /** Undefined only when the metrics have their own port. */
   readonly token: Secret | undefined
 }
 
-/**
- * The addresses, headers and timeouts themselves are read by OpenTelemetry's exporters from their
- * own variables.
- */
+/** OpenTelemetry's exporters read addresses, headers and timeouts from their own variables. */
 export interface OtlpSettings {
   readonly hasTraces: boolean
   readonly hasMetrics: boolean
   readonly serviceName: string
   readonly sampler: SamplerName
   /**
-   * Share of new traces that is kept, from 0 to 1; applies to the samplers whose names end in
+   * Share of new traces to sample, from 0 to 1; applies to samplers with a name that ends in
    * `traceidratio`.
    */
   readonly samplerRatio: number
@@ -43,7 +39,7 @@ export interface OtlpSettings {
   readonly metricIntervalMs: number
 }
 
-/** @throws SettingsError naming the wrong variable; a token or header is never repeated */
+/** @throws SettingsError naming the wrong variable, without a token or header */
 export function readTelemetrySettings(environment: Environment): TelemetrySettings {
   return {
     metrics: readMetricsSettings(environment),
@@ -67,8 +63,7 @@ function readOtlpSettings(environment: Environment): OtlpSettings | undefined {
   if (!hasTraces && !hasMetrics) return undefined
   for (const signal of ['', ...(hasTraces ? ['TRACES_'] : []), ...(hasMetrics ? ['METRICS_'] : [])])
     checkHeaders(environment, `OTEL_EXPORTER_OTLP_${signal}HEADERS`)
-  // An unknown sampler or an invalid ratio is an error and not silently a default, because the cost
-  // of traces depends on it.
+  // An unknown sampler or an invalid ratio is an error, because the cost of traces depends on it.
   const sampler = readSetting(environment, 'OTEL_TRACES_SAMPLER')
   return {
     hasTraces,
@@ -83,8 +78,8 @@ function readOtlpSettings(environment: Environment): OtlpSettings | undefined {
 }
 
 /**
- * The exporter ignores an entry that it cannot parse, and the receiver then refuses everything for
- * lack of a credential. No entry is repeated, because it may be that credential.
+ * The exporter ignores an invalid entry, and the receiver then refuses everything for lack of a
+ * credential. No message repeats an entry, which may be that credential.
  */
 function checkHeaders(environment: Environment, name: string): void {
   const entries = (environment[name] ?? '').split(',').map((entry) => entry.trim())
@@ -113,7 +108,7 @@ function isExported(environment: Environment, signal: 'TRACES' | 'METRICS'): boo
   if (name === undefined || readGiven(environment, `OTEL_${signal}_EXPORTER`) === 'none')
     return false
   const address = URL.parse(readGiven(environment, name) ?? '')
-  // An address may contain a password.
+  // The message does not repeat the address, which may contain a password.
   if (address?.protocol !== 'http:' && address?.protocol !== 'https:')
     throw new SettingsError(`${name} must be an address that begins with http:// or https://.`)
   const protocols = [
@@ -121,7 +116,8 @@ function isExported(environment: Environment, signal: 'TRACES' | 'METRICS'): boo
     'OTEL_EXPORTER_OTLP_PROTOCOL',
   ] as const
   for (const protocol of protocols) {
-    // A receiver of OTLP over HTTP accepts JSON and protobuf at one address; gRPC uses another.
+    // A receiver of OTLP over HTTP accepts JSON and protobuf at the same address; gRPC uses another
+    // address.
     if (readGiven(environment, protocol) === 'grpc')
       throw new SettingsError(`${protocol} must be http/json or http/protobuf, but is 'grpc'.`)
   }

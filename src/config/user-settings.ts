@@ -1,7 +1,3 @@
-/**
- * Reads the settings of users: who may sign up, how they sign in, and at which address. Knows no
- * user.
- */
 import { withoutTrailingSlashes } from '../core/http.ts'
 import type { Secret } from '../core/secret.ts'
 import { readGiven, readSetting } from './read-setting.ts'
@@ -14,11 +10,11 @@ export interface UserSettings {
    */
   readonly signUp: SettingValue<'GATEHOUSE_SIGN_UP'>
   /**
-   * Origin (scheme, host, port) at which browsers reach the gateway; undefined: the origin that
-   * they request.
+   * Origin (scheme, host, port) at which browsers reach the gateway; undefined for the origin of
+   * the request.
    */
   readonly publicOrigin: string | undefined
-  /** Lower case. Trustworthy only if a proxy always sets it. */
+  /** Lower case. Trustworthy only if a proxy always sets the header. */
   readonly clientAddressHeader: string | undefined
   readonly oidc: OidcSettings | undefined
 }
@@ -59,8 +55,8 @@ function readOidc(
     const missing = OIDC_NAMES.find((name) => !environment[name])
     throw new SettingsError(`${missing} is missing: OpenID Connect needs all three.`)
   }
-  // The redirect address is registered with the provider in advance, so it cannot depend on a
-  // request.
+  // The redirect address is registered with the provider in advance, so the address cannot depend
+  // on a request.
   if (publicOrigin === undefined)
     throw new SettingsError(
       'GATEHOUSE_PUBLIC_URL is missing: OpenID Connect sends browsers back to it.',

@@ -1,4 +1,3 @@
-/** Decides whether this machine and these settings allow several workers. Knows no process. */
 import type { Settings } from './settings.ts'
 
 export interface Objection {
@@ -6,7 +5,7 @@ export interface Objection {
   readonly cure: string
 }
 
-/** @returns why the requested number of workers is impossible; undefined: possible */
+/** @returns why the requested number of workers is impossible; undefined when possible */
 export function objectionToWorkers(
   { workers, database, redis }: Pick<Settings, 'workers' | 'database' | 'redis'>,
   platform: NodeJS.Platform = process.platform,

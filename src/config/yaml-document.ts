@@ -1,13 +1,9 @@
-/**
- * Parses YAML to its value with the line of each part, and gives schema errors their lines. Knows
- * no section.
- */
+/** Parses YAML to its value with the line of each part, and gives schema errors their lines. */
 import { type Document, isMap, isNode, LineCounter, parseDocument } from 'yaml'
 import type { z } from 'zod'
 import { describeProblems, type FieldNotes } from '../contract/problems.ts'
 
 export interface YamlFault {
-  /** Starting at 1. */
   readonly line: number
   readonly message: string
 }
@@ -20,7 +16,7 @@ export interface YamlDocument {
   lineOf(path: YamlPath): number
 }
 
-/** @returns the errors of invalid YAML; no message repeats any of its text */
+/** @returns the errors of invalid YAML; no message repeats the text */
 export function readYaml(text: string): YamlDocument | readonly YamlFault[] {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
@@ -32,7 +28,7 @@ export function readYaml(text: string): YamlDocument | readonly YamlFault[] {
   try {
     return { value: document.toJS() as unknown, lineOf: (path) => lineAt(document, lines, path) }
   } catch {
-    // Aliases that refer to aliases, by the thousand.
+    // Thousands of aliases that refer to aliases.
     return [{ line: 1, message: 'contains too many aliases' }]
   }
 }

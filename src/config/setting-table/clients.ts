@@ -1,4 +1,3 @@
-/** Settings of client connections and requests, and of shutdown. */
 import { CAPS, type Cap } from '../../core/resource-table.ts'
 import { bytes, count, defineSetting, milliseconds } from '../setting-type.ts'
 
@@ -62,7 +61,7 @@ export const clientSettings = {
   }),
 }
 
-/** At least one of each, because the first key and the owner count too. */
+/** At least 1 each, because the first key and the owner count too. */
 const cap = count(1, 1_000_000)
 
 const OF_ONE_ACCOUNT =
@@ -81,7 +80,6 @@ const capSettings = Object.fromEntries(
   CAPS.map((entry) => [entry.variable, capSetting(entry)]),
 ) as Readonly<Record<Cap['variable'], ReturnType<typeof capSetting>>>
 
-/** Limits of callers: stored keys, accounts, and control-plane requests. */
 export const limitSettings = {
   GATEHOUSE_REQUESTS_PER_MINUTE: defineSetting(count(1), {
     without: "the plan's",

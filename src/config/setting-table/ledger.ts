@@ -1,4 +1,3 @@
-/** Settings of the records: calls and changes. */
 import { choice, days, defineSetting, milliseconds } from '../setting-type.ts'
 
 export const ledgerSettings = {

@@ -1,4 +1,3 @@
-/** Settings of the process: address, disk, keys. */
 import { LOG_LEVELS } from '../../contract/log-levels.ts'
 import { isNewKey } from '../../core/api-key.ts'
 import { choice, count, defineSetting, port, secret, text } from '../setting-type.ts'
@@ -58,7 +57,6 @@ export const processSettings = {
   }),
 }
 
-/** Settings of the commands that talk to a gateway; a server reads none of them. */
 export const commandLineSettings = {
   GATEHOUSE_URL: defineSetting(text, {
     without: 'the local data folder',

@@ -1,4 +1,3 @@
-/** Settings of the store: a Postgres instead of a file, and the guarantees between nodes. */
 import { STORE_OUTAGE_CHOICES } from '../../core/shared-stores.ts'
 import { choice, count, defineSetting, milliseconds, secret } from '../setting-type.ts'
 
@@ -22,7 +21,7 @@ export const storeSettings = {
     default: 30_000,
     sentence: 'time for one Postgres statement; migrations have no limit',
   }),
-  // With a lease shorter than a response takes, no node could renew it.
+  // With a lease shorter than a response takes, no node could renew its lease.
   GATEHOUSE_LEASE_MS: defineSetting(milliseconds(300), {
     default: 3_000,
     isShared: true,
@@ -58,7 +57,6 @@ export type OutageChoice = (typeof OUTAGE_CHOICES)[number]
 
 const OUTAGE_CHOICES = ['share', 'open', 'closed'] as const
 
-/** Settings of Redis or Valkey, through which nodes share limits. */
 export const redisSettings = {
   REDIS_URL: defineSetting(secret, {
     without: 'none, this node counts alone',

@@ -1,7 +1,3 @@
-/**
- * Settings of metrics, the access log and OpenTelemetry: the gateway's own, and the standard
- * variables that it reads.
- */
 import {
   choice,
   count,

@@ -1,7 +1,6 @@
-/** Settings of upstream calls: timeouts, proxies, forwarded headers. */
 import { choice, count, defineSetting, type ListType, milliseconds, text } from '../setting-type.ts'
 
-/** `*` alone would match every header. */
+/** `*` alone would match every header, so a name has at least two letters. */
 const headers: ListType = {
   type: 'list',
   of: 'names of headers',

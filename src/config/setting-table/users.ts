@@ -1,4 +1,3 @@
-/** Settings of users and of their browsers. */
 import { SIGN_UP_POLICIES } from '../../core/user.ts'
 import { choice, defineSetting, secret, type TextType, text } from '../setting-type.ts'
 

@@ -1,4 +1,4 @@
-/** Checks the owner of the first account, which decides what its calls may name at providers. */
+/** Checks the owner of the first account, who decides what calls may name at providers. */
 import type { Settings } from '../config/settings.ts'
 import type { Finding } from '../core/finding.ts'
 import { type AccountId, DEFAULT_ACCOUNT } from '../core/ids.ts'
@@ -30,19 +30,16 @@ export interface ExaminedGate {
 }
 
 interface KnownProviders {
-  /** Provider id → whether the gateway has an address and a key for it. */
+  /** Provider id → whether the gateway has an address and a key for the provider. */
   readonly configured: ReadonlyMap<string, boolean>
-  /** Ids of providers without an address, which no key can reach. */
   readonly withoutAddress: ReadonlySet<string>
   /** `account/provider` of every active key of an account. */
   readonly ownKeys: ReadonlySet<string>
 }
 
 const ofGates = findingsOf('gates')
-/** Targets of the account's own models, whose integrity the server itself ensures. */
 const OWNED = 'owned'
 
-/** Finds gates whose targets cannot answer for lack of configuration. Sends nothing. */
 export function checkGates(
   gates: readonly ExaminedGate[],
   { configured, withoutAddress, ownKeys }: KnownProviders,
@@ -139,10 +136,6 @@ interface ExaminedBudget {
   readonly unpriced: string
 }
 
-/**
- * Finds limits in money that let calls pass uncounted, because they allow targets without a known
- * price. Sends nothing.
- */
 export function checkUnpricedBudgets(budgets: readonly ExaminedBudget[]): Finding[] {
   return budgets
     .filter(({ isInMoney, unpriced }) => isInMoney && unpriced === 'allow')

@@ -1,6 +1,6 @@
 /**
- * The database, a file or Postgres: whether it can be used and is of a version that this build
- * knows, and which gates are in it. Writes nothing.
+ * Checks the database, a file or Postgres: whether the server can use it, whether this build knows
+ * its version, and which gates it has. Writes nothing.
  */
 import { Database } from 'bun:sqlite'
 import { type Kysely, sql } from 'kysely'
@@ -28,13 +28,13 @@ import { statIfThere } from './check-machine.ts'
 import { codeOf, findingsOf, messageOf } from './finding.ts'
 
 const { fail, ok, warn } = findingsOf('database')
-/** Checking a larger one takes too long. */
+/** Checking a larger database takes too long. */
 const MOST_BYTES = 4 * 1024 * 1024 * 1024
 const BUSY_TIMEOUT_MS = 1_000
 
 export interface ExaminedDatabase {
   readonly findings: readonly Finding[]
-  /** Undefined: they could not be read. */
+  /** Undefined when unreadable. */
   readonly gates: readonly ExaminedGate[] | undefined
   /** `account/provider` of every active key of an account. */
   readonly ownKeys: ReadonlySet<string>
@@ -81,7 +81,6 @@ function examine(database: Database, path: string, size: number): ExaminedDataba
 interface GateRow {
   readonly account_id: string
   readonly id: string
-  /** JSON. */
   readonly targets: string
 }
 
@@ -132,7 +131,7 @@ function checkVersion(database: Database): Finding[] {
   )
 }
 
-/** Checks for a database of an earlier build, or one that a later version has changed. */
+/** Checks for a database of an earlier build, or a database that a later version has changed. */
 function checkSteps(applied: readonly string[], notes: readonly StepNote[]): Finding[] {
   const found = judgeEarlierSteps(applied)
   if ('remedy' in found) return [fail(found.problem, found.remedy)]
@@ -166,7 +165,7 @@ function checkIntegrity(database: Database, size: number): Finding {
 
 const OLDEST_VERSION = 15
 
-/** @param shared this machine's settings; undefined: they are invalid */
+/** @param shared this machine's settings; undefined when invalid */
 export async function checkPostgres(
   location: PostgresLocation,
   shared: SharedSettings | undefined,
@@ -233,10 +232,7 @@ async function checkServer(database: Kysely<Schema>, name: string): Promise<Find
 
 const ofNodes = findingsOf('nodes')
 
-/**
- * Checks that the active nodes on a Postgres have the same shared settings as this machine. Writes
- * nothing.
- */
+/** Checks that the active nodes on a Postgres have the same shared settings as this machine. */
 async function checkNodes(database: Kysely<Schema>, shared: SharedSettings): Promise<Finding[]> {
   if (!(await hasTable(database, 'nodes'))) return []
   const { rows } = await sql<SettingsRow>`

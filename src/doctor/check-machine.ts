@@ -147,7 +147,7 @@ export function checkJournal(
       ),
     )
   const size = `${(bytes / MEBIBYTE).toFixed(1)} MiB in ${segments.length} segments`
-  // The newest segment is being written; an older one should have been shipped within a second.
+  // The newest segment is being written; an older segment should have been shipped within a second.
   const waiting = journals.flatMap((journal) =>
     journal.segments.toSorted((a, b) => b.mtimeMs - a.mtimeMs).slice(1),
   )
@@ -165,7 +165,6 @@ export function checkJournal(
   return findings
 }
 
-/** Undefined for a missing path, and for one below a file. */
 export function statIfThere(path: string): Stats | undefined {
   try {
     return statSync(path)
@@ -177,7 +176,6 @@ export function statIfThere(path: string): Stats | undefined {
 
 const ofPort = findingsOf('port')
 
-/** Checks whether a server could listen at its address, by listening briefly. */
 export async function checkPort({
   host,
   port,
@@ -202,7 +200,7 @@ const CURES: Readonly<Record<string, string>> = {
   ENOTFOUND: 'The name leads nowhere: give an address with GATEHOUSE_HOST',
 }
 
-/** @returns the error code; undefined when it succeeded */
+/** @returns the error code; undefined after success */
 function tryToListen(host: string, port: number): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>()
   const server = createServer()
@@ -215,7 +213,6 @@ const ofVariables = findingsOf('variables')
 const ofRuntime = findingsOf('runtime')
 const FEW_FILES = 4_096
 
-/** Checks the environment and the runtime: misspelt or risky settings, and low limits. */
 export function checkVariables(environment: Environment): Finding[] {
   const findings = unknownVariables(environment).map((name): Finding => {
     const meant = nearestName(name, Object.keys(SETTINGS))
@@ -238,7 +235,10 @@ export function checkVariables(environment: Environment): Finding[] {
   return [ofVariables.ok('no GATEHOUSE_* variable is misspelt')]
 }
 
-/** @param openFiles how many this process may open; undefined when the system does not report it */
+/**
+ * @param openFiles how many files this process may open; undefined when the system does not report
+ * the limit
+ */
 export function checkRuntime(runtime: {
   readonly version: string
   readonly pinnedVersion: string

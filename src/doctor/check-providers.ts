@@ -1,6 +1,6 @@
 /**
- * Requests the model list of every provider configured on this machine: whether it answers, and
- * accepts the key. Nothing of the answer is shown.
+ * Requests the model list of every provider configured on this machine: whether the provider
+ * answers, and accepts the key. Shows nothing of the answer.
  */
 import type { Environment } from '../config/setting-type.ts'
 import type { Settings } from '../config/settings.ts'
@@ -66,7 +66,7 @@ async function askProvider({ provider, baseUrl, key }: Configured): Promise<Find
 }
 
 /**
- * The request that tests a key, or else one beside the called endpoint: `/v1/messages` →
+ * The request that tests a key, or else an address beside the called endpoint: `/v1/messages` →
  * `/v1/models`, `/chat/completions` → `/models`.
  */
 function toModelsUrl({ endpoints, keyCheck }: Provider, baseUrl: string): string {

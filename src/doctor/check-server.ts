@@ -1,6 +1,6 @@
 /**
- * A server, seen from outside: whether it answers, is the one that was meant, is ready and takes the
- * key, and what its own metrics say of its connections to upstreams and its file descriptors.
+ * Checks a server from outside: whether it answers, is the intended server, is ready and accepts
+ * the key, and what its metrics say of upstream connections and file descriptors.
  */
 import type { Finding } from '../core/finding.ts'
 import {
@@ -27,9 +27,9 @@ type Json = Readonly<Record<string, unknown>>
 
 interface ServerAddress {
   readonly url: string
-  /** Undefined: none was given, and checks that need one are skipped. */
+  /** Undefined when no key was given, so that checks with a key are skipped. */
   readonly apiKey: string | undefined
-  /** The token for reading its metrics; undefined: none was given. */
+  /** The token for reading the server's metrics, if given. */
   readonly metricsToken?: Secret | undefined
   /** The version of this command. */
   readonly version: string
@@ -37,7 +37,7 @@ interface ServerAddress {
 
 export interface ExaminedServer {
   readonly findings: readonly Finding[]
-  /** The four are undefined together: they could not be read. */
+  /** Undefined, like the members below, when unreadable. */
   readonly gates?: readonly ExaminedGate[]
   readonly configured?: ReadonlyMap<string, boolean>
   readonly withoutAddress?: ReadonlySet<string>
@@ -138,15 +138,15 @@ async function readAccount(
   }
 }
 
-/** The key's account, under a placeholder id. */
+/** A placeholder for the account of the key. */
 const ACCOUNT = 'own'
 
-/** @returns the status of an invalid page; 0 when there was no answer */
+/** @returns the rows, or the status of an invalid page; 0 without an answer */
 async function listAll(url: string, apiKey: string): Promise<Json[] | number> {
   const rows: Json[] = []
   let cursor: unknown = null
   for (let page = 0; page < MOST_PAGES; page += 1) {
-    // The list of providers has one page and takes no query.
+    // The list of providers has one page and accepts no query.
     const query = typeof cursor === 'string' ? `?cursor=${encodeURIComponent(cursor)}` : ''
     const answer = await ask(url + query, apiKey)
     if (answer instanceof Error) return 0
@@ -160,11 +160,10 @@ async function listAll(url: string, apiKey: string): Promise<Json[] | number> {
 
 interface Answer {
   readonly status: number
-  /** Undefined: not a JSON object. */
   readonly body: Json | undefined
   /**
-   * How far the server's clock is ahead of this one, in milliseconds; undefined when it sent no
-   * time.
+   * How far the server's clock is ahead of this clock, in milliseconds; undefined when the server
+   * sent no time.
    */
   readonly skewMs: number | undefined
 }
@@ -201,7 +200,7 @@ function timeOf(headers: Headers): number | undefined {
   return Number.isNaN(date) ? undefined : date
 }
 
-/** Any answer of the control plane is enough, and a refusal costs least. */
+/** Reads the time of any control plane answer; a refusal costs least. */
 async function readClock(base: string): Promise<number | undefined> {
   const answer = await ask(`${base}/v1/gates`)
   return answer instanceof Error ? undefined : answer.skewMs
@@ -313,8 +312,8 @@ interface Counts {
 }
 
 /**
- * @param token for reading the metrics; undefined: none
- * @returns nothing when the metrics are elsewhere or not readable, as the operator configured
+ * @param token for reading the metrics, if given
+ * @returns nothing when the metrics are elsewhere or unreadable, as the operator configured
  */
 export async function checkConnections(
   base: string,

@@ -1,7 +1,3 @@
-/**
- * The whole examination: the server, if there is one, and this machine if it is the server's.
- * Changes nothing.
- */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadSettings } from '../config/load-settings.ts'
@@ -44,7 +40,7 @@ export interface ExamineOptions {
   /** The version of this command. */
   readonly version: string
   readonly pinnedRuntime: string
-  /** How many files this process may open; undefined when the system does not report it. */
+  /** How many files this process may open; undefined when the system does not report the limit. */
   readonly openFiles: number | undefined
 }
 
@@ -88,7 +84,6 @@ function metricsTokenOf({ GATEHOUSE_METRICS_TOKEN: token }: Environment): Secret
 
 interface Machine {
   readonly folder: string
-  /** The address of the server that uses the folder. */
   readonly holder: string | undefined
   readonly server: ExaminedServer
 }
@@ -137,7 +132,8 @@ async function examineMachine(
       ...(settings === undefined || holder === undefined ? [] : checkAgreement(settings, server)),
     )
   } else if (holder === undefined && settings !== undefined && database.gates !== undefined) {
-    // A running server has its own variables, so this command's do not show what it can reach.
+    // A running server has its own variables, so this command's variables do not show which
+    // providers the server can reach.
     const mountable = sandboxAddresses('')
     const configured = new Map(
       settings.providers.map(({ id }) => [id, isConfigured(settings, id) || mountable.has(id)]),
@@ -189,7 +185,10 @@ function checkGatesOf({ gates, configured, withoutAddress, ownKeys }: ExaminedSe
   return [finding, ...checkGates(gates, { configured, withoutAddress, ownKeys })]
 }
 
-/** A setting that only this command has was set after the server's start, or never reached it. */
+/**
+ * A setting that only this command has was set after the server's start, or never reached the
+ * server.
+ */
 function checkAgreement(settings: Settings, { configured }: ExaminedServer): Finding[] {
   const missing = settings.providers
     .filter(({ id }) => isConfigured(settings, id) && configured?.get(id) === false)
@@ -212,7 +211,7 @@ function hasAddress({ providers, providerBaseUrls }: Settings, id: string): bool
   return providerBaseUrls.has(id) || provider?.baseUrl !== undefined
 }
 
-/** @returns undefined when they cannot be read; the reason is reported later */
+/** @returns undefined when the settings are unreadable; the reason is reported later */
 async function readAllSettings(
   environment: Environment,
   findings: Finding[],
@@ -255,7 +254,9 @@ function checkConfigurationFile(
   ]
 }
 
-/** @param isReadable whether the database is readable; if not, that was reported already */
+/**
+ * @param isReadable whether the database is readable; an unreadable database was reported already
+ */
 async function checkMasterKey(settings: Settings, isReadable: boolean): Promise<Finding[]> {
   const check = 'master key'
   try {
@@ -290,7 +291,7 @@ async function checkMasterKey(settings: Settings, isReadable: boolean): Promise<
   }
 }
 
-/** A start narrows its own file, and stops for a foreign one that everyone can read. */
+/** A start makes its own file private, and stops for a foreign file that everyone can read. */
 function checkExposure({ masterKeys, dataFolder }: Settings): Finding[] {
   if (masterKeys.current !== undefined) return []
   const exposure = findMasterKeyExposure(masterKeyPath(dataFolder))
@@ -302,14 +303,13 @@ function checkExposure({ masterKeys, dataFolder }: Settings): Finding[] {
   return [warn(`others than its owner may read ${path} (mode ${mode})`, describeCure(exposure))]
 }
 
-/** The address of the server that uses this folder now. */
 function findHolder(folder: string): string | undefined {
   const info = readServerInfo(folder)
   if (info === undefined) return undefined
   try {
     process.kill(info.pid, 0)
   } catch (error) {
-    // It belongs to another user but exists.
+    // The process exists, but belongs to another user.
     if (codeOf(error) !== 'EPERM') return undefined
   }
   return info.url

@@ -1,7 +1,5 @@
-/** Creates findings and runs checks. */
 import type { Finding } from '../core/finding.ts'
 
-/** Creates the findings of one check. */
 export function findingsOf(check: string) {
   return {
     ok: (message: string): Finding => ({ level: 'ok', check, message }),
@@ -10,18 +8,16 @@ export function findingsOf(check: string) {
   }
 }
 
-/** The system's or client's error code; its name if it has none. */
 export function codeOf(thrown: unknown): string {
   const { code, name } = thrown as { code?: unknown; name?: unknown }
   return typeof code === 'string' ? code : String(name)
 }
 
-/** The first line of an error's message, for messages that contain no secret. */
 export function messageOf(thrown: unknown): string {
   return (thrown instanceof Error ? thrown.message : String(thrown)).replaceAll(/\s+/g, ' ')
 }
 
-/** A failing check must not prevent the others. */
+/** Runs a check whose failure must not prevent the other checks. */
 export async function guard<Found>(
   check: string,
   examine: () => Promise<Found> | Found,

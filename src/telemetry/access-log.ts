@@ -1,6 +1,6 @@
 /**
- * Writes one line for each completed call and control-plane request to standard output. Never any
- * part of a body, and no key.
+ * Writes a line for each completed call and control-plane request to standard output, without
+ * bodies and keys.
  */
 import pino from 'pino'
 import type { CallRecord } from '../core/call.ts'
@@ -10,18 +10,19 @@ import type { CallObserver, CallTrace, Refusal } from '../gateway/call-observer.
 /** Lines are written together, after at most this many milliseconds. */
 const FLUSH_MS = 250
 const WRITE_BYTES = 8 * 1024
-/** A write to a pipe of up to this size (PIPE_BUF) is atomic, even when workers share the pipe. */
+/**
+ * A write to a pipe of at most this size (PIPE_BUF) is atomic, even when workers share the pipe.
+ */
 const SHARED_WRITE_BYTES = 4096
-/** How much is buffered for a reader that does not read; further lines are lost. */
+/** The maximum buffer for a reader that does not read; further lines are lost. */
 const MAX_BUFFERED_BYTES = 8 * 1024 * 1024
 
-/** When lines have waited this long, writing is blocked. */
+/** After this time without a write, the reader counts as blocked. */
 const STUCK_MS = 2 * FLUSH_MS
 
 /** How long a shutdown waits for a slow reader. */
 const CLOSE_MS = 2_000
 
-/** A completed control-plane request. */
 export interface ControlRequest {
   readonly requestId: string
   readonly method: string
@@ -40,13 +41,14 @@ export class AccessLog implements CallObserver {
   readonly #destination: ReturnType<typeof pino.destination>
   readonly #log: pino.Logger
   /**
-   * Time of the last write or first line, in milliseconds of `elapsed`; undefined: nothing waits.
+   * Time of the last write or first line, in milliseconds of `elapsed`; undefined when no line
+   * waits.
    */
   #unwrittenSince: number | undefined
 
   /**
    * @param destination a file's path, or a file descriptor
-   * @param worker the number of the worker that shares it
+   * @param worker the number of the worker that shares the destination
    */
   constructor(destination: number | string = 1, worker?: number) {
     this.#destination = pino.destination({
@@ -135,7 +137,10 @@ export class AccessLog implements CallObserver {
     return since !== undefined && systemClock.elapsed() - since > STUCK_MS
   }
 
-  /** Resolves when every line is written, the reader is gone, or it did not read for `CLOSE_MS`. */
+  /**
+   * Resolves when every line is written, the reader is gone, or the reader did not read for
+   * `CLOSE_MS`.
+   */
   async close(): Promise<void> {
     const destination = this.#destination
     const written = new Promise<void>((resolve) => {

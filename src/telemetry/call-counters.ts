@@ -1,7 +1,3 @@
-/**
- * Counts calls when they end, in plain memory, for Prometheus' next scrape. Must not know
- * Prometheus.
- */
 import type { CallRecord } from '../core/call.ts'
 import type { Usage } from '../core/usage.ts'
 import type { AttemptRecord, CallObserver, Refusal } from '../gateway/call-observer.ts'
@@ -33,27 +29,27 @@ const toCount = (labels: readonly string[]): Count => ({ labels, count: 0 })
 const toTimes = (labels: readonly string[]): Times => ({ labels, seconds: new SecondsHistogram() })
 
 export class CallCounters implements CallObserver {
-  /** target, dialect, outcome, error kind, class of status */
+  /** Labels: target, dialect, outcome, error kind, class of status. */
   readonly calls = new SeriesTable(MAX_SERIES, toCount)
-  /** gate, outcome */
+  /** Labels: gate, outcome. */
   readonly gateCalls = new SeriesTable(MAX_SERIES, toCount)
-  /** gate */
+  /** Label: gate. */
   readonly fallbacks = new SeriesTable(MAX_SERIES, toCount)
-  /** target, class of status */
+  /** Labels: target, class of status. */
   readonly attempts = new SeriesTable(MAX_SERIES, toCount)
-  /** target */
+  /** Label: target. */
   readonly tokens = new SeriesTable<TargetTokens>(MAX_SERIES / 4, (labels) => ({
     labels,
     used: { input: 0, output: 0, cached: 0, reasoning: 0 },
   }))
-  /** target, outcome */
+  /** Labels: target, outcome. */
   readonly durations = new SeriesTable(MAX_HISTOGRAMS, toTimes)
-  /** target */
+  /** Label: target. */
   readonly firstBytes = new SeriesTable(MAX_HISTOGRAMS, toTimes)
   /** Error kind → how often a limit refused a call. */
   readonly limitsRefused = new Map<string, number>()
 
-  /** code */
+  /** Label: code. */
   readonly refused = new SeriesTable(MAX_SERIES, toCount)
 
   /** Running calls are counted where they begin and end. */
@@ -82,7 +78,7 @@ export class CallCounters implements CallObserver {
     this.#noteRefusal(refusalCode)
   }
 
-  /** A provider may report anything; invalid counts are ignored, as in the ledger. */
+  /** Ignores invalid counts, as in the ledger, because a provider may report anything. */
   #addTokens(target: string, usage: Usage): void {
     const { used } = this.tokens.of(target)
     used.input += toTokens(usage.inputTokens)
@@ -105,7 +101,7 @@ function toTokens(reported: number): number {
   return Number.isSafeInteger(reported) && reported > 0 ? reported : 0
 }
 
-/** `2xx` for 204; a target that sent no status has none. */
+/** `2xx` for 204; `none` for a target that sent no status. */
 function classOf(status: number | null): string {
   return status === null ? NONE : (CLASSES[Math.trunc(status / 100)] ?? NONE)
 }
@@ -114,7 +110,6 @@ const CLASSES = [NONE, '1xx', '2xx', '3xx', '4xx', '5xx']
 
 // Counters by label, in plain memory and bounded, because customers name the labels.
 
-/** The value of the bounded label when there is no room for another. */
 const OTHER = 'other'
 
 export class SeriesTable<Series> {
@@ -168,9 +163,8 @@ export const SECONDS = [
   0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600,
 ] as const
 
-/** Counts values by bound, with plain numbers: adding one costs a short search. */
 export class SecondsHistogram {
-  /** By upper bound, not cumulative; the last is for values above all bounds. */
+  /** By upper bound, not cumulative; the last count is for values above all bounds. */
   readonly counts = new Float64Array(SECONDS.length + 1)
   sum = 0
   count = 0

@@ -1,8 +1,7 @@
 /**
- * Makes spans of calls that are over: one for the call, under it one for each attempt, with the
- * attributes of OpenTelemetry's conventions for generative AI
- * (https://opentelemetry.io/docs/specs/semconv/gen-ai/). The conventions have attributes for prompts
- * and answers too: none of those is sent.
+ * Makes spans of ended calls: a span for the call, and below it a span for each attempt, by
+ * OpenTelemetry's conventions for generative AI
+ * (https://opentelemetry.io/docs/specs/semconv/gen-ai/), without prompts and answers.
  */
 import {
   type Attributes,
@@ -43,19 +42,16 @@ const OPERATIONS: Readonly<Record<DialectForm['id'], string>> = {
   count: 'count_tokens',
 }
 
-/** @param dialect of the caller */
 function operationOf(dialect: string): string {
   return Object.hasOwn(DIALECTS, dialect)
     ? OPERATIONS[formOfDialect(dialect as DialectId).id]
     : OPERATIONS.chat
 }
 
-/** @param target `provider/model` */
 export function modelOf(target: string): string {
   return target.slice(target.indexOf('/') + 1)
 }
 
-/** The operation, its provider and its model. */
 export function targetAttributes(
   dialect: string,
   target: string | null,
@@ -71,7 +67,6 @@ export function targetAttributes(
   }
 }
 
-/** For a whole call. Unknown values are omitted. */
 function callAttributes(record: CallRecord, names: ProviderNames): Attributes {
   const { target, firstByteMs, usage } = record
   return {
@@ -101,7 +96,7 @@ function callAttributes(record: CallRecord, names: ProviderNames): Attributes {
   }
 }
 
-/** One of the gateway's kinds: low cardinality, as the conventions require. */
+/** A kind of the gateway's own, because the conventions require few distinct values. */
 export function errorAttributes({
   errorKind,
   outcome,
@@ -200,8 +195,8 @@ export class CallTracer implements CallObserver {
 }
 
 /**
- * Converts `performance.now()` times to epoch times, given one time on both, because the machine's
- * clock may have been set.
+ * Converts `performance.now()` times to epoch times, given one time on both clocks, because the
+ * machine's clock may have been set.
  */
 function epochOf(endedAt: number, endedOnScale: number): (at: number) => number {
   return (at) => endedAt + at - endedOnScale
@@ -210,14 +205,14 @@ function epochOf(endedAt: number, endedOnScale: number): (at: number) => number 
 const random = new RandomIdGenerator()
 
 /**
- * Ids are created when a call arrives, because upstreams receive them; spans only when it ends, and
- * only if sampled.
+ * Ids are created when a call arrives, because upstreams receive them; spans are created only when
+ * a sampled call ends.
  */
 export class TracedCall implements CallTrace {
   readonly traceId: string
   readonly spanId = random.generateSpanId()
   readonly isSampled: boolean
-  /** Contains the caller's span, if it sent one. */
+  /** Contains the caller's span, if the caller sent one. */
   readonly context: Context
   readonly #state: string | null
 
@@ -249,13 +244,13 @@ export class TracedCall implements CallTrace {
 const PARENT =
   /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 
-/** @returns undefined when the caller sent no valid parent: a new trace then begins here */
+/** @returns undefined when the caller sent no valid parent, so that a new trace begins */
 function parseParent(headers: HeaderFields): SpanContext | undefined {
   const text = headers.get('traceparent')
   const match = text === null ? null : PARENT.exec(text.trim())
   if (match === null) return undefined
   const [, version, traceId, spanId, flags, more] = match
-  // Only later versions may contain more than this one.
+  // Only versions after 00 may have further fields.
   if (traceId === undefined || spanId === undefined || (version === '00' && more !== undefined))
     return undefined
   const traceFlags = Number.parseInt(flags ?? '0', 16) & TraceFlags.SAMPLED
@@ -269,7 +264,7 @@ function parseParent(headers: HeaderFields): SpanContext | undefined {
   }
 }
 
-/** Gives a span the id that was created for it earlier. */
+/** Gives a span the id that was created earlier. */
 export class PreparedIds implements IdGenerator {
   traceId = ''
   spanId = ''

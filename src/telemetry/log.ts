@@ -1,6 +1,6 @@
 /**
- * The gateway's own log: one JSON line per event on standard error. Never a prompt, a completion or
- * a secret.
+ * The gateway's own log: one JSON line per event on standard error, without prompts, completions
+ * and secrets.
  */
 import pino from 'pino'
 
@@ -10,12 +10,11 @@ export interface Log {
   error(fields: object, message: string): void
 }
 
-/** Its level can be changed at any time. */
 export interface LeveledLog extends Log {
   level: string
 }
 
-/** How much is buffered for a full disk; further lines are lost. */
+/** The maximum buffer for a full disk; further lines are lost. */
 const MAX_BUFFERED_BYTES = 1024 * 1024
 
 /** @param base added to every line */
@@ -33,7 +32,7 @@ export function createLog(level: string, base: object | null = null): LeveledLog
 }
 
 /**
- * Logs an error that a handler threw. Messages are left out, because the runtime's quote addresses
+ * Logs an error that a handler threw, without its message: the runtime's messages quote addresses
  * and headers, which may contain a key.
  */
 export function logBroken(log: Pick<Log, 'error'>) {

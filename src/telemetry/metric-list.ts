@@ -1,12 +1,12 @@
 /**
  * Every metric at `/metrics`: name, labels and meaning, for Prometheus and for
- * docs/generated/metrics.md. metrics.ts reads the figures.
+ * docs/generated/metrics.md.
  */
 
 export interface Metric {
   readonly type: 'counter' | 'gauge' | 'histogram'
   readonly labels: readonly string[]
-  /** One line, without a full stop. */
+  /** A single line, without a full stop. */
   readonly help: string
   /** A caveat, shown only in the documentation. */
   readonly note?: string

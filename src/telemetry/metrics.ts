@@ -1,4 +1,4 @@
-/** Reads each metric's figures, and answers `/metrics` for those who may read them. */
+/** Reads each metric's figures, and answers `/metrics` for callers who may read them. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { callsUnderWay } from '../core/calls-under-way.ts'
 import { systemClock } from '../core/clock.ts'
@@ -16,7 +16,6 @@ import {
 } from './call-counters.ts'
 import { METRICS, type MetricName } from './metric-list.ts'
 
-/** What the metrics read from the rest of the gateway. */
 export interface MetricSources {
   journal(): {
     readonly writable: boolean
@@ -28,7 +27,7 @@ export interface MetricSources {
     readonly newerSegments: number
     readonly olderSegments: number
   }
-  /** Undefined: this node shares nothing. */
+  /** Undefined when this node shares nothing. */
   readonly redis?:
     | (() => {
         readonly isReady: boolean
@@ -39,7 +38,7 @@ export interface MetricSources {
         readonly questions: number
       })
     | undefined
-  /** Undefined: no other process can change this one's data. */
+  /** Undefined when no other process can change this process's data. */
   readonly node?:
     | (() => {
         readonly status: string
@@ -51,7 +50,6 @@ export interface MetricSources {
         readonly confirmations: { readonly count: number; readonly seconds: number }
       })
     | undefined
-  /** Upstream connections by provider. */
   connections(): ReadonlyMap<
     string,
     {
@@ -62,14 +60,15 @@ export interface MetricSources {
       readonly idle: number
     }
   >
-  /** Undefined: the system does not report them. */
+  /** Undefined when the system does not report file descriptors. */
   readonly handles?: { readonly most: number; count(): number } | undefined
   installation(): { readonly isRight: boolean; readonly setBacks: number }
-  /** Undefined: another process counts them. */
+  /** Undefined when another process counts reloads. */
   readonly reloads?: { readonly refused: number } | undefined
-  /** Seconds. */
   shipperLag(): number
-  /** `provider/model` of each open breaker; a target repeats for each account that has one. */
+  /**
+   * `provider/model` of each open breaker; a target repeats for each account with an open breaker.
+   */
   openBreakers(): Iterable<string>
 }
 
@@ -244,7 +243,6 @@ export class EventLoopLag {
     this.#endLooking = systemClock.every(INTERVAL_MS, () => this.#look())
   }
 
-  /** In the last minute, in milliseconds. */
   longestMs(): number {
     return Math.max(...this.#lags)
   }
@@ -278,7 +276,7 @@ export function renderMetrics(readers: Record<MetricName, ReadMetric>): string {
   return `${metrics.join('\n\n')}\n`
 }
 
-/** Samples with the same labels are one series; a metric without labels is always present. */
+/** Samples with the same labels are one series. A metric without labels is always present. */
 function toSeries(name: string, names: readonly string[], samples: Iterable<Sample>): string[] {
   const sums = new Map(names.length === 0 ? [['', 0]] : [])
   for (const { labels, value } of samples) {

@@ -1,6 +1,6 @@
 /**
  * Exports traces and metrics over OTLP/HTTP with OpenTelemetry's own packages, in batches outside
- * of calls. Expensive to load, so import it only when an endpoint is configured.
+ * of calls. Slow to load, so import this file only when an endpoint is configured.
  */
 
 import type { Attributes, Histogram, Meter } from '@opentelemetry/api'
@@ -49,7 +49,6 @@ export interface OtlpOptions {
 
 export interface Otlp {
   readonly observers: readonly CallObserver[]
-  /** Sends the rest, for a bounded time. */
   close(): Promise<void>
 }
 
@@ -106,7 +105,7 @@ function createTracerProvider(
     maxExportBatchSize: Math.min(MAX_BATCH, settings.spanQueueSize),
     scheduledDelayMillis: settings.spanDelayMs,
   })
-  // Sampling was decided when the call arrived, because its upstreams were told.
+  // Sampling was decided when the call arrived, because upstreams received the decision.
   return new TracerProvider({
     resource,
     idGenerator: ids,
@@ -144,7 +143,7 @@ interface Exporter<Items> {
   ): void
 }
 
-/** Reports its failures without changing anything else. */
+/** Reports the exporter's failures without changing anything else. */
 function watch<Items, E extends Exporter<Items>>(
   exporter: E & Exporter<Items>,
   onFailure: (error: Error | undefined) => void,
@@ -193,10 +192,6 @@ const TOKENS = [
   67_108_864,
 ]
 
-/**
- * The two metrics of OpenTelemetry's conventions for generative AI. Must not know where they are
- * sent.
- */
 export class CallMeter implements CallObserver {
   readonly #durations: Histogram
   readonly #tokens: Histogram

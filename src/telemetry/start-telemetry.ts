@@ -1,7 +1,4 @@
-/**
- * Starts the telemetry that the operator configured, and loads nothing else. Must not know the rest
- * of the gateway.
- */
+/** Starts the telemetry that the operator configured, and loads nothing else. */
 import type { TelemetrySettings } from '../config/telemetry-settings.ts'
 import type { CallObserver, CallTrace } from '../gateway/call-observer.ts'
 import type { ControlRequest } from './access-log.ts'
@@ -17,14 +14,13 @@ import {
 } from './metrics.ts'
 
 export interface Telemetry {
-  /** Undefined: no observer. */
+  /** Undefined without an observer. */
   readonly observer: CallObserver | undefined
-  /** Serves `/metrics`; undefined: metrics are off. */
+  /** Serves `/metrics`; undefined when metrics are off. */
   readonly metrics: ((request: Request) => Promise<Response>) | undefined
-  /** This process's own metrics, whatever `metrics` serves; undefined: metrics are off. */
+  /** This process's own metrics, whatever `metrics` serves; undefined when metrics are off. */
   readonly renderMetrics: (() => Promise<string>) | undefined
   readonly noteControlRequest: ((request: ControlRequest) => void) | undefined
-  /** Sends and writes the rest, for a bounded time. */
   close(): Promise<void>
 }
 
@@ -33,13 +29,13 @@ export interface TelemetryOptions {
   readonly version: string
   readonly providerNames: ProviderNames
   readonly sources: MetricSources
-  /** Undefined: this process is not a worker. */
+  /** Undefined when this process is not a worker. */
   readonly worker?: TelemetryOfWorker | undefined
 }
 
 export interface TelemetryOfWorker {
   readonly index: number
-  /** The metrics of all workers, because a scrape reaches an arbitrary one. */
+  /** The metrics of all workers, because a scrape reaches an arbitrary worker. */
   readonly collectMetrics: () => Promise<string>
 }
 
@@ -81,7 +77,7 @@ export async function startTelemetry(
   }
 }
 
-// Combines several observers; none can break a call or prevent the others from being called.
+// Combines several observers. An observer's error neither breaks a call nor stops other observers.
 
 /**
  * @param onFault called for an observer's error, once per observer

@@ -1,4 +1,4 @@
-/** Creates webhook events from the gateway's own reports. Decides their contents and frequency. */
+/** Creates webhook events from the gateway's own reports, and limits their frequency. */
 import { type Budget, ceilingOf } from '../core/budget.ts'
 import { type Stopwatch, systemClock } from '../core/clock.ts'
 import type { TargetFault } from '../core/errors.ts'
@@ -8,13 +8,12 @@ import { createDeliveryId, type WebhookDelivery, type WebhookEvent } from '../co
 import type { AlertMark, WebhookTableStore } from '../store/resources/webhooks.ts'
 import type { WebhookRegistry } from './webhook-registry.ts'
 
-/** A failing target opens its breaker repeatedly; one message in this time is enough. */
+/** A failing target opens its breaker repeatedly; an event in this time is enough. */
 const DEGRADED_PAUSE_MS = 600_000
 const MAX_REMEMBERED = 10_000
 /** A target that stays unusable is reported again after a day. */
 const UNUSABLE_PAUSE_MS = 86_400_000
 
-/** An alert of limits/usage-counter.ts. */
 interface ReachedShare {
   readonly budget: Budget
   readonly threshold: number
@@ -51,7 +50,7 @@ export function toBudgetEvent(share: ReachedShare): PublishedEvent {
   }
 }
 
-/** Sent to the operator's account, because it concerns everyone. */
+/** Sent to the operator's account, because the event concerns every account. */
 export function toSetBackEvent(setBack: {
   readonly from: number
   readonly to: number
@@ -75,7 +74,6 @@ export function toOtherRedisEvent(ids: {
   }
 }
 
-/** Notifies an account that one of its targets rests, once in ten minutes. */
 export class DegradedTargets {
   readonly #publisher: Pick<EventPublisher, 'publish'>
   readonly #clock: Stopwatch
@@ -107,7 +105,6 @@ export class DegradedTargets {
 
 export interface UnusableTarget {
   readonly accountId: AccountId
-  /** `provider/model` */
   readonly target: string
   readonly owner: 'account' | 'platform'
   readonly reason: TargetFault
@@ -172,7 +169,7 @@ function listenerOf({ accountId, owner, reason }: UnusableTarget): AccountId {
 }
 
 /**
- * More queued deliveries for one account mean that its receivers are gone; further events are
+ * More queued deliveries for an account mean that its receivers are gone; further events are
  * dropped.
  */
 const MAX_QUEUED = 1_000
@@ -183,7 +180,7 @@ const RETRY_MS = 5_000
 interface EventPublisherOptions {
   readonly webhooks: Pick<WebhookRegistry, 'list'>
   readonly queue: Pick<WebhookTableStore, 'enqueue' | 'countDeliveries'>
-  /** Called when something new is in the queue. */
+  /** Called when the queue has a new delivery. */
   readonly onQueued: () => void
   /** Called for dropped events, with the reason. */
   readonly onDropped: (
@@ -201,7 +198,6 @@ export interface PublishedEvent {
   readonly mark?: AlertMark
 }
 
-/** Queues events for every webhook that subscribes to them, without delaying the reporter. */
 export class EventPublisher {
   readonly #options: EventPublisherOptions
   readonly #waiting: { readonly event: PublishedEvent; readonly createdAtMs: number }[] = []
@@ -213,7 +209,6 @@ export class EventPublisher {
     this.#options = options
   }
 
-  /** Returns immediately. */
   publish(event: PublishedEvent): void {
     if (this.#waiting.length >= MAX_WAITING) {
       this.#options.onDropped(event.type, 'store failing')
@@ -233,7 +228,7 @@ export class EventPublisher {
   }
 
   async #drain(): Promise<void> {
-    // Not in the turn of the call that is being settled.
+    // The queue is written after the event loop's step that settles the call.
     await new Promise((resolve) => setImmediate(resolve))
     for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
       try {

@@ -1,7 +1,4 @@
-/**
- * The webhooks of every account in memory, backed by the store. Knows neither HTTP nor what is
- * sent.
- */
+/** The webhooks of every account in memory, backed by the store. */
 import { randomBytes } from 'node:crypto'
 import { type Clock, systemClock } from '../core/clock.ts'
 import type { AccountId } from '../core/ids.ts'
@@ -24,7 +21,6 @@ export interface WebhookRegistryOptions {
 
 export interface NewWebhook {
   readonly url: string
-  /** Defaults to a generated one. */
   readonly secret?: Secret | undefined
   readonly events: readonly WebhookEvent[]
   readonly isActive: boolean
@@ -56,8 +52,8 @@ export class WebhookRegistry extends Registry<Webhook> {
   }
 
   /**
-   * @returns with the secret, to be shown once, if it was generated
-   * @throws GatewayError `conflict` when the account has too many
+   * @returns with the secret, to be shown once, if the registry generated the secret
+   * @throws GatewayError `conflict` when the account has too many webhooks
    */
   create(
     accountId: AccountId,
@@ -86,7 +82,6 @@ export class WebhookRegistry extends Registry<Webhook> {
     })
   }
 
-  /** @throws GatewayError `not_found` */
   update(accountId: AccountId, id: string, changes: WebhookChanges): Promise<Webhook> {
     return this.inTurn(async () => {
       const current = this.get(accountId, id)

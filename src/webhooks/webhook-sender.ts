@@ -1,6 +1,6 @@
 /**
  * Sends the queued deliveries: at least once each, with retries over about a day. The queue
- * survives the process. Must not know what the events mean.
+ * survives the process.
  */
 import { createHmac } from 'node:crypto'
 import { systemClock } from '../core/clock.ts'
@@ -19,15 +19,13 @@ interface Post {
   readonly deliveryId: string
   readonly event: string
   readonly body: string
-  /** Milliseconds since the Unix epoch. */
   readonly nowMs: number
-  /** Aborts when the process ends. */
   readonly signal?: AbortSignal
 }
 
 export interface PostOutcome {
   readonly delivered: boolean
-  /** Null when there was no answer. */
+  /** Null without an answer. */
   readonly status: number | null
   /** In a few words, without anything from the answer. */
   readonly detail: string
@@ -56,7 +54,7 @@ async function postDelivery(post: Post, addresses: AddressPolicy): Promise<PostO
       ...(isDirect === true ? { proxy: false } : {}),
       signal: post.signal === undefined ? timeout : AbortSignal.any([timeout, post.signal]),
     })
-    // The body is not read, however long.
+    // Cancelled unread, because the body may be long.
     await response.body?.cancel().catch(() => {})
     const { status } = response
     const delivered = status >= 200 && status <= 299
@@ -80,9 +78,9 @@ function describe(error: unknown, timeout: AbortSignal): string {
 }
 
 /**
- * The gateway's own signature, and those of Standard Webhooks (https://www.standardwebhooks.com),
- * which libraries verify. The time is signed, so that a receiver can refuse a recorded delivery
- * that is sent again later.
+ * The gateway's own signature, and the signatures of Standard Webhooks
+ * (https://www.standardwebhooks.com), which libraries verify. The time is signed, so that a
+ * receiver can refuse a recorded delivery that is sent again later.
  */
 function signatures({ body, secret, nowMs, deliveryId }: Post): Record<string, string> {
   const seconds = String(Math.floor(nowMs / 1000))
@@ -96,44 +94,43 @@ function signatures({ body, secret, nowMs, deliveryId }: Post): Record<string, s
   }
 }
 
-/** Text that is not base64 would be decoded to less than it is, or to nothing. */
+/**
+ * Decoding invalid base64 would return a part of the text, or nothing, so the text itself is the
+ * key.
+ */
 function standardKey(secret: Secret): string | Buffer {
   const [, base64] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret.reveal()) ?? []
   return base64 === undefined ? secret.reveal() : Buffer.from(base64, 'base64')
 }
 
 /** A checked destination to connect to. */
-/**
- * The port of the part that decides which customers' addresses are allowed. Must not know the
- * rules.
- */
 interface Destination {
   readonly url: string
   /** For the header `host`, when the URL contains an IP address instead of the name. */
   readonly host: string | undefined
   /** The name that the certificate must have, if not the URL's host. */
   readonly serverName: string | undefined
-  /** True when no proxy may be used, whatever the environment says. */
   readonly isDirect?: boolean
 }
 
-/** Both reject with an `AddressRefusedError` that gives the reason. */
+/**
+ * The rules for customers' addresses. Both methods reject with an `AddressRefusedError` that gives
+ * the reason.
+ */
 export interface AddressPolicy {
-  /** For an address that is to be saved. */
   check(address: string): Promise<unknown>
-  /** For an address that is connected to now. */
   locate(address: string): Promise<Destination>
 }
 
 export type CheckAddress = AddressPolicy['check']
 
 const AT_ONCE = 32
-/** Limits an account whose receivers do not answer, so that others are not blocked. */
+/** Limits an account whose receivers do not answer, so that other accounts' deliveries continue. */
 const AT_ONCE_OF_ACCOUNT = 4
 /** The longest delay of the next check, even if a clock was set back or the store fails. */
 const LONGEST_SLEEP_MS = 60_000
 const STORE_RETRY_MS = 5_000
-/** No delivery is delayed this long: a later time was set by a clock that was far ahead. */
+/** No delivery is delayed this long, so a clock that was far ahead has set a later time. */
 const FARTHEST_MS = 2 * 86_400_000
 /** How long a delivery in progress belongs to this node: far longer than an attempt takes. */
 const CLAIM_MS = 30_000
@@ -174,7 +171,7 @@ export class WebhookSender {
     this.#report = options.report ?? (() => {})
   }
 
-  /** Checks the queue now: at start, and when something was queued. */
+  /** Checks the queue at start, and after a delivery was queued. */
   wake(): void {
     if (this.#ending.signal.aborted) return
     clearTimeout(this.#timer)
@@ -190,7 +187,6 @@ export class WebhookSender {
     })
   }
 
-  /** Sends an unqueued event once. */
   async sendTest(webhook: Webhook): Promise<PostOutcome> {
     const nowMs = systemClock.now()
     const createdAt = new Date(nowMs).toISOString()
@@ -214,7 +210,7 @@ export class WebhookSender {
       do {
         const next = await this.#options.queue.listNext(2 * AT_ONCE, this.#fullAccounts())
         ;({ sleepMs, isOneFull } = this.#beginDue(next))
-        // Its other deliveries in the queue hide those of other accounts.
+        // The account's other deliveries hide the deliveries of other accounts in the queue.
       } while (isOneFull)
     } catch (cause) {
       this.#report({ type: 'store-failed', cause })
@@ -237,7 +233,7 @@ export class WebhookSender {
         sleepMs ??= Math.min(LONGEST_SLEEP_MS, waitMs)
         continue
       }
-      // The end of one triggers another check.
+      // The end of a delivery triggers another check.
       if (this.#underWay.size >= AT_ONCE || this.#ending.signal.aborted)
         return { sleepMs, isOneFull: false }
       if (this.#fullAccounts().includes(delivery.accountId)) isOneFull = true
@@ -272,11 +268,11 @@ export class WebhookSender {
     const { queue, webhooks } = this.#options
     if (!(await queue.claim(delivery, systemClock.now() + CLAIM_MS))) return
     const webhook = webhooks.find(delivery.accountId, delivery.webhookId)
-    // Deleted or switched off meanwhile, so its deliveries are removed.
+    // The webhook was deleted or switched off meanwhile, so its deliveries are removed.
     if (webhook === undefined || !webhook.isActive) return await queue.removeDelivery(delivery)
     const outcome = await this.#post(webhook, delivery)
     if (outcome.delivered) return await queue.removeDelivery(delivery)
-    // Interrupted: returned to the queue unchanged, for the next check.
+    // An interrupted delivery returns to the queue unchanged, for the next check.
     if (this.#ending.signal.aborted) return await queue.reschedule(delivery)
     const attempts = delivery.attempts + 1
     const delayMs = this.#schedule.delayMs(attempts)
@@ -331,11 +327,11 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 const RETRIES = 8
 const FIRST_RETRY_MS = 10_000
 const FACTOR = 3.5
-/** Jitter, so that receivers that were down together are not called at the same time. */
+/** Receivers that were down together are not called at the same time. */
 const JITTER = 0.2
 
 interface RetrySchedule {
-  /** Milliseconds to wait after this many failed attempts; undefined: give up. */
+  /** Milliseconds to wait after this many failed attempts; undefined to give up. */
   delayMs(failedAttempts: number): number | undefined
 }
 

@@ -1,6 +1,6 @@
 /**
- * Access tokens as the control plane reads and writes them: the token itself is in one answer only,
- * the one to its creation or rotation.
+ * Access tokens as the control plane reads and writes them. Only the answer to a creation or
+ * rotation contains the token.
  */
 import { z } from 'zod'
 import { TOKEN_OWNERS } from '../core/access-token.ts'
@@ -92,7 +92,7 @@ export const updateTokenBody = z
   .partial()
   .meta({ id: 'UpdateAccessToken' })
 
-/** Besides there is `rotate`. */
+/** `rotate` is a further operation. */
 export const accessTokenResource = {
   name: 'AccessToken',
   names: 'AccessTokens',

@@ -1,7 +1,6 @@
 /**
- * The part of an account that a file under version control can contain: one section per resource,
- * each entry as the control plane accepts it at creation, without secrets. Knows no file and no
- * server.
+ * The part of an account that a file under version control can contain: a section per resource,
+ * each entry as the control plane accepts it at creation, without secrets.
  */
 import { z } from 'zod'
 import { createBudgetBody, updateBudgetBody } from './budgets.ts'
@@ -18,7 +17,7 @@ const MAX_ENTRIES = 10_000
 
 const ownedModel = createOwnedModelBody.omit({ credential: true })
 const gate = createGateBody.extend({ id: createGateBody.shape.id.unwrap() })
-/** A key has another id on every gateway, so a file that names one would only fit one gateway. */
+/** A key has another id on every gateway, so a file that names a key would only fit one gateway. */
 const budget = createBudgetBody.superRefine(({ keyId }, context) => {
   if (keyId !== undefined)
     context.addIssue({
@@ -36,7 +35,7 @@ const plainSections = PLAIN_PLACES.map(
   ([, resource]) => [resource, describePlain(resource)] as const,
 )
 
-/** One part for each plain resource, by its section. */
+/** Builds a part for each plain resource, by its section. */
 export function ofPlainSections<Part>(
   toPart: (
     resource: PlainResource & { readonly place: PlainPlace },
@@ -64,9 +63,6 @@ export const accountConfiguration = z.strictObject({
 
 export type ConfigurationSection = 'ownedModels' | 'gates' | 'budgets' | 'webhooks' | PlainPlace
 
-/**
- * The members of an entry: its schema, all of them in order, and those that can be changed later.
- */
 export const configurationEntries = {
   ownedModels: {
     schema: ownedModel,

@@ -1,10 +1,9 @@
 /**
- * How clients name operations of the API: by method and path, with the types of its document. Sends
- * nothing.
+ * How clients name operations of the API: by method and path, with the types of the OpenAPI
+ * document.
  */
 import type { Api } from './api.generated.ts'
 
-/** `GET /v1/gates/{id}` and similar. */
 export type OperationName = keyof Api
 
 export type AnswerOf<Name extends OperationName> = Api[Name]['answer']
@@ -16,7 +15,7 @@ export type QuestionOf<Name extends OperationName> =
     : readonly [question: Api[Name]['question']]
 
 /**
- * A member that every answer of the operation has; without it, an answer did not come from a
+ * A member that every answer of the operation has. An answer without the member did not come from a
  * gateway.
  */
 export type MemberOf<Name extends OperationName> = Exclude<keyof AnswerOf<Name>, symbol | number>
@@ -32,7 +31,7 @@ export type ListName = {
 }[OperationName]
 
 /**
- * Those that are requested page by page; the others have a single page, and refuse paging
+ * Lists that are requested page by page. Other lists have a single page, and refuse paging
  * parameters.
  */
 export type PagedName = {
@@ -53,10 +52,9 @@ export type QueryOf<Name extends OperationName> = Api[Name]['question'] extends 
   ? NonNullable<Query>
   : never
 
-/** The filters of a list; paging is handled by the client. */
+/** The filters of a list; the client handles paging. */
 export type FiltersOf<Name extends ListName> = Omit<QueryOf<Name>, 'limit' | 'cursor'>
 
-/** Operations whose successful answer is empty. */
 export type RemovalName = {
   [Name in OperationName]: AnswerOf<Name> extends null ? Name : never
 }[OperationName] &
@@ -64,12 +62,10 @@ export type RemovalName = {
 
 export interface ApiRequest {
   readonly method: string
-  /** Absolute path with its query. */
   readonly path: string
   readonly body: unknown
 }
 
-/** Fills in an operation's path, and encodes its query. */
 export function toApiRequest(name: OperationName, question: object = {}): ApiRequest {
   const {
     path = {},

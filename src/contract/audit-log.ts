@@ -1,6 +1,5 @@
 /**
- * The audit log as the control plane shows it: who changed what, before and after. Contains no
- * secret.
+ * The audit log as the control plane shows it: who changed what, before and after, without secrets.
  */
 import { z } from 'zod'
 import { ACTOR_TYPES } from '../core/audit.ts'

@@ -1,6 +1,6 @@
 /**
- * The facts of a call that the dashboard shows, by the list of a call's columns
- * (core/call-columns.ts). Separate from the fields, whose schemas the dashboard would have to load.
+ * The facts of a call that the dashboard shows. Separate from the fields, so that the dashboard
+ * does not load their schemas.
  */
 import type { CallColumn, Fact } from '../core/call-column.ts'
 import { CALL_COLUMNS } from '../core/call-columns.ts'

@@ -1,6 +1,6 @@
 /**
- * The operator's configuration file: one schema per section. Must not know which providers exist,
- * and never contains a key: keys are in the variables and files that it names.
+ * The operator's configuration file: a schema per section. The file never contains a key, but names
+ * variables and files with keys.
  */
 import { z } from 'zod'
 import { MAX_LIMIT_USD } from '../core/money.ts'
@@ -114,7 +114,9 @@ const chatPath = z.string().regex(/^(?:\/[\w.~:@!$&'()*+,;=%-]+)+$/, {
   error: 'must be a path that begins with a slash, such as /chat/completions',
 })
 
-/** Credentials have their own variable, and the others are set by the connection or the gateway. */
+/**
+ * Credentials have their own variable, and the connection or the gateway sets the other headers.
+ */
 const CREDENTIAL_HEADER =
   /(?:^|[-_])(?:authorization|auth|cookie2?|key|apikey|token|secret|credentials?|password|signature)(?:$|[-_])/
 const OWN_HEADER =
@@ -153,7 +155,6 @@ const headers = z.record(z.string(), headerValue).check((context) => {
 
 const dialect = z.enum(['openai-chat', 'openai-responses', 'openai-embeddings'])
 
-/** US dollars per million tokens, in steps of a millionth. */
 const usdPerMillion = z.number().min(0).max(MAX_USD_PER_MILLION)
 
 const modelPrices = z.strictObject({
@@ -162,7 +163,6 @@ const modelPrices = z.strictObject({
   cachedInput: usdPerMillion.optional(),
 })
 
-/** US dollars per thousand uses. */
 const usdPerThousand = z.number().min(0).max(MAX_USD_PER_THOUSAND)
 
 /** For tools that the provider runs itself. */
@@ -185,7 +185,7 @@ const configuredProvider = z.strictObject({
   name: text({ min: 1, max: 120 }),
   baseUrl,
   apiKeyVariable: apiKeyVariable.optional(),
-  /** Relative to the folder of the configuration file. Not beside `apiKeyVariable`. */
+  /** Relative to the folder of the configuration file. Excludes `apiKeyVariable`. */
   apiKeyFile: z.string().min(1).max(1_000).optional(),
   dialects: z
     .array(dialect)
@@ -218,14 +218,12 @@ const providers = z
     }
   })
 
-/** Every section may be absent. */
 export const configuration = z.strictObject({
   providers: providers.default([]),
   plans: plansSection.optional(),
-  /** Checked entry by entry (`modelEntry`), because there may be thousands. */
+  /** Checked entry by entry (`modelEntry`), because the file may have thousands of entries. */
   models: z.unknown().optional(),
   unpricedPrice: unpricedPriceSection.optional(),
-  /** Overridden by GATEHOUSE_LOG_LEVEL. */
   logLevel: z.enum(LOG_LEVELS).optional(),
 })
 

@@ -1,8 +1,3 @@
-/**
- * The features that the conformance table tests for every pair of endpoint and target, in the order
- * in which it shows them. Does not know how they are tested.
- */
-
 /** What may happen to a feature between an endpoint and a target. */
 export const VERDICTS = ['relayed', 'lossless', 'lossy', 'refused', 'absent'] as const
 export type Verdict = (typeof VERDICTS)[number]

@@ -1,7 +1,3 @@
-/**
- * What happens to each feature between an endpoint and a target. Does not know which features and
- * targets exist.
- */
 import { z } from 'zod'
 import { VERDICTS } from './conformance-features.ts'
 import { listOf } from './lists.ts'

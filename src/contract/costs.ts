@@ -1,4 +1,4 @@
-/** Recomputed costs, to check those in the log. */
+/** Recomputed costs, to check the costs in the log. */
 import { z } from 'zod'
 import { COST_PART_KINDS, COST_STATUSES } from '../core/cost.ts'
 import { refuseReversedRange, timeParameter } from './usage-query.ts'

@@ -1,6 +1,6 @@
 /**
  * Tables as CSV (RFC 4180) that are safe to open in a spreadsheet: the export of the log and the
- * dashboard's files. Knows no column.
+ * dashboard's files.
  */
 import type { UsageSumBody } from './analytics.ts'
 
@@ -8,13 +8,12 @@ export type CsvCell = string | number | boolean | null | undefined
 
 /**
  * Text that spreadsheets interpret as a formula, sometimes also in full-width form or after leading
- * characters (https://owasp.org/www-community/attacks/CSV_Injection). It gets a leading apostrophe,
- * which they do not show.
+ * characters (https://owasp.org/www-community/attacks/CSV_Injection). Such text gets a leading
+ * apostrophe, which spreadsheets hide.
  */
 const FORMULA = /^[\s]*[=+\-@|%\t\r\n＝＋－＠]/
 const NEEDS_QUOTES = /[",\r\n;\t']/
 
-/** @param rows the head first */
 export function toCsv(rows: readonly (readonly CsvCell[])[]): string {
   return rows.map((row) => `${row.map(toCell).join(',')}\r\n`).join('')
 }

@@ -1,4 +1,3 @@
-/** The wire formats for the dashboard: their names, and those that owned models may use. */
 import {
   DIALECTS,
   dialectAt,
@@ -18,20 +17,15 @@ export function dialectOf(endpoint: string): string | undefined {
 }
 
 interface OwnedDialect {
-  /** When to choose it. */
   readonly use: string
-  /** The path that is appended to the base address. */
   readonly path: string
-  /** An example of the base address. */
   readonly exampleBaseUrl: string
 }
 
-/** The formats that owned models may use. */
 export const OWNED_DIALECTS = Object.fromEntries(
   OWNED_MODEL_DIALECTS.map((id) => [id, DIALECTS[id].owned]),
 ) as Readonly<Record<OwnedModelDialect, OwnedDialect>>
 
-/** True for a model that completes code between a prompt and a suffix. */
 export function fillsInTheMiddle(dialect: OwnedModelDialect): boolean {
   return formOfDialect(dialect).id === 'fim'
 }

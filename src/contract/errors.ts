@@ -1,4 +1,4 @@
-/** The flat error envelope of the control plane. Must not decide the status of a code. */
+/** The flat error envelope of the control plane. */
 import { z } from 'zod'
 
 export const errorBody = z

@@ -1,6 +1,6 @@
 /**
- * API keys as the control plane reads and writes them: the key itself is only in the answer to its
- * creation.
+ * API keys as the control plane reads and writes them. Only the answer to a creation or rotation
+ * contains the key.
  */
 import { z } from 'zod'
 import { listOf } from './lists.ts'
@@ -13,7 +13,6 @@ const name = label({ min: 1, max: 120 }).meta({
   example: 'production',
 })
 
-/** What keys and access tokens have alike. */
 export const keyFacts = {
   id: z.string(),
   createdAt: z.iso.datetime(),
@@ -107,7 +106,7 @@ export const rotateKeyBody = z
   })
   .meta({ id: 'RotateApiKey' })
 
-/** In addition there are `import` and `rotate`. */
+/** `import` and `rotate` are further operations. */
 export const keyResource = {
   name: 'Key',
   names: 'Keys',

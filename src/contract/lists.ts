@@ -1,6 +1,3 @@
-/**
- * The query and the answer of every list. The contents of a cursor are not part of the contract.
- */
 import { z } from 'zod'
 
 const MAX_PAGE_SIZE = 200
@@ -22,7 +19,7 @@ export const pageQuery = z.strictObject({
     .meta({ description: 'The `nextCursor` of the previous page.' }),
 })
 
-/** For routes without a query: a parameter that would be ignored is refused. */
+/** For routes without a query, which refuse parameters instead of ignoring them. */
 export const noQuery = z.strictObject({})
 
 /** `nextCursor` is null on the last page. */

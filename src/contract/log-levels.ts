@@ -1,3 +1,3 @@
-/** The log's levels. Does not know whether the environment or the configuration file sets them. */
+/** The log's levels. */
 
 export const LOG_LEVELS = ['info', 'trace', 'debug', 'warn', 'error', 'silent'] as const

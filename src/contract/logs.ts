@@ -1,4 +1,3 @@
-/** The log of calls as the control plane shows it: usage, never contents. */
 import { z } from 'zod'
 import type { CallRecord } from '../core/call.ts'
 import type { BodyField, CallColumn } from '../core/call-column.ts'
@@ -57,15 +56,13 @@ const attempt = z
 
 const attemptsBody = z.array(attempt)
 
-// The fields of a call, by the list of its columns (core/call-columns.ts).
-
 type Columns = typeof CALL_COLUMNS
 
 type AnsweredName = {
   [Name in keyof Columns]: Columns[Name]['body'] extends null ? never : Name
 }[keyof Columns]
 
-/** The value of a plain column: the record's, with times as text and null for absent. */
+/** The value of a plain column: the record's value, with times as text and null for absent. */
 type AnsweredValue<Name extends AnsweredName> = Columns[Name]['type'] extends 'moment'
   ? string
   : Exclude<CallRecord[Name], undefined> | (undefined extends CallRecord[Name] ? null : never)
@@ -112,7 +109,7 @@ function listFields(): LogFields {
 
 function toSchema(column: CallColumn, field: BodyField): z.ZodType {
   const schema = column.type === 'choice' ? z.enum(column.values) : SCHEMAS[column.type]
-  // A cost has its own status for unknown.
+  // A cost has its own status for unknown, so the cost is never null.
   const isNullable = column.presence !== 'always' && column.type !== 'cost'
   const whole = isNullable ? schema.nullable() : schema
   return Object.keys(field).length === 0 ? whole : whole.meta({ ...field })

@@ -1,6 +1,6 @@
 /**
- * The configuration file's entries for models, and the price of models without one: the form of
- * one entry. What only all entries together show is checked where the file is parsed.
+ * The configuration file's entries for models, and the price of models without an entry. Checks
+ * that concern several entries are in config/parse-models.ts.
  */
 import { z } from 'zod'
 import { DEFAULT_UNPRICED_PRICE, TOKEN_PRICES } from '../core/model-entry.ts'

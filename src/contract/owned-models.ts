@@ -171,7 +171,7 @@ const warnings = z
   .array(z.object({ code: z.literal('probe_failed'), message: z.string() }))
   .meta({ description: 'Empty if nothing is wrong. The change is saved in both cases.' })
 
-/** The answer to changes that cause a probe; `warnings` is absent when nothing did. */
+/** The answer to a change. `warnings` is absent unless the change caused a probe. */
 const savedOwnedModelBody = ownedModelBody.extend({ warnings: warnings.optional() }).meta({
   id: 'SavedOwnedModel',
   description: 'An owned model and the problems found.',
@@ -232,7 +232,7 @@ const updateNotes: FieldNotes = {
   updatedAt: 'cannot be changed',
 }
 
-/** In addition there are `probe` and `credential`. */
+/** `probe` and `credential` are further operations. */
 export const ownedModelResource = {
   name: 'OwnedModel',
   names: 'OwnedModels',

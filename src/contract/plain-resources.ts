@@ -1,20 +1,21 @@
 /**
- * Plain resources, stored as the customer sent them. Each has one description, from which its
- * routes, OpenAPI examples, commands, configuration section and dashboard page are derived. Loads
- * no zod, because the command line and the dashboard read these too.
+ * Plain resources, stored as the customer sent them. A resource's routes, OpenAPI examples,
+ * commands, configuration section and dashboard page are derived from its description. Loads no
+ * zod, because the command line and the dashboard read descriptions too.
  */
 
-/** A member that the customer sets. All of them are text. */
 export interface PlainField {
-  /** Purpose, in the OpenAPI document. */
   readonly about: string
   readonly max: number
-  /** The required form, and the refusal's words; undefined: any text, including empty. */
+  /**
+   * The required form, and the words of a refusal; undefined accepts any text, including empty
+   * text.
+   */
   readonly form?: { readonly pattern: RegExp; readonly problem: string }
   readonly example?: string
-  /** Help of its command-line option. */
+  /** Help of the command-line option. */
   readonly help?: string
-  /** Note below its field in the dashboard. */
+  /** A note below the field in the dashboard. */
   readonly hint?: string
 }
 
@@ -25,21 +26,17 @@ export interface PlainResource {
   /** For people: `tag`, `tags`. */
   readonly one: string
   readonly many: string
-  /** First word of its paths after `/v1/` and of its commands; also its configuration section. */
+  /** First word of the paths after `/v1/` and of the commands; also the configuration section. */
   readonly place: string
-  /** `A label of the account.` */
   readonly description: string
-  /** `labels of the account`. */
   readonly about: string
-  /** Shown while there are none. */
+  /** Shown while the list is empty. */
   readonly purpose: string
-  /** Shown before one is deleted. */
+  /** Shown before a deletion. */
   readonly deletion: string
-  /** Summary of its update in the OpenAPI document. */
   readonly update: string
-  /** In the order of its answers and forms. */
+  /** In the order of answers and forms. */
   readonly fields: Readonly<Record<string, PlainField>>
-  /** The field that is unique in an account, and the argument of its commands. */
   readonly namedBy: string
   /** Bodies by title, which run against a server with the sandbox. */
   readonly examples: {

@@ -1,4 +1,3 @@
-/** Builds the schemas of a plain resource from its description. Knows no resource. */
 import { z } from 'zod'
 import { listOf } from './lists.ts'
 import type { PlainField, PlainResource } from './plain-resources.ts'

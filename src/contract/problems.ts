@@ -1,4 +1,4 @@
-/** Describes in plain words why a schema refused a value. Never repeats the value itself. */
+/** Describes in plain words why a schema refused a value, without the value itself. */
 import type { z } from 'zod'
 
 export interface Problem {
@@ -24,7 +24,10 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   object: 'an object',
 }
 
-/** One problem per field, in the schema's order. `input` is the refused value. */
+/**
+ * A problem per field, in the schema's order.
+ * @param input the refused value
+ */
 export function describeProblems(
   issues: readonly Issue[],
   input: unknown,

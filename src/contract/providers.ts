@@ -1,7 +1,3 @@
-/**
- * Providers, from the catalog and the operator, as the control plane shows them. Must not know
- * which ones exist.
- */
 import { z } from 'zod'
 import { KEY_PROBE_STATUSES } from '../core/provider-key.ts'
 import { listOf } from './lists.ts'
@@ -38,13 +34,8 @@ export const providerBody = z
 
 export const providerList = listOf(providerBody, 'ProviderList')
 
-/** A provider as every account sees it. */
 export type ProviderBody = Omit<z.infer<typeof providerBody>, 'credential'>
 
-/**
- * Models that can be offered for choosing a target. Targets may name others: the list contains
- * those with known prices.
- */
 export const providerModelsQuery = z.strictObject({
   provider: z
     .string({ error: 'must be given once' })
@@ -127,7 +118,6 @@ const warnings = z
   .array(z.object({ code: z.enum(['key_refused', 'probe_failed']), message: z.string() }))
   .meta({ description: 'Empty if the key was accepted or not tested. It is saved in both cases.' })
 
-/** The answer to `PUT`. */
 export const savedProviderKeyBody = providerKeyBody.extend({ probe, warnings }).meta({
   id: 'SavedProviderKey',
   description: "The account's own credential for a provider, masked, and how its test went.",
@@ -135,10 +125,6 @@ export const savedProviderKeyBody = providerKeyBody.extend({ probe, warnings }).
 
 export type SavedProviderKeyBody = z.infer<typeof savedProviderKeyBody>
 
-/**
- * Provider keys as the control plane reads and writes them: a key is never returned. Names no
- * provider.
- */
 export const setProviderKeyBody = z
   .strictObject({
     key: z
@@ -167,7 +153,7 @@ export const setProviderKeyNotes: FieldNotes = {
   lastUsedAt: 'is set by the gateway',
 }
 
-/** In addition it is set by `PUT`, whether or not it exists. */
+/** A further operation is `PUT`, which creates or replaces. */
 export const providerKeyResource = {
   name: 'ProviderKey',
   names: 'ProviderKeys',

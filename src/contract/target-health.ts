@@ -1,4 +1,4 @@
-/** The health of an account's targets as one node sees it. Must not know which providers exist. */
+/** The health of an account's targets as the answering node sees it. */
 import { z } from 'zod'
 
 const time = z.iso.datetime()
@@ -155,7 +155,6 @@ const targetTest = z.object({
     .optional(),
 })
 
-/** The result for each target of a gate when it was tested once. */
 export const gateTestBody = z
   .object({
     gateId: z.string(),

@@ -1,10 +1,5 @@
-/** Text that a person typed: safe for every store and every screen. Knows no resource. */
 import { z } from 'zod'
 
-/**
- * Unpaired surrogates cannot be stored as UTF-8, and NUL cannot be stored in Postgres; other
- * control characters forge log lines.
- */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it searches for control characters
 const CONTROL_CHARACTERS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
 
@@ -13,7 +8,10 @@ export interface TextLength {
   readonly max: number
 }
 
-/** Line breaks and tabs are allowed; lengths are in UTF-16 units, as JavaScript counts them. */
+/**
+ * Unpaired surrogates cannot be stored as UTF-8, Postgres cannot store NUL, and other control
+ * characters forge log lines. Line breaks and tabs are allowed. Lengths are in UTF-16 units.
+ */
 export function text(length: TextLength) {
   return z
     .string()
@@ -25,16 +23,15 @@ export function text(length: TextLength) {
 }
 
 /**
- * Direction overrides, embeddings and isolates reorder the text around them
- * (https://www.unicode.org/reports/tr36/#Bidirectional_Text_Spoofing); the others end a line, move
- * to another column, or are control characters too. Right-to-left letters and their marks need none
- * of these.
+ * Characters that reorder the text around them
+ * (https://www.unicode.org/reports/tr36/#Bidirectional_Text_Spoofing), end a line, or are control
+ * characters. Right-to-left letters and their marks need none of these.
  */
 const DISGUISING_CHARACTERS = /[\t\n\r\u0080-\u009f\u2028-\u202e\u2066-\u2069]/
-/** A visible character. Names without one look alike, or empty. */
+/** A visible character. Names without a visible character look empty. */
 const SEEN = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}]/u
 
-/** A name that is shown in a line with others. */
+/** A name that is shown in a line with other names. */
 export function label(length: TextLength) {
   return text(length)
     .refine((value) => !DISGUISING_CHARACTERS.test(value), {

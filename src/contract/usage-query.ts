@@ -1,10 +1,8 @@
-/** Parameters that the log, its export and the analytics share: times, and filters of calls. */
 import { z } from 'zod'
 import { CALL_OUTCOMES, STATUS_CLASSES } from '../core/usage.ts'
 
 const TIME_PROBLEM = 'must be a time such as 2026-11-01T00:00:00Z, or a day such as 2026-11-01'
 
-/** The last time whose year has four digits in UTC; later ones have another format. */
 export const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
@@ -28,7 +26,7 @@ function isDayOfItsMonth(text: string): boolean {
   return !Number.isNaN(startsAtMs) && new Date(startsAtMs).toISOString().startsWith(day)
 }
 
-/** A text that is compared with names: anything that a name could be. */
+/** A text that is compared with names, and so may be any possible name. */
 export const nameParameter = z
   .string({ error: 'must be given once' })
   .regex(/^[\x20-\x7e]{1,300}$/, { error: 'must be 1 to 300 printable ASCII characters' })

@@ -1,7 +1,4 @@
-/**
- * Users, their sessions, members and invitations as the control plane reads and writes them. Does
- * not know how users sign in.
- */
+/** Users, their sessions, members and invitations as the control plane reads and writes them. */
 import { z } from 'zod'
 import { INVITATION_STATUSES, SIGN_UP_POLICIES } from '../core/user.ts'
 import { listOf } from './lists.ts'
@@ -73,8 +70,8 @@ export const changePasswordBody = z
   .meta({ id: 'ChangePassword' })
 
 /**
- * A path that a browser resolves against the gateway's origin must not lead elsewhere: `//host`,
- * `/\host`, and what becomes one of them.
+ * A path that a browser resolves against the gateway's origin must not lead elsewhere, as `//host`
+ * and `/\host` do.
  */
 const OWN_PATH = /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/
 

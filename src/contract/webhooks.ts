@@ -1,6 +1,6 @@
 /**
- * Webhooks as the control plane reads and writes them: a secret is only returned when it was
- * generated.
+ * Webhooks as the control plane reads and writes them. Only the answer to the generation of a
+ * secret contains the secret.
  */
 import { z } from 'zod'
 import { WEBHOOK_EVENTS } from '../core/webhook.ts'

@@ -1,6 +1,6 @@
 /**
- * The closed lists of core/ that the dashboard shows, re-exported because it may only import the
- * contract (docs/decisions/0111). Loads no zod.
+ * The closed lists of core/ that the dashboard shows, re-exported because the dashboard may only
+ * import the contract (docs/decisions/0111). Loads no zod.
  */
 // biome-ignore lint/performance/noBarrelFile: gives the dashboard access to the lists of core/
 export { FUNCTION_MEMBERS } from '../core/chat-words.ts'

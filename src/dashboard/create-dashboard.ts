@@ -1,10 +1,7 @@
-/**
- * `/dashboard`: hands out the built pages, compressed as the browser takes them. It must not know
- * what is in them.
- */
+/** `/dashboard`: serves the built pages, compressed as the browser accepts them. */
 import { join } from 'node:path'
 
-/** Own files alone. Radix and the charts write `style` elements and attributes. */
+/** Only the gateway's own files. Radix and the charts write `style` elements and attributes. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -24,7 +21,7 @@ const SECURITY_HEADERS = {
   'cross-origin-opener-policy': 'same-origin',
 } as const
 
-/** Their names hold a hash of what is in them. */
+/** The names of these files contain a hash of their contents. */
 const HASHED = /^assets\/[\w.-]+$/
 const FONT = /^fonts\/[\w.-]+$/
 const FOR_EVER = 'public, max-age=31536000, immutable'
@@ -42,7 +39,7 @@ const NOT_BUILT = `<!doctype html><html lang="en"><meta charset="utf-8"><title>G
 <h1>The dashboard is not built</h1>
 <p>Run <code>make dashboard</code> in Gatehouse's folder, then reload this page. Everything else works without it.</p>`
 
-/** The file that a path of the dashboard's is read from; undefined when there is none. */
+/** Opens the file for a path of the dashboard; undefined when the file does not exist. */
 export type OpenFile = (path: string) => Promise<Blob | undefined>
 
 /** @param source a folder, or another holder of the files */
@@ -57,7 +54,7 @@ export function createDashboard(
     }
     if (HASHED.test(path)) return await answerFile(request, path, FOR_EVER)
     if (FONT.test(path)) return await answerFile(request, path, FOR_A_DAY)
-    // Every other address is a page's, and the script in the page knows which.
+    // Every other address belongs to a page, and the script in the page knows which.
     return await answerPage(request)
   }
 

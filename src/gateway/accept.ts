@@ -78,10 +78,6 @@ interface BodyReading {
   readonly owner: string | undefined
 }
 
-/**
- * @throws GatewayError (or rejects with it) `payload_too_large`, `request_timeout`, `unavailable`,
- * `unauthorized`, or `invalid_request` for a body that cannot be JSON
- */
 function readBody(
   request: HttpRequest,
   limits: BodyLimits,

@@ -8,7 +8,6 @@ import { envelopeOf, pathOf, refuseRoute } from './data-plane.ts'
 
 export interface AddressBound {
   readonly requests: number | undefined
-  /** The header in which a trusted proxy sends the client's address. */
   readonly clientAddressHeader: string | undefined
 }
 

@@ -50,12 +50,11 @@ export interface AttemptRecord {
   /** Null while the attempt is running or has succeeded. */
   failedAt: number | null
   ownedPrices: DeclaredPrices | undefined
-  /** True when the platform's credential pays for the attempt. */
   isPlatforms: boolean
   isTranslated: boolean
   /** The model may write much before the first visible event: a complete answer, or reasoning. */
   writesUnseen: boolean
-  /** Null when the attempt was given up for another reason. */
+  /** Null unless the attempt itself failed. */
   failure: AttemptFailure | null
   /** The upstream may charge for a request that was sent. */
   isSent: boolean

@@ -47,11 +47,9 @@ export interface Admission {
   /** The gate whose output estimate this call updates, if any. */
   readonly teaches: Gate | undefined
   readonly tools: readonly ToolKind[]
-  /** Options of the request that change the price. */
   readonly otherPrices: readonly OtherPrice[]
 }
 
-/** A call that is recorded however it ends. */
 export interface AdmittedCall extends Call {
   caller: Caller
   accepted: AcceptedRequest
@@ -62,7 +60,6 @@ export function isAdmitted(call: Call): call is AdmittedCall {
   return call.admission !== undefined
 }
 
-/** @param call authenticated and accepted */
 export function toAdmitted(call: Call, admission: Admission): AdmittedCall {
   call.admission = admission
   const { headers } = admission.ticket
@@ -165,7 +162,6 @@ export function toOutcome(
   }
 }
 
-/** Fields of the call's record that depend on the last attempt. */
 export interface AttemptsEnd {
   readonly outcome: CallOutcome
   readonly errorKind: ErrorKind | null
@@ -232,7 +228,6 @@ export class BodyBudget {
     return new HeldBody(this)
   }
 
-  /** @throws GatewayError `unavailable`, with `retry-after` */
   take(bytes: number): void {
     if (this.#heldBytes + bytes > this.#maxBytes)
       throw new GatewayError(

@@ -40,9 +40,6 @@ export function checkQuota(
   )
 }
 
-// Usage without a known price cannot count against a limit in money.
-
-/** @throws GatewayError `invalid_request` with the code `price_unknown` when no target is left */
 function keepPriced(
   { limits, prices }: QuotaPorts,
   caller: Caller,

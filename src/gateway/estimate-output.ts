@@ -11,7 +11,6 @@ const OUTPUT_CAPS = ['max_completion_tokens', 'max_output_tokens', 'max_tokens']
 const ANSWERS = 'n'
 
 export interface OutputEstimate {
-  /** Tokens. Undefined: the call sets no limit. */
   readonly cap: number | undefined
   /** Estimated tokens of a call without a limit; otherwise 0. */
   readonly usualTokens: number
@@ -25,7 +24,6 @@ interface AskedOutput {
   readonly gate: Gate | undefined
 }
 
-/** @param usualOutput undefined: no estimates are available */
 export function estimateOutput(
   usualOutput: UsualOutput | undefined,
   { dialect, body, gate }: AskedOutput,
@@ -46,7 +44,6 @@ const UNKNOWN_TOKENS = 500
 const RISE = 1 / 2
 const FALL = 1 / 16
 
-/** Moving averages per gate, of this process only. */
 export class UsualOutput {
   /** A changed gate is a new object, so its estimate starts anew with its new targets. */
   readonly #byGate = new WeakMap<Gate, number>()
@@ -55,7 +52,6 @@ export class UsualOutput {
     return Math.ceil(this.#byGate.get(gate) ?? UNKNOWN_TOKENS)
   }
 
-  /** @param tokens of one answer */
   note(gate: Gate, tokens: number): void {
     const known = this.#byGate.get(gate)
     const step = known === undefined ? 1 : tokens > known ? RISE : FALL

@@ -51,7 +51,6 @@ function longRun(bytes: Uint8Array, from: number): number {
   return -1
 }
 
-/** True when the string at `start` is the value of a media member. */
 function isMediaMember(bytes: Uint8Array, start: number): boolean {
   let at = start - 1
   while ((bytes[at] ?? 0) <= SPACE && at > 0) at -= 1

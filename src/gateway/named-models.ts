@@ -5,14 +5,12 @@ import { askingMember } from '../wire/request-fields.ts'
 
 export interface NamedModels {
   readonly member: string
-  /** `SOME_MODEL` when the provider chooses. */
   readonly models: readonly string[]
 }
 
 /** Placeholder for a model that the provider chooses. No price table lists this name. */
 export const SOME_MODEL = '(some model)'
 
-/** Larger than any provider's limit. */
 const MAX_MODELS = 10
 
 export function readNamedModels(

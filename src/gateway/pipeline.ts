@@ -43,7 +43,6 @@ export interface PipelinePorts extends CallPorts, PlanPorts, AskPorts, LatePorts
   readonly reportFailure: (error: GatewayError, callId: CallId) => void
 }
 
-/** A call with an authenticated caller. */
 export interface KnownCall {
   readonly caller: Caller
   readonly id?: CallId

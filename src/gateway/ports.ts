@@ -50,7 +50,6 @@ export interface GateStore {
   list(accountId: AccountId): readonly Gate[]
 }
 
-/** Freshness of this node's keys, gates and credentials. */
 export interface Freshness {
   /** In memory: no I/O. */
   isFresh(): boolean
@@ -63,7 +62,6 @@ export interface Freshness {
   assertKnown(accountId: AccountId | undefined): void
 }
 
-/** Data of a call before a target is asked. */
 export interface CallAhead {
   /** As the caller spelled it; the gate may not exist. */
   readonly gateId: string
@@ -76,7 +74,6 @@ export interface CallAhead {
   readonly leastNanoUsd?: number | undefined
 }
 
-/** The usage of a completed call. */
 export interface Spent {
   /** Input and output together; null when an answer reported no usage. */
   readonly tokens: number | null
@@ -86,7 +83,6 @@ export interface Spent {
   readonly endedAtMs: number
 }
 
-/** The reservations of an admitted call, settled exactly once. */
 export interface Ticket {
   /** `x-ratelimit-*` headers with current values, computed on each read. */
   readonly headers: Readonly<Record<string, string>>
@@ -100,7 +96,6 @@ export interface Ticket {
   settle(spent: Spent): void
 }
 
-/** A concurrency slot. */
 export interface Slot {
   release(): void
 }
@@ -114,7 +109,6 @@ export interface PriceDemand {
 export interface Limits {
   /** In memory: no I/O. Undefined: no limit needs a price. */
   priceDemand(caller: Caller, gateId: string): PriceDemand | undefined
-  /** True when at least one limit of the call is in money. */
   limitsSpend(caller: Caller, gateId: string): boolean
   /**
    * Acquires a slot of the key (and of the account) without asking other nodes.
@@ -138,14 +132,12 @@ export interface AskedPrice {
   readonly isSurcharged?: boolean
 }
 
-/** The fields of a record that decide its price. */
 export type PricedRecord = Pick<
   CallRecord,
   'accountId' | 'target' | 'usage' | 'startedAt' | 'outcome'
 >
 
 export interface Prices {
-  /** True when usage of the target has a known price. */
   isPriced(accountId: AccountId, target: string, asked: AskedPrice): boolean
   /**
    * Fees for one use of each tool, in whole billionths of a US dollar. An unknown fee of a provider
@@ -162,13 +154,11 @@ export interface Prices {
       readonly otherPrices?: readonly OtherPrice[]
       readonly answeredBy?: string | undefined
       readonly tools?: readonly ToolKind[]
-      /** Number of uses that the provider reported for each tool. */
       readonly toolUses?: ToolUses | undefined
     },
   ): Cost | undefined
 }
 
-/** Facts of models, for lists. */
 export interface KnownFacts {
   /** In memory, but the first question may take some milliseconds. Undefined: nothing is known. */
   factsOf(providerId: string, model: string): ModelFacts | undefined
@@ -212,12 +202,9 @@ export interface Credentials {
   touch(accountId: AccountId, providerId: string): void
 }
 
-/** A target that fails until a person acts. */
 export interface UnusableTarget {
   readonly accountId: AccountId
-  /** `provider/model`. */
   readonly target: string
-  /** Owner of the refused credential. */
   readonly owner: Credential['owner']
   readonly reason: TargetFault
   readonly status: number | null
@@ -229,7 +216,6 @@ export interface UnusableTargets {
   noteUsable(accountId: AccountId, target: string): void
 }
 
-/** An owned model as calls use it. */
 export interface OwnedUpstream {
   readonly slug: string
   readonly provider: Provider & { readonly baseUrl: string }

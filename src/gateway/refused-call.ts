@@ -11,7 +11,6 @@ import type { Caller, Refusals } from './ports.ts'
 import { toSentGateId } from './settle/sent-gate-id.ts'
 import { UNKNOWN_GATE } from './settle/settle.ts'
 
-/** Failures of an upstream or of the gateway, which are not refusals. */
 const FAILURES: ReadonlySet<ErrorKind> = new Set([
   'internal_error',
   'upstream_error',
@@ -33,9 +32,7 @@ interface TurnedAway {
   readonly id: CallId
   readonly caller: Caller
   readonly dialect: Dialect
-  /** Undefined when the body could not be read. */
   readonly accepted: AcceptedRequest | undefined
-  /** Undefined when the request names no existing gate. */
   readonly gateId: GateId | undefined
   readonly refusalCode: string | undefined
   readonly startedAt: number

@@ -12,8 +12,6 @@ import { RESPONSES_IDS } from '../wire/openai-responses/settings.ts'
 import { askingMember } from '../wire/request-fields.ts'
 import type { Target } from './plan/compile-target.ts'
 
-// Some providers let a body select other models, at uncounted prices, or data of their account.
-
 /**
  * @throws GatewayError `invalid_request` with the code `provider_account_id` when no target is left
  */
@@ -56,7 +54,6 @@ function findReaching(
 
 export const TOOLS = 'tools'
 
-/** OpenAI's input items may contain tools (`additional_tools`, `tool_search_output`). */
 export const INPUT = 'input'
 
 /** Prefixes of tool types that providers run and charge for; a version may follow the prefix. */
@@ -117,7 +114,6 @@ function typeOf(tool: unknown): unknown {
 const WITHOUT_INPUT = { isInput: false }
 const NO_TYPES: readonly string[] = []
 const NOTHING: readonly unknown[] = []
-/** Result for a list of tools that readers may interpret in two ways. */
 const MEMBER_TWICE: readonly string[] = []
 const TOOLS_NAME = Buffer.from(`"${TOOLS}"`)
 const TYPE_NAME = Buffer.from('"type"')
@@ -213,7 +209,6 @@ export function keepOwnIds(
 ): readonly Target[] {
   if (vendorIds === undefined || !targets.some(isShared)) return targets
   const { bytes, mayHaveWanted, memberCount } = request.body
-  // Nearly every call returns here.
   if (!mayHaveWanted) return targets
   const body: unknown = JSON.parse(decoder.decode(bytes))
   const member = vendorIds.find(body)
@@ -255,7 +250,6 @@ export function refuseOwnersAddresses(
     }
 }
 
-/** Falls back to the whole address if the host is not readable. */
 function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).hostname : url
 }
@@ -278,7 +272,6 @@ const NAME_ESCAPES = (
 /** With more escapes, for example in French text as ASCII, searching for each prefix is cheaper. */
 const ESCAPES_LOOKED_AT = 64
 
-/** True when a member or a tool type may be spelled with escapes. */
 function mayEscapeName(body: Uint8Array): boolean {
   let at = findNeedle.call(body, ESCAPE, 0)
   for (let looked = 0; at >= 0; looked += 1) {

@@ -17,7 +17,6 @@ import { findTools, HOSTED_TOOLS, TOOLS } from './shared-credential.ts'
 
 interface PricingMember {
   readonly name: string
-  /** Values that do not change the price. */
   readonly usual: ReadonlySet<unknown>
   readonly chooses: OtherPrice
 }
@@ -29,7 +28,6 @@ const PRICING_MEMBERS: readonly PricingMember[] = [
   // https://platform.claude.com/docs/en/build-with-claude/data-residency
   { name: 'inference_geo', usual: new Set(['global']), chooses: 'region' },
 ]
-/** Tiers below the list price; counting the list price is enough. */
 const CHEAPER = new Set<unknown>(['flex', 'batch'])
 /** Members that make a provider search. No dialect reports how often. */
 const HOSTED_MEMBERS = ['web_search_options', 'search_parameters', 'plugins']
@@ -38,7 +36,6 @@ const OTHER_MODELS = ['advisor']
 const NO_TOOLS: readonly ToolKind[] = []
 const WITH_INPUT = { isInput: true }
 
-/** Options of the request that raise or lower the price. */
 export function listOtherPrices(body: JsonObject): readonly OtherPrice[] {
   let others = NO_OTHERS
   for (const { name, usual, chooses } of PRICING_MEMBERS) {

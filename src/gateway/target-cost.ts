@@ -17,7 +17,6 @@ interface EstimatedCall {
   /** Each tool counts as one use. */
   readonly tools: readonly ToolKind[]
   readonly inputTokens: number
-  /** The output limit in tokens, or the usual output. */
   readonly outputTokens: number
 }
 
@@ -52,12 +51,10 @@ export function maximumNanoUsd(
   return most
 }
 
-/** The name of another model of the target's provider. */
 export function siblingOf(target: string, model: string): string {
   return `${target.slice(0, target.indexOf('/'))}/${model}`
 }
 
-/** The gate's targets, and the target that the caller chooses. */
 function listCandidates(gate: Gate, accepted: AcceptedRequest): readonly GateTarget[] {
   const chosen = findChosen(gate, accepted)
   // A choice that is not a target's name has no price, and a later stage refuses it.

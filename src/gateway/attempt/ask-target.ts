@@ -54,9 +54,7 @@ export interface AskPorts extends OutgoingPorts {
 export interface Attempted {
   readonly target: Target
   readonly answer: BegunAnswer
-  /** Members of the request without effect at this target. */
   readonly ignored: readonly string[]
-  /** Members of the request that were changed for this target without loss. */
   readonly adapted: readonly string[]
 }
 
@@ -177,7 +175,6 @@ interface OpenedExchange {
   readonly expected: AnswerExpectation
 }
 
-/** Returns a promise only when a signature or a lookup is needed first. */
 function openExchange(
   ports: AskPorts,
   input: Attempting,
@@ -258,12 +255,10 @@ function open(
   }
 }
 
-/** @param endsAt on the clock's `elapsed` scale */
 function timeUntil(clock: Timekeeper, endsAt: number): number {
   return endsAt - clock.elapsed()
 }
 
-/** @throws GatewayError when the address is not allowed, before any connection; UpstreamFailure */
 async function resolve(
   { addresses }: AskPorts,
   target: Target,

@@ -68,7 +68,6 @@ export async function attemptTargets(
     }
   }
   if (failure === undefined) throw new GatewayError('internal_error', 'The gate has no target.')
-  // The record names the target whose failure ends the call.
   attempts.target = failed.target
   attempts.credential = failed.credential
   // The last refusal would repeat, but an earlier target may answer next time.
@@ -95,10 +94,6 @@ function askBoth(
   return askHedged(ports, input, { ...targets, onHedge })
 }
 
-/**
- * @throws UpstreamFailure `cancelled` when the client leaves; GatewayError when the key is revoked
- * or the gateway stops
- */
 function pause(ports: AttemptPorts, call: AdmittedCall, target: Target, ms: number): Promise<void> {
   const { clock, deadlines } = ports
   const { signal } = call.request

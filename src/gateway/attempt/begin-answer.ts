@@ -45,7 +45,6 @@ const MAX_WHOLE_ANSWER_BYTES = 4 * 1024 * 1024
  */
 const MAX_EMBEDDINGS_ANSWER_BYTES = 64 * 1024 * 1024
 
-/** The members in which the dialects report usage, tier, tools and model of a complete answer. */
 const USAGE_MEMBERS: ReadonlySet<string> = new Set([
   'usage',
   'usageMetadata',
@@ -55,14 +54,12 @@ const USAGE_MEMBERS: ReadonlySet<string> = new Set([
   'model',
 ])
 
-/** The beginning of an answer that will be relayed. */
 export type BegunAnswer = AnswerHead &
   (
     | {
         readonly type: 'whole'
         readonly body: Uint8Array
         readonly usage: Usage | null
-        /** True when the answer itself reports a failure. */
         readonly hasFailed: boolean
         /**
          * Bytes of text that the model wrote. Undefined when usage is reported or no estimate is
@@ -71,7 +68,6 @@ export type BegunAnswer = AnswerHead &
         readonly unreportedBytes?: number | undefined
         /** Undefined when the dialect does not report uses of the provider's tools. */
         readonly toolUses?: ToolUses | undefined
-        /** Parts of the upstream's answer that the caller does not get. */
         readonly ignored?: readonly string[] | undefined
         /** The model's name at the upstream. Undefined: not reported. */
         readonly model: string | undefined
@@ -80,7 +76,6 @@ export type BegunAnswer = AnswerHead &
         readonly type: 'large'
         readonly exchange: Exchange
         readonly first: Uint8Array
-        /** Has processed `first` already. */
         readonly counted: MemberReader
         readonly dialect: Pick<RelayedDialect, 'readUsage' | 'readToolUses'>
       }
@@ -157,7 +152,6 @@ export function beginAnswer(
 /** RFC 9110 §15.3.6. */
 const RESET_CONTENT = 205
 
-/** @returns undefined when the answer is not compressed */
 function encodingOf(headers: HeaderFields): string | undefined {
   const said = headers.get('content-encoding')?.trim().toLowerCase().slice(0, 32) ?? ''
   if (said === '' || said === 'identity') return undefined
@@ -195,7 +189,6 @@ async function beginStream(
   return beginEvents(exchange, expected, { head, first })
 }
 
-/** Enough bytes to recognise the form of an answer. */
 const FORM_BYTES = 16
 
 async function readBeginning(exchange: Exchange): Promise<Uint8Array | undefined> {
@@ -209,7 +202,6 @@ async function readBeginning(exchange: Exchange): Promise<Uint8Array | undefined
 }
 
 function formOf(first: Uint8Array): 'events' | 'json' | undefined {
-  // Nearly always the first byte decides.
   const text = toLatin1(first, 0, Math.min(first.byteLength, FORM_BYTES)).replace(BLANK, '')
   if (/^[{[]/.test(text)) return 'json'
   return /^(?:(?:data|event|id|retry)?:)/.test(text) ? 'events' : undefined
@@ -248,7 +240,6 @@ function emptyStream({ target }: AnswerExpectation): GatewayError {
 /** Some providers send comments until an answer begins; at most this many bytes are held back. */
 const MAX_COMMENT_BYTES = 64 * 1024
 
-/** @param frames complete frames */
 function areComments(frames: string): boolean {
   if (!COMMENT_OR_LINE_END.test(frames)) return false
   return frames.split(/[\r\n]/).every((line) => line === '' || line.startsWith(':'))
@@ -271,7 +262,6 @@ function reportedInEvent(
 
 const NO_BODY = new Uint8Array(0)
 
-/** @returns undefined when the JSON is not an error */
 function reportedInJson(
   body: Uint8Array,
   { headers }: Pick<AnswerHead, 'headers'>,
@@ -360,15 +350,12 @@ function toBegun(
   }
 }
 
-/** The members that hold an answer, in all upstream dialects. */
 const ANSWER_MEMBERS = ['choices', 'output', 'candidates', 'content', 'message', 'data']
 
-/** Some complete answers report why they failed. */
 function hasError({ error }: JsonRecord): boolean {
   return error !== undefined && error !== null
 }
 
-/** @throws GatewayError that may quote the upstream, without its secrets */
 function convert(
   form: Extract<AnswerForm, { type: 'translated' }>,
   answer: JsonRecord,
@@ -392,7 +379,6 @@ function unreportedIn(
   return formOfDialect(dialect.id).writesText ? answerBytes(answer) : 0
 }
 
-/** Reads to the end or until more than `limit` bytes arrived; returns the bytes read. */
 async function readUpTo(exchange: Exchange, limit: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0

@@ -6,7 +6,6 @@ import { HeaderList } from '../../net/headers.ts'
 import { CALL_ENDPOINTS } from '../../wire/dialects.ts'
 import { withCommonHeaders } from '../../wire/header-lists.ts'
 
-/** Lower-case names that pass in every dialect. */
 export interface AddedHeaders {
   readonly request: readonly string[]
   readonly answer: readonly string[]
@@ -17,7 +16,6 @@ const NOTHING_ADDED: AddedHeaders = { request: [], answer: [] }
 interface DialectHeaders {
   readonly request: HeaderList
   readonly answer: HeaderList
-  /** Answer headers for calls on the account's own credential. */
   readonly ownAnswer: HeaderList
 }
 
@@ -40,7 +38,6 @@ export class CallHeaders {
     )
   }
 
-  /** @param owner the owner of the upstream's credential */
   listsFor(dialect: InboundDialectId, owner: 'account' | 'platform'): PassedHeaders {
     const { request, answer, ownAnswer } = this.#lists.get(dialect) ?? NO_LISTS
     return { request, answer: owner === 'account' ? ownAnswer : answer }

@@ -2,11 +2,10 @@
 import type { Timekeeper } from '../../core/clock.ts'
 import type { ErrorKind, TargetFault } from '../../core/errors.ts'
 
-/** Consecutive failures after which a target rests. */
 const FAILURES_TO_OPEN = 5
 const FIRST_REST_MS = 5_000
 const LONGEST_REST_MS = 60_000
-/** Weight of the newest answer in the moving average of the time to the first byte. */
+/** Weight of the newest answer in the moving average. */
 const NEWEST_SHARE = 0.2
 /**
  * Customers define targets, so the number is bounded. The least recently used target is evicted.
@@ -18,19 +17,16 @@ interface TargetState {
   /** On the clock's `elapsed` scale. A resting target is asked last. Undefined: healthy. */
   restsUntil: number | undefined
   restMs: number
-  /** A call is probing whether the target has recovered. */
   isProbed: boolean
   averageFirstByteMs: number | undefined
   lastAnsweredAtMs: number
   lastFailure: SeenFailure | undefined
-  /** Used since the last eviction pass. */
   isHeardOf: boolean
 }
 
-/** The latest failure that was the target's own fault. */
 export interface SeenFailure {
   readonly kind: ErrorKind
-  /** The status of the caller's answer if no other target answers. */
+  /** The status for the caller when no other target answers. */
   readonly status: number
   readonly atMs: number
   readonly targetFault?: TargetFault | undefined
@@ -48,13 +44,12 @@ export interface ToldFailure extends Pick<SeenFailure, 'kind' | 'status'> {
  */
 export type OnOpened = (key: string, restsUntilMs: number, failure?: ToldFailure) => void
 
-/** A target's behaviour since this node started. Times are milliseconds since the Unix epoch. */
+/** Times are milliseconds since the Unix epoch, of this node since its start. */
 export interface SeenTarget {
   readonly condition: Condition
   readonly failuresInARow: number
   readonly restsUntilMs: number
   readonly averageFirstByteMs: number | undefined
-  /** 0 before the first answer. */
   readonly lastAnsweredAtMs: number
   readonly lastFailure: SeenFailure | undefined
 }
@@ -67,7 +62,6 @@ export type Condition = 'well' | 'resting' | 'probe'
  * probe doubles the rest, up to a minute. A target that sends `retry-after` rests until then.
  */
 export class CircuitBreakers {
-  /** Start of the record, in milliseconds since the Unix epoch. */
   readonly sinceMs: number
   readonly #clock: Pick<Timekeeper, 'now' | 'elapsed'>
   readonly #onOpened: OnOpened
@@ -103,7 +97,6 @@ export class CircuitBreakers {
     return this.#states.get(key)?.averageFirstByteMs
   }
 
-  /** Milliseconds since the Unix epoch; 0 before the first answer. */
   lastAnsweredAtMsOf(key: string): number {
     return this.#states.get(key)?.lastAnsweredAtMs ?? 0
   }

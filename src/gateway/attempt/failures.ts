@@ -29,7 +29,6 @@ export function isPromisedEnd(thrown: unknown): boolean {
   )
 }
 
-/** True when the upstream was connected but silent for too long. */
 export function isSilence(thrown: unknown): boolean {
   return (
     thrown instanceof UpstreamFailure &&
@@ -37,7 +36,6 @@ export function isSilence(thrown: unknown): boolean {
   )
 }
 
-/** @param cause set when an upstream was asked already */
 export function keyIsGone(cause?: UpstreamFailure): GatewayError {
   return new GatewayError(
     'unauthorized',
@@ -46,7 +44,6 @@ export function keyIsGone(cause?: UpstreamFailure): GatewayError {
   )
 }
 
-/** The gateway's own shortage; the target was not asked. */
 export function outOfHandles(cause: unknown): GatewayError {
   return new GatewayError(
     'unavailable',
@@ -62,7 +59,6 @@ export function isOutOfHandles({ kind, code }: GatewayError): boolean {
 /** @param target `provider/model`, named in the message for the caller */
 export function toFailure(thrown: unknown, target: string): GatewayError {
   if (thrown instanceof UpstreamFailure) {
-    // A revoked key is not the target's fault.
     if (thrown.type === 'revoked') return keyIsGone(thrown)
     const kind = TIMEOUTS.has(thrown.type)
       ? 'upstream_timeout'
@@ -79,7 +75,6 @@ export function toFailure(thrown: unknown, target: string): GatewayError {
   return toGatewayError(thrown)
 }
 
-/** A response that is not an answer in the requested dialect. */
 export function unusableAnswer(target: string, what: string): GatewayError {
   // The quoted words may end with a full stop already.
   const end = what.endsWith('.') ? '' : '.'

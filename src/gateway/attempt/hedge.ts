@@ -59,7 +59,6 @@ interface Asked {
   readonly attempt: AttemptRecord | undefined
 }
 
-/** @param failures receives this target's failure; ordered by time */
 function ask(ports: AskPorts, input: Attempting, target: Target, failures: Failed[]): Asked {
   const leave = new Leaving()
   const { signal } = input.call.request
@@ -83,7 +82,6 @@ function cancel(clock: Stopwatch, { attempted, leave, attempt }: Asked): void {
   )
 }
 
-/** The client's leaving, else the caller's own mistake, else the last failure. */
 function toldOf(failures: readonly Failed[]): Failed | undefined {
   return (
     failures.find(({ thrown }) => thrown instanceof UpstreamFailure) ??

@@ -40,7 +40,6 @@ export interface OutgoingPorts {
   readonly bodyLimits: { readonly maxBodyBytes: number }
 }
 
-/** State shared by the attempts of one call. */
 export interface Attempting {
   readonly call: AdmittedCall
   readonly plan: Plan
@@ -61,7 +60,6 @@ export interface OutgoingRequest {
   readonly form: AnswerForm
 }
 
-/** @throws GatewayError when the target cannot be sent this request */
 export function toOutgoing(
   ports: OutgoingPorts,
   input: Attempting,
@@ -200,7 +198,6 @@ function toOwnHeaders(
   return own
 }
 
-/** @param features accepted by the target, in its own names */
 function replaceFeatures(
   headers: Record<string, string>,
   { dialect }: AdmittedCall,

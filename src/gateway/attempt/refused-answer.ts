@@ -81,7 +81,6 @@ export function toReportedRefusal(
   return refusalOf({ status, headers, body, said, targetFault, isReported: true }, question)
 }
 
-/** The status by which reported failures are judged. */
 const REPORTED = 400
 
 const FAULT_STATUSES: Readonly<Record<TargetFault, number>> = {
@@ -94,14 +93,12 @@ export interface ReportedFailure {
   /** Without secrets, as is `said`. */
   readonly body: Uint8Array
   readonly said: UpstreamErrorAnswer
-  /** See `kindOfFailure`. */
   readonly kind: string | undefined
 }
 
 interface Refusal extends Omit<ReportedFailure, 'kind'> {
   readonly status: number
   readonly targetFault: TargetFault | undefined
-  /** Reported in a 200 answer. */
   readonly isReported?: true
 }
 

@@ -10,7 +10,6 @@ import { isOutOfHandles } from './failures.ts'
  */
 const PASSING_STATUSES = new Set([408, 409, 424, 429, 502, 503, 504])
 
-/** The code of a refusal for reasoning that another upstream sealed. */
 export const FOREIGN_REASONING = 'foreign_reasoning'
 
 export function isForeignReasoning(failure: GatewayError): boolean {
@@ -48,7 +47,6 @@ export function isWorthRetrying(failure: GatewayError): boolean {
   return failure.kind === 'upstream_error' && PASSING_STATUSES.has(failure.status)
 }
 
-/** True when the same target may succeed a little later. */
 export function mayPass(failure: GatewayError): boolean {
   return isWorthRetrying(failure) || isOutOfHandles(failure)
 }
@@ -73,7 +71,6 @@ export function retryDelayMs(
   return Math.max(random() * grownMs(retry - 1, DELAYS), asked)
 }
 
-/** 0 when the upstream asked for no delay. */
 export function askedDelayMs(failure: GatewayError): number {
   const inMs = Number(failure.headers?.['retry-after-ms'])
   if (Number.isFinite(inMs) && inMs > 0) return inMs

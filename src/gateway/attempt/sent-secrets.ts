@@ -9,7 +9,6 @@ export interface SentSecrets {
   readonly secrets: readonly string[] | undefined
 }
 
-/** @returns the same bytes when they contain no secret */
 export function scrub(body: Uint8Array, sent: SentSecrets): Uint8Array {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
   const shown = secretsOf(sent).filter((secret) => text.includes(secret))
@@ -54,7 +53,6 @@ function beginsToken(text: string, at: number): boolean {
   return text[at - 2] === '\\' || text.slice(at - 6, at - 4) === '\\u'
 }
 
-/** ASCII letters and digits, `-` and `_`; false beyond the end of a text. */
 function isWordCode(code: number): boolean {
   const isLetter = (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a
   return isLetter || (code >= 0x30 && code <= 0x39) || code === 0x2d || code === 0x5f

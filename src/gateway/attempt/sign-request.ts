@@ -14,7 +14,6 @@ export interface UnsignedRequest {
   readonly body: EditedBytes
   readonly signal: LeaveSignal
   readonly withinMs: number
-  /** Resolves and checks an address named by an account's own credential. */
   readonly locate: AddressGuard['locate']
 }
 

@@ -15,7 +15,6 @@ type Named = Pick<Target, 'url' | 'model'>
 
 export class UncountedStreams {
   readonly #clock: Stopwatch
-  /** Time of each server's refusal, oldest first. */
   readonly #refusedAtMs = new Map<string, number>()
 
   constructor(clock: Stopwatch) {

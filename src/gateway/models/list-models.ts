@@ -53,7 +53,6 @@ export async function listModels(
   return answer(list, shape)
 }
 
-/** @throws GatewayError `unauthorized` or `gate_not_found` (rejects) */
 export async function retrieveModel(
   ports: ModelPorts,
   request: HttpRequest,
@@ -118,7 +117,6 @@ function answer(body: object, shape: ModelShape): Response {
   return Response.json(body, { headers: { ...newIdHeaders(shape), 'cache-control': 'no-store' } })
 }
 
-/** The answer's id, under each name that clients look for. */
 export function newIdHeaders({
   requestIdHeader,
 }: Pick<ModelShape, 'requestIdHeader'>): Record<string, string> {

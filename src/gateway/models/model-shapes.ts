@@ -11,7 +11,6 @@ export function speaksMessages(headers: HeaderFields): boolean {
   return headers.has('anthropic-version')
 }
 
-/** The kinds of calls that a gate serves for Mistral's clients. */
 export interface AltCalls {
   readonly chat: boolean
   readonly fim: boolean
@@ -121,7 +120,6 @@ function toPage(entries: readonly ModelEntry[], query: URLSearchParams) {
   const from = placeOf(entries, query, 'after_id')
   const to = placeOf(entries, query, 'before_id')
   const span = entries.slice(from === undefined ? 0 : from + 1, to)
-  // A page before an id consists of the last entries before that id.
   const page = to === undefined ? span.slice(0, limit) : span.slice(-limit)
   return { page, hasMore: page.length < span.length }
 }

@@ -28,7 +28,6 @@ export interface ReachableProvider extends Provider {
 }
 
 export interface Target extends RelayTarget {
-  /** `provider/model`, as named in the gate. */
   readonly name: string
   readonly url: string
   readonly providerId: string
@@ -41,19 +40,15 @@ export interface Target extends RelayTarget {
    */
   readonly isShared: boolean
   readonly isByToken: boolean
-  /** Requests that select other models than the gate's are refused. */
   readonly staysWithinGate: boolean
-  /** Set when the credential may be for signing. */
   readonly signing: Signing | undefined
   /** Headers that are forwarded when nothing is translated. */
   readonly passed: PassedHeaders
   /** Headers of every request to the target: the credential's and the provider's own. */
   readonly common: CommonHeaders
-  /** True when the answers use another dialect than the caller's. */
   readonly isTranslated: boolean
   /** The caller's dialect, when calls can be relayed byte for byte. */
   readonly relayed: RelayedDialect | undefined
-  /** Set when requests are rewritten, usually into another dialect. */
   readonly translator: Translator | undefined
   /** Content type of the target's streams. Undefined: `text/event-stream`. */
   readonly streamContentType: string | undefined
@@ -66,17 +61,14 @@ export interface Target extends RelayTarget {
   readonly hosts: readonly string[] | undefined
   /** Members, tool types (by prefix) and media hosts that only the credential's owner may use. */
   readonly ownerMembers: readonly string[] | undefined
-  /** Members of the request that name models, or let the provider choose a model. */
   readonly modelMembers: readonly string[] | undefined
   readonly ownerTools: readonly string[] | undefined
   readonly ownerHosts: RegExp | undefined
-  /** An owned model's currently declared prices. */
   readonly ownedPrices: DeclaredPrices | undefined
   /** The address is a customer's, so every call checks it. */
   readonly isGuarded: boolean
   /** Identifies who can read this target's sealed reasoning: its provider under this credential. */
   readonly sealOrigin: string
-  /** The target's key in circuit-breakers.ts. */
   readonly healthKey: string
 }
 
@@ -86,7 +78,6 @@ export interface CompilePorts {
   readonly operatorAccount?: AccountId | undefined
 }
 
-/** The parts of a call that decide how a target is asked. */
 export interface Question {
   readonly caller: Caller
   readonly dialect: Dialect
@@ -190,7 +181,6 @@ export function traitsOf(provider: Provider, model: string): ModelTraits {
   return provider.traits?.find(([pattern]) => pattern.test(model))?.[1] ?? NO_TRAITS
 }
 
-/** Without data about the model's reasoning, the operator's setting applies. */
 function takesEffort({ provider, model, owned }: FoundEndpoint): boolean {
   const { traits, reasoningModels } = provider
   if (reasoningModels?.test(model) === true || traitsOf(provider, model).reasoning !== undefined)
@@ -211,7 +201,6 @@ const WITHOUT = 'none'
 
 const fingerprints = new WeakMap<Secret, string>()
 
-/** @param credential undefined: no credential is sent */
 export function originOf(providerId: string, credential: Secret | undefined): string {
   if (credential === undefined) return `${providerId}#${WITHOUT}`
   let fingerprint = fingerprints.get(credential)

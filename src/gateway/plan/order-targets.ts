@@ -9,7 +9,6 @@ const EXPLORED_SHARE = 20
 /** A strategy's state for one version of a gate. A changed gate is a new object and starts anew. */
 interface Rotation {
   calls: number
-  /** Each target's credit in the smooth weighted round robin. */
   readonly credits: number[]
 }
 
@@ -21,7 +20,6 @@ export class TargetOrder {
     this.#breakers = breakers
   }
 
-  /** All of the gate's targets in the order to ask; resting targets are last. */
   of(gate: Gate): readonly GateTarget[] {
     const { targets } = gate
     return targets.length === 1 ? targets : this.#inOrder(gate)

@@ -8,7 +8,6 @@ import { addressVariablesOf, keyVariableOf, type Provider } from '../../provider
 import type { AcceptedRequest, Dialect } from '../../wire/dialect.ts'
 import { gateMember } from '../find-gate.ts'
 
-/** @param providers at least one */
 export function noCredential(
   providers: readonly Pick<Provider, 'id' | 'name' | 'keyVariable'>[],
 ): GatewayError {
@@ -31,7 +30,6 @@ function listed(words: readonly string[]): string {
   return [...new Set(words)].join(' or ')
 }
 
-/** @param providerIds providers of a gate, all without an address */
 export function noAddress(providerIds: readonly string[]): GatewayError {
   return new GatewayError(
     'provider_auth_failed',
@@ -40,14 +38,12 @@ export function noAddress(providerIds: readonly string[]): GatewayError {
   )
 }
 
-/** Environment variables exist only for providers of the catalog. */
 function toCure(providerIds: readonly string[]): string {
   const known = catalog.filter(({ id }) => providerIds.includes(id))
   const variables = known.map((provider) => addressVariablesOf(provider).join(' and '))
   return variables.length === 0 ? 'give it' : `set ${variables.join(' or ')}`
 }
 
-/** @returns why a target whose provider has no address cannot be asked */
 export function describeUnreachable(target: string): string {
   const provider = catalog.find(({ id }) => id === target.slice(0, target.indexOf('/')))
   return provider === undefined
@@ -55,10 +51,6 @@ export function describeUnreachable(target: string): string {
     : noAddress([provider.id]).message
 }
 
-/**
- * @param gates those that the caller may call
- * @param reach where the gate was looked for
- */
 export function gateNotFound(
   request: AcceptedRequest,
   gates: readonly Gate[],
@@ -73,7 +65,6 @@ export function gateNotFound(
   )
 }
 
-/** @param speakers ids of providers that support the endpoint's dialect */
 export function wrongDialect(
   gate: Gate,
   dialect: Dialect,

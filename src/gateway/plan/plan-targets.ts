@@ -39,7 +39,6 @@ import { gateNotFound, noAddress, noCredential, wrongDialect, wrongModel } from 
 
 export interface Plan {
   readonly gate: Gate
-  /** The request with the gate's decisions applied. */
   readonly request: AcceptedRequest
   /** Empty only when the gateway answers itself. */
   readonly targets: readonly Target[]
@@ -82,10 +81,8 @@ export function planTargets(
   throw whyNone(ports, call)
 }
 
-/** The refusal when no target of a gate can be asked in the caller's dialect. */
 function whyNone(ports: PlanPorts, { gate, dialect, request }: PlannedCall): GatewayError {
   const ids = [...new Set(gate.targets.map(providerIdOf))]
-  // An owned model has its own address.
   const isAddressed = ids.some((id) => ports.providers.has(id) || ownedSlugOf(id) !== undefined)
   const lacksAddressAlone = !isAddressed && gate.targets.some((target) => mayServe(target, dialect))
   return lacksAddressAlone
@@ -166,9 +163,7 @@ function findTargets(
 }
 
 interface Resolution {
-  /** Undefined when the target cannot serve this call at all. */
   readonly provider: ReachableProvider | undefined
-  /** Undefined when the provider has no credential. */
   readonly target: Target | undefined
   readonly credential: TargetCredential | undefined
   /** Set for an owned model, which has its own credential and address. */
@@ -178,9 +173,6 @@ interface Resolution {
 /** Compiled targets by target and dialect, one per kind of call, so calls share the compilation. */
 const resolutions = new WeakMap<GateTarget, WeakMap<Dialect, (Resolution | undefined)[]>>()
 
-/**
- * @throws GatewayError `provider_auth_failed` when the account's own credential cannot be decrypted
- */
 function resolveTarget(ports: PlanPorts, candidate: GateTarget, question: Question): Resolution {
   const kept = keptFor(candidate, question.dialect)
   const { token } = question.caller
@@ -255,7 +247,6 @@ function findEndpoint(
 
 interface FoundUpstream {
   readonly provider: ReachableProvider
-  /** The model's name at the upstream. */
   readonly model: string
   readonly owned?: OwnedUpstream
 }
@@ -293,12 +284,10 @@ function findTranslated(provider: Provider, model: string, dialect: Dialect) {
   return undefined
 }
 
-/** The usual gate decides nothing, so its calls skip this work. */
 function decides(gate: Gate, request: AcceptedRequest): boolean {
   return gate.defaults !== null || (gate.overrides !== 'ignore' && isModelIgnored(request))
 }
 
-/** @throws GatewayError `invalid_request` naming the member that the gate forbids */
 function decideRequest(gate: Gate, request: AcceptedRequest, dialect: Dialect): AcceptedRequest {
   const { body, ignored } = request
   if (gate.overrides === 'reject' && isModelIgnored(request)) throw overrideRejected('model')
@@ -328,11 +317,6 @@ export function isTargetName(model: string): boolean {
   return model.length <= MAX_TARGET_LENGTH && TARGET.test(model)
 }
 
-/**
- * @param upstream the upstream that `model` names, if any
- * @throws GatewayError `invalid_request` naming `model` when it is not `provider/model` of a known
- * provider
- */
 function assertProviderModel(model: string, upstream: object | undefined): void {
   if (isTargetName(model) && upstream !== undefined) return
   throw invalidRequest(

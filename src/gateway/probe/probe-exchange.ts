@@ -46,7 +46,6 @@ interface ProbeExchangePorts {
   readonly upstream: Upstream
 }
 
-/** @throws UpstreamFailure, or UnlocatedError whose message is shown to people */
 export async function exchangeForProbe(
   { clock, addresses, upstream }: ProbeExchangePorts,
   { provider, credential }: OwnedUpstream,

@@ -44,7 +44,6 @@ function toTelling() {
 const NONE_HERE =
   'The server supports none of /fim/completions, /infill and /completions for filling in the middle. Check baseUrl and upstreamModelId.'
 
-/** @throws the errors of `ask` */
 export async function probeFim(
   model: OwnedModel,
   { credential }: Pick<OwnedUpstream, 'credential'>,
@@ -73,11 +72,9 @@ export async function probeFim(
 interface Form extends Pick<RelayedDialect, 'isAnswer'> {
   readonly path: string
   readonly body: object
-  /** True when the server has read the whole request. */
   isRead(answer: ProbeAnswer): boolean
 }
 
-/** @returns undefined when the form needs a template and the model is unknown */
 function formOf(owned: OwnedUpstream, endpoint: FimEndpoint): Form | undefined {
   const [[id, place] = []] = Object.entries(owned.provider.endpoints)
   if (id === undefined || place === undefined) return undefined

@@ -25,7 +25,6 @@ import {
 } from './probe-questions.ts'
 import { judgeAnswer, type Verdict } from './probe-verdict.ts'
 
-/** Pause between two requests to a server that is loading or starting. */
 const AGAIN_AFTER_MS = 1_000
 
 export interface ProbePorts {
@@ -64,7 +63,6 @@ export async function probeOwnedModel(
   for (;;) {
     const probing = { ports, model, owned, endsAt, signal }
     const finding = await askOnce(probing).then((found) => explainRefusal(found, owned), toFinding)
-    // The probe was cancelled, or the gateway stops.
     if (signal.aborted || finding === undefined) return undefined
     if (finding.isPassing !== true || clock.elapsed() + AGAIN_AFTER_MS >= endsAt)
       return toResult(finding)
@@ -136,7 +134,6 @@ function placesToTry(
 ): readonly CredentialPlace[] {
   if (credentialHeader !== 'auto') return [credentialHeader]
   const usual = provider.keyHeader === undefined ? 'authorization' : 'x-api-key'
-  // Without a credential the header does not matter.
   if (dialect !== 'anthropic-messages' || credential?.secret === undefined) return [usual]
   return [usual, usual === 'authorization' ? 'x-api-key' : 'authorization']
 }
@@ -154,7 +151,6 @@ async function askFurther(probing: Probing, place: CredentialPlace): Promise<Ser
   return learnt
 }
 
-/** @throws UpstreamFailure or UnlocatedError */
 async function ask(
   { ports, owned, endsAt, signal }: Probing,
   question: Pick<ProbeQuestion, 'path' | 'body'>,

@@ -15,7 +15,6 @@ import { readAnswer } from './probe-verdict.ts'
 
 export interface ProbeQuestion {
   readonly dialect: RelayedDialect
-  /** Appended to the model's base address. */
   readonly path: string
   readonly body: (model: string) => object
 }
@@ -65,7 +64,6 @@ export const FURTHER_QUESTIONS: Partial<Record<OwnedModelDialect, readonly Furth
   ],
 }
 
-/** True when the server has the capability; undefined when the answer does not show it. */
 export function judgeFurther(dialect: RelayedDialect, answer: ProbeAnswer): boolean | undefined {
   const { status } = answer
   if (status >= 200 && status < 300) return readAnswer(dialect, answer) === undefined

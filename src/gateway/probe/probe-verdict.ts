@@ -11,7 +11,6 @@ export interface Verdict extends Pick<OwnedModelProbe, 'httpStatus' | 'detail'> 
   readonly isPassing?: true
 }
 
-/** Read limit for error answers; enough to recognise the error. */
 const MAX_REFUSAL_BYTES = 16 * 1024
 
 const NAMES_MODEL = /model/i

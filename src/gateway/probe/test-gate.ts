@@ -24,7 +24,6 @@ export interface TargetTest {
   readonly error?: { readonly code: string; readonly message: string }
   readonly latencyMs: number
   readonly firstByteMs?: number
-  /** The dialect in which the target was asked; null when it was not asked. */
   readonly dialect: DialectId | null
   readonly usage?: Usage
 }
@@ -56,7 +55,6 @@ export async function testGate(
   return rows
 }
 
-/** @param gate a gate with only the target to be tested */
 async function testTarget(
   ports: PipelinePorts,
   caller: Caller,
@@ -135,10 +133,6 @@ async function ask(ports: PipelinePorts, caller: Caller, gate: Gate, { dialect, 
   return { response, record: () => record }
 }
 
-/**
- * Reads to the end, where the call is settled, and discards the answer.
- * @returns the failure's message, or ''
- */
 async function drain(response: Response): Promise<string> {
   try {
     for await (const _chunk of response.body ?? []);

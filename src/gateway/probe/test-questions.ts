@@ -24,7 +24,6 @@ const LIMIT = 32
 
 const messages = [{ role: 'user', content: PROMPT }]
 
-/** @returns undefined when the provider supports no dialect that callers can use */
 export function chooseQuestion(provider: Provider, model: string): Question | undefined {
   const { endpoints } = provider
   const spoken = Object.keys(endpoints) as DialectId[]

@@ -32,7 +32,6 @@ export class KeepAlive {
     }
   }
 
-  /** Call when something was sent to the client. */
   restart(): void {
     const { deadlines, keepAliveMs } = this.#ports
     this.#deadline.dueAt = deadlines.now() + keepAliveMs

@@ -77,7 +77,6 @@ interface RelayedHeaders {
   readonly forwarded: Readonly<Record<string, string>>
   /** Headers shared by nearly all answers of the target. Copy, do not modify. */
   readonly usual: UsualHeaders
-  /** Names the members of the request that were ignored or adapted. */
   readonly attempted: Pick<Attempted, 'ignored' | 'adapted'>
 }
 
@@ -181,7 +180,6 @@ export async function relayEvents(
     if (held === '') return
     if (!isTold) await settle(ports, call, endOf(ports, relayed, client))
     isTold = true
-    // Nearly always the upstream's end arrives with its last event.
     isEnded = exchange.isReadOut
     if (isEnded) {
       const rest = shownOf(relayed, tap.end())
@@ -297,7 +295,6 @@ class HeldUp {
   }
 }
 
-/** Cuts the connection after its last bytes had time to leave. */
 export async function cutAfterFlush(
   clock: Pick<Timekeeper, 'after'>,
   client: AnswerSink,
@@ -330,7 +327,6 @@ const NOTHING = new Uint8Array(0)
 interface UsualHeaders {
   readonly contentType: string | undefined
   readonly headers: Headers
-  /** The same headers as header lines. */
   readonly lines: string
   readonly names: ReadonlySet<string>
 }

@@ -52,16 +52,13 @@ export async function relayLate(
 
 interface LateCall {
   readonly call: AdmittedCall
-  /** Includes retries, fallback and hedging. */
   readonly attempting: Promise<Attempted>
 }
 
-/** @throws the errors of the work within the time */
 function isOverWithin(ms: number, work: Promise<unknown>, deadlines: Deadlines): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const deadline: Deadline = {
       dueAt: deadlines.now() + ms,
-      // Other causes make the work itself fail.
       onDue: (cause) => cause === 'due' && resolve(false),
     }
     deadlines.add(deadline)
@@ -120,7 +117,6 @@ async function endRefused(
   await cutAfterFlush(ports.clock, client)
 }
 
-/** The client left, so its request and any attempt in progress are aborted. */
 async function giveUpLate(ports: LatePorts, { call, attempting }: LateCall): Promise<void> {
   try {
     const { answer, target } = await attempting

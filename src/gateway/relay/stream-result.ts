@@ -25,9 +25,7 @@ export interface Relayed<Answer extends BegunStream = BegunStream> {
 
 /** Times on the clock's `elapsed` scale. */
 export interface SeenStream {
-  /** Undefined until the stream contains text. */
   firstText: { readonly at: number; readonly bytes: number } | undefined
-  /** Undefined until the client leaves. */
   leftAt: number | undefined
 }
 
@@ -35,7 +33,6 @@ export function newSeen(): SeenStream {
   return { firstText: undefined, leftAt: undefined }
 }
 
-/** The result of a complete stream. */
 export function endOf(
   ports: SettlePorts,
   relayed: Relayed<Extract<BegunAnswer, { type: 'events' }>>,
@@ -99,13 +96,11 @@ export function failedResult(
     : failed
 }
 
-/** The upstream's reports so far, and when the client left. */
 function toldBy({ answer, call, seen: { leftAt } }: Relayed) {
   const model = answer.type === 'events' ? answer.tap.model : modelOf(answer.counted.members)
   return { usage: usageOf(answer), toolUses: toolUsesOf(answer, call), model, leftAt }
 }
 
-/** Usage as far as the upstream reported it. */
 export function usageOf(answer: BegunStream): Usage | null {
   return answer.type === 'events'
     ? answer.tap.usage

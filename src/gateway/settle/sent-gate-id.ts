@@ -8,7 +8,6 @@
 export const KEY_LIKE = '(looks like a key)'
 export const NO_NAME = '(not a name)'
 
-/** A longer id is cut and ends with an ellipsis. */
 const KEPT_CHARS = 128
 /**
  * More is checked than stored, because a key that begins in the stored part may extend beyond it.
@@ -16,7 +15,6 @@ const KEPT_CHARS = 128
 const JUDGED_CHARS = 640
 /** A name with a space or an umlaut is a mistake that should be visible; a sentence is a prompt. */
 const MAX_FOREIGN_CHARS = 4
-/** Characters that do not occur in gate ids and model names. */
 const FOREIGN = /[^A-Za-z0-9._:/@+-]/gu
 
 /**

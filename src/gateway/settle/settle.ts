@@ -35,7 +35,6 @@ export interface CallResult {
   readonly refusalCode?: string | undefined
   /** The limit that refused the call, as `GatewayError.limit`. */
   readonly refusedBy?: string | undefined
-  /** Usage as far as the upstream reported it. */
   readonly usage?: Usage | null
   /** Bytes of text relayed since that report. Set when unreported usage has to be estimated. */
   readonly unreportedBytes?: number | undefined
@@ -163,9 +162,6 @@ function toSpent(record: CallRecord, endedAtMs: number): Spent {
   }
 }
 
-// Usage is the upstreams' reports, plus an estimate of the rest when the gateway ended the call.
-
-/** One target's share of a call's usage. */
 interface UsedPart {
   /** `provider/model`; null when the gateway answered itself. */
   readonly target: string | null
@@ -173,21 +169,17 @@ interface UsedPart {
   readonly usage: Usage | null
   readonly isEstimated: boolean
   readonly toolUses?: ToolUses | undefined
-  /** The model that answered, by its name at the upstream. Undefined: not reported. */
   readonly model?: string | undefined
   /** Set for an abandoned target. Undefined: the payer of the record's target. */
   readonly payer?: CallCredential
 }
 
-/** The call after its body may have been released. */
 type AskedCall = Pick<AdmittedCall, 'dialect' | 'accepted' | 'admission' | 'attempts'>
 
 interface EndedCall {
   readonly asked: AskedCall
-  /** The target that answered, or was asked last. */
   readonly target: string | null
   readonly reported: Usage | null
-  /** Undefined: unreported usage is not estimated. */
   readonly unreportedBytes: number | undefined
   readonly toolUses: ToolUses | undefined
   readonly model: string | undefined
@@ -240,7 +232,6 @@ export function unseenBytesIn(silentMs: number): number {
   return Math.max(0, Math.round(((silentMs - USUAL_SILENCE_MS) / 1_000) * UNSEEN_BYTES_PER_SECOND))
 }
 
-/** At most the request's output limit. */
 function unseenTokens(
   { admission: { outputCap = Number.POSITIVE_INFINITY } }: AskedCall,
   { writesUnseen, askedAt, failedAt }: AttemptRecord,
@@ -258,7 +249,6 @@ function sumUsed(parts: readonly UsedPart[]): Usage | null {
   const first = parts[0]
   if (first === undefined) return null
   let { usage } = first
-  // Other targets were given up before an answer, so their cached tokens are unknown.
   for (let at = 1; at < parts.length; at += 1) {
     const more = parts[at]?.usage
     usage =
@@ -309,7 +299,6 @@ interface UnpricedCall extends PricedRecord {
   readonly asked: AskedCall
 }
 
-/** Each target's part has its own price. */
 function priceUsed(
   prices: Prices | undefined,
   used: readonly UsedPart[],
@@ -359,7 +348,6 @@ function pricePart(
     isEstimated,
     otherPrices,
   }
-  // Nearly every call neither asks for tools nor reports any.
   return tools.length === 0 && (toolUses === undefined || toolUses === NO_USES)
     ? prices.priceOf(call)
     : prices.priceOf(isTranslated(asked, target) ? call : { ...call, tools, toolUses })

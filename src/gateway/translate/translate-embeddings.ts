@@ -20,7 +20,6 @@ export interface EmbeddingsTranslation {
   readonly isStrict: boolean
 }
 
-/** @throws GatewayError `invalid_request` */
 export function translateEmbeddings(translation: EmbeddingsTranslation): TranslatedRequest {
   const { accepted, target, codec, isStrict } = translation
   const request = decodeEmbeddingsRequest(JSON.parse(decoder.decode(accepted.body.bytes)))

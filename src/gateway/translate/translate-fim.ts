@@ -16,11 +16,9 @@ export interface FimTranslation {
   /** Set by `x-gatehouse-strict`: no member may be ignored. */
   readonly isStrict: boolean
   readonly callId: string
-  /** Milliseconds since the Unix epoch. */
   readonly startedAtMs: number
 }
 
-/** @throws GatewayError `invalid_request` */
 export function translateFim(translation: FimTranslation): TranslatedRequest {
   const { accepted, target, dialect, codec, isStrict, callId, startedAtMs } = translation
   // The body for an upstream of the caller's dialect, with the gate's decisions applied.

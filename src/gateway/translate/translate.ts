@@ -26,7 +26,6 @@ import type { Target } from '../plan/compile-target.ts'
 import { refuseOwnersAddresses } from '../shared-credential.ts'
 
 interface CallerRequestOptions {
-  /** The maximum size of the decoded request. */
   readonly maxBodyBytes: number
   readonly headers: Pick<HeaderFields, 'get'>
 }
@@ -51,7 +50,6 @@ export class CallerRequest {
     this.#limits = { maxTextBytes: maxBodyBytes }
   }
 
-  /** @throws GatewayError `invalid_request` naming the field */
   get decoded(): ChatRequest {
     this.#decoded ??= this.#decode()
     return this.#decoded
@@ -85,7 +83,6 @@ export interface TranslatedRequest {
   readonly body: Uint8Array
   /** Members without effect at this target, in the caller's spelling. */
   readonly ignored: readonly string[]
-  /** Members that were changed without loss. */
   readonly adapted?: readonly string[] | undefined
   createTap(): StreamTap
   /**
@@ -101,7 +98,6 @@ export interface ConvertedAnswer {
   readonly usage: Usage | null
   /** The model that answered, by its name at the upstream. Undefined: not reported. */
   readonly model?: string | undefined
-  /** Parts of the answer that the caller does not get. */
   readonly ignored?: readonly string[]
 }
 
@@ -112,11 +108,9 @@ export interface TranslationInput {
   readonly facts: Pick<AnswerFacts, 'callId' | 'gateId' | 'startedAtMs' | 'outcome' | 'priceOf'>
   /** Set by `x-gatehouse-strict`: no member may be ignored. */
   readonly isStrict: boolean
-  /** See `EncodeTarget`. */
   readonly refusesStreamOptions?: boolean | undefined
 }
 
-/** @throws GatewayError `invalid_request` */
 export function translate({
   caller,
   target,
@@ -231,7 +225,6 @@ function bridgeCallers(
   return nameFeatures(featureHeader, bridgeFeatures(asked, target.features))
 }
 
-/** Names the features as the gateway's headers do. */
 export function nameFeatures(header: string, bridged: BridgedFeatures): BridgedFeatures {
   const toName = (feature: string) => `${header}.${feature}`
   const { taken, lost, renamed } = bridged

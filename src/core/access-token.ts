@@ -10,7 +10,7 @@ export function isAccessToken(text: string): boolean {
   return TOKEN.test(text)
 }
 
-/** Whether the text begins like a token, also when it is truncated or in another case. */
+/** True for a truncated token and for another case too. */
 export function looksLikeAccessToken(text: string): boolean {
   return text.slice(0, TOKEN_PREFIX.length).toLowerCase() === TOKEN_PREFIX
 }
@@ -19,7 +19,6 @@ export const TOKEN_OWNERS = ['member', 'tag'] as const
 
 export interface TokenOwner {
   readonly type: (typeof TOKEN_OWNERS)[number]
-  /** The id of the member's user, or of the tag. */
   readonly id: string
 }
 

@@ -28,7 +28,6 @@ export interface ApiKey {
 export interface PreviousKey {
   readonly sha256: string
   readonly maskedPrefix: string
-  /** Milliseconds since the Unix epoch. */
   readonly endsAt: number
 }
 
@@ -110,7 +109,6 @@ function toTime(ms: number | null): string | null {
 /** A use further in the future was recorded by a wrong clock, so that use is replaced. */
 export const MOST_AHEAD_MS = 24 * 3_600_000
 
-/** Milliseconds since the Unix epoch. */
 export function isLastUse(at: number, known: number | null): boolean {
   return known === null || known < at || known - at > MOST_AHEAD_MS
 }

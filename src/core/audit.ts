@@ -17,7 +17,6 @@ export interface ChangeActor {
   readonly type: (typeof ACTOR_TYPES)[number]
   /** The id of the key or the user; `local` for the operator. */
   readonly id: string
-  /** The actor's name at that time. */
   readonly name: string | null
 }
 
@@ -29,7 +28,6 @@ export interface ChangeOrigin {
   readonly clientAddress: string | null
 }
 
-/** Only the members that the API returns. */
 export type PublicForm = Readonly<Record<string, unknown>>
 
 export interface Change {
@@ -48,6 +46,5 @@ export interface AuditRecord extends Omit<Change, 'actor'>, Omit<ChangeOrigin, '
   readonly id: AuditId
   readonly resourceType: string
   readonly actor: ChangeActor
-  /** Milliseconds since the Unix epoch. */
   readonly at: number
 }

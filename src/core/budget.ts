@@ -46,12 +46,10 @@ export function amountOf(
   return limit.type === 'tokens' ? amounts.tokens : amounts.nanoUsd
 }
 
-/** Tokens, or billionths of a US dollar. */
 export function ceilingOf(limit: BudgetLimit): number {
   return limit.type === 'tokens' ? limit.tokens : limit.nanoUsd
 }
 
-/** The public form, without usage. */
 export function toPublicBudget(budget: Budget) {
   const { limit, scope } = budget
   return {

@@ -37,7 +37,6 @@ export class CallList implements CallBatch {
   }
 }
 
-/** A part of a batch; `places` are indexes of the batch. */
 export class BatchPart implements CallBatch {
   readonly #batch: CallBatch
   readonly #places: readonly number[]
@@ -63,7 +62,6 @@ export class BatchPart implements CallBatch {
     return this.#batch.read(this.#placeOf(index))
   }
 
-  /** `end` may exceed the length. */
   slice(start: number, end: number): readonly CallRecord[] {
     return this.#places.slice(start, end).map((place) => this.#batch.read(place))
   }

@@ -23,7 +23,6 @@ export interface BodyField {
 }
 
 interface OneColumn extends AnyColumn {
-  /** The column in the table `calls`. A new column needs a migration. */
   readonly column: string
   /**
    * Position in the CSV export; null: not exported. Readers may rely on positions, so a new column
@@ -73,7 +72,6 @@ interface AttemptsColumn extends OneColumn {
   readonly type: 'attempts'
 }
 
-/** A value that the table stores in several columns. */
 interface PartedColumn extends AnyColumn {
   readonly type: 'usage' | 'cost'
   readonly parts: Readonly<Record<string, ColumnPart>>
@@ -85,7 +83,6 @@ export interface ColumnPart {
   readonly type: 'count' | 'text' | 'choice'
   readonly values?: readonly string[]
   readonly csv: number
-  /** The heading in the export, when it differs from the part's name. */
   readonly heading?: string
 }
 

@@ -252,7 +252,6 @@ export const CALL_COLUMNS = {
 
 /** The name of the call's key is not a column, because the name is looked up for each answer. */
 export const KEY_NAME = {
-  /** Position in the answers. */
   after: 'keyId',
   /** Reserved, so no column uses this position. */
   csv: 27,

@@ -16,7 +16,6 @@ export interface CallAttempt {
   readonly status: number | null
   /** Milliseconds from the call's start until the attempt. */
   readonly afterMs: number
-  /** Milliseconds until the attempt failed, was cancelled, or the call ended. */
   readonly durationMs: number
   /** Absent when the attempt succeeded, and in records of older versions. */
   readonly failure?: AttemptFailure | undefined

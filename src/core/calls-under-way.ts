@@ -11,7 +11,6 @@ class CallsUnderWay {
     return this.#count
   }
 
-  /** @param atMs a time of `performance.now()` */
   begin(atMs: number): void {
     this.#count += 1
     this.#begunAt = atMs

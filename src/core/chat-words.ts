@@ -1,13 +1,11 @@
 /** Closed lists for chat that several dialects share, in the gateway's own terms. */
 
-/** Tool choices that name no tool. */
 export const TOOL_CHOICES = ['auto', 'none', 'required'] as const
 export type UnnamedToolChoice = (typeof TOOL_CHOICES)[number]
 
 /** `content_filter` includes a provider's refusal to answer. */
 export const FINISH_REASONS = ['stop', 'length', 'tool_calls', 'content_filter'] as const
 
-/** Image types that vision models accept. */
 export const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const
 
 export const FUNCTION_MEMBERS = ['name', 'description', 'parameters', 'strict'] as const

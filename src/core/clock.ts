@@ -15,7 +15,6 @@ export interface Stopwatch {
 
 /** A clock that also measures and waits: the only time source of the hot path. */
 export interface Timekeeper extends Clock, Stopwatch {
-  /** @returns a function that cancels the timer */
   after(ms: number, run: () => void): () => void
   /**
    * Calls `run` at an even pace without keeping the process alive. The first run may come half a

@@ -6,7 +6,6 @@ export const COUNTED_TOOLS = [
   'imageGeneration',
 ] as const
 
-/** A tool whose uses some dialects' answers report. */
 export type CountedTool = (typeof COUNTED_TOOLS)[number]
 
 /** `otherTool`: no answer reports uses, so a call that offers such a tool counts as one use. */
@@ -49,12 +48,10 @@ export interface Cost {
 
 export const UNKNOWN_COST: Cost = { nanoUsd: null, status: 'unknown', source: null }
 
-/** The cost of a call that had a target but sent nothing. */
 export const NOTHING_SENT: Cost = { nanoUsd: 0, status: 'exact', source: 'not-sent' }
 
 export const FREE_COST: Cost = { nanoUsd: 0, status: 'exact', source: 'free' }
 
-/** Kinds of counts: tokens, the request itself, or uses of a provider's tool. */
 export const COST_PART_KINDS = [
   'input',
   'cachedInput',
@@ -80,7 +77,6 @@ export interface CostPart {
   readonly usdPerMillion: number
 }
 
-/** Parts that are appended to a cost's source. */
 export const USES_IN_SOURCE = /\+([a-zA-Z]+):(\d+)@(\d+(?:\.\d+)?)/g
 
 /** The provider's words in lower case. An absent member was not reported. */
@@ -92,12 +88,10 @@ export interface ServedAs {
   readonly region?: string
 }
 
-/** Options of a request that change its price. */
 export type OtherPrice = keyof ServedAs | 'media'
 
 export const USUAL: Required<ServedAs> = { tier: 'standard', speed: 'standard', region: 'global' }
 
-/** A factor depends on a reported value, or on the base address. */
 type FactorKind = keyof ServedAs | 'address'
 
 /**
@@ -106,7 +100,6 @@ type FactorKind = keyof ServedAs | 'address'
  */
 export interface PriceFactor {
   readonly kind: FactorKind
-  /** Matches the reported word, or the base address. */
   readonly value: RegExp
   /** Matches the model's name. Undefined: every model. */
   readonly models?: RegExp

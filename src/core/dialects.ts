@@ -18,7 +18,6 @@ const EMBEDDINGS: DialectForm = { id: 'embeddings', isCharged: true, writesText:
 const COUNT: DialectForm = { id: 'count', isCharged: false, writesText: false }
 
 interface DialectFacts {
-  /** The name for users. */
   readonly label: string
   readonly form: DialectForm
   /** The path at which clients call the gateway. Undefined: only upstreams use the dialect. */
@@ -124,7 +123,6 @@ export const OWNED_MODEL_DIALECTS = IDS.filter(
   (id): id is OwnedModelDialect => 'owned' in DIALECTS[id],
 )
 
-/** Undefined: no endpoint has this path. */
 export function dialectAt(endpoint: string): InboundDialectId | undefined {
   return INBOUND_DIALECTS.find((id) => DIALECTS[id].endpoint === endpoint)
 }

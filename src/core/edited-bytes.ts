@@ -64,5 +64,4 @@ export class EditedBytes {
   }
 }
 
-/** Copies from any byte array without creating a view. */
 const copyBytes = Buffer.prototype.copy

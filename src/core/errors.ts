@@ -17,7 +17,6 @@ export interface ErrorPolicy {
   readonly retryable: boolean
 }
 
-/** `flat` and `code` default to the kind's name. */
 type KindPolicy = Pick<ErrorPolicy, 'status' | 'type' | 'retryable'> & Partial<ErrorPolicy>
 
 const CALLERS = 'invalid_request_error'
@@ -73,7 +72,6 @@ const CALLERS_TYPES: Readonly<Record<number, string>> = {
   429: 'rate_limit_error',
 }
 
-/** Undefined: the kind's own type. */
 export function callersTypeOf(status: number): string | undefined {
   return CALLERS_TYPES[status]
 }

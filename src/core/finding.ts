@@ -3,7 +3,6 @@ export interface Finding {
   readonly level: 'ok' | 'warn' | 'fail'
   /** The subject of the check, such as `provider` or `data folder`. */
   readonly check: string
-  /** One line without secrets. */
   readonly message: string
   readonly cure?: string
 }

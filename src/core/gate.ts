@@ -67,7 +67,6 @@ export interface Gate {
   readonly id: GateId
   readonly displayName: string
   readonly description: string
-  /** At least one. */
   readonly targets: readonly GateTarget[]
   readonly strategy: Strategy
   /** Milliseconds without a first byte until the next target is asked as well; null: never. */
@@ -82,7 +81,6 @@ export interface Gate {
   readonly timeoutMs: number | null
   /** Retries of one target after a temporary failure, before the next target. */
   readonly maxRetries: number
-  /** Milliseconds since the Unix epoch. */
   readonly createdAt: number
   readonly updatedAt: number
 }

@@ -80,11 +80,9 @@ export async function readAtMost(
 
 export interface GatewayAddress {
   readonly url: URL
-  /** The base for the API's paths. */
   readonly base: string
 }
 
-/** Completes a message that ends in "must be". */
 export const GATEWAY_ADDRESS_FORM =
   'an http or https address without credentials, query or fragment'
 

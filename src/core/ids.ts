@@ -22,7 +22,6 @@ export const DEFAULT_ACCOUNT = 'acct_default' as AccountId
  * grows. Ids of one millisecond keep their order.
  */
 export function createDigits(): string {
-  // Converting bytes takes half as long as removing dashes from a text.
   return Bun.randomUUIDv7('buffer').toString('hex')
 }
 

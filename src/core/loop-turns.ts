@@ -8,7 +8,6 @@ import { callsUnderWay } from './calls-under-way.ts'
 
 /** Work between two rests while calls are served, in milliseconds. */
 const WORK_MS = 0.5
-/** The shortest timer. */
 const REST_MS = 1
 
 export class LoopTurns {
@@ -16,12 +15,10 @@ export class LoopTurns {
   #sinceRestMs = 0
   #beganAt = performance.now()
 
-  /** @param restMs 0: only yield */
   constructor(restMs = REST_MS) {
     this.#restMs = restMs
   }
 
-  /** Await between two steps. */
   async next(): Promise<void> {
     const now = performance.now()
     this.#sinceRestMs += now - this.#beganAt

@@ -18,13 +18,13 @@ export const TOKEN_PRICES = [
 
 export type PriceMember = (typeof TOKEN_PRICES)[number] | 'perRequest'
 
-/** An absent member is priced as the tokens that contain its tokens. */
+/** An absent price equals the price of the wider kind: `cachedInput` costs as much as `input`. */
 export type EntryPrices = {
   /** `perRequest`: US dollars per request. */
   readonly [Member in PriceMember]?: number | undefined
 }
 
-/** Replaces the members that it has, for calls with more input tokens than this. */
+/** Prices that replace others for calls with more input tokens. */
 export interface PricesAbove extends EntryPrices {
   readonly inputTokens: number
 }
@@ -34,7 +34,7 @@ export interface DatedPrices extends EntryPrices {
   readonly from?: string | undefined
   /** With ascending `inputTokens`. */
   readonly above?: readonly PricesAbove[] | undefined
-  /** By the tier that the answer reports. Replaces the members that it has, at any length. */
+  /** Prices that replace others, at any length, by the tier that the answer reports. */
   readonly tiers?: Readonly<Record<string, EntryPrices>> | undefined
 }
 

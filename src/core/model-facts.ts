@@ -4,7 +4,7 @@
 export const MODALITIES = ['text', 'image', 'audio', 'video', 'file', 'embeddings'] as const
 export type Modality = (typeof MODALITIES)[number]
 
-/** An absent member is unknown. */
+/** Absent members are unknown. */
 export interface ModelFacts {
   /** Input and output together. */
   readonly contextTokens?: number | undefined

@@ -5,7 +5,7 @@
 import { DEFAULT_UNPRICED_PRICE, type ModelEntry, type UnpricedPrice } from './model-entry.ts'
 import type { ModelFacts } from './model-facts.ts'
 
-/** What completes each other, the entry of the target first. */
+/** Entries that complete each other, the entry of the target first. */
 interface EntryChain {
   readonly entries: readonly ModelEntry[]
   /** The last `provider/model`, which may have prices and facts outside the overlay. */
@@ -17,7 +17,7 @@ export const ANY_SUFFIX = '*'
 export class ModelOverlay {
   readonly unpricedPrice: UnpricedPrice
   readonly #exact: ReadonlyMap<string, ModelEntry>
-  /** The longest first. */
+  /** Longest pattern first. */
   readonly #patterns: readonly ModelEntry[]
 
   /** @param entries with different `model`s */
@@ -35,22 +35,21 @@ export class ModelOverlay {
     return this.#exact.size + this.#patterns.length
   }
 
-  /** The entry with this name, or the longest pattern that matches it. */
+  /** Falls back to the longest matching pattern. */
   find(target: string): ModelEntry | undefined {
     return this.#exact.get(target) ?? this.#patterns.find(({ model }) => matches(model, target))
   }
 
-  /** The entry with this name. `like` follows no patterns, so that it cannot lead to itself. */
+  /** Without patterns, so `like` cannot lead to its own entry. */
   named(target: string): ModelEntry | undefined {
     return this.#exact.get(target)
   }
 
-  /** The entries with a name, without the patterns. */
   entries(): Iterable<ModelEntry> {
     return this.#exact.values()
   }
 
-  /** The entry, and those that its `like` leads to. The parser refuses circles. */
+  /** The entry, and the entries that `like` leads to. The parser refuses circles. */
   chainOf(target: string): EntryChain {
     const entries: ModelEntry[] = []
     let end = target
@@ -65,7 +64,7 @@ export class ModelOverlay {
   }
 
   /**
-   * Facts of the entry, completed by those of its `like`.
+   * Completes the entry's facts by those of the entries in `like`.
    * @param listedFacts of a `provider/model` outside the overlay
    */
   factsOf(

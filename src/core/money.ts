@@ -40,7 +40,6 @@ export function toUsdText(nanoUsd: number): string {
 
 interface Priced {
   readonly count: number
-  /** US dollars per million. */
   readonly usdPerMillion: number
 }
 

@@ -7,7 +7,6 @@ const LONGEST_COMPARED = 64
 /** The minimum length at which the beginning of a name identifies the name. */
 const FEWEST_LETTERS = 3
 
-/** @returns undefined when no known name is near */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
   if (name === '' || name.length > LONGEST_COMPARED) return undefined
   const wanted = name.toLowerCase()

@@ -5,7 +5,6 @@
 import type { OwnedModelDialect } from './dialects.ts'
 import type { AccountId } from './ids.ts'
 
-/** The part of a target before the slash that marks an account's own model. */
 export const OWNED_PREFIX = 'owned'
 
 /**
@@ -48,9 +47,7 @@ export type FimTemplateName = (typeof FIM_TEMPLATE_NAMES)[number]
 /** Traits of a server that a probe found. Absent: not asked, or the answer was inconclusive. */
 export interface ServerTraits {
   readonly credentialHeader?: Exclude<CredentialHeader, 'auto'>
-  /** A chat model that also embeds. */
   readonly embeddings?: boolean
-  /** The server counts tokens of Messages requests. */
   readonly countTokens?: boolean
   readonly fimEndpoint?: FimEndpoint
 }
@@ -108,7 +105,6 @@ export interface OwnedModel extends OwnedModelPrices {
    * credential belongs to this address.
    */
   readonly baseUrl: string
-  /** The model's name at its own server. */
   readonly upstreamModelId: string
   readonly credentialHeader: CredentialHeader
   /** False: the server needs no credential, and calls send none. */
@@ -129,7 +125,6 @@ export interface OwnedModel extends OwnedModelPrices {
   readonly updatedAt: number
 }
 
-/** @returns undefined when the target names a provider */
 export function ownedSlugOf(target: string): string | undefined {
   return target.startsWith(`${OWNED_PREFIX}/`) ? target.slice(OWNED_PREFIX.length + 1) : undefined
 }
@@ -139,7 +134,6 @@ export function ownedModelBinding(accountId: string, slug: string): string {
   return `owned-model/${accountId}/${slug}`
 }
 
-/** True when a probe of one model applies to the other. */
 export function isSameQuestion(one: OwnedModel, other: OwnedModel): boolean {
   return (
     one.upstreamModelId === other.upstreamModelId &&
@@ -156,7 +150,6 @@ export function isSameQuestion(one: OwnedModel, other: OwnedModel): boolean {
  */
 const LONGEST_PROBE_MS = 15 * 60_000
 
-/** @param now milliseconds since the Unix epoch */
 export function currentProbe({ probe }: OwnedModel, now: number): OwnedModelProbe | null {
   const isOver = probe?.status === 'checking' && Math.abs(now - probe.checkedAt) > LONGEST_PROBE_MS
   return isOver ? cutShort(probe) : probe

@@ -7,7 +7,6 @@ const HOUR_MS = 3_600_000
 
 interface PassesOptions {
   readonly pass: () => Promise<unknown>
-  /** From the start to the first pass. */
   readonly firstMs: number
   readonly pauseMs: number
   readonly onFailure: (error: unknown) => void
@@ -23,7 +22,6 @@ export class Passes {
     this.#options = options
   }
 
-  /** Aborted when a pass should end. */
   get signal(): AbortSignal {
     return this.#stopping.signal
   }
@@ -56,7 +54,6 @@ export class Passes {
 
 export interface HourlyOptions {
   readonly onFailure: (error: unknown) => void
-  /** Default: an hour. */
   readonly intervalMs?: number
 }
 
@@ -83,7 +80,6 @@ export abstract class HourlyWork {
     return this.#passes.stop()
   }
 
-  /** Aborted when a pass should end after its current batch. */
   protected get signal(): AbortSignal {
     return this.#passes.signal
   }

@@ -5,7 +5,6 @@ export const PERIODS = ['day', 'week', 'month', 'total'] as const
 export type Period = (typeof PERIODS)[number]
 
 export interface Span {
-  /** Milliseconds since the Unix epoch. */
   readonly startsAtMs: number
   /** Exclusive; infinite for `total`. */
   readonly endsAtMs: number
@@ -34,7 +33,6 @@ export function spanOf(period: Period, atMs: number): Span {
   }
 }
 
-/** The unit of usage sums. */
 export function hourOf(atMs: number): Span {
   return spanFrom(Math.floor(atMs / HOUR_MS) * HOUR_MS, HOUR_MS)
 }

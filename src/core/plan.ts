@@ -30,7 +30,6 @@ export interface Plans {
   of(accountId: AccountId): Plan
 }
 
-/** Plans that the operator may change while calls are served. */
 export class ReplaceablePlans implements Plans {
   #plans: Plans
 
@@ -144,10 +143,8 @@ export type CappedThing = Cap['name']
 
 export type AccountCaps = Readonly<Record<CappedThing, number>>
 
-/** The number of resources of each kind that an account may store. */
 export const DEFAULT_ACCOUNT_CAPS = toCaps(({ most }) => most)
 
-/** @param mostOf the maximum for one kind */
 export function toCaps(mostOf: (cap: Cap) => number): AccountCaps {
   return Object.fromEntries(CAPS.map((cap) => [cap.name, mostOf(cap)])) as Record<
     CappedThing,
@@ -157,7 +154,6 @@ export function toCaps(mostOf: (cap: Cap) => number): AccountCaps {
 
 export function capOf(thing: CappedThing): Cap {
   const cap = CAPS.find(({ name }) => name === thing)
-  // Unreachable, because the type follows from the table.
   if (cap === undefined) throw new Error(`there is no cap of ${thing}`)
   return cap
 }

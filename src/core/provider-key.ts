@@ -10,7 +10,6 @@ export interface ProviderKey {
   readonly maskedKey: string
   /** True while calls use the key; otherwise calls use the platform's credential. */
   readonly isActive: boolean
-  /** Milliseconds since the Unix epoch. */
   readonly createdAt: number
   readonly updatedAt: number
   /** Null: never used in its present form. */
@@ -28,7 +27,6 @@ export interface ProviderKeyProbe {
   readonly status: (typeof KEY_PROBE_STATUSES)[number]
   /** Absent when there was no answer. */
   readonly httpStatus?: number
-  /** For people, in the gateway's words. */
   readonly detail: string
 }
 
@@ -37,7 +35,6 @@ export function providerKeyBinding(accountId: string, providerId: string): strin
   return `provider-key/${accountId}/${providerId}`
 }
 
-/** A shorter key would show too large a part. */
 const SHORTEST_SHOWN = 24
 
 /** Shows the first three and last four characters, but nothing of a short key or of a document. */

@@ -3,15 +3,11 @@
  * caps, the change feed and the dashboard's words are derived from this table.
  */
 
-/** The limit on an account's number of resources of a kind. */
 interface CapEntry {
-  /** The name in `AccountCaps`. */
   readonly name: string
-  /** Words for people, after a number. */
   readonly of: string
   /** Far above what people create, and small enough for the memory of every node. */
   readonly most: number
-  /** The operator's setting for another value. */
   readonly variable: `GATEHOUSE_MAX_${string}`
   readonly table: string
 }
@@ -30,9 +26,7 @@ export const RESOURCE_VERBS = ['create', 'update', 'delete'] as const
 export type ResourceVerb = (typeof RESOURCE_VERBS)[number]
 
 interface ResourceEntry {
-  /** The plural, for people. */
   readonly label: string
-  /** Every audited action by its verb, with the words for people. */
   readonly actions: Readonly<Record<string, string>>
   /** Members of answers that are computed or shown once, so they do not belong to the version. */
   readonly unversioned?: readonly string[]
@@ -190,7 +184,6 @@ export type FollowedResource = {
 
 export type Cap = Extract<Table[ResourceWord], { readonly cap: CapEntry }>['cap']
 
-/** The table as entries, for code that does not distinguish kinds. */
 export const RESOURCE_ENTRIES = Object.entries<ResourceEntry>(RESOURCE_TABLE)
 
 export const CAPS: readonly Cap[] = Object.values(RESOURCE_TABLE).flatMap((entry) =>

@@ -9,7 +9,6 @@ export interface KeptRows {
   readonly newestMs: number
 }
 
-/** Rows that are retained longer than intended. */
 export interface Overdue {
   readonly rows: KeptRows
   readonly dueBeforeMs: number
@@ -37,7 +36,6 @@ export interface RetentionHorizonOptions {
 
 export class RetentionHorizon {
   readonly #options: RetentionHorizonOptions
-  /** Since when more is due than usual, on the scale of `elapsed`. */
   #overdueSince: number | undefined
   #told: Overdue['stage'] | undefined
 

@@ -31,7 +31,6 @@ export function grownMs(attempt: number, { firstMs, longestMs }: Backoff): numbe
   return Math.min(longestMs, firstMs * 2 ** Math.min(attempt, 16))
 }
 
-/** @param attempt 0 for the first */
 export function retryDelayMs(attempt: number): number {
   return backoffMs(attempt, SERVER)
 }

@@ -22,5 +22,4 @@ export type FreshnessStatus = (typeof FRESHNESS_STATUSES)[number]
 export const SHARING_MODES = ['shared', 'share', 'open', 'closed'] as const
 export type SharingMode = (typeof SHARING_MODES)[number]
 
-/** Parameters of a Postgres address that concern TLS. */
 export const POSTGRES_TLS_PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey'] as const

@@ -28,7 +28,6 @@ export interface Usage {
   readonly billing?: Billing
 }
 
-/** The audio among the tokens of each kind. */
 export interface AudioTokens {
   /** Includes cached tokens. */
   readonly input: number
@@ -45,7 +44,6 @@ export interface Billing {
   readonly isUnsure?: true
 }
 
-/** The members in which providers report the cost of a call. */
 export type CostForm = 'usage.cost' | 'usage.cost.total_cost' | 'usage.cost_in_usd_ticks'
 
 export interface ReportedCost {
@@ -62,7 +60,6 @@ export interface BilledAttempt {
   readonly usage: Usage
 }
 
-/** A whole number from 0 that is exact in floating point. */
 export function isCount(value: unknown): value is number {
   // Text has no -0, so a row must not have -0 either.
   return Number.isSafeInteger(value) && (value as number) >= 0 && !Object.is(value, -0)
@@ -97,7 +94,6 @@ export function toTrueUsage(reported: Usage | null | undefined): Usage | null {
   return isTrue(usage) ? cutParts(usage) : null
 }
 
-/** @returns the usage itself when no part exceeds its whole, which is nearly always */
 function cutParts(usage: Usage): Usage {
   const { inputTokens, outputTokens, audio } = usage
   const cachedInputTokens = Math.min(usage.cachedInputTokens, inputTokens)

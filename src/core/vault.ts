@@ -81,7 +81,6 @@ export function masterKeyIdOf(key: Secret): string {
   return toKey(key).id
 }
 
-/** The id of the text's master key; undefined when the text is damaged. */
 export function sealedUnder(sealed: string): string | undefined {
   try {
     return parse(sealed).keyId

@@ -19,7 +19,6 @@ export interface Webhook {
   readonly sealedSecret: string
   readonly events: readonly WebhookEvent[]
   readonly isActive: boolean
-  /** Milliseconds since the Unix epoch. */
   readonly createdAt: number
   readonly updatedAt: number
 }
@@ -34,7 +33,6 @@ export interface WebhookDelivery {
   /** JSON, byte-identical in every attempt. */
   readonly body: string
   readonly attempts: number
-  /** Milliseconds since the Unix epoch. */
   readonly nextAttemptAt: number
   readonly createdAt: number
 }
@@ -54,7 +52,6 @@ export function secretBinding(webhook: {
   return `webhook/${webhook.accountId}/${webhook.id}`
 }
 
-/** The public form, without the secret. */
 export function toPublicWebhook(webhook: Omit<Webhook, 'sealedSecret'>) {
   return {
     id: webhook.id,

@@ -14,9 +14,7 @@ export class AddressRefusedError extends Error {
   override readonly name = 'AddressRefusedError'
 }
 
-/** A checked destination, in the form that `fetch` needs. */
 export interface Destination {
-  /** The URL with the checked IP address in place of the host name. */
   readonly url: string
   /** The original host name; undefined when the address was an IP address. */
   readonly host: string | undefined
@@ -26,7 +24,6 @@ export interface Destination {
   readonly isDirect?: boolean
 }
 
-/** True when calls to the URL go through a proxy. */
 export type IsProxied = (url: {
   readonly protocol: string
   readonly hostname: string
@@ -39,7 +36,6 @@ export type ResolveHost = (hostname: string) => Promise<readonly string[]>
 export interface AddressGuardOptions {
   readonly trustedHosts: TrustedHosts
   readonly resolve?: ResolveHost | undefined
-  /** Undefined when no proxy is configured. */
   readonly isProxied?: IsProxied
   readonly clock?: Stopwatch
   readonly resolveTimeoutMs?: number
@@ -130,7 +126,6 @@ export class AddressGuard {
     this.#checked.set(origin, { ...checked, hosts: [...others, failed] })
   }
 
-  /** @returns addresses in URL form, at least one */
   async #addressesOf(url: URL): Promise<readonly string[]> {
     const checked = this.#checked.get(url.origin)
     if (checked !== undefined && checked.untilMs > this.#clock.elapsed()) return checked.hosts
@@ -150,7 +145,6 @@ export class AddressGuard {
     return hosts
   }
 
-  /** Checks everything that needs no name resolution. */
   #checkForm(url: URL): void {
     const isNamed = this.#isNamed(url)
     if (url.protocol === 'http:' && !isNamed && !this.#trustedHosts.hasRanges)
@@ -261,7 +255,6 @@ function parseAddress(address: string): URL {
   return url
 }
 
-/** Host and port as spelled in the address. */
 function authorityOf(address: string): string {
   return /^[a-z]+:\/\/([^/?#]*)/i.exec(address)?.[1] ?? ''
 }

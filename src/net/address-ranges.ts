@@ -44,7 +44,6 @@ export function parseIpRange(text: string): IpRange | undefined {
   return BigInt.asUintN(start.bits - prefixLength, start.value) === 0n ? range : undefined
 }
 
-/** Like `parseIpRange`, but ignores the bits after the prefix. */
 export function parseLooseIpRange(text: string): IpRange | undefined {
   const [address = '', length = '', ...rest] = text.split('/')
   const start = parseIpAddress(address)

@@ -19,18 +19,15 @@ export interface AnswerHead {
   readonly headers: HeaderFields
 }
 
-/** Receives the parts of one answer, in this order. Must not throw. */
 export interface AnswerReceiver {
   onHead(head: AnswerHead): void
   /** The next bytes of the body, `bytes[from..to)`; never empty. */
   onPart?(bytes: Buffer, from: number, to: number): void
-  /** Used when there is no `onPart`. */
   onPiece?(piece: Uint8Array): void
   /** The answer is complete, and no bytes follow. */
   onEnd(): void
 }
 
-/** Parses one answer after the other; call `expectNext` between them. */
 export class AnswerParser implements MessageReceiver {
   readonly #messages = new MessageParser(this, LIMITS)
   readonly #receiver: AnswerReceiver
@@ -55,7 +52,6 @@ export class AnswerParser implements MessageReceiver {
     this.#keepAliveS = undefined
   }
 
-  /** True when the answer is complete and the upstream keeps the connection open. */
   get isReusable(): boolean {
     return this.#messages.isDone && this.#isPersistent
   }
@@ -65,10 +61,6 @@ export class AnswerParser implements MessageReceiver {
     return this.#keepAliveS
   }
 
-  /**
-   * @param bytes modified, and passed on
-   * @throws MalformedMessage
-   */
   push(bytes: Buffer): void {
     if (this.#messages.isDone) throw goesOn()
     this.#messages.push(bytes)
@@ -79,7 +71,6 @@ export class AnswerParser implements MessageReceiver {
     this.#messages.close()
   }
 
-  /** For `MessageParser` only, as are the methods below. */
   onHead(first: string, headers: FieldLines): Framing | undefined {
     const { status, isOld } = readStatusLine(first)
     const framing = readFraming(headers, isOld) ?? 'until_close'
@@ -150,7 +141,6 @@ function readStatusLine(text: string): StatusLine {
 }
 
 const STATUS_LINE = /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?$/
-/** Offsets within a status line. */
 const MINOR_VERSION_AT = 7
 const STATUS_AT = 9
 const ZERO = 0x30

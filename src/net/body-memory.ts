@@ -6,15 +6,12 @@
 /** A smaller body is cheaper to collect than to copy. */
 export const LARGE_BODY_BYTES = 64 * 1024
 const LARGEST_PIECE_BYTES = 8 * 1024 * 1024
-/** Maximum of free memory that is retained for reuse. */
 const MOST_FREE_BYTES = 64 * 1024 * 1024
 /** Memory that was unused for this long is freed, in milliseconds. */
 const KEPT_MS = 5_000
 
 export class BodyMemory {
-  /** The number of readers of each piece of memory in use. */
   readonly #readers = new WeakMap<ArrayBuffer, number>()
-  /** Free pieces by size. */
   readonly #free = new Map<number, FreePieces>()
   #freeBytes = 0
 
@@ -42,7 +39,6 @@ export class BodyMemory {
     if (readers !== undefined) this.#readers.set(memory, readers + 1)
   }
 
-  /** Removes a reader. After the last reader the memory can be reused. */
   release(bytes: Uint8Array): void {
     const memory = bytes.buffer as ArrayBuffer
     const readers = this.#readers.get(memory)
@@ -63,7 +59,6 @@ export class BodyMemory {
     else ready.pieces.push(memory)
   }
 
-  /** Frees the pieces that were unused since the last call. */
   shrink(): void {
     for (const [size, ready] of this.#free) {
       for (const memory of ready.pieces.splice(0, ready.leastOfLate)) free(memory)

@@ -1,7 +1,6 @@
 /** Determines the client's address of a request. */
 import type { HttpRequest } from './messages.ts'
 
-/** Looks up the peer address of a request's connection. */
 export type AddressOf = (request: HttpRequest) => string | undefined
 
 /**

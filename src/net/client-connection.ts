@@ -27,7 +27,6 @@ export interface ConnectionLimits {
   readonly stallMs: number
 }
 
-/** Functions that the server provides to its connections. */
 export interface ConnectionPorts {
   readonly limits: ConnectionLimits
   /** Milliseconds of a monotonic clock. */
@@ -37,7 +36,6 @@ export interface ConnectionPorts {
   /** True while the process has too many connections, so clients are asked to reconnect. */
   readonly isCrowded: () => boolean
   readonly handle: (request: ClientRequest) => Promise<Answer>
-  /** The answer when a handler failed. */
   readonly refuseBroken: (thrown: unknown) => Answer
   /** The answer to an invalid request, with a length and without a connection header. */
   readonly refuse: (status: number, message: string) => WholeAnswer
@@ -78,16 +76,11 @@ export class ClientConnection implements RequestReceiver, RequestSource {
   #phase: Phase = 'waiting'
   #request: ClientRequest | undefined
   hasAsked = false
-  /** The handler was called, with the part of the body that had arrived. */
   #isBegun = false
-  /** The handler has returned its answer. */
   #isAnswered = false
   #isLast = false
-  /** The client's bytes can no longer be parsed. */
   #isBroken = false
-  /** Bytes that arrived before the last answer was complete. */
   #ahead: Buffer = NOTHING
-  /** How many of the bytes being parsed come after the current request. */
   #leftBytes = 0
   #isPaused = false
   #stream: DirectSource | undefined
@@ -128,7 +121,6 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     this.#socket.resume()
   }
 
-  /** Closes the connection after its timeout. */
   sweep(now: number): void {
     // A client that still reads an answer is not idle.
     if (this.#output.isWaiting) {
@@ -144,7 +136,6 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     return this.#dueAt !== Number.POSITIVE_INFINITY
   }
 
-  /** Closes the connection unless a request is open. */
   closeIdle(): void {
     if (this.#phase === 'waiting') this.#leave()
   }
@@ -288,7 +279,6 @@ export class ClientConnection implements RequestReceiver, RequestSource {
       else if (name === 'connection') this.#isLast ||= hasToken(value, 'close')
       else if (!OURS.has(name)) lines += fieldLine(name, value)
     const { status } = response
-    // An interim status, or 0 for a network error response.
     if (status < 200) throw new Error(`An answer cannot have the status ${status}.`)
     const content = response.body === null ? undefined : await response.blob()
     const body = content === undefined ? NOTHING : await content.bytes()
@@ -349,7 +339,6 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     this.#finish()
   }
 
-  /** Continues with the next request when request and answer are both complete. */
   #finish(): void {
     if (this.#phase !== 'asked' || !this.#isAnswered) return
     if (this.#isLast) {
@@ -403,14 +392,12 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     this.#output.sendHead(head, hasBody && hasLength ? body : NOTHING)
   }
 
-  /** Writes the head without the lines that frame the body. */
   #write({ status, lines, more }: Omit<Whole, 'body'>): void {
     head.begin(this.#beginning(status))
     head.text(lines)
     more?.writeTo(head)
   }
 
-  /** The status line and the headers that every answer has. */
   #beginning(status: number): string {
     const connection = this.#isLast ? CLOSE : this.#request?.head.isOld === true ? KEEP_ALIVE : ''
     return beginningOf(status, this.#ports.dateLine(), connection)
@@ -452,7 +439,6 @@ function giveBack({ buffer, byteLength }: Buffer): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
 }
 
-/** Notifies a streamed answer that its client is gone. */
 function abandon(answer: Answer): void {
   if (answer instanceof HeadedStream || answer instanceof StreamedAnswer)
     void answer.source.cancel()

@@ -6,16 +6,13 @@ import { SCRATCH_BYTES, SCRATCH_FROM, SocketOutput, scratch } from './socket-out
 export class ClientOutput extends SocketOutput {
   readonly #now: () => number
   #drained: PromiseWithResolvers<void> | undefined
-  /** When the client last read some of the waiting bytes. */
   takenAt = 0
 
-  /** @param now milliseconds of a monotonic clock */
   constructor(socket: Socket<unknown>, now: () => number) {
     super(socket)
     this.#now = now
   }
 
-  /** @param text in Latin-1 */
   send(text: string): void {
     if (text.length <= SCRATCH_BYTES) this.#sendScratchText(text)
     else this.sendOwned(Buffer.from(text, 'latin1'))
@@ -102,7 +99,6 @@ export class ClientOutput extends SocketOutput {
     return sent
   }
 
-  /** Called when the client is gone; ends all waits. */
   override close(): void {
     super.close()
     this.#drained?.resolve()
@@ -114,11 +110,9 @@ export class ClientOutput extends SocketOutput {
   }
 }
 
-/** Sends the body of a streamed answer, chunked or unframed. */
 export class PiecesSink {
   readonly #output: ClientOutput
   readonly #isChunked: boolean
-  /** The head, sent with the first piece. */
   #head: string
   #end: string
 
@@ -130,7 +124,6 @@ export class PiecesSink {
     this.#end = isChunked ? LAST_CHUNK : ''
   }
 
-  /** Sends the head if no piece was sent with it. */
   begin(): void {
     if (this.#head !== '') this.#output.send(this.#takeHead())
   }
@@ -152,7 +145,6 @@ export class PiecesSink {
 
   close(): void {}
 
-  /** Sends the end of the body if the last piece was sent without it. */
   end(): void {
     if (this.#end !== '') this.#output.send(this.#takeEnd())
   }

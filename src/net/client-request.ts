@@ -5,7 +5,6 @@ import type { FieldLines } from './fields.ts'
 import { type HttpRequest, type LeaveSignal, Leaving } from './messages.ts'
 import type { RequestHead } from './request-parser.ts'
 
-/** The connection that a request arrived on. */
 export interface RequestSource {
   readonly remoteAddress: string | undefined
   /** Sends `100 Continue`, because a client may wait for it before the body. */
@@ -31,7 +30,6 @@ export class ClientRequest extends Leaving implements HttpRequest {
   #isWanted = false
   #lost: Error | undefined
   #collected: PromiseWithResolvers<Uint8Array> | undefined
-  /** Memory for a body of known length, filled piece by piece. */
   #room: Buffer | undefined
   #filled = 0
   #stream: ReadableStream<Uint8Array> | undefined
@@ -63,7 +61,6 @@ export class ClientRequest extends Leaving implements HttpRequest {
     return this.#source.remoteAddress
   }
 
-  /** The whole body has arrived, read or not. */
   get isWhole(): boolean {
     return this.#isWhole
   }
@@ -162,7 +159,6 @@ export class ClientRequest extends Leaving implements HttpRequest {
     this.abort()
   }
 
-  /** Called when the rest of the body will not arrive. */
   onLost(cause: Error): void {
     if (this.#lost !== undefined) return
     this.#lost = cause

@@ -15,7 +15,6 @@ interface ConnectionSettings {
    * that is closing.
    */
   readonly idleMs: number
-  /** Maximum number of idle connections per upstream. */
   readonly maxIdle: number
 }
 
@@ -44,10 +43,8 @@ const SWEEP_MS = 1_000
 /** An upstream that closes after every answer does so within this time. */
 const FLEETING_MS = 100
 
-/** Connection counts for metrics: opened in total, and open now. */
 interface ConnectionCounts {
   opened: number
-  /** Calls that reused an open connection. */
   reused: number
   failed: number
   open: number
@@ -67,7 +64,6 @@ export class ConnectionPools {
     this.#settings = settings
   }
 
-  /** @param group the label under which its connections are counted */
   poolOf(route: Route, group: string): ConnectionPool {
     return this.#pools.get(route.key) ?? this.#createPool(route, group)
   }
@@ -135,7 +131,6 @@ interface Times {
 
 type Waiter = PromiseWithResolvers<Connection>
 
-/** The connections of one route. */
 export class ConnectionPool implements ConnectionKeeper {
   readonly #options: PoolOptions
   /** Most recently used last. */
@@ -143,7 +138,6 @@ export class ConnectionPool implements ConnectionKeeper {
   readonly #times = new Map<Connection, Times>()
   readonly #waiters = new Set<Waiter>()
   #connecting = 0
-  /** How many pending connections are likely to succeed. */
   #promising = 0
   /** Connections that the upstream may be closing. */
   #settling = 0
@@ -191,7 +185,6 @@ export class ConnectionPool implements ConnectionKeeper {
     return waiter.promise
   }
 
-  /** Takes back a connection that its call did not use. */
   giveBack(connection: Connection): void {
     if (!connection.isOver) this.#lend(connection)
   }
@@ -270,7 +263,6 @@ export class ConnectionPool implements ConnectionKeeper {
     counts.idle -= 1
   }
 
-  /** @param now on the clock's `elapsed` scale */
   sweep(now: number): void {
     for (const connection of [...this.#idle])
       if ((this.#times.get(connection)?.idleUntil ?? 0) <= now) connection.close()
@@ -371,11 +363,9 @@ function marginOf(keepAliveMs: number): number {
   return keepAliveMs - Math.min(MARGIN_MS, keepAliveMs / 2)
 }
 
-/** The data shared by all requests to one address. */
 interface UpstreamAddress {
   /** The request line's target and the host, as the first two lines. */
   readonly opening: string
-  /** Best first; at least one. */
   readonly routes: readonly Route[]
 }
 
@@ -386,7 +376,6 @@ const MAX_KEPT = 4_096
  */
 const GUARDED_KEEP_ALIVE_MS = 4_000
 
-/** Finds the connections that a request may use, and writes the first lines of its head. */
 export class Routes {
   readonly #proxies: Proxies
   readonly #kept = new Map<string, UpstreamAddress>()

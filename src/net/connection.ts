@@ -12,7 +12,6 @@ import { MalformedMessage } from './message-parser.ts'
 import type { HttpProxy } from './proxies.ts'
 import { head, SCRATCH_FROM, SocketOutput, scratch } from './socket-output.ts'
 
-/** The path from this process to an upstream. */
 export interface Route {
   /** Connections with the same key are interchangeable. */
   readonly key: string
@@ -34,7 +33,6 @@ export interface Route {
  * Receives one answer or its failure: exactly one of `onEnd` and `onLost`, which is the last call.
  */
 export interface Asker extends Required<Pick<AnswerReceiver, 'onHead' | 'onPart' | 'onEnd'>> {
-  /** The connection ended, or its bytes are not a valid answer. */
   onLost(cause: Error): void
 }
 
@@ -82,7 +80,6 @@ export class Connection implements AnswerReceiver {
   #asker: Asker | undefined
   #isPaused = false
   #isTunnelled = false
-  /** Parts of a body, some of them not yet accepted by the kernel. */
   #held: readonly Uint8Array[] = NOTHING_HELD
 
   private constructor(options: ConnectionOptions) {
@@ -96,7 +93,6 @@ export class Connection implements AnswerReceiver {
     return connection
   }
 
-  /** @throws Error (rejects) with the reason for the failure */
   whenReady(): Promise<Connection> {
     return this.#ready.promise
   }
@@ -196,7 +192,6 @@ export class Connection implements AnswerReceiver {
     }).catch((thrown: unknown) => this.#lose(toError(thrown)))
   }
 
-  /** Undefined when the first server uses no TLS. */
   #firstServerName(): string | undefined {
     const { proxy, serverName } = this.#options.route
     if (proxy === undefined) return serverName
@@ -217,7 +212,6 @@ export class Connection implements AnswerReceiver {
     else this.#awaitHandshake(socket)
   }
 
-  /** The first server is connected and its certificate is verified. */
   #onReached(socket: UpstreamSocket): void {
     const { proxy, serverName } = this.#options.route
     if (proxy === undefined || serverName === undefined) this.#becomeFree()
@@ -345,7 +339,6 @@ export class Connection implements AnswerReceiver {
     this.#output = new SocketOutput(socket)
   }
 
-  /** @returns true when anything may have been sent */
   #send({ beginning, lines, body }: Question): boolean {
     const output = this.#output
     if (output === undefined) return false
@@ -372,7 +365,6 @@ export class Connection implements AnswerReceiver {
     else if (this.#output?.isWaiting === false) this.#giveBack()
   }
 
-  /** Releases the memory of the body's parts. */
   #giveBack(): void {
     const held = this.#held
     this.#held = NOTHING_HELD

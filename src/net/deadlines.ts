@@ -54,7 +54,6 @@ export class Deadlines {
     this.#clock = clock
   }
 
-  /** Milliseconds, with fractions. */
   now(): number {
     return this.#clock.elapsed()
   }
@@ -63,7 +62,6 @@ export class Deadlines {
     return this.#size
   }
 
-  /** Idempotent. */
   add(deadline: Deadline): void {
     if (deadline.before === undefined) {
       const last = this.#pending.before

@@ -17,16 +17,12 @@ export interface ExchangeRequest {
   readonly url: string
   /** The addresses that may be connected to, best first; undefined: any address of the host. */
   readonly addresses?: readonly string[] | undefined
-  /** The label under which the connections are counted. */
   readonly group: string
   /** Headers shared by all requests to the same target, if any. */
   readonly common?: CommonHeaders | undefined
-  /** The headers of this request only. Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: EditedBytes
-  /** May be shared between requests. */
   readonly timeouts: Omit<ExchangeTimeouts, 'totalMs'>
-  /** The time for the whole exchange, in milliseconds. */
   readonly totalMs: number
   /** Aborts when the answer is no longer needed. */
   readonly signal: LeaveSignal
@@ -43,7 +39,6 @@ export type TakePart = (bytes: Uint8Array, from: number, to: number) => boolean
 export interface Exchange {
   /** True when the request was sent over an established connection. */
   readonly isSent: boolean
-  /** The whole answer has arrived and was read. */
   readonly isReadOut: boolean
   /**
    * Sends the request and waits for the answer's head.

@@ -8,7 +8,6 @@ export interface HeaderFields {
    */
   get(name: string): string | null
   has(name: string): boolean
-  /** Visits each name once. */
   forEach(visit: (value: string, name: string) => void): void
 }
 
@@ -21,17 +20,14 @@ export class FieldLines implements HeaderFields {
   /** Names and values alternate: one array grows at half the cost of two. */
   readonly #fields: string[] = []
 
-  /** The number of different names. */
   get size(): number {
     return this.#fields.length / 2
   }
 
-  /** @param at below `size` */
   nameAt(at: number): string {
     return this.#fields[2 * at] ?? ''
   }
 
-  /** @param at below `size` */
   valueAt(at: number): string {
     return this.#fields[2 * at + 1] ?? ''
   }
@@ -111,7 +107,6 @@ const KINDS = Uint8Array.from({ length: 256 }, (_, code) => {
   if (/[!#$%&'*+\-.^_`|~0-9A-Za-z]/.test(character)) return NAME
   return /[\t\x20-\x7e\x80-\xff]/.test(character) ? VALUE : 0
 })
-/** Byte → its lower-case byte. */
 const SMALL = Uint8Array.from({ length: 256 }, (_, code) =>
   code >= 0x41 && code <= 0x5a ? code + 0x20 : code,
 )
@@ -125,7 +120,6 @@ export type NameMemory = string[]
 
 const MAX_NEWEST = 64
 
-/** @returns the lower-case name at `from`; empty for an invalid name */
 function nameAt(bytes: Buffer, from: number, newest: NameMemory, line: number): string {
   const likely = newest[line]
   if (likely !== undefined && isNameAt(bytes, from, likely)) return likely
@@ -143,7 +137,6 @@ function isNameAt(bytes: Buffer, from: number, name: string): boolean {
   return kindAt(bytes, from + name.length) !== NAME
 }
 
-/** @param text in Latin-1 */
 export function isTextAt(bytes: Buffer, from: number, to: number, text: string): boolean {
   if (text.length !== to - from) return false
   for (let index = 0; index < text.length; index += 1)

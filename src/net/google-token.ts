@@ -40,7 +40,6 @@ interface Token {
   readonly endsAtElapsed: number
 }
 
-/** Checks and resolves the token endpoint's address, for customers' accounts. */
 export type Locate = AddressGuard['locate']
 
 interface GoogleTokenOptions {
@@ -49,7 +48,6 @@ interface GoogleTokenOptions {
   readonly locate?: Locate | undefined
 }
 
-/** The tokens of one service account for one scope. */
 export class GoogleTokenSource {
   readonly #credential: Secret
   readonly #scope: string
@@ -156,7 +154,6 @@ interface ServiceAccount {
  */
 const MAX_PRIVATE_KEY_LENGTH = 4_096
 
-/** @throws GoogleTokenError */
 function parseServiceAccount(text: string): ServiceAccount {
   const account = parseRecord(text)
   if (account === undefined) throw refusal('is not valid JSON')
@@ -182,13 +179,8 @@ const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|localhost|\[::1\])$/
 
 const anywhere: Locate = async (url) => ({ url, host: undefined, serverName: undefined })
 
-/** Far more than a token needs. */
 const MAX_ANSWER_BYTES = 64 * 1024
 
-/**
- * @returns the endpoint's answer, empty when the answer is not JSON
- * @throws GoogleTokenError
- */
 async function ask(tokenUri: string, form: unknown, locate: Locate): Promise<object> {
   let status: number
   let text: string

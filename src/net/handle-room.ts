@@ -13,18 +13,15 @@ export interface HandleRoom {
   readonly isCrowded: boolean
   /** The rest of the file descriptors is for upstreams and files. */
   readonly mostConnections: number
-  /** Stops checking. */
   close(): void
 }
 
 export interface HandleRoomOptions {
   readonly clock: Pick<Timekeeper, 'every'>
-  /** Called when the process becomes crowded, and when it no longer is. */
   readonly onChange: (
     isCrowded: boolean,
     figures: { readonly open: number; readonly most: number },
   ) => void
-  /** Defaults to this process. */
   readonly figures?: HandleFigures | undefined
 }
 

@@ -15,7 +15,6 @@ export class HeadWriter {
   readonly #from: number
   #end: number
 
-  /** @param from the head's offset in the bytes */
   constructor(bytes: Buffer, from: number) {
     this.#bytes = bytes
     this.#from = from
@@ -26,7 +25,6 @@ export class HeadWriter {
     return this.#end
   }
 
-  /** The head so far, one character per byte. */
   toString(): string {
     return this.#bytes.toString('latin1', this.#from, this.#end)
   }
@@ -56,7 +54,6 @@ export class HeadWriter {
     this.#end += text.length
   }
 
-  /** @throws Error for a value that could inject another message */
   field(name: string, value: string): void {
     this.text(name)
     this.text(': ')

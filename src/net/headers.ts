@@ -42,7 +42,6 @@ const OURS = [
 const CREDENTIAL =
   /(?:^|[-_])(?:authorization|auth|authenticate|cookie2?|api-?key|apikey|token|secret|credentials?|password|signature|organization|project|workspace|jwt|assertion|principal)(?:$|[-_])/
 
-/** True when a header may be in any list, including the operator's. */
 export function mayBeForwarded(name: string): boolean {
   return (
     !HOP_BY_HOP.has(name) && !OURS.some((ours) => name.startsWith(ours)) && !CREDENTIAL.test(name)
@@ -118,7 +117,6 @@ const TRACE_PARENT =
 const REQUEST_IDS = ['x-request-id', 'request-id', 'mistral-correlation-id', 'x-amzn-requestid']
 const LONGEST_ID = 200
 
-/** Undefined when the provider sent no usable id. */
 export function upstreamRequestId(headers: HeaderFields): string | undefined {
   for (const name of REQUEST_IDS) {
     const id = headers.get(name)
@@ -129,7 +127,6 @@ export function upstreamRequestId(headers: HeaderFields): string | undefined {
 
 const NOT_PLAIN = /[^\x21-\x7e]/
 
-/** Names in lower case. */
 type HeaderValues = Readonly<Record<string, string>>
 
 /**
@@ -213,7 +210,6 @@ function toLines(headers: HeaderValues): string {
   return lines
 }
 
-/** @throws Error for a value that could inject another request */
 function toLine(name: string, value: string | undefined): string {
   // The first lines contain the host already; a signature may list the host too.
   if (value === undefined || name === 'host') return ''

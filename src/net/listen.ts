@@ -24,7 +24,6 @@ export interface Listener {
    * @returns true when all calls ended
    */
   drain(timeoutMs: number): Promise<boolean>
-  /** Closes the remaining connections. */
   stop(): Promise<void>
 }
 
@@ -32,7 +31,6 @@ export type Handle = (request: HttpRequest, addressOf: AddressOf) => Promise<Ans
 
 export interface ListenOptions {
   readonly connections?: ConnectionLimits | undefined
-  /** Undefined: the number of connections is unlimited. */
   readonly room?: Pick<HandleRoom, 'isCrowded' | 'mostConnections'> | undefined
   readonly clock?: Pick<Timekeeper, 'now' | 'elapsed' | 'every'>
   /** Reports a handler's error. The client gets the request id. */
@@ -42,7 +40,6 @@ export interface ListenOptions {
 const USUAL: ConnectionLimits = { idleMs: 75_000, stallMs: 360_000 }
 /** Bounds the search for a connection that can be closed for a new connection. */
 const MOST_LOOKED_AT = 64
-/** Interval between timeout checks, in milliseconds. */
 const SWEEP_MS = 1_000
 const DRAIN_POLL_MS = 20
 /**
@@ -63,7 +60,6 @@ export interface Address {
   readonly settings?: ListenSettings
 }
 
-/** The names of settings, for the message when a server cannot listen. */
 export interface ListenSettings {
   readonly port: string
   readonly host: string

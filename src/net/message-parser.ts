@@ -9,7 +9,6 @@ export class MalformedMessage extends Error {
   override readonly name: string = 'MalformedMessage'
 }
 
-/** A head, a line or trailers above the limit. */
 export class TooLongMessage extends MalformedMessage {
   override readonly name = 'TooLongMessage'
 }
@@ -17,7 +16,6 @@ export class TooLongMessage extends MalformedMessage {
 /** The body's length in bytes, or how the end is marked. */
 export type Framing = number | 'chunked' | 'until_close'
 
-/** Receives the parts of one message, in this order. */
 export interface MessageReceiver {
   /**
    * @param first the line before the fields
@@ -48,7 +46,6 @@ type State =
 export interface MessageLimits {
   /** Limit of the head, and of the trailers, in bytes. */
   readonly maxHeadBytes: number
-  /** Names seen in heads of this kind. */
   readonly names: NameMemory
   /** The last first line, cached because nearly all are the same. */
   firstLine: string
@@ -58,14 +55,11 @@ export interface MessageLimits {
   readonly skipsEmptyLines: boolean
 }
 
-/** Parses one message after the other; call `expectNext` between them. */
 export class MessageParser {
   readonly #receiver: MessageReceiver
   readonly #limits: MessageLimits
   #state: State = 'head'
-  /** How far the pushed bytes were read. */
   #at = 0
-  /** Remaining bytes of the body or chunk. */
   #left = 0
   /** Where the joined chunks begin in the pushed bytes. */
   #chunksFrom = 0
@@ -73,7 +67,6 @@ export class MessageParser {
   /** The incomplete head or line from earlier pushes. */
   #held: Buffer = NOTHING
   #heldLength = 0
-  /** Start of the last part that was found. */
   #partFrom = 0
   #partTo = 0
   #trailerBytes = 0
@@ -92,16 +85,10 @@ export class MessageParser {
     return this.#state === 'done'
   }
 
-  /** True when a head has begun and is incomplete. */
   get isInHead(): boolean {
     return this.#state === 'head' && this.#heldLength > 0
   }
 
-  /**
-   * Parses up to the end of the message.
-   * @param bytes modified, and passed on
-   * @throws MalformedMessage
-   */
   push(bytes: Buffer): void {
     this.#at = 0
     try {
@@ -382,10 +369,8 @@ export function partOf(bytes: Uint8Array, from: number, to: number): Uint8Array 
  * against 0.15 µs for a copy.
  */
 const FEW_SHARED_BYTES = 1_000
-/** Works on any byte array. */
 const copyBytes = Buffer.prototype.copy
 
-/** True when a list field such as `connection` contains the token. */
 export function hasToken(value: string | null, token: string): boolean {
   if (value === null || value === 'keep-alive') return token === value
   return listsToken(value, token)
@@ -409,7 +394,6 @@ function isChunkExtension(line: string, from: number): boolean {
   return true
 }
 
-/** @param at index of a line feed in a line that begins at `from`; -1: none */
 function isBare(bytes: Buffer, at: number, from: number): boolean {
   return at === from || (at > from && bytes[at - 1] !== CR)
 }

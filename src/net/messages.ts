@@ -30,7 +30,6 @@ export class Leaving implements LeaveSignal {
     this.#listeners = this.#listeners?.filter((listener) => listener !== run)
   }
 
-  /** Idempotent. */
   abort(): void {
     if (this.aborted) return
     this.aborted = true
@@ -39,13 +38,11 @@ export class Leaving implements LeaveSignal {
   }
 }
 
-/** The subset of the web's `Request` that handlers need. */
 export interface HttpRequest {
   readonly method: string
   /** Absolute; only the path when `Host` is missing or unusable. */
   readonly url: string
   readonly headers: HeaderFields
-  /** Aborts when the client leaves. */
   readonly signal: LeaveSignal
   readonly body: ReadableStream<Uint8Array> | null
   bytes(): Promise<Uint8Array>
@@ -68,7 +65,6 @@ export class WholeAnswer {
   /** Header lines, each with its CRLF, without a length, in Latin-1. */
   readonly lines: string
   readonly body: Uint8Array
-  /** Lines to write after `lines`. */
   readonly more: HeadLines | undefined
 
   constructor(status: number, lines: string, body: Uint8Array, more?: HeadLines) {
@@ -97,7 +93,6 @@ export function toHeaders({ lines, more }: Pick<WholeAnswer, 'lines' | 'more'>):
   return headers
 }
 
-/** Any answer whose head is text, complete or streamed. */
 export type HeadedAnswer = Pick<WholeAnswer, 'status' | 'lines' | 'more' | 'toResponse'>
 
 export type Answer = Response | HeadedAnswer

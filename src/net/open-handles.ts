@@ -10,7 +10,6 @@ const FOLDER = '/proc/self/fd'
 /** Tolerance: some may have been closed between a failure and this check. */
 const NEARLY = 4
 
-/** @returns undefined when the system does not report figures */
 export function ownHandles(): HandleFigures | undefined {
   const most = readLimit()
   return most === undefined ? undefined : { most, count: () => countHandles(most) }

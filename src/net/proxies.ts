@@ -13,7 +13,6 @@ export interface HttpProxy {
   readonly isSecure: boolean
 }
 
-/** The variables that curl and most programs read, in upper or lower case. */
 export interface ProxyEnvironment {
   readonly [name: string]: string | undefined
 }
@@ -43,10 +42,6 @@ export class Proxies {
     this.#exceptions = (read(environment, 'NO_PROXY') ?? '').split(',').flatMap(parseException)
   }
 
-  /**
-   * Undefined: connect directly.
-   * @param hostname as in a URL
-   */
   find(url: {
     readonly protocol: string
     readonly hostname: string

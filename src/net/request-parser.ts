@@ -14,23 +14,18 @@ import {
 
 export interface RequestHead {
   readonly method: string
-  /** See `HttpRequest.url`. */
   readonly url: string
   readonly headers: FieldLines
   /** Undefined: chunked. */
   readonly bodyBytes: number | undefined
-  /** The client waits for `100 Continue` before it sends the body. */
   readonly awaitsContinue: boolean
   /** HTTP/1.0: no chunked answers, and the connection stays open only on request. */
   readonly isOld: boolean
-  /** Another request may follow on the connection. */
   readonly isPersistent: boolean
 }
 
-/** Receives the parts of one request, in this order. */
 export interface RequestReceiver {
   onRequest(head: RequestHead): void
-  /** Never empty. */
   onPiece(piece: Uint8Array): void
   /** @param left how many of the pushed bytes follow the request */
   onEnd(left: number): void
@@ -51,7 +46,6 @@ export function statusOf(thrown: MalformedMessage): number {
   return thrown instanceof TooLongMessage ? 431 : 400
 }
 
-/** Parses one request after the other; call `expectNext` between them. */
 export class RequestParser implements MessageReceiver {
   readonly #messages = new MessageParser(this, LIMITS)
   readonly #receiver: RequestReceiver
@@ -145,7 +139,6 @@ let newest: StartLine = {
   ...{ host: undefined, url: '' },
 }
 
-/** @throws RefusedRequest */
 function readStartLine(text: string): StartLine {
   if (newest.text === text) return newest
   const parts = START_LINE.exec(text)
@@ -163,7 +156,6 @@ const METHODS: ReadonlySet<string> = new Set(HTTP_METHODS)
 const START_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) ([\x21-\x7e\x80-\xff]+) HTTP\/1\.([01])$/
 const OTHER_VERSION = / HTTP\/(?!1\.[01]$)\d+(?:\.\d+)?$/
 
-/** @throws RefusedRequest */
 function readUrl(start: StartLine, host: string | null): string {
   if (start.host !== host) {
     start.url = makeUrl(start, host)
@@ -172,7 +164,6 @@ function readUrl(start: StartLine, host: string | null): string {
   return start.url
 }
 
-/** @throws RefusedRequest */
 function makeUrl({ method, target, isOld }: StartLine, host: string | null): string {
   if (host === null && !isOld) throw new RefusedRequest(400, "It has no 'host' header.")
   const path = target.startsWith('/') ? target : pathOfOther(method, target, host)
@@ -218,7 +209,6 @@ function normalize(origin: string, path: string): string {
 const origins = new Map<string, string | undefined>()
 const MAX_ORIGINS = 100
 
-/** @returns undefined when the text is not a host name */
 function originOf(host: string): string | undefined {
   const known = origins.get(host)
   if (known !== undefined) return known

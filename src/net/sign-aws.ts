@@ -15,7 +15,6 @@ export interface AwsRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
   readonly region: string
-  /** The service's name in the credential scope. */
   readonly service: string
   readonly credential: AwsCredential
   readonly now: Date

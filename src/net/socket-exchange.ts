@@ -26,7 +26,6 @@ interface Reader {
   readonly over: PromiseWithResolvers<boolean>
 }
 
-/** The failure type of a deadline in each phase. */
 const SILENCES: Record<Phase, UpstreamFailureType> = {
   connecting: 'connect_timeout',
   asked: 'first_byte_timeout',
@@ -55,7 +54,6 @@ export class SocketExchange implements Exchange, Asker, Deadline {
   #rejectHead: ((cause: UpstreamFailure) => void) | undefined
   #phase: Phase = 'connecting'
   #connection: Connection | undefined
-  /** Cancels the wait for a connection. */
   #connecting: AbortController | undefined
   #pieces: Uint8Array[] = NO_PIECES
   #unreadBytes = 0
@@ -65,11 +63,9 @@ export class SocketExchange implements Exchange, Asker, Deadline {
   #endBy: number
   isSent = false
   #isWhole = false
-  /** The answer is no longer needed. */
   #isLeft = false
   #failure: UpstreamFailure | undefined
   #reader: Reader | undefined
-  /** Pending `readAll`. */
   #collector: PromiseWithResolvers<Uint8Array> | undefined
 
   constructor(ports: ExchangePorts, request: ExchangeRequest) {
@@ -293,7 +289,6 @@ export class SocketExchange implements Exchange, Asker, Deadline {
     this.dueAt = Math.min(this.#ports.deadlines.now() + ms, this.#endBy)
   }
 
-  /** For `Deadlines` only. */
   onDue(cause: DueCause): void {
     if (cause === 'cancelled' && this.#outlivesByMs > 0) {
       this.signal = undefined

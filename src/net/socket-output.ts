@@ -16,13 +16,11 @@ export const SCRATCH_BYTES = 256 * 1024
 export const SCRATCH_FROM = 1024
 /** Filled and sent within one turn of the event loop; never retained. */
 export const scratch = Buffer.allocUnsafeSlow(SCRATCH_FROM + SCRATCH_BYTES)
-/** Writes heads into `scratch`. */
 export const head = new HeadWriter(scratch, SCRATCH_FROM)
 
 /** A closed socket reports itself; until then bytes are queued. */
 export class SocketOutput {
   readonly #socket: WritableSocket
-  /** Bytes that the kernel has not accepted yet, in order. */
   #unsent: Uint8Array[] = []
   #isClosed = false
 
@@ -30,7 +28,6 @@ export class SocketOutput {
     this.#socket = socket
   }
 
-  /** True when the kernel has not accepted everything. */
   get isWaiting(): boolean {
     return this.#unsent.length > 0
   }

@@ -2,9 +2,7 @@
 import type { HeadLines } from './head-writer.ts'
 import { type Answer, type HeadedAnswer, toHeaders } from './messages.ts'
 
-/** The progress of a streamed answer, for the server. */
 export class AnswerProgress {
-  /** How many pieces the client has taken. */
   taken = 0
   #isOver = false
   readonly #waiting: (() => void)[] = []
@@ -23,7 +21,6 @@ export class AnswerProgress {
   }
 }
 
-/** The client side of an answer. */
 export interface AnswerSink {
   /**
    * Sends a piece, in this turn if the client keeps up. Discarded after the client left.
@@ -81,7 +78,6 @@ export class HeadedStream implements HeadedAnswer {
   readonly lines: string
   readonly more: HeadLines | undefined
 
-  /** @param lines and `more`: see `WholeAnswer` */
   constructor(status: number, lines: string, source: DirectSource, more?: HeadLines) {
     this.status = status
     this.source = source
@@ -94,7 +90,6 @@ export class HeadedStream implements HeadedAnswer {
   }
 }
 
-/** @returns undefined for an answer that is complete when handed over */
 export function progressOf(answer: Answer): AnswerProgress | undefined {
   return answer instanceof HeadedStream || answer instanceof StreamedAnswer
     ? answer.source.progress
@@ -122,7 +117,6 @@ export class DirectSource implements AnswerSink {
   #isCut = false
   isLeft = false
 
-  /** @param onLeft see `StreamedAnswerInit` */
   constructor(send: SendPieces, onLeft: (() => Promise<void>) | undefined) {
     this.#send = send
     this.#onLeft = onLeft

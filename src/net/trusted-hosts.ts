@@ -43,12 +43,10 @@ export class TrustedHosts {
     this.#hosts = entries.map(parseTrustedHost)
   }
 
-  /** True when the operator listed this host; its addresses still need a check. */
   names(hostname: string, port: number): boolean {
     return this.#hosts.some((host) => isOpen(host, port) && isNamed(host, hostname))
   }
 
-  /** True when a call to this name may connect to this address. */
   covers(hostname: string, port: number, address: IpAddress): boolean {
     const kind = classifyAddress(address)
     if (NAMED_KINDS.has(kind) && this.names(hostname, port)) return true

@@ -13,7 +13,6 @@ export async function waitUntilCalm(calmMs: number, mostMs: number): Promise<voi
   while (calm.calmForMs() < calmMs && performance.now() < until) await calm.tick()
 }
 
-/** Measures how long this process has not been delayed. */
 export class CalmClock {
   #since = performance.now()
 

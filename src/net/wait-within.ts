@@ -3,9 +3,7 @@ import type { LeaveSignal } from './messages.ts'
 import { UpstreamFailure } from './upstream-failure.ts'
 
 export interface WaitLimits {
-  /** Aborts when the answer is no longer needed. */
   readonly signal: LeaveSignal
-  /** Milliseconds. */
   readonly withinMs: number
 }
 

@@ -1,4 +1,3 @@
-/** `gatehouse account`: the plan, its limits and their use. */
 import type { Command } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
 import { withClient } from './client.ts'
@@ -47,7 +46,6 @@ function eachKey(limits: Account['limits']): NamedLimits {
   ]
 }
 
-/** The limits of all keys together. */
 function allKeys(limits: Account['limits']): NamedLimits {
   return [
     [limits.accountRequestsPerMinute, 'requests a minute'],

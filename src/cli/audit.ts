@@ -1,4 +1,3 @@
-/** `gatehouse audit`: the changes of the account and who made them. */
 import type { Command } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
 import type { FiltersOf } from '../contract/api-call.ts'
@@ -54,7 +53,6 @@ const COLUMNS: Columns<Entry> = {
   CHANGED: (entry) => describeChange(entry.before, entry.after),
 }
 
-/** The names of the members that changed. */
 function describeChange(before: Entry['before'], after: Entry['after']): string {
   if (before === null || after === null) return ''
   return Object.keys({ ...before, ...after })

@@ -1,4 +1,3 @@
-/** `gatehouse budgets`: usage limits of keys and gates, and their use. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
 import { MAX_LIMIT_USD } from '../core/money.ts'

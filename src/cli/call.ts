@@ -1,5 +1,5 @@
 /**
- * `gatehouse call GATE "prompt"`: tries a gate from the terminal, showing the answer as it arrives.
+ * `gatehouse call GATE "prompt"`: calls a gate from the terminal, showing the answer as it arrives.
  */
 import { type Command, Option } from 'commander'
 import { createParser } from 'eventsource-parser'
@@ -78,9 +78,9 @@ export function bindCall(program: Command, context: CliContext): void {
 }
 
 /**
- * Selects the endpoint whose format the gate's first target uses, so that this target is tried
- * first here too; otherwise one that another target uses; otherwise chat, which the gateway
- * translates. A suffix needs fill-in-the-middle.
+ * Selects the endpoint in the format of the gate's first target, so that the call tries this target
+ * first too; otherwise an endpoint of another target; otherwise chat, which the gateway translates.
+ * A suffix needs fill-in-the-middle.
  */
 async function findEndpoint(client: Client, question: CallQuestion): Promise<CallEndpoint> {
   const gate = await client.call('GET /v1/gates/{id}', 'id', { path: { id: question.gate } })
@@ -200,7 +200,7 @@ async function showStream(
   return usage
 }
 
-/** A model's text must not control the terminal; a file or a pipe gets it unchanged. */
+/** A model's text must not control the terminal; a file or a pipe gets the text unchanged. */
 function toShown(text: string): string {
   return terminal().output.isTerminal ? toPrintable(text) : text
 }
@@ -215,7 +215,7 @@ function summary(response: Response, usage: CallUsage | undefined, durationMs: n
   return `${target} · ${tokens} · ${(durationMs / 1000).toFixed(2)} s`
 }
 
-/** A whole answer is one event and much smaller. */
+/** A whole answer is an event and much smaller. */
 const MAX_EVENT_CHARACTERS = 16 * 1024 * 1024
 
 async function* readEventData(response: Response): AsyncGenerator<string> {
@@ -252,11 +252,11 @@ interface CallEndpoint {
   ask(client: Client, signal: AbortSignal, question: CallQuestion): Promise<Response>
   /** The text of a whole answer. */
   readText(answer: Json): string
-  /** The text of one event of a stream. */
+  /** The text of an event of a stream. */
   readDelta(event: Json): string
-  /** The reason why the stream failed; undefined if the event reports no failure. */
+  /** The reason of a failed stream; undefined if the event reports no failure. */
   readFailure(event: Json): string | undefined
-  /** Whether the event marks the end of the stream: a stream can end early without any sign. */
+  /** Whether the event marks the end of the stream, which can also break off without any sign. */
   isEnd(event: Json): boolean
   readUsage(answerOrEvent: Json): CallUsage | undefined
 }
@@ -271,7 +271,7 @@ const chatShaped = {
   readUsage: (answer: Json) => usage(answer.usage, 'prompt_tokens', 'completion_tokens'),
 }
 
-/** In the order in which they are tried when the user selects none. */
+/** In the order of trial when the user selects no endpoint. */
 const CALL_ENDPOINTS: Readonly<Record<string, CallEndpoint>> = {
   responses: {
     path: '/v1/responses',
@@ -352,7 +352,6 @@ function errorMessage(error: unknown): string {
   return text(at(error, 'message')) || JSON.stringify(error)
 }
 
-/** A value deep inside JSON; undefined if the path ends early. */
 function at(value: unknown, ...path: readonly (string | number)[]): unknown {
   let found: unknown = value
   for (const key of path) {

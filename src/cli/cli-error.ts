@@ -1,4 +1,4 @@
-/** A failure that the command line reports in one line, with an exit code for scripts. */
+/** A failure that the command line reports in a line, with an exit code for scripts. */
 import { explainError } from './explain-error.ts'
 import { toJsonText, toPrintable } from './output.ts'
 import { terminal } from './terminal.ts'
@@ -22,7 +22,7 @@ Exit codes: 0 done · 1 failed · 2 wrong usage
 export class CliError extends Error {
   override readonly name = 'CliError'
   readonly failure: CliFailure
-  /** The gateway's error code, if it sent one. */
+  /** The gateway's error code, if the gateway sent one. */
   readonly code: string | undefined
 
   constructor(failure: CliFailure, message: string, code?: string) {
@@ -32,7 +32,7 @@ export class CliError extends Error {
   }
 }
 
-/** One line for people, or JSON for programs; always on standard error. */
+/** A line for people, or JSON for programs; always on standard error. */
 export function reportError(thrown: unknown, asJson: boolean): number {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown))
   const failure: CliFailure = error instanceof CliError ? error.failure : 'failed'

@@ -1,7 +1,4 @@
-/**
- * Sends requests to a gateway, in this process or over HTTP, and turns errors into CliErrors. Must
- * not know commands.
- */
+/** Sends requests to a gateway, in this process or over HTTP, and turns errors into CliErrors. */
 import {
   type AnswerOf,
   type ApiRequest,
@@ -29,18 +26,18 @@ export type JsonObject = Readonly<Record<string, unknown>>
 
 export interface Listing<Row> {
   readonly rows: readonly Row[]
-  /** True if the list continues beyond the limit. */
+  /** Whether the list continues beyond the limit. */
   readonly hasMore: boolean
 }
 
 export interface AnsweredListing<Row> extends Listing<Row> {
-  /** The server's clock in milliseconds since the Unix epoch, if it sent its time. */
+  /** The server's clock in milliseconds since the Unix epoch, if the server sent its time. */
   readonly answeredAtMs: number
 }
 
 interface AskOptions {
   readonly signal?: AbortSignal
-  /** The version that may be changed. Absent: any. */
+  /** The version that may be changed. Absent for any version. */
   readonly version?: string | undefined
 }
 
@@ -72,10 +69,7 @@ export class Client {
         'expired: create another in its dashboard, under API keys.'
   }
 
-  /**
-   * @throws CliError, also when `member` is missing in the answer, because then it is not from a
-   * gateway
-   */
+  /** @throws CliError, also when the answer lacks `member` and so is not from a gateway */
   async call<Name extends OperationName>(
     name: Name,
     member: MemberOf<Name>,
@@ -101,7 +95,10 @@ export class Client {
     return { body, version: response.headers.get('etag') ?? undefined }
   }
 
-  /** The answer as it arrives, for streams. @throws CliError for every status but 2xx */
+  /**
+   * The answer as it arrives, for streams.
+   * @throws CliError for every status but 2xx
+   */
   async open<Name extends OperationName>(
     name: Name,
     signal: AbortSignal,
@@ -124,7 +121,7 @@ export class Client {
     if (response.status !== 204) throw notAGateway(response)
   }
 
-  /** Follows the cursors until it has `limit` rows or the list ends. */
+  /** Follows the cursors until `limit` rows or the end of the list. */
   async listAll<Name extends ListName>(
     name: Name,
     limit: number,
@@ -150,7 +147,6 @@ export class Client {
     return { rows, hasMore: cursor !== null, answeredAtMs }
   }
 
-  /** @throws CliError for every status but 2xx */
   async #ask(
     { method, path, body }: ApiRequest,
     { signal, version }: AskOptions = {},
@@ -231,7 +227,6 @@ export function openGateway(
   return new Client(send, { baseUrl: gateway.base, ...options })
 }
 
-/** OpenSSL's names for certificate errors. */
 const UNTRUSTED = /CERT|ALTNAME/
 /** The runtimes' names for an answer without TLS. */
 const PLAIN_HTTP = /EPROTO|WRONG_VERSION_NUMBER/
@@ -260,7 +255,6 @@ const FAILURES: Readonly<Record<number, CliFailure>> = {
   412: 'conflict',
 }
 
-/** The gateway cannot know where the rejected key came from, so the hint is added here. */
 function withCure(error: CliError, cure: string): CliError {
   if (error.code !== 'unauthorized') return error
   return new CliError(error.failure, `${error.message} ${cure}`, error.code)

@@ -1,7 +1,3 @@
-/**
- * `gatehouse config`: gates and their resources as a file for version control. Its code is loaded
- * when it runs.
- */
 import type { Command } from 'commander'
 import type { FileFlags, PushFlags } from './account-configuration/commands.ts'
 import type { CliContext } from './context.ts'

@@ -1,16 +1,14 @@
 /**
  * The interface through which the command line uses other rooms; create-cli-context.ts implements
- * it. Must not know commands.
+ * the interface.
  */
 import type { Finding } from '../core/finding.ts'
 import type { Terminal } from './terminal.ts'
 
-/** The gateway's HTTP interface, in this process or elsewhere. */
 export type SendRequest = (request: Request) => Promise<Response>
 
-/** Works on the local data folder, in this process. */
 export interface OnLocalFolder {
-  /** The folder, if it did not exist before. */
+  /** The folder, if the command created the folder. */
   readonly madeFolder?: string | undefined
 }
 
@@ -22,7 +20,7 @@ export interface LocalGateway extends OnLocalFolder {
   close(): Promise<void>
 }
 
-/** The users of the local data folder, whether or not a server uses it. */
+/** The users of the local data folder, whether or not a server uses the folder. */
 export interface LocalUsers extends OnLocalFolder {
   list(): Promise<readonly LocalUser[]>
   /** Invites to the first account. The token and the link are shown once. */
@@ -53,7 +51,7 @@ export interface LocalInvitation {
   readonly email: string
   readonly expiresAt: string
   readonly token: string
-  /** Null: the address of the gateway for browsers is unknown. */
+  /** Null when the address of the gateway for browsers is unknown. */
   readonly link: string | null
 }
 
@@ -63,9 +61,9 @@ export interface ServeFlags {
   readonly port?: number
   readonly dataDir?: string
   readonly workers?: string
-  /** The configuration file was removed on purpose. */
+  /** Whether the configuration file was removed on purpose. */
   readonly forgetConfig?: boolean
-  /** The index of this worker process; only a supervisor sets it. */
+  /** The index of this worker process; only a supervisor sets the index. */
   readonly worker?: number
   /** This process is the first worker to start. */
   readonly firstWorker?: boolean
@@ -75,14 +73,14 @@ export interface ServeFlags {
 export interface MasterKeyStatus {
   /** `GATEHOUSE_MASTER_KEY`, or the path of the file. */
   readonly source: string
-  /** Null if it does not exist yet. */
+  /** Null before the first key. */
   readonly currentId: string | null
   readonly previousIds: readonly string[]
   readonly tables: readonly {
     readonly table: string
     readonly current: number
     readonly previous: number
-    /** Values that are damaged, belong to another row, or need a master key that is missing. */
+    /** Values that are damaged, belong to another row, or need a missing master key. */
     readonly unopened: number
   }[]
 }
@@ -93,39 +91,35 @@ export interface MasterKeyStatus {
  */
 export interface MasterKeyRotation extends MasterKeyStatus {
   readonly outcome: 'rotated' | 'finished' | 'nothing'
-  /** The number of credentials that were encrypted again. */
   readonly encryptedAnew: number
 }
 
-/** The progress of `store copy`: the rows of this table that were copied. */
+/** The progress of `store copy`: the copied rows of this table. */
 export interface CopyProgress {
   readonly table: string
   readonly rows: number
 }
 
-/** The result of `store copy`. */
 export interface CopiedStore {
-  /** The addresses of the stores, never with a password. */
+  /** The addresses of the stores, without a password. */
   readonly from: string
   readonly to: string
   readonly tables: readonly CopyProgress[]
 }
 
-/** The result of `store adopt`. */
 export interface AdoptedStore {
-  /** The address of the store, never with a password. */
+  /** The address of the store, without a password. */
   readonly store: string
   /** `adoptable`: a dry run found that the store can be adopted. */
   readonly state: 'adopted' | 'already adopted' | 'adoptable'
 }
 
-/** The result of `store accept`. */
 export interface AcceptedStore {
-  /** The address of the store, never with a password. */
+  /** The address of the store, without a password. */
   readonly store: string
-  /** One sentence for each part that did not match. Empty: all matched. */
+  /** A sentence for each part that did not match; empty when all parts matched. */
   readonly accepted: readonly string[]
-  /** One sentence about what could not be checked. Null: all was checked. */
+  /** A sentence about what could not be checked; null when everything was checked. */
   readonly unasked: string | null
 }
 
@@ -138,7 +132,7 @@ export interface CliContext {
   readonly serve: (flags: ServeFlags) => Promise<void>
   readonly openLocal: () => Promise<LocalGateway>
   readonly openLocalUsers: () => Promise<LocalUsers>
-  /** Works on the local data folder, also while a server uses it. */
+  /** Works on the local data folder, also while a server uses the folder. */
   readonly masterKey: {
     readonly status: () => Promise<MasterKeyStatus>
     readonly rotate: () => Promise<MasterKeyRotation>
@@ -147,7 +141,7 @@ export interface CliContext {
   readonly copyStore: (onProgress: (progress: CopyProgress) => void) => Promise<CopiedStore>
   /** Works on the local data folder, which no server may be using. */
   readonly acceptStore: () => Promise<AcceptedStore>
-  /** Works on the local data folder, which no server may be using unless it is a dry run. */
+  /** Works on the local data folder, which a server may only use during a dry run. */
   readonly adoptStore: (isDryRun: boolean) => Promise<AdoptedStore>
   /** Checks the server that the environment names and this machine; changes neither. */
   readonly examine: () => Promise<readonly Finding[]>

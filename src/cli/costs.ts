@@ -1,6 +1,3 @@
-/**
- * `gatehouse costs verify`: computes the costs in the log again, and lists or corrects differences.
- */
 import type { Command } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
 import { assertGoesOn, type Client, withClient } from './client.ts'
@@ -15,7 +12,7 @@ interface VerifyFlags {
   readonly fix?: true
 }
 
-/** At most this many differences are shown; the others are counted. */
+/** Further differences are only counted. */
 const MAX_SHOWN = 100
 
 type Answer = Schemas['VerifiedCosts']

@@ -1,7 +1,3 @@
-/**
- * `gatehouse doctor`: shows the configuration, what can be reached, faults and how to correct them.
- * Must not know how they are found.
- */
 import type { Command } from 'commander'
 import type { Finding } from '../core/finding.ts'
 import type { CliContext } from './context.ts'

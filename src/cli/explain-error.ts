@@ -1,7 +1,4 @@
-/**
- * Adds advice to failures whose message has none. Must not know commands or error classes, only
- * error codes.
- */
+/** Adds advice to failures whose message has none. */
 
 interface ExplainedError {
   readonly code?: unknown
@@ -10,7 +7,6 @@ interface ExplainedError {
   readonly settings?: { readonly port: string; readonly host: string } | undefined
 }
 
-/** A sentence about an error of the command line; the error's own message if that is enough. */
 export function explainError(error: Error): string {
   const { code, syscall, settings } = error as ExplainedError
   if (syscall === 'listen') return explainListen(code, error, settings)
@@ -43,7 +39,6 @@ const OWNER_CURE =
 
 const FOLDER_CODES: ReadonlySet<string> = new Set(['EEXIST', 'ENOENT', 'ENOTDIR', 'EROFS'])
 
-/** The message names host and port. */
 function explainListen(
   code: unknown,
   { message }: Error,

@@ -1,4 +1,3 @@
-/** `gatehouse gates`: create, list, show, update and delete gates. */
 import { type Command, Option } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
 import { GATE_DEFAULT_NAMES, OVERRIDES, REASONING_EFFORTS, STRATEGIES } from '../core/gate.ts'
@@ -92,7 +91,7 @@ export function bindGates(program: Command, context: CliContext): void {
       return flags
     },
     async send(client, id, flags) {
-      // Defaults change together, so the ones that were not given are read first.
+      // Defaults change together, so the unchanged defaults are read first.
       const current = setsSomeDefaults(flags)
         ? await client.call('GET /v1/gates/{id}', 'id', { path: { id } })
         : {}
@@ -123,7 +122,7 @@ export function bindGates(program: Command, context: CliContext): void {
 
 type Fallback = Schemas['GateFallback']
 
-/** Empty if the server is of an earlier version. */
+/** Empty for a server of an earlier version. */
 async function findFallbacks(client: Client): Promise<readonly Fallback[]> {
   const asked = client.call('GET /v1/targets/fallbacks', 'data')
   return (await asked.catch((error) => ({ data: ifRefused(error).rows }))).data
@@ -146,7 +145,6 @@ async function findBudgetsOf(client: Client, gateId: string): Promise<readonly s
     )
 }
 
-/** The gate is deleted in both cases. */
 function ifRefused(error: unknown): { readonly rows: readonly [] } {
   if (error instanceof CliError) return { rows: [] }
   throw error
@@ -198,7 +196,7 @@ const DEFAULT_NAMES: readonly (readonly [keyof Gate['defaults'], string])[] = [
   ['reasoningEffort', 'effort'],
 ]
 
-/** The gate's defaults. Instructions are cut to one line. */
+/** The gate's defaults. Instructions are cut to a line. */
 function defaultsOf({ defaults }: Gate): (readonly [string, string])[] {
   return DEFAULT_NAMES.filter(([member]) => defaults[member] !== undefined).map(
     ([member, name]) => {
@@ -212,13 +210,13 @@ const MAX_SHOWN = 60
 
 type GateTest = Schemas['GateTest']
 
-/** @throws CliError when a target failed, so that scripts notice it */
+/** @throws CliError when a target failed, so that scripts notice the failure */
 function showTest(test: GateTest, isJson: boolean): void {
   const { results } = test
   if (isJson) printJson(test)
   else {
     printLine(formatTable(TEST_COLUMNS, results))
-    // Printed below the table, because a column would cut them.
+    // Printed below the table, because a column would cut the messages.
     for (const { target, error } of results)
       if (error !== undefined) printLine(`${target}: ${error.code}: ${error.message}`)
   }
@@ -260,7 +258,6 @@ interface GateFlags {
   readonly catchAll?: boolean
 }
 
-/** The options of a gate, and the body that they form. */
 function withGateOptions(command: Command): Command {
   return command
     .option(
@@ -325,7 +322,6 @@ function toTarget(model: string, weight: number | undefined): { model: string; w
   return weight === undefined ? { model } : { model, weight }
 }
 
-/** Whether some defaults are set and the others stay unchanged. */
 function setsSomeDefaults(flags: GateFlags): boolean {
   return (
     flags.clearDefaults !== true && GATE_DEFAULT_NAMES.some((name) => flags[name] !== undefined)
@@ -349,8 +345,8 @@ function toAliases({ alias, unlistedAlias, clearAliases }: GateFlags): GateBody[
 }
 
 /**
- * An option that was not given is undefined, so that a PATCH changes nothing else.
- * @param current the gate as it is, when some of its defaults change
+ * A missing option is undefined, so that a PATCH changes nothing else.
+ * @param current the current gate, when some of its defaults change
  */
 function toGateBody(flags: GateFlags, current: Current = {}): GateBody {
   const {

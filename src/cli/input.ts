@@ -3,7 +3,7 @@ import { readAtMost } from '../core/http.ts'
 import { CliError } from './cli-error.ts'
 import { terminal } from './terminal.ts'
 
-/** Reads a secret from a hidden prompt, or from standard input when it is no terminal. */
+/** Reads a secret from a hidden prompt, or from standard input without a terminal. */
 export async function readSecret(question: string): Promise<string> {
   if (!terminal().input.isTerminal) return (await readStandardInput()).trim()
   const answer = await terminal().askSecret(question)

@@ -1,4 +1,3 @@
-/** `gatehouse keys`: create, list, import, rename, rotate and delete API keys. */
 import { type Command, InvalidArgumentError } from 'commander'
 import { CliError } from './cli-error.ts'
 import type { CliContext } from './context.ts'
@@ -123,7 +122,7 @@ export function bindKeys(program: Command, context: CliContext): void {
   })
 }
 
-/** A key without an end date never expires, so an empty date must not count as none. */
+/** A key without an end date never expires, so an empty date must not count as a missing date. */
 export function parseEnd(text: string): string {
   if (text === '') throw new InvalidArgumentError('It is empty: is a variable not set?')
   return text
@@ -131,7 +130,6 @@ export function parseEnd(text: string): string {
 
 const LONGEST_SECONDS = 90 * 86_400
 
-/** What a rotation of a key or an access token asks for. */
 export const ROTATION = {
   options: (command: Command) =>
     command.option(
@@ -143,7 +141,7 @@ export const ROTATION = {
   toBody: ({ oldEndsIn }: { oldEndsIn: number }) => ({ oldEndsInSeconds: oldEndsIn }),
 }
 
-/** When the text before the rotation stops being accepted, in words. */
+/** When the previous text expires, in words. */
 export function endOfOld({
   previous,
 }: {
@@ -155,8 +153,8 @@ export function endOfOld({
 const SHORT_ID_LENGTH = 12
 
 /**
- * The end of an id, which is its random part: whole ids leave no space for names in a line of 80
- * characters. `whole-key-id.ts` finds the whole id.
+ * The random part of an id: whole ids leave no space for names in a line of 80 characters.
+ * `whole-key-id.ts` finds the whole id.
  */
 export function shortIdOf(id: string): string {
   return id.slice(-SHORT_ID_LENGTH)

@@ -1,5 +1,5 @@
 /**
- * `gatehouse logs`: the calls in the log, and new ones as they arrive. Shows usage, never prompts
+ * `gatehouse logs`: the calls in the log, and new calls as they arrive. Shows usage, never prompts
  * or answers.
  */
 import { type Command, Option } from 'commander'
@@ -20,14 +20,13 @@ type Filters = FiltersOf<'GET /v1/logs'>
 type LogFlags = Omit<Filters, 'refused'> & {
   readonly follow?: true
   readonly limit: number
-  /** True if the option was given without a code. */
+  /** True for the option without a code. */
   readonly refused?: string | true
 }
 
 const POLL_MS = 1_000
 /**
- * A call is logged when it has ended but sorted by its start, so new rows may appear this far in
- * the past.
+ * A call is logged at its end but sorted by its start, so new rows may appear this far in the past.
  */
 const FOLLOWED_MS = 10 * 60_000
 const MAX_FOLLOWED = 2_000
@@ -105,7 +104,7 @@ async function follow(client: Client, { filters, flags, isJson }: Followed): Pro
   while (!isOver) {
     const asked = { ...filters, from }
     const { rows, answeredAtMs } = await client.listAll('GET /v1/logs', MAX_FOLLOWED, asked)
-    // Uses the gateway's clock, which wrote the rows: this machine's clock may be hours ahead.
+    // Uses the gateway's clock, which dates the rows: this machine's clock may be hours ahead.
     from = filters.from ?? new Date(answeredAtMs - FOLLOWED_MS).toISOString()
     const fresh = rows.filter((row) => !seen.has(row.id))
     // Later requests begin at the window, so no earlier call can appear again.
@@ -132,7 +131,7 @@ const COLUMNS: Columns<Schemas['Log']> = {
   ID: (log) => log.id,
 }
 
-/** One row may represent many refused calls. */
+/** A row may represent many refused calls. */
 function toStatus({ status, outcome, errorKind, refusalCode, refusals }: Schemas['Log']): string {
   if (outcome === 'succeeded') return String(status)
   return `${status} ${refusalCode ?? errorKind ?? outcome}${toTimes(refusals)}`

@@ -1,7 +1,4 @@
-/**
- * `gatehouse master-key`: shows which master keys encrypt the data, and rotates the key. Shows ids,
- * never a key.
- */
+/** `gatehouse master-key`: shows by id which master keys encrypt the data, and rotates the key. */
 import type { Command } from 'commander'
 import type { CliContext, MasterKeyRotation, MasterKeyStatus } from './context.ts'
 import { formatTable, printJson, printLine, printNote } from './output.ts'

@@ -1,4 +1,3 @@
-/** Prints tables for people and JSON for programs. Must not know commands or secrets. */
 import type { OnLocalFolder } from './context.ts'
 import { terminal } from './terminal.ts'
 
@@ -32,8 +31,8 @@ export function noteMadeFolder({ madeFolder }: OnLocalFolder): void {
 }
 
 /**
- * Prints the members of one resource below each other, or JSON. Continued lines are indented, so
- * that none looks like a member.
+ * Prints the members of a resource below each other, or JSON. Continued lines are indented, so that
+ * no line looks like a member.
  */
 export function printThing(
   thing: object,
@@ -80,7 +79,6 @@ export function toPrintable(text: string): string {
   return text.replaceAll(TERMINAL_CONTROLS, '')
 }
 
-/** Heading and the function for its cell. */
 export type Columns<Row> = Readonly<Record<string, (row: Row) => string>>
 
 const GAP = '  '
@@ -89,8 +87,8 @@ const GAP = '  '
 const LEAST_WIDTH = 8
 
 /**
- * Each column is as wide as its longest cell; the last one is cut if the line exceeds `width`. If
- * nothing is left for it, it is not cut, because the terminal breaks the line anyway.
+ * Each column is as wide as its longest cell. The last column is cut at `width`, unless nothing
+ * would be left of it.
  */
 export function formatTable<Row>(
   columns: Columns<Row>,

@@ -1,7 +1,3 @@
-/**
- * `gatehouse owned-models`: models that you host or pay for yourself. Credentials come from a
- * prompt or standard input, never from an argument.
- */
 import { type Command, Option } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
 import { formOfDialect, OWNED_MODEL_DIALECTS } from '../core/dialects.ts'
@@ -121,7 +117,7 @@ export function bindOwnedModels(program: Command, context: CliContext): void {
       const patch = () =>
         client.call('PATCH /v1/owned-models/{slug}', 'slug', { path, body: changes })
       if (!isRemoved) return await shownWhenChecked(client, await patch())
-      // The change is sent first, because it may be refused.
+      // The change is sent first, because the gateway may refuse the change.
       if (!isEmptyChange(changes)) await patch()
       const removed = await client.call('DELETE /v1/owned-models/{slug}/credential', 'slug', {
         path,
@@ -184,7 +180,7 @@ function withChangeOptions(command: Command, isCreation: boolean): Command {
     )
 }
 
-/** @returns undefined if nothing was entered */
+/** @returns undefined for empty input */
 async function readOptionalCredential(): Promise<string | undefined> {
   const credential = await readSecret('The credential of the model (empty: its server takes none)')
   if (credential !== '') return credential
@@ -218,12 +214,15 @@ function toBody(flags: ChangeFlags): Schemas['UpdateOwnedModel'] {
 
 type Shown = Schemas['SavedOwnedModel']
 
-/** Without warnings, the model was not asked. */
+/** Without warnings, the gateway did not ask the model. */
 async function shownWhenChecked(client: Client, answer: Shown): Promise<Shown> {
   return answer.warnings === undefined ? answer : await whenChecked(client, answer)
 }
 
-/** A server that first loads its model takes longer than one answer of the gateway. */
+/**
+ * Waits for the check, because a server that first loads its model takes longer than an answer of
+ * the gateway.
+ */
 async function whenChecked(client: Client, answer: Shown): Promise<Shown> {
   const { slug, probe } = answer
   if (probe?.status !== 'checking') return answer
@@ -264,7 +263,7 @@ function describeCredential(model: Shown): string {
   return credentialSetAt === null ? 'none' : `set ${formatTime(credentialSetAt)}${headerOf(model)}`
 }
 
-/** Empty if unknown: then it is the usual header. */
+/** Empty when unknown, which means the usual header. */
 function headerOf({ credentialHeader, probe }: Shown): string {
   const header = credentialHeader === 'auto' ? probe?.found?.credentialHeader : credentialHeader
   return header === undefined ? '' : `, sent in ${header}`

@@ -1,4 +1,4 @@
-/** This process as a terminal. Must not know commands. */
+/** This process as a terminal. */
 import type { WriteStream } from 'node:tty'
 import { readBounded } from './input.ts'
 import { toPrintable } from './output.ts'

@@ -1,10 +1,8 @@
-/** Small functions that commands share. */
 import { type Command, InvalidArgumentError } from 'commander'
 import { SETTINGS } from '../config/setting-table.ts'
 import type { Listing } from './client.ts'
 import { type Columns, formatTable, printJson, printLine, printNote } from './output.ts'
 
-/** `--json` is an option of the program, so that it may be written anywhere. */
 export function asJson(command: Command): boolean {
   return command.optsWithGlobals().json === true
 }
@@ -22,7 +20,10 @@ export function parsePort(text: string): number {
   return parseWhole(text, SETTINGS.GATEHOUSE_PORT.type)
 }
 
-/** @returns `auto`, or the whole number as given @throws InvalidArgumentError */
+/**
+ * @returns `auto`, or the whole number as given
+ * @throws InvalidArgumentError
+ */
 export function parseWorkers(text: string): string {
   return text === 'auto' ? text : String(parseWhole(text, SETTINGS.GATEHOUSE_WORKERS.type))
 }
@@ -56,7 +57,7 @@ export function isEmptyChange(body: object): boolean {
   return Object.values(body).every((value) => value === undefined)
 }
 
-/** Prints a list as a table or as a JSON array, and a note if the limit has cut it. */
+/** Prints a list as a table or as a JSON array, and a note if the limit has cut the list. */
 export function printListing<Listed>(
   listing: Listing<Listed>,
   command: Command,

@@ -1,7 +1,3 @@
-/**
- * The command line: runs the command that the arguments name. Must not know how a gateway is built:
- * the context knows.
- */
 import { Command, CommanderError, Help, type Option } from 'commander'
 import { PLAIN_PLACES } from '../contract/plain-resources.ts'
 import { CliError, EXIT_CODE_HELP, EXIT_CODES, reportError } from './cli-error.ts'
@@ -15,7 +11,10 @@ doctor looks at both, as far as they can be reached.
 master-key always works on the local data folder and the GATEHOUSE_MASTER_KEY variables, beside a server too.
 store works on the local data folder while no server uses it.`
 
-/** Runs one command. @returns the exit code; for `serve` and `sandbox`, when they have started */
+/**
+ * Runs a command.
+ * @returns the exit code; for `serve` and `sandbox` after the start
+ */
 export async function runProgram(context: CliContext, argv: readonly string[]): Promise<number> {
   return await withTerminal(context.terminal, () => run(context, argv))
 }
@@ -58,7 +57,7 @@ async function run(context: CliContext, argv: readonly string[]): Promise<number
   }
 }
 
-/** These ask no server, or report a server's version themselves. */
+/** Commands that ask no server, or report a server's version themselves. */
 const LOCAL_COMMANDS: ReadonlySet<string | undefined> = new Set([
   'serve',
   'sandbox',
@@ -86,9 +85,9 @@ function toTold(thrown: unknown, { environment }: CliContext, words: readonly st
 const READER_GONE = 141
 
 /**
- * Rewrites help for commander: a leading `help` becomes a trailing `--help`, because commander
- * reads only one argument after `help`. If a command among the arguments does not exist, `--help`
- * is not added, because it would show the help of all commands without an error.
+ * Turns a leading `help` into a trailing `--help`, because commander reads only one argument after
+ * `help`. A misspelt command gets no `--help`, which would show the help of all commands without an
+ * error.
  */
 function withHelpBehind(program: Command, words: readonly string[]): string[] {
   let within = program
@@ -131,8 +130,7 @@ function refuseEmpty(command: Command): void {
 }
 
 /**
- * `--json` may be written before or after the command, and every command starts and ends in the
- * same way.
+ * `--json` may be before or after the command, and every command starts and ends in the same way.
  */
 function inheritSettings(command: Command, program: Command): void {
   for (const child of command.commands) {

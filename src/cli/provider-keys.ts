@@ -1,5 +1,5 @@
 /**
- * `gatehouse provider-keys`: the account's provider credentials. A key is read from a prompt or
+ * `gatehouse provider-keys`: the account's provider credentials. A key comes from a prompt or
  * standard input.
  */
 import type { Command } from 'commander'

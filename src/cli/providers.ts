@@ -83,7 +83,6 @@ function nothingKnown(data: readonly Conformance[], flags: ConformanceFlags): Cl
   )
 }
 
-/** The row with only the requested targets; undefined when none is left. */
 function pick(row: Conformance, { endpoint, provider }: ConformanceFlags): Conformance[] {
   if (endpoint !== undefined && row.endpoint !== endpoint) return []
   const targets = row.targets.filter(
@@ -98,7 +97,7 @@ const LOST_COLUMNS: Columns<[feature: string, Conformance['results'][string]]> =
   WHAT: ([, { fields, message }]) => fields?.join(', ') ?? String(message),
 }
 
-/** One line about the target, and a table of what is lost. */
+/** A line about the target, and a table of what is lost. */
 function describe(row: Conformance): string {
   const targets = row.targets.map(({ provider, models }) =>
     models.length > 0 ? `${provider} (${models.join(', ')})` : provider,

@@ -1,4 +1,3 @@
-/** Commands of a plain resource, made from its description. Must not know any resource. */
 import type { Command } from 'commander'
 import type { ListName, OperationName, RemovalName } from '../contract/api-call.ts'
 import type { PlainResource } from '../contract/plain-resources.ts'

@@ -1,4 +1,4 @@
-/** Verbs of resources: list, show, delete, and actions on one. Must not know any resource. */
+/** Verbs of resources: list, show, delete, and actions. */
 import type { Command } from 'commander'
 import type { AnswerOf, ListName, OperationName, RemovalName, RowOf } from '../contract/api-call.ts'
 import { CliError } from './cli-error.ts'
@@ -13,7 +13,6 @@ interface Verb {
   readonly examples: readonly string[]
 }
 
-/** One line about a resource: a name and its value. */
 export type Fact = readonly [name: string, value: string]
 
 export function addList<Name extends ListName>(
@@ -71,7 +70,6 @@ export function addShow<Name extends OperationName & `GET ${string}`>(
     })
 }
 
-/** A command with one argument: `create NAME`, `update ID`, `rotate ID`. */
 export function addAct<Flags, Body, Answer>(
   resource: Command,
   context: CliContext,
@@ -98,7 +96,7 @@ export function addAct<Flags, Body, Answer>(
     })
 }
 
-/** @throws CliError when no option was given */
+/** @throws CliError without an option */
 export function changesOf<Body extends object>(body: Body): Body {
   if (isEmptyChange(body))
     throw new CliError('usage', 'There is nothing to change: give at least one option.')
@@ -111,9 +109,8 @@ export function addDelete(
   verb: Verb & {
     readonly ask: RemovalName
     readonly one: string
-    /** The help text of the argument. */
     readonly argument?: string
-    /** Finds the whole id for a short one. */
+    /** Finds the whole id for a short id. */
     readonly findId?: (client: Client, given: string) => Promise<string>
     /** `the key for openai`, for the question and the answer. */
     readonly nameOf?: (id: string) => string
@@ -130,7 +127,7 @@ export function addDelete(
     .addHelpText('after', example(...verb.examples))
     .action(async (given: string, flags: { yes?: boolean }, command: Command) => {
       const { findId, nameOf } = verb
-      // A question does not keep the data folder open, because other programs may need it.
+      // A question does not keep the data folder open, because other programs may need the folder.
       const id =
         findId === undefined ? given : await withClient(context, (client) => findId(client, given))
       await confirmDeletion(nameOf?.(id) ?? `the ${verb.one} ${id}`, flags.yes === true)

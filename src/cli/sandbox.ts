@@ -1,6 +1,3 @@
-/**
- * `gatehouse sandbox`: only the provider sandbox, for testing the error handling of an application.
- */
 import type { Command } from 'commander'
 import { printJson, printLine } from './output.ts'
 import { asJson, example, parsePort, parseWhole } from './program-parts.ts'

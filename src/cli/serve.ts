@@ -1,4 +1,3 @@
-/** `gatehouse serve`: its options. Must not know how a gateway is built: the context knows. */
 import { type Command, type Help, Option } from 'commander'
 import { SERVER_SUBJECTS, SETTINGS, type Subject } from '../config/setting-table.ts'
 import {
@@ -61,7 +60,7 @@ function helperOf(command: Command): Help {
 
 const INDENT = '      '
 
-/** @param helper from the command whose help is shown: it knows the width of a line */
+/** @param helper from the command whose help is shown, which knows the width of a line */
 function listSettings(subjects: readonly Subject[], helper: Help): string {
   const width = (helper.helpWidth ?? DEFAULT_WIDTH) - INDENT.length
   return subjects

@@ -1,10 +1,8 @@
-/** `gatehouse store`: works on the store as a whole. Must not know databases. */
 import type { Command } from 'commander'
 import type { AdoptedStore, CliContext } from './context.ts'
 import { formatTable, printJson, printLine, printNote } from './output.ts'
 import { asJson, example } from './program-parts.ts'
 
-/** Copying this many rows takes a few seconds. */
 const ROWS_PER_NOTE = 50_000
 
 export function bindStore(program: Command, context: CliContext): void {

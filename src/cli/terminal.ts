@@ -1,12 +1,11 @@
 /**
- * The terminal of a command: three streams, the person and the exit code. It travels in an async
- * context, so functions need not pass it on. Must not know commands or the process.
+ * The terminal of a command: three streams, the person and the exit code. An async context passes
+ * the terminal to functions.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 export interface Terminal {
   readonly input: {
-    /** Whether it is a keyboard and not a file or a pipe. */
     readonly isTerminal: boolean
     /** Reads all of standard input. */
     readText(): Promise<string>
@@ -15,33 +14,42 @@ export interface Terminal {
   readonly error: Screen
   /** Whether standard output may be coloured (https://no-color.org). */
   readonly hasColours: boolean
-  /** Shows a hidden prompt; needs a keyboard. @returns undefined when the person cancels */
+  /**
+   * Shows a hidden prompt; needs a keyboard.
+   * @returns undefined when the person cancels
+   */
   askSecret(question: string): Promise<string | undefined>
-  /** Needs a keyboard. @returns undefined when the person cancels */
+  /**
+   * Needs a keyboard.
+   * @returns undefined when the person cancels
+   */
   askYes(question: string): Promise<boolean | undefined>
-  /** Shows a menu; needs a keyboard. @returns undefined when the person cancels */
+  /**
+   * Shows a menu; needs a keyboard.
+   * @returns undefined when the person cancels
+   */
   askChoice(question: string, choices: readonly string[]): Promise<string | undefined>
   /** Calls `leave` once when the reader of standard output has closed it (`| head`). */
   onReaderGone(leave: (error: Error) => void): void
-  /** 0 until a command sets it; the exit code of a failure replaces it. */
+  /** 0 until a command sets the code; the exit code of a failure replaces this code. */
   exitCode: number
 }
 
 interface Screen {
-  /** Whether it is a screen and not a file or a pipe. */
+  /** Whether the stream is a screen and not a file or a pipe. */
   readonly isTerminal: boolean
   /** Number of columns; a default without a terminal. */
   readonly width: number
   readonly write: (text: string) => void
 }
 
-/** Width of a terminal that does not report one, or without a terminal. */
+/** Width without a terminal, or of a terminal that does not report its width. */
 export const DEFAULT_WIDTH = 80
 
 const terminals = new AsyncLocalStorage<Terminal>()
 const outside = AsyncLocalStorage.snapshot()
 
-/** `work` reads from `at`, writes to it and asks there. */
+/** `work` reads from `at`, writes to `at` and asks there. */
 export function withTerminal<Result>(at: Terminal, work: () => Result): Result {
   return terminals.run(at, work)
 }

@@ -1,4 +1,3 @@
-/** `gatehouse tokens`: create, list, show, update, rotate and delete access tokens. */
 import type { Command } from 'commander'
 import { CliError } from './cli-error.ts'
 import type { CliContext } from './context.ts'
@@ -11,7 +10,7 @@ import { wholeKeyId } from './whole-key-id.ts'
 const A_TOKEN = 'the id, or the end of it as tokens list shows it'
 const MOST = 1_000_000_000
 const NO_LIMIT = 'none'
-/** Stands for `none` among the options, where null means that none was given. */
+/** Stands for `none` among the options, where null means a missing option. */
 const UNLIMITED = 0
 
 interface RuleFlags {
@@ -185,7 +184,7 @@ function toRules(flags: RuleFlags) {
   }
 }
 
-/** @returns null for the one word that stands for all */
+/** @returns null for the word that stands for all */
 function listOrAll(given: readonly string[] | undefined, all: string): string[] | null | undefined {
   if (given === undefined) return undefined
   return given.length === 1 && given[0] === all ? null : [...given]

@@ -1,4 +1,3 @@
-/** `gatehouse usage`: usage and cost, summed by day, gate, target, key, status or credential. */
 import { type Command, Option } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
 import type { AnswerOf, QueryOf } from '../contract/api-call.ts'
@@ -109,7 +108,7 @@ async function readUsage(client: Client, flags: UsageFlags): Promise<Analytics> 
 /** Failed and refused calls have their own counts and are not included. */
 function noteUnknown(sums: readonly Sum[]): void {
   const unknown = sums.reduce((total, { cost }) => total + cost.unknownCalls, 0)
-  // A gateway of an earlier version does not send it.
+  // A gateway of an earlier version does not send this count.
   const unpriced = sums.reduce((total, { cost }) => total + (cost.unpricedCalls ?? 0), 0)
   if (unpriced > 0) printNote(`${unpriced} calls have no price, and are not in the cost.`)
   const unreported = unknown - unpriced
@@ -127,7 +126,7 @@ function toQuery({
   target,
 }: UsageFlags): QueryOf<'GET /v1/analytics'> {
   const end = to === undefined ? Date.now() : Date.parse(to)
-  // Sends text that is no time unchanged: the gateway explains what is wrong.
+  // Sends invalid times unchanged, so that the gateway explains what is wrong.
   const begin = Number.isFinite(end) ? new Date(end - days * DAY_MS).toISOString() : ''
   const picked = { from: from ?? begin, to, gate, key, target }
   return by === 'day' || by === 'month'
@@ -152,7 +151,6 @@ const BY_TIME: Columns<Sum> = { '': ({ start }) => start.slice(0, 10), ...FIGURE
 
 const BY_GROUP: Columns<Sum> = { '': nameOf, ...FIGURES }
 
-/** The id is last, because a narrow terminal cuts the last column. */
 const BY_KEY: Columns<Sum> = { ...BY_GROUP, ID: ({ group }) => group ?? '-' }
 
 /** A server of an earlier version sends no names. */

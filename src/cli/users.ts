@@ -1,7 +1,3 @@
-/**
- * `gatehouse users`: list, invite, and reset a forgotten password. The last works only on the
- * machine of the data folder.
- */
 import type { Command } from 'commander'
 import { CliError } from './cli-error.ts'
 import { type Listing, withClient } from './client.ts'

@@ -1,7 +1,3 @@
-/**
- * `gatehouse webhooks`: addresses that receive events. A secret comes from standard input or a
- * prompt, never from the command line.
- */
 import type { Command } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
 import { CliError } from './cli-error.ts'

@@ -1,4 +1,3 @@
-/** Finds a key's whole id from the short id that `keys list` shows. Must not know commands. */
 import { CliError } from './cli-error.ts'
 import type { Client } from './client.ts'
 

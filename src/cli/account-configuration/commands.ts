@@ -1,6 +1,6 @@
 /**
- * Runs `gatehouse config pull`, `diff` and `push`. Loaded only when one of them runs, because it
- * loads zod and YAML.
+ * Runs `gatehouse config pull`, `diff` and `push`. Loads zod and YAML, so import this file only
+ * when such a command runs.
  */
 import { createReadStream } from 'node:fs'
 import { realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
@@ -20,7 +20,7 @@ import { type Applied, applyChanges, planChanges } from './plan-changes.ts'
 import { readServer } from './server.ts'
 
 export interface FileFlags {
-  /** `-`: standard input or output. */
+  /** `-` for standard input or output. */
   readonly file: string
 }
 
@@ -40,7 +40,7 @@ export async function pull(
   for (const note of notes) printNote(note)
   if (file === '-' && isJson) {
     const document = readYaml(text)
-    // The file was just written by this program, so a fault in it is a fault of this program.
+    // This program has just written the file, so a fault in the file is a fault of this program.
     if (!('value' in document)) throw toFault(file, document)
     printJson(document.value)
     return
@@ -88,7 +88,7 @@ export async function push(context: CliContext, flags: PushFlags, isJson: boolea
     return
   }
   if (!isJson) printChanges(changes)
-  // Asked before the data folder is held again, because a person may take their time.
+  // Asked before the data folder is opened again, because a person may take their time.
   const credentials = await findCredentials(changes, context.environment)
   await confirmPrune(changes, yes)
   const outcome = await withClient(context, async (client) => {
@@ -139,7 +139,10 @@ function announce(
   printLine(`Nothing was changed: this was a dry run.`)
 }
 
-/** Stricter than for one deletion, because a script may delete a list that it did not read. */
+/**
+ * Stricter than for a single deletion, because a script may delete resources that nobody has
+ * listed.
+ */
 async function confirmPrune(changes: readonly Change[], isAgreed: boolean): Promise<void> {
   const deletions = changes.filter(({ action }) => action === 'delete')
   if (deletions.length === 0 || isAgreed) return
@@ -194,8 +197,8 @@ async function loadFile({ folder }: CliContext, path: string): Promise<Configura
 }
 
 /**
- * Replaces the whole file or nothing; a path that is no regular file is not replaced. Devices and
- * pipes are written to: replacing one, such as /dev/null as root, would leave a file in its place.
+ * Replaces the whole file or nothing. Writes to devices and pipes instead: replacing /dev/null as
+ * root would leave a file in its place.
  */
 async function replaceFile({ folder }: CliContext, path: string, text: string): Promise<void> {
   const place = resolve(folder, path)
@@ -240,20 +243,19 @@ function unusable(path: string, error: unknown): CliError {
 }
 
 // The credentials of owned models that a push creates come from variables or a prompt, never from
-// the file. An empty credential counts as none.
+// the file. An empty credential counts as missing.
 
 function isCredentialNeeded({ action, kind }: Change): boolean {
   return action === 'create' && kind.section === 'ownedModels'
 }
 
-/** `OWNED_MODEL_HOUSE_LLAMA_CREDENTIAL` for `house-llama`. */
 function credentialVariableOf(slug: string): string {
   return `OWNED_MODEL_${slug.toUpperCase().replaceAll('-', '_')}_CREDENTIAL`
 }
 
 /**
- * @returns credentials by slug; a model without a credential is left out
- * @throws CliError naming every missing variable, when no person can be asked
+ * @returns credentials by slug, without models that need no credential
+ * @throws CliError naming every missing variable, when nobody can be asked
  */
 async function findCredentials(
   changes: readonly Change[],
@@ -283,7 +285,6 @@ const SIGNS = { create: '+', update: '~', delete: '-' } as const
 const COLOURS = { '+': '\u001b[32m', '-': '\u001b[31m', '~': '\u001b[33m' } as const
 const RESET = '\u001b[0m'
 
-/** Prints changes field by field for people, or as JSON for programs. */
 function printChanges(changes: readonly Change[]): void {
   for (const change of changes) {
     const hint = change.action === 'delete' ? ' (only on the server)' : ''

@@ -1,6 +1,6 @@
 /**
- * Parses a configuration file into its entries, or reports every fault with its line. Messages
- * never repeat a value that may be a secret.
+ * Parses a configuration file into its entries, or reports every fault with its line, without
+ * values that may be secrets.
  */
 import { Document, visit } from 'yaml'
 import { readYaml, toYamlFaults, type YamlFault } from '../../config/yaml-document.ts'
@@ -28,7 +28,10 @@ export interface ConfigurationFile {
   readonly entries: ReadonlyMap<Kind, readonly FileEntry[]>
 }
 
-/** @param path for messages @throws CliError that names line and member of every fault */
+/**
+ * @param path for messages
+ * @throws CliError naming line and member of every fault
+ */
 export function readFile(path: string, text: string): ConfigurationFile {
   const document = readYaml(text)
   if (!('value' in document)) throw toFault(path, document)
@@ -80,7 +83,6 @@ function findRepeated({ entries }: ConfigurationFile): YamlFault[] {
   })
 }
 
-/** Describes the faults of a configuration file. Never repeats a value that may be a secret. */
 export function toFault(path: string, faults: readonly YamlFault[]): CliError {
   const places = faults
     .toSorted((a, b) => a.line - b.line)
@@ -113,7 +115,7 @@ export function toFileText(
   return [HEADING, toYaml({ version: CONFIGURATION_VERSION }), ...sections].join('\n')
 }
 
-/** Long lines are not folded: a change of one word would change the lines after it. */
+/** Long lines are not folded: a change of a word would change the lines after it. */
 function toYaml(value: object): string {
   const document = new Document(value, { aliasDuplicateObjects: false })
   visit(document, {

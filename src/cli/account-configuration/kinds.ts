@@ -1,7 +1,3 @@
-/**
- * The rules of each section of the configuration file, and of all sections. Must not know YAML or
- * HTTP.
- */
 import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
 import {
@@ -16,7 +12,7 @@ export interface Kind {
   readonly section: ConfigurationSection
   /** The name in messages: `gate`. */
   readonly label: string
-  /** The schema of its creation in the OpenAPI document. */
+  /** The schema of the creation in the OpenAPI document. */
   readonly creationSchema: keyof Schemas
   /** Members of the creation that a file does not contain. */
   readonly withheld: readonly string[]
@@ -26,11 +22,10 @@ export interface Kind {
   readonly changeable: ReadonlySet<string>
   /** The member by which the control plane addresses an entry. */
   readonly handle: string
-  /** The member that must be unique. Absent: two entries may be equal. */
+  /** The member that must be unique. Absent when two entries may be equal. */
   readonly namedBy?: string
-  /** Whether the file may contain this row of the server. */
   isKept(row: JsonObject): boolean
-  /** Entries with the same text are the same resource, though other members differ. */
+  /** The text that identifies an entry's resource, though other members differ. */
   identityOf(entry: JsonObject): string
   /** Fills in defaults that depend on other members, and normalises values with two spellings. */
   complete(entry: JsonObject): JsonObject
@@ -118,16 +113,17 @@ function withoutUsualWeight({ model, weight }: JsonObject): JsonObject {
   return weight === undefined || weight === 1 ? { model } : { model, weight }
 }
 
-/** All members of an entry with defaults, in the contract's order. @throws z.ZodError */
+/**
+ * All members of an entry with defaults, in the contract's order.
+ * @throws z.ZodError
+ */
 export function toComplete(kind: Kind, entry: unknown): JsonObject {
   const completed = kind.complete(kind.schema.parse(entry) as JsonObject)
   const present = Object.keys(kind.members).filter((member) => completed[member] !== undefined)
   return Object.fromEntries(present.map((member) => [member, completed[member]]))
 }
 
-/**
- * Only the members that differ from the defaults: `toComplete` and the server fill in the others.
- */
+/** Only the members that differ from the defaults, which `toComplete` and the server fill in. */
 export function toCompact(kind: Kind, complete: JsonObject): JsonObject {
   let compact = complete
   for (const member of Object.keys(complete)) {

@@ -1,6 +1,3 @@
-/**
- * Plans the changes that make the server match the file. Finds every fault before the first change.
- */
 import { isDeepStrictEqual } from 'node:util'
 import type { YamlFault } from '../../config/yaml-document.ts'
 import { didYouMean } from '../../core/nearest-name.ts'
@@ -13,8 +10,8 @@ import { namesOfGate, orderByNames } from './order-names.ts'
 import { OPERATIONS, type Saved, type ServerEntry, type ServerState, toEntry } from './server.ts'
 
 /**
- * Orders the changes so that each can be applied: a resource before those that refer to it, and
- * deletions last in the opposite order.
+ * Plans the changes that make the server match the file, each after the changes that it depends on;
+ * deletions come last. Finds every fault before the first change.
  * @throws CliError naming line and member of everything in the file that this server would refuse
  */
 export function planChanges(file: ConfigurationFile, server: ServerState): readonly Change[] {
@@ -54,7 +51,7 @@ function noSuchKind({ section, label }: Kind): string {
   )
 }
 
-/** Of entries with the same identity, equal ones are matched first, then the others in order. */
+/** Of entries with the same identity, equal entries are matched first, then the others in order. */
 function match(kind: Kind, wanted: readonly FileEntry[], existing: readonly ServerEntry[]) {
   const left = new Map<string, ServerEntry[]>()
   for (const have of existing) {
@@ -144,9 +141,8 @@ function refuseImmutable({ kind, body }: Change, { place, lineOf }: FileEntry): 
 }
 
 /**
- * Refuses targets of providers and owned models, and gates of budgets, that will not exist when
- * they are needed. What the server already has in the same form is accepted: a budget stays when
- * its gate is deleted, and the operator may have removed a provider.
+ * Refuses targets and gates that will not exist when a change needs them. What the server already
+ * has in the same form is accepted: a budget stays when its gate is deleted.
  */
 function refuseUnknownNames(file: ConfigurationFile, server: ServerState): YamlFault[] {
   const namesOf = (section: Kind['section']) => {
@@ -229,11 +225,11 @@ interface Outcome {
   readonly applied: readonly Applied[]
   /** Sentences about what a person must do now, or should know. */
   readonly notes: readonly string[]
-  /** The reason why it stopped. */
+  /** The reason of a stop. */
   readonly failure: unknown
 }
 
-/** @param credentials the credentials of the owned models that are created, by slug */
+/** @param credentials the credentials of new owned models, by slug */
 export async function applyChanges(
   client: Client,
   changes: readonly Change[],
@@ -264,7 +260,7 @@ async function apply(
 ): Promise<Saved> {
   const { action, kind, body, handle = '' } = change
   const operations = OPERATIONS[kind.section]
-  /** The version that the plan was made for: the person may have taken time to agree. */
+  /** The version that the plan was made for, because the person may have taken time to agree. */
   const versionOf = async () => {
     const now = await operations.read(client, handle)
     if (isDeepStrictEqual(toEntry(kind, now.body), change.before)) return now.version
@@ -282,7 +278,7 @@ async function apply(
       try {
         await operations.remove(client, handle, await versionOf())
       } catch (error) {
-        // Another client may have deleted it first; the result is the same.
+        // Another client may have deleted the resource first, with the same result.
         if (!(error instanceof CliError && error.failure === 'notFound')) throw error
       }
       return {}

@@ -1,4 +1,4 @@
-/** Reads an account from the server as entries of the configuration file. Changes nothing. */
+/** Reads an account from the server as entries of the configuration file. */
 import { z } from 'zod'
 import { type ConfigurationSection, ofPlainSections } from '../../contract/account-configuration.ts'
 import type { Schemas } from '../../contract/api.generated.ts'
@@ -83,13 +83,12 @@ function membersOf(
   return Object.keys(components.schemas[creationSchema]?.properties ?? {})
 }
 
-/** Servers keep names from before the contract restricted them. */
+/** Servers keep names from before the contract restricted names. */
 function asTaken(value: unknown, schema: z.ZodType): unknown {
   if (typeof value !== 'string' || schema.safeParse(value).success) return value
   return toLabel(value) || undefined
 }
 
-/** A row of the server as an entry of the file. */
 export function toEntry(kind: Kind, row: JsonObject): JsonObject {
   const given = Object.entries(kind.members).flatMap(([member, schema]) => {
     const value = asTaken(row[member], schema)
@@ -114,18 +113,20 @@ export type Saved = Partial<
   Pick<Schemas['Webhook'], 'id'> & Pick<Schemas['SavedOwnedModel'], 'warnings'>
 >
 
-/** Bodies and rows may belong to any section. */
 interface Operations {
   readonly path: CollectionPath
   list(client: Client, limit: number): Promise<Listing<JsonObject>>
-  /** @param credential the credential of an owned model, if it has one */
+  /** @param credential the credential of an owned model, if needed */
   create(client: Client, body: JsonObject, credential: string | undefined): Promise<Saved>
-  /** Reads the current entry with its version. @throws CliError `notFound` */
+  /**
+   * Reads the current entry with its version.
+   * @throws CliError `notFound`
+   */
   read(
     client: Client,
     handle: string,
   ): Promise<{ readonly body: JsonObject; readonly version: string | undefined }>
-  /** @throws CliError `conflict` when the version differs; undefined: any version */
+  /** @throws CliError `conflict` when the version differs; an undefined version matches any */
   update(
     client: Client,
     handle: string,
@@ -136,7 +137,6 @@ interface Operations {
 
 type CollectionPath<Name = OperationName> = Name extends `POST ${infer Path}` ? Path : never
 
-/** The operations that read and change each section of the configuration file. */
 export const OPERATIONS: Readonly<Record<ConfigurationSection, Operations>> = {
   ownedModels: operationsAt('/v1/owned-models', 'slug'),
   gates: operationsAt('/v1/gates'),
@@ -146,8 +146,8 @@ export const OPERATIONS: Readonly<Record<ConfigurationSection, Operations>> = {
 }
 
 /**
- * The type of the body is asserted: the contract's schema, from which the OpenAPI document is made,
- * has parsed it.
+ * The type of the body is asserted, because the contract's schema, from which the OpenAPI document
+ * is made, has parsed the body.
  */
 function operationsAt(path: CollectionPath, parameter = 'id'): Operations {
   const one = `${path}/{${parameter}}`

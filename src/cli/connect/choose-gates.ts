@@ -1,4 +1,7 @@
-/** The token that a client gets, and the gates that it calls: from options, or from a person. */
+/**
+ * Chooses the token that a client gets, and the gates that the client calls: from options, or by
+ * asking a person.
+ */
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import {
@@ -54,7 +57,7 @@ export interface ChosenGates {
   readonly smallGate: string
 }
 
-/** Also notes what a person should know about the token. */
+/** Also prints notes about the token. */
 export async function chooseGates(
   client: Client,
   flags: GateFlags,

@@ -1,6 +1,6 @@
 /**
- * The clients that `gatehouse connect` configures: the file of each, its text with the gateway in
- * it, and the call that tries it. Writes no file.
+ * The clients that `gatehouse connect` configures: the file of each client, the file's text with
+ * the gateway's settings, and the call that tries the connection.
  */
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -31,9 +31,11 @@ function chatCall(gate: string): TestCall {
 
 interface JsonSetting {
   readonly path: readonly string[]
-  /** Undefined: the member is removed. */
+  /** Undefined removes the member. */
   readonly toValue: (connection: Connection) => unknown
-  /** A member of this name belongs to the user, unless gatehouse connect wrote it. */
+  /**
+   * Whether a member of this name belongs to the user, unless gatehouse connect wrote the member.
+   */
   readonly isOwn?: boolean
 }
 
@@ -45,11 +47,11 @@ const CLAUDE_CODE: readonly JsonSetting[] = [
   { path: ['apiKeyHelper'], toValue: ({ tokenFile }) => printToken(tokenFile) },
   inEnv('ANTHROPIC_BASE_URL', ({ base }) => base), // provider-name-ok: a variable
   inEnv('ANTHROPIC_MODEL', gateOf), // provider-name-ok: a variable
-  // The aliases `opus`, `sonnet` and `haiku` stand for models that no gate may have.
+  // The aliases `opus`, `sonnet` and `haiku` stand for models that a gate may lack.
   inEnv('ANTHROPIC_DEFAULT_OPUS_MODEL', gateOf), // provider-name-ok: a variable
   inEnv('ANTHROPIC_DEFAULT_SONNET_MODEL', gateOf), // provider-name-ok: a variable
   inEnv('ANTHROPIC_DEFAULT_HAIKU_MODEL', ({ smallGate }) => smallGate), // provider-name-ok: a variable
-  // The rest would take precedence, or lead past the gateway.
+  // These variables would take precedence, or lead past the gateway.
   inEnv('ANTHROPIC_SMALL_FAST_MODEL', absent), // provider-name-ok: a variable
   inEnv('ANTHROPIC_API_KEY', absent), // provider-name-ok: a variable
   inEnv('ANTHROPIC_AUTH_TOKEN', absent), // provider-name-ok: a variable
@@ -103,7 +105,7 @@ export const CLIENTS = {
     testCall: (gate) => ({
       operation: 'POST /v1/responses',
       member: 'output',
-      // Codex asks for it in every call, and some models refuse it.
+      // Codex asks for encrypted reasoning in every call, and some models refuse the option.
       body: { model: gate, input: HELLO, store: false, include: ['reasoning.encrypted_content'] },
     }),
     start: () => 'codex',
@@ -178,12 +180,10 @@ function homeOf({ HOME }: Environment): string {
   return HOME || homedir()
 }
 
-/** For a shell. */
 function printToken(tokenFile: string): string {
   return `cat ${quote(tokenFile)}`
 }
 
-/** For a shell. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }

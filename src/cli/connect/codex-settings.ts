@@ -88,7 +88,7 @@ export function restoreCodex(text: string, former: string, file: string): string
   )
 }
 
-/** The lines before the first table, and the rest. */
+/** The lines before the first table, and the remaining lines. */
 function splitLines(text: string): { head: readonly string[]; tables: readonly string[] } {
   const lines = text === '' ? [] : text.replace(/\n$/, '').split('\n')
   const first = lines.findIndex((line) => TABLE.test(line))
@@ -124,12 +124,15 @@ function providersOf({ model_providers: providers = {} }: Members, file: string)
   throw new CliError('failed', `'model_providers' in ${file} is not a table: nothing was written.`)
 }
 
-/** A line inside of a text over several lines looks like a setting. */
+/**
+ * A line inside of a text over several lines looks like a setting, so the result is parsed and
+ * compared.
+ */
 function assertToml(text: string, expected: Members, file: string): string {
   try {
     if (Bun.deepEquals(Bun.TOML.parse(text), expected)) return text
   } catch {
-    // The same refusal as for a text with another meaning.
+    // The refusal below also covers invalid TOML.
   }
   throw new CliError(
     'failed',

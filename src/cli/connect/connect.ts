@@ -1,4 +1,3 @@
-/** `gatehouse connect CLIENT`: writes a client's own configuration; `gatehouse token` prints the token. */
 import { type Command, Option } from 'commander'
 import { CliError } from '../cli-error.ts'
 import { type Client, openGateway } from '../client.ts'
@@ -115,7 +114,7 @@ async function undo(work: Work): Promise<void> {
 }
 
 /**
- * Shows the changes, and asks about them.
+ * Shows the changes, and asks for consent.
  * @returns false for a dry run
  * @throws CliError when the person does not agree, or cannot be asked
  */

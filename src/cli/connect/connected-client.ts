@@ -1,5 +1,3 @@
-/** What `gatehouse connect` needs to know of a client. */
-
 export interface Connection {
   /** The gateway's address, without `/v1`. */
   readonly base: string
@@ -21,14 +19,14 @@ export interface TestCall {
 export interface ConnectedClient {
   readonly title: string
   readonly file: (environment: Environment) => string
-  /** Whether it calls another gate for small tasks, such as titles. */
+  /** Whether the client calls another gate for small tasks, such as titles. */
   readonly hasSmallGate: boolean
   /** Variables of the shell that take precedence over the file. */
   readonly precedence: readonly string[]
   /** @throws CliError when the text cannot be changed without a loss */
   readonly write: (text: string, connection: Connection, file: string) => string
   /**
-   * The text without the gateway's settings, with those of `former` instead.
+   * The text without the gateway's settings, with the settings of `former` instead.
    * @throws CliError when the text cannot be changed without a loss
    */
   readonly restore: (text: string, former: string, file: string) => string

@@ -1,4 +1,3 @@
-/** The files that `gatehouse connect` writes: a client's file with a backup beside it, and the token. */
 import { createHash } from 'node:crypto'
 import {
   chmod,
@@ -40,8 +39,8 @@ export class ConnectedFiles {
   }
 
   /**
-   * The file's text, and the text that it would have without the connection: the backup, or, if the
-   * file was edited since, the file with the settings of the backup.
+   * The file's text, and the text without the connection: the backup, or, if the file was edited
+   * since, the file with the settings of the backup.
    * @throws CliError when these settings cannot be restored without a loss
    */
   async read(
@@ -66,7 +65,7 @@ export class ConnectedFiles {
     await replace(real, texts.after, mode)
   }
 
-  /** Ends the connection. A file that would be empty is removed. */
+  /** Ends the connection. Removes a file that would be empty. */
   async restore(client: string, file: string, before: string): Promise<void> {
     const real = await realpath(file).catch(() => file)
     if (before === '') await rm(real, { force: true })
@@ -79,7 +78,7 @@ export class ConnectedFiles {
     return (await readText(backupOf(file))) !== undefined
   }
 
-  /** @returns whether no connected client needs the token, so that it was removed */
+  /** @returns whether no connected client needs the token, so that the token was removed */
   async removeUnusedToken(): Promise<boolean> {
     const left = await readdir(this.#folder).catch(() => [])
     if (left.some((name) => name.endsWith(RECORD))) return false
@@ -109,7 +108,7 @@ async function readText(file: string): Promise<string | undefined> {
   }
 }
 
-/** A new file is only for the user. */
+/** Only the user can read a new file. */
 async function modeOf(file: string): Promise<number> {
   return await stat(file).then(
     ({ mode }) => mode & 0o777,
@@ -117,7 +116,6 @@ async function modeOf(file: string): Promise<number> {
   )
 }
 
-/** Whole or not at all. */
 async function replace(file: string, text: string, mode: number): Promise<void> {
   const next = `${file}.${process.pid}.tmp`
   await writeFile(next, text, { mode })

@@ -1,9 +1,9 @@
-/** Changes members of a JSON file with comments as text, so that everything else in it stays. */
+/** Changes members of a JSON file with comments as text, so that the rest of the file stays. */
 import { CliError } from '../cli-error.ts'
 
 export type Members = Readonly<Record<string, unknown>>
 
-/** A member of the file; undefined: absent. */
+/** A member of the file; undefined when absent. */
 export interface JsonEdit {
   readonly path: readonly string[]
   readonly value: unknown
@@ -27,7 +27,7 @@ export function parseJson(text: string, file: string): Members {
     const settings: unknown = text.trim() === '' ? {} : Bun.JSONC.parse(text)
     if (isMembers(settings)) return settings
   } catch {
-    // The same refusal as for an array.
+    // The refusal below also covers invalid JSON.
   }
   throw new CliError('failed', `${file} is not a JSON object: nothing was written.`)
 }
@@ -57,7 +57,7 @@ function withMember(
   return { ...others, [name]: withMember(inner, { path: rest, value }, file) }
 }
 
-// The rest works on offsets in a text that has been parsed.
+// The functions below work on offsets in a text that has been parsed.
 
 interface Member {
   readonly name: string
@@ -72,7 +72,7 @@ interface ObjectText {
   readonly close: number
 }
 
-/** @returns undefined for a text that JSON.parse does not read, such as one with other quotes */
+/** @returns undefined for a text that JSON.parse does not read, such as a text with other quotes */
 function setMembers(text: string, edits: readonly JsonEdit[]): string | undefined {
   const unit = /^([ \t]+)"/m.exec(text)?.[1] ?? '  '
   try {
@@ -86,7 +86,6 @@ function setMembers(text: string, edits: readonly JsonEdit[]): string | undefine
 }
 
 interface TextEdit extends JsonEdit {
-  /** One level of indentation. */
   readonly unit: string
 }
 

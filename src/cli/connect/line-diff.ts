@@ -1,6 +1,5 @@
 /** The lines that differ between two texts, for a person to read before a file is changed. */
 
-/** Values that may be credentials are masked. */
 export function diffLines(before: string, after: string): readonly string[] {
   const from = linesOf(before)
   const to = linesOf(after)

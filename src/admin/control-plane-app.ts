@@ -1,7 +1,4 @@
-/**
- * What every resource's routes share: the type of the app and its dependencies. Imports no
- * resource.
- */
+/** What every resource's routes share: the type of the app and its dependencies. */
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { AccountBody } from '../contract/account.ts'
 import { errorBody } from '../contract/errors.ts'
@@ -44,7 +41,6 @@ export const OPENAPI_PATH = '/openapi.json'
 
 export interface BodyTime {
   readonly clock: Pick<Timekeeper, 'after'>
-  /** Maximum time for a body to arrive, in milliseconds. */
   readonly timeoutMs: number
 }
 
@@ -62,7 +58,10 @@ export interface ControlPlaneDependencies {
    * @throws GatewayError `invalid_request` naming `baseUrl`
    */
   readonly checkAddress: (baseUrl: string) => Promise<void>
-  /** Probes the model for a few seconds at most. @returns the model with the result so far */
+  /**
+   * Probes the model for at most a few seconds.
+   * @returns the model with the result so far
+   */
   readonly checkOwnedModel: (model: OwnedModel) => Promise<OwnedModel>
   readonly keys: Pick<
     KeyRegistry,
@@ -77,7 +76,7 @@ export interface ControlPlaneDependencies {
     | 'deletedNamesOf'
   >
   readonly providerKeys: Pick<ProviderKeyRegistry, 'list' | 'set' | 'setActive' | 'delete'>
-  /** Asks the provider, for a few seconds at most, whether it accepts the key; never rejects. */
+  /** Asks the provider, for at most a few seconds, whether the key is accepted; never rejects. */
   readonly probeProviderKey: (providerId: string, key: Secret) => Promise<ProviderKeyProbe>
   readonly auditLog: Pick<AuditLogTableStore, 'list'>
   readonly accounts: Pick<AccountTableStore, 'find' | 'rename'>
@@ -102,7 +101,7 @@ export interface ControlPlaneDependencies {
   readonly checkWebhookAddress: CheckAddress
   /**
    * Resolves when the account's quota and these budgets include usage from before the start and
-   * from other nodes; undefined: they do.
+   * from other nodes; undefined when already included.
    */
   readonly whenCounted: (
     accountId: AccountId,
@@ -115,16 +114,17 @@ export interface ControlPlaneDependencies {
   readonly calls: Pick<CallTableStore, 'findPage' | 'find' | 'correctCosts'>
   readonly usage: Pick<UsageStore, 'readRange' | 'readLatencies' | 'readRefused' | 'readAnswered'>
   readonly prices: Prices
-  /** The catalog and the operator's own; a gate's targets may only name these providers. */
+  /**
+   * The catalog and the operator's own providers; a gate's targets may only name these providers.
+   */
   readonly providers: readonly ProviderBody[]
   /** The models of a provider with a known price. The first call may be slow. */
   readonly modelsOf: (providerId: string) => readonly KnownModel[]
-  /** This node's record of a target of the account, if any. */
   readonly seenOf: (accountId: AccountId, target: string) => SeenTarget | undefined
-  /** Start of these records. Milliseconds since the Unix epoch. */
+  /** Start of these records, in milliseconds since the Unix epoch. */
   readonly seenSinceMs: number
   /**
-   * @param address of the client; undefined: unknown
+   * @param address of the client; undefined when unknown
    * @throws GatewayError `unauthorized`, `forbidden` (rejects)
    */
   readonly authenticate: (headers: Headers, address: string | undefined) => Caller | Promise<Caller>
@@ -133,7 +133,7 @@ export interface ControlPlaneDependencies {
    * @throws GatewayError `unavailable`
    */
   readonly confirmChanges?: (() => Promise<void>) | undefined
-  /** Absent: requests are not limited. */
+  /** Absent when requests are not limited. */
   readonly requestRates?: RequestRates | undefined
   /** Tests every target of the gate once, as a call of the caller. */
   readonly testGate: (caller: Caller, gate: Gate) => Promise<readonly TargetTest[]>
@@ -144,7 +144,7 @@ export interface ControlPlaneDependencies {
   ) => Promise<Response>
   /** Called for every answered request. */
   readonly onAnswered?: ((request: AnsweredRequest) => void) | undefined
-  /** Called for every `internal_error`, with its cause, before it is answered. */
+  /** Called for every `internal_error`, with its cause, before the answer. */
   readonly onFailure?: (error: GatewayError, requestId: string) => void
 }
 
@@ -157,13 +157,12 @@ export interface KnownModel {
   readonly outputUsdPerMillion: number | undefined
 }
 
-/** The prices used to compute costs. */
 export interface Prices {
   /** The price table's name and version. */
   source(): string
   /**
-   * The cost of a call; undefined when it was priced with another version, so that the two are not
-   * comparable.
+   * The cost of a call; undefined when the call was priced with another version, so that the costs
+   * are not comparable.
    */
   recompute(call: CallRecord): Cost | undefined
   /** The parts of the call's cost; undefined when unknown. */
@@ -186,7 +185,7 @@ export interface ControlPlaneCaller extends Caller {
   readonly actor: Actor
 }
 
-/** The caller who acts. Some acts need a certain kind of actor; the audit log names it. */
+/** The caller as named in the audit log. Some changes require a certain kind of actor. */
 export type Actor =
   | { readonly type: 'key'; readonly keyId: KeyId }
   | {
@@ -209,22 +208,20 @@ export interface ControlPlaneBindings {
 
 export type ControlPlaneApp = OpenAPIHono<{ Bindings: ControlPlaneBindings }>
 
-/** The caller of a route that is not public. */
 export function callerOf(bindings: ControlPlaneBindings): ControlPlaneCaller {
-  // Unreachable: the router authenticates first. Deny rather than serve the wrong account.
+  // Unreachable, because the router authenticates first. Fails rather than serving the wrong
+  // account.
   if (bindings.caller === undefined) throw new Error('a handler ran without a caller')
   return bindings.caller
 }
 
-/** The actor's id for stored rows. */
 export function actorId(actor: Actor): string {
   return actor.type === 'key' ? actor.keyId : actor.userId
 }
 
 /**
- * Refuses callers who must not give access to anyone, themselves included: holders of an access
- * token, and of the old text of a rotated key, which may have leaked. Called before a key, a member
- * or a user is created.
+ * Refuses callers who must not give access to anyone: holders of an access token, and of the old
+ * text of a rotated key, which may have leaked. Called before a key, a member or a user is created.
  * @throws GatewayError `forbidden`
  */
 export function assertMayGiveAccess({
@@ -239,7 +236,7 @@ export function assertMayGiveAccess({
     )
 }
 
-/** The refusal of everything that an access token does not reach. */
+/** The refusal of every route that an access token does not reach. */
 export function onlyCalls(): GatewayError {
   return new GatewayError(
     'forbidden',
@@ -277,7 +274,6 @@ const ERROR_DESCRIPTIONS = {
   503: 'This is not possible at the moment.',
 } as const
 
-/** The error answers of a route, for its documentation. 401 is always among them. */
 export function errorAnswers<const Status extends keyof typeof ERROR_DESCRIPTIONS>(
   ...statuses: readonly Status[]
 ) {
@@ -292,12 +288,10 @@ export function errorAnswers<const Status extends keyof typeof ERROR_DESCRIPTION
   >
 }
 
-/** A JSON answer or body, for a route's documentation. */
 export function jsonContent<Schema>(schema: Schema, description: string) {
   return { description, content: { 'application/json': { schema } } }
 }
 
-/** A request with a JSON body and no query, for a route's documentation. */
 export function jsonRequest<Schema>(schema: Schema, description: string) {
   return { query: noQuery, body: { ...jsonContent(schema, description), required: true } }
 }

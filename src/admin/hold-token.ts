@@ -1,23 +1,19 @@
 /**
- * Holds access tokens to the few routes of the control plane that they reach. The one table of these
- * routes: whatever it does not name is refused.
+ * Limits access tokens to a few routes of the control plane. Routes that the table does not name
+ * are refused.
  */
 import { getPath } from 'hono/utils/url'
 import { GatewayError } from '../core/errors.ts'
 import { onlyCalls } from './control-plane-app.ts'
 import type { Middleware } from './middlewares.ts'
 
-/**
- * All that an access token reaches here: who it is, and its own usage. Everything else is for API
- * keys and users.
- */
+/** The routes that an access token reaches: its identity, and its own usage. */
 const TOKEN_ROUTES: ReadonlyMap<string, 'itself' | 'usage'> = new Map([
   ['GET /v1/session', 'itself'],
   ['GET /v1/analytics', 'usage'],
   ['GET /v1/analytics/latency', 'usage'],
 ])
 
-/** @throws GatewayError `forbidden` for an access token on any other route */
 export const holdToken: Middleware = async (context, next) => {
   const { caller, request } = context
   if (caller?.token === undefined) return await next()
@@ -28,7 +24,7 @@ export const holdToken: Middleware = async (context, next) => {
   return await next()
 }
 
-/** @throws GatewayError `forbidden` when it asks for another key's usage */
+/** @throws GatewayError `forbidden` when the request asks for another key's usage */
 function ofKey(request: Request, keyId: string): Request {
   const url = new URL(request.url)
   const asked = url.searchParams.getAll('key')

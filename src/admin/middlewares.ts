@@ -1,4 +1,4 @@
-/** The middlewares of the control plane. `router.ts` has their order. Knows no resource. */
+/** The middlewares of the control plane. `router.ts` has their order. */
 import { getPath } from 'hono/utils/url'
 import type { ChangeActor, ChangeOrigin } from '../core/audit.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -21,12 +21,11 @@ import { readJsonBody, SIGN_IN_PATH } from './read-json-body.ts'
 import { answerError, toRefusal } from './refusals.ts'
 import { PLAYGROUND_PATH } from './resources/playground.ts'
 
-/** A request, and the results of the middlewares that it has passed. */
 export interface ControlRequest {
   request: Request
   readonly requestId: CallId
   readonly clientAddress: string | undefined
-  /** The routes at this address and related ones. Undefined: the address is unknown. */
+  /** The routes at this address and related routes. Undefined for an unknown address. */
   routes?: ControlPlaneApp | undefined
   /** Absent before `authenticate`, and on public routes. */
   caller?: ControlPlaneCaller
@@ -93,7 +92,8 @@ export const answerErrors: Middleware = async ({ requestId }, next, dependencies
   await next().catch((thrown: unknown) => answerError(thrown, requestId, dependencies))
 
 /**
- * Unknown addresses and methods count against the client's address. @throws GatewayError 404, 405
+ * Unknown addresses and methods count against the client's address.
+ * @throws GatewayError 404, 405
  */
 export const findRoute: Middleware = async (
   { request, routes, clientAddress },
@@ -124,7 +124,7 @@ function methodNotAllowed(methods: readonly string[]): GatewayError {
   })
 }
 
-/** Otherwise another site could sign the visitor in to a stranger's account. */
+/** Refuses sign-ins from other sites, which could sign the visitor in to a stranger's account. */
 export const refuseOtherSites: Middleware = async ({ request }, next, { identity }) => {
   if (isPublic(request)) assertSameOrigin(request, identity.publicOrigin)
   return await next()
@@ -152,8 +152,8 @@ async function findCaller(
 }
 
 /**
- * An API key in `Authorization`, or else a session cookie. A key has priority, because a browser
- * never sends one by itself. A change with a cookie must come from the gateway's own pages.
+ * Authenticates by an API key in `Authorization`, or else by a session cookie. A change with a
+ * cookie must come from the gateway's own pages.
  * @throws GatewayError `unauthorized`, `forbidden`
  */
 export async function authenticateCaller(
@@ -189,7 +189,7 @@ export const limitRate: Middleware = async ({ caller }, next, { requestRates }) 
   return await next()
 }
 
-/** Before the body is read, since anyone can send these. */
+/** Limits sign-ins before their bodies are read, since anyone can send sign-ins. */
 export const limitSignIns: Middleware = async ({ request, clientAddress }, next, { identity }) => {
   if (getPath(request).startsWith(SIGN_IN_PATH) && METHODS_WITH_BODY.has(request.method))
     identity.beginRequest(clientAddress)
@@ -198,8 +198,7 @@ export const limitSignIns: Middleware = async ({ request, clientAddress }, next,
 
 /**
  * For the playground the data plane reads the body, within its own limits. After a slow body the
- * caller is authenticated again: it could otherwise hold a request open, and create a key after its
- * own was deleted.
+ * caller is authenticated again, because its key may have been deleted meanwhile.
  */
 export const readBody: Middleware = async (context, next, dependencies) => {
   const { request } = context
@@ -217,7 +216,7 @@ export const readBody: Middleware = async (context, next, dependencies) => {
   return await next()
 }
 
-/** The request for the handlers. Its body, if the method has one, is a JSON object. */
+/** The request for the handlers. Its body, if the method has a body, is a JSON object. */
 async function withCheckedBody(
   request: Request,
   { mayBeAbsent, time }: BodyRules,
@@ -232,7 +231,6 @@ async function withCheckedBody(
 }
 
 interface BodyRules {
-  /** A missing body counts as `{}`. */
   readonly mayBeAbsent: boolean
   readonly time: BodyTime
 }
@@ -248,15 +246,15 @@ export const confirmChanges: Middleware = async (context, next, dependencies) =>
   try {
     await dependencies.confirmChanges?.()
   } catch (thrown) {
-    // The answer may contain a secret that is shown once: losing it is worse than a change that is
-    // not in effect everywhere yet.
+    // The answer may contain a secret that is shown once, and losing the secret is worse than a
+    // change that is not in effect everywhere yet.
     if (response.status !== CREATED) throw thrown
     onFailure?.(toRefusal(thrown), requestId)
   }
   return response
 }
 
-/** Without an actor on public routes: signing up creates one. */
+/** Without an actor on public routes, because signing up creates the actor. */
 function changeOriginOf(
   { caller, requestId, clientAddress }: ControlRequest,
   keys: ControlPlaneDependencies['keys'],

@@ -5,12 +5,11 @@
 import { refuse } from './refusals.ts'
 
 /**
- * Any id of a row, or none, which sorts before all others of its time. Other texts are not sent to
- * the database: Postgres refuses a NUL in text.
+ * Any id of a row, or an empty text, which sorts before all other ids of its time. Other texts are
+ * not sent to the database: Postgres refuses a NUL in text.
  */
 const ID = /^[\w.-]{0,100}$/
 
-/** A row's position, newest first. */
 export interface Position {
   /** Milliseconds since the Unix epoch. */
   readonly at: number
@@ -26,7 +25,7 @@ export function encodeCursor(position: Position): string {
   return Buffer.from(JSON.stringify([position.at, position.id])).toString('base64url')
 }
 
-/** @throws GatewayError `invalid_request` for anything not made by `encodeCursor`. */
+/** @throws GatewayError `invalid_request` for anything not made by `encodeCursor` */
 export function decodeCursor(cursor: string | undefined): Position | undefined {
   if (cursor === undefined) return undefined
   const position = parsePosition(cursor)
@@ -36,7 +35,7 @@ export function decodeCursor(cursor: string | undefined): Position | undefined {
   return position
 }
 
-/** `rows`: newest first, with one more than `limit` when there are more. */
+/** @param rows newest first, with a row more than `limit` when more rows follow */
 export function toPage<Item>(
   rows: readonly Item[],
   limit: number,
@@ -50,7 +49,6 @@ export function toPage<Item>(
   }
 }
 
-/** True when a row at `position` comes after `cursor`, newest first. */
 export function isAfter(position: Position, cursor: Position | undefined): boolean {
   if (cursor === undefined) return true
   return position.at < cursor.at || (position.at === cursor.at && position.id < cursor.id)

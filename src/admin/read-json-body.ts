@@ -1,6 +1,6 @@
 /**
- * Reads a request's body and checks that it is one JSON object. Must not know what the object holds.
- * The data plane reads bodies differently: it keeps their bytes, and limits them by a budget.
+ * Reads a request's body and checks that the body is a single JSON object. The data plane reads
+ * bodies differently: it keeps their bytes, and limits them by a budget.
  */
 import { GatewayError, invalidRequest } from '../core/errors.ts'
 import { isJsonContentType } from '../core/http.ts'
@@ -42,7 +42,7 @@ export async function readJsonBody(
   if (Number(request.headers.get('content-length')) > maxBytes) throw tooLarge(maxBytes)
   const bytes = await within(time, readBytes(request, maxBytes)).catch((error: unknown) => {
     if (error instanceof GatewayError) throw error
-    // The client left while sending; not a failure of the gateway.
+    // The client left while sending, which is not a failure of the gateway.
     throw new GatewayError('invalid_request', 'The body could not be read completely.', {
       cause: error,
     })

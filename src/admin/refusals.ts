@@ -1,11 +1,10 @@
-/** Converts problems of a request to the control plane's errors and answers. Knows no resource. */
 import { describeProblems, type FieldNotes, type Problem } from '../contract/problems.ts'
 import { GatewayError, retryHint, toGatewayError } from '../core/errors.ts'
 import { type StoreFailure, storeFailureOf } from '../store/database/store-failure.ts'
 import { encodeError } from '../wire/envelope.ts'
 
 /**
- * Finds text that looks like one of the gateway's keys, wherever a caller may have pasted it: a
+ * Finds text that looks like a key of the gateway, wherever a caller may have pasted the key: a
  * field's name, a parameter, a path.
  */
 const KEY_LIKE = /\b(sk-svc-|at-svc-|svc_|legacy_)[\x21\x23-\x5b\x5d-\x7e]{8,}(?<!:)/g
@@ -28,7 +27,7 @@ export function refuse(problems: readonly Problem[]): GatewayError {
 
 /**
  * The result that a validator passes to its hook; `data` is the original value, although the types
- * of a failure omit it.
+ * of a failure omit the member.
  */
 interface Validation {
   readonly target: string
@@ -52,7 +51,6 @@ function toQueryProblem(problem: Problem): Problem {
     : problem
 }
 
-/** The flat answer for any thrown value. */
 function toErrorResponse(thrown: unknown): Response {
   const error = toGatewayError(thrown)
   const body = encodeError('flat', error)
@@ -73,7 +71,7 @@ export function answerError(
   return toErrorResponse(error)
 }
 
-/** A failing database is not the gateway's error: callers can retry. */
+/** A failing database is not the gateway's error, so callers can retry. */
 export function toRefusal(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown
   const failure = storeFailureOf(thrown)

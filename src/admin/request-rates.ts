@@ -1,6 +1,6 @@
 /**
  * Limits control-plane requests per minute, by account, or by address for unknown callers. Per
- * node, because it protects the node's own work. Must not know what a request does.
+ * node, because the limit protects the node's own work.
  */
 import type { Stopwatch } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -8,7 +8,7 @@ import { networkOf } from '../core/http.ts'
 import type { AccountId } from '../core/ids.ts'
 import { TokenBucket } from '../limits/token-bucket.ts'
 
-/** Accounts and addresses each. The one that was idle longest is dropped first. */
+/** The maximum number of accounts, and of addresses. The longest idle entry is dropped first. */
 const MOST_REMEMBERED = 10_000
 
 export interface RequestRatesOptions {
@@ -59,7 +59,7 @@ export class RequestRates {
       )
   }
 
-  /** @returns milliseconds until the next request is allowed; 0: now */
+  /** @returns milliseconds until the next request is allowed; 0 for now */
   #take(buckets: Map<string, TokenBucket>, name: string, perMinute: number): number {
     const nowMs = this.#options.clock.elapsed()
     const bucket = buckets.get(name) ?? new TokenBucket(perMinute, nowMs)

@@ -1,7 +1,6 @@
 /**
- * The usual routes of a described resource: list, create, show, change and delete, as far as it has
- * them. The handlers are passed in; a resource's own file binds its other routes. Knows no
- * resource.
+ * The usual routes of a described resource: list, create, show, change and delete. The handlers are
+ * passed in; a resource's own file binds its other routes.
  */
 import { createRoute, z } from '@hono/zod-openapi'
 import { noQuery, pageQuery } from '../contract/lists.ts'
@@ -33,9 +32,12 @@ import { refuseProblems } from './refusals.ts'
 export interface RouteDescription {
   readonly example?: OperationExample
   readonly groupDescription?: string
-  /** Its answers contain one resource and its version (`etag`). */
+  /** Whether answers contain a single resource and its version (`etag`). */
   readonly isVersioned?: boolean
-  /** True where the request changes one thing: `if-match` names the version to change. */
+  /**
+   * Whether the request changes a single resource, so that `if-match` may name the version to
+   * change.
+   */
   readonly takesVersion?: boolean
 }
 
@@ -52,7 +54,7 @@ interface Dated {
   readonly createdAt: number
 }
 
-/** The output type of one of a description's schemas: the first that it has. */
+/** The output type of the first listed schema that a description has. */
 type Given<Description, Member extends string> = Description extends {
   readonly [M in Member]: infer Schema extends z.ZodType
 }
@@ -89,13 +91,13 @@ export type ResourceActions<Row extends Dated, Description extends ResourceDescr
   EachAction<Row, Description>,
   keyof Description['operations'] & Verb
 > & {
-  /** The audit log's word for it. */
+  /** The audit log's word for the resource. */
   readonly word: ResourceWord
   idOf(row: Row): string
   toBody(row: Row): z.input<Description['body']>
-  /** Resolves when the rows can be shown; undefined: immediately. */
+  /** Resolves when the rows can be shown; undefined when they can be shown immediately. */
   beforeShowing?(accountId: AccountId, rows: readonly Row[]): Promise<void> | undefined
-  /** Binds other routes before those of a single resource, whose path might match theirs. */
+  /** Binds other routes before the routes of a single resource, whose path might match theirs. */
   bindOthers?(): void
 }
 
@@ -115,7 +117,7 @@ export function bindResource<Row extends Dated, Description extends ResourceDesc
   const routes = routesOf(description)
   const parameter = description.parameter?.name ?? 'id'
   const idIn = (params: Readonly<Record<string, string>>) => params[parameter] ?? ''
-  // A body's schema is always that of an object.
+  // A body's schema is always the schema of an object.
   const tag = (body: unknown) => tagged(word, body as object)
   const toPosition = (row: Row): Position => ({ at: row.createdAt, id: idOf(row) })
 
@@ -164,7 +166,7 @@ export function bindResource<Row extends Dated, Description extends ResourceDesc
         const body = c.req.valid('json') as Given<Description, 'update'>
         const id = idIn(c.req.valid('param'))
         const updated = await ifMatched(c.env, { word, id }, async () => {
-          // An answer's schema is also always that of an object.
+          // An answer's schema is also always the schema of an object.
           return (await update(caller.accountId, id, body, caller)) as object
         })
         return c.json(updated, 200, tag(updated))
@@ -181,7 +183,6 @@ export function bindResource<Row extends Dated, Description extends ResourceDesc
     })
 }
 
-/** All five; only those that the resource has are bound. */
 function routesOf(description: ResourceDescription) {
   const { name, names, one, many, path, group, groupDescription, examples, body } = description
   const parameter = description.parameter ?? { name: 'id', schema: z.string() }
@@ -297,18 +298,17 @@ function toWords(words: string | OperationWords = ''): OperationWords {
   return typeof words === 'string' ? { summary: words } : words
 }
 
-/** Binds the routes of a plain resource to its registry. */
 export function plainResource(word: string, resource: PlainResource) {
   return (app: ControlPlaneApp, { plain }: ControlPlaneDependencies): void => {
     const registries: Readonly<Record<string, PlainRegistry<PlainThing>>> = plain
     const registry = registries[word]
-    // Unreachable: a test checks each plain resource.
+    // Unreachable, because a test checks each plain resource.
     if (registry === undefined) throw new Error(`there is no registry of ${word}`)
     bindResource(app, describePlain(resource), {
       word: registry.word,
       list: (accountId) => registry.list(accountId),
       show: (accountId, id) => registry.get(accountId, id),
-      // The body was validated by the description's schema.
+      // The description's schema has validated the body.
       create: async (accountId, body) =>
         registry.toPublic(await registry.create(accountId, body as SettingsOf<PlainThing>)),
       update: async (accountId, id, body) =>
@@ -320,16 +320,16 @@ export function plainResource(word: string, resource: PlainResource) {
   }
 }
 
-// Versions in HTTP: an ETag on an answer with one resource, and If-Match on its changes.
+// Versions in HTTP: an ETag on an answer with a single resource, and If-Match on its changes.
 
-/** The header for an answer with one resource. */
+/** The header for an answer with a single resource. */
 export function tagged(word: ResourceWord, body: object): { readonly etag: string } {
   return { etag: toVersionTag(word, { ...body }) }
 }
 
 /**
  * Runs `work`, which changes or deletes this resource, only if the request names no version or the
- * current one.
+ * current version.
  * @returns the result of `work`: the resource afterwards, or nothing
  * @throws GatewayError `precondition_failed`
  */
@@ -352,11 +352,11 @@ function isThing(result: unknown): result is object {
   return typeof result === 'object' && result !== null
 }
 
-/** A weak tag is accepted as it is: compressing proxies make strong ones weak. */
+/** A weak tag is accepted unchanged, because compressing proxies make strong tags weak. */
 const TAG = /(?:W\/)?("[\x21\x23-\x7e]*")/g
 const SEPARATORS = /[\s,]/g
 
-/** @returns undefined: the header is missing */
+/** @returns undefined without the header */
 function readIfMatch(header: string | null): 'any' | readonly string[] | undefined {
   if (header === null) return undefined
   if (header.trim() === '*') return 'any'

@@ -1,7 +1,6 @@
 /**
- * The control plane: the middlewares of every request, and the resources. Loading zod and a
- * resource's schemas takes time, so import this module when it is first needed; resources load with
- * their first request.
+ * The control plane: the middlewares of every request, and the resources. Loading zod and schemas
+ * takes time, so import this file when first needed; a resource loads with its first request.
  */
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { getPath } from 'hono/utils/url'
@@ -37,12 +36,12 @@ export interface ControlPlane {
 type Bind = (app: ControlPlaneApp, dependencies: ControlPlaneDependencies) => void
 
 interface Resource {
-  /** The first word of its paths after `/v1/`, or several separated by spaces. */
+  /** The first word of the resource's paths after `/v1/`, or several separated by spaces. */
   readonly places: string
   readonly load: () => Promise<Bind>
 }
 
-/** The document describes all resources, so it is loaded with all of them. */
+/** The document describes all resources, and so loads all of them. */
 const DOCUMENT = 'openapi.json'
 
 /** In the order of the OpenAPI document. The first route that matches a path answers. */
@@ -56,7 +55,7 @@ const RESOURCES: readonly Resource[] = [
   at('access-tokens', () => import('./resources/access-tokens.ts'), 'bindAccessTokens'),
   at('owned-models', () => import('./resources/owned-models.ts'), 'bindOwnedModels'),
   at('provider-keys', () => import('./resources/provider-keys.ts'), 'bindProviderKeys'),
-  // Before the single call, whose path would match it.
+  // Before the single call, whose path would match the export.
   at('logs', () => import('./calls/logs.ts'), 'bindLogExport'),
   at('logs', () => import('./calls/logs.ts'), 'bindLogs'),
   at('analytics', () => import('./calls/analytics.ts'), 'bindAnalytics'),
@@ -120,7 +119,7 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
     handle: (request, requestId, clientAddress) => answer({ request, requestId, clientAddress }),
   }
 
-  /** The routes at an address and related ones; undefined: none. */
+  /** The routes at an address and related routes; undefined for an unknown address. */
   function routesAt(path: string): Promise<ControlPlaneApp> | undefined {
     const place = placeOf(path)
     const resources =
@@ -152,7 +151,7 @@ function placeOf(path: string): string {
 
 async function runHandler(context: ControlRequest): Promise<Response> {
   const { routes, checked, caller, request, requestId, clientAddress } = context
-  // Unreachable: `findRoute` and `readBody` come before.
+  // Unreachable, because `findRoute` and `readBody` come before.
   if (routes === undefined || checked === undefined) throw new Error('a middleware is missing')
   const bindings: ControlPlaneBindings = {
     requestId,

@@ -1,7 +1,4 @@
-/**
- * `/v1/analytics`: the account's usage over time, and how long its calls took. Reads sums, never
- * single calls.
- */
+/** `/v1/analytics`: the account's usage over time, and how long its calls took. */
 import { createRoute, type z } from '@hono/zod-openapi'
 import type { Context, TypedResponse } from 'hono'
 import {
@@ -36,7 +33,7 @@ import { CallerNames } from './caller-names.ts'
 
 const DEFAULT_RANGE_MS = 30 * DAY_MS
 /**
- * Hourly steps are for a close look: more of them do not fit on a screen, and are slow to read at
+ * Hourly steps are for a close look: more steps do not fit on a screen, and are slow to read at
  * once.
  */
 const LONGEST_BY_HOUR_MS = 7 * DAY_MS + HOUR_MS
@@ -161,7 +158,7 @@ export function bindAnalytics(
   })
 }
 
-/** @throws GatewayError invalid_request for an invalid or too long range */
+/** @throws GatewayError `invalid_request` for an invalid or too long range */
 function toRange(asked: z.infer<typeof latencyQuery>): Omit<UsageQuery, 'groupBy'> {
   const { from, to, interval, gate, key, target } = asked
   const toMs = Math.min(Math.ceil((to ?? Date.now()) / HOUR_MS) * HOUR_MS, LATEST_HOUR_MS)
@@ -190,7 +187,7 @@ function checkRange(range: {
     throw refuse([{ field: 'from', message: 'must be within ten years before to' }])
 }
 
-/** @throws GatewayError invalid_request for deleted hours; any other error unchanged */
+/** @throws GatewayError `invalid_request` for deleted hours; any other error unchanged */
 function refuseDeleted(error: unknown): never {
   if (!(error instanceof HoursDeletedError)) throw error
   const oldest = toTime(error.beforeMs)
@@ -268,7 +265,7 @@ function toBody(sum: UsageSum, nameOf: (group: string | null) => string | null):
 // Answers with thousands of entries are encoded and sent in steps, so that calls are served in
 // between.
 
-/** A quarter of a millisecond for entries with twenty members. */
+/** 0.25 ms for entries with twenty members. */
 const ENTRIES_PER_STEP = 128
 
 interface ListInTurns<Entry, Body> {
@@ -292,7 +289,7 @@ export function answerInTurns<Head extends object, Entry, Body>(
           headers,
         )
       : new StreamedAnswer(sendEach(encodeInTurns(head, list)), { headers })
-  // The same bytes as from `c.json`, which would encode them at once.
+  // The same bytes as from `c.json`, which would encode all entries at once.
   return response as unknown as Response & TypedResponse<Head & { data: Body[] }, 200, 'json'>
 }
 

@@ -1,6 +1,6 @@
 /**
- * The names of calls' callers: API keys, including deleted ones, and members who used the
- * playground. Must not know where the ids come from; they belong to the account.
+ * The names of calls' callers: API keys, including deleted keys, and members who used the
+ * playground.
  */
 import type { AccountId, KeyId, UserId } from '../../core/ids.ts'
 import type { ControlPlaneDependencies } from '../control-plane-app.ts'
@@ -9,7 +9,7 @@ const USER_ID = /^user_/
 
 type Named = Pick<ControlPlaneDependencies, 'keys' | 'members'>
 
-/** Looks up each id once. */
+/** Looks up each id once. All ids must belong to the account. */
 export class CallerNames {
   readonly #named: Named
   readonly #accountId: AccountId
@@ -20,7 +20,7 @@ export class CallerNames {
     this.#accountId = accountId
   }
 
-  /** The name of an id that was given to `find`. Null if it is unknown. */
+  /** The name of an id that was given to `find`; null when unknown. */
   of(id: string): string | null {
     return this.#names.get(id) ?? null
   }

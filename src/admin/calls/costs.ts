@@ -1,7 +1,4 @@
-/**
- * `/v1/costs/verify`: recomputes the costs of calls and reports, or corrects, differences. Knows no
- * price.
- */
+/** `/v1/costs/verify`: recomputes the costs of calls and reports, or corrects, differences. */
 import { createRoute } from '@hono/zod-openapi'
 import { verifiedCostsBody, verifyCostsBody } from '../../contract/costs.ts'
 import { noQuery } from '../../contract/lists.ts'
@@ -17,7 +14,7 @@ import {
 import { decodeCursor, encodeCursor } from '../paging.ts'
 import { toCostBody } from './log-body.ts'
 
-/** Checked per request: about ten milliseconds. */
+/** Checked per request: about 10 ms. */
 const CALLS_PER_REQUEST = 1_000
 
 const verifyRoute = createRoute({

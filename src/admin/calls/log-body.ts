@@ -1,6 +1,6 @@
 /**
- * Converts a call to its answer and its line of the export, by the list of a call's columns
- * (core/call-columns.ts), and the log's filters to the store's form. Runs no query.
+ * Converts a call to its answer and its line of the export, from the list of columns in
+ * core/call-columns.ts, and the log's filters to the store's form.
  */
 import type { CsvCell } from '../../contract/csv.ts'
 import type { LogBody, LogDetailsBody, LogFilterQuery } from '../../contract/logs.ts'

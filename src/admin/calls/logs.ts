@@ -1,4 +1,4 @@
-/** `/v1/logs`: the calls that the ledger has stored. Contains no prompt and no completion. */
+/** `/v1/logs`: the calls that the ledger has stored, without prompts and completions. */
 import { createRoute, z } from '@hono/zod-openapi'
 import { toCsv } from '../../contract/csv.ts'
 import { noQuery } from '../../contract/lists.ts'
@@ -87,10 +87,7 @@ export function bindLogs(
   })
 }
 
-/**
- * Read in a millisecond and written in another, with a yield after each. Garbage may be collected
- * in the same turn.
- */
+/** Rows per page: 1 ms to read and 1 ms to write, with a yield after each. */
 const ROWS_PER_PAGE = 200
 /** A slow reader may take hours, and must get nothing more once its key or session has ended. */
 const ASK_AGAIN_WHO_MS = 1_000
@@ -133,7 +130,7 @@ const FORMATS = {
 } as const
 
 /**
- * `/v1/logs/export`: all calls that match a filter, as a file. Holds one page at a time, and waits
+ * `/v1/logs/export`: all calls that match a filter, as a file. Holds a page at a time, and waits
  * for a slow reader.
  */
 export function bindLogExport(app: ControlPlaneApp, dependencies: ControlPlaneDependencies): void {

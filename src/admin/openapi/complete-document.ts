@@ -1,6 +1,6 @@
 /**
  * Adds the parts common to every operation of the OpenAPI document after the routes' own: headers,
- * errors that any route may answer with, examples, links and tags. Knows no resource.
+ * errors that any route may answer with, examples, links and tags.
  */
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { RETRY_HEADERS, STATE_PATHS } from '../../core/http.ts'
@@ -85,8 +85,8 @@ export function completeDocument(document: Document): Document {
 const NAMED = { type: 'string' as const, minLength: 1 }
 
 /**
- * One of two members names the gate; a schema of single members cannot express that a body needs
- * one of them.
+ * A body needs either of two members that name the gate, which a schema of single members cannot
+ * express.
  */
 function demandGate(
   schema: NonNullable<NonNullable<Document['components']>['schemas']>[string],
@@ -104,7 +104,6 @@ interface PlacedOperation {
 
 interface DescribedOperation extends PlacedOperation, RouteDescription {}
 
-/** Only this file reads a route's description. */
 function takeDescription({ operation }: PlacedOperation): RouteDescription {
   const { [ROUTE_DESCRIPTION]: described = {} } = operation as {
     [ROUTE_DESCRIPTION]?: RouteDescription
@@ -114,7 +113,6 @@ function takeDescription({ operation }: PlacedOperation): RouteDescription {
   return example === undefined ? described : { ...described, example }
 }
 
-/** The tags in use. Tags missing from the table come last. */
 function toTags(operations: readonly DescribedOperation[]): NonNullable<Document['tags']> {
   const used = new Map<string, string | undefined>()
   for (const { operation, groupDescription } of operations)
@@ -185,7 +183,6 @@ function addAnswerExample({ operationId, responses }: Operation): void {
     stream.example = example.events.map((lines) => `${lines.join('\n')}\n\n`).join('')
 }
 
-/** Adds a link to the answer of the preceding operation. */
 function addLink(
   { operation: { operationId }, example }: DescribedOperation,
   operations: readonly PlacedOperation[],
@@ -208,8 +205,8 @@ function toName(title: string): string {
   return title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
 }
 
-// The groups of operations in reading order. Groups without a text here are described by their
-// resource; groups without a line come last.
+// The groups of operations in reading order. A group without a text here is described by its
+// resource.
 
 const TAGS: readonly { readonly name: string; readonly description?: string }[] = [
   {
@@ -339,18 +336,17 @@ const HEADERS: Readonly<Record<string, Header>> = {
 
 interface AnswerPlace {
   readonly path: string
-  /** In the document's form: `200`, `4XX`. */
   readonly status: string
-  /** A call through a gate, not a request to the gateway itself. */
+  /** Whether the operation is a call through a gate, and not a request to the gateway itself. */
   readonly isCall: boolean
-  /** Its successful answers contain one resource of the account. */
+  /** Whether successful answers contain a resource of the account. */
   readonly isVersioned: boolean
 }
 
-/** Machines request these every few seconds, so their answers have no id. */
+/** Machines request these addresses every few seconds, so their answers have no id. */
 const WITHOUT_ID: ReadonlySet<string> = new Set(STATE_PATHS)
 
-/** Names of the headers that such an answer may have. */
+/** Names of the headers that the answer may have. */
 function headersOf({ path, status, isCall, isVersioned }: AnswerPlace): readonly string[] {
   if (WITHOUT_ID.has(path)) return []
   const names = ['x-request-id']

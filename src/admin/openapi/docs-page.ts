@@ -1,6 +1,6 @@
 /**
  * `GET /docs`: the OpenAPI document for reading and trying, rendered by Swagger UI from this
- * gateway's own files. Public; contacts no other host. Knows nothing of the document's contents.
+ * gateway's own files. Public; contacts no other host.
  */
 import { shippedFile } from '../../core/shipped-files.ts'
 import type { ControlPlaneApp } from '../control-plane-app.ts'
@@ -45,7 +45,7 @@ const PAGE = `<!doctype html>
 
 interface Asset {
   readonly type: string
-  /** Read on request, so that other callers do not pay for it. */
+  /** Read on request, so that other callers do not pay for the reading. */
   readonly read: () => string | Blob
 }
 

@@ -1,6 +1,6 @@
 /**
- * The data plane's answers for OpenAPI readers. Providers' formats are described only as far as
- * every answer has them. Documentation only.
+ * The data plane's answers for OpenAPI readers, as far as every answer has the members.
+ * Documentation only.
  */
 import { z } from 'zod'
 

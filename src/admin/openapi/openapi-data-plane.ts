@@ -1,6 +1,6 @@
 /**
- * Describes the data plane for OpenAPI readers. Documentation only: those endpoints follow the
- * providers' formats, which wire/ checks, and forward members that are not listed here.
+ * Describes the data plane for OpenAPI readers. Documentation only: wire/ checks requests, and
+ * forwards members that are not listed here.
  */
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
@@ -40,7 +40,7 @@ interface Endpoint {
   readonly description: string
   readonly request: z.ZodType
   readonly answer: z.ZodType
-  /** The events of a stream, and how it ends when it breaks; undefined: no stream. */
+  /** The events of a stream, and how a stream ends when it breaks; undefined without streams. */
   readonly events?: string
   readonly envelope: z.ZodType
   /** Accepted besides `Authorization`: the key in `x-api-key`, or a user's session. */
@@ -212,7 +212,6 @@ const SECURITY = {
 const FOREIGN_PAGE = "The session's request did not come from the gateway's own pages."
 const tags = ['Inference']
 
-/** Adds the data plane's endpoints to the document. */
 export function registerDataPlane(registry: Registry): void {
   for (const endpoint of endpoints) {
     const { path, operationId, summary, description } = endpoint

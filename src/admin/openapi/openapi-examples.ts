@@ -1,13 +1,11 @@
 /**
- * One example for every operation that needs one, shown in the document and run by
- * test/e2e/openapi-examples.test.ts against a server with the sandbox. A new route adds its line
- * here, unless its resource is described.
+ * Examples of operations, shown in the document and run by test/e2e/openapi-examples.test.ts
+ * against a server with the sandbox. A new route adds its line here, unless its resource is
+ * described.
  */
 
 export interface OperationExample {
-  /** Path and query parameters by name. */
   readonly parameters?: Readonly<Record<string, string | number | boolean>>
-  /** Bodies by title; the first is shown first. */
   readonly bodies?: Readonly<Record<string, unknown>>
   /**
    * The source of a parameter that is only known at run time: parameter → runtime expression on the
@@ -210,11 +208,10 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
 
 /**
  * Answers of calls for readers of the OpenAPI document, complete and as stream events. Tests check
- * each against its schema. Without an example only the schema is shown.
+ * each answer against its schema.
  */
 interface AnswerExample {
   readonly whole: unknown
-  /** The text of an event stream: the lines of each event. */
   readonly events?: readonly (readonly string[])[]
 }
 

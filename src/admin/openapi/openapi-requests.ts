@@ -1,6 +1,6 @@
 /**
  * The data plane's request bodies for OpenAPI readers, as far as the gateway itself reads them.
- * This is documentation only: wire/ decides which members are accepted and forwarded.
+ * Documentation only: wire/ decides which members are accepted and forwarded.
  */
 import { z } from 'zod'
 import { FINISH_REASONS, TOOL_CHOICES } from '../../core/chat-words.ts'
@@ -20,7 +20,7 @@ const text = z.string()
 const stop = z.union([text, z.array(text)]).nullish()
 const messages = z.array(z.looseObject({ role: text })).min(1)
 
-/** A target of another format gets these too, translated. */
+/** A target of another format gets these members too, translated. */
 const sampling = {
   temperature: z.number().nullish(),
   top_p: z.number().nullish(),

@@ -126,9 +126,6 @@ const TOO_MANY = {
   429: jsonContent(errorBody, 'Too many requests; `retry-after` says when to try again.'),
 }
 
-/**
- * Describes the addresses of the service itself for OpenAPI readers. Must not know who serves them.
- */
 export function registerService(registry: Registry): void {
   registry.registerPath({
     method: 'get',

@@ -1,6 +1,6 @@
 /**
- * `/v1/access-tokens`: makes, lists, changes, rotates and revokes access tokens. A token leaves by
- * the answer to its creation or rotation and by no other.
+ * `/v1/access-tokens`: creates, lists, changes, rotates and revokes access tokens. Only the answer
+ * to a creation or rotation contains the token.
  */
 import { createRoute, z } from '@hono/zod-openapi'
 import { accessTokenResource, type createTokenBody } from '../../contract/access-tokens.ts'

@@ -1,4 +1,6 @@
-/** `/v1/audit-log`: who changed what in the account. Read only: rows are written by the store. */
+/**
+ * `/v1/audit-log`: who changed what in the account. Read only, because the store writes the rows.
+ */
 import { createRoute } from '@hono/zod-openapi'
 import { type AuditEntryBody, auditLogList, auditLogQuery } from '../../contract/audit-log.ts'
 import { AUDITED_ACTIONS, type AuditRecord } from '../../core/audit.ts'

@@ -1,4 +1,4 @@
-/** `/v1/budgets`: reads and writes budgets. Must not know how calls are counted. */
+/** `/v1/budgets`: reads and writes budgets. */
 import { type BudgetBody, budgetResource } from '../../contract/budgets.ts'
 import {
   amountOf,
@@ -27,7 +27,7 @@ export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDepe
       const { keyId, gateId, limitTokens, limitUsd, period, unpriced, alertAt } = body
       const { scope, name: nameOfScope } = toScope(dependencies, accountId, { keyId, gateId })
       const limit = toLimit({ limitTokens, limitUsd })
-      // Unreachable: the contract requires one.
+      // Unreachable, because the contract requires a limit.
       if (limit === undefined) throw refuse([{ field: 'limitTokens', message: 'is required' }])
       const name = body.name ?? nameOfScope
       const settings = { name, scope, limit, period, unpriced, alertAt }

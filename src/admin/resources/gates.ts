@@ -1,4 +1,3 @@
-/** `/v1/gates`: reads and writes gates. Must not know what a gate is for. */
 import { createRoute, z } from '@hono/zod-openapi'
 import { type defaultsBody, gateResource } from '../../contract/gates.ts'
 import { noQuery } from '../../contract/lists.ts'
@@ -90,7 +89,7 @@ function assertKnownOwnedModels(
   if (problems.length > 0) throw refuse(problems)
 }
 
-/** Null without any, which is cheap to check on the hot path. */
+/** Null without defaults, which is cheap to check on the hot path. */
 function toDefaults(defaults: z.infer<typeof defaultsBody>): GateDefaults | null {
   const given = Object.entries(defaults).filter(([, value]) => value !== undefined)
   return given.length === 0 ? null : Object.fromEntries(given)
@@ -117,7 +116,6 @@ const testRoute = createRoute({
   },
 })
 
-/** `/v1/gates/{id}/test`: tests every target of a gate once. The data plane does the work. */
 export function bindGateTests(
   app: ControlPlaneApp,
   { gates, testGate }: ControlPlaneDependencies,

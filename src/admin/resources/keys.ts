@@ -1,6 +1,6 @@
 /**
- * `/v1/keys`: creates, lists, imports, renames, rotates and revokes API keys. A key is only in the
- * answer to its creation or rotation.
+ * `/v1/keys`: creates, lists, imports, renames, rotates and revokes API keys. Only the answer to a
+ * creation or rotation contains the key.
  */
 import { createRoute, z } from '@hono/zod-openapi'
 import { importKeyBody, keyResource, rotateKeyBody } from '../../contract/keys.ts'

@@ -1,4 +1,3 @@
-/** `/v1/owned-models`: registers, reads, changes and deletes an account's own models. */
 import { createRoute, z } from '@hono/zod-openapi'
 import { noQuery } from '../../contract/lists.ts'
 import {

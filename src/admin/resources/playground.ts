@@ -1,6 +1,6 @@
 /**
  * `/v1/playground`: a call in the gateway's own chat format, for users with a session and no key.
- * The data plane serves it, from reading its body on, and describes it.
+ * The data plane reads the body, serves the call, and describes the route.
  */
 import {
   type ControlPlaneApp,

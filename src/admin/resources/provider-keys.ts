@@ -1,6 +1,6 @@
 /**
- * `/v1/provider-keys`: sets, lists and removes an account's own provider credentials. A key is
- * never returned.
+ * `/v1/provider-keys`: sets, lists and removes an account's own provider credentials. No answer
+ * contains a key.
  */
 import { createRoute, z } from '@hono/zod-openapi'
 import {
@@ -119,7 +119,7 @@ const KEY_PROBLEM =
 /** Text that may be a provider's name and is hardly a credential put into the path by mistake. */
 export const NAME_LIKE = /^[a-z][a-z-]{0,23}$/
 
-/** @throws GatewayError `not_found`, naming the provider if it looks like a name */
+/** @throws GatewayError `not_found`, naming the provider if the text looks like a name */
 function assertKnown(providerId: string, known: ReadonlySet<string>): string {
   if (known.has(providerId)) return providerId
   const named = NAME_LIKE.test(providerId) ? ` '${providerId}'` : ' with this name'

@@ -1,6 +1,4 @@
-/**
- * `/v1/providers`: the catalog, and whose credential the account's calls use. Names no provider.
- */
+/** `/v1/providers`: the catalog, and whose credential the account's calls use. */
 import { createRoute } from '@hono/zod-openapi'
 import { noQuery } from '../../contract/lists.ts'
 import { providerList, providerModelList, providerModelsQuery } from '../../contract/providers.ts'
@@ -60,10 +58,7 @@ const listModelsRoute = createRoute({
 
 type ModelDependencies = Pick<ControlPlaneDependencies, 'providers' | 'modelsOf'>
 
-/**
- * `/v1/provider-models`: the known models of each provider, for choosing a target. Names no
- * provider.
- */
+/** `/v1/provider-models`: the known models of each provider, for choosing a target. */
 export function bindProviderModels(
   app: ControlPlaneApp,
   { providers, modelsOf }: ModelDependencies,

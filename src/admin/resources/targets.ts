@@ -1,7 +1,6 @@
 /**
  * `/v1/targets/fallbacks`: the gates whose calls were answered by another target than the first,
  * and why. Calls come from the store, which all nodes write; a target's state is this node's.
- * Decides nothing about them.
  */
 import { createRoute } from '@hono/zod-openapi'
 import { noQuery } from '../../contract/lists.ts'
@@ -53,7 +52,7 @@ type Dependencies = Pick<
 /** How many of a gate's logged calls are examined. */
 const MOST_CALLS = 200
 
-/** An occasional failure is what fallbacks are for. */
+/** A smaller share is ignored, because fallbacks exist for occasional failures. */
 const LEAST_SHARE = 0.05
 /** Minimum without a known failure, because a test of the gate asks each target once. */
 const LEAST_CALLS = 5
@@ -260,10 +259,7 @@ type HealthDependencies = Pick<
   'gates' | 'providers' | 'providerKeys' | 'ownedModels' | 'seenOf' | 'seenSinceMs'
 >
 
-/**
- * `/v1/targets/health`: this node's record of the targets of the account's gates. Decides nothing
- * about them.
- */
+/** `/v1/targets/health`: this node's record of the targets of the account's gates. */
 export function bindTargetHealth(app: ControlPlaneApp, dependencies: HealthDependencies): void {
   const seenSince = new Date(dependencies.seenSinceMs).toISOString()
   app.openapi(healthRoute, (c) => {

@@ -1,6 +1,6 @@
 /**
- * `/v1/webhooks`: reads and writes webhooks, and sends a test. A secret is only in the answer to
- * its generation.
+ * `/v1/webhooks`: reads and writes webhooks, and sends a test. Only the answer to the generation of
+ * a secret contains the secret.
  */
 import { createRoute, z } from '@hono/zod-openapi'
 import { noQuery } from '../../contract/lists.ts'

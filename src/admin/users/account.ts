@@ -86,7 +86,7 @@ const updateRoute = createRoute({
   [ROUTE_DESCRIPTION]: { isVersioned: true, takesVersion: true },
 })
 
-/** `PATCH /v1/account`: the name of the caller's account. Must not know what the plan allows. */
+/** `PATCH /v1/account`: the name of the caller's account. */
 export function bindAccountName(
   app: ControlPlaneApp,
   { accounts }: Pick<ControlPlaneDependencies, 'accounts'>,

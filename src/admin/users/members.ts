@@ -68,8 +68,8 @@ function memberNotFound(): GatewayError {
 }
 
 /**
- * `/v1/invitations`: invites others to the account. A token is only in the answer to its creation;
- * no mail is sent.
+ * `/v1/invitations`: invites others to the account, without sending mail. Only the answer to a
+ * creation contains the token.
  */
 export function bindInvitations(
   app: ControlPlaneApp,

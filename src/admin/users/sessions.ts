@@ -1,4 +1,3 @@
-/** `/v1/session` and `/v1/sessions`: the current user, and the user's other sessions. */
 import { createRoute, z } from '@hono/zod-openapi'
 import { noQuery } from '../../contract/lists.ts'
 import {

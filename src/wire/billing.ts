@@ -19,7 +19,6 @@ const MAX_USD_OF_CALL = 1_000
 /** https://docs.x.ai/developers/cost-tracking */
 const TICKS_PER_USD = 1e10
 
-/** @returns undefined when the report has no cost */
 export function readReportedCost({
   cost,
   cost_in_usd_ticks: ticks,
@@ -74,7 +73,6 @@ const BESIDE: ReadonlySet<unknown> = new Set(['compaction', 'advisor_message'])
  */
 const TAKEN_OVER = 'fallback_message'
 
-/** @param readCounts reads the counts of the whole report, or of one iteration */
 export function withIterations(report: Report, readCounts: (counts: Report) => Usage): Usage {
   const whole = readCounts(report)
   const { iterations } = report
@@ -108,7 +106,6 @@ const NO_USAGE: Usage = {
   reasoningTokens: 0,
 }
 
-/** Implausible counts are ignored. */
 function toIteration(iteration: Report, readCounts: (counts: Report) => Usage): Iteration {
   const { type, model } = iteration
   return {

@@ -5,13 +5,10 @@
 import type { JsonEdit, JsonMember, JsonObject } from './json-splice.ts'
 import { toLatin1 } from './latin1.ts'
 
-/** A platform's rules for models of another provider. */
 export interface PlatformFeatures {
-  /** The models that the rules apply to. */
   readonly models: RegExp
   /** The caller's name of each supported feature → the platform's name. */
   readonly taken: Readonly<Record<string, string>>
-  /** Top-level members of the request that the platform refuses. */
   readonly refusedMembers: readonly string[]
 }
 
@@ -23,10 +20,8 @@ export interface BridgedFeatures {
   readonly renamed: readonly string[]
 }
 
-/** More features than any client sends. */
 const MAX_FEATURES = 64
 
-/** @param header comma-separated values; null: no header */
 export function bridgeFeatures(
   header: string | null,
   { taken }: Pick<PlatformFeatures, 'taken'>,

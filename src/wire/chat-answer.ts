@@ -32,18 +32,13 @@ function fit<Choice extends Pick<ChatAnswer, 'content' | 'finishReason'>>(choice
 export type AnswerPart = AssistantPart | ImagePart
 
 export interface ChatAnswer {
-  /** The upstream's own id; undefined when the upstream sends no id. */
   readonly id?: string
   /** The upstream's name of the model, which may be more exact than the requested name. */
   readonly model?: string
-  /** Seconds since the Unix epoch; undefined when the upstream sends no time. */
   readonly createdAt?: number
-  /** In the order in which the model wrote them. */
   readonly content: readonly AnswerPart[]
   readonly finishReason: FinishReason
-  /** The stop sequence that ended the answer, if reported. */
   readonly stopSequence?: string
-  /** Null: unreported. */
   readonly usage: Usage | null
   /** Further answers to the same request, if the caller asked for several (OpenAI's `n`). */
   readonly others?: readonly ChatChoice[]
@@ -68,7 +63,6 @@ export type ChatEvent =
       readonly id?: string
       readonly model?: string
       readonly createdAt?: number
-      /** Usage in the first piece of the answer. */
       readonly usage?: Usage
     }
   | { readonly type: 'text-delta'; readonly text: string; readonly logprobs?: JsonValue }

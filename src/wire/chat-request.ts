@@ -21,15 +21,13 @@ export type MediaSource =
   | { readonly type: 'data'; readonly mediaType: string; readonly base64: string }
   | { readonly type: 'url'; readonly url: string }
 
-/**
- * How long a provider may cache the prompt up to this part, inclusive. Undefined: the provider's
- * choice.
- */
 export function toUrl(source: MediaSource): string {
   return source.type === 'url' ? source.url : `data:${source.mediaType};base64,${source.base64}`
 }
 
+/** Asks the provider to cache the prompt up to and including the part. */
 export interface CacheHint {
+  /** Undefined: the provider's choice. */
   readonly ttl?: '5m' | '1h'
 }
 
@@ -57,7 +55,6 @@ export interface FilePart {
 export interface AudioPart {
   readonly type: 'audio'
   readonly base64: string
-  /** `wav`, `mp3`… */
   readonly format: string
 }
 
@@ -177,14 +174,11 @@ export interface ReasoningOptions {
    * which turns nothing on. Undefined: an effort or a budget turns thinking on.
    */
   readonly thinking?: 'on' | 'unsaid'
-  /** Readable thinking: `summarized` or `omitted`. */
   readonly display?: string
   /** The requested form of readable reasoning: `auto`, `concise`, `detailed`, or `none`. */
   readonly summary?: string
 }
 
-/** Undefined settings were not set by the caller. */
-/** The requested effort as a word, also when a token budget expresses the effort. */
 export function effortOf(reasoning: ReasoningOptions | undefined): string | undefined {
   const { effort, budgetTokens } = reasoning ?? {}
   if (effort !== undefined || budgetTokens === undefined) return effort
@@ -207,7 +201,6 @@ export interface ChatSettings {
   readonly parallelToolCalls?: boolean
   readonly responseFormat?: ResponseFormat
   readonly reasoning?: ReasoningOptions
-  /** An opaque name of the caller's end user. */
   readonly user?: string
   readonly metadata?: JsonRecord
   readonly serviceTier?: string
@@ -228,7 +221,6 @@ export interface ChatRequest extends ChatSettings {
    * for other targets they are reported as ignored.
    */
   readonly extra: JsonRecord
-  /** The dialect family of `extra`. */
   readonly family: 'openai-chat' | 'anthropic-messages' | 'gatehouse-chat'
   /**
    * Members that the caller's codec itself had to omit, in the caller's spelling

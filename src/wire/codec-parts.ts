@@ -30,7 +30,6 @@ import {
   present,
 } from './read-json.ts'
 
-/** @param parameters the member that holds the schema of the tool's arguments */
 export function decodeTool(tool: At<JsonRecord>, parameters = 'parameters'): Tool {
   return {
     name: asText(member(tool, 'name')),
@@ -60,7 +59,6 @@ export function decodeCacheHint(part: At<JsonRecord>): { readonly cache?: CacheH
   return { cache: hint.ttl === '5m' || hint.ttl === '1h' ? { ttl: hint.ttl } : {} }
 }
 
-/** @param what such as `no audio` */
 export function takesOnly(what: string): GatewayError {
   return invalidRequest(`The target of this gate takes ${what}.`, 'messages', 'unsupported_content')
 }
@@ -78,7 +76,6 @@ export function parseArguments(text: string): JsonRecord {
 const INVALID_JSON = 'INVALID_JSON'
 const NO_ARGUMENTS = new Set(['', 'null'])
 
-/** For upstreams that refuse calls of unknown tools. */
 export function namesOfCalled(messages: readonly ChatMessage[]): string[] {
   const names = messages.flatMap((message) =>
     message.role === 'assistant'
@@ -106,18 +103,15 @@ export function leadWith(blocks: JsonRecord[], ...kinds: readonly string[]): Jso
   return [...blocks.slice(start, end), ...blocks.slice(0, start), ...blocks.slice(end)]
 }
 
-/** For upstreams without explicit caching. */
 export function noteCaches(parts: readonly object[], ignored: Set<Feature>): void {
   if (parts.some((part) => 'cache' in part && part.cache !== undefined)) ignored.add('cache')
 }
 
-/** For upstreams that have no option for showing thinking. */
 export function noteDisplay(reasoning: ReasoningOptions | undefined, ignored: Set<Feature>): void {
   if (reasoning?.display !== undefined && !ignored.has('reasoning'))
     ignored.add('reasoning.display')
 }
 
-/** In the form of Chat Completions and similar formats. */
 export function encodeImageUrl({ source, detail }: ImagePart): JsonRecord {
   return { type: 'image_url', image_url: { url: toUrl(source), ...present({ detail }) } }
 }
@@ -146,7 +140,6 @@ export function assertSomebodySpeaks(turns: readonly JsonRecord[]): void {
   )
 }
 
-/** For a tool without any parameters. */
 export const NO_PARAMETERS: JsonRecord = { type: 'object', properties: {} }
 
 export function refuseDemand(choice: ToolChoice | undefined): void {
@@ -159,7 +152,6 @@ export function demandsTool(choice: ToolChoice | undefined): boolean {
   return choice?.type === 'required' || choice?.type === 'tool'
 }
 
-/** Content of text alone becomes one text. */
 export function textOrParts(
   parts: readonly UserPart[],
   encodePart: (part: UserPart) => JsonRecord,
@@ -168,13 +160,11 @@ export function textOrParts(
   return parts.length === 1 && only?.type === 'text' ? only.text : parts.map(encodePart)
 }
 
-/** For upstreams whose instructions are one text. */
 export function encodeInstructions(parts: readonly TextPart[], ignored: Set<Feature>): JsonRecord {
   noteCaches(parts, ignored)
   return { role: 'system', content: parts.map((part) => part.text).join('\n\n') }
 }
 
-/** For upstreams whose results contain only text. */
 export function encodeTextResult(result: ToolResult, ignored: Set<Feature>): JsonRecord {
   if (result.isError === true) ignored.add('toolResult.isError')
   noteCaches([result, ...result.content], ignored)
@@ -185,7 +175,6 @@ export function textOfResult({ content }: ToolResult): string {
   return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
 }
 
-/** In the form of Chat Completions and similar formats. */
 export function encodeCall({ id, name, arguments: text }: ToolCallPart): JsonRecord {
   return { id, type: 'function', function: { name, arguments: text } }
 }

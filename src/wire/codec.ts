@@ -11,15 +11,12 @@ export interface Step<In, Out> {
   end(): readonly Out[]
 }
 
-/** Facts for the caller's answer besides the upstream's text. */
 export interface AnswerFacts {
   /** The call's own id (`call_…`), used when the upstream sent no id. */
   readonly callId: string
-  /** `provider/model`. */
   readonly target: string
   /** The caller's text in place of the model name. */
   readonly gateId: string
-  /** Milliseconds since the Unix epoch. */
   readonly startedAtMs: number
   /** The origin of these seals, for their carriers (see `Seal` in chat-request.ts). */
   readonly sealOrigin: string
@@ -35,9 +32,7 @@ export interface AnswerOutcome {
   /** Milliseconds since the request arrived. */
   readonly latencyMs: number
   readonly attempts: readonly {
-    /** `provider/model`. */
     readonly target: string
-    /** The status of the upstream's answer; null: no answer. */
     readonly status: number | null
     readonly ms: number
   }[]
@@ -51,10 +46,8 @@ export interface DecodeLimits {
   readonly maxTextBytes: number
 }
 
-/** Used when the operator's limit for bodies is not available. */
 export const DECODE_LIMITS: DecodeLimits = { maxTextBytes: 64 * 1024 * 1024 }
 
-/** Encodes and decodes a dialect for clients. */
 export interface InboundCodec {
   /** The header whose comma-separated values ask for features. */
   readonly featureHeader?: string
@@ -86,7 +79,6 @@ export interface EventEncoder {
   encodeFailure(error: GatewayError): string
 }
 
-/** Facts about the model from the provider's data. */
 export interface ModelTraits {
   /**
    * `effort`: a word; `budget`: a number of tokens; `adaptive`: the model decides itself, with an
@@ -99,9 +91,7 @@ export interface ModelTraits {
   readonly withoutThinking?: JsonRecord
   /** The lowest word for a `level`. Undefined: `LOW`, which every model with levels accepts. */
   readonly lowestLevel?: string
-  /** Refuses `temperature`, `top_p` and `top_k`. */
   readonly refusesSampling?: boolean
-  /** Accepts `temperature` or `top_p`, but not both. */
   readonly takesOneSampling?: boolean
   /** Written when the dialect requires a limit and the caller set none. */
   readonly defaultMaxOutputTokens?: number
@@ -121,9 +111,7 @@ export interface ModelTraits {
   readonly fimTemplate?: FimTemplate
 }
 
-/** A model's form of fill-in-the-middle prompts. */
 export interface FimTemplate {
-  /** The part that comes first. */
   readonly order: 'prefix-first' | 'suffix-first'
   /** The token before each part, with its white space. */
   readonly prefix: string
@@ -138,7 +126,6 @@ export interface EncodeTarget {
   /** Features that the caller asked for by a header, in the target's names. */
   readonly askedFeatures?: readonly string[] | undefined
   readonly refusesStreamOptions?: boolean | undefined
-  /** The model's name at the upstream. */
   readonly model: string
   readonly traits: ModelTraits
   /** Only seals of this origin are sent; others are omitted and reported. */
@@ -189,7 +176,6 @@ export const ADAPTED_FEATURES: ReadonlySet<Feature> = new Set<Feature>([
   'tools',
 ])
 
-/** Encodes and decodes a dialect for upstreams. */
 export interface UpstreamCodec {
   readonly form: 'chat'
   /** The family whose unknown members the codec forwards (`ChatRequest.extra`). */

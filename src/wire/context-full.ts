@@ -132,7 +132,6 @@ function encode(json: object): Uint8Array {
 
 export interface AskedTokens {
   readonly inputTokens: number
-  /** The output limit. Undefined: no limit. */
   readonly outputTokens: number | undefined
 }
 

@@ -19,7 +19,6 @@ const SPACE = 0x20
  */
 const EMPTY_SEAL_LENGTH = 1_060
 
-/** @param length of encrypted reasoning, in characters */
 export function sealedTextBytes(length: number): number {
   return Math.max(0, length - EMPTY_SEAL_LENGTH)
 }
@@ -67,7 +66,6 @@ function isName(event: string, after: number): boolean {
   return event.charCodeAt(at) === COLON
 }
 
-/** The end of the string that begins at `start`; the event's end if the string does not end. */
 function closingQuote(event: string, start: number): number {
   for (let at = event.indexOf('"', start); at >= 0; at = event.indexOf('"', at + 1)) {
     let slashes = 0

@@ -37,9 +37,7 @@ export interface AcceptedRequest {
   readonly defaults?: GateDefaults
 }
 
-/** The facts about a target that decide how its requests are edited. */
 export interface RelayTarget {
-  /** The model's name at the upstream. */
   readonly model: string
   readonly isReasoningModel: boolean
   /** The upstream reports a stream's usage only on request (`stream_options.include_usage`). */
@@ -54,9 +52,7 @@ export interface RelayTarget {
    * only.
    */
   readonly sealOrigin?: string
-  /** Refuses a conversation with thinking from another signer. */
   readonly checksSignatures?: boolean | undefined
-  /** Undefined: the target supports all features of its dialect. */
   readonly features?: PlatformFeatures | undefined
 }
 
@@ -97,7 +93,6 @@ export interface StreamTap {
   readonly usage: Usage | null
   /** Undefined: the dialect does not report uses of the provider's tools. */
   readonly toolUses?: ToolUses
-  /** The answering model's name at the upstream. Undefined: not reported. */
   readonly model?: string | undefined
   /** Bytes of text passed on since the last usage report, or since the beginning. */
   readonly unreportedBytes: number
@@ -120,7 +115,6 @@ export interface StreamTap {
  * replace the provider here.
  */
 export interface HostedMembers {
-  /** Top-level members. */
   readonly names: readonly string[]
   /** True if the provider stores state under the member for the next call. */
   isState(name: string): boolean
@@ -128,7 +122,6 @@ export interface HostedMembers {
   refuse(name: string, message: string): GatewayError
 }
 
-/** A format that callers use. */
 export interface Dialect {
   readonly id: InboundDialectId
   readonly envelope: Envelope
@@ -136,7 +129,6 @@ export interface Dialect {
    * Headers that are forwarded between callers and upstreams. Undefined: those of every dialect.
    */
   readonly headers?: HeaderLists
-  /** A header in which clients send their key instead of `authorization`. */
   readonly keyHeader?: string
   /** The header in which clients look for the call's id, besides `x-request-id`. */
   readonly requestIdHeader?: string
@@ -169,9 +161,7 @@ export interface Dialect {
 
 /** A format that upstreams use too, so calls can be relayed byte for byte. */
 export interface RelayedDialect extends Dialect {
-  /** The caller's bytes with the edits that the target needs. */
   rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest
-  /** Usage of a complete answer; null when unreported. */
   readUsage(answer: Readonly<Record<string, unknown>>): Usage | null
   /**
    * Uses of the provider's own tools in a complete answer. Undefined: the dialect does not report
@@ -183,7 +173,6 @@ export interface RelayedDialect extends Dialect {
   readToolUses?(answer: Readonly<Record<string, unknown>>): ToolUses | undefined
   /** True if the JSON is an answer in this dialect, and not an error with status 200. */
   isAnswer(answer: Readonly<Record<string, unknown>>): boolean
-  /** True if a complete answer reports its own failure. */
   hasFailed?(answer: Readonly<Record<string, unknown>>): boolean
   /**
    * True if a 400 says that sealed reasoning in the request belongs to another upstream, which
@@ -197,7 +186,6 @@ export function isRelayed(dialect: Dialect): dialect is RelayedDialect {
   return 'rewrite' in dialect
 }
 
-/** @throws Error always: calling it is a bug */
 export function noStream(): StreamTap {
   throw new Error('this dialect has no streams')
 }

@@ -79,10 +79,6 @@ export type Translator = { readonly dialect: DialectId } & (
   | { readonly form: 'embeddings'; readonly upstream: EmbeddingsCodec }
 )
 
-/**
- * @param id the upstream's dialect
- * @returns undefined when calls in `inbound` cannot be translated to that dialect
- */
 export function translatorFor(inbound: Dialect, id: DialectId): Translator | undefined {
   const upstream = upstreamCodecOf(id)
   if (upstream === undefined || formOfDialect(id) !== formOfDialect(inbound.id)) return undefined

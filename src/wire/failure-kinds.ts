@@ -8,7 +8,6 @@ import type { TargetFault } from '../core/errors.ts'
 import { isContextCode } from './context-full.ts'
 import type { ErrorWords } from './upstream-error.ts'
 
-/** Codes and types, in lower case. */
 const FAULTS_BY_CODE: ReadonlyMap<string, TargetFault> = new Map<string, TargetFault>([
   ['insufficient_quota', 'out_of_credit'], // OpenAI, Azure, Alibaba
   ['billing_error', 'out_of_credit'], // Anthropic
@@ -25,7 +24,6 @@ const FAULTS_BY_CODE: ReadonlyMap<string, TargetFault> = new Map<string, TargetF
   ['invalid_model', 'model_not_found'], // Mistral, Perplexity
 ])
 
-/** The providers' own words, in lower case. */
 const CREDIT_WORDS: readonly string[] = [
   'credit balance is too low', // Anthropic
   'reached your specified api usage limits', // Anthropic

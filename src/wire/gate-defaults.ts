@@ -37,9 +37,7 @@ export type ReadSpoken = (
 ) => readonly Spoken[]
 
 interface DecidedDefaults {
-  /** The defaults to write into the request. */
   readonly defaults: GateDefaults
-  /** The caller's members without effect. */
   readonly ignored: readonly string[]
 }
 
@@ -156,7 +154,6 @@ const JOINT = '\n\n'
 
 export class DefaultsEditor {
   readonly edits: JsonEdit[] = []
-  /** Fields that the model does not support, in the caller's spelling. */
   readonly ignored: string[] = []
   readonly #body: JsonObject
 
@@ -164,12 +161,10 @@ export class DefaultsEditor {
     this.#body = body
   }
 
-  /** Null counts as not set. */
   has(key: string): boolean {
     return presentMember(this.#body, key) !== undefined
   }
 
-  /** No effect when `value` is undefined. */
   set(key: string, value: unknown): void {
     if (value === undefined) return
     const member = this.#body.get(key)
@@ -192,7 +187,6 @@ export class DefaultsEditor {
     this.set(key, fitting)
   }
 
-  /** Sets a member of an object inside the body, or removes it when undefined. */
   setInside(outer: string, key: string, value: unknown): void {
     const member = presentMember(this.#body, outer)
     if (member === undefined) {

@@ -11,7 +11,6 @@ export interface HeaderLists {
   readonly ownAnswer: readonly string[]
 }
 
-/** For every dialect: facts about the SDK and the conversation, and when to retry. */
 const COMMON: HeaderLists = {
   request: [
     'accept',
@@ -96,7 +95,6 @@ export const PAYER_HEADERS: readonly string[] = [
 
 const NONE: HeaderLists = { request: [], answer: [], ownAnswer: [] }
 
-/** @param own the dialect's headers, added to those of every dialect */
 export function withCommonHeaders(own: HeaderLists = NONE): HeaderLists {
   return {
     request: [...COMMON.request, ...own.request],

@@ -8,7 +8,6 @@ import { PLAIN_WALK, WIDE_WALK } from './json-walk.generated.ts'
 /** The message says what is wrong and where, and never quotes the text, which may be a prompt. */
 export class JsonSyntaxError extends Error {
   override readonly name = 'JsonSyntaxError'
-  /** Offset in bytes from the start of the scanned text. */
   readonly offset: number
 
   constructor(problem: string, offset: number) {
@@ -86,7 +85,6 @@ export const PLACES = new Uint32Array(WALK.memory.buffer, WALK.PLACES.value, 4 *
 
 /** Words, without escapes, that a scan searches for at every depth. */
 export class Wanted {
-  /** The bytes of the scanner's memory from `WANTED` on. */
   readonly tables: Uint8Array
 
   /**
@@ -125,18 +123,15 @@ function begin(shape: number, wanted?: Wanted): void {
 }
 
 export interface WalkedObject {
-  /** The number of entries in `PLACES`, valid until the next scan. */
   readonly places: number
   /** Includes the members of nested objects. */
   readonly memberCount: number
   readonly mayHaveWanted: boolean
   readonly mayBeginAsWanted: boolean
-  /** All bytes are ASCII. */
   readonly isAscii: boolean
   readonly hasTilde: boolean
 }
 
-/** @throws JsonSyntaxError */
 export function walkObject(bytes: Uint8Array, wanted?: Wanted): WalkedObject {
   begin(AN_OBJECT, wanted)
   walkWindows(bytes)
@@ -152,7 +147,6 @@ export function walkObject(bytes: Uint8Array, wanted?: Wanted): WalkedObject {
 
 export interface JsonSpan {
   readonly start: number
-  /** Exclusive. */
   readonly end: number
 }
 
@@ -169,10 +163,6 @@ export function walkArray(bytes: Uint8Array, offset: number, most: number): read
   return spans
 }
 
-/**
- * Counts the members of all objects in a value.
- * @throws JsonSyntaxError
- */
 export function countWrittenMembers(bytes: Uint8Array): number {
   begin(ANY_VALUE)
   walkWindows(bytes)
@@ -185,7 +175,6 @@ interface Found {
   readonly most: number
 }
 
-/** @param found receives the positions found */
 function walkWindows(bytes: Uint8Array, found?: Found): void {
   for (let from = 0; ; from += WALK.consumed()) {
     const end = Math.min(from + WINDOW_BYTES, bytes.length)
@@ -237,7 +226,6 @@ function toSyntaxError(bytes: Uint8Array): JsonSyntaxError {
   return new JsonSyntaxError(`unexpected ${found}, ${wanted} is wanted`, at)
 }
 
-/** @returns the offset of the first byte that is not white space */
 export function skipSpace(bytes: Uint8Array, at: number): number {
   let byte = bytes[at] ?? QUOTE
   while (byte === SPACE || byte === LINE_FEED || byte === CARRIAGE_RETURN || byte === TAB)

@@ -29,9 +29,7 @@ type JsonType = 'string' | 'number' | 'boolean' | 'null' | 'array' | 'object'
 
 /** Byte offsets. */
 export interface JsonMember {
-  /** Decoded like JSON.parse. */
   readonly key: string
-  /** The key's opening quote. */
   readonly start: number
   readonly valueStart: number
   /** Exclusive; without trailing white space. */
@@ -52,10 +50,8 @@ const encoder = new TextEncoder()
 /** A JSON object with valid text and distinct top-level keys. */
 export class JsonObject {
   #bytes: Uint8Array | undefined
-  /** After the opening brace. */
   readonly bodyStart: number
   readonly members: readonly JsonMember[]
-  /** Includes the members of nested objects. */
   readonly memberCount: number
   /**
    * False: no member has one of the searched names. Also true when nothing was searched, or a name
@@ -88,7 +84,6 @@ export class JsonObject {
     this.#byKey = byKey
   }
 
-  /** @throws TypeError after `letGo` */
   get bytes(): Uint8Array {
     if (this.#bytes === undefined) throw new TypeError('the text of the object was let go')
     return this.#bytes
@@ -141,7 +136,6 @@ export class JsonObject {
     }
   }
 
-  /** The value's bytes as written; a view, not a copy. */
   raw(member: JsonMember): Uint8Array {
     return this.bytes.subarray(member.valueStart, member.valueEnd)
   }
@@ -170,7 +164,6 @@ export function scanJsonObject(bytes: Uint8Array, wanted?: Wanted): JsonObject {
   return new JsonObject(bytes, skipSpace(bytes, 0) + 1, members, byKey, walked)
 }
 
-/** @throws JsonSyntaxError, preferring invalid UTF-8 over other errors */
 function walkUtf8(bytes: Uint8Array, wanted: Wanted | undefined): WalkedObject {
   let walked: WalkedObject | undefined
   let problem: unknown
@@ -179,7 +172,6 @@ function walkUtf8(bytes: Uint8Array, wanted: Wanted | undefined): WalkedObject {
   } catch (thrown) {
     problem = thrown
   }
-  // Pure ASCII is valid UTF-8.
   if (walked?.isAscii !== true && !isUtf8(bytes))
     throw new JsonSyntaxError('invalid UTF-8', firstInvalidUtf8(bytes))
   if (walked === undefined) throw problem
@@ -300,7 +292,6 @@ const newestKeys: string[] = []
 const MAX_NEWEST = 64
 const MAX_KEPT_CHARACTERS = 64
 
-/** @param place index of the member in its object */
 function decodeKey(bytes: Uint8Array, start: number, end: number, place: number): string {
   const likely = newestKeys[place]
   if (likely !== undefined && likely.length === end - start - 2) {
@@ -315,7 +306,6 @@ function decodeKey(bytes: Uint8Array, start: number, end: number, place: number)
   return key
 }
 
-/** @param start the opening quote; `end` is after the closing quote */
 function decodeString(text: Uint8Array, start: number, end: number): string {
   // Called on bytes that are not a Buffer, because creating a Buffer costs as much as all the rest.
   const inner = Buffer.prototype.utf8Slice.call(text, start + 1, end - 1)

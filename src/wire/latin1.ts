@@ -8,7 +8,6 @@ export function toLatin1(bytes: Uint8Array, from = 0, to = bytes.length): string
   return latin1Slice.call(bytes as Buffer, from, to)
 }
 
-/** A text's UTF-8 bytes as one character each. */
 export function utf8ToLatin1(text: string): string {
   return Buffer.byteLength(text) === text.length ? text : toLatin1(Buffer.from(text))
 }

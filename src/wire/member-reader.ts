@@ -14,7 +14,6 @@ import {
 
 /** Limit of bytes kept per member; usage reports are a hundredth of this size. */
 const MAX_MEMBER_BYTES = 64 * 1024
-/** Limit of bytes kept of a key; every wanted key is shorter. */
 const MAX_KEY_BYTES = 64
 const BACKSLASH = 0x5c
 const COLON = 0x3a
@@ -39,7 +38,6 @@ export class MemberReader {
   /** The last top-level string, until a colon shows that it is a key. */
   #key = ''
   #isKeyPossible = false
-  /** The wanted member whose value is being read. */
   #member: string | undefined
   #held: Uint8Array[] = []
   #heldBytes = 0
@@ -96,7 +94,6 @@ export class MemberReader {
     return Object.fromEntries(this.#found)
   }
 
-  /** @returns where to continue: after the closing quote, or at the chunk's end */
   #skipString(chunk: Uint8Array, start: number): number {
     let at = start
     for (;;) {
@@ -117,7 +114,6 @@ export class MemberReader {
     }
   }
 
-  /** True if the backslashes before `end` escape the byte at `end`. */
   #endsEscaped(chunk: Uint8Array, start: number, end: number): boolean {
     let at = end
     while (at > start && chunk[at - 1] === BACKSLASH) at -= 1

@@ -77,7 +77,6 @@ export function optionalRecord(at: At): At<JsonRecord> | undefined {
   return at.value === undefined ? undefined : asRecord(at)
 }
 
-/** The members of a body that a decoder does not read, except null. */
 export function unread(body: JsonRecord, read: ReadonlySet<string>): JsonRecord {
   return Object.fromEntries(
     Object.entries(body).filter(([name, value]) => !read.has(name) && value !== null),
@@ -102,12 +101,10 @@ export function present<T extends object>(
   return Object.fromEntries(kept) as { [Name in keyof T]?: Exclude<T[Name], undefined> }
 }
 
-/** For an upstream's answer, where a wrong type is not an error. */
 export function textOf(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** The JSON object in an event's data; undefined for any other data. */
 export function parseRecord(data: string | undefined): JsonRecord | undefined {
   if (data === undefined) return undefined
   try {

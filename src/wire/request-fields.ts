@@ -66,7 +66,6 @@ export function requireField(body: JsonObject, key: string): JsonMember {
   return member
 }
 
-/** True only for a literal `true`; absent, null and false are false. */
 export function readFlag(body: JsonObject, key: string): boolean {
   const member = body.get(key)
   return member !== undefined && body.value(member) === true
@@ -77,7 +76,6 @@ export function presentMember(body: JsonObject, key: string): JsonMember | undef
   return member === undefined || body.type(member) === 'null' ? undefined : member
 }
 
-/** Undefined for null and for an empty list or text. */
 export function askingMember(body: JsonObject, key: string): JsonMember | undefined {
   const member = presentMember(body, key)
   return member === undefined || isEmpty(body.raw(member)) ? undefined : member
@@ -119,7 +117,6 @@ export function readGate(body: JsonObject): GateChoice {
   return { gateId, ignored: isAlone ? NOTHING_IGNORED : ['model'] }
 }
 
-/** Shared by all calls. */
 export const NOTHING_IGNORED: readonly never[] = []
 
 /** @throws GatewayError `invalid_request` for an empty string */
@@ -130,7 +127,6 @@ export function readString(body: JsonObject, member: JsonMember): string {
   return value
 }
 
-/** Replaces the gate's name with the upstream's model name. */
 export function editModel(body: JsonObject, upstreamModel: string): JsonEdit[] {
   const edits = [setString(body, 'model', upstreamModel)]
   const gate = body.get('gate_id')

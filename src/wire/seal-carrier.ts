@@ -28,7 +28,6 @@ export function readSeal(text: string): Seal | undefined {
   return readSealedReasoning(text)?.seal
 }
 
-/** Like `readSeal`, with the position in the turn. */
 export function readSealedReasoning(
   text: string,
 ): (Required<Pick<ReasoningPart, 'seal'>> & Pick<ReasoningPart, 'textBefore'>) | undefined {
@@ -81,13 +80,11 @@ export function isReadable(seal: Seal, dialect: string, origin: string): boolean
   return seal.origin === origin || seal.origin === dialect
 }
 
-/** Carriers are meaningless to an upstream. */
 export function hasCarriers({ bytes, hasTilde }: Pick<JsonObject, 'bytes' | 'hasTilde'>): boolean {
   // Called on the array directly, because creating a view costs more than the search.
   return hasTilde && Buffer.prototype.includes.call(bytes, MARK_BYTES)
 }
 
-/** The call's own seal, and the sealed reasoning before the call. */
 export interface SealedCall {
   readonly seal?: Seal
   readonly reasoning?: readonly ReasoningPart[]
@@ -119,7 +116,6 @@ export function markToolId(id: string): string {
   return `${id}~${MARK}${encode({})}`
 }
 
-/** A foreign id is returned unchanged. */
 export function readToolId(text: string): { readonly id: string; readonly sealed: SealedCall } {
   const at = text.indexOf(`~${MARK}`)
   const carried = at < 0 ? undefined : decode(text.slice(at + MARK.length + 1))

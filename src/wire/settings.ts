@@ -49,7 +49,6 @@ const TYPES = {
   number: { json: ['number'], read: optionalNumber },
   flag: { json: ['boolean'], read: optionalFlag },
   text: { json: ['string'], read: optionalText },
-  /** A text, or a list of texts. */
   texts: { json: ['string', 'array'], read: optionalTexts },
   list: {
     json: ['array'],
@@ -67,7 +66,6 @@ interface SettingOptions {
   readonly most?: number
   /** The part of the value that the decoder reads. Undefined: all of it. */
   readonly shape?: Shape
-  /** For `own` values. */
   readonly json?: readonly JsonType[]
 }
 
@@ -81,7 +79,6 @@ export interface Setting extends SettingOptions {
 /** The dialect does not support an absent setting. */
 export type Settings = Partial<Readonly<Record<SettingName, Setting>>>
 
-/** @param names one path, or several separated by spaces */
 function setting(type: Setting['type']) {
   return (names = '', options: SettingOptions = {}): Setting => ({
     ...options,
@@ -125,11 +122,8 @@ function memberAt(root: At<JsonRecord>, path: string): At {
 }
 
 export interface EncodeOptions {
-  /** Collects the settings that are omitted or changed. */
   readonly ignored: Set<Feature>
-  /** Settings of the dialect that this target does not support. */
   readonly refused?: readonly SettingName[]
-  /** Settings that the codec writes itself, besides the `own` settings. */
   readonly except?: readonly SettingName[]
 }
 
@@ -156,7 +150,6 @@ export function encodeSettings(
   return members
 }
 
-/** The nearest value that upstreams accept. */
 export function fit<Value extends JsonValue>(
   value: Value,
   { least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY }: SettingOptions,
@@ -208,10 +201,6 @@ export function typesOf(settings: Settings, checked?: readonly SettingName[]): F
   return types
 }
 
-/**
- * The name of a feature for callers of the dialect.
- * @param others names of features that are not settings, or are named differently
- */
 export function nameFeature(
   feature: Feature,
   settings: Settings,

@@ -51,7 +51,6 @@ export abstract class SseDecoder implements StreamDecoder {
   }
 }
 
-/** A dialect's judgement of one event. */
 export interface SeenFrame {
   /** Replaces the event's own text, one character per byte; empty: the event is hidden. */
   readonly text: string
@@ -72,7 +71,6 @@ export abstract class SseRelay {
 
   protected abstract see(frame: SseText): SeenFrame
 
-  /** The events that report a broken stream in the client's own dialect. */
   abstract encodeFailure(error: GatewayError): Uint8Array
 
   push(chunk: Uint8Array, from = 0, to = chunk.length): TapOutput {
@@ -121,7 +119,6 @@ export abstract class SseRelay {
     else this.#now += seen.text
   }
 
-  /** Ends a stream in which a second answer begins. */
   protected breakOff(): SeenFrame {
     const isTold = this.verdict === 'failed'
     const failure = new GatewayError('upstream_error', SECOND_ANSWER)

@@ -51,7 +51,6 @@ export class SseFramer {
     this.#maxFrameBytes = options.maxFrameBytes ?? DEFAULT_MAX_FRAME_BYTES
   }
 
-  /** Everything pushed was returned in frames. */
   get isBetweenFrames(): boolean {
     return this.#state === LINE_START && this.#unfinished.length === 0
   }
@@ -186,9 +185,7 @@ class Frame implements SseFrame {
   }
 }
 
-/** A frame whose bytes are available as text. */
 export class SseText implements Omit<SseFrame, 'raw'> {
-  /** The frame's exact bytes, one character each. */
   readonly text: string
   readonly #isFirst: boolean
   #fields: SseFields | undefined
@@ -239,7 +236,6 @@ function parseFields(raw: Uint8Array, isFirst: boolean): SseFields {
   return { event, data }
 }
 
-/** The text after the colon and one optional space. */
 function fieldValue(line: string, colon: number): string {
   if (colon < 0) return ''
   return line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1)

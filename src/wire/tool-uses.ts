@@ -59,7 +59,6 @@ export function readResponseUses(
   return webSearch === 0 ? (uses ?? NO_USES) : { ...uses, webSearch }
 }
 
-/** @param output of a complete response */
 export function countItems(output: unknown): ToolUses {
   if (!Array.isArray(output)) return NO_USES
   const counter = new ItemCounter()
@@ -123,7 +122,6 @@ function isOpenedPage(item: unknown): boolean {
 
 // Anthropic Messages: usage reports the charged searches; until then blocks show them.
 
-/** @returns undefined without a report, or for an implausible report */
 export function readServerToolUse(usage: unknown): ToolUses | undefined {
   const reported = isRecord(usage) ? usage.server_tool_use : undefined
   const searches = readSearches(reported, 'web_search_requests')

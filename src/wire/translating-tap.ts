@@ -20,7 +20,6 @@ export class TranslatingTap implements StreamTap {
   readonly #blocks = new BlockSerialiser()
   readonly #lost: LostComments
   verdict: TapVerdict = 'open'
-  /** Usage from an event. */
   #told: Usage | null = null
   #soFar: Usage | null = null
   unreportedBytes = 0
@@ -30,7 +29,6 @@ export class TranslatingTap implements StreamTap {
   model: string | undefined
   #hasShown = false
 
-  /** @param showsImages the caller's dialect can contain images in answers */
   constructor(decoder: StreamDecoder, encoder: EventEncoder, showsImages = false) {
     this.#decoder = decoder
     this.#encoder = encoder
@@ -117,7 +115,6 @@ export class TranslatingTap implements StreamTap {
   }
 }
 
-/** The model's text in an event. */
 function textBytesOf(event: ChatEvent): number {
   switch (event.type) {
     case 'text-delta':
@@ -140,9 +137,7 @@ type CallEvent = Extract<ChatEvent, { readonly type: `tool-call-${string}` }>
 interface Block {
   /** The number of a call; undefined: text and reasoning. */
   readonly call: number | undefined
-  /** Not passed on yet. */
   waiting: ChatEvent[]
-  /** The upstream ended the block. */
   hasEnded: boolean
   readonly json: JsonProgress
 }
@@ -152,7 +147,6 @@ export class BlockSerialiser implements Step<ChatEvent, ChatEvent> {
   readonly #queue: Block[] = []
   #hasCalls = false
   #hasCutCall = false
-  /** Serialisers of further choices, by index. */
   readonly #choices = new Map<number, BlockSerialiser>()
 
   push(event: ChatEvent): readonly ChatEvent[] {
@@ -179,7 +173,6 @@ export class BlockSerialiser implements Step<ChatEvent, ChatEvent> {
     }
   }
 
-  /** Ends open blocks and passes on waiting blocks. */
   end(): readonly ChatEvent[] {
     for (const block of this.#queue) block.hasEnded = true
     return this.#advance()

@@ -13,9 +13,7 @@ const MAX_NAME_LENGTH = 96
 export class NameList {
   readonly #names = new Set<string>()
 
-  /** True once enough names are collected; later names are dropped. */
   get isFull(): boolean {
-    // The additional name indicates that more names exist.
     return this.#names.size > MAX_NAMES
   }
 
@@ -67,7 +65,6 @@ export function showNames(
 
 const MORE = ', and-more'
 
-/** Any other character would break a header or a list of names. */
 const PLAIN = /^[\x21-\x2b\x2d-\x7e]*$/
 
 /** Percent-encoded when not valid in a header. */
@@ -76,7 +73,6 @@ export function encodeName(text: string): string {
   return text.toWellFormed().replace(/[^\x21-\x2b\x2d-\x7e]/gu, encodeURIComponent)
 }
 
-/** The parts of a value that a decoder reads. */
 export type Shape =
   | 'all'
   | { readonly type: 'object'; readonly members: Readonly<Record<string, Shape>> }
@@ -86,7 +82,6 @@ export type Shape =
       readonly type: 'choice'
       readonly by: string
       readonly shapes: Readonly<Record<string, Shape>>
-      /** For objects without a kind. */
       readonly untold: Shape
     }
 
@@ -111,7 +106,6 @@ export function choice(
   return { type: 'choice', by, shapes, untold }
 }
 
-/** @param shapes of top-level members; other top-level members are reported elsewhere */
 export function nameUnread(
   body: JsonRecord,
   shapes: Readonly<Record<string, Shape>>,
@@ -120,7 +114,6 @@ export function nameUnread(
   for (const name in shapes) visit(body[name], shapes[name] ?? 'all', name, names)
 }
 
-/** @param path the value's path for the caller */
 function visit(value: JsonValue | undefined, shape: Shape, path: string, names: NameList): void {
   if (shape === 'all' || names.isFull) return
   if (shape.type === 'list') {
@@ -201,7 +194,6 @@ export function unreadIn(record: JsonRecord, read: ReadonlySet<string>, path: st
   return names
 }
 
-/** The given members that are present and not empty. */
 export function presentIn(record: JsonRecord, members: readonly string[], path: string): string[] {
   return members.filter((name) => !isNothing(record[name])).map((name) => `answer.${path}${name}`)
 }
@@ -227,7 +219,6 @@ const IMAGES = 'answer.images'
 /** A signature that arrived when no part of the stream could carry it any more. */
 export const LATE_SIGNATURE = 'answer.signature'
 
-/** @param showsImages the caller's dialect can contain images in answers */
 export function lostOf(
   { content, others = [], unread = [] }: ChatAnswer,
   showsImages: boolean,
@@ -249,7 +240,6 @@ export class LostComments {
     this.#showsImages = showsImages
   }
 
-  /** @returns undefined for an event that the caller gets */
   read(event: ChatEvent): string | undefined {
     const { type } = event
     if (type === 'choice') return this.read(event.event)

@@ -2,15 +2,11 @@
 import { parseJson } from './json-scan.ts'
 
 export interface UpstreamErrorAnswer {
-  /** The provider's own words. */
   readonly message: string | undefined
-  /** The provider's code. */
   readonly code?: string | undefined
-  /** The provider's name of the error's kind. */
   readonly type?: string | undefined
   /** Seconds until a retry, if the body says so. */
   readonly retryAfterS?: number | undefined
-  /** Undefined when the answer is not JSON. */
   readonly json: unknown
   /** True for OpenAI's form, `{error: {…}}`, which can be forwarded to callers of that form. */
   readonly isNested: boolean
@@ -97,7 +93,6 @@ function readRetryDelay(details: unknown): number | undefined {
 
 const MAX_DELAY_LENGTH = 24
 
-/** Values for members that the upstream omitted. */
 export interface AbsentMembers {
   readonly message: string
   readonly type: string

@@ -127,7 +127,6 @@ export function readRegion(word: unknown): string | undefined {
   return USUAL_REGIONS.has(said) ? USUAL.region : toName(said)
 }
 
-/** @returns undefined when nothing was reported */
 function servedAs(
   tier: string | undefined,
   speed?: string | undefined,
@@ -186,7 +185,6 @@ const NOTHING_USED: Usage = {
 interface ProgramReport {
   readonly reported: unknown
   readonly tier?: unknown
-  /** Blocks of a message, or items of a response's output. */
   readonly items: unknown
 }
 
@@ -199,7 +197,6 @@ export function readUsageOfTurn(
   return usage ?? (reportsNothing(reported) && isProgramTurn(items) ? NOTHING_USED : null)
 }
 
-/** @param reported with the names of counts in both dialects */
 export function reportsNothing(reported: unknown): boolean {
   if (!isRecord(reported)) return false
   const { input_tokens, output_tokens } = reported

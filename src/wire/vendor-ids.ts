@@ -67,7 +67,6 @@ function rarestName(path: string): string {
   return last === 'id' ? before : last
 }
 
-/** @returns the path from `value` to the id */
 function findId(value: unknown, step: Step): string | undefined {
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) {

@@ -163,7 +163,6 @@ export function toFinishReason(stopReason: JsonValue | undefined): FinishReason 
   return (typeof stopReason === 'string' ? FINISH_REASONS[stopReason] : undefined) ?? 'stop'
 }
 
-/** @throws UnreadableAnswerError */
 export function decodeAnthropicAnswer(body: JsonRecord): ChatAnswer {
   if (!Array.isArray(body.content)) {
     const error = isRecord(body.error) ? body.error.message : undefined

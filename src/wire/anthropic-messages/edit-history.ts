@@ -78,7 +78,6 @@ interface Editing {
   marked: number
 }
 
-/** Iterates over the marks; each search begins where the previous search ended. */
 class MarkCursor {
   readonly #bytes: Uint8Array
   readonly #marks: readonly Buffer[]
@@ -91,7 +90,6 @@ class MarkCursor {
     this.#places = marks.map(() => -1)
   }
 
-  /** The position of the first mark from `at` on; infinity: no mark. */
   next(at: number): number {
     if (this.#first >= at) return this.#first
     for (const [index, mark] of this.#marks.entries()) {
@@ -120,7 +118,6 @@ function editElements(
   const { bytes } = object
   const cursor = new MarkCursor(bytes, editing.marks)
   const pieces: string[] = []
-  /** The unchanged bytes since the last edit, with commas and spaces. */
   let run: { readonly start: number; end: number } | undefined
   const endRun = () => {
     if (run !== undefined) pieces.push(decoder.decode(bytes.subarray(run.start, run.end)))

@@ -145,7 +145,6 @@ export class MessagesEventEncoder implements EventEncoder {
     return started + write('content_block_stop', { index })
   }
 
-  /** Ends the open block and writes the waiting seals. */
   #beginBlock(): string {
     const closed = this.#closeBlock()
     const seals = this.#waiting

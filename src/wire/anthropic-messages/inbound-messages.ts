@@ -24,7 +24,6 @@ import {
 import { readSeal, readSealedReasoning, readToolId } from '../seal-carrier.ts'
 import type { NameList } from '../unread.ts'
 
-/** @throws GatewayError `invalid_request` naming the path of the error */
 export function decodeTurns(messages: At, ignored: NameList): ChatMessage[] {
   return asList(messages).flatMap((entry): ChatMessage[] => {
     const message = asRecord(entry)

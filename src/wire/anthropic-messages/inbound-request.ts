@@ -81,7 +81,6 @@ const ATTRIBUTION = 'x-anthropic-billing-header:'
  */
 function splitAttribution(system: TextPart[]): {
   readonly system: readonly TextPart[]
-  /** The path of the block, if present. */
   readonly attribution: readonly string[]
 } {
   const [first, ...others] = system

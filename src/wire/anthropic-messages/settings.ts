@@ -10,7 +10,6 @@ import { list, number, own, type Settings, shapesOf, text } from '../settings.ts
 import { choice, listOf, object, type Shape } from '../unread.ts'
 import { VendorIds } from '../vendor-ids.ts'
 
-/** The gateway's effort words as `output_config.effort`. */
 export const EFFORTS: Readonly<Record<string, string>> = {
   minimal: 'low',
   low: 'low',
@@ -73,7 +72,6 @@ export const MESSAGES_SETTINGS = {
   serviceTier: text('service_tier'),
 } satisfies Settings
 
-/** The parts of a request that the decoder reads below the top level. */
 export const MESSAGES_SHAPES: Readonly<Record<string, Shape>> = {
   system: listOf(TEXT),
   messages: listOf(
@@ -190,7 +188,6 @@ export const MESSAGES_IDS = new VendorIds({
     'container.id',
     // provider-name-ok: a value of the dialect
     { path: 'container.skills.skill_id', exceptType: 'anthropic' },
-    // A file for the container.
     'messages.content.file_id',
     ...OF_DOCUMENTS.map((path) => `messages.content.${path}`),
     // Results of tools, and of a web fetch.

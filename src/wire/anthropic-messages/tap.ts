@@ -24,12 +24,10 @@ export class MessagesTap extends SseRelay implements StreamTap {
   /** The last usage names the model, because another model may have taken over. */
   model: string | undefined
   #hasBegun = false
-  /** Undefined until the message has started. */
   #started: { readonly id: unknown } | undefined
   #hasContent = false
   /** The last value of each count: input comes at the start, output at the end. */
   readonly #reported: Record<string, JsonValue> = {}
-  /** Set when the message may be a program's turn. */
   #blocks: ProgramBlocks | undefined
   #reportedSearches = 0
   /** Blocks since the last report, which are unreported if the client leaves now. */
@@ -107,7 +105,6 @@ export class MessagesTap extends SseRelay implements StreamTap {
     if (isSearchBlock(parseRecord(frame.data)?.content_block)) this.#newSearches += 1
   }
 
-  /** @returns the event to send to the client */
   #noteError(frame: SseText): string {
     const event = parseRecord(frame.data)
     if (event?.type === 'error') {

@@ -23,14 +23,12 @@ import { encodeToolId } from './answer.ts'
 
 interface MessageRules {
   readonly sealOrigin: string
-  /** Thinking blocks are sent back only to a thinking model. */
   readonly sendsThinking: boolean
   /** Models with a thinking budget refuse a turn that begins with something else. */
   readonly thinkingLeads: boolean
   readonly ignored: Set<Feature>
 }
 
-/** True for reasoning that this target made itself. */
 export function isSendable(part: ReasoningPart, origin: string): boolean {
   return part.seal !== undefined && isReadable(part.seal, 'anthropic-messages', origin)
 }
@@ -109,7 +107,6 @@ function encodeCache(cache: CacheHint | undefined): JsonRecord {
   return cache === undefined ? {} : { cache_control: { type: 'ephemeral', ...cache } }
 }
 
-/** Keeps the model's own order. */
 function encodeAssistantParts(parts: readonly AssistantPart[], rules: MessageRules): JsonRecord[] {
   const blocks: JsonRecord[] = []
   for (const part of parts) {

@@ -140,14 +140,11 @@ interface ThinkingPlan {
    * even if this request does not ask for thinking.
    */
   readonly sendsThinking: boolean
-  /** The body's `thinking`; undefined: the model's default. */
   readonly member: JsonRecord | undefined
   readonly outputConfig: JsonRecord
-  /** The part of `max_tokens` that thinking may use. */
   readonly budgetTokens: number | undefined
 }
 
-/** The minimum that the API accepts. */
 const SMALLEST_BUDGET = 1024
 const BUDGETS: Readonly<Record<string, number>> = {
   minimal: SMALLEST_BUDGET,
@@ -221,7 +218,6 @@ function turnOff({ traits }: EncodeTarget, ignored: Set<Feature>): JsonRecord | 
   return isRecord(member) ? member : undefined
 }
 
-/** True when the turn being continued called tools without thinking of this target. */
 function lacksThinking(messages: readonly ChatMessage[], origin: string): boolean {
   const lastUser = messages.findLastIndex((message) => message.role === 'user')
   return messages

@@ -38,7 +38,6 @@ export function toFinishReason(stopReason: JsonValue | undefined): FinishReason 
   return reason
 }
 
-/** @param fields the model's own fields, from a complete answer or a stream's last event */
 export function stopSequenceOf(fields: JsonValue | undefined): string | undefined {
   if (!isRecord(fields)) return undefined
   const { delta } = fields
@@ -57,7 +56,6 @@ export function tierOf({ serviceTier }: JsonRecord): JsonValue | undefined {
   return isRecord(serviceTier) ? serviceTier.type : undefined
 }
 
-/** @throws UnreadableAnswerError */
 export function decodeBedrockAnswer(body: JsonRecord): ChatAnswer {
   const output = recordOf(body.output)
   const message = recordOf(output.message)

@@ -6,7 +6,6 @@ import type { EventStreamCodec, Message } from '@smithy/eventstream-codec'
 import type { JsonRecord } from '../chat-request.ts'
 import { parseRecord, present, textOf } from '../read-json.ts'
 
-/** The caller sees the message. */
 export class DamagedStreamError extends Error {
   override readonly name = 'DamagedStreamError'
 }
@@ -14,15 +13,12 @@ export class DamagedStreamError extends Error {
 const MAX_FRAME_BYTES = 16 * 1024 * 1024
 /** The size of a frame without headers and body: two lengths and two checksums. */
 const MIN_FRAME_BYTES = 16
-/** A frame begins with its own length. */
 const LENGTH_BYTES = 4
 
 export class FrameCutter {
-  /** A buffer for a frame's length, then for the whole frame. */
   #room = new Uint8Array(LENGTH_BYTES)
   #filledBytes = 0
 
-  /** True when a frame has begun and not ended. */
   get hasUnfinished(): boolean {
     return this.#filledBytes > 0
   }
@@ -72,7 +68,6 @@ export type StreamMessage =
   | { readonly type: 'event'; readonly name: string; readonly body: JsonRecord }
   | { readonly type: 'failure'; readonly message: string; readonly code?: string }
 
-/** @throws DamagedStreamError when a checksum is wrong, or the frame is invalid */
 export function readFrame(frame: Uint8Array): StreamMessage {
   let message: Message
   try {

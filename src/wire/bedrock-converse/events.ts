@@ -30,7 +30,6 @@ export class BedrockStreamDecoder implements StreamDecoder {
   #hasUsage = false
   #hasFailed = false
   #isComplete = false
-  /** Emitted after the usage, which comes later. */
   #finish: Extract<ChatEvent, { type: 'finish' }> | undefined
 
   push(chunk: Uint8Array): readonly ChatEvent[] {

@@ -22,7 +22,6 @@ import { AlternatingTurns, leadWith, parseArguments, takesOnly } from '../codec-
 
 export interface MessageRules {
   readonly target: EncodeTarget
-  /** Reasoning is sent back only to a reasoning model. */
   readonly sendsReasoning: boolean
   readonly ignored: Set<Feature>
 }
@@ -107,7 +106,6 @@ function encodeText(text: string): JsonRecord[] {
   return /\S/.test(text) ? [{ text }] : []
 }
 
-/** Keeps the model's own order. */
 function encodeAssistantParts(parts: readonly AssistantPart[], writing: Writing): JsonRecord[] {
   const { target, sendsReasoning, ignored } = writing
   const blocks: JsonRecord[] = []
@@ -206,7 +204,6 @@ const AUDIO_FORMATS = new Set([
   'webm',
 ])
 
-/** @throws GatewayError `invalid_request`, as do the functions below */
 function encodeImage({ source }: ImagePart): JsonRecord {
   return { image: encodeSource(source, IMAGE_FORMATS, 'jpeg, png, gif or webp') }
 }

@@ -22,7 +22,6 @@ import { encodeSettings } from '../settings.ts'
 import { encodeCachePoint, encodeMessages, type MessageRules } from './messages.ts'
 import { BEDROCK_SETTINGS } from './settings.ts'
 
-/** Output tokens besides thinking, when neither caller nor provider data set a limit. */
 const DEFAULT_MAX_TOKENS = 4096
 
 /** @throws GatewayError `invalid_request` for requests that the format cannot express at all */
@@ -55,7 +54,6 @@ export function encodeBedrockRequest(request: ChatRequest, target: EncodeTarget)
 /** Inserted when a conversation lacks its first question; the API refuses blank text. */
 const OPENING: JsonRecord = { role: 'user', content: [{ text: '.' }] }
 
-/** The API refuses a conversation that begins with the assistant. */
 function beginWithUser(
   messages: readonly JsonRecord[],
   ignored: Set<Feature>,
@@ -70,7 +68,6 @@ interface ReasoningPlan {
   readonly sendsThinking: boolean
   /** Model-specific members of the request, because Converse has none for reasoning. */
   readonly fields: JsonRecord
-  /** The part of the limit that reasoning may use. */
   readonly budgetTokens: number | undefined
 }
 
@@ -83,7 +80,6 @@ const EFFORTS: Readonly<Record<string, string>> = {
   max: 'high',
 }
 
-/** Models with a budget, and adaptive models, take the same members as at their own provider. */
 function planReasoning(
   request: ChatRequest,
   target: EncodeTarget,

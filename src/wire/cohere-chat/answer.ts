@@ -10,7 +10,6 @@ import { isRecord, present, recordOf, recordsOf, textOf } from '../read-json.ts'
 import { presentIn, withUnread } from '../unread.ts'
 import { countOf, detailOf, partOf, readUsage, type UsageReader } from '../usage.ts'
 
-/** @throws UnreadableAnswerError */
 export function decodeCohereAnswer(body: JsonRecord): ChatAnswer {
   const { message } = body
   if (!isRecord(message))
@@ -73,7 +72,6 @@ export function readCall(call: JsonRecord): {
   }
 }
 
-/** Reasons that mean that the answer failed. */
 export function isFailure(reason: string): boolean {
   return reason === 'ERROR' || reason === 'TIMEOUT'
 }
@@ -107,7 +105,6 @@ export function sealPlace(place: ReasoningPlace): Seal {
 }
 
 export interface ReturnRules {
-  /** Only reasoning of this origin is known to be the provider's own. */
   readonly sealOrigin: string
   readonly ignored: Set<Feature>
 }

@@ -26,7 +26,6 @@ interface Call {
 
 export class CohereStreamDecoder extends SseDecoder {
   #open: 'text' | ReasoningPlace | undefined
-  /** By the upstream's index. */
   readonly #calls = new Map<number, Call>()
 
   protected decode(event: JsonRecord): readonly ChatEvent[] {

@@ -114,7 +114,6 @@ function encodeTools(request: ChatRequest, ignored: Set<Feature>): JsonRecord {
   if (offered.length < tools.length) ignored.add('tools')
   if (request.parallelToolCalls === false) ignored.add('parallelToolCalls')
   if (offered.some((tool) => tool.cache !== undefined)) ignored.add('cache')
-  // Either all tools are strict, or none.
   const isStrict = offered.every((tool) => tool.strict === true)
   if (!isStrict && offered.some((tool) => tool.strict === true)) ignored.add('tool.strict')
   return {
@@ -136,7 +135,6 @@ function encodeTool(tool: Tool): JsonRecord {
   }
 }
 
-/** @throws GatewayError `invalid_request` for content that the format cannot contain */
 function encodeMessages(messages: readonly ChatMessage[], rules: ReturnRules): JsonRecord[] {
   const encoded: JsonRecord[] = []
   /**

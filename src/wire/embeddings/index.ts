@@ -25,7 +25,6 @@ import { withReportedCost } from '../usage.ts'
 
 export interface EmbeddingsRequest {
   readonly inputs: readonly string[]
-  /** The requested vector length; undefined: the model's default. */
   readonly dimensions: number | undefined
   readonly encoding: 'float' | 'base64'
   readonly user: string | undefined
@@ -35,14 +34,11 @@ export interface EmbeddingsRequest {
 
 interface EncodedEmbeddings {
   readonly body: JsonRecord
-  /** Members of the caller's body that this target does not support. */
   readonly ignored: readonly string[]
 }
 
 interface EmbeddingsAnswer {
-  /** One for each input, in order. */
   readonly vectors: readonly (readonly number[])[]
-  /** Null when unreported. */
   readonly inputTokens: number | null
 }
 
@@ -51,11 +47,9 @@ export interface EmbeddingsCodec {
   /** The maximum number of inputs per call; undefined: the upstream limits only tokens. */
   readonly maxInputs?: number
   encodeRequest(request: EmbeddingsRequest, model: string): EncodedEmbeddings
-  /** @throws UnreadableAnswerError */
   decodeAnswer(answer: JsonRecord): EmbeddingsAnswer
 }
 
-/** @throws UnreadableAnswerError when the value is not a list of numbers */
 function readVector(value: JsonValue | undefined): readonly number[] {
   if (
     !Array.isArray(value) ||
@@ -66,7 +60,6 @@ function readVector(value: JsonValue | undefined): readonly number[] {
   return value
 }
 
-/** @throws UnreadableAnswerError when there is no list of entries */
 function readList(value: JsonValue | undefined): readonly JsonValue[] {
   if (!Array.isArray(value)) throw new UnreadableAnswerError('sent an answer without embeddings')
   return value
@@ -110,7 +103,6 @@ function decodeInputs(input: At): string[] {
   return entries.map(asText)
 }
 
-/** @throws UnreadableAnswerError when there is not one vector for each input */
 export function encodeEmbeddingsAnswer(
   answer: EmbeddingsAnswer,
   request: EmbeddingsRequest,

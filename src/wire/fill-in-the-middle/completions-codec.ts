@@ -156,15 +156,12 @@ function headOf(chunk: JsonRecord) {
   return present({ id: textOf(chunk.id), model: textOf(chunk.model), createdAt })
 }
 
-// llama.cpp's `/infill`, whose server writes the model's tokens itself.
-
 export const infillUpstreamCodec: FimCodec = {
   form: 'fim',
   encodeRequest(request, { model }) {
     const { prompt, suffix, maxTokens = DEFAULT_MAX_TOKENS, stop, stream } = request
     return {
       body: {
-        // For a server with several models; other servers ignore the member.
         model,
         input_prefix: prompt,
         input_suffix: suffix,

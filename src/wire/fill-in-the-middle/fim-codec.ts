@@ -13,7 +13,6 @@ import { SseDecoder } from '../sse-streams.ts'
 
 interface EncodedFim {
   readonly body: JsonRecord
-  /** Members of the caller's body that this target does not support. */
   readonly ignored: readonly string[]
 }
 
@@ -21,13 +20,11 @@ export interface FimCodec {
   readonly form: 'fim'
   /** @throws GatewayError `invalid_request` when the target cannot express the request at all */
   encodeRequest(request: FimRequest, target: Pick<EncodeTarget, 'model' | 'traits'>): EncodedFim
-  /** @throws UnreadableAnswerError */
   decodeAnswer(answer: JsonRecord): ChatAnswer
   createEventDecoder(): StreamDecoder
 }
 
 export interface FimRequest {
-  /** The code before the cursor. */
   readonly prompt: string
   /** The code after the cursor; may be empty. */
   readonly suffix: string
@@ -37,7 +34,6 @@ export interface FimRequest {
   readonly temperature?: number
   readonly topP?: number
   readonly seed?: number
-  /** Members that no other form supports, in the caller's spelling. */
   readonly unplaced: readonly string[]
 }
 
@@ -50,10 +46,6 @@ const UNPLACED = ['metadata', 'prompt_cache_key']
  */
 export const DEFAULT_MAX_TOKENS = 512
 
-/**
- * @param body the body for an upstream of the caller's own dialect
- * @throws GatewayError `invalid_request` naming the path of the error
- */
 export function decodeFimRequest(body: JsonRecord): FimRequest {
   const root: At<JsonRecord> = { value: body, path: '' }
   const at = (name: string) => member(root, name)

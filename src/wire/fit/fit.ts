@@ -13,15 +13,13 @@ import { fitToolNames } from './tool-names.ts'
 
 export interface FittedRequest {
   readonly request: ChatRequest
-  /** Parts that the model does not get. */
   readonly ignored: readonly Feature[]
-  /** Parts that were changed to equivalent ones. */
   readonly adapted: readonly Feature[]
-  /** Undoes the changes that show in answers; undefined: none shows. */
+  /** Undoes the changes in answers. Undefined: the answer needs no change. */
   readonly restore: AnswerRestorer | undefined
 }
 
-/** Gives the caller its own spelling back. */
+/** Restores the caller's own spelling. */
 export interface AnswerRestorer {
   part(part: AnswerPart): AnswerPart
   event(event: ChatEvent): ChatEvent
@@ -72,7 +70,6 @@ export function restoreAnswer(answer: ChatAnswer, { part }: AnswerRestorer): Cha
   }
 }
 
-/** A decoder whose events are restored. */
 export function restoreEvents(decoder: StreamDecoder, { event }: AnswerRestorer): StreamDecoder {
   return {
     push: (bytes) => decoder.push(bytes).map(event),

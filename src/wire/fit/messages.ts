@@ -4,7 +4,7 @@ import type { AssistantPart, ChatMessage, ChatRequest, UserPart } from '../chat-
 import type { Changes } from './changes.ts'
 import type { RequestRules } from './request-rules.ts'
 
-/** Stands for a missing first question, because vendors refuse blank text. */
+/** Replaces a missing first question, because vendors refuse blank text. */
 const OPENING: ChatMessage = { role: 'user', content: [{ type: 'text', text: '.' }] }
 const CONTINUE: ChatMessage = { role: 'user', content: [{ type: 'text', text: 'Continue.' }] }
 
@@ -49,7 +49,7 @@ function withShortIds(message: ChatMessage, maxLength: number): ChatMessage {
 
 const isSpoken = (part: UserPart | AssistantPart) => part.type !== 'text' || part.text.trim() !== ''
 
-/** The message without parts of white space alone; a result stays, because its call needs it. */
+/** Removes parts of white space alone. A result stays, because its call needs a result. */
 function withoutBlankText(message: ChatMessage): readonly ChatMessage[] {
   if (message.content.every(isSpoken)) return [message]
   switch (message.role) {

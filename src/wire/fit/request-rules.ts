@@ -7,11 +7,9 @@ import type { SettingName } from '../settings.ts'
 
 export interface RequestRules {
   readonly toolNames?: ToolNameRule
-  /** The effort words that the model accepts. */
   readonly efforts?: readonly ReasoningEffort[]
   readonly thinkingBudget?: ThinkingBudgetRule
   readonly maxOutputTokens?: number
-  /** Settings that the model refuses whatever their value. */
   readonly refusedSettings?: readonly SettingName[]
   readonly maxStops?: number
   /** The maximum length of `user` and of the prompt cache's key, in UTF-16 units. */
@@ -31,11 +29,9 @@ export interface RequestRules {
   readonly refusesResponseSchema?: true
   /** A JSON format and tools exclude each other. */
   readonly formatExcludesTools?: true
-  /** The model refuses text of white space alone. */
   readonly refusesBlankText?: true
-  /** The model refuses a conversation that the assistant begins. */
   readonly beginsWithUser?: true
-  /** The model refuses a conversation that the assistant's text ends. */
+  /** The model refuses a conversation that ends in text of the assistant. */
   readonly refusesPrefill?: true
 }
 
@@ -53,7 +49,7 @@ export interface ThinkingBudgetRule {
   readonly zero?: boolean
 }
 
-/** Rules for the models whose names match; of several rows, the last with a member sets it. */
+/** For the models whose names match. If several rows have a member, the last row counts. */
 export interface RequestRulesRow {
   readonly models: RegExp
   /** The address where the vendor or a report states the rule. */

@@ -16,7 +16,7 @@ export function fitSettings(
   const fitted: { -readonly [Name in keyof ChatRequest]: ChatRequest[Name] } = { ...request }
   for (const name of rules.refusedSettings ?? [])
     if (fitted[name] !== undefined) {
-      // A penalty of 0 asks for nothing.
+      // A penalty of 0 has no effect, so it is not reported as lost.
       if (fitted[name] !== 0) ignored.add(name)
       delete fitted[name]
     }
@@ -38,7 +38,7 @@ export function fitSettings(
   return fitted
 }
 
-/** The same short name for the same text, so that its use per user still adds up. */
+/** The same text gets the same short name, so usage per user still adds up. */
 function shortName(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32)
 }
@@ -53,9 +53,9 @@ function refuseStops({ length }: readonly string[], { maxStops }: RequestRules):
 }
 
 /**
- * Settings about tools that the request does not offer, such as a choice of the provider's own
- * search, which translation leaves out. A demand for any tool stays, because its loss would change
- * the answer.
+ * Drops settings about tools that the request does not offer, such as a choice of the provider's
+ * own
+ * search. A demand for any tool stays, because its loss would change the answer.
  */
 function dropIdleToolSettings(
   request: { -readonly [Name in keyof ChatRequest]: ChatRequest[Name] },
@@ -85,7 +85,7 @@ function fitReasoning(
   }
 }
 
-/** The nearest word that the model accepts; of two equally near ones the lesser, which costs less. */
+/** The nearest word that the model accepts. Of two equally near words the lesser costs less. */
 function fitEffort(
   effort: string | undefined,
   efforts: readonly ReasoningEffort[] | undefined,

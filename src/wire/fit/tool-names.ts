@@ -6,16 +6,15 @@ import { createHash } from 'node:crypto'
 import type { ChatMessage, ChatRequest } from '../chat-request.ts'
 import type { ToolNameRule } from './request-rules.ts'
 
-/** Hexadecimal digits that tell two names with an equal beginning apart. */
+/** Hexadecimal digits that distinguish two names with an equal beginning. */
 const HASH_DIGITS = 8
 
 export interface FittedNames {
   readonly request: ChatRequest
-  /** The caller's name of each respelled one. */
+  /** Respelled name → the caller's name. */
   readonly originals: ReadonlyMap<string, string>
 }
 
-/** @returns undefined when the model accepts every name */
 export function fitToolNames(request: ChatRequest, rule: ToolNameRule): FittedNames | undefined {
   const names = namesIn(request)
   const accepted = new Set([...names].filter((name) => respell(name, rule, 0) === name))
@@ -36,7 +35,7 @@ export function fitToolNames(request: ChatRequest, rule: ToolNameRule): FittedNa
   return { request: withNames(request, (name) => respelled.get(name) ?? name), originals }
 }
 
-/** @param digits of the hash at the end; 0: the name itself when the model accepts it */
+/** @param digits of the hash at the end; 0 for the name itself when the model accepts it */
 function respell(name: string, { maxLength, refused }: ToolNameRule, digits: number): string {
   const plain = name.replace(refused, '_')
   if (digits === 0) return plain.slice(0, maxLength)

@@ -8,7 +8,6 @@ import type { AnswerFacts } from '../codec.ts'
 import { present } from '../read-json.ts'
 import { writeToolId } from '../seal-carrier.ts'
 
-/** A call as the client sees it and sends it back. */
 export interface WrittenCall {
   readonly id: string
   readonly name: string
@@ -22,7 +21,6 @@ interface WrittenAnswer {
   readonly hasRefusal: boolean
   readonly finishReason: FinishReason
   readonly usage: Usage | null
-  /** The answering model's name at the upstream; undefined: not reported. */
   readonly model: string | undefined
 }
 
@@ -61,7 +59,6 @@ export function encodeGatehouseAnswer(answer: ChatAnswer, facts: AnswerFacts): J
   )
 }
 
-/** The id is the call's own, as in the log. */
 export function encodeHead(facts: AnswerFacts): JsonRecord {
   return {
     id: facts.callId,

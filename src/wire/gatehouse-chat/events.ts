@@ -17,7 +17,6 @@ export class GatehouseEventEncoder implements EventEncoder {
   #hasStarted = false
   #content = ''
   #reasoning = ''
-  /** Where the current reasoning part begins in the whole reasoning text. */
   #partStart = 0
   /** The id of the next call carries this reasoning. */
   #sealed: ReasoningPart[] = []

@@ -58,7 +58,6 @@ export const gatehouseChat: Dialect = {
 
 const { metadata, ...settings } = OWN_SETTINGS
 
-/** The refusal of an unknown member lists the members in this order. */
 const FIELD_TYPES: FieldTypes = {
   gate_id: ['string'],
   gateId: ['string'],
@@ -98,7 +97,6 @@ function checkOutputCap(body: JsonObject): void {
   const member = presentMember(body, name)
   if (member === undefined) return
   const cap = Number(body.value(member))
-  // A later check refuses numbers out of range, as for any member.
   if (!Number.isFinite(cap) || (Number.isInteger(cap) && cap >= 1)) return
   throw invalidRequest(`'${name}' must be a whole number of at least 1.`, name, 'invalid_value')
 }

@@ -47,9 +47,7 @@ export function renderTemplate(
 
 interface Place {
   readonly start: number
-  /** Exclusive. */
   readonly end: number
-  /** A key of the variables. */
   readonly name: string
 }
 

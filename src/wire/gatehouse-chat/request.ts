@@ -33,7 +33,6 @@ import { decodeSettings } from '../settings.ts'
 import { renderTemplate } from './render-template.ts'
 import { OWN_SETTINGS } from './settings.ts'
 
-/** @throws GatewayError `invalid_request` naming the path of the error */
 export function decodeGatehouseRequest(
   body: JsonRecord,
   limits: DecodeLimits = DECODE_LIMITS,
@@ -138,7 +137,6 @@ function decodeReasoning(reasoning: At<JsonRecord> | undefined): ReasoningOption
   return effort === undefined ? undefined : { effort }
 }
 
-/** @throws GatewayError `invalid_request` naming the first unknown member */
 function refuseUnknown(at: At<JsonRecord>, known: readonly string[]): void {
   const unknown = Object.keys(at.value).find((name) => !known.includes(name))
   if (unknown === undefined) return
@@ -146,7 +144,6 @@ function refuseUnknown(at: At<JsonRecord>, known: readonly string[]): void {
   throw invalidAt({ path }, `is not known here: ${known.join(', ')} are.`, 'unknown_parameter')
 }
 
-/** @throws GatewayError `invalid_request` naming the path of the error */
 function decodeMessages(messages: At): ChatMessage[] {
   return asList(messages).map((entry) => decodeMessage(asRecord(entry)))
 }

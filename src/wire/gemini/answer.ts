@@ -17,7 +17,6 @@ import {
   type UsageReader,
 } from '../usage.ts'
 
-/** @throws UnreadableAnswerError */
 export function decodeGeminiAnswer(body: JsonRecord): ChatAnswer {
   const { parts, finishReason, unread } = readCandidate(body)
   if (finishReason === undefined) throw new UnreadableAnswerError('sent an answer without an end')
@@ -80,7 +79,6 @@ export function toFinishReason(reason: string, hasCalls: boolean): FinishReason 
 interface Candidate {
   readonly parts: readonly JsonRecord[]
   readonly finishReason: string | undefined
-  /** Names of unread members besides the parts. */
   readonly unread: readonly string[]
 }
 
@@ -100,7 +98,6 @@ export function readCandidate(body: JsonRecord): Candidate {
   }
 }
 
-/** Undefined for a part without an image, and for an image in a thought. */
 export function imageOf({ inlineData, thought }: JsonRecord): MediaSource | undefined {
   if (!isRecord(inlineData) || thought === true) return undefined
   const mediaType = textOf(inlineData.mimeType) ?? ''
@@ -150,7 +147,6 @@ export const readGeminiCounts: UsageReader = (reported) => ({
   ...served(readTier(reported.trafficType) ?? readTier(reported.serviceTier)),
 })
 
-/** @param details tokens by modality */
 function audioIn(details: unknown): number {
   if (!Array.isArray(details)) return 0
   return details

@@ -23,7 +23,6 @@ export class GeminiStreamDecoder extends SseDecoder {
   /** Counted over the whole stream: parallel calls come in separate pieces, without an index. */
   #calls = 0
   #finishReason: string | undefined
-  /** The id of the piece that ended the answer. */
   #endedId: string | undefined
   #usage: Usage | null = null
 

@@ -75,9 +75,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   max: 24_576,
 }
 
-/** The model decides itself how much to think. */
 const MODELS_CHOICE = -1
-/** The minimum for models whose thinking cannot be turned off. */
 const SMALLEST_BUDGET = 128
 
 function encodeThinking(
@@ -250,7 +248,6 @@ function encodeAssistantParts(parts: readonly AssistantPart[], rules: ContentRul
   return encoded
 }
 
-/** Undefined for the signature of another target. */
 function readSignature(
   seal: Seal | undefined,
   { target, ignored }: ContentRules,

@@ -35,7 +35,6 @@ import { isRecord, present, textOf } from '../read-json.ts'
 import { encodeSettings } from '../settings.ts'
 import { EFFORTS, MISTRAL_SETTINGS } from './settings.ts'
 
-/** @throws GatewayError `invalid_request` when a tool is required but the request has no tools */
 export function encodeMistralRequest(request: ChatRequest, target: EncodeTarget): EncodedRequest {
   const ignored = new Set<Feature>()
   const settings = encodeSettings(request, MISTRAL_SETTINGS, { ignored })

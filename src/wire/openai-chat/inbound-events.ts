@@ -34,12 +34,10 @@ export class ChatEventEncoder implements EventEncoder {
   readonly #withoutArguments = new Set<number>()
 
   readonly #index: number
-  /** Encoders of further choices, by index. */
   readonly #others = new Map<number, ChatEventEncoder>()
   /** The request's `stream_options`. The request itself is released during the answer. */
   readonly #options: unknown
 
-  /** @param options the request's `stream_options` */
   constructor(options: unknown, facts: AnswerFacts, index = 0) {
     this.#options = options
     this.#facts = facts

@@ -28,7 +28,6 @@ import {
 import { placeReasoning, readSealedReasoning, readToolId } from '../seal-carrier.ts'
 import type { NameList } from '../unread.ts'
 
-/** @throws GatewayError `invalid_request` naming the path of the error */
 export function decodeMessages(messages: At, ignored: NameList): ChatMessage[] {
   return asList(messages).map((entry) => decodeMessage(asRecord(entry), ignored))
 }

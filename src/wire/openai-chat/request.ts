@@ -121,7 +121,6 @@ export function encodeUpstreamRequest(request: ChatRequest, target: EncodeTarget
       ignored,
       refused: [
         ...(traits.refusesSampling === true ? SAMPLING : []),
-        // Tiers differ between providers.
         ...(isOfFamily ? [] : OF_FAMILY),
       ],
       except: ['maxOutputTokens', 'parallelToolCalls', 'user'],

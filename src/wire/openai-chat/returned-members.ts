@@ -5,16 +5,13 @@
 import type { JsonRecord, JsonValue, Seal } from '../chat-request.ts'
 import { isRecord, parseRecord, present, recordsOf } from '../read-json.ts'
 
-/** Providers' names for visible reasoning. */
 export const REASONING_MEMBERS = ['reasoning_content', 'reasoning'] as const
 export type ReasoningMember = (typeof REASONING_MEMBERS)[number]
 
 export interface ReturnedReasoning {
-  /** The member of the reasoning's text, if any. */
   readonly member: ReasoningMember | undefined
   /** Entries of `reasoning_details`: https://openrouter.ai/docs/use-cases/reasoning-tokens */
   readonly details: readonly JsonRecord[]
-  /** `extra_content` of the message. */
   readonly extra?: JsonRecord | undefined
   /** `extra_content` of calls by id, if it came later than the call. */
   readonly ofCalls?: JsonRecord | undefined
@@ -29,7 +26,6 @@ export function sealReasoning(returned: ReturnedReasoning): Seal | undefined {
   return { type: 'signature', value: JSON.stringify(carried) }
 }
 
-/** @returns undefined for a foreign seal, or a seal that a client changed */
 export function openReasoning({ value }: Seal): ReturnedReasoning | undefined {
   const plain = REASONING_MEMBERS.find((name) => name === value)
   if (plain !== undefined) return { member: plain, details: [] }

@@ -90,7 +90,6 @@ export const CHAT_SETTINGS = {
   promptCacheKey: text('prompt_cache_key'),
 } satisfies Settings
 
-/** The parts of a request that the decoder reads below the top level. */
 export const CHAT_SHAPES: Readonly<Record<string, Shape>> = {
   messages: listOf(
     choice('role', {
@@ -106,7 +105,6 @@ export const CHAT_SHAPES: Readonly<Record<string, Shape>> = {
   stream_options: object(['include_usage']),
 }
 
-/** Newest first. */
 const LIMITS = CHAT_SETTINGS.maxOutputTokens.names
 
 export function editChatDefaults(

@@ -23,7 +23,6 @@ const REASON = /"finish_reason": ?"/
 interface ChatTapOptions {
   /** The gateway added the request for usage, so usage is hidden from the client. */
   readonly hidesUsage: boolean
-  /** The form of an error in this dialect's streams. */
   readonly envelope: Envelope
 }
 
@@ -131,13 +130,11 @@ function hasFinishReason(frame: SseText): boolean {
   )
 }
 
-/** Recognises `[DONE]` in its usual spelling without decoding the frame. */
 function isDone(frame: SseText): boolean {
   const { text } = frame
   return text.length < 32 && text.includes('[DONE]') && frame.data?.trim() === '[DONE]'
 }
 
-/** All bytes besides `usage` stay unchanged. */
 function withoutUsage(frame: SseText): string {
   const { text } = frame
   if (text.endsWith(USAGE_AT_END)) return `${text.slice(0, -USAGE_AT_END.length)}}\n\n`
@@ -176,13 +173,11 @@ const USAGE_AT_END = `${USAGE_NULL_MEMBER}}\n\n`
 const AFTER_LAST_USAGE = /^(?:,"\w+":"\w*")*\}\n\n$/
 const USAGE_OBJECT = '"usage":{'
 
-/** A failure inside a stream, in the flat envelope's form. */
 export function flatFailure(error: GatewayError): Record<string, unknown> {
   return { type: error.kind, code: error.code, message: error.message }
 }
 
 export class ChatEnd {
-  /** The id of the chunk that ended each choice. */
   readonly #ids = new Map<unknown, unknown>()
 
   get hasEnded(): boolean {

@@ -34,7 +34,6 @@ export function toFinishReason(reason: string): FinishReason {
 
 interface ReadReasoning {
   readonly text: string
-  /** Undefined: no reasoning. */
   readonly member: ReasoningMember | undefined
 }
 
@@ -47,14 +46,12 @@ export function reasoningOf(message: JsonRecord): ReadReasoning {
 export interface ReasoningSeals {
   /** For a content list; `signature` if the provider sent a signature. */
   readonly sealThinking?: (signature: string | undefined) => Seal
-  /** For members of the message, and of its calls. */
   readonly hasReturned?: true
 }
 
 interface ReadContent {
   readonly text: string
   readonly thinking: string
-  /** The last signature in a list's thinking. */
   readonly signature: string | undefined
   readonly images: readonly ImagePart[]
   readonly unread: readonly string[]
@@ -62,7 +59,6 @@ interface ReadContent {
 
 const NOTHING: readonly never[] = []
 
-/** Content as text or as a list, in which some providers put thinking. */
 export function contentOf(content: JsonValue | undefined): ReadContent {
   if (!Array.isArray(content))
     return {
@@ -128,14 +124,12 @@ export function unreadOf(message: JsonRecord, hasReturned: true | undefined): st
   return names
 }
 
-/** Members besides the choices that contain a part of the answer. */
 const BESIDE_CHOICES = ['citations', 'search_results', 'images', 'related_questions']
 
 export function unreadBesideChoices(body: JsonRecord): string[] {
   return presentIn(body, BESIDE_CHOICES, '')
 }
 
-/** @throws UnreadableAnswerError */
 export function decodeUpstreamAnswer(body: JsonRecord, seals: ReasoningSeals = {}): ChatAnswer {
   const choices = Array.isArray(body.choices) ? body.choices : []
   const decoded = choices.map((choice) => decodeChoice(choice, seals))
@@ -157,7 +151,6 @@ export function decodeUpstreamAnswer(body: JsonRecord, seals: ReasoningSeals = {
   }
 }
 
-/** @throws UnreadableAnswerError */
 function decodeChoice(
   choice: JsonValue,
   { sealThinking, hasReturned }: ReasoningSeals,

@@ -36,10 +36,8 @@ import {
 import { readChatCounts } from './usage.ts'
 
 class ChoiceDecoder {
-  /** The upstream's word; undefined until it arrives. */
   finishReason: string | undefined
   #open: 'text' | 'reasoning' | undefined
-  /** The upstream's index of the call that began last. */
   #call: number | undefined
   /** The upstream's index → the call that the index currently refers to. */
   readonly #calls = new Map<number, { readonly index: number; readonly id: string }>()
@@ -48,11 +46,9 @@ class ChoiceDecoder {
   /** True when the current reasoning came as thinking in a list, and will be sealed. */
   #hasThinking = false
   #signature: string | undefined
-  /** The member in which the current reasoning began, if any. */
   #member: ReasoningMember | undefined
   /** Entries of `reasoning_details` since the last seal. */
   #details: JsonRecord[] = []
-  /** `extra_content` of the message since the last seal. */
   #extra: JsonRecord | undefined
   /** `extra_content` of calls by id, if it came after the call's beginning. */
   #ofCalls = new Map<string, JsonRecord>()
@@ -156,7 +152,6 @@ class ChoiceDecoder {
     events.push(...this.close(), { type: 'reasoning-end', ...this.#takeSeal() })
   }
 
-  /** Details may come without text, or after the text. */
   #sealDetails(): readonly ChatEvent[] {
     const hasNone =
       this.#details.length === 0 && this.#extra === undefined && this.#ofCalls.size === 0

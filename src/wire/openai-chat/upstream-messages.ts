@@ -137,13 +137,11 @@ function encodeAssistant(
   }
 }
 
-/** Adds a call's data that arrived after the call's beginning was passed on. */
 function withLate(call: JsonRecord, ofCalls: ReadonlyMap<string, JsonRecord>): JsonRecord {
   const late = typeof call.id === 'string' ? ofCalls.get(call.id) : undefined
   return late === undefined ? call : { ...call, extra_content: joinExtra(extraOf(call), late) }
 }
 
-/** Undefined for another target's seal. */
 function ownSeal(
   { seal }: ReasoningPart | ToolCallPart,
   { sealOrigin }: Pick<EncodeTarget, 'sealOrigin'>,

@@ -18,7 +18,6 @@ import {
   type UsageReader,
 } from '../usage.ts'
 
-/** @throws UnreadableAnswerError */
 export function decodeResponse(body: JsonRecord): ChatAnswer {
   if (isRecord(body.error))
     throw new UnreadableAnswerError(
@@ -106,10 +105,8 @@ export function sealOf(item: JsonRecord) {
   return value === undefined || value === '' ? undefined : { type: 'encrypted' as const, value }
 }
 
-/** Separates the parts of a summary, which are paragraphs. */
 export const PART_BREAK = '\n\n'
 
-/** The reasoning itself if the model shows it, else its summary. */
 function reasoningTextOf(item: JsonRecord): string {
   const shown = recordsOf(item.content)
   const parts = shown.length > 0 ? shown : recordsOf(item.summary)
@@ -140,7 +137,6 @@ export class ToldAnswer {
   isEmpty = true
   #text = ''
   #refusal = ''
-  /** By the call's number. */
   readonly #arguments = new Map<number, string>()
 
   note(events: readonly ChatEvent[]): void {

@@ -45,20 +45,17 @@ const BEGUN = new Set(
 const LOST = 'The complete answer at the end of the stream differs from the streamed answer.'
 
 interface OpenItem {
-  /** A function call's number among the calls. */
   readonly call: number | undefined
   /** Without a delta, the item's end contains all of the item. */
   hasDeltas: boolean
   /** Only the kind of visible reasoning that came first is shown. */
   reasoning: 'text' | 'summary' | undefined
-  /** The current part of the summary or text. */
   part: unknown
 }
 
 export class ResponsesStreamDecoder extends SseDecoder {
   readonly #items = new Map<unknown, OpenItem>()
   #start: ChatEvent | undefined
-  /** Undefined until the response was created. */
   #created: { readonly id: unknown } | undefined
   #hasBegun = false
   #calls = 0
@@ -77,7 +74,6 @@ export class ResponsesStreamDecoder extends SseDecoder {
   protected override decodeOther({ data, event }: SseFrame): readonly ChatEvent[] {
     if (data?.trim() === '[DONE]') return []
     const isEmpty = data === undefined || data.trim() === ''
-    // An event that is read must have data.
     return super.decodeOther({ event, data: isEmpty && READ.has(event ?? '') ? event : data })
   }
 

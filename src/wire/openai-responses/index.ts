@@ -163,7 +163,6 @@ function hasNullType(bytes: Buffer): boolean {
   return false
 }
 
-/** @returns the index of the last byte before `at` that is not white space */
 function skipSpaceBack(bytes: Buffer, at: number): number {
   do at -= 1
   while (at > 0 && (bytes[at] ?? 0) <= SPACE)
@@ -172,7 +171,6 @@ function skipSpaceBack(bytes: Buffer, at: number): number {
 
 const SPACE = 0x20
 
-/** True for an object whose last member is `id`. */
 function hasObjectOfIdAtEnd(bytes: Buffer): boolean {
   for (let at = bytes.indexOf(ID); at !== -1; at = bytes.indexOf(ID, at + 4)) {
     const colon = skipSpace(bytes, at + 4)
@@ -223,7 +221,6 @@ function rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest {
   }
 }
 
-/** Adds encrypted reasoning, which the client needs for the next turn. */
 function includeEncryptedReasoning(body: JsonObject): JsonEdit[] {
   const wanted = JSON.stringify(ENCRYPTED_REASONING)
   const include = body.get('include')

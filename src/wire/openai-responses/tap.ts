@@ -142,7 +142,6 @@ export class ResponsesTap extends SseRelay implements StreamTap {
   }
 }
 
-/** The code by which agents decide whether to wait, shorten the conversation or give up. */
 function failureCodeOf({ status, code }: GatewayError): string {
   if (code === CONTEXT_FULL) return CONTEXT_FULL
   return status === 429 ? 'rate_limit_exceeded' : 'server_error'
@@ -168,7 +167,6 @@ function typeOf(frame: SseText): string | undefined {
     : undefined
 }
 
-/** An event that is not JSON is still passed on. */
 function readEvent({ data }: SseText): ResponseEvent {
   return parseRecord(data) ?? {}
 }

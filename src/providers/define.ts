@@ -9,7 +9,6 @@ import type { RequestRulesRow } from '../wire/fit/request-rules.ts'
 export interface Endpoint {
   /** Appended to the provider's base address; `{model}` stands for the model's name. */
   readonly path: string
-  /** The path of streams, if different. */
   readonly streamPath?: string
   /** The upstream reports a stream's usage only on request (`stream_options.include_usage`). */
   readonly countsStreamsOnRequest?: boolean
@@ -36,19 +35,11 @@ export interface Endpoint {
   readonly insteadOfModel?: Readonly<Record<string, string>>
 }
 
-/**
- * How a credential of the provider's own kind is converted. Any other credential is a key, sent
- * unchanged.
- */
 export type Signing =
-  /** AWS signature version 4 for this service. */
   | { readonly type: 'aws'; readonly service: string }
   /** Exchanges a service account's JSON for a Google access token with this scope. */
   | { readonly type: 'google'; readonly scope: string }
 
-/**
- * An address composed from the operator's variables, for providers with one address per customer.
- */
 export interface ComposedAddress {
   /** By their names in the templates. A part without a fallback is required. */
   readonly parts: Readonly<
@@ -85,7 +76,6 @@ const USUAL_TOOL_FEES: UsdPerThousand = {
 
 /** A free GET request that the provider refuses without a valid key. */
 export interface KeyCheck {
-  /** Appended to the provider's base address. */
   readonly path: string
   /** The status for an invalid key. Undefined: 401 or 403. */
   readonly refusedWith?: number
@@ -98,7 +88,6 @@ export interface Provider {
    */
   readonly id: string
   readonly name: string
-  /** The name in OpenTelemetry (`gen_ai.provider.name`), if not `id`. */
   readonly telemetryName?: string
   /** The provider's documentation. Undefined: the operator's own provider. */
   readonly docs?: string
@@ -108,7 +97,6 @@ export interface Provider {
   readonly baseUrl?: string
   /** Used when `<PROVIDER>_BASE_URL` is not set. */
   readonly composedBaseUrl?: ComposedAddress
-  /** The variable of the key, if not `<PROVIDER>_API_KEY`. */
   readonly keyVariable?: string
   /**
    * A caller's own dialect is always relayed; other callers use the first endpoint that supports
@@ -116,7 +104,6 @@ export interface Provider {
    * model.
    */
   readonly endpoints: Partial<Record<DialectId, Endpoint>>
-  /** The header of the credential. Undefined: `Authorization: Bearer`. */
   readonly keyHeader?: string
   readonly signing?: Signing
   /** Undefined: the provider documents no request that tests a key. */
@@ -131,7 +118,6 @@ export interface Provider {
   readonly rules?: readonly RequestRulesRow[]
   /** Models that think before they answer. */
   readonly reasoningModels?: RegExp
-  /** The name in price tables, if not `id`. */
   readonly pricedAs?: string
   /** The provider's own models in a shared price table. */
   readonly pricedModels?: RegExp
@@ -153,7 +139,6 @@ export interface Provider {
   readonly usualToolFees?: UsdPerThousand
   /** Published multiples of the list price by how a call was served. */
   readonly priceFactors?: readonly PriceFactor[]
-  /** Set when answers report their cost. */
   readonly reportsCosts?: {
     readonly form: CostForm
     /**
@@ -177,7 +162,6 @@ export function defineProvider<const P extends Provider>(provider: P): P {
   return provider
 }
 
-/** Members of a request that name models, at every provider that has such members. */
 export const MODEL_MEMBERS = ['models', 'fallbacks', 'preset'] as const
 
 export type Pricing =
@@ -188,7 +172,6 @@ export type Pricing =
       readonly type: 'listed'
       readonly name: string
       readonly models?: RegExp | undefined
-      /** Models that cost more than the table's price. */
       readonly inPart?: RegExp | undefined
       readonly factors?: readonly PriceFactor[] | undefined
       readonly address?: string | undefined
@@ -229,7 +212,6 @@ export function pricingOf(provider: Provider, address = provider.baseUrl): Prici
 
 const NO_PRICES: ReadonlyMap<string, ModelPrices> = new Map()
 
-/** Whole dollars per million uses. */
 function toUsdPerMillion(fees: UsdPerThousand): ToolFees {
   return Object.fromEntries(
     TOOL_KINDS.flatMap((kind) => {
@@ -239,7 +221,6 @@ function toUsdPerMillion(fees: UsdPerThousand): ToolFees {
   )
 }
 
-/** `OPENAI_API_KEY` for `openai`. */
 export function keyVariableOf(provider: Pick<Provider, 'id' | 'keyVariable'>): string {
   return provider.keyVariable ?? `${toStem(provider.id)}_API_KEY`
 }

@@ -22,7 +22,6 @@ const openModels = {
 
 interface Row extends Omit<Provider, 'endpoints'> {
   readonly chat?: Partial<Endpoint>
-  /** The provider has the embeddings endpoint too. */
   readonly hasEmbeddings?: true
 }
 

@@ -67,7 +67,6 @@ export const FIM_TEMPLATES: Readonly<Record<FimTemplateName, FimTemplate>> = {
   starcoder2: { ...STARCODER, stop: ['<file_sep>', '<repo_name>', '<|endoftext|>'] },
 }
 
-/** By parts of the names that servers use. */
 const NAMES: readonly (readonly [pattern: RegExp, name: FimTemplateName])[] = [
   [/codestral/i, 'codestral'],
   [/qwen[\d.]{0,4}-?coder/i, 'qwen-coder'],
@@ -78,7 +77,6 @@ const NAMES: readonly (readonly [pattern: RegExp, name: FimTemplateName])[] = [
   [/granite-(?:\d{1,2}b-)?code/i, 'granite-code'],
 ]
 
-/** @returns undefined for an unknown model name */
 export function fimTemplateOf(model: string): FimTemplateName | undefined {
   return NAMES.find(([pattern]) => pattern.test(model))?.[1]
 }

@@ -1,6 +1,6 @@
 /**
- * What the models of vendors accept in translated requests (decision 0120). A row without a source
- * of its own kind of model is a guess, so there is none: an unlisted model gets no fitting.
+ * What the models of vendors accept in translated requests (decision 0120). Every row has a source, so
+ * requests to an unlisted model stay unchanged.
  */
 import type { ReasoningEffort } from '../core/gate.ts'
 import type { RequestRulesRow, ToolNameRule } from '../wire/fit/request-rules.ts'
@@ -40,7 +40,7 @@ export const OPENAI_RULES: readonly RequestRulesRow[] = [
   },
   {
     models: /./,
-    // Its 400 is `string_above_max_length`, for ids of calls too.
+    // OpenAI answers 400 `string_above_max_length`, for ids of calls too.
     source: 'https://github.com/AnswerDotAI/fastllm/issues/45',
     checked: CHECKED,
     rules: { maxUserLength: 64, maxCallIdLength: 64 },
@@ -118,14 +118,14 @@ export const CLAUDE_RULES: readonly RequestRulesRow[] = [
 export const ANTHROPIC_RULES: readonly RequestRulesRow[] = [
   {
     models: /./,
-    // Its 400 names the pattern.
+    // Anthropic's 400 names the pattern.
     source: 'https://github.com/home-assistant/core/issues/147760',
     checked: CHECKED,
     rules: { toolNames: { maxLength: 128, refused: /[^a-zA-Z0-9_-]/g } },
   },
   {
     models: /./,
-    // Its 400 is `text content blocks must contain non-whitespace text`.
+    // The vendor answers 400 `text content blocks must contain non-whitespace text`.
     source: 'https://github.com/anthropics/claude-code/issues/23440',
     checked: CHECKED,
     rules: { refusesBlankText: true, maxUserLength: 256, plainToolSchemas: true },
@@ -146,14 +146,14 @@ export const GOOGLE_RULES: readonly RequestRulesRow[] = [
     rules: { toolNames: { maxLength: 64, refused: /[^a-zA-Z0-9_.-]|^[^a-zA-Z_]/g } },
   },
   {
-    // Its 400 is `function call turn comes immediately after a user turn`.
+    // The vendor answers 400 `function call turn comes immediately after a user turn`.
     models: /./,
     source: 'https://github.com/google-gemini/gemini-cli/issues/11814',
     checked: CHECKED,
     rules: { beginsWithUser: true },
   },
   {
-    // Its 400 is `Penalty is not enabled for this model`.
+    // The vendor answers 400 `Penalty is not enabled for this model`.
     models: /^gemini-(?:2\.5|[3-9])/,
     source: 'https://github.com/vercel/ai/issues/8943',
     checked: CHECKED,
@@ -198,7 +198,7 @@ export const BEDROCK_RULES: readonly RequestRulesRow[] = [
   },
   {
     models: /./,
-    // Its 400 is `The text field in the ContentBlock object is blank`.
+    // The vendor answers 400 `The text field in the ContentBlock object is blank`.
     source: 'https://github.com/continuedev/continue/issues/9767',
     checked: CHECKED,
     rules: { refusesBlankText: true, plainToolSchemas: true },

@@ -123,7 +123,6 @@ const PREFIXES = [
   [sandboxCohere, '/cohere'],
 ] as const
 
-/** @returns provider id → address, for a sandbox at `url`; empty without a sandbox */
 export function sandboxAddresses(url: string | undefined): ReadonlyMap<string, string> {
   return new Map(
     url === undefined ? [] : PREFIXES.map(([{ id }, prefix]) => [id, url + prefix] as const),

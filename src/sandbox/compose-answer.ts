@@ -7,7 +7,6 @@ import { fillSchema } from './fill-schema.ts'
 import { objectOf } from './json.ts'
 import type { Fault } from './parse-model.ts'
 
-/** The answer to `json_object`. */
 export const JSON_OBJECT = {
   type: 'object',
   properties: { sandbox: { const: true }, echo: { type: 'string' } },
@@ -38,7 +37,6 @@ export function composeMiddle(before: string, after: string): string {
 
 export interface ToolOffer {
   readonly name: string
-  /** JSON schema of the arguments. */
   readonly parameters: unknown
 }
 
@@ -67,7 +65,6 @@ export interface Prompt {
 
 interface ComposedCall {
   readonly name: string
-  /** JSON text. */
   readonly arguments: string
 }
 
@@ -90,7 +87,6 @@ export interface Composition {
    */
   readonly isBig: boolean
   readonly reasoningTokens: number
-  /** Including reasoning. */
   readonly outputTokens: number
 }
 
@@ -121,7 +117,6 @@ function composeCalls(prompt: Prompt): ComposedCall[] {
   }))
 }
 
-/** Always an object, whatever the schema says. */
 function composeArguments(parameters: unknown, text: string, toolNames: readonly string[]): string {
   const filled = fillSchema(parameters ?? { type: 'object' }, text, toolNames)
   return JSON.stringify(objectOf(filled))
@@ -200,7 +195,6 @@ function cutOff({ maxOutputTokens, reasoningTokens }: Prompt): Composition {
   }
 }
 
-/** 16 KiB without characters that JSON would escape. */
 const BIG_PIECE = 'sandbox big text '.repeat(1024).slice(0, 16 * 1024)
 const BIG_PIECES_PER_MEGABYTE = 64
 

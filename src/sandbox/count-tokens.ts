@@ -10,7 +10,6 @@
  */
 const TOKEN = / ?\p{L}{1,7}|\p{N}{1,3}| ?[^\s\p{L}\p{N}]{1,3}|\s+(?!\S)|\s/gu
 
-/** The tokens, joined, equal the text. */
 export function splitTokens(text: string): string[] {
   return text.match(TOKEN) ?? []
 }
@@ -61,7 +60,6 @@ export function embedText(text: string, dimensions: number): Float32Array {
   return Float32Array.from(vector, (value) => (length === 0 ? 0 : value / length))
 }
 
-/** FNV-1a. */
 function hash(text: string): number {
   let state = 0x811c9dc5
   for (let at = 0; at < text.length; at++)

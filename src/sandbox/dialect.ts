@@ -10,10 +10,8 @@ import type { BaseModel, SandboxModel } from './parse-model.ts'
 type KeyFault = 'bad' | 'missing'
 
 export interface RefusalDetails {
-  /** OpenAI's `type`; Mistral's too. */
   readonly type?: string
   readonly code?: string | null
-  /** The wrong field, as the caller wrote the name. */
   readonly param?: string | null
   readonly headers?: Readonly<Record<string, string>>
   /** Providers differ in status and words for a missing and a wrong key. */
@@ -48,7 +46,6 @@ export function badField(message: string, param: string, code: string | null = n
   return new Refusal(400, message, { param, code })
 }
 
-/** OpenAI's 400 for a missing field. */
 export function missingField(param: string): Refusal {
   return badField(`Missing required parameter: '${param}'.`, param, 'missing_required_parameter')
 }
@@ -67,25 +64,18 @@ export interface Vendor {
   findKey(request: Request): string
   /** @throws Refusal for other requirements of the provider, in headers or address */
   checkRequest?(request: Request): void
-  /** The header of the request's id. */
   readonly idHeader: string
   encodeRefusal(refusal: Refusal): ErrorReply
   /** Undefined: the provider has no list at this address. */
   encodeModels?(ids: readonly BaseModel[]): unknown
 }
 
-/** The sandbox refuses this key. */
 const BAD_KEY = 'sandbox-bad-key'
 
-/** Returns '' without a Bearer key. */
 export function bearerOf(headers: Headers): string {
   return /^Bearer +(\S+)$/i.exec(headers.get('authorization')?.trim() ?? '')?.[1] ?? ''
 }
 
-/**
- * @param key '' for no key
- * @throws Refusal 401.
- */
 export function checkKey(key: string, requireKey: boolean): void {
   if (key === BAD_KEY) {
     throw new Refusal(
@@ -129,10 +119,8 @@ export interface Answer {
   failureFrames(sent: number): readonly Frame[]
 }
 
-/** One event of a stream; bytes when the framing is binary. */
 export type Frame = string | Uint8Array
 
-/** How a stream is split into events. */
 export interface Framing {
   readonly contentType: string
   /** Returns the frame with data that is not valid JSON. */
@@ -143,7 +131,6 @@ export interface Dialect {
   readonly vendor: Vendor
   /** Undefined: server-sent events. */
   readonly framing?: Framing
-  /** @throws Refusal when the provider would refuse the request. */
   answer(exchange: Exchange): Answer
 }
 
@@ -154,9 +141,7 @@ export interface Scene<Request> {
 }
 
 interface DialectForm<Request> extends Omit<Dialect, 'answer'> {
-  /** @throws Refusal when the vendor would refuse the request */
   readRequest(exchange: Exchange): Request
-  /** The whole answer, in which `text` stands for the composed text. */
   buildAnswer(scene: Scene<Request>, text: string): unknown
   streamFrames(scene: Scene<Request>): Iterable<Frame>
   failureFrames(message: string, scene: Scene<Request>, sent: number): readonly Frame[]
@@ -192,7 +177,6 @@ export const SSE: Framing = {
   spoil: (frame) => (typeof frame === 'string' ? frame.replace(/\}((?:\r?\n){2})$/, '$1') : frame),
 }
 
-/** The answer of an embedding or a token count, which is never a stream. */
 export function answerOnce(body: unknown): Answer {
   return { json: () => [JSON.stringify(body)], frames: () => [], failureFrames: () => [] }
 }
@@ -205,7 +189,6 @@ export function modelInAnswer(model: SandboxModel): string {
   return `sandbox-${model.name}`
 }
 
-/** The end of an id: two hexadecimal digits. */
 export function toDigits(index: number): string {
   return index.toString(16).padStart(2, '0')
 }
@@ -243,7 +226,6 @@ export interface NamedEvent {
   readonly [member: string]: unknown
 }
 
-/** A server-sent event that is named after its data's `type`. */
 export function encodeNamedEvent(event: NamedEvent): string {
   return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
 }

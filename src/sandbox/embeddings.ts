@@ -56,7 +56,6 @@ interface Input {
   readonly tokens: number
 }
 
-/** @throws Refusal 400. */
 function readInputs(input: unknown): Input[] {
   if (input === undefined || input === null) throw missingField('input')
   const inputs = Array.isArray(input) && typeof input[0] !== 'number' ? input : [input]

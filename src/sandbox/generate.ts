@@ -29,11 +29,9 @@ interface Generation {
   readonly apiKey: string
   /** Also sent with a refusal, so tests can check what arrived. */
   readonly headers: Record<string, string>
-  /** Between the events of a stream. */
   readonly chunkDelayMs: number
 }
 
-/** @throws Refusal for what the provider would refuse, and for faults that are errors. */
 export async function generate({
   request,
   dialect,
@@ -79,7 +77,6 @@ function parseBody(bytes: Uint8Array): JsonObject {
   return body
 }
 
-/** @throws Refusal 400 without a model, 404 for an unknown model. */
 function findModel(asked: unknown, faultHeader: string | null): SandboxModel {
   if (typeof asked !== 'string') {
     throw missingField('model')
@@ -186,7 +183,6 @@ async function applyEarlyFault(
   }
 }
 
-/** Headers that a gateway should not forward. */
 const LEAKY_HEADERS = {
   'set-cookie': 'sandbox_session=planted-cookie; Path=/',
   'x-api-key': 'planted-upstream-key',
@@ -199,7 +195,6 @@ const LEAKY_HEADERS = {
 
 interface BodySettings {
   readonly fault: Fault | null
-  /** Between the events of a stream. */
   readonly chunkDelayMs: number
   readonly signal: AbortSignal
 }
@@ -263,7 +258,6 @@ function writeStream(
   }
 }
 
-/** The number in the fault's name, else half of the events. */
 function breakAt(length: number, fault: Fault): number {
   return Math.min(fault.amount ?? Math.floor(length / 2), Math.max(0, length - 1))
 }

@@ -22,7 +22,6 @@ export function stringsOf(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((text) => typeof text === 'string') : []
 }
 
-/** @param words with spaces in between */
 export function wordSet(...words: readonly string[]): ReadonlySet<string> {
   return new Set(words.flatMap((line) => line.split(' ')))
 }
@@ -37,7 +36,6 @@ export function textOfContent(content: unknown): string {
   return joinTexts(objectsOf(content).map((part) => stringOf(part.text) || stringOf(part.refusal)))
 }
 
-/** One text per line, without empty texts. */
 export function joinTexts(texts: readonly string[]): string {
   return texts.filter((text) => text !== '').join('\n')
 }

@@ -40,12 +40,10 @@ export interface Fault {
   readonly name: FaultName
   /** The number after the name (milliseconds, megabytes, seconds, events), or null. */
   readonly amount: number | null
-  /** Only for `status`. */
   readonly status: number
 }
 
 export interface SandboxModel {
-  /** The requested name, without `sandbox/` or `sandbox-`. */
   readonly name: string
   readonly base: BaseModel
   readonly fault: Fault | null

@@ -32,7 +32,6 @@ type Endpoint =
       /** True when the path asks for a stream; otherwise the body's `stream` decides. */
       readonly isStream: boolean | undefined
     }
-  /** The list of models. */
   | { readonly method: 'GET' }
 
 interface Route {
@@ -45,9 +44,7 @@ interface Route {
 interface Family {
   readonly prefix: string
   readonly vendor: Vendor
-  /** Optional part before each path. */
   readonly version: RegExp
-  /** `{model}` in a path stands for the model's name. */
   readonly endpoints: Readonly<Record<string, Endpoint>>
 }
 
@@ -158,20 +155,17 @@ function decode(text: string): string {
 }
 
 interface SandboxOptions {
-  /** Default 127.0.0.1. */
   readonly hostname?: string
   /** Default: any free port. */
   readonly port?: number
   /** Between the events of a stream; default 0. */
   readonly chunkDelayMs?: number
-  /** Default true. */
   readonly requireKey?: boolean
 }
 
 export interface Sandbox {
   /** `http://host:port` */
   readonly url: string
-  /** Open connections are closed. */
   stop(): Promise<void>
 }
 

@@ -8,7 +8,6 @@ import { isObject, type JsonObject, objectOf, stringOf } from './json.ts'
 import { reasoningTokensFor } from './openai/openai-vendor.ts'
 
 interface SealedReasoning {
-  /** Id of the reasoning item. */
   readonly id: string
   readonly text: string
   /** The shorter ciphertext of `output_item.added`, which cannot be replayed. */
@@ -137,7 +136,6 @@ function refuseSampling(body: JsonObject): void {
 
 interface ThinkingTurn {
   readonly role: string
-  /** In Anthropic's form. */
   readonly blocks: readonly JsonObject[]
 }
 

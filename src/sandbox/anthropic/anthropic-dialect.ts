@@ -153,7 +153,6 @@ function* streamEvents(scene: Scene<AnthropicRequest>): Generator<NamedEvent> {
   yield { type: 'message_stop' }
 }
 
-/** Redacted thinking is complete in its start. */
 function emptied(block: Block): Block {
   switch (block.type) {
     case 'thinking':

@@ -193,7 +193,6 @@ function countedText(turn: AnthropicTurn): string {
   return [textOfTurn(turn), ...others].join('')
 }
 
-/** Only results at the end of the conversation. */
 function toolOutputsAtEnd(turns: readonly AnthropicTurn[]): string[] {
   return (turns.at(-1)?.blocks ?? [])
     .filter((block) => block.type === 'tool_result')
@@ -217,7 +216,6 @@ export interface AnthropicRequest {
 
 const refused = (message: string, param: string) => badField(`${param}: ${message}`, param)
 
-/** @throws Refusal 400 in Anthropic's words. */
 export function readAnthropicRequest({ body, model }: Exchange): AnthropicRequest {
   if (model.base !== 'echo-lenient') checkFields(body)
   checkNumber(body.max_tokens, 'max_tokens', { least: 1, whole: true, required: true })
@@ -260,10 +258,6 @@ export function readAnthropicRequest({ body, model }: Exchange): AnthropicReques
 
 const EMPTY_TURN: AnthropicTurn = { role: 'user', blocks: [] }
 
-/**
- * The part of a request that a token count needs.
- * @throws Refusal 400.
- */
 export function readPrompt(body: JsonObject) {
   const turns = readTurns(body.messages)
   const tools = readTools(body.tools)

@@ -41,8 +41,6 @@ export const bedrockVendor: Vendor = {
   },
 }
 
-// Amazon's binary framing of events, application/vnd.amazon.eventstream.
-
 let codec: EventStreamCodec | undefined
 
 /** Loading the codec takes 25 ms and 16 MB, so a start does not load it. */

@@ -34,7 +34,6 @@ export interface BedrockRequest {
   readonly isCacheRead: boolean
 }
 
-/** @throws Refusal 400 in Amazon's words. */
 export function readBedrockRequest({ body, model }: Exchange): BedrockRequest {
   const inference = objectOf(body.inferenceConfig)
   if (model.base !== 'echo-lenient') {
@@ -214,7 +213,6 @@ const NO_START =
 
 const refused = (message: string): Refusal => badField(message, 'messages')
 
-/** @throws Refusal 400 in Amazon's words. */
 function readBedrockTurns(value: unknown): BedrockTurn[] {
   if (!Array.isArray(value) || value.length === 0) throw refused(NO_START)
   const turns = value.map((message, at): BedrockTurn => {
@@ -303,7 +301,6 @@ function checkTurns(turns: readonly BedrockTurn[]): void {
   refuseOpenCalls(idsOf(turns.at(-1), 'toolUse'), turns.length)
 }
 
-/** @param at the turn that should contain the results */
 function refuseOpenCalls(ids: readonly string[], at: number): void {
   if (ids.length === 0) return
   throw refused(
@@ -326,7 +323,6 @@ function countedBlocks(turn: BedrockTurn): string {
   return [textOfBedrockTurn(turn), ...tools.map((tool) => JSON.stringify(tool))].join('')
 }
 
-/** Only results at the end of the conversation. */
 function resultsAtEnd(turns: readonly BedrockTurn[]): string[] {
   return (turns.at(-1)?.blocks ?? []).flatMap(({ toolResult }) =>
     isObject(toolResult)

@@ -56,7 +56,6 @@ function invalid(param: string, message: string): Refusal {
   return badField(`invalid request: ${message}`, param)
 }
 
-/** @throws Refusal 400 in Cohere's words. */
 function readCohereRequest({ body, model }: Exchange): CohereRequest {
   if (model.base !== 'echo-lenient') checkFields(body)
   const messages = readMessages(body.messages)
@@ -144,7 +143,6 @@ function refuseOpenCalls(open: ReadonlySet<string>): void {
   )
 }
 
-/** A text, or documents whose data is an object or a text. */
 function textOfOutput(content: unknown): string {
   if (typeof content === 'string') return content
   return objectsOf(content)

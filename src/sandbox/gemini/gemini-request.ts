@@ -36,7 +36,6 @@ const DATA = [
 
 const refused = (message: string): Refusal => badField(message, 'contents')
 
-/** @throws Refusal 400 in Google's words. */
 function readContents(value: unknown): Content[] {
   if (!Array.isArray(value) || value.length === 0)
     throw refused('* GenerateContentRequest.contents: contents is not specified\n')
@@ -171,7 +170,6 @@ function checkSignature(part: JsonObject): void {
   if (opened === null || opened.text !== call) throw refused('Corrupted thought signature.')
 }
 
-/** Skips thought parts. */
 function textOfContentParts({ parts }: Content): string {
   return joinTexts(parts.map((part) => (part.thought === true ? '' : stringOf(part.text))))
 }
@@ -213,7 +211,6 @@ export interface GeminiRequest {
   readonly showsThoughts: boolean
 }
 
-/** @throws Refusal 400 in Google's words. */
 export function readGeminiRequest({ body: written, model }: Exchange): GeminiRequest {
   const isLenient = model.base === 'echo-lenient'
   const isNewer = model.base === 'echo-reasoning'

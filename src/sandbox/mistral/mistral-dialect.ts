@@ -182,7 +182,6 @@ interface MistralRequest {
   readonly message: Readonly<Record<string, unknown>>
 }
 
-/** @throws Refusal 422 for unknown fields, 400 for a model without FIM. */
 function readFimRequest(exchange: Exchange): MistralRequest {
   const { body, model } = exchange
   checkFields(exchange, FIM_FIELDS, 'prompt')
@@ -212,7 +211,6 @@ function readFimRequest(exchange: Exchange): MistralRequest {
   }
 }
 
-/** @throws Refusal 422 for unknown fields, 400 for inconsistent messages. */
 function readMistralChatRequest(exchange: Exchange): MistralRequest {
   const { body, model } = exchange
   checkFields(exchange, CHAT_FIELDS, 'messages')

@@ -87,7 +87,6 @@ interface ChatRequest {
   readonly wantsObfuscation: boolean
 }
 
-/** @throws Refusal 400 with OpenAI's codes. */
 function readChatRequest({ body, model }: Exchange): ChatRequest {
   const isReasoning = model.base === 'echo-reasoning'
   if (model.base !== 'echo-lenient') checkFields(body, FIELDS)
@@ -150,15 +149,12 @@ export function readChat(body: JsonObject, model: SandboxModel, limit: unknown) 
 
 interface ReadMessages {
   readonly lastUserText: string
-  /** Only the tool messages at the end of the conversation. */
   readonly toolOutputs: readonly string[]
-  /** The text of each message in order, for counting. */
   readonly parts: readonly string[]
 }
 
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function']
 
-/** @throws Refusal 400 for missing messages, unknown roles and tool messages without a call. */
 function readMessages(value: unknown): ReadMessages {
   if (value === undefined || value === null) {
     throw missingField('messages')
@@ -220,7 +216,6 @@ function refuseOpenCalls(open: ReadonlySet<string>, index: number): void {
   )
 }
 
-/** @throws Refusal 400 for a function without a name. */
 export function readChatTools(tools: unknown): ToolOffer[] {
   return objectsOf(tools).flatMap((tool, index) => {
     if (tool.type !== undefined && tool.type !== 'function') return []

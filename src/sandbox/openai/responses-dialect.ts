@@ -77,7 +77,6 @@ const STARTED: ResponseState = {
   error: null,
 }
 
-/** The events of a Responses stream, in OpenAI's order. */
 function* streamEvents(
   streamed: ResponsesScene,
   finished: ResponseState,
@@ -207,7 +206,6 @@ interface OutputText {
 
 type OutputItem = ReasoningItem | FunctionCallItem | MessageItem
 
-/** The response object and its items in OpenAI's form, with every member. */
 function outputText(text: string): OutputText {
   return { type: 'output_text', annotations: [], logprobs: [], text }
 }
@@ -267,7 +265,6 @@ interface ResponseState {
   readonly error: { readonly code: string; readonly message: string } | null
 }
 
-/** Every member of OpenAI's response object, with the settings and their defaults. */
 function buildResponse(
   exchange: Exchange,
   state: ResponseState,

@@ -77,7 +77,6 @@ export interface ResponsesRequest {
   readonly wantsObfuscation: boolean
 }
 
-/** @throws Refusal 400 or 404 with OpenAI's codes. */
 export function readResponsesRequest({ body, model, apiKey }: Exchange): ResponsesRequest {
   const isReasoningModel = model.base === 'echo-reasoning'
   if (model.base !== 'echo-lenient') checkFields(body, FIELDS)
@@ -165,9 +164,7 @@ function readToolChoice(choice: unknown, tools: readonly ToolOffer[]): ToolChoic
 
 interface ReadInput {
   readonly lastUserText: string
-  /** Only the outputs at the end of the input. */
   readonly toolOutputs: readonly string[]
-  /** The text of each item in order, for counting. */
   readonly parts: readonly string[]
 }
 
@@ -177,7 +174,6 @@ const OUTPUT_OF: Readonly<Record<string, string>> = {
   custom_tool_call_output: 'custom_tool_call',
 }
 
-/** @throws Refusal for items that OpenAI refuses; see each check. */
 function readInput(input: unknown, apiKey: string): ReadInput {
   if (typeof input === 'string') return { lastUserText: input, toolOutputs: [], parts: [input] }
   if (!Array.isArray(input)) throw wrongType('input', 'a string or an array of items')
@@ -239,7 +235,6 @@ function itemNotFound(id: string): Refusal {
   )
 }
 
-/** @returns the id that the ciphertext was made for. */
 function checkReasoning(item: JsonObject, next: JsonObject | undefined, apiKey: string): string {
   const id = stringOf(item.id)
   if (typeof item.encrypted_content !== 'string') throw itemNotFound(id)

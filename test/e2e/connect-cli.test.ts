@@ -241,6 +241,13 @@ test('opencode.jsonc is written where it exists', async () => {
   expect(existsSync(join(home, FILES.opencode))).toBe(false)
 })
 
+test('opencode.json is undone where opencode.jsonc was created later', async () => {
+  await connect('opencode')
+  await write('.config/opencode/opencode.jsonc', '{}')
+  expect(await run(['connect', 'opencode', '--undo', '--yes'])).toMatchObject({ exitCode: 0 })
+  expect(existsSync(join(home, FILES.opencode))).toBe(false)
+})
+
 test('nothing is written when something is missing or refused', async () => {
   const claude = ['connect', 'claude-code']
   const until = new Date(Date.now() + 1_000)

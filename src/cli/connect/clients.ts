@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { CliError } from '../cli-error.ts'
 import { restoreCodex, writeCodex } from './codex-settings.ts'
 import type { ConnectedClient, Connection, Environment, TestCall } from './connected-client.ts'
+import { backupOf } from './connected-files.ts'
 import { editJson, type JsonEdit, type Members, memberAt, parseJson } from './json-settings.ts'
 
 export function configFolderOf(environment: Environment): string {
@@ -114,8 +115,9 @@ export const CLIENTS = {
     title: 'opencode',
     file: (environment) => {
       const folder = join(configFolderOf(environment), 'opencode')
+      const plain = join(folder, 'opencode.json')
       const withComments = join(folder, 'opencode.jsonc')
-      return existsSync(withComments) ? withComments : join(folder, 'opencode.json')
+      return existsSync(withComments) && !existsSync(backupOf(plain)) ? withComments : plain
     },
     hasSmallGate: true,
     precedence: [],

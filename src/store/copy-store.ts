@@ -1,4 +1,3 @@
-/** Copies one database into another, of either kind. */
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { isSqlite, takeTurn } from './database/sql-differences.ts'
 import { InstallationTableStore } from './installation/installation.ts'
@@ -15,7 +14,6 @@ export class StoreNotEmptyError extends Error {
   override readonly name = 'StoreNotEmptyError'
 }
 
-/** All tables, each after the tables that it refers to. */
 export const TABLES: readonly (keyof Schema)[] = [
   'accounts',
   'api_keys',
@@ -47,7 +45,6 @@ export const TABLES: readonly (keyof Schema)[] = [
 const ROWS_PER_STATEMENT = 500
 
 export interface CopyOptions {
-  /** Called with the number of copied rows of a table, several times for a large table. */
   readonly onProgress?: ((progress: CopiedTable) => void) | undefined
   /** The last step before the commit; an error rolls back the copy. */
   readonly beforeCommit?: () => Promise<void>

@@ -13,7 +13,6 @@ export interface EncryptedColumn {
   readonly column: string
   /** Identifies a row: the table's primary key, and the account if the binding needs it. */
   readonly key: readonly string[]
-  /** The context that a row's text is bound to, from the values of the key. */
   readonly bindingOf: (values: readonly string[]) => string
 }
 

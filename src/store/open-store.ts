@@ -61,7 +61,6 @@ export interface Store {
    * log only at checkpoints (https://sqlite.org/pragma.html#pragma_synchronous, NORMAL).
    */
   sync(): Promise<void>
-  /** Returns the space of deleted rows to the disk. */
   giveBackSpace(options: Parameters<typeof giveBackSpace>[1]): Promise<number>
   /** @throws StoreFileGoneError when the file was replaced or deleted since it was opened */
   assertThere(): void

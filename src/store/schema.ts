@@ -154,7 +154,6 @@ export interface UsageTable {
   calls: number
   failed: number
   cancelled: number
-  /** Calls whose provider reported no usage. */
   unreported: number
   input_tokens: number
   output_tokens: number
@@ -177,12 +176,10 @@ export interface RefusedTable {
   gate_id: GateId
   key_id: KeyId
   status: number
-  /** Empty without an error kind. */
   error_kind: string
   calls: number
 }
 
-/** Progress times of store maintenance, such as `usage_hours: deleted before`. */
 export interface UpkeepTable {
   name: string
   done_at: number

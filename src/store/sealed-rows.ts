@@ -16,11 +16,9 @@ import type { Schema } from './schema.ts'
 export interface SealedTally {
   readonly table: string
   readonly current: number
-  /** Decryptable with an older master key. */
   readonly previous: number
   /** Damaged, from another row, or encrypted under a missing master key. */
   readonly unopened: number
-  /** The ids of the master keys in the texts. */
   readonly keyIds: ReadonlySet<string>
 }
 
@@ -40,7 +38,6 @@ export class SealedRows {
     this.#columns = columns
   }
 
-  /** @returns undefined when the database does not exist */
   static async open(location: StoreLocation): Promise<SealedRows | undefined> {
     const database = await openExistingDatabase(location)
     if (database === undefined) return undefined
@@ -52,7 +49,6 @@ export class SealedRows {
     }
   }
 
-  /** Uses a connection that the caller owns and closes. */
   static async over(database: Kysely<Schema>): Promise<SealedRows> {
     const columns: EncryptedColumn[] = []
     // A new database lacks these tables until a server has started.
@@ -91,10 +87,6 @@ export class SealedRows {
     return tallies
   }
 
-  /**
-   * Tries to decrypt an encrypted text of each kind.
-   * @param vault undefined without a master key
-   */
   async tryOneOfEach(
     vault: Vault | undefined,
   ): Promise<readonly { readonly keyId: string | undefined; readonly isOpened: boolean }[]> {
@@ -109,7 +101,6 @@ export class SealedRows {
     return tried
   }
 
-  /** Records the master key that later starts expect. */
   async noteMasterKey(masterKeyId: string): Promise<void> {
     if (!(await hasTable(this.#database, 'installation'))) return
     await new InstallationTableStore(this.#database).noteMasterKey(masterKeyId)

@@ -31,12 +31,10 @@ const WILDCARDS = /[%_!]/g
 export interface CallFilter {
   /** Inclusive lower bound, in milliseconds since the Unix epoch. */
   readonly fromMs?: number
-  /** Exclusive upper bound. */
   readonly toMs?: number
   readonly gateId?: string
   readonly keyId?: string
   readonly target?: string
-  /** Case-insensitive part of the target's name. */
   readonly targetPart?: string
   readonly status?: number
   /** 4 for 400 to 499. */
@@ -46,15 +44,12 @@ export interface CallFilter {
   /** The error code of calls that the gateway refused; `any` for all refused calls. */
   readonly refused?: string
   readonly stream?: boolean
-  /** Inclusive lower bound. */
   readonly durationFromMs?: number
-  /** Exclusive upper bound. */
   readonly durationToMs?: number
   readonly firstByteFromMs?: number
   readonly firstByteToMs?: number
 }
 
-/** The position of a page's last row. */
 export interface CallPosition {
   readonly startedAt: number
   readonly id: string
@@ -157,10 +152,6 @@ function withinTimes(times: {
   return conditions
 }
 
-/**
- * The last millisecond with calls of this page. In a position without an id, the page contains the
- * whole millisecond.
- */
 function latestMs(filter: CallFilter, before: CallPosition | undefined): number {
   const toMs = (filter.toMs ?? Number.MAX_SAFE_INTEGER) - 1
   if (before === undefined) return toMs
@@ -170,7 +161,6 @@ function latestMs(filter: CallFilter, before: CallPosition | undefined): number 
 interface SplitConditions {
   readonly leading: readonly Condition[]
   readonly others: readonly Condition[]
-  /** Whether the index of all calls contains the columns of the other conditions. */
   readonly isOfIndex: boolean
 }
 
@@ -191,7 +181,6 @@ function splitConditions(filter: CallFilter): SplitConditions {
   ] as const
   for (const [column, value] of columns) {
     if (value === undefined) continue
-    // `coalesce` prevents Postgres from choosing the column's own index for the few failed calls.
     const known = isAboutTrouble ? sql`coalesce(${sql.ref(column)}, '')` : sql.ref(column)
     others.push(() => sql<SqlBool>`${known} = ${value}`)
   }

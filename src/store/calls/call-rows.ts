@@ -1,4 +1,3 @@
-/** Converts a call to its table row and back, from the list of columns in core/call-columns.ts. */
 import type { Selectable } from 'kysely'
 import type { CallAttempt, CallRecord } from '../../core/call.ts'
 import type { CallColumn, ColumnPart } from '../../core/call-column.ts'
@@ -84,7 +83,6 @@ export function toRowValues(call: CallRecord): CellValue[] {
   ]
 }
 
-/** The values of a row, in the order of `CALL_COLUMN_NAMES`. */
 export type CallValues = readonly CellValue[]
 
 export function toTableRow(values: CallValues): CallTable {

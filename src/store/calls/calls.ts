@@ -20,7 +20,6 @@ import { sortByAccount, sortById } from './commit-order.ts'
 import { CommitSize } from './commit-size.ts'
 import { type DeletedStep, deleteCallsBefore, findBounds } from './old-calls.ts'
 
-/** Rows per query that finds out which calls are new. */
 const ROWS_PER_STATEMENT = 64
 
 const ROWS_OF_A_SERVER = 4_096
@@ -70,17 +69,10 @@ export class CallTableStore {
     }
   }
 
-  /**
-   * A commit on a server does not block this event loop, but waits for the server's disk each time.
-   */
   #commitRows(): number {
     return isSqlite(this.#database) ? this.#commitSize.rows : ROWS_OF_A_SERVER
   }
 
-  /**
-   * @returns how many rows of sums were written; undefined, with nothing inserted, when a call
-   * already exists or occurs twice
-   */
   async #insertNew(
     records: Items<CallRecord>,
     between: () => Promise<unknown>,
@@ -104,7 +96,6 @@ export class CallTableStore {
     }
   }
 
-  /** @returns how many rows of sums were written */
   async #insertMissing(
     records: Items<CallRecord>,
     between: () => Promise<unknown>,
@@ -140,10 +131,6 @@ export class CallTableStore {
     return row === undefined ? undefined : toRecord(row)
   }
 
-  /**
-   * Replaces the costs of calls in their rows and in the sums of their hours and days.
-   * @returns how many calls still existed
-   */
   async correctCosts(accountId: AccountId, corrected: readonly CallRecord[]): Promise<number> {
     return await this.#database.transaction().execute(async (transaction) => {
       await takeTurnAtUsage(transaction, accountId)
@@ -175,7 +162,6 @@ export class CallTableStore {
     return findBounds(this.#database)
   }
 
-  /** Deletes at most `limit` calls that began before this time; their sums stay. */
   async deleteBefore(timeMs: number, limit: number, place?: AccountId): Promise<DeletedStep> {
     const step = await deleteCallsBefore(this.#database, {
       timeMs,
@@ -194,9 +180,6 @@ function toInsert(database: Kysely<Schema>, records: readonly CallRecord[]) {
     .values(records.map(toRow))
     .onConflict((conflict) => conflict.column('id').doNothing())
 }
-
-// The changes that a batch of calls makes to the sums, written in the transaction that stores the
-// calls.
 
 class BatchSums {
   readonly #used = new CallSums()

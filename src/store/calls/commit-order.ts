@@ -51,10 +51,6 @@ export async function sortById(
 
 const TEXTS_PER_PART = 512
 
-/**
- * Sorts by code units.
- * @param between awaited after each part and each merge
- */
 export async function sortInTurns<Text extends string>(
   texts: readonly Text[],
   between: () => Promise<unknown>,

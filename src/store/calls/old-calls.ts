@@ -40,7 +40,6 @@ export interface Deletion {
   readonly limit: number
   /** The account that the previous step returned; undefined for the first account. */
   readonly place?: AccountId | undefined
-  /** The number of rows that one statement deletes on SQLite, adapted to earlier statements. */
   readonly size: Pick<CommitSize, 'rows' | 'note'>
 }
 

@@ -13,7 +13,6 @@ import { currentOrigin } from './change-origin.ts'
 import { noteChangeOf } from './changes-made.ts'
 import { assertPrecondition } from './precondition.ts'
 
-/** A proxy's header may contain anything. A real address is shorter. */
 const MOST_ADDRESS_CHARACTERS = 100
 /** 1 to 2 ms of the event loop. */
 const ROWS_PER_BATCH = 50
@@ -68,7 +67,6 @@ export interface AuditFilter {
 
 export interface AuditPage {
   readonly limit: number
-  /** The position of the previous page's last change. */
   readonly before?: { readonly at: number; readonly id: string } | undefined
 }
 
@@ -101,9 +99,6 @@ export class AuditLogTableStore {
     return rows.map(toRecord)
   }
 
-  /**
-   * The times of the oldest and the newest row of all accounts; undefined when the log is empty.
-   */
   async findBounds(): Promise<KeptRows | undefined> {
     const at = this.#database.selectFrom('audit_log').select('at').limit(1)
     const oldest = await at.orderBy('at').executeTakeFirst()
@@ -156,7 +151,6 @@ function toRecord(row: Selectable<AuditLogTable>): AuditRecord {
 }
 
 interface AuditRetentionOptions extends HourlyOptions {
-  /** Limits the time up to which a pass may delete. */
   readonly horizon: Pick<RetentionHorizon, 'cut'>
   readonly auditLog: Pick<AuditLogTableStore, 'findBounds' | 'deleteBefore'>
 }

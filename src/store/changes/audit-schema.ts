@@ -1,4 +1,3 @@
-/** The audit log's table for Kysely. */
 import type { ChangeActor } from '../../core/audit.ts'
 import type { AccountId, AuditId } from '../../core/ids.ts'
 import type { AuditedAction } from '../../core/resource-table.ts'

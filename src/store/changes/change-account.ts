@@ -1,4 +1,3 @@
-/** Serialises the changes of an account with locks in transactions. */
 import type { Kysely, Transaction } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
 import { takeTurn } from '../database/sql-differences.ts'
@@ -21,7 +20,6 @@ export async function changeAccount<Result>(
   })
 }
 
-/** Locks an account within a transaction that has only just learned the account's id. */
 export async function takeTurnAtAccount(
   transaction: Transaction<Schema>,
   accountId: AccountId,

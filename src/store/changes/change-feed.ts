@@ -9,7 +9,6 @@ import type { PostgresSession } from '../database/postgres-session.ts'
 export const CHANGES_CHANNEL = 'gatehouse_changes'
 
 export interface FollowedChange {
-  /** Consecutive, in the order of commits. */
   readonly seq: number
   readonly accountId: AccountId
   /** A resource type such as `key` or `gate`; other versions may report other types. */
@@ -37,7 +36,6 @@ export interface NodeRow {
 
 export type SettingsByName = Readonly<Record<string, string>>
 
-/** Another node, with the settings that this node reported. */
 export interface NodeWithSettings {
   readonly id: string
   readonly host: string
@@ -51,7 +49,6 @@ class OtherInstallationError extends Error {
 
 export interface Laggard {
   readonly id: string
-  /** Milliseconds left by the database's clock; negative when the lease has ended. */
   readonly leaseMs: number
   readonly graceMs: number
   readonly needsRedis: boolean
@@ -210,7 +207,6 @@ export class ChangeFeed {
     ])
   }
 
-  /** Deletes changes and nodes that ended more than an hour ago. */
   async sweep(): Promise<void> {
     await this.#session.query(
       'DELETE FROM changes WHERE seq <= (SELECT max(seq) FROM changes WHERE at ' +

@@ -7,7 +7,6 @@ import type { Transaction } from 'kysely'
 import type { ChangeOrigin } from '../../core/audit.ts'
 import type { Schema } from '../schema.ts'
 
-/** The origin of a process on the gateway's own machine, without a request. */
 export const operatorOrigin: ChangeOrigin = {
   actor: { type: 'operator', id: 'local', name: null },
   requestId: null,
@@ -41,7 +40,6 @@ export function withOrigin<Result>(
   return works.run({ origin: whole, assertMayStillAct }, work)
 }
 
-/** The origin of the current work; the operator's when there is no request. */
 export function currentOrigin(): ChangeOrigin {
   return works.getStore()?.origin ?? operatorOrigin
 }

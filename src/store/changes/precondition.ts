@@ -31,7 +31,6 @@ export async function withPrecondition<Result>(
   return { result, wasLookedAt: condition.wasLookedAt }
 }
 
-/** @param tag the current version; undefined when the resource does not exist */
 export function isMet({ versions }: Precondition, tag: string | undefined): boolean {
   return tag !== undefined && (versions === 'any' || versions.includes(tag))
 }
@@ -77,7 +76,6 @@ async function findLastChange(
     .executeTakeFirst()
 }
 
-/** @param last undefined when the last change is unknown or too old */
 export function changedMeanwhile(word: ResourceWord, last?: LastChange): GatewayError {
   const thing = word.replaceAll('-', ' ')
   const how =

@@ -1,4 +1,3 @@
-/** Records a change made outside the store, without locking or migrating the database. */
 import type { Change } from '../../core/audit.ts'
 import { openExistingDatabase, type StoreLocation } from '../database/open-database.ts'
 import { hasTable } from '../database/sql-differences.ts'

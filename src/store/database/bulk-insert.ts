@@ -8,13 +8,11 @@ type Value = string | number | null
 export interface BulkInsertOptions<Item> {
   readonly table: keyof Schema
   readonly columns: readonly string[]
-  /** The values of a row in column order, as a new array. */
   readonly toValues: (item: Item) => Value[]
 }
 
 export interface Items<Item> {
   readonly length: number
-  /** @param end may exceed the length */
   slice(start: number, end: number): readonly Item[]
 }
 
@@ -103,7 +101,6 @@ interface Inserting<Item> {
 const ROWS_OF_SQLITE = 32
 /** The server's statement timeout applies to each COPY. */
 const ROWS_OF_A_COPY = 1_024
-/** Rows encoded and sent per step of the event loop. */
 const PART_ALONE = 128
 const PART_BESIDE_CALLS = 32
 

@@ -19,7 +19,6 @@ const FEW_PAGES = 1_000
  */
 const ROWS_BETWEEN_LOOKS = 256
 
-/** The messages between the thread and the main process. */
 type Order = { readonly type: 'checkpoint' | 'close'; readonly path: string }
 type Reply = { readonly failure?: string }
 

@@ -7,7 +7,6 @@ import { backoffMs } from '../../core/retry-delay.ts'
 const PAUSES = { firstMs: 100, longestMs: 1_000 }
 
 export interface ConnectionGateOptions {
-  /** Maximum number of waiting callers; further callers fail immediately. */
   readonly maxWaiting: number
   /**
    * Whether an error means that the database is unavailable, rather than that all connections are

@@ -1,4 +1,3 @@
-/** Reads many rows by account and id with one statement. */
 import { type Kysely, sql } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
 import type { Schema } from '../schema.ts'
@@ -8,7 +7,6 @@ export interface NamedThing {
   readonly id: string
 }
 
-/** @returns one entry per resource, in the same order; undefined for a missing resource */
 export async function findSome<Row extends object, Stored>(
   database: Kysely<Schema>,
   {
@@ -18,7 +16,6 @@ export async function findSome<Row extends object, Stored>(
   }: {
     readonly table: keyof Schema
     readonly idColumn: string
-    /** Converts a row of the table. */
     readonly toStored: (row: Row) => Stored
   },
   things: readonly NamedThing[],

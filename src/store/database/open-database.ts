@@ -1,4 +1,3 @@
-/** Locates the store, a file or a Postgres database, and opens it. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Kysely } from 'kysely'
@@ -19,7 +18,6 @@ export interface PostgresLocation {
 
 export type StoreLocation = SqliteLocation | PostgresLocation
 
-/** The store's location by the operator's settings. */
 export function locateStore(settings: {
   readonly dataFolder: string
   readonly database: PostgresSettings | undefined

@@ -4,9 +4,7 @@ import type { Secret } from '../../core/secret.ts'
 import { POSTGRES_TLS_PARAMETERS } from '../../core/shared-stores.ts'
 
 export interface PostgresSettings {
-  /** `postgres://user:password@host:port/database?sslmode=…` */
   readonly url: Secret
-  /** The maximum number of connections of one process. */
   readonly poolSize: number
   readonly connectTimeoutMs: number
   /** Time limit of one statement; 0 means no limit. */
@@ -36,7 +34,6 @@ export function toTlsOptions(url: Secret): ConnectionOptions | false {
   return { ...options, checkServerIdentity: () => undefined }
 }
 
-/** `host:port/database`, for messages; never a user or a password. */
 export function describeAddress(url: Secret): string {
   const { hostname, port, pathname, searchParams } = new URL(url.reveal())
   return `${searchParams.get('host') ?? hostname}:${port || '5432'}${pathname}`

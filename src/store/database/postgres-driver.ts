@@ -84,7 +84,6 @@ function openPool(settings: PostgresSettings): PostgresPool {
 }
 
 const MAX_WAITING = 500
-/** pg-pool's message when all connections are in use. */
 const NONE_FREE = 'timeout exceeded when trying to connect'
 
 /**
@@ -213,7 +212,6 @@ class Connection implements PostgresPoolClient {
   }
 }
 
-/** Whether a parameter is the source of a COPY statement's rows. */
 function isRowTexts(parameter: unknown): parameter is AsyncIterable<string> {
   return typeof parameter === 'object' && parameter !== null && Symbol.asyncIterator in parameter
 }

@@ -17,11 +17,9 @@ export interface PostgresSessionOptions {
   readonly settings: PostgresSettings
   /** Time limit for a query, and for connecting. A slower connection is closed. */
   readonly timeoutMs: number
-  /** The channel of notifications to listen on. */
   readonly channel: string
   readonly onNotice: () => void
   readonly onUp: () => void
-  /** Called once per lost connection, with the reason. */
   readonly onDown: (error: unknown) => void
 }
 

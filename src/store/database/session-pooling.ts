@@ -11,7 +11,6 @@ import {
   withoutTls,
 } from './postgres-address.ts'
 
-/** The database is reached through a pooler in an unsupported mode. */
 export class SharedSessionsError extends Error {
   override readonly name = 'SharedSessionsError'
 }

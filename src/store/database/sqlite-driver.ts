@@ -100,7 +100,7 @@ function openSqliteFile(path: string): Database {
   createPrivateFile(path)
   const database = new Database(path, { create: true, readwrite: true })
   database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
-  // SQLite applies this only before the first page is written, or at a `VACUUM` (free-space.ts).
+  // Takes effect only before the first page is written, or at a `VACUUM` (free-space.ts).
   database.run('PRAGMA auto_vacuum = INCREMENTAL')
   database.run('PRAGMA journal_mode = WAL')
   database.run('PRAGMA synchronous = NORMAL')
@@ -200,7 +200,6 @@ function toKyselyStatement(
   }
 }
 
-/** Whether the parameters are rows of a `BulkInsert`: no SQLite value is an array. */
 function isRows(parameters: readonly unknown[]): parameters is readonly (readonly unknown[])[] {
   return Array.isArray(parameters[0])
 }

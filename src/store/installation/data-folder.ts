@@ -30,7 +30,6 @@ export interface DataFolderLock {
 export class DataFolderInUseError extends Error {
   override readonly name = 'DataFolderInUseError'
   readonly folder: string
-  /** The process that holds the lock, if that process reported its address. */
   readonly holder: ServerInfo | undefined
 
   constructor(folder: string, holder: ServerInfo | undefined) {
@@ -46,7 +45,6 @@ export class DataFolderInUseError extends Error {
   }
 }
 
-/** A file in the folder, or the folder, belongs to another user, usually after a restore. */
 export class DataFolderAccessError extends Error {
   override readonly name = 'DataFolderAccessError'
 }
@@ -149,7 +147,6 @@ export function readServerInfo(folder: string): ServerInfo | undefined {
   }
 }
 
-/** The id of this folder's server among other nodes; created once, then stable. */
 export function readNodeId(folder: string): string {
   const path = join(folder, NODE_FILE)
   try {

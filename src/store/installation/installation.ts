@@ -1,4 +1,3 @@
-/** The installation's data in the database: id, number of the last change, id of the master key. */
 import { randomBytes } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
 import { isSqlite } from '../database/sql-differences.ts'
@@ -7,7 +6,6 @@ import type { Schema } from '../schema.ts'
 export interface Installation {
   readonly id: string
   readonly change: number
-  /** The id of the master key that encrypts credentials; null before the first key. */
   readonly masterKeyId: string | null
   /** The store that `store copy` copied everything to; null before a copy. */
   readonly movedTo: string | null
@@ -26,7 +24,6 @@ export class InstallationTableStore {
     this.#database = database
   }
 
-  /** @returns undefined before the first start of a gateway on this store */
   async read(): Promise<Installation | undefined> {
     const row = await this.#database.selectFrom('installation').selectAll().executeTakeFirst()
     if (row === undefined) return undefined

@@ -24,7 +24,6 @@ export class InstallationMismatchError extends Error {
 
 export const ACCEPT_COMMAND = 'gatehouse store accept'
 
-/** @param sentences the found and the expected state, a sentence per mismatch */
 export function mismatch(sentences: readonly string[]): InstallationMismatchError {
   return new InstallationMismatchError(
     `${sentences.join(' ')} Nothing was changed. Should this be meant, say so with the same ` +
@@ -33,12 +32,10 @@ export function mismatch(sentences: readonly string[]): InstallationMismatchErro
 }
 
 export interface InstallationParts {
-  /** The folder that all workers of a machine share. */
   readonly folder: string
   /** A description for messages, without a password. */
   readonly where: string
   readonly installation: InstallationTableStore
-  /** The ids of the available master keys, the current key first; empty without a master key. */
   readonly masterKeyIds: readonly string[]
   /** Tries to decrypt an encrypted text of each kind, and returns the ids of their master keys. */
   readonly tried: () => Promise<readonly TriedRow[]>
@@ -135,10 +132,6 @@ export async function joinInstallation(parts: InstallationParts): Promise<Instal
   return await settle(parts, readInstallationFile(parts.folder)?.id)
 }
 
-/**
- * Records that the current folder, store and master key belong together.
- * @returns the mismatches
- */
 export async function acceptInstallation(parts: InstallationParts): Promise<readonly string[]> {
   const mismatches = await findMismatches(parts)
   if (mismatches.length === 0) return mismatches

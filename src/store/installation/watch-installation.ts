@@ -32,7 +32,6 @@ export interface WatchInstallationOptions {
   /** @throws StoreFileGoneError */
   readonly assertThere: () => void
   readonly sync: () => Promise<void>
-  /** Called whenever the standing changes. */
   readonly onStanding: (standing: StoreStanding) => void
   readonly onSetBack: (setBack: SetBack) => void
 }

@@ -6,7 +6,6 @@ export function workerFolder(dataFolder: string, index: number): string {
   return join(dataFolder, 'workers', String(index))
 }
 
-/** The existing indexes in ascending order, of this run's workers and of earlier workers. */
 export function listWorkerFolders(dataFolder: string): readonly number[] {
   return namesIn(join(dataFolder, 'workers'))
     .filter((name) => /^(?:0|[1-9]\d{0,8})$/.test(name))

@@ -34,7 +34,6 @@ export type FoundSteps =
       readonly remedy: string
     }
 
-/** `current`: the database has the baseline, and perhaps later migrations. */
 export function judgeEarlierSteps(applied: readonly string[]): FoundSteps {
   if (applied.length === 0) return { state: 'new' }
   if (applied.includes(BASELINE)) return { state: 'current' }

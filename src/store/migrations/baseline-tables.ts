@@ -1,6 +1,5 @@
-/** The baseline's tables and indexes, in SQL that SQLite and Postgres share. */
+/** Tables and indexes of the first release, in SQL that SQLite and Postgres share. */
 
-/** The table of usage by hour or by day. */
 function usageTable(name: string): string {
   return `CREATE TABLE ${name} (
   account_id text NOT NULL,

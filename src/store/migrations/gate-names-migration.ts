@@ -1,4 +1,3 @@
-/** Adds other names of gates, and the gate that answers unknown names. Never edited once released. */
 import type { Kysely } from 'kysely'
 import type { Schema } from '../schema.ts'
 import type { Step } from './newer-steps.ts'

@@ -1,4 +1,3 @@
-/** The list of migrations. A released migration is never edited. */
 import { type Kysely, type Migration, Migrator } from 'kysely'
 import { currentSchema } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
@@ -57,7 +56,6 @@ export async function isBehind(
 
 export interface SchemaState {
   readonly isBehind: boolean
-  /** Compatible migrations of later versions that the database has. */
   readonly newer: readonly string[]
 }
 

@@ -20,7 +20,6 @@ export type Steps = Readonly<Record<string, Step>>
 /** A later version's note on a migration; without a note, no older build may serve. */
 export interface StepNote {
   readonly name: string
-  /** The migration that a build has to know; null when every build may serve. */
   readonly needs: string | null
 }
 
@@ -58,7 +57,6 @@ export function withNote(name: string, step: Step, tablePatienceMs: number): Mig
   }
 }
 
-/** @returns undefined when no older build may serve */
 function noteOf(name: string, step: Step): StepNote | undefined {
   return step.olderBuilds === 'refuse'
     ? undefined

@@ -23,7 +23,6 @@ const budgetKind: StoredKind<'budget', Budget, Budget> = {
   toChanges: toMutableColumns,
   createReader: () => toBudget,
   toPublic: toPublicBudget,
-  // Another limit or other shares make all alerts of the budget due again.
   async changeBelongings(transaction, changed, previous) {
     if (alertsOf(changed) !== alertsOf(previous)) await forgetAlerts(transaction, changed)
   },

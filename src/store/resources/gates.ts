@@ -56,7 +56,6 @@ function toMutableColumns(gate: Gate): Omit<GateTable, 'account_id' | 'id' | 'cr
   }
 }
 
-/** @param share deduplicates texts that many gates have in common */
 function toGate(row: Selectable<GateTable>, share: TextSharing): Gate {
   const targets = JSON.parse(row.targets) as { model: string; weight?: number }[]
   for (const target of targets) target.model = share(target.model)

@@ -38,10 +38,6 @@ export class KeyTableStore {
     this.#caps = caps
   }
 
-  /**
-   * Every key of every account, for the snapshot at start; read in parts to limit memory. A key
-   * that changes meanwhile may be in either state.
-   */
   async loadAll(): Promise<ApiKey[]> {
     const keys: ApiKey[] = []
     const share = createTextSharing()

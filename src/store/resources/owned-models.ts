@@ -39,7 +39,6 @@ const ownedModelKind: StoredKind<'owned-model', ChangedOwnedModel, StoredOwnedMo
     probe: toText(model.probe),
     ...toMutableColumns(model),
   }),
-  // A change that invalidates the last probe also replaces the probe's result.
   toChanges: ({ model, sealedCredential }, previous) => ({
     ...toMutableColumns(model),
     ...(sealedCredential === undefined ? {} : { sealed_credential: sealedCredential }),

@@ -21,7 +21,6 @@ import type { Schema } from '../schema.ts'
 
 type Table = typeof RESOURCE_TABLE
 
-/** Resources that are created, changed and deleted, counted, and followed by nodes. */
 export type StoredWord = {
   [Word in ResourceWord]: Table[Word] extends {
     readonly actions: Readonly<Record<ResourceVerb, string>>
@@ -34,7 +33,6 @@ export type StoredWord = {
 
 type RowOf<Word extends StoredWord> = Schema[Table[Word]['cap']['table']]
 
-/** @template Changed the members that a change writes; a subset of what is stored */
 export interface StoredKind<Word extends StoredWord, Changed, Stored extends Changed> {
   readonly word: Word
   readonly idColumn: keyof RowOf<Word> & string
@@ -47,7 +45,6 @@ export interface StoredKind<Word extends StoredWord, Changed, Stored extends Cha
   readonly uniqueColumn?: keyof RowOf<Word> & string
   nameOf(thing: Changed): NamedThing
   toRow(stored: Stored): Insertable<RowOf<Word>>
-  /** The values of the mutable columns. */
   toChanges(changed: Changed, previous: Stored): Updateable<RowOf<Word>>
   createReader(): (row: Selectable<RowOf<Word>>) => Stored
   toPublic(thing: Changed): PublicForm
@@ -60,13 +57,11 @@ export interface StoredKind<Word extends StoredWord, Changed, Stored extends Cha
     changed: Changed,
     previous: Stored | undefined,
   ): Promise<void>
-  /** Updates dependent rows after a change. */
   changeBelongings?(
     transaction: Transaction<Schema>,
     changed: Changed,
     previous: Stored,
   ): Promise<void>
-  /** Deletes dependent rows. */
   deleteBelongings?(transaction: Transaction<Schema>, name: NamedThing): Promise<void>
 }
 
@@ -92,7 +87,6 @@ export class ResourceStore<Word extends StoredWord, Changed, Stored extends Chan
     this.#caps = caps
   }
 
-  /** Every resource of every account, for the snapshot at start. */
   async loadAll(): Promise<Stored[]> {
     const read = this.#kind.createReader()
     const rows = await anyTables(this.database).selectFrom(this.#table).selectAll().execute()
@@ -170,10 +164,6 @@ export class ResourceStore<Word extends StoredWord, Changed, Stored extends Chan
     })
   }
 
-  /**
-   * Also deletes dependent rows.
-   * @returns false when the resource does not exist
-   */
   async delete(accountId: AccountId, id: string): Promise<boolean> {
     const name = { accountId, id }
     return await changeAccount(this.database, accountId, async (transaction) => {
@@ -201,7 +191,6 @@ export class ResourceStore<Word extends StoredWord, Changed, Stored extends Chan
     return row === undefined ? undefined : this.#kind.createReader()(row as Selectable<RowOf<Word>>)
   }
 
-  /** Called while the account is locked. */
   async #assertUnique(
     transaction: Transaction<Schema>,
     { accountId, id }: NamedThing,

@@ -107,7 +107,6 @@ export class WebhookTableStore extends ResourceStore<'webhook', ChangedWebhook, 
     return Number(row?.count ?? 0)
   }
 
-  /** The next deliveries, earliest due time first, including deliveries that are not due yet. */
   async listNext(limit: number, except: readonly AccountId[] = []): Promise<WebhookDelivery[]> {
     const rows = await this.database
       .selectFrom('webhook_deliveries')

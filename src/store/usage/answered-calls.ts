@@ -1,4 +1,3 @@
-/** Counts the answered calls of each target of each gate in the newest hours. */
 import { type Kysely, sql } from 'kysely'
 import type { AccountId, GateId } from '../../core/ids.ts'
 import { sumOf } from '../database/sql-differences.ts'
@@ -7,7 +6,6 @@ import type { Schema } from '../schema.ts'
 export interface AnsweredCalls {
   readonly gateId: GateId
   readonly target: string
-  /** Includes cancelled calls. */
   readonly calls: number
 }
 

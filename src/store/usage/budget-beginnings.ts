@@ -93,7 +93,6 @@ export async function addToBeginnings(
     })),
   )
   for (const row of deleted) sums.add(row)
-  // The usage stored so far.
   const kept = await ofDays
     .select(['id', 'first_tokens', 'first_nano_usd', 'first_unpriced'])
     .execute()

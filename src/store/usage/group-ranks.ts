@@ -1,4 +1,3 @@
-/** Ranks the groups of a range by their usage, and picks the groups of a page. */
 import type { LoopTurns } from '../../core/loop-turns.ts'
 import type { GroupOrder } from '../../core/usage.ts'
 import { compareNames, type PageGroups, toGroup, type UsageSum } from './step-sums.ts'
@@ -7,11 +6,9 @@ import type { RankedRow, ReadRows, UsageQuery } from './usage-rows.ts'
 export interface GroupPage {
   readonly order: GroupOrder
   readonly limit: number
-  /** The last group of the previous page; undefined for the first page. */
   readonly after?: GroupPlace | undefined
 }
 
-/** A group's position in the ranking. */
 export interface GroupPlace {
   /** The group's measure, as a whole number; 0 when ordered by name. */
   readonly value: number
@@ -20,7 +17,6 @@ export interface GroupPlace {
 
 export interface RankedPage extends PageGroups {
   readonly places: readonly GroupPlace[]
-  /** The last of `places` if more groups follow. */
   readonly next: GroupPlace | undefined
 }
 
@@ -38,7 +34,6 @@ export async function rankGroups(
   return toPage(values, page)
 }
 
-/** Ranks sums that are complete. */
 export function rankSums(sums: readonly UsageSum[], page: GroupPage): RankedPage {
   const values = new Map<string | null, number>()
   for (const sum of sums)

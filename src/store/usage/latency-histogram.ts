@@ -25,7 +25,6 @@ for (let index = 0; index < DIGITS.length; index += 1) DIGIT_OF[DIGITS.charCodeA
 export class LatencyHistogram {
   readonly #counts = new Float64Array(BUCKETS)
   #total = 0
-  /** Buckets below `#lowest` and above `#highest` have no count. */
   #lowest = BUCKETS
   #highest = -1
 
@@ -47,7 +46,6 @@ export class LatencyHistogram {
       const code = text.charCodeAt(index)
       if (code === TILDE) {
         index = this.#addShort(text, index + 1)
-        // The comma that may follow is only a separator.
         if (index >= text.length) return
       } else if (code === COLON) {
         bucket = value
@@ -60,10 +58,6 @@ export class LatencyHistogram {
     if (text.length > 0) this.#count(bucket, value)
   }
 
-  /**
-   * @param start after the tilde
-   * @returns the end: a comma, or the end of the text
-   */
   #addShort(text: string, start: number): number {
     let bucket = -1
     let isCount = false
@@ -164,10 +158,8 @@ export class LatencyHistogram {
 export class TimeCounts {
   #bucket = -1
   #count = 0
-  /** The counts of all buckets except `#bucket`. */
   #counts: Map<number, number> | undefined
 
-  /** @param timeMs as for `LatencyHistogram.add` */
   add(timeMs: number): void {
     const bucket = toBucket(timeMs)
     if (this.#count === 0) this.#bucket = bucket
@@ -187,23 +179,21 @@ export class TimeCounts {
   }
 }
 
-/** The sum of two histograms as one text, in which a bucket may occur twice. */
 export function joinEncoded(left: string, right: string): string {
   return left === '' || right === '' ? left + right : `${left},${right}`
 }
 
 const scratch = new LatencyHistogram()
 
-/** The same histogram with each bucket once. */
+/** Adds up the counts of a bucket that occurs twice, so that the text has each bucket once. */
 export function shortenEncoded(text: string): string {
-  // A single bucket, the usual case with thousands of accounts.
   if (!text.includes(',') && !text.startsWith('~')) return text
   scratch.clear()
   scratch.addEncoded(text)
   return scratch.encode()
 }
 
-/** The same histogram in the short form, with each bucket once. */
+/** Converts a histogram's text to the short form, with each bucket once. */
 export function toShortForm(text: string): string {
   scratch.clear()
   scratch.addEncoded(text)

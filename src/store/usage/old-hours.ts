@@ -8,7 +8,6 @@ import type { Schema } from '../schema.ts'
 import { addToBeginnings } from './budget-beginnings.ts'
 import { AMOUNT_COLUMNS, DAY_MS, DIMENSION_COLUMNS, type UsageRow } from './usage-columns.ts'
 
-/** The name in `upkeep` of the time before which hours are deleted. */
 const DELETED_BEFORE = 'usage_hours: deleted before'
 
 /** Two index seeks per account: together 0.5 ms of the event loop. */
@@ -57,10 +56,6 @@ export async function findHourBounds(
   return { oldestMs: oldest - (oldest % DAY_MS) + DAY_MS - 1, newestMs: newest }
 }
 
-/**
- * Deletes the hours of days that ended before this time.
- * @returns how many rows
- */
 export async function deleteHoursBefore(
   database: Kysely<Schema>,
   timeMs: number,

@@ -1,4 +1,3 @@
-/** Sums rows of usage for several time ranges at once, each of one key or one gate. */
 import type { ScopedRange, UsedAmounts } from './sum-call-rows.ts'
 import type { UsageRow } from './usage-columns.ts'
 
@@ -34,7 +33,6 @@ export class RangeSums {
     this.#ranges = ranges
   }
 
-  /** The time that the ranges cover, without overlaps. */
   stretches(): readonly { readonly fromMs: number; readonly untilMs: number }[] {
     const stretches: { readonly fromMs: number; untilMs: number }[] = []
     for (const { fromMs, untilMs } of this.#ranges.toSorted(

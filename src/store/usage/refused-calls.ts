@@ -81,7 +81,6 @@ export async function addRefused(
   }
 }
 
-/** Ordered by time, then by count, descending. Steps without refused calls are omitted. */
 export async function readRefused(
   database: Kysely<Schema>,
   accountId: AccountId,
@@ -145,7 +144,6 @@ async function readSpan(
   return await summed.select('starts_at').groupBy(['starts_at', 'status', 'error_kind']).execute()
 }
 
-/** Deletes the counts of hours before this time, one account's hour at a time. */
 export async function deleteRefusedBefore(
   database: Kysely<Schema>,
   beforeMs: number,

@@ -12,7 +12,6 @@ export interface LatencyPercentiles {
 }
 
 export interface UsageSum {
-  /** The beginning of the hour, day or month (UTC); for `all` the beginning of the range. */
   readonly startsAt: number
   /**
    * The gate, target, key, status class (`2xx`) or credential; null without grouping, or when no
@@ -50,10 +49,8 @@ interface PlacedRow {
 
 const ROWS_PER_TURN = 500
 
-/** The groups of a page. */
 export interface PageGroups {
   readonly shown: ReadonlySet<string | null>
-  /** Groups of earlier pages, which are omitted. All remaining groups are summed together. */
   readonly before: ReadonlySet<string | null>
 }
 
@@ -88,10 +85,6 @@ export class StepSums {
     return typeof this.#groups === 'number' && this.#seen.size > this.#groups
   }
 
-  /**
-   * Yields in between.
-   * @param reachedMs all rows that begin before this time were given
-   */
   async add(rows: readonly SummedRow[], reachedMs: number): Promise<void> {
     for (let index = 0; index < rows.length; index += ROWS_PER_TURN) {
       if (index > 0) await this.#turns.next()
@@ -173,7 +166,6 @@ class UsageAccumulator {
     this.#firstBytes.addEncoded(row.first_bytes ?? '')
   }
 
-  /** Undefined when no sum was started. */
   finish(): UsageSum | undefined {
     const place = this.#place
     if (place === undefined) return undefined

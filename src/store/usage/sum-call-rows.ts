@@ -6,7 +6,6 @@ import { sumOf } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 
 export interface UsedAmounts {
-  /** Input and output tokens. */
   readonly tokens: number
   readonly nanoUsd: number
   /** Calls with reported usage and unknown cost. */
@@ -15,7 +14,6 @@ export interface UsedAmounts {
 
 export interface ScopedRange {
   readonly fromMs: number
-  /** Exclusive end. */
   readonly untilMs: number
   readonly keyId?: KeyId
   readonly gateId?: GateId

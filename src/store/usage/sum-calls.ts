@@ -16,7 +16,6 @@ export function sumCalls(calls: readonly CallRecord[]): UsageTable[] {
   return sums.toRows()
 }
 
-/** Like `sumCalls`, incrementally. */
 export class CallSums {
   /** Sums by key and gate. A text key for each sum would be half a call's garbage. */
   readonly #sums = new Map<KeyId, Map<GateId | null, DimensionSum[]>>()

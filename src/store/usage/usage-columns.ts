@@ -20,7 +20,6 @@ export const COUNTERS = [
   'cost_unknown',
 ] as const satisfies readonly (keyof UsageTable)[]
 
-/** The columns that distinguish an account's rows, in the order of the tables' primary key. */
 export const DIMENSIONS = [
   'starts_at',
   'gate_id',
@@ -32,12 +31,10 @@ export const DIMENSIONS = [
 
 export type Dimensions = Pick<UsageTable, 'account_id' | (typeof DIMENSIONS)[number]>
 
-/** `DIMENSIONS` in a statement, for selecting or sorting. */
 export const DIMENSION_COLUMNS = sql.join(DIMENSIONS.map((name) => sql.ref(name)))
 
 export type UsageTableName = 'usage_hours' | 'usage_days'
 
-/** An account's usage in an hour or a day, by dimensions. */
 export interface UsageRow extends Readonly<Omit<Dimensions, 'account_id'>> {
   readonly tokens: number
   readonly cost_nano_usd: number

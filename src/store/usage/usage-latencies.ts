@@ -11,7 +11,6 @@ export const LATENCY_EDGES_MS = [
 ] as const
 
 export interface LatencyStep {
-  /** The beginning of the hour, day or month (UTC); for `all` the beginning of the range. */
   readonly startsAt: number
   readonly calls: number
   /** Counts by range, so a count more than edges. */

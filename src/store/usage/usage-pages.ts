@@ -52,7 +52,6 @@ export async function* readPages(
   }
 }
 
-/** The beginnings of the first and the last day with calls. */
 async function findDays(
   database: Kysely<Schema>,
   { accountId, fromMs, untilMs }: UsageRange,
@@ -85,7 +84,6 @@ async function readPage(
   return rows
 }
 
-/** Rows after this row in the order of their dimensions. */
 function isAfter(last: UsageRow): RawBuilder<boolean> {
   const values = DIMENSIONS.map((name) =>
     name === 'status_class' ? sql`cast(${last[name]} as bigint)` : last[name],

@@ -14,7 +14,6 @@ import { COUNTERS, DAY_MS, HOUR_MS, type UsageTableName } from './usage-columns.
 
 export interface UsageQuery {
   readonly fromMs: number
-  /** Exclusive end, at the beginning of an hour. */
   readonly toMs: number
   readonly interval: UsageInterval
   readonly groupBy: UsageGroup | null
@@ -48,7 +47,6 @@ export type SummedRow = Readonly<Record<(typeof SUMMED)[number], number>> & {
 
 const RANKED = ['calls', 'failed', 'input_tokens', 'output_tokens', 'cost_nano_usd'] as const
 
-/** The parts of a row that decide its group's rank. */
 export type RankedRow = Pick<SummedRow, 'group' | 'refused' | (typeof RANKED)[number]>
 
 const GROUP_COLUMNS = {
@@ -59,7 +57,6 @@ const GROUP_COLUMNS = {
   credential: 'credential',
 } as const
 
-/** The query asks for single hours that are deleted. */
 export class HoursDeletedError extends Error {
   override readonly name = 'HoursDeletedError'
   /** Milliseconds since the Unix epoch, at the beginning of a day. */
@@ -71,7 +68,6 @@ export class HoursDeletedError extends Error {
   }
 }
 
-/** Rows of usage, and the time up to which everything was read. */
 export interface ReadRows<Row> {
   readonly rows: readonly Row[]
   readonly reachedMs: number
@@ -173,7 +169,6 @@ function lengthOfTexts(row: object): number {
   return length
 }
 
-/** The beginning of the step that a row belongs to. */
 export function toStart(
   startsAt: number,
   { interval, fromMs }: Pick<UsageQuery, 'interval' | 'fromMs'>,
@@ -190,7 +185,6 @@ export function toStart(
   }
 }
 
-/** The parts of a range in order: hours, whole days, hours. */
 export function planSpans({
   fromMs,
   toMs,
@@ -219,7 +213,6 @@ function compileSpan(
 ): CompiledQuery<SummedRow> {
   const { gateId, target, keyId, groupBy, interval } = query
   const group = groupBy === null ? sql`NULL` : sql.ref(GROUP_COLUMNS[groupBy])
-  // Days and hours are separate rows only if the answer separates them.
   const startsAt = interval === 'all' ? sql`MIN(starts_at)` : sql.ref('starts_at')
   const counters = [
     ...(isOfRanks === true ? RANKED : COUNTERS).map(
@@ -228,7 +221,6 @@ function compileSpan(
     sql`SUM(CASE WHEN target = '' AND status_class = 4 THEN failed ELSE 0 END) AS refused`,
   ]
   const details = [
-    // Computed per row, like `AMOUNT_COLUMNS`.
     sql`SUM(CASE WHEN cost_unknown > unreported THEN cost_unknown - unreported ELSE 0 END) AS unpriced`,
     joined('durations'),
     joined('first_bytes'),

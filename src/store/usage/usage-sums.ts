@@ -14,7 +14,6 @@ import { type CallRange, type ScopedRange, sumOfCalls, type UsedAmounts } from '
 import { DAY_MS, HOUR_MS, type UsageRow } from './usage-columns.ts'
 import { readPages } from './usage-pages.ts'
 
-/** All calls of a key through a gate to a target with a credential. */
 export interface UsageSum extends UsedAmounts {
   readonly accountId: AccountId
   /** Empty, like `gateId`, in sums of every account, which do not distinguish keys and gates. */
@@ -26,7 +25,6 @@ export interface UsageSum extends UsedAmounts {
 
 export interface SummedRange {
   readonly fromMs: number
-  /** Undefined sums every account. */
   readonly accountId?: AccountId | undefined
   /**
    * Exclusive end, at the beginning of an hour; undefined includes calls in the future of a wrong
@@ -99,15 +97,10 @@ export class UsageSums {
     else await this.#database.transaction().setIsolationLevel('repeatable read').execute(read)
   }
 
-  /**
-   * Usage of calls that began within a part of an hour.
-   * @param range its end is exclusive
-   */
   async within(range: CallRange): Promise<UsedAmounts> {
     return await sumOfCalls(this.#database, range)
   }
 
-  /** The given calls that are in the database. */
   async findShipped(ids: readonly CallId[]): Promise<ReadonlySet<CallId>> {
     const found = new Set<CallId>()
     for (let start = 0; start < ids.length; start += IDS_PER_STATEMENT) {
@@ -180,7 +173,6 @@ async function sumOfHours(
   const sum = (column: string) => sumOf(database, column)
   for (let startMs = fromMs; startMs < untilMs; startMs += stepMs) {
     signal?.throwIfAborted()
-    // Computed per row, like `AMOUNT_COLUMNS`.
     const { rows } = await sql<{ [Name in keyof UsedAmounts]: number | null }>`
       SELECT ${sum('input_tokens')} + ${sum('output_tokens')} AS tokens, ${sum('cost_nano_usd')} AS "nanoUsd",
         SUM(CASE WHEN cost_unknown > unreported THEN cost_unknown - unreported ELSE 0 END) AS "unpricedCalls"
@@ -196,7 +188,6 @@ async function sumOfHours(
   return used
 }
 
-/** An account's sums, by all dimensions that decide which limits count them. */
 class TargetSums {
   readonly #accountId: AccountId
   readonly #tellsKeysApart: boolean

@@ -110,7 +110,6 @@ function startOf({ starts_at }: UsageTable, stepMs: number): number {
   return starts_at - (starts_at % stepMs)
 }
 
-/** @returns the rows whose histograms became long */
 async function upsert(
   transaction: Kysely<Schema>,
   table: UsageTableName,
@@ -194,7 +193,6 @@ function compiledOnce(
   return query
 }
 
-/** The key and the histograms of a row whose histograms became long; null for other rows. */
 type LongRow = Pick<UsageTable, (typeof LONG_COLUMNS)[number]>
 
 const HISTOGRAMS = ['durations', 'first_bytes'] as const
@@ -263,14 +261,12 @@ function sumOf(table: UsageTableName, name: (typeof COUNTERS)[number]): RawBuild
   return sql<number>`CASE WHEN ${stored} < ${sql.lit(greatestOf(name))} THEN ${sum} ELSE ${stored} END`
 }
 
-/** Like `joinEncoded`. */
 function joinOf(table: UsageTableName, name: 'durations' | 'first_bytes'): RawBuilder<string> {
   const [before, more] = [sql.ref(`${table}.${name}`), sql.ref(`excluded.${name}`)]
   return sql`CASE WHEN ${before} = '' OR ${more} = '' THEN ${before} || ${more}
     ELSE ${before} || ',' || ${more} END`
 }
 
-/** Rewrites histograms of rows that this transaction has just written and therefore locked. */
 async function shorten(
   transaction: Kysely<Schema>,
   table: UsageTableName,

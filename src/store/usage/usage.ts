@@ -32,13 +32,11 @@ export interface UsagePage {
   readonly next: GroupPlace | undefined
 }
 
-/** The groups of an answer by default. */
 const FIRST_GROUPS: GroupPage = { order: 'calls', limit: 50 }
 
 const ROWS_OF_A_STEP = 32
 
 export interface UpkeepOptions {
-  /** Ends the work after the current step. */
   readonly signal?: AbortSignal
   /** Pause between two steps. Default 0: only yield. */
   readonly pauseMs?: number
@@ -109,10 +107,6 @@ export class UsageStore {
     return await findHourBounds(this.#database, this.#pacingOf(options))
   }
 
-  /**
-   * Deletes the hours of every day that ended before this time. Daily sums stay.
-   * @returns how many rows
-   */
   async deleteHoursBefore(timeMs: number, options: UpkeepOptions = {}): Promise<number> {
     return await deleteHoursBefore(this.#database, timeMs, this.#pacingOf(options))
   }
@@ -130,7 +124,6 @@ export class UsageStore {
   }
 }
 
-/** @returns undefined when the range has more groups than an answer may have */
 async function sumSteps(
   read: AsyncIterable<ReadRows<SummedRow>>,
   sums: StepSums,

@@ -1,4 +1,3 @@
-/** Invitations in the database, stored by the hash of their token. */
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import { GatewayError } from '../../core/errors.ts'
 import type { AccountId, InvitationId, KeyId, UserId } from '../../core/ids.ts'
@@ -25,7 +24,6 @@ export interface InvitationOffer {
   readonly accountName: string
   readonly email: string
   readonly expiresAt: number
-  /** A name for people; null for a deleted key or the operator's command line. */
   readonly invitedBy: string | null
 }
 

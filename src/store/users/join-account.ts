@@ -1,4 +1,3 @@
-/** The steps with which a user joins an account, for a transaction. */
 import type { Kysely, Transaction } from 'kysely'
 import { type AccountId, createAccountId, type UserId } from '../../core/ids.ts'
 import type { AccountCaps } from '../../core/plan.ts'
@@ -9,7 +8,6 @@ import type { Schema } from '../schema.ts'
 import { findMember, hasMembers, toPublicMember } from './members.ts'
 import type { Role } from './user-schema.ts'
 
-/** How a new user joins an account. */
 export type Joining =
   /** Becomes the owner of an account without members. */
   | { readonly type: 'first'; readonly accountId: AccountId }
@@ -19,7 +17,6 @@ export type Joining =
 
 export type JoiningRefusal = 'email-taken' | 'not-first' | 'not-invited'
 
-/** Rolls a transaction back. */
 export class Refused extends Error {
   readonly refusal: JoiningRefusal
 

@@ -1,4 +1,3 @@
-/** The members of an account in the database. */
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { AccountId, UserId } from '../../core/ids.ts'
 import { recordChange } from '../changes/audit-log.ts'
@@ -18,7 +17,6 @@ export interface Member {
 
 export interface ListPage {
   readonly limit: number
-  /** The position of the previous page's last member. */
   readonly before?: { readonly at: number; readonly id: string }
 }
 

@@ -1,4 +1,3 @@
-/** Counts sign-in attempts by name, shared by all nodes. */
 import type { Kysely } from 'kysely'
 import { takeTurn } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
@@ -9,7 +8,6 @@ export interface SignInTries {
   readonly wrong: number
   /** No attempt is allowed before this time (milliseconds since the Unix epoch). */
   readonly waitsUntil: number
-  /** Whether an earlier attempt succeeded. */
   readonly isProven: boolean
   /** The record is deleted at this time (milliseconds since the Unix epoch). */
   readonly forgetAt: number

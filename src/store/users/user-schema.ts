@@ -20,7 +20,6 @@ export type Role = 'owner' | 'member'
 export interface UserTable {
   id: UserId
   name: string
-  /** Lower case. */
   email: string
   email_verified: number
   image: string | null
@@ -88,7 +87,6 @@ export interface InvitationTable {
   accepted_at: number | null
 }
 
-/** Sign-in attempts of a person from an address; `name` is the hash of both. */
 export interface SignInTryTable {
   name: string
   wrong: number

@@ -18,7 +18,6 @@ export interface NewUser {
   readonly id: UserId
   readonly name: string
   readonly email: string
-  /** In better-auth's form. */
   readonly passwordHash: string
 }
 
@@ -89,10 +88,6 @@ export class UserTableStore {
     return (await hasMembers(this.#database, joining.accountId)) ? 'not-first' : undefined
   }
 
-  /**
-   * Joins a user created by better-auth to an account.
-   * @returns why the user was refused, or undefined
-   */
   async join(
     user: { readonly id: UserId; readonly email: string },
     joining: Joining,
@@ -103,7 +98,6 @@ export class UserTableStore {
     )
   }
 
-  /** The user's address if an identity provider has verified the address. */
   async findVerifiedEmail(userId: UserId): Promise<string | undefined> {
     const row = await this.#database
       .selectFrom('users')
@@ -114,10 +108,6 @@ export class UserTableStore {
     return row !== undefined && Number(row.email_verified) === 1 ? row.email : undefined
   }
 
-  /**
-   * Sets the password (better-auth's hash) and ends every session of the user.
-   * @returns false when the user does not exist
-   */
   async resetPassword(email: string, passwordHash: string, now: number): Promise<boolean> {
     const isDone = await this.#database.transaction().execute(async (transaction) => {
       const user = await transaction
@@ -252,7 +242,6 @@ async function recordPasswordChange(
   await recordChange(transaction, { ...change, action: 'user.set-password' })
 }
 
-/** @param at an ISO time */
 function toPasswordLogin(userId: UserId, passwordHash: string, at: string) {
   return {
     id: `login_${userId}`,

@@ -1,4 +1,3 @@
-/** Moves the journal of a stopped node to another data folder, as whole files. */
 import { mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { listSegments, segmentName } from './segment-file.ts'

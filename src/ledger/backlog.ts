@@ -1,5 +1,3 @@
-/** Keeps lines that the disk refused in memory, up to a limit, until the disk accepts them. */
-
 export class Backlog {
   #batches: Uint8Array[] = []
   #lines = 0

@@ -1,4 +1,3 @@
-/** Prices that an answer itself reports: the provider's cost, and the models that answered. */
 import type { Cost } from '../core/cost.ts'
 import { addCosts, toNanoUsd } from '../core/money.ts'
 import type { CostForm, Usage } from '../core/usage.ts'
@@ -18,7 +17,6 @@ export interface CostReports {
  */
 export const REPORTED = 'reported'
 
-/** Suffix of a cost's source when other models than the target's answered. */
 export const ANSWERED = '+answered'
 
 interface ReportedCall {
@@ -27,10 +25,6 @@ interface ReportedCall {
   readonly isEstimated?: boolean
 }
 
-/**
- * The cost that the provider reported, with everything that the provider charges for.
- * @param priced the cost by price and tokens, for an implausible or partial report
- */
 export function asReported(
   reports: CostReports | undefined,
   call: ReportedCall,

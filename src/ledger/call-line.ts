@@ -1,6 +1,6 @@
 /**
  * Converts a call to its journal line's members and back, from the list of columns in
- * core/call-columns.ts, and makes a call's numbers whole and not negative.
+ * core/call-columns.ts.
  */
 import type { CallAttempt, CallRecord } from '../core/call.ts'
 import type { CallColumn } from '../core/call-column.ts'
@@ -14,15 +14,9 @@ import { isCount, toTrueUsage, type Usage } from '../core/usage.ts'
  * have its own value type.
  */
 interface LineType {
-  /** Undefined when the value itself is the member. */
   toMember?(value: unknown): unknown
-  /** @returns undefined when the member is damaged */
   read(member: unknown): unknown
-  /**
-   * Whether lines and rows can store the value's numbers. Undefined for columns without numbers.
-   */
   isWhole?(value: unknown): boolean
-  /** @returns undefined when the column has to be omitted */
   toWhole?(value: unknown): unknown
 }
 
@@ -73,7 +67,6 @@ interface LineColumn extends LineType {
   readonly presence: CallColumn['presence']
 }
 
-/** In the order of the line. */
 const COLUMNS: readonly LineColumn[] = Object.entries(CALL_COLUMNS)
   .map(([name, column]: [string, CallColumn]) => ({
     name: name as keyof CallRecord,
@@ -85,10 +78,8 @@ const COLUMNS: readonly LineColumn[] = Object.entries(CALL_COLUMNS)
 
 const COUNTED_COLUMNS = COLUMNS.filter(({ isWhole }) => isWhole !== undefined)
 
-/** The only version of lines that this build writes and reads. */
 export const LINE_VERSION = 10
 
-/** The length of the shortest line, including its version. */
 const LEAST_LENGTH = Math.max(
   ...COLUMNS.filter(({ presence }) => presence !== 'optional').map(({ place }) => place + 1),
 )
@@ -101,7 +92,6 @@ function lineTypeOf(column: CallColumn): LineType {
   return { read: (member) => (values.includes(member) ? member : undefined) }
 }
 
-/** Columns after those of every line. */
 const LATER_COLUMNS = COLUMNS.filter(({ place }) => place >= LEAST_LENGTH)
 
 /**
@@ -137,7 +127,6 @@ export function toLineMembers(call: CallRecord): unknown[] {
   return members
 }
 
-/** @returns undefined when a member does not match its column */
 export function readLineMembers(members: readonly unknown[]): CallRecord | undefined {
   if (members.length < LEAST_LENGTH || members.length > MOST_LENGTH) return undefined
   const record: Partial<Record<keyof CallRecord, unknown>> = {}
@@ -150,7 +139,6 @@ export function readLineMembers(members: readonly unknown[]): CallRecord | undef
     } else if (column.presence === 'always') return undefined
     else if (column.presence === 'nullable') record[column.name] = null
   }
-  // The list defines both the record's type and each column's reader.
   return record as CallRecord
 }
 
@@ -182,7 +170,6 @@ function makeWhole(call: CallRecord): CallRecord {
 
 // Columns with more than one value: usage, cost, attempts.
 
-/** Cache writes are the fifth number. */
 function toUsageMembers(usage: Usage): readonly number[] {
   const counts = [
     usage.inputTokens,

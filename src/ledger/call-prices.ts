@@ -34,10 +34,6 @@ export class CallPrices implements Prices {
   }
 }
 
-/**
- * A table that fails to load is reported when the next calls are stored.
- * @returns undefined after a failure
- */
 function tryPrices<Result>(ask: () => Result): Result | undefined {
   try {
     return ask()

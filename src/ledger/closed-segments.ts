@@ -37,7 +37,6 @@ export class ClosedSegments {
     return this.#keptRecords
   }
 
-  /** @param lines the whole segment, when in memory; this object then owns their memory */
   add(segment: ClosedSegment, lines?: KeptLines): void {
     this.#segments.set(segment, lines)
     this.#keptRecords += lines?.length ?? 0

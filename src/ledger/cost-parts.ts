@@ -1,6 +1,3 @@
-/**
- * Splits a cost into parts, each a count at its price, and encodes the parts in the cost's source.
- */
 import type { ModelPrice } from '@pydantic/genai-prices'
 import type { CallOutcome } from '../core/call.ts'
 import {
@@ -47,7 +44,6 @@ export function partsOfHours(prices: ModelPrice, usage: Usage): readonly CostPar
 // Rows have no column for tool uses, so a cost's source lists the uses, by which the cost can be
 // explained and recomputed.
 
-/** @param cost the cost of the tokens; if unknown, the result is the cost of the uses alone */
 export function withUses(cost: Cost, parts: readonly CostPart[]): Cost {
   if (parts.length === 0) return cost
   const nanoUsd = addCosts(cost.nanoUsd ?? 0, costOfParts(parts))

@@ -1,7 +1,3 @@
-/**
- * The price that the operator's entry gives a target at a time, completed by the entry's `like`.
- * Knows no call.
- */
 import { createHash } from 'node:crypto'
 import type { ModelPrice } from '@pydantic/genai-prices'
 import type { CostPartKind } from '../core/cost.ts'
@@ -9,17 +5,14 @@ import type { DatedPrices, EntryPrices, ModelEntry, PriceMember } from '../core/
 import type { ModelOverlay } from '../core/model-overlay.ts'
 import type { KnownPrice, PricedKinds } from './price-table.ts'
 
-/** Prices of models outside the overlay. */
 export interface OutsidePrices {
   find(target: string, at: number): ModelPrice | undefined
-  /** The name and version of their source. */
   readonly source: string
 }
 
 /** An entry in the form that is stored, so that an operator finds it later. */
 export interface UsedEntry {
   readonly hash: string
-  /** JSON: the entry and those that its `like` leads to. */
   readonly text: string
 }
 
@@ -67,7 +60,6 @@ export class EntryPricing {
     }
   }
 
-  /** The price of the model that the entry before `entries` is like. */
   #completed(entries: readonly ModelEntry[], at: number): Given | undefined {
     const [entry, ...others] = entries
     const own = entry === undefined ? undefined : latestOf(entry, at)
@@ -94,7 +86,6 @@ type Tiers = Readonly<Record<string, ModelPrice>>
 
 interface Given {
   readonly prices: ModelPrice
-  /** Only the members that a tier replaces. */
   readonly tiers: Tiers | undefined
 }
 
@@ -198,7 +189,6 @@ const KINDS_OF: Readonly<Record<string, CostPartKind>> = {
   requests_kcount: 'request',
 }
 
-/** Undefined: none. */
 function borrowedKinds(all: ModelPrice, own: ModelPrice): PricedKinds['borrowed'] {
   const names = Object.keys(all).filter((name) => own[name] === undefined)
   if (names.length === 0) return undefined

@@ -14,13 +14,11 @@ import {
 } from './record-line.ts'
 
 const INITIAL_BYTES = 64 * 1024
-/** A buffer that grew beyond this size in a busy turn is released after the turn. */
 const KEPT_BYTES = 1024 * 1024
 /** The maximum number of UTF-8 bytes per UTF-16 unit. */
 const BYTES_PER_UNIT = 3
 const NEWLINE = 10
 
-/** The lines of an event-loop turn, in a reused buffer. */
 export class LineBatch {
   #buffer = Buffer.allocUnsafeSlow(INITIAL_BYTES)
   #bytes = 0
@@ -31,7 +29,6 @@ export class LineBatch {
     return this.#ends.length
   }
 
-  /** End offset of each line, after its newline. */
   get ends(): readonly number[] {
     return this.#ends
   }
@@ -45,7 +42,6 @@ export class LineBatch {
     return this.#buffer.subarray(0, this.#bytes)
   }
 
-  /** Adds a line with this content. */
   add(content: string, accountId: AccountId): void {
     const needed = this.#bytes + content.length * BYTES_PER_UNIT + LINE_FRAME_BYTES
     if (needed > this.#buffer.length) this.#grow(needed)
@@ -69,10 +65,8 @@ export class LineBatch {
 }
 
 const BEGIN_BYTES = 1024 * 1024 + 64 * 1024
-/** One buffer is filled while the store reads another. */
 const MOST_SPARE = 2
 
-/** Memory that no segment needs now. */
 export class SpareBuffers {
   readonly #buffers: Buffer[] = []
 
@@ -95,7 +89,6 @@ export class KeptLines implements CallBatch {
   readonly #spare: SpareBuffers
   /** Undefined after the memory was released. */
   #buffer: Buffer | undefined
-  /** End offset of each line, after its newline. */
   readonly #ends: number[] = []
   /** Accounts of lines from turns; lines from a file contain their account. */
   readonly #accounts: AccountId[] = []
@@ -144,7 +137,6 @@ export class KeptLines implements CallBatch {
     return readOwnLine(this.#held(), this.#ends[index - 1] ?? 0, this.#endOf(index))
   }
 
-  /** Releases the memory for reuse; nothing can be read afterwards. */
   letGo(): void {
     this.#spare.giveBack(this.#held())
     this.#buffer = undefined

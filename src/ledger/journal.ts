@@ -46,7 +46,6 @@ export class Journal implements Ledger {
   readonly #backlog: Backlog
   readonly #spare = new SpareBuffers()
   readonly #keptRecords: number
-  /** All lines of the active segment; undefined when some are not in memory. */
   #kept: KeptLines | undefined
   #active: SegmentFile | undefined
   #turn: Turn | undefined
@@ -114,7 +113,6 @@ export class Journal implements Ledger {
     }
   }
 
-  /** Size at which the active segment is closed. */
   #fullBytes(): number {
     const isKeepingUp = this.closed.count < MOST_SMALL_SEGMENTS
     return isKeepingUp ? Math.min(SMALL_SEGMENT_BYTES, this.#segmentBytes) : this.#segmentBytes
@@ -159,10 +157,6 @@ export class Journal implements Ledger {
     }
   }
 
-  /**
-   * Writes everything that can be written. Later records are refused, or with `open` lost and
-   * counted.
-   */
   close(): void {
     if (this.#isClosed) return
     this.flush()
@@ -237,10 +231,6 @@ export class Journal implements Ledger {
     segment.close()
   }
 
-  /**
-   * Starts a segment with the backlog. False after a failure; the journal has then failed with
-   * `cause`.
-   */
   #begin(cause?: unknown): boolean {
     let segment: SegmentFile | undefined
     try {
@@ -291,16 +281,12 @@ function countLines(lines: Uint8Array): number {
   return count
 }
 
-// The journal's options and state.
-
 export interface JournalOptions {
   /**
    * Size at which a segment is closed; 1 MiB while few segments wait for the store. Default 4 MiB.
    */
   readonly segmentBytes?: number
-  /** Default `closed`. */
   readonly onFailure?: 'closed' | 'open'
-  /** Default `os`. */
   readonly sync?: SyncMode
   /**
    * Records kept in memory while the disk fails. Default 25,000, about 6 MB: more than a segment
@@ -320,11 +306,9 @@ export interface JournalOptions {
 interface JournalState {
   readonly writable: boolean
   readonly reason?: string
-  /** Records in memory that wait for the disk. */
   readonly backlog: number
   readonly dropped: number
   readonly unshippedBytes: number
-  /** Files with records that are not shipped yet. */
   readonly segments: number
   /** Unreadable lines found when their segment was shipped, since the start. */
   readonly damagedLines: number
@@ -333,8 +317,6 @@ interface JournalState {
   /** Files of a build from before the first release, which only that build can ship. */
   readonly olderSegments: number
 }
-
-// Write failures in words, for `/readyz`, the log and callers; without a path.
 
 const WORDS: Readonly<Record<string, string>> = {
   ENOSPC: 'no space left on the disk',

@@ -1,7 +1,3 @@
-/**
- * What pricing needs to know about a target: its provider's way of pricing, its model, fees and
- * factors.
- */
 import type { PriceFactor, ToolFees } from '../core/cost.ts'
 import type { ModelOverlay } from '../core/model-overlay.ts'
 import type { DeclaredPrices } from '../core/owned-model.ts'
@@ -10,22 +6,15 @@ import { EntryPricing, givesPrices, type OutsidePrices } from './entry-price.ts'
 import type { KnownPrice } from './price-table.ts'
 import { LIST_PRICE, priceAtAddress, type ServedPrice } from './served-price.ts'
 
-/**
- * How a provider's calls are priced, by its name in the table or not at all, and which of its
- * models are known.
- */
 export type ProviderPricing =
   | ({
       readonly type: 'listed'
       readonly name: string
       readonly models?: RegExp | undefined
-      /** Models that charge for more than the table lists. */
       readonly inPart?: RegExp | undefined
-      /** Multiples of the table's prices. */
       readonly factors?: readonly PriceFactor[] | undefined
       /** Base address. Undefined: factors by address do not apply. */
       readonly address?: string | undefined
-      /** Undefined: the provider reports no costs. */
       readonly reports?: CostReports | undefined
     } & Fees)
   | { readonly type: 'free'; readonly models?: readonly string[] }
@@ -56,16 +45,14 @@ export interface Listed extends PricedUses {
   /** Undefined: the table does not have the provider. */
   readonly provider: string | undefined
   readonly model: string
-  /** Whether the model charges for more than the table lists. */
   readonly isInPart: boolean
   readonly factors: readonly PriceFactor[]
   readonly atAddress: ServedPrice
   readonly reports: CostReports | undefined
   /** Assumed when the table does not list the model. */
   readonly unlisted: DeclaredPrices | undefined
-  /** Undefined: the operator gives the target no price. */
   readonly entry: EntryPricing | undefined
-  /** Prices the target while the entry has no price in force. Undefined: the table does. */
+  /** Prices the target before and after the entry's prices apply. Undefined when the table does. */
   readonly otherwise: KnownTarget | undefined
   minute: number
   price: KnownPrice | undefined
@@ -74,11 +61,9 @@ export interface Listed extends PricedUses {
 export interface Declared extends PricedUses {
   readonly type: 'declared'
   readonly prices: DeclaredPrices
-  /** False for a price of all other models. */
   readonly isByName: boolean
 }
 
-/** What is the same for every call to a target. */
 export type KnownTarget =
   | { readonly type: 'free' }
   | { readonly type: 'unknown' }
@@ -87,12 +72,11 @@ export type KnownTarget =
   | Listed
 
 const OWNED = 'owned'
-/** Stands for every model of a provider without a price under its own name. */
+/** Matches every model of a provider without a price under its own name. */
 export const ANY_MODEL = '*'
 const NO_FEES: ToolFees = {}
 const NO_FACTORS: readonly PriceFactor[] = []
 
-/** What the overlay needs of the other prices. */
 interface OverlayPricing {
   readonly overlay: ModelOverlay
   readonly outside: OutsidePrices

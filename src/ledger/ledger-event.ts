@@ -22,10 +22,6 @@ export type LedgerEvent =
       readonly path: string
       readonly lines: number
     }
-  /**
-   * The file cannot be read, or not be deleted after shipping. Reported once, retried at every
-   * pass.
-   */
   | { readonly type: 'segment-stuck'; readonly path: string; readonly cause: unknown }
   | { readonly type: 'ship-failed'; readonly retryInMs: number; readonly cause: unknown }
   | { readonly type: 'ship-recovered' }

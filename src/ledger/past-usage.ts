@@ -19,13 +19,10 @@ export interface PastUsageOptions {
   readonly sums: Pick<UsageSums, 'since' | 'ofRanges' | 'within' | 'findShipped'>
   readonly beginnings: Pick<BudgetBeginnings, 'load'>
   readonly segments: readonly ClosedSegment[]
-  /** Times, besides full hours, at which later calls of `since` will start. */
   readonly cutsMs?: readonly number[]
   /** Prices calls that are neither in the store nor priced. Undefined: such calls stay unpriced. */
   readonly prices?: Prices | undefined
-  /** Aborts when the sums are no longer needed; work in progress then rejects. */
   readonly signal?: AbortSignal | undefined
-  /** Called for an unreadable segment, whose contents are not counted. */
   readonly onUnreadable: (path: string, cause: unknown) => void
 }
 
@@ -169,12 +166,9 @@ function addUp(parts: readonly UsedAmounts[]): UsedAmounts {
   return sum
 }
 
-/** The usage of a journal's calls by hour, split at requested times. */
 export class UnshippedSums {
-  /** Cut times by their hour, latest first. */
   readonly #cutsMs = new Map<number, number[]>()
   readonly #prices: Prices | undefined
-  /** By account, then by dimensions and time. */
   readonly #sums = new Map<AccountId, Map<string, { readonly fromMs: number; sum: UsageSum }>>()
 
   constructor(cutsMs: readonly number[], prices: Prices | undefined) {
@@ -203,7 +197,6 @@ export class UnshippedSums {
       .map(({ sum }) => sum)
   }
 
-  /** The beginning of the range that contains this time. */
   #stretchOf(timeMs: number): number {
     const { startsAtMs } = hourOf(timeMs)
     return this.#cutsMs.get(startsAtMs)?.find((cutMs) => cutMs <= timeMs) ?? startsAtMs

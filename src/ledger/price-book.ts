@@ -44,7 +44,6 @@ import { partsOf, recompute } from './stored-costs.ts'
 import { type KnownModel, TargetPrices, type TargetPricesOptions } from './target-prices.ts'
 
 export interface PriceBookOptions extends TargetPricesOptions {
-  /** Looks up an owned model's prices in memory. Undefined: the account has no such model. */
   readonly declaredPrices?: (accountId: AccountId, slug: string) => DeclaredPrices | undefined
 }
 
@@ -147,7 +146,6 @@ export class PriceBook implements KnownFacts {
     return isUnsure === true ? toEstimated(cost) : cost
   }
 
-  /** Prices an answer by the model that answered, which may differ from the target's model. */
   #costOfAnswer(known: Listed, call: CallToPrice & AsServed, usage: Usage): Cost {
     const { target, answeredBy, startedAt } = call
     if (answeredBy === undefined || isNameOf(known.model, answeredBy))
@@ -165,10 +163,6 @@ export class PriceBook implements KnownFacts {
     return known.isInPart ? toEstimated(cost) : cost
   }
 
-  /**
-   * Prices each attempt by its own model, or by the target's model if the attempt's model has no
-   * price.
-   */
   #costOfAttempts(
     known: Listed,
     call: CallToPrice & AsServed,
@@ -221,14 +215,12 @@ export class PriceBook implements KnownFacts {
     return { kinds, as: as ?? withTier(priceAsServed(known, known.atAddress, others), tier) }
   }
 
-  /** Looks up another model of the target's provider. */
   #recallModel(target: string | null, model: string, at: number): Listed | undefined {
     const providerId = target?.slice(0, target.indexOf('/')) ?? ''
     const known = this.#targets.find(`${providerId}/${model}`, at)
     return known.type === 'listed' ? known : undefined
   }
 
-  /** Whether usage of this target has a price. */
   isPriced(accountId: AccountId, target: string, asked: AskedPrice): boolean {
     const { at, isSurcharged } = asked
     const known = this.#targets.find(target, at)
@@ -250,7 +242,6 @@ export class PriceBook implements KnownFacts {
     return costOfParts(tools.map((tool) => ({ count: 1, usdPerMillion: fees[tool] ?? 0 })))
   }
 
-  /** The parts of the tokens' cost, at the price of how the call was served. */
   partsAsServed(
     call: CallToPrice,
     usage: Usage,

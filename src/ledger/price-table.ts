@@ -10,7 +10,6 @@ import type { CostPartKind } from '../core/cost.ts'
 export interface ListedPrice {
   /** The same object for all names of a model. */
   readonly prices: ModelPrice
-  /** Whether the price is this model's own, and not its family's. */
   readonly isOwn: boolean
 }
 
@@ -20,9 +19,7 @@ export interface PricedKinds {
   readonly borrowed?: ReadonlySet<CostPartKind> | undefined
 }
 
-/** A price and where it comes from. */
 export interface KnownPrice extends ListedPrice, PricedKinds {
-  /** As in a cost's source. */
   readonly source: string
   /** All prices by the tier that an answer reports. */
   readonly tiers?: Readonly<Record<string, PricedKinds>> | undefined
@@ -48,7 +45,6 @@ export interface ListedModel {
   readonly id: string
   readonly name: string | undefined
   readonly contextTokens: number | undefined
-  /** Undefined: the price is not listed, or not per token. */
   readonly prices: ModelPrice | undefined
 }
 
@@ -95,7 +91,6 @@ function isOwnPrice(model: ModelInfo, name: string): boolean {
   return [model.id, ...listNames(model.match)].some((listed) => toBareName(listed) === wanted)
 }
 
-/** The names in a rule, for rule kinds that identify one model. */
 function listNames(match: MatchLogic): readonly string[] {
   if ('or' in match) return match.or.flatMap(listNames)
   if ('equals' in match) return [match.equals]
@@ -114,10 +109,6 @@ function toBareName(name: string): string {
 /** `-0709`, `-001`, `-03-2025`: other forms of a version's date or number. */
 const SNAPSHOT = /^[-@:](?:\d{3,4}|\d{2}-\d{4}|\d{2}-\d{2}-\d{4})$/
 
-/**
- * Whether the answer's model name equals the requested name, or that name plus the resolved
- * version.
- */
 export function isNameOf(asked: string, answered: string): boolean {
   if (answered === asked) return true
   const wanted = toBareName(asked)

@@ -1,7 +1,3 @@
-/**
- * Prices calls without a price on their way to the store: off the hot path, with time to load the
- * price table.
- */
 import type { CallRecord } from '../core/call.ts'
 import type { CallBatch } from '../core/call-batch.ts'
 import type { AccountId, CallId } from '../core/ids.ts'
@@ -13,7 +9,6 @@ export class PricedCalls implements CallBatch {
   readonly #onFailure: (error: unknown) => void
   #hasFailed = false
 
-  /** @param onFailure called for the first call that cannot be priced */
   constructor(
     prices: Pick<PriceBook, 'costOf'>,
     calls: CallBatch,

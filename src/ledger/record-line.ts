@@ -61,10 +61,6 @@ export function encodeRecordLine(call: CallRecord): string {
   return line.toString()
 }
 
-/**
- * Decodes a line without its newline.
- * @returns undefined when the line is torn or damaged
- */
 export function decodeRecordLine(line: Uint8Array): CallRecord | OtherVersion | undefined {
   const json = line.subarray(CHECKSUM_CHARS + 1)
   if (!hasItsChecksum(line, json)) return undefined
@@ -85,7 +81,6 @@ function parseContent(content: string): CallRecord | OtherVersion | undefined {
   }
 }
 
-/** Whether a line without its newline has the checksum of its content. */
 export function hasItsChecksum(
   line: Uint8Array,
   json = line.subarray(CHECKSUM_CHARS + 1),
@@ -136,7 +131,6 @@ function readChecksum(line: Uint8Array): number {
   return line[CHECKSUM_CHARS] === SPACE ? checksum : Number.NaN
 }
 
-/** @returns undefined for this version, or without a version */
 function versionOf(members: readonly unknown[]): OtherVersion | undefined {
   const version = members[0]
   if (!isCount(version) || version === 0) return undefined

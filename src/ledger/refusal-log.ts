@@ -13,14 +13,12 @@ const MINUTE_MS = 60_000
 
 interface KeyMinute {
   records: number
-  /** By status, kind, code and limit: the first call, and the count. */
   readonly beyond: Map<string, { readonly first: CallRecord; count: number }>
 }
 
 export class RefusalLog implements Refusals {
   readonly #ledger: Ledger
   readonly #clock: Pick<Timekeeper, 'after'>
-  /** The keys refused in this minute. */
   readonly #minutes = new Map<KeyId, KeyMinute>()
   #callOff: (() => void) | undefined
 
@@ -44,7 +42,6 @@ export class RefusalLog implements Refusals {
     else counted.count += 1
   }
 
-  /** Writes the counts. */
   endMinute(): void {
     this.#callOff?.()
     this.#callOff = undefined

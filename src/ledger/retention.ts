@@ -1,17 +1,13 @@
-/** Deletes expired calls and hourly sums, once an hour in small batches. */
 import type { AccountId } from '../core/ids.ts'
 import { type HourlyOptions, HourlyWork } from '../core/passes.ts'
 import type { RetentionHorizon } from '../core/retention-horizon.ts'
 import type { Store } from '../store/open-store.ts'
 
-/** The store yields between batches. */
 const ROWS_PER_BATCH = 200
 const PAUSE_MS = 10
 
 export interface RetentionOptions extends HourlyOptions {
-  /** Limits the time up to which a pass may delete calls. */
   readonly horizon: Pick<RetentionHorizon, 'cut'>
-  /** Limits the time up to which a pass may delete hourly usage. */
   readonly hoursHorizon: Pick<RetentionHorizon, 'cut'>
   readonly store: {
     readonly calls: Pick<Store['calls'], 'findBounds' | 'deleteBefore'>
@@ -22,7 +18,6 @@ export interface RetentionOptions extends HourlyOptions {
     readonly budgetBeginnings: Pick<Store['budgetBeginnings'], 'keep'>
     readonly giveBackSpace: Store['giveBackSpace']
   }
-  /** Ships everything in the journal to the store. */
   readonly ship: () => Promise<void>
   readonly pauseMs?: number
 }

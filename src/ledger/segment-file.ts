@@ -1,4 +1,3 @@
-/** A journal file that is open for appending, and the names of such files. */
 import {
   closeSync,
   existsSync,
@@ -18,7 +17,6 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 
-/** A segment that is complete and waits to be shipped. */
 export interface ClosedSegment {
   readonly path: string
   readonly bytes: number

@@ -1,4 +1,3 @@
-/** Reads the records of a closed segment in bounded memory, and counts damage. */
 import { open } from 'node:fs/promises'
 import { join as pathOf } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -19,12 +18,10 @@ export interface Damage {
   readonly damagedLines: number
   /** Whether the file ends within a line, as after a kill in the middle of a write. */
   readonly tornEnd: boolean
-  /** Lines that only another version of the gateway can read. */
   readonly otherLines: Readonly<Record<OtherVersion, number>>
 }
 
 export interface BatchOptions {
-  /** Maximum number of lines per batch. */
   readonly most: number
   readonly isEachRead: boolean
   readonly between: () => Promise<unknown>
@@ -35,14 +32,12 @@ export class SegmentReader {
   #damagedLines = 0
   #tornEnd = false
   #otherLines = { newer: 0, older: 0 }
-  /** Whether the current bytes are the file's last, even without a newline. */
   #isAtEnd = false
 
   constructor(path: string) {
     this.#path = path
   }
 
-  /** Complete once `records` has ended. */
   get damage(): Damage {
     return {
       damagedLines: this.#damagedLines,
@@ -176,9 +171,6 @@ function join(left: Uint8Array, right: Uint8Array): Uint8Array {
   return joined
 }
 
-/**
- * @returns the paths of a data folder's segments that only a build from before the release can ship
- */
 export async function listOlderSegments(dataFolder: string): Promise<readonly string[]> {
   const paths: string[] = []
   for (const { segment } of listSegments(pathOf(dataFolder, 'journal'))) {

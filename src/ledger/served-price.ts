@@ -12,14 +12,12 @@ export interface ServedPrice {
   readonly factor: number
   /** The factors as a cost's source lists them: `*priority:2*region:1.1`. */
   readonly inSource: string
-  /** False when a factor is not published. */
   readonly isKnown: boolean
 }
 
 export const LIST_PRICE: ServedPrice = { factor: 1, inSource: '', isKnown: true }
 const NOT_PUBLISHED: ServedPrice = { factor: 1, inSource: '', isKnown: false }
 
-/** The target's data that choose its factors. */
 export interface FactorsOfTarget {
   readonly factors: readonly PriceFactor[]
   readonly model: string
@@ -35,7 +33,6 @@ export function priceAtAddress(
   return here.length === 0 ? LIST_PRICE : toPrice(here, model, 'region')
 }
 
-/** @param atAddress the factor of the target's address, multiplied with the reported factors */
 export function priceAsServed(
   target: FactorsOfTarget,
   atAddress: ServedPrice,
@@ -54,7 +51,6 @@ export function priceAsServed(
 
 const KINDS = Object.keys(USUAL) as readonly (keyof ServedAs)[]
 
-/** Whether the request asked for a price option and the answer does not report the option used. */
 export function isUnanswered(asked: readonly OtherPrice[], served: ServedAs | undefined): boolean {
   return asked.some((other) => other === 'media' || served?.[other] === undefined)
 }

@@ -57,7 +57,6 @@ interface ReadOptions {
   readonly isEachRead: boolean
 }
 
-/** @param between awaited between steps */
 export type InsertMany = (records: CallBatch, between: Between) => Promise<void>
 
 export class Shipper {
@@ -77,9 +76,7 @@ export class Shipper {
   #failures = 0
   #isStarted = false
   #restMs = MOST_REST_MS
-  /** Waiting bytes when the previous file was started. */
   #waitingBytes = Number.POSITIVE_INFINITY
-  /** Waiting bytes when pauses were shortened. */
   #mostBytes = 0
 
   constructor(journal: Journal, insertMany: InsertMany, options: ShipperOptions = {}) {
@@ -242,10 +239,6 @@ export class Shipper {
     return () => turns.next()
   }
 
-  /**
-   * @returns false when a line cannot be decoded; the file's reader then counts the line and
-   * continues
-   */
   async #shipKept(records: CallBatch, between: Between): Promise<boolean> {
     try {
       for (let start = 0; start < records.length; start += this.#batchRecords) {
@@ -270,7 +263,6 @@ export class Shipper {
     }
   }
 
-  /** @param between awaited by both the reader and the insert, which pause together */
   async #shipLines(path: string, { between, isEachRead }: ReadOptions): Promise<Damage> {
     const reader = new SegmentReader(path)
     // A Postgres server works independently, so the next batch is read during the insert unless
@@ -281,7 +273,6 @@ export class Shipper {
       for await (const lines of reader.batches({ most, isEachRead, between })) {
         await inserting
         inserting = this.#insert(lines, between).then(() => lines.letGo())
-        // A failed insert is reported with the next batch, or at the end.
         inserting.catch(() => {})
         if (callsUnderWay.areServed()) await inserting
       }

@@ -12,7 +12,6 @@ import {
 } from './cost-parts.ts'
 import { type ServedPrice, splitFactors } from './served-price.ts'
 
-/** The current prices. */
 interface Book {
   costOf(call: CallToPrice & AsServed): Cost
   partsAsServed(
@@ -62,10 +61,6 @@ function recomputeTokens(
   return wasPriced && now.source !== stored.source ? undefined : now
 }
 
-/**
- * The parts of the stored cost; empty for a free call.
- * @returns undefined when the cost is unknown, or its price has changed
- */
 export function partsOf(
   book: Book,
   call: CallToPrice,

@@ -22,7 +22,6 @@ export interface KnownModel {
   readonly id: string
   readonly name: string | undefined
   readonly contextTokens: number | undefined
-  /** US dollars per million tokens, at the table's first tier; undefined: unknown. */
   readonly inputUsdPerMillion: number | undefined
   readonly outputUsdPerMillion: number | undefined
 }
@@ -30,9 +29,7 @@ export interface KnownModel {
 export interface TargetPricesOptions {
   /** By provider id; a missing provider is unknown. */
   readonly providers: ReadonlyMap<string, ProviderPricing>
-  /** The operator's entries. */
   readonly overlay?: ModelOverlay
-  /** Called when calls begin to use an entry. Returns immediately. */
   readonly onUsed?: (entry: UsedEntry) => void
   readonly loadTable?: () => PriceTable
 }
@@ -42,7 +39,6 @@ const PRICE_LIFE_MS = 60_000
 /** Customers name targets, so the number of remembered targets is bounded. */
 const MAX_REMEMBERED = 5_000
 
-/** One overlay, and what was found with it. */
 class Generation {
   readonly overlay: ModelOverlay
   readonly remembered = new Map<string, KnownTarget>()
@@ -131,7 +127,6 @@ export class TargetPrices {
     return found && { ...found, source: this.table.source }
   }
 
-  /** What is the same at any time. */
   recall(target: string, { overlay, remembered }: Generation = this.#current): KnownTarget {
     const known = remembered.get(target)
     if (known !== undefined) return known
@@ -156,7 +151,6 @@ export class TargetPrices {
     return this.table.find(known.provider, known.model, at)?.prices
   }
 
-  /** The models with a known price, or known to be free. */
   modelsOf(providerId: string, at: number): readonly KnownModel[] {
     const models = new Map(this.#modelsOutside(providerId, at).map((model) => [model.id, model]))
     for (const { model: target } of this.overlay.entries()) {

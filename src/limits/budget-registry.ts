@@ -1,4 +1,3 @@
-/** The budgets that this node counts, backed by the store. */
 import { type Budget, createBudgetId } from '../core/budget.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import type { AccountId } from '../core/ids.ts'
@@ -25,7 +24,6 @@ export interface BudgetRegistryOptions {
 export type NewBudget = SettingsOf<Budget>
 export type BudgetChanges = ChangesOf<Pick<Budget, 'name' | 'limit' | 'unpriced' | 'alertAt'>>
 
-/** Keeps a budget's counts when another node changes the budget. */
 export class BudgetRegistry extends Registry<Budget> {
   readonly #store: BudgetRegistryOptions['budgets']
   readonly #usage: UsageLimits

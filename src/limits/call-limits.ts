@@ -27,14 +27,8 @@ import type { RateOutcome, RateRefusal, Rates } from './rates.ts'
 import { type Reservation, sizeOf } from './usage-counter.ts'
 import type { BudgetReservations, UsageLimits } from './usage-limits.ts'
 
-/** Stores the rates of keys and accounts. */
 export interface RateStorage {
-  /** Creates rates for a new id. */
   find(holder: Holder, id: string, limits: RateLimits, nowMs: number): Rates
-  /**
-   * Called with each admission.
-   * @param added how many rates the admission may have created
-   */
   sweep(nowMs: number, added: number): void
 }
 
@@ -262,10 +256,6 @@ class RateTicket implements Ticket {
     return toHeaders({ key: bucketsOf(this.key), account: bucketsOf(this.account) })
   }
 
-  /**
-   * Returns the budgets' reservations.
-   * @returns the refusal
-   */
   refuse(refusal: RateRefusal, holder: Holder): GatewayError {
     this.#usage.settleBudgets(this.#budgets, NOTHING_USED)
     return toError(refusal, holder, this)

@@ -34,7 +34,6 @@ export interface KeyLeaseOptions {
   readonly id: string
   readonly limits: RateLimits
   readonly store: SharedStore
-  /** The key of the hash in the store. */
   readonly storeKey: string
   /** Milliseconds of this node's clock, for durations. */
   readonly now: () => number
@@ -47,13 +46,11 @@ export class KeyLease extends Rates<LeasedBucket> {
   #leasedSlots = 0
   #slotsAskedAtMs = Number.NEGATIVE_INFINITY
   #birth = ''
-  /** The number of nodes at the last answer. */
   #nodes = 1
   #isAlone = false
   #waiting: Waiter[] = []
   #asking: Promise<void> | undefined
   #hasNews = false
-  /** Whether the store had fewer slots than requested. */
   #wereSlotsFull = false
   #lastUsedMs: number
 
@@ -190,7 +187,6 @@ export class KeyLease extends Rates<LeasedBucket> {
     return Number.isFinite(concurrentCalls) || Number.isFinite(tokensPerMinute)
   }
 
-  /** Whether other nodes may be waiting for a call of this node to end. */
   get #isWaitedFor(): boolean {
     return Number.isFinite(this.limits.concurrentCalls) || this.tokens.view.parts < 0
   }
@@ -211,7 +207,6 @@ export class KeyLease extends Rates<LeasedBucket> {
     if (this.#asking !== undefined) return
     this.#asking = this.#exchange().finally(() => {
       this.#asking = undefined
-      // Calls that arrived during the request.
       if (this.#waiting.length > 0 || this.#hasNews) this.#ask()
     })
   }

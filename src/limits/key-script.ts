@@ -4,7 +4,6 @@
  */
 import type { SharedScript } from '../cluster/shared-store.ts'
 
-/** A request to a bucket, in whole units. */
 export interface BucketDemand {
   /** Per minute; infinite when the bucket is not requested. */
   readonly limit: number
@@ -30,9 +29,7 @@ export interface KeyDemand {
    */
   readonly nowMs: number
   readonly leaseMs: number
-  /** The last known creation id of the hash; empty before the first answer. */
   readonly birth: string
-  /** The number of nodes at the last answer. */
   readonly nodes: number
   readonly requests: BucketDemand
   readonly tokens: BucketDemand

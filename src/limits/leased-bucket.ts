@@ -25,13 +25,11 @@ export class LeasedBucket implements RateBucket {
   readonly view: TokenBucket
   /** Units granted and not used; negative for units used without a grant. */
   #held = 0
-  /** Units held in advance. */
   #ahead = 0
   #usedSinceAsked = 0
   #usedPerMs = 0
   #askedAtMs: number
   #toldAtMs = Number.NEGATIVE_INFINITY
-  /** Whether the store has lent to the next call, which runs alone. */
   #isLent = false
   #notLentAtMs = Number.NEGATIVE_INFINITY
   #lostPart: number | undefined
@@ -69,10 +67,6 @@ export class LeasedBucket implements RateBucket {
     return this.view.holds(units) ? 'ask' : 'no'
   }
 
-  /**
-   * Takes units for a call; in debt at most as many as allowed.
-   * @returns how many
-   */
   take(units: number): number {
     const taken = this.view.takable(units)
     this.#isLent = false
@@ -99,7 +93,6 @@ export class LeasedBucket implements RateBucket {
     return this.#held - this.#ahead >= off || this.#held <= -off
   }
 
-  /** Whether this node has nothing to report to the store. */
   get isSettled(): boolean {
     return this.#held === 0
   }

@@ -6,10 +6,8 @@ import type { TokenBucket } from './token-bucket.ts'
 import type { Shortage, UsageWindow } from './usage-counter.ts'
 
 const CONCURRENCY_RETRY_MS = 1000
-/** Running calls release reserved amounts at an unknown time. */
 const RESERVED_RETRY_MS = 1000
 
-/** Rates belong to a key, or to an account's keys together. */
 export type Holder = keyof CallBuckets
 
 const HOLDERS: Readonly<Record<Holder, string>> = {
@@ -45,7 +43,6 @@ export function tooManyConcurrent(
   )
 }
 
-/** @param isAlone whether no other call of the key runs on this node */
 export function tooManyTokens(
   buckets: CallBuckets & { key: RateBuckets },
   wanted: number,
@@ -97,14 +94,12 @@ export function limitsUnavailable(): GatewayError {
   return new GatewayError('unavailable', 'Limits cannot be checked at the moment. Try again soon.')
 }
 
-/** Calls on other nodes have reserved the rest. */
 export function reservedElsewhere(): GatewayError {
   return allReserved({ name: 'a quota or budget of this account' })
 }
 
 interface UsedLimit {
   readonly name: string
-  /** Undefined when this node does not know which limit. */
   readonly limit?: string
 }
 
@@ -152,7 +147,6 @@ export interface RateBuckets {
   readonly tokens: TokenBucket
 }
 
-/** The buckets of a call's key and account. */
 export interface CallBuckets {
   readonly key: RateBuckets | undefined
   readonly account?: RateBuckets | undefined

@@ -57,7 +57,6 @@ export interface LoadedLedger {
   readonly sums: LedgerSums
   readonly nowMs: number
   readonly beforeCounting?: () => Promise<void>
-  /** Whether the sums may include calls that were counted here. */
   readonly isAgain?: boolean
 }
 
@@ -98,7 +97,6 @@ export async function loadBudgets(
   }
 }
 
-/** Updates displayed usage of an account's month and some of its budgets from the ledger. */
 export async function showUsage(
   usage: UsageLimits,
   shown: { readonly accountId: AccountId; readonly budgets: readonly Budget[] },
@@ -183,7 +181,6 @@ function toPast(sum: Awaited<ReturnType<LedgerSums['since']>>[number]): PastUsag
   return { ...sum, countsForQuota: countsForQuota(sum.target, sum.credential) }
 }
 
-/** Represents usage that counts only for this budget. */
 function toPastOf({ accountId, scope }: Budget, amounts: UsedSoFar): PastUsage {
   const dimensions =
     scope.type === 'key'

@@ -14,7 +14,6 @@ interface Look {
 
 export class Looks {
   readonly #options: LooksOptions
-  /** In the order in which the refreshes began. */
   readonly #looks = new Map<string, Look>()
 
   constructor(options: LooksOptions) {

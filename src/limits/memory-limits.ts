@@ -1,4 +1,3 @@
-/** Limits in this process's memory: the storage of rates, and a map that forgets idle keys. */
 import { type Stopwatch, systemClock } from '../core/clock.ts'
 import { createPlans } from '../core/plan.ts'
 import type { RateLimits } from '../gateway/ports.ts'

@@ -8,9 +8,7 @@ import type { RateLimits } from '../gateway/ports.ts'
 import type { Availability, RateBucket } from './token-bucket.ts'
 
 export type LimitName = 'requests' | 'concurrent' | 'tokens'
-/** The limit that refuses a call. `unavailable`: limits cannot be checked now. */
 export type RateRefusal = 'unavailable' | LimitName
-/** The tokens taken for the call, or the reason of a refusal. */
 export type RateOutcome = number | RateRefusal
 
 export abstract class Rates<Bucket extends RateBucket = RateBucket> {
@@ -81,10 +79,6 @@ export abstract class Rates<Bucket extends RateBucket = RateBucket> {
     return this.running < this.limits.concurrentCalls ? 'yes' : 'no'
   }
 
-  /**
-   * Takes what an admitted call needs.
-   * @returns the tokens taken
-   */
   protected admit(tokens: number): number {
     this.requests.charge(1)
     this.running += 1

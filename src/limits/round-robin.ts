@@ -3,7 +3,6 @@ export class RoundRobin<Value> {
   readonly #values: ReadonlyMap<unknown, Value>
   #round: Iterator<Value>
 
-  /** @param values may change; a new value comes last in its round */
   constructor(values: ReadonlyMap<unknown, Value>) {
     this.#values = values
     this.#round = values.values()

@@ -23,7 +23,6 @@ const MAX_QUESTIONS_PER_ROUND = 200
 
 export interface SharedLimitsOptions {
   readonly store: SharedStore
-  /** Prefix of every key in the store. */
   readonly prefix: string
   readonly usage: UsageLimits
   readonly clock?: Clock & Stopwatch
@@ -53,7 +52,6 @@ export class SharedLimits extends CallLimits {
     this.#clock = clock
   }
 
-  /** Keys with a running call, a grant or a debt, and a few not swept yet. */
   get trackedKeys(): number {
     return this.#leases.size
   }

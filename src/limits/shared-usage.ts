@@ -70,7 +70,6 @@ export class SharedUsage implements UsageStorage {
     return this.#reserve(windows, call, () => this.#usage.reserveBudgets(caller, call, isOpen()))
   }
 
-  /** Like `UsageLimits.reserveQuota`, but may wait for the store's answer. */
   reserveQuota(
     caller: Caller,
     call: CallAhead,
@@ -147,7 +146,6 @@ export class SharedUsage implements UsageStorage {
     return reserved
   }
 
-  /** Checks that this node holds everything the call needs, and then takes it. */
   #isHere(windows: readonly LimitedWindow[], call: CallAhead): boolean {
     if (this.#options.store.mode !== 'shared') return false
     const nowMs = this.#options.now()
@@ -274,7 +272,6 @@ export class SharedUsage implements UsageStorage {
 const NONE: Amounts = { tokens: 0, nanoUsd: 0 }
 const NO_BUDGETS: BudgetReservations = []
 
-/** The store's answer for a call, kept until the call takes the answer. */
 type Grants = ReadonlyMap<UsageLease, Amounts>
 
 const NO_GRANTS: Grants = new Map()

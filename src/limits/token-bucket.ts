@@ -7,14 +7,9 @@
 export type Availability = 'yes' | 'no' | 'ask'
 
 export interface RateBucket {
-  /** The contents as callers see them. */
   readonly view: TokenBucket
   refill(perMinute: number, nowMs: number): void
   has(units: number, nowMs: number, isAlone?: boolean): Availability
-  /**
-   * Takes units for a call; in debt, at most what may be lent.
-   * @returns how many
-   */
   take(units: number): number
   charge(units: number): void
 }
@@ -42,7 +37,6 @@ export class TokenBucket implements RateBucket {
     this.#asOfMs = Math.floor(nowMs)
   }
 
-  /** Refills up to now at a rate that may be new. */
   refill(perMinute: number, nowMs: number): void {
     this.perMinute = perMinute
     const wholeMs = Math.floor(nowMs)
@@ -55,12 +49,10 @@ export class TokenBucket implements RateBucket {
     if (elapsedMs > 0 || elapsedMs < -OVERTAKEN_MS) this.#asOfMs = wholeMs
   }
 
-  /** The content in parts; negative for a debt. */
   get parts(): number {
     return this.#parts
   }
 
-  /** Sets the content to a value from another source at this time. */
   assume(parts: number, nowMs: number): void {
     this.#parts = this.#bounded(parts)
     this.#asOfMs = Math.floor(nowMs)
@@ -115,7 +107,6 @@ export class TokenBucket implements RateBucket {
     return taken
   }
 
-  /** How many of the units a call takes: in debt at most as many as allowed. */
   takable(units: number): number {
     if (this.#parts >= 0) return units
     return Math.min(units, Math.floor(this.#parts / PARTS_PER_UNIT) + this.perMinute)
@@ -142,7 +133,6 @@ export class TokenBucket implements RateBucket {
     return Math.min(waitMs, Math.max(untilLentMs, othersMs))
   }
 
-  /** Milliseconds until the bucket is full again. */
   get resetMs(): number {
     return this.perMinute > 0 ? this.waitMsFor(this.perMinute) : 0
   }

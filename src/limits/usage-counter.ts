@@ -16,7 +16,6 @@ export interface Amounts {
 }
 
 export interface UsedSoFar extends Amounts {
-  /** Calls with usage but unknown cost. */
   readonly unpricedCalls: number
 }
 
@@ -36,11 +35,9 @@ export class UsageWindow implements Span {
   readonly endsAtMs: number
   tokens = 0
   nanoUsd = 0
-  /** Calls with usage but unknown cost. */
   unpricedCalls = 0
   reservedTokens = 0
   reservedNanoUsd = 0
-  /** Ledger totals across nodes at the last read, for display only. */
   #seen: UsedSoFar = { tokens: 0, nanoUsd: 0, unpricedCalls: 0 }
 
   constructor({ startsAtMs, endsAtMs }: Span) {
@@ -100,7 +97,6 @@ export class Reservation {
   }
 }
 
-/** Used up, or reserved by running calls, which may release some of it. */
 export type Shortage = 'exhausted' | 'reserved'
 
 export function shortageOf(used: number, reserved: number, limit: number): Shortage | undefined {
@@ -108,7 +104,6 @@ export function shortageOf(used: number, reserved: number, limit: number): Short
   return used + reserved >= limit ? 'reserved' : undefined
 }
 
-/** Why a call that begins now has to be refused, if at all. */
 export function shortageWithin(limits: Amounts, window: UsageWindow): Shortage | undefined {
   const ofTokens = shortageOf(window.tokens, window.reservedTokens, limits.tokens)
   if (ofTokens === 'exhausted') return ofTokens
@@ -125,10 +120,8 @@ export class UsageCounter {
   readonly #period: Period
   readonly #originMs: number
   #window: UsageWindow | undefined
-  /** Other periods, the most recently used last. */
   #others: readonly UsageWindow[] = []
 
-  /** @param originMs earlier usage in the same period does not count */
   constructor(period: Period, originMs = 0) {
     this.#period = period
     this.#originMs = originMs
@@ -161,7 +154,6 @@ export class UsageCounter {
   }
 }
 
-/** A share of a budget was reached. */
 export interface BudgetAlert {
   readonly budget: Budget
   /** 1 for the whole budget. */
@@ -169,7 +161,6 @@ export interface BudgetAlert {
   /** Identifies the period: milliseconds since the Unix epoch. */
   readonly periodStartsAtMs: number
   readonly periodEndsAtMs: number
-  /** In the limit's own unit: tokens, or billionths of a US dollar. */
   readonly used: number
 }
 
@@ -192,7 +183,6 @@ export class BudgetCounter {
     return this.#budget
   }
 
-  /** The budget's limit; infinite for unlimited amounts. */
   get ceilings(): Amounts {
     return this.#ceilings
   }

@@ -26,9 +26,7 @@ export interface UsageLeaseOptions {
   readonly window: UsageWindow
   readonly store: SharedStore
   readonly storeKey: string
-  /** Infinite for no limit. May change. */
   readonly limit: () => Amounts
-  /** Called when new sums of all nodes are known. */
   readonly onSums: () => void
   /**
    * Numbers additions. The store ignores numbers that it has seen from this node, so a new lease of
@@ -44,10 +42,8 @@ export interface UsageLeaseOptions {
 export class UsageLease {
   readonly window: UsageWindow
   readonly #options: UsageLeaseOptions
-  /** The part of the window that the store knows. */
   #told: UsedSoFar
   #awaySinceMs: number | undefined
-  /** Whether unreported usage is in the ledger by now and still has to become a minimum. */
   #isInLedger = false
   /** Whether the ledger has more than the store knows. */
   #knowsMore = false
@@ -71,7 +67,6 @@ export class UsageLease {
     this.#told = floor
   }
 
-  /** Whether the store answered recently. */
   isFresh(nowMs: number): boolean {
     const ageMs = nowMs - this.#askedAtMs
     return ageMs >= 0 && ageMs < FRESH_MS
@@ -98,7 +93,6 @@ export class UsageLease {
     const { store } = this.#options
     const { window } = this
     const reserved = field === 'tokens' ? window.reservedTokens : window.reservedNanoUsd
-    // Usage not sent yet, and amounts reserved by this node.
     const own = window[field] - this.#told[field] + reserved - this.#others[field]
     if (store.mode === 'shared')
       return own + this.#kept[field] + wanted[field] <= this.#allowed[field]
@@ -119,7 +113,6 @@ export class UsageLease {
    */
   async ask(needed: Amounts): Promise<boolean> {
     this.#needs.push(needed)
-    // The request in progress does not include this need.
     if (this.#asking !== undefined) await this.#asking
     return await this.#askOnce()
   }
@@ -132,7 +125,6 @@ export class UsageLease {
     }
   }
 
-  /** @returns whether a request was sent, to report or renew something */
   tend(nowMs: number): boolean {
     this.#noteMode(nowMs)
     if (this.#options.store.mode !== 'shared' || this.#asking !== undefined) return false
@@ -149,7 +141,6 @@ export class UsageLease {
 
   /** Resolves when the store knows all usage before this call, or is unavailable. Never rejects. */
   async tell(): Promise<void> {
-    // The request in progress does not include all usage.
     if (this.#asking !== undefined) await this.#asking
     if (this.#doubtful !== undefined || !isNothing(this.#unsent)) await this.#askOnce()
   }
@@ -236,7 +227,6 @@ export class UsageLease {
     }
   }
 
-  /** Reserved by this node. */
   get #reserved(): Amounts {
     const { window } = this
     return {
@@ -254,7 +244,6 @@ export class UsageLease {
     this.#told = told
   }
 
-  /** @returns whether the store had enough for all callers */
   #askOnce(): Promise<boolean> {
     this.#asking ??= this.#exchange().finally(() => {
       this.#asking = undefined

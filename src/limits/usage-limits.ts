@@ -36,14 +36,12 @@ export interface QuotaState {
 
 /** A quota or budget in a call's period, for counting by all nodes. */
 export interface LimitedWindow {
-  /** Unique, and the same on all nodes. */
   readonly id: string
   readonly window: UsageWindow
   /** Tokens and billionths of a US dollar; infinite for no limit. */
   readonly limit: () => Amounts
 }
 
-/** Passes past usage to a counter shared with other nodes. */
 interface UsageSharing {
   countPast(window: UsageWindow, past: UsedSoFar, isAgain: boolean): void
 }
@@ -69,7 +67,6 @@ export class UsageLimits {
     this.#budgets = new BudgetsByScope(onAlert ?? (() => {}))
   }
 
-  /** Shares usage from now on. Call before anything is counted. */
   shareWith(sharing: UsageSharing): void {
     this.#sharing = sharing
   }
@@ -128,7 +125,6 @@ export class UsageLimits {
     return this.#past.budgets
   }
 
-  /** Like `whenCounted`, for the limits that could refuse this call. */
   whenCountedFor(caller: Caller, gateId: string): Promise<void> | undefined {
     const past = this.#past.budgets
     if (past === undefined) return undefined
@@ -200,12 +196,10 @@ export class UsageLimits {
     return undefined
   }
 
-  /** The account's plan and its usage this month. */
   quotaOf(accountId: AccountId, nowMs: number): QuotaState {
     return { plan: this.#plans.of(accountId), window: this.quotaAt(accountId, nowMs) }
   }
 
-  /** Adds a budget, or applies a changed budget of the same scope and period; counts stay. */
   putBudget(budget: Budget): void {
     this.#budgets.put(budget)
   }
@@ -244,10 +238,6 @@ export class UsageLimits {
       this.#countPast(this.quotaAt(accountId, momentMs), ofAccount, isAgain)
   }
 
-  /**
-   * Counts past usage from the ledger for a budget's period.
-   * @param past may include other keys and gates
-   */
   addPastBudgetUsage(
     id: string,
     momentMs: number,
@@ -356,13 +346,11 @@ function raiseTo(sums: PastSums, past: Readonly<PastSums>): void {
   sums.unpricedCalls = Math.max(sums.unpricedCalls, past.unpricedCalls)
 }
 
-/** A read in progress; rejects after a failure. Budgets end last. */
 interface PastReading {
   readonly quotas: Promise<void>
   readonly budgets: Promise<void>
 }
 
-/** Waits for past usage to be counted. */
 class AwaitedPast {
   /**
    * Each promise is undefined once usage is counted, and rejects with a GatewayError `unavailable`.

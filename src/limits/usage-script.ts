@@ -22,19 +22,15 @@ export interface UsageDemand {
   readonly added: UsedSoFar
   /** The minimum usage that this node knows of, from before or from the ledger. */
   readonly floor: UsedSoFar
-  /** Infinite for no limit. */
   readonly limit: Amounts
-  /** Reserved for running calls. */
   readonly reserved: Amounts
   readonly needed: Amounts
-  /** Amounts to hold in advance. */
   readonly spare: Amounts
 }
 
 export interface UsageGrant {
   readonly birth: string
   readonly used: UsedSoFar
-  /** Reserved by other nodes. */
   readonly others: Amounts
   /** Reserved by this node, including what this node may reserve without asking. */
   readonly allowed: Amounts

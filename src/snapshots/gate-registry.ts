@@ -1,4 +1,3 @@
-/** The gates that this node serves, in memory, backed by the store. */
 import { type Clock, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import { type Gate, listedNamesOf, USUAL_GATE } from '../core/gate.ts'
@@ -21,16 +20,13 @@ export interface GateRegistryOptions {
   readonly clock?: Clock
 }
 
-/** The customer's settings of a gate, without its id. */
 export type GateSettings = SettingsOf<Gate>
 
 /** Absent settings are those of `USUAL_GATE`. */
 export interface NewGate
   extends Pick<GateSettings, 'description' | 'targets' | 'timeoutMs' | 'maxRetries'>,
     ChangesOf<Pick<GateSettings, keyof typeof USUAL_GATE>> {
-  /** Default: a generated id. */
   readonly id?: GateId | undefined
-  /** Default: the id. */
   readonly displayName?: string | undefined
 }
 

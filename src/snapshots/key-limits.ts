@@ -1,4 +1,3 @@
-/** Converts a plan to the limits of each key of its account. */
 import type { AccountId } from '../core/ids.ts'
 import type { Plan, Plans } from '../core/plan.ts'
 import type { KeyLimits, RateLimits } from '../gateway/ports.ts'

@@ -38,19 +38,15 @@ export interface KeyUpdate {
   readonly name?: string | undefined
   /** Null for a key that never expires. */
   readonly expiresAt?: number | null | undefined
-  /** The rules of an access token. */
   readonly token?: TokenRules | undefined
 }
 
 export interface CreatedKey {
   readonly record: ApiKey
-  /** Shown once and never stored. */
   readonly key: Secret
 }
 
-/** The result of an attempt to create an account's first key. */
 export type FirstKey =
-  /** Created by this node; shown once and never stored. */
   | { readonly type: 'created'; readonly key: Secret }
   /** The given key is valid, or the account has another key by now. */
   | { readonly type: 'there' }

@@ -12,7 +12,6 @@ import { type FlushOptions, UnsavedUses } from './unsaved-uses.ts'
 
 export interface KeySnapshotOptions extends FlushOptions {
   readonly keys: Pick<KeyTableStore, 'loadAll' | 'findSome' | 'saveLastUsed'>
-  /** The limits of an account's keys. */
   readonly limitsOf: (accountId: AccountId) => KeyLimits
   readonly clock?: Clock
 }
@@ -24,7 +23,6 @@ interface Entry {
   /** Keys created together have neighbouring places, and are written together. */
   readonly place: number
   lastUsedAt: number | null
-  /** The caller for the key's own text; created at its first use. */
   caller: Caller | undefined
 }
 
@@ -41,7 +39,6 @@ export abstract class KeySnapshot implements KeyStore, Follower {
   readonly #byHash = new Map<string, Entry>()
   readonly #byId = new Map<KeyId, Entry>()
   #places = 0
-  /** The listed keys, without ephemeral keys. */
   readonly #byAccount = new Map<AccountId, Entry[]>()
   readonly #unsaved = new UnsavedUses<Entry>({
     save: (entries) =>
@@ -208,7 +205,6 @@ export abstract class KeySnapshot implements KeyStore, Follower {
     return this.#steps.run(step)
   }
 
-  /** @returns the removed entry; undefined for an unknown key, or an ephemeral key, which stays */
   #drop(accountId: AccountId, keyId: string): Entry | undefined {
     const entry = this.#byId.get(keyId as KeyId)
     if (entry === undefined || entry.isEphemeral || entry.record.accountId !== accountId)
@@ -243,7 +239,6 @@ export abstract class KeySnapshot implements KeyStore, Follower {
   }
 }
 
-/** The lower of the plan's limits and the token's own limits. */
 function limitsWithin(limits: KeyLimits, token: TokenRules | undefined): KeyLimits {
   if (token === undefined) return limits
   return {

@@ -5,7 +5,6 @@ import type { OwnedUpstream } from '../gateway/ports.ts'
 import type { ProbeOptions, ProbeResult } from '../gateway/probe/probe-owned-model.ts'
 import type { OwnedModelRegistry } from './owned-model-registry.ts'
 
-/** How long a check waits for its result. */
 const PATIENCE_MS = 3_000
 
 /** Per account: registering models at silent servers must not hold many connections. */
@@ -19,16 +18,13 @@ export interface OwnedModelChecksOptions {
     owned: OwnedUpstream,
     options: Pick<ProbeOptions, 'signal' | 'onInterim'>,
   ) => Promise<ProbeResult | undefined>
-  /** Called when a result could not be stored. */
   readonly onFailure: (error: unknown, model: OwnedModel) => void
 }
 
 interface Check {
   readonly model: OwnedModel
   readonly calledOff: AbortController
-  /** Resolves with the first result, possibly an interim result. */
   readonly first: PromiseWithResolvers<OwnedModel | undefined>
-  /** The last reported result, without its times. */
   told: string
 }
 
@@ -62,7 +58,6 @@ export class OwnedModelChecks {
     return known ?? ownedModels.show(model.accountId, model.slug) ?? model
   }
 
-  /** Cancels running probes, and reports them as cancelled. */
   async close(): Promise<void> {
     for (const { bySlug, waiting } of this.#accounts.values()) {
       waiting.length = 0

@@ -32,7 +32,6 @@ export interface OwnedModelRegistryOptions {
    * decryption succeeds or a new credential is set.
    */
   readonly onUnopened?: (model: OwnedModel, error: unknown) => void
-  /** Called when later calls to a model use another credential or header. */
   readonly onChanged?: (accountId: AccountId, slug: string) => void
 }
 
@@ -40,7 +39,6 @@ export type NewOwnedModel = Omit<
   OwnedModel,
   'accountId' | 'hasCredential' | 'probe' | 'credentialSetAt' | 'createdAt' | 'updatedAt'
 > & {
-  /** Undefined when the server needs no credential. */
   readonly credential: Secret | undefined
 }
 
@@ -97,7 +95,6 @@ export class OwnedModelRegistry
     this.#clock = options.clock ?? systemClock
   }
 
-  /** Reads every owned model from the store and decrypts its credential. */
   static async load(options: OwnedModelRegistryOptions): Promise<OwnedModelRegistry> {
     const registry = new OwnedModelRegistry(options)
     for (const stored of await options.ownedModels.loadAll())
@@ -111,7 +108,6 @@ export class OwnedModelRegistry
     return this.#reopen(entry)
   }
 
-  /** The registration without the credential. */
   show(accountId: AccountId, slug: string): OwnedModel | undefined {
     return this.held(accountId, slug)?.model
   }

@@ -11,7 +11,6 @@ import {
 } from '../store/resources/plain-kinds.ts'
 import { type ChangesOf, Registry, withChanges } from './snapshot.ts'
 
-/** The members that the customer sets. */
 export type SettingsOf<Thing extends PlainThing> = Omit<Thing, keyof PlainThing>
 
 export class PlainRegistry<Thing extends PlainThing> extends Registry<Thing> {

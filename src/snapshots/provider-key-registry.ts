@@ -21,12 +21,9 @@ export interface ProviderKeyRegistryOptions extends FlushOptions {
     'loadAll' | 'findSome' | 'save' | 'saveActive' | 'delete' | 'saveLastUsed'
   >
   readonly vault: Pick<Vault, 'encrypt' | 'decrypt'>
-  /** Provider id → the operator's own credential. */
   readonly platform: ReadonlyMap<string, Secret>
   readonly clock?: Clock
-  /** Called when an account's later calls to a provider use another credential. */
   readonly onChanged?: (accountId: AccountId, providerId: string) => void
-  /** Called once for each reason why an account's key cannot be decrypted. */
   readonly onUnopened?: (key: ProviderKey, error: unknown) => void
 }
 
@@ -79,7 +76,6 @@ export class ProviderKeyRegistry extends Snapshot<Entry, SealedProviderKey> impl
     this.#unsaved.start(options)
   }
 
-  /** Reads every key from the store without decrypting. Close the registry before the store. */
   static async load(options: ProviderKeyRegistryOptions): Promise<ProviderKeyRegistry> {
     const rows = await options.keys.loadAll()
     const registry = new ProviderKeyRegistry(options)
@@ -137,7 +133,6 @@ export class ProviderKeyRegistry extends Snapshot<Entry, SealedProviderKey> impl
       if (entry === undefined) throw providerKeyNotFound()
       const changed = { ...entry.key, isActive, updatedAt: this.#clock.now() }
       if (!(await this.#options.keys.saveActive(changed))) throw providerKeyNotFound()
-      // The key may have been used during the write.
       entry.key = { ...changed, lastUsedAt: entry.key.lastUsedAt }
       this.#options.onChanged?.(accountId, providerId)
       return entry.key

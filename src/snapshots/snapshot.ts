@@ -12,7 +12,6 @@ interface SnapshotSource<Stored> {
   findSome(things: readonly NamedThing[]): Promise<readonly (Stored | undefined)[]>
 }
 
-/** Reads these rows again, and passes on each existing and each deleted row. */
 export async function readAgain<Stored>(
   source: Pick<SnapshotSource<Stored>, 'findSome'>,
   things: readonly NamedThing[],
@@ -105,17 +104,12 @@ export abstract class Registry<
 
   readonly #word: string
 
-  /** @param word the noun for messages */
   protected constructor(source: RegistrySource<Stored>, word: string) {
     super(source)
     this.#source = source
     this.#word = word
   }
 
-  /**
-   * @param _id the unknown id
-   * @param _accountId its account
-   */
   protected notFound(_accountId: AccountId, _id: string): GatewayError {
     return new GatewayError('not_found', `There is no ${this.#word} with this id.`)
   }
@@ -124,7 +118,6 @@ export abstract class Registry<
     return this.held(accountId, id)
   }
 
-  /** Newest first. */
   list(accountId: AccountId): readonly Stored[] {
     return newestFirst(this.heldBy(accountId), ({ id }) => id)
   }

@@ -19,7 +19,6 @@ export interface UnsavedUsesOptions<Entry> {
 export interface FlushOptions {
   /** How long a last-used time waits in memory. Default five seconds. */
   readonly flushIntervalMs?: number
-  /** Called when last-used times could not be written; they are kept for the next attempt. */
   readonly onFlushFailure?: (error: unknown) => void
 }
 
@@ -65,7 +64,6 @@ export class UnsavedUses<Entry> {
     return this.#flight.run()
   }
 
-  /** Flushes repeatedly until `close`. */
   start({ flushIntervalMs = 5_000, onFlushFailure = () => {} }: FlushOptions): void {
     this.#tryFlush = () => this.flush().catch(onFlushFailure)
     this.#stop = systemClock.every(flushIntervalMs, () => void this.#tryFlush())

@@ -1,7 +1,3 @@
-/**
- * The parts of this process that hold data which other nodes may change, and how each part is
- * updated.
- */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { AccountId } from '../core/ids.ts'
 import { type FollowedResource, RESOURCE_ENTRIES } from '../core/resource-table.ts'
@@ -9,10 +5,6 @@ import type { FollowedChange } from '../store/changes/change-feed.ts'
 import type { NamedThing } from '../store/database/find-some.ts'
 
 export interface Follower {
-  /**
-   * Applies the stored state of some resources: new, changed or deleted. A failure leaves
-   * everything unchanged.
-   */
   follow(things: readonly NamedThing[]): Promise<void>
   /**
    * Applies the stored state of all resources.
@@ -26,7 +18,6 @@ export type Followers = Readonly<Record<FollowedResource, Follower>> & {
   readonly key: { forget(accountId: AccountId, keyId: string): void }
 }
 
-/** Resources that decide neither who may call nor where a call goes. */
 const INERT: ReadonlySet<string> = new Set(
   RESOURCE_ENTRIES.flatMap(([word, { follow }]) => (follow?.decidesCalls === false ? [word] : [])),
 )
@@ -43,9 +34,6 @@ export class ChangeFollowers {
     this.#followers = followers
   }
 
-  /**
-   * Resolves when this process uses the store's state at the time of the call, or a newer state.
-   */
   async follow(changes: readonly FollowedChange[]): Promise<void> {
     const changed = new Map<string, Map<string, NamedThing>>()
     for (const [index, { resourceType, accountId, resourceId: id }] of changes.entries()) {
@@ -79,7 +67,7 @@ export class ChangeFollowers {
   }
 
   #of(resourceType: string): Follower | undefined {
-    // A newer version may follow types that this version does not hold.
+    // A newer version may follow resource types that this version does not hold.
     return Object.hasOwn(this.#followers, resourceType)
       ? this.#followers[resourceType as FollowedResource]
       : undefined

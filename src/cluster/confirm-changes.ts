@@ -16,13 +16,10 @@ const PATIENCE_MS = 3_000
 
 export interface ConfirmChangesOptions {
   readonly feed: Pick<ChangeFeed, 'counter' | 'laggards' | 'since'>
-  /** Resolves when this node itself uses everything committed. */
   readonly catchUp: () => Promise<void>
   readonly fallback?: Pick<FallbackFeed, 'publish'> | undefined
   readonly pause?: (delayMs: number) => Promise<unknown>
-  /** Milliseconds of a monotonic clock. */
   readonly steadyMs?: () => number
-  /** Called for each wait. */
   readonly onConfirmed?: (durationMs: number) => void
 }
 
@@ -57,7 +54,6 @@ export class ChangeConfirmation {
     onConfirmed?.(steadyMs() - startedAtMs)
   }
 
-  /** @returns the newest change, once this node has applied that change */
   async #knownHere(): Promise<number> {
     const seq = await this.#options.feed.counter()
     await this.#options.catchUp()
@@ -68,7 +64,6 @@ export class ChangeConfirmation {
     const laggards = await this.#options.feed.laggards(seq)
     if (laggards.length === 0) return false
     if (laggards.some(({ leaseMs, needsRedis }) => leaseMs >= 0 || !needsRedis)) {
-      // Nodes that are cut off from the database need the change in any case.
       if (laggards.some(({ needsRedis }) => needsRedis)) await this.#tell(seq)
       return true
     }

@@ -95,14 +95,9 @@ export interface FallbackNodes {
 
 export interface FallbackFeedOptions {
   readonly store: Pick<SharedStore, 'run'>
-  /**
-   * How long this node has been connected, in milliseconds; a different server may have answered
-   * before.
-   */
   readonly connectedForMs: () => number
   readonly prefix: string
   readonly nodeId: () => string
-  /** The longest lease that any node requests. */
   readonly leaseMs: number
 }
 

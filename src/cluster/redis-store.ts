@@ -1,7 +1,3 @@
-/**
- * Redis as the store that nodes share: whether Redis answers, how many nodes share it, and which
- * limits apply meanwhile.
- */
 import { randomBytes } from 'node:crypto'
 import { Cluster, type Redis } from 'ioredis'
 import type { RedisSettings } from '../config/redis-settings.ts'
@@ -41,10 +37,6 @@ redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
 return redis.call('ZRANGE', KEYS[1], 0, -1)`,
 }
 
-/**
- * Claims a Redis without an owner.
- * @returns the owner's id
- */
 const CLAIM: SharedScript = {
   name: 'claim',
   lua: `
@@ -54,7 +46,6 @@ redis.call('SET', KEYS[1], ARGV[1])
 return {ARGV[1]}`,
 }
 
-/** The key under which a Redis stores its owner's id. */
 export function installationKey(prefix: string): string {
   return `${prefix}:installation`
 }
@@ -64,9 +55,7 @@ export interface RedisStoreState {
   readonly other: string | undefined
   readonly mode: SharingMode
   readonly nodes: number
-  /** How long the present state has lasted, in milliseconds. */
   readonly sinceMs: number
-  /** Requests without an answer so far. */
   readonly failures: number
   readonly questions: number
   readonly underWay: number
@@ -79,10 +68,8 @@ export interface RedisStoreOptions {
    * is compared.
    */
   readonly installationId?: string | undefined
-  /** Called once for each change; the error is the reason for unavailability. */
   readonly onChange?: (state: RedisStoreState, error?: unknown) => void
   readonly onNewNode?: () => void
-  /** For tests. */
   readonly createClient?: typeof createRedisClient
 }
 
@@ -106,7 +93,6 @@ export class RedisStore implements SharedStore {
   #hasToldOfStart = false
   #other: string | undefined
   #failedBeats = 0
-  /** Consecutive returns of Redis that failed at their first requests. */
   #relapses = 0
   #timer: ReturnType<typeof setTimeout> | undefined
 
@@ -124,7 +110,6 @@ export class RedisStore implements SharedStore {
     this.#onChange = onChange ?? (() => {})
     this.#client = createClient(settings, (error) => {
       this.#lastError = error
-      // Behind silent sentinels `connect` retries without an error.
       this.#tellOfStart()
     })
     this.#client.on('ready', () => this.#beatIn(Math.random() * 50))

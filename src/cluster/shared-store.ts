@@ -2,7 +2,6 @@
 import type { SharingMode } from '../core/shared-stores.ts'
 
 export interface SharedScript {
-  /** Letters only. */
   readonly name: string
   readonly lua: string
 }
@@ -11,7 +10,6 @@ export interface SharedStore {
   readonly mode: SharingMode
   /** The id of this process: unique, and different at each start of a node. */
   readonly nodeId: string
-  /** Nodes that were alive at the last check, including this node. */
   readonly nodes: number
   /**
    * @returns the script's answer, a flat list

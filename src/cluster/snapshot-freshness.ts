@@ -15,11 +15,9 @@ import type { FallbackFeed } from './fallback-feed.ts'
 import { type Clocks, Lease, momentOf, systemClocks } from './lease.ts'
 import { SingleFlight } from './single-flight.ts'
 
-/** Changes read, applied and reported at a time. */
 const CHANGES_PER_PAGE = 500
 /** Beyond this number, reading everything again is faster. */
 export const MOST_FOLLOWED = 5_000
-/** The longest time that a request waits for this node to catch up. */
 const PATIENCE_MS = 5_000
 /**
  * How long after a lease's end a request waits for the next lease; later requests are refused
@@ -36,21 +34,13 @@ export interface SnapshotFreshnessOptions {
   readonly followers: Pick<ChangeFollowers, 'follow' | 'followAll' | 'followBlindly'>
   readonly policy: StoreOutagePolicy
   readonly leaseMs: number
-  /** The last change before the in-memory data was read. */
   readonly appliedSeq: number
-  /** Grants leases to this node while the database is unavailable. */
   readonly fallback?:
     | Pick<FallbackFeed, 'renew' | 'publish' | 'forget' | 'connectedForMs'>
     | undefined
   readonly clocks?: Clocks
-  /** Waits for this many milliseconds, on the same clocks. */
   readonly pause?: (delayMs: number) => Promise<unknown>
-  /**
-   * Called when the database is at an earlier change than this node, which then follows the
-   * database.
-   */
   readonly onSetBack?: (from: number, to: number) => void
-  /** Called when the database is lost, with the reason, and when the database is back. */
   readonly onChange?: (state: FreshnessState, error?: unknown) => void
 }
 
@@ -60,15 +50,12 @@ export interface FreshnessState {
    * `away`: the database is unavailable, and calls are refused.
    */
   readonly status: FreshnessStatus
-  /** Remaining time of the lease, and of the grace period, in milliseconds. */
   readonly leaseMs: number
   readonly graceMs: number
   /** Time since this node last knew every change, in milliseconds. */
   readonly contactAgeMs: number
   readonly appliedSeq: number
-  /** Known changes that are not read yet. */
   readonly behind: number
-  /** Requests so far that had to wait for the node to catch up. */
   readonly refreshes: number
 }
 
@@ -81,10 +68,8 @@ export class SnapshotFreshness implements Freshness {
   readonly #catchUp = new SingleFlight(() => this.#tryCatchUp())
   readonly #ask = new SingleFlight(() => this.#askFallback())
   #applied: number
-  /** The last change known from the fallback feed. */
   #known: number
   #seen: number
-  /** Accounts with changes that this node could not read. */
   readonly #stale = new Set<AccountId>()
   #lacksKeys = false
   #contactAtMs: number
@@ -158,12 +143,10 @@ export class SnapshotFreshness implements Freshness {
     if (accountId === undefined ? this.#lacksKeys : this.#stale.has(accountId)) throw unavailable()
   }
 
-  /** Resolves when this node uses everything committed before this call. */
   catchUp(): Promise<void> {
     return this.#catchUp.run()
   }
 
-  /** Called when another node has announced changes, or the connection is back. */
   wake(): void {
     if (!this.#isClosed) this.catchUp().catch(() => {})
   }
@@ -186,7 +169,6 @@ export class SnapshotFreshness implements Freshness {
     }
   }
 
-  /** Whether calls may currently continue without a lease of the database. */
   #mayBridge(): boolean {
     const { policy, fallback } = this.#options
     if (policy.choice === 'closed' || !this.#grace.isLive()) return false
@@ -247,7 +229,6 @@ export class SnapshotFreshness implements Freshness {
     else await followers.followAll(isOlder)
     if (isOlder) {
       this.#known = counter
-      // An unavailable fallback reports itself.
       await this.#options.fallback?.forget(counter).catch(() => {})
     }
     this.#applied = isWhole ? (changes.at(-1)?.seq ?? counter) : counter

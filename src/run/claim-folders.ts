@@ -1,7 +1,3 @@
-/**
- * Assigns data folders to the workers of this run, and adopts journals that earlier runs left
- * behind. Call only while holding the lock of the enclosing data folder.
- */
 import { adoptSegments } from '../ledger/adopt-segments.ts'
 import {
   DataFolderInUseError,
@@ -13,7 +9,6 @@ import type { Log } from '../telemetry/log.ts'
 
 interface AdoptionReport {
   adopted(folder: string, segments: number): void
-  /** Called when the segments stay where they are; the next start tries again. */
   failed(folder: string, cause: unknown): void
 }
 

@@ -1,4 +1,3 @@
-/** Connects a data folder, a store and a master key, and verifies that they belong together. */
 import { findMasterKeys, type ReportExposure } from '../config/master-key.ts'
 import { describeExposure } from '../config/master-key-file.ts'
 import { MasterKeyError } from '../config/master-key-variables.ts'
@@ -68,7 +67,6 @@ interface WatchParts {
   readonly onSetBack: (setBack: SetBack) => void
 }
 
-/** Logs the findings; the caller decides who else is notified. */
 export function watchInstallation({
   settings,
   store,

@@ -1,6 +1,3 @@
-/**
- * Constructs the ledger: the journal, prices, the shipper, and past usage from before this process.
- */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Settings } from '../config/settings.ts'
 import type { Budget } from '../core/budget.ts'

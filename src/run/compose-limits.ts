@@ -1,5 +1,3 @@
-/** Constructs the limits: in this process's memory, or shared through Redis. */
-
 import { describeOtherRedis } from '../cluster/describe-other-redis.ts'
 import type { RedisStoreState } from '../cluster/redis-store.ts'
 import type { SharedStore } from '../cluster/shared-store.ts'
@@ -20,19 +18,9 @@ const START_WITHOUT_AFTER_MS = 1_000
 
 export interface ComposedLimits {
   readonly limits: Limits
-  /** Undefined when this node shares nothing. */
   readonly redis: (() => RedisStoreState) | undefined
-  /** The same Redis as a store, for other shared data. */
   readonly store: Pick<SharedStore, 'run'> | undefined
-  /**
-   * Resolves when a reader sees the usage of all nodes; false when the nodes cannot reach each
-   * other. Never rejects.
-   */
   refresh(accountId: AccountId, budgetIds: readonly string[]): Promise<boolean>
-  /**
-   * Sets how to count the ledger again, which has what Redis has lost and what killed nodes had not
-   * reported.
-   */
   reconcileWith(reconcile: () => Promise<void>): void
   tell(): Promise<void>
   close(): Promise<void>
@@ -43,7 +31,6 @@ export interface LimitsOptions {
   readonly log: Log
   readonly clock: Timekeeper
   readonly installationId: string | undefined
-  /** Called when Redis has become another installation's while this node serves. */
   readonly onOther: (found: string) => void
 }
 

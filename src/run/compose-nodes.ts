@@ -19,7 +19,6 @@ import { readNodeId } from '../store/installation/data-folder.ts'
 import type { Log } from '../telemetry/log.ts'
 
 export interface NodeState extends FreshnessState {
-  /** How long changes have taken to take effect on every node. */
   readonly confirmations: { readonly count: number; readonly seconds: number }
 }
 
@@ -32,7 +31,6 @@ export interface ComposedNode {
   close(): Promise<void>
 }
 
-/** The shared Redis. */
 export interface FallbackStore {
   readonly store: Pick<SharedStore, 'run'>
   readonly state: () => RedisStoreState
@@ -41,7 +39,6 @@ export interface FallbackStore {
 
 export interface JoinedNode {
   readonly freshness: Freshness
-  /** Resolves when this node has read everything committed before. */
   catchUp(): Promise<void>
   /**
    * Resolves when everything committed before is in effect on every node.
@@ -55,7 +52,6 @@ export interface JoinedNode {
 export interface NodeOptions {
   readonly version: string
   readonly log: Log
-  /** The installation of the database; databases of other installations are not followed. */
   readonly installationId: string
   readonly onSetBack: (from: number, to: number) => void
 }
@@ -189,9 +185,6 @@ async function reportDifferences(
 /** The same value as in `gatehouse doctor`. */
 const MOST_SKEW_MS = 60_000
 
-/**
- * Reports a clock far from the database's: nodes on different days each allow a daily budget once.
- */
 async function reportClock(log: Log, feed: Pick<ChangeFeed, 'clock'>): Promise<void> {
   const beforeMs = Date.now()
   const databaseMs = await feed.clock()

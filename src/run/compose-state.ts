@@ -78,8 +78,6 @@ export async function openState({
         'a newer version has extended the database: finish the upgrade, or ' +
           'what it added stays unused',
       )
-    // Checked before the gateway serves from the store or writes to it, including the journal's
-    // calls.
     const { installation } = store
     const reportExposure = createExposureReport(log)
     const joined = await joinInstallation(installationParts(settings, store, reportExposure))
@@ -219,7 +217,6 @@ export async function joinNodes(
   }
 }
 
-/** Closes the state of a start that failed before anything was served. */
 export async function abandonState({ node, watch, store, lock }: State): Promise<void> {
   await node?.close()
   await watch.close()
@@ -234,7 +231,6 @@ interface Webhooks {
   readonly unusable: UnusableTargets
   publishBudgetAlert(alert: BudgetAlert): void
   publishSetBack(setBack: { readonly from: number; readonly to: number }): void
-  /** Publishes the ids of two installations. */
   publishOtherRedis(ids: { readonly found: string; readonly expected: string }): void
   /**
    * Cuts deliveries in progress. Published events stay in the queue, and the next start sends them.

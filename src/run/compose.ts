@@ -64,10 +64,9 @@ export interface Gatehouse {
   readonly gates: GateRegistry
   handle(request: Request, addressOf?: AddressOf): Promise<Response>
   readonly serve: (request: HttpRequest, addressOf?: AddressOf) => Promise<Answer>
-  /** For a separate listener; undefined when `handle` serves the metrics or metrics are off. */
+  /** A handler for a separate metrics listener; undefined without such a listener. */
   readonly metrics: Telemetry['metrics']
   beginDraining(): void
-  /** This process's own metrics; undefined when metrics are off. */
   readonly renderMetrics: Telemetry['renderMetrics']
   replacePlans(section: PlansSection | undefined): void
   catchUp(): Promise<void>
@@ -78,21 +77,12 @@ export interface Gatehouse {
 export interface ComposeOptions {
   readonly settings: Settings
   readonly log: Log
-  /** Provider id → an address that the operator did not have to set (the mounted sandbox's). */
   readonly knownAddresses?: ReadonlyMap<string, string>
-  /** The section of the operator's configuration file. Default: the built-in plans. */
   readonly plans?: PlansSection | undefined
-  /** Default: the machine's clock. */
   readonly clock?: Timekeeper
   readonly resolveHost?: ResolveHost
-  /**
-   * Whether to compose metrics, traces and the access log by the settings; the command line has
-   * none.
-   */
   readonly hasTelemetry?: boolean
-  /** Undefined when this process is not a worker. */
   readonly worker?: TelemetryOfWorker | undefined
-  /** The number of failed reloads of the configuration file, for metrics. */
   readonly reloads?: { readonly refused: number }
 }
 
@@ -282,7 +272,6 @@ export async function composeGatehouse({
   }
 }
 
-/** The output folder of scripts/build-dashboard.ts. */
 const DASHBOARD_FOLDER = shippedFile('dist/dashboard')
 
 interface Watched {
@@ -350,7 +339,6 @@ async function waitBriefly(work: Promise<void> | undefined): Promise<void> {
   if (work === undefined) return
   const timer = Promise.withResolvers<void>()
   const cancel = systemClock.after(BRIEFLY_MS, timer.resolve)
-  // The caller checks the result later.
   await Promise.race([work.catch(() => {}), timer.promise])
   cancel()
 }

@@ -1,6 +1,3 @@
-/**
- * The parts of the gateway that the command line may use; each is loaded when a command needs it.
- */
 import packageJson from '../../package.json' with { type: 'json' }
 import type { CliContext } from '../cli/context.ts'
 

@@ -5,7 +5,6 @@
 import { isatty } from 'node:tty'
 
 export interface SignalOrders {
-  /** Called at SIGTERM and SIGINT, and at SIGHUP when its terminal was closed. */
   readonly end: (signal: NodeJS.Signals) => void
   readonly reload: () => void
 }

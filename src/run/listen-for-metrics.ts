@@ -1,4 +1,3 @@
-/** The metrics server on a separate port, for a process or for all workers. */
 import type { Settings } from '../config/settings.ts'
 import { type Listener, listen } from '../net/listen.ts'
 import { type HttpRequest, toRequest } from '../net/messages.ts'

@@ -63,7 +63,6 @@ async function acceptRedis(
       accepted: `${described} Its counters were cleared and filled again from the database.`,
     }
   } catch (error) {
-    // A start does not need Redis either.
     return {
       unasked:
         `Redis could not be asked (${reasonAway(error)}). If it belongs to another installation, run this ` +

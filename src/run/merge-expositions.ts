@@ -1,14 +1,9 @@
-/**
- * Merges several workers' metrics into one page for Prometheus, with a worker label on each series.
- */
-
 export interface WorkerPage {
   readonly worker: number
   readonly text: string
 }
 
 interface Family {
-  /** `# HELP` and `# TYPE`. */
   readonly heading: readonly string[]
   readonly series: string[]
 }

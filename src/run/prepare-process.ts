@@ -26,7 +26,6 @@ export function isServing(words: readonly string[]): boolean {
   return words.find((word) => !word.startsWith('-')) === 'serve'
 }
 
-/** Restarts the process once under the same id, unless all variables are set already. */
 export function prepareProcess(): void {
   const environment = preparedEnvironment(process.env)
   if (environment === undefined || process.execve === undefined) return

@@ -16,11 +16,8 @@ import type { Gatehouse } from './compose.ts'
 export interface ReloadParts {
   readonly log: LeveledLog
   readonly settings: Settings
-  /** Reads everything again, and throws on errors. */
   readonly read: () => Promise<Settings>
-  /** Undefined in a supervisor, which serves nothing itself. */
   readonly gatehouse: Pick<Gatehouse, 'replacePlans'> | undefined
-  /** Whether this process holds the lock of the data folder that workers share. */
   readonly ownsFolder: boolean
   readonly count: ReloadCount
 }
@@ -55,10 +52,6 @@ export function noteConfiguration(
   }
 }
 
-/**
- * @returns a function for reload requests; runs one reload at a time, never rejects, and resolves
- * with whether the file could be read
- */
 export function createReload({
   log,
   settings,

@@ -11,7 +11,6 @@ import type { Log } from '../telemetry/log.ts'
 /** When a provider is down, its targets of all accounts rest, and one line is enough. */
 const EVERY_MS = 60_000
 
-/** @param target `provider/model` */
 export type ReportResting = (target: string, restsUntilMs: number, failure?: ToldFailure) => void
 
 /** Reports each provider at most once a minute, and never an account's own models. */

@@ -1,7 +1,3 @@
-/**
- * `gatehouse serve`: reads the operator's settings and loads a process, a worker, or a supervisor
- * of workers.
- */
 import { CliError } from '../cli/cli-error.ts'
 import type { ServeFlags } from '../cli/context.ts'
 import { explainError } from '../cli/explain-error.ts'

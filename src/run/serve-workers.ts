@@ -28,11 +28,9 @@ import { startWorkerProcess, WorkerGroup } from './worker-group.ts'
 
 export interface ServeWorkersOptions {
   readonly settings: Settings
-  /** Reads the source of `settings` again. */
   readonly readSettings: () => Promise<Settings>
   readonly environment: Environment
   readonly withSandbox: boolean
-  /** Whether the configuration file was removed on purpose. */
   readonly isForgetting: boolean
 }
 
@@ -99,7 +97,6 @@ export async function serveWorkers({
       ownsFolder: true,
       count: reloads,
     })
-    // An unreadable file is logged once, and workers are not notified.
     obeySignals({
       end: endOnSignal(parts),
       reload: () => void reload().then((isRead) => isRead && group.reload()),

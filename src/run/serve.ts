@@ -1,5 +1,3 @@
-/** `gatehouse serve`: from settings to a listening gateway, and to a clean exit. */
-
 import { readdirSync, readFileSync } from 'node:fs'
 import { getPriority, setPriority } from 'node:os'
 import type { Settings } from '../config/settings.ts'
@@ -31,13 +29,10 @@ export interface ServeOptions {
   readonly settings: Settings
   readonly readSettings: () => Promise<Settings>
   readonly withSandbox: boolean
-  /** Whether the configuration file was removed on purpose. */
   readonly isForgetting: boolean
-  /** Undefined when this process is not a worker. */
   readonly channel?: WorkerChannel | undefined
 }
 
-/** Resolves when the gateway listens; the process then runs until a signal ends it. */
 export async function serve({
   settings,
   readSettings,
@@ -163,7 +158,6 @@ function tellHandles(log: Log) {
       : log.info(figures, 'file descriptors are available again: idle connections are kept')
 }
 
-/** @returns the new key, to be shown once; undefined when a key existed */
 export async function ensureFirstKey(
   gatehouse: Pick<Gatehouse, 'keys'>,
   { bootstrapKey }: Pick<Settings, 'bootstrapKey'>,
@@ -214,7 +208,6 @@ interface Running {
   readonly log: Log
 }
 
-/** Ends the worker when its supervisor says so or is gone. */
 function takeOrders(running: Running, channel: WorkerChannel, reload: () => void): void {
   if (running.gatehouse.renderMetrics !== undefined)
     channel.onRender(running.gatehouse.renderMetrics)

@@ -1,4 +1,3 @@
-/** The whole server at a glance: which path goes where. */
 import { STATE_PATHS } from '../core/http.ts'
 import { type CallId, createCallId } from '../core/ids.ts'
 import {
@@ -21,15 +20,11 @@ export interface Routes {
       clientAddress: string | undefined,
     ): Promise<Response>
   }>
-  /** The header in which a trusted proxy puts its client's address. */
   readonly clientAddressHeader: string | undefined
-  /** Whether browsers use https. */
   readonly isSecure: boolean
-  /** Undefined when /metrics does not exist. */
   readonly metrics?: ((request: Request) => Promise<Response>) | undefined
   readonly dashboard: (request: Request, path: string) => Promise<Response>
   readonly readiness: () => Promise<{ readonly isReady: boolean; readonly checks: object }>
-  /** Whether the process is about to end: /readyz then fails, and everything else is served. */
   readonly isDraining: () => boolean
   readonly version: string
 }
@@ -119,7 +114,6 @@ const ONE_YEAR = 'max-age=31536000'
 
 const DASHBOARD_PATH = '/dashboard'
 
-/** Redirects people to the pages; programs get a description of the gateway. */
 function toDashboard(): Response {
   const headers = { location: DASHBOARD_PATH, vary: 'accept', 'cache-control': 'no-store' }
   return new Response(null, { status: 302, headers })

@@ -5,7 +5,6 @@ import { commandFolder } from '../core/shipped-files.ts'
 interface Shown {
   readonly firstKey: Secret | undefined
   readonly withSandbox: boolean
-  /** The folder of the `gatehouse` command, when a shell does not find the command. */
   readonly commandFolder: string | undefined
 }
 
@@ -37,12 +36,10 @@ export function welcome(url: string, shown: Shown): string {
   return `${lines.join('\n')}\n`
 }
 
-/** Quotes the folder for a shell; plain text stays unchanged. */
 function quoteForShell(folder: string): string {
   return /^[\w./-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", "'\\''")}'`
 }
 
-/** @returns the folder of the `gatehouse` command, unless this `PATH` contains the folder */
 export function folderToAdd(path = process.env.PATH ?? ''): string | undefined {
   return path.split(':').includes(commandFolder ?? '') ? undefined : commandFolder
 }

@@ -1,26 +1,19 @@
 /** A worker's end of the channel to its supervisor. */
 
 export interface WorkerChannel {
-  /** The worker's number, which names its data folder. */
   readonly index: number
   readonly isFirst: boolean
   ready(ready: WorkerReady): void
   refuse(message: string): void
-  /** Sets how this worker's own metrics are read. */
   onRender(render: () => Promise<string>): void
   collect(): Promise<string>
   onReload(reload: () => void): void
-  /**
-   * Sets the function that ends the worker, called once with the reason; before, the process ends
-   * immediately.
-   */
   onEnd(end: (reason: string) => void): void
 }
 
 /** Longer than the supervisor waits for each worker. */
 const COLLECT_TIMEOUT_MS = 5_000
 
-/** @returns undefined when no supervisor started this process */
 export function openWorkerChannel(index: number, isFirst: boolean): WorkerChannel | undefined {
   if (process.send === undefined || !process.connected) return undefined
   const questions = new Questions()
@@ -84,22 +77,18 @@ function send(message: FromWorker): void {
 export interface WorkerReady {
   /** `http://HOST:PORT` */
   readonly url: string
-  /** Shown once. */
   readonly firstKey: string | null
 }
 
 export type FromWorker =
   | ({ readonly type: 'ready' } & WorkerReady)
-  /** The worker cannot serve, with the reason. */
   | { readonly type: 'refused'; readonly message: string }
-  /** This worker's metrics, as requested. */
   | { readonly type: 'rendered'; readonly id: number; readonly text: string }
   | { readonly type: 'collect'; readonly id: number }
 
 export type ToWorker =
   | { readonly type: 'render'; readonly id: number }
   | { readonly type: 'collected'; readonly id: number; readonly text: string }
-  /** The operator changed the configuration. */
   | { readonly type: 'reload' }
 
 /** Unknown messages of another version are ignored. */
@@ -122,12 +111,10 @@ function isTyped(message: unknown, types: readonly string[]): message is { reado
   )
 }
 
-/** Open requests by number, each with its waiting caller. */
 export class Questions {
   readonly #waiting = new Map<number, (text: string) => void>()
   #next = 1
 
-  /** @returns undefined when no answer came in time, or the request could not be sent */
   async ask(timeoutMs: number, send: (id: number) => void): Promise<string | undefined> {
     const id = this.#next++
     const { promise, resolve } = Promise.withResolvers<string | undefined>()
@@ -137,7 +124,6 @@ export class Questions {
       send(id)
       return await promise
     } catch {
-      // The other process is gone.
       return undefined
     } finally {
       clearTimeout(timer)

@@ -1,4 +1,3 @@
-/** Keeps a number of workers running until told to end them. */
 import { backoffMs } from '../core/retry-delay.ts'
 import { METRICS, SUPERVISOR_METRICS } from '../telemetry/metric-list.ts'
 import { mergeExpositions } from './merge-expositions.ts'
@@ -11,12 +10,9 @@ import {
 } from './worker-channel.ts'
 
 interface WorkerGroupOptions {
-  /** The workers' indexes, which are also the indexes of their folders. */
   readonly workers: readonly number[]
-  /** @param url where the first worker listens; undefined for the first worker of the run */
   readonly start: (index: number, url: string | undefined) => WorkerProcess
   readonly report: WorkerReport
-  /** The number of failed reloads, for metrics: the supervisor reads the configuration first. */
   readonly reloads: { readonly refused: number }
   /**
    * Called when every worker keeps ending soon after its start: nothing serves, and restarts stop.
@@ -35,7 +31,6 @@ interface Member {
   isReady: boolean
   startedAtMs: number
   restarts: number
-  /** The reason of an end that was logged already. */
   toldReason: string | undefined
   timer: ReturnType<typeof setTimeout> | undefined
 }
@@ -84,7 +79,6 @@ export class WorkerGroup {
     }
   }
 
-  /** The metrics of all workers, and of their supervisor. */
   async collect(): Promise<string> {
     const pages = await Promise.all(
       this.#members.map(async ({ index, isReady, process }) => {
@@ -211,7 +205,6 @@ const DELAYS = { firstMs: 200, longestMs: 10_000 }
 const MOST_QUICK_FAILURES = 5
 
 export class RestartSchedule {
-  /** Consecutive quick failures by worker. */
   readonly #quickFailures: Map<number, number>
   readonly #random: () => number
 
@@ -243,7 +236,6 @@ interface WorkerEnd {
 
 interface WorkerProcess {
   readonly pid: number
-  /** Rejects when the worker ended first, with the reason as the message. */
   readonly ready: Promise<WorkerReady>
   readonly ended: Promise<WorkerEnd>
   render(): Promise<string | undefined>
@@ -255,7 +247,6 @@ interface WorkerProcess {
 interface WorkerCommand {
   readonly command: readonly string[]
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** Called when the worker is asked for the metrics of all. */
   readonly collect: () => Promise<string>
 }
 

@@ -9,7 +9,6 @@ const VALID_MS = 7 * 24 * 3_600_000
 export interface NewInvitation {
   readonly accountId: AccountId
   readonly email: string
-  /** The id of a user or a key, or `command-line`. */
   readonly invitedBy: string
 }
 

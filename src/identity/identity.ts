@@ -33,7 +33,6 @@ import {
 
 export interface Visitor {
   readonly headers: Headers
-  /** Undefined when unknown. */
   readonly address: string | undefined
 }
 
@@ -46,7 +45,6 @@ export interface OpenSession {
 
 export interface SignedIn {
   readonly session: OpenSession
-  /** `Set-Cookie` values. */
   readonly cookies: readonly string[]
 }
 
@@ -55,7 +53,6 @@ export interface SignUp {
   readonly name: string
   readonly password: string
   readonly invitation: Secret | undefined
-  /** The account of the API key sent with the request. */
   readonly keyAccountId: AccountId | undefined
 }
 

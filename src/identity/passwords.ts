@@ -3,7 +3,6 @@ import { PASSWORD_LENGTH } from './sign-in-constants.ts'
 
 export class PasswordHashes {
   readonly #work: PasswordWork
-  /** The password of each hash that was just created. */
   readonly #fresh = new Map<string, string>()
 
   constructor(work: PasswordWork) {

@@ -33,7 +33,6 @@ interface Attempt {
 }
 
 interface SignInAttemptsOptions {
-  /** Shared by all nodes. */
   readonly tries: Pick<SignInTriesStore, 'change' | 'deleteExpired'>
   readonly clock?: Clock
 }
@@ -144,7 +143,6 @@ function tooMany(waitMs: number): GatewayError {
 interface ThrottleOptions {
   readonly attempts: number
   readonly windowMs: number
-  /** Maximum number of names; the name whose window ends first is dropped first. */
   readonly maxNames?: number
   readonly now?: () => number
 }
@@ -156,7 +154,6 @@ interface Window {
 
 const DEFAULT_MAX_NAMES = 10_000
 
-/** Counts attempts by name (an address, an email) in a time window, in bounded memory. */
 export class Throttle {
   readonly #options: ThrottleOptions
   readonly #maxNames: number

@@ -13,7 +13,6 @@ export const COOKIE_PREFIX = 'gatehouse'
  * exactly this host, not from another host under the same domain (RFC 6265bis §4.1.3.2).
  */
 export const HOST_PREFIX = '__Host-'
-/** better-auth's name of the session cookie. */
 export const SESSION_COOKIE = `${COOKIE_PREFIX}.session_token`
 
 /** Set only by the gateway, on the headers passed to the library. */

@@ -24,7 +24,6 @@ export interface IdentityOptions {
   readonly signUp: SignUpPolicy
   readonly publicOrigin: string | undefined
   readonly oidc: OidcProvider | undefined
-  /** Called when the library is loaded. */
   readonly secret: () => Secret
   readonly report: (message: string, cause: unknown) => void
 }
@@ -125,7 +124,6 @@ export function toAccountName(email: string): string {
   return email.slice(0, 120)
 }
 
-/** @param field the request's field of the verified password */
 export function loginProblem(error: unknown, field: 'password' | 'currentPassword'): unknown {
   if (error instanceof GatewayError) return error
   const code = codeOf(error)
@@ -161,7 +159,6 @@ export function refusalOfJoining(refusal: JoiningRefusal): GatewayError {
 
 const NOT_INVITED = 'not_invited'
 
-/** For better-auth's own flows, which convert the error to a redirect with the code. */
 async function notInvited(): Promise<Error> {
   const { APIError } = await import('better-auth/api')
   return new APIError('FORBIDDEN', { code: NOT_INVITED, message: 'There is no open invitation.' })

@@ -247,7 +247,6 @@ function toUser(claims: Readonly<Record<string, unknown>>) {
     email: address,
     emailVerified: isAddress && (verified === true || verified === 'true'),
     name: toName(name) || (isAddress ? toName(address) : ''),
-    // Never shown, and of any size.
     image: '',
   }
 }
@@ -270,7 +269,6 @@ function subjectOf(idToken: string | undefined, clientId: string, told: unknown)
   return String(sub)
 }
 
-/** @returns a visible single-line name; may be empty */
 function toName(text: unknown): string {
   if (typeof text !== 'string') return ''
   const plain = text.slice(0, 2 * MOST_NAME_CHARACTERS).replaceAll(UNFIT_IN_NAMES, ' ')

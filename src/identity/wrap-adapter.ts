@@ -127,7 +127,6 @@ function withHash(written: Record<string, unknown>): Record<string, unknown> {
   return token === undefined ? written : { ...written, [TOKEN_FIELD]: toHash(token) }
 }
 
-/** Returns the token for a query by token and for a new row; returns the hash for any other row. */
 function restore<Row>(row: Row, { model, where = [], data = {} }: AdapterCall): Row {
   if (model !== SESSION_MODEL || typeof row !== 'object' || row === null) return row
   const held = tokenOf(row)

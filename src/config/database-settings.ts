@@ -10,7 +10,6 @@ export interface DatabaseSettings {
   /** `postgres://user:password@host:port/database?sslmode=…` */
   readonly url: Secret
   readonly poolSize: number
-  /** Time limit for a new connection, or for waiting until one becomes free. */
   readonly connectTimeoutMs: number
   /** Time limit of one statement; migrations have none. */
   readonly statementTimeoutMs: number

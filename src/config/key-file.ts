@@ -9,7 +9,6 @@ import { Secret } from '../core/secret.ts'
 const MOST_BYTES = 16 * 1024
 const READABLE_BY_ALL = 0o007
 
-/** @returns the key, or what is wrong with the file, which completes "names a file that" */
 export function readKeyFile(path: string): Secret | string {
   let descriptor: number
   try {

@@ -10,7 +10,6 @@ import { FORGET_OPTION } from './remembered-configuration.ts'
 import { type Environment, SettingsError } from './setting-type.ts'
 import { readDataFolder, readSettings, type Settings } from './settings.ts'
 
-/** The name that is searched for in the data folder. */
 const FILE_NAME = 'gatehouse.yaml'
 
 /**
@@ -56,7 +55,6 @@ async function load(environment: Environment): Promise<Settings> {
   })
 }
 
-/** @returns undefined when no file is named and the data folder contains none */
 async function readConfigurationFile(
   environment: Environment,
 ): Promise<ConfigurationText | undefined> {

@@ -30,20 +30,15 @@ import { MasterKeyError, toMasterKey } from './master-key-variables.ts'
  */
 export interface MasterKeyExposure {
   readonly type: 'ours' | 'narrowed' | 'modeless' | 'group' | 'everybody'
-  /** The file itself when `master.key` is a link. */
   readonly path: string
   /** The mode before the file became private, such as `0644`. */
   readonly mode: string
-  /** The file's owner when not the user of this process. */
   readonly ownedBy: number | undefined
 }
 
 export interface MasterKeyFile {
-  /** The current key first. */
   readonly keys: readonly [Secret, ...Secret[]]
-  /** Changes when the file changes. */
   readonly stamp: string
-  /** Undefined when only the owner can read the file. */
   readonly exposure: MasterKeyExposure | undefined
 }
 
@@ -75,10 +70,6 @@ export function readMasterKeyFile(path: string, mayNarrow = false): MasterKeyFil
   }
 }
 
-/**
- * Reports exposure without changing the file.
- * @returns undefined without a file, or when only the owner can read the file
- */
 export function findMasterKeyExposure(path: string): MasterKeyExposure | undefined {
   const status = statSync(path, { throwIfNoEntry: false })
   return status === undefined ? undefined : findExposure(path, status)
@@ -121,7 +112,6 @@ function othersMayRead({ mode }: Stats): boolean {
   return (mode & 0o007) !== 0
 }
 
-/** The problem and its remedy, for a log or a failed start. */
 export function describeExposure(exposure: MasterKeyExposure): string {
   const { type, path, mode } = exposure
   const cure = describeCure(exposure)
@@ -160,7 +150,6 @@ export function describeCure({ type, path, ownedBy }: MasterKeyExposure): string
   }
 }
 
-/** @returns undefined when the file does not exist */
 export function masterKeyFileStamp(path: string): string | undefined {
   const status = statSync(path, { throwIfNoEntry: false })
   return status === undefined ? undefined : toStamp(status)

@@ -1,7 +1,3 @@
-/**
- * Finds the master keys, and creates a vault that loads keys when first needed and notices a
- * rotation.
- */
 import { join } from 'node:path'
 import type { Secret } from '../core/secret.ts'
 import { createVault, masterKeyIdOf, type Vault, VaultError } from '../core/vault.ts'

@@ -1,7 +1,3 @@
-/**
- * Parses the configuration file's text, or reports each error with its line. No message repeats a
- * value of the file, which may be a key put there by mistake.
- */
 import { dirname, resolve } from 'node:path'
 import {
   type ConfiguredProvider,
@@ -24,14 +20,10 @@ export interface ConfigurationText {
 }
 
 export interface Configuration {
-  /** The operator's own providers. */
   readonly providers: readonly Provider[]
-  /** Provider id → the key in its file. */
   readonly keysInFiles: ReadonlyMap<string, Secret>
-  /** Undefined for the built-in plans. */
   readonly plans: PlansSection | undefined
   readonly models: ModelOverlay
-  /** Undefined for the default level. The variable has priority. */
   readonly logLevel: string | undefined
 }
 
@@ -47,7 +39,6 @@ export function parseConfiguration(
     throw toError(file, [{ line: 1, message: `must have at most ${MAX_CHARACTERS} characters` }])
   const document = readYaml(file.text)
   if (!('value' in document)) throw toError(file, document)
-  // An empty file, or a file with only comments, sets nothing.
   const value = document.value ?? {}
   const { lineOf } = document
   const parsed = configuration.safeParse(value)

@@ -60,7 +60,6 @@ type EntryFault = readonly [path: readonly PropertyKey[], message: string]
 
 class EntryChecks {
   readonly #providers: ReadonlyMap<string, Provider> | undefined
-  /** The first entry of each `model`. */
   readonly #entries = new Map<string, ModelEntry>()
 
   constructor(entries: readonly ModelEntry[], providers: readonly Provider[] | undefined) {
@@ -82,7 +81,6 @@ class EntryChecks {
       yield [['like'], UNKNOWN_MODEL]
   }
 
-  /** Whether `like` leads into a circle of entries. */
   #isCircle(entry: ModelEntry): boolean {
     const seen = new Set<ModelEntry>()
     for (

@@ -70,7 +70,6 @@ function readBaseUrl(environment: Environment, provider: Provider): string | und
   return withoutTrailingSlashes(address)
 }
 
-/** @returns undefined when a part without a default is missing */
 function compose(environment: Environment, composed: ComposedAddress): string | undefined {
   const parts = new Map<string, string>()
   for (const [name, { variable, fallback }] of Object.entries(composed.parts)) {

@@ -1,4 +1,3 @@
-/** Reads a setting from the environment and checks the value against its table entry. */
 import { Secret } from '../core/secret.ts'
 import { SETTINGS, type SettingName, type SettingValue } from './setting-table.ts'
 import {
@@ -10,7 +9,6 @@ import {
   type TextForm,
 } from './setting-type.ts'
 
-/** Names of entries with a default. */
 export type DefaultedName = {
   [Name in SettingName]: (typeof SETTINGS)[Name] extends { readonly default: unknown }
     ? Name

@@ -1,7 +1,3 @@
-/**
- * Settings of Redis or Valkey from the environment. No message repeats the address, which may
- * contain a password.
- */
 import { Secret } from '../core/secret.ts'
 import { readGiven, readSetting } from './read-setting.ts'
 import type { OutageChoice } from './setting-table/store.ts'
@@ -14,7 +10,6 @@ interface RedisNode {
 
 export interface RedisSettings {
   readonly topology: 'single' | 'sentinel' | 'cluster'
-  /** The server, the sentinels, or some of the cluster's nodes. At least one. */
   readonly nodes: readonly RedisNode[]
   readonly masterName: string | undefined
   readonly username: string | undefined
@@ -23,14 +18,12 @@ export interface RedisSettings {
   readonly hasTls: boolean
   /** Prefix of every key, so that several gateways can share one Redis. */
   readonly prefix: string
-  /** Time limit of a command; commands sent meanwhile wait no longer than that. */
   readonly timeoutMs: number
   readonly outage: OutagePolicy
 }
 
 interface OutagePolicy {
   readonly choice: OutageChoice
-  /** Time until the state is `closed`; infinite for never. */
   readonly graceMs: number
 }
 

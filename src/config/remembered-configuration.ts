@@ -19,7 +19,6 @@ export interface ConfigurationFile {
   readonly path: string
   /** SHA-256 of the text, in hexadecimal. */
   readonly digest: string
-  /** Whether the file is empty or has only comments. */
   readonly isEmpty: boolean
 }
 
@@ -29,7 +28,6 @@ interface Found {
 }
 
 export interface RememberedConfiguration {
-  /** Undefined when the record is damaged. */
   readonly path: string | undefined
   readonly digest: string | undefined
 }

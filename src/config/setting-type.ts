@@ -3,7 +3,6 @@ import type { Secret } from '../core/secret.ts'
 export type Environment = Readonly<Record<string, string | undefined>>
 
 export interface SettingFault {
-  /** The configuration file. Undefined for an error in a variable. */
   readonly file?: string | undefined
   /** Starting at 1. */
   readonly line?: number | undefined
@@ -27,7 +26,6 @@ export function faultsOf(error: unknown): readonly SettingFault[] {
     : [{ message: error instanceof Error ? error.message : String(error) }]
 }
 
-/** The unit of a whole number; undefined for a count. */
 type Unit = 'milliseconds' | 'bytes' | 'days'
 
 export interface IntegerType {
@@ -56,9 +54,7 @@ export interface ChoiceType<Choice extends string = string> {
 /** Separated by commas. Empty entries are ignored. */
 export interface ListType {
   readonly type: 'list'
-  /** The entries in words: `names of headers`. */
   readonly of: string
-  /** Undefined when the setting's users check the entries. */
   readonly accepts?: (item: string) => boolean
 }
 
@@ -101,9 +97,7 @@ export type ValueOf<Type extends SettingType> = Type extends IntegerType | Share
           : string
 
 interface Described {
-  /** A single line for `--help`. */
   readonly sentence: string
-  /** Further Markdown for the settings page only; links are relative to `docs/`. */
   readonly note?: string
   /**
    * Whether nodes on one Postgres compare the setting and report differences (docs/decisions/0086).
@@ -111,13 +105,11 @@ interface Described {
   readonly isShared?: true
 }
 
-/** The default when another setting is set. */
 interface OtherDefault<Value> {
   readonly setting: string
   readonly default: Value
 }
 
-/** The default, or what applies without a value. */
 type Fallback<Value> =
   | { readonly default: Value; readonly defaultWith?: OtherDefault<Value> }
   | { readonly without: string }
@@ -142,7 +134,6 @@ export function count(min: number, max: number = Number.MAX_SAFE_INTEGER): Integ
   return { type: 'integer', min, max }
 }
 
-/** At most a day by default. */
 export function milliseconds(min = 1, max: number = DAY_MS): IntegerType {
   return { type: 'integer', min, max, unit: 'milliseconds' }
 }
@@ -193,14 +184,12 @@ function describeRange({ min, max }: { min: number; max: number }): string {
   return max === Number.MAX_SAFE_INTEGER ? `${min} or more` : `${min} to ${max}`
 }
 
-/** A value as written, and its meaning in a larger unit. */
 interface DescribedValue {
   readonly written: string
   /** `10 min`; undefined when the written value says the same. */
   readonly inWords: string | undefined
 }
 
-/** @returns undefined for a setting without a default */
 export function describeDefault({ type, default: value }: Setting): DescribedValue | undefined {
   return value === undefined ? undefined : describeValue(type, value)
 }

@@ -1,4 +1,3 @@
-/** Settings from the environment, read once, grouped by subject for the server. */
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
@@ -29,12 +28,9 @@ export interface Settings extends ProviderSettings {
   /** Set by `GATEHOUSE_DATA_DIR`; contains the configuration file and the master key's file. */
   readonly homeFolder: string
   readonly workers: number
-  /** Undefined when the store is a file in the data folder. */
   readonly database: DatabaseSettings | undefined
-  /** Undefined when this node shares nothing with other nodes. */
   readonly redis: RedisSettings | undefined
   readonly configurationFile: ConfigurationFile | undefined
-  /** For several nodes on one Postgres. */
   readonly nodes: NodeSettings
   /** Values that must be the same on all nodes of one Postgres. */
   readonly shared: SharedSettings
@@ -44,7 +40,6 @@ export interface Settings extends ProviderSettings {
   /** Undefined uses the plan's limit, also for the members below. */
   readonly requestsPerMinute: number | undefined
   readonly concurrentCalls: number | undefined
-  /** Per account. */
   readonly accountCaps: AccountCaps
   /** Per node: limits for an account, and for an address of unknown callers. */
   readonly controlPlane: {
@@ -54,28 +49,22 @@ export interface Settings extends ProviderSettings {
   readonly maxBodyBytes: number
   readonly maxHeldBodyBytes: number
   readonly bodyTimeoutMs: number
-  /** Idle time of a connection between two requests, and of a connection with an unread body. */
   readonly idleConnectionMs: number
-  /** The owner of the account that every gateway starts with. */
   readonly defaultAccount: 'operator' | 'tenant'
-  /** Open requests at once; undefined for no limit. */
   readonly requestsPerAddress: number | undefined
   readonly keepAliveMs: number
   /** Silence before a stream's first event after which the answer begins anyway; 0 for never. */
   readonly commitAfterMs: number
   /** Time limit of an owned model's probe; the server may have to load the model first. */
   readonly probeTimeoutMs: number
-  /** Idle connections to upstreams: the maximum idle time, and the maximum number per upstream. */
   readonly connections: { readonly idleMs: number; readonly maxIdle: number }
   /** `HTTPS_PROXY` and similar, by their names as set. */
   readonly proxyVariables: Readonly<Record<string, string>>
-  /** The longest time that a call continues after its key was deleted or has expired. */
   readonly revokedCallsMs: number
   /** Time from the stop signal until connections are refused, so that load balancers notice. */
   readonly drainDelayMs: number
   readonly shutdownTimeoutMs: number
   readonly ledgerFailure: 'closed' | 'open'
-  /** Pause between two shipments of the journal into the store. */
   readonly shipIntervalMs: number
   /** Retention of single calls; their sums are retained. */
   readonly retentionDays: number
@@ -88,16 +77,13 @@ export interface Settings extends ProviderSettings {
     readonly idleMs: number
     readonly totalMs: number
   }
-  /** In addition to each dialect's own list. */
   readonly forwardedHeaders: {
     readonly request: readonly string[]
     readonly answer: readonly string[]
   }
   readonly users: UserSettings
   readonly telemetry: TelemetrySettings
-  /** The catalog, and the operator's own providers. */
   readonly providers: readonly Provider[]
-  /** The configuration file's plans; undefined for the built-in plans. */
   readonly plans: PlansSection | undefined
   /** The configuration file's entries for models. A reload replaces the whole value. */
   readonly models: ModelOverlay

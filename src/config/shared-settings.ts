@@ -11,7 +11,6 @@ import type { Environment, Setting } from './setting-type.ts'
 /** By variable name; nodes of other versions may have other names. */
 export type SharedSettings = Readonly<Record<string, string>>
 
-/** The configuration file's plans, as a digest. */
 const PLANS = 'plans'
 
 const NAMES = Object.entries<Setting>(SETTINGS)
@@ -39,7 +38,6 @@ export interface Difference {
   readonly there: string
 }
 
-/** @returns only settings that both nodes know */
 export function compareSharedSettings(here: SharedSettings, there: SharedSettings): Difference[] {
   return Object.entries(here).flatMap(([setting, value]) => {
     const other = there[setting]

@@ -9,14 +9,11 @@ import { type Environment, SettingsError } from './setting-type.ts'
 
 export interface TelemetrySettings {
   readonly metrics: MetricsSettings | undefined
-  /** Whether each completed call and control-plane request is logged in a line. */
   readonly hasAccessLog: boolean
-  /** Undefined when nothing is exported. */
   readonly otlp: OtlpSettings | undefined
 }
 
 interface MetricsSettings {
-  /** Undefined on the gateway's own listener. */
   readonly port: number | undefined
   readonly host: string
   /** Undefined only when the metrics have their own port. */

@@ -9,10 +9,6 @@ export interface UserSettings {
    * `invitation`: people who were invited; `open`: anyone, with a new account; `closed`: no one.
    */
   readonly signUp: SettingValue<'GATEHOUSE_SIGN_UP'>
-  /**
-   * Origin (scheme, host, port) at which browsers reach the gateway; undefined for the origin of
-   * the request.
-   */
   readonly publicOrigin: string | undefined
   /** Lower case. Trustworthy only if a proxy always sets the header. */
   readonly clientAddressHeader: string | undefined

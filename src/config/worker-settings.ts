@@ -5,7 +5,6 @@ export interface Objection {
   readonly cure: string
 }
 
-/** @returns why the requested number of workers is impossible; undefined when possible */
 export function objectionToWorkers(
   { workers, database, redis }: Pick<Settings, 'workers' | 'database' | 'redis'>,
   platform: NodeJS.Platform = process.platform,

@@ -1,4 +1,3 @@
-/** Parses YAML to its value with the line of each part, and gives schema errors their lines. */
 import { type Document, isMap, isNode, LineCounter, parseDocument } from 'yaml'
 import type { z } from 'zod'
 import { describeProblems, type FieldNotes } from '../contract/problems.ts'
@@ -12,11 +11,9 @@ export type YamlPath = readonly PropertyKey[]
 
 export interface YamlDocument {
   readonly value: unknown
-  /** The line of the member at this path, or of its nearest parent. */
   lineOf(path: YamlPath): number
 }
 
-/** @returns the errors of invalid YAML; no message repeats the text */
 export function readYaml(text: string): YamlDocument | readonly YamlFault[] {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
@@ -33,7 +30,6 @@ export function readYaml(text: string): YamlDocument | readonly YamlFault[] {
   }
 }
 
-/** @param value the value that was validated */
 export function toYamlFaults(
   error: Pick<z.ZodError, 'issues'>,
   { value, lineOf, notes }: Pick<YamlDocument, 'value' | 'lineOf'> & { readonly notes: FieldNotes },

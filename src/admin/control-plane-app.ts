@@ -1,4 +1,3 @@
-/** What every resource's routes share: the type of the app and its dependencies. */
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { AccountBody } from '../contract/account.ts'
 import { errorBody } from '../contract/errors.ts'
@@ -58,10 +57,6 @@ export interface ControlPlaneDependencies {
    * @throws GatewayError `invalid_request` naming `baseUrl`
    */
   readonly checkAddress: (baseUrl: string) => Promise<void>
-  /**
-   * Probes the model for at most a few seconds.
-   * @returns the model with the result so far
-   */
   readonly checkOwnedModel: (model: OwnedModel) => Promise<OwnedModel>
   readonly keys: Pick<
     KeyRegistry,
@@ -99,16 +94,11 @@ export interface ControlPlaneDependencies {
   readonly plain: PlainRegistries
   readonly testWebhook: (webhook: Webhook) => Promise<PostOutcome>
   readonly checkWebhookAddress: CheckAddress
-  /**
-   * Resolves when the account's quota and these budgets include usage from before the start and
-   * from other nodes; undefined when already included.
-   */
   readonly whenCounted: (
     accountId: AccountId,
     budgets: readonly Budget[],
   ) => Promise<void> | undefined
   readonly quotaOf: (accountId: AccountId) => QuotaState
-  /** How long the operator retains each kind of record. */
   readonly retention: AccountBody['retention']
   readonly bodyTime: BodyTime
   readonly calls: Pick<CallTableStore, 'findPage' | 'find' | 'correctCosts'>
@@ -118,7 +108,6 @@ export interface ControlPlaneDependencies {
    * The catalog and the operator's own providers; a gate's targets may only name these providers.
    */
   readonly providers: readonly ProviderBody[]
-  /** The models of a provider with a known price. The first call may be slow. */
   readonly modelsOf: (providerId: string) => readonly KnownModel[]
   readonly seenOf: (accountId: AccountId, target: string) => SeenTarget | undefined
   /** Start of these records, in milliseconds since the Unix epoch. */
@@ -133,18 +122,14 @@ export interface ControlPlaneDependencies {
    * @throws GatewayError `unavailable`
    */
   readonly confirmChanges?: (() => Promise<void>) | undefined
-  /** Absent when requests are not limited. */
   readonly requestRates?: RequestRates | undefined
-  /** Tests every target of the gate once, as a call of the caller. */
   readonly testGate: (caller: Caller, gate: Gate) => Promise<readonly TargetTest[]>
   /** Serves a request in the gateway's own chat format as a call of the caller; never rejects. */
   readonly serveChat: (
     request: Request,
     call: { readonly caller: Caller; readonly id: CallId },
   ) => Promise<Response>
-  /** Called for every answered request. */
   readonly onAnswered?: ((request: AnsweredRequest) => void) | undefined
-  /** Called for every `internal_error`, with its cause, before the answer. */
   readonly onFailure?: (error: GatewayError, requestId: string) => void
 }
 
@@ -165,17 +150,14 @@ export interface Prices {
    * are not comparable.
    */
   recompute(call: CallRecord): Cost | undefined
-  /** The parts of the call's cost; undefined when unknown. */
   partsOf(call: CallRecord): readonly CostPart[] | undefined
 }
 
 export interface AnsweredRequest {
   readonly requestId: string
   readonly method: string
-  /** The route's template; null when no route matched. */
   readonly path: string | null
   readonly status: number
-  /** The key's id. Null without authentication. */
   readonly actor: string | null
   readonly durationMs: number
 }
@@ -201,7 +183,6 @@ export type Actor =
 export interface ControlPlaneBindings {
   readonly requestId: CallId
   readonly caller?: ControlPlaneCaller
-  /** The original request and the client's address: only for sign-in and calls. */
   readonly request: Request
   readonly clientAddress: string | undefined
 }
@@ -236,7 +217,6 @@ export function assertMayGiveAccess({
     )
 }
 
-/** The refusal of every route that an access token does not reach. */
 export function onlyCalls(): GatewayError {
   return new GatewayError(
     'forbidden',

@@ -1,7 +1,3 @@
-/**
- * Limits access tokens to a few routes of the control plane. Routes that the table does not name
- * are refused.
- */
 import { getPath } from 'hono/utils/url'
 import { GatewayError } from '../core/errors.ts'
 import { onlyCalls } from './control-plane-app.ts'

@@ -1,4 +1,3 @@
-/** The middlewares of the control plane. `router.ts` has their order. */
 import { getPath } from 'hono/utils/url'
 import type { ChangeActor, ChangeOrigin } from '../core/audit.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -25,11 +24,8 @@ export interface ControlRequest {
   request: Request
   readonly requestId: CallId
   readonly clientAddress: string | undefined
-  /** The routes at this address and related routes. Undefined for an unknown address. */
   routes?: ControlPlaneApp | undefined
-  /** Absent before `authenticate`, and on public routes. */
   caller?: ControlPlaneCaller
-  /** The request for the handler, with a checked body. Absent before `readBody`. */
   checked?: Request
 }
 
@@ -44,7 +40,6 @@ const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 const CREATED = 201
 /** After a slower body the caller's rights are checked again. */
 const SLOW_BODY_MS = 50
-/** Paths whose requests may have no body. */
 const BODILESS_PATH = /^\/v1\/(?:(?:gates|webhooks)\/[^/]+\/test|owned-models\/[^/]+\/probe)$/
 const PUBLIC_PATHS: ReadonlySet<string> = new Set([
   OPENAPI_PATH,
@@ -216,7 +211,6 @@ export const readBody: Middleware = async (context, next, dependencies) => {
   return await next()
 }
 
-/** The request for the handlers. Its body, if the method has a body, is a JSON object. */
 async function withCheckedBody(
   request: Request,
   { mayBeAbsent, time }: BodyRules,
@@ -235,7 +229,6 @@ interface BodyRules {
   readonly time: BodyTime
 }
 
-/** Provides the actor for the audit log, and answers when the change is in effect on every node. */
 export const confirmChanges: Middleware = async (context, next, dependencies) => {
   const { requestId, caller } = context
   const { keys, onFailure } = dependencies

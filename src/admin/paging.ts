@@ -35,7 +35,6 @@ export function decodeCursor(cursor: string | undefined): Position | undefined {
   return position
 }
 
-/** @param rows newest first, with a row more than `limit` when more rows follow */
 export function toPage<Item>(
   rows: readonly Item[],
   limit: number,

@@ -1,7 +1,3 @@
-/**
- * Reads a request's body and checks that the body is a single JSON object. The data plane reads
- * bodies differently: it keeps their bytes, and limits them by a budget.
- */
 import { GatewayError, invalidRequest } from '../core/errors.ts'
 import { isJsonContentType } from '../core/http.ts'
 import { JsonSyntaxError } from '../wire/json-scan.ts'
@@ -9,10 +5,8 @@ import { scanJsonObject } from '../wire/json-splice.ts'
 import type { BodyTime } from './control-plane-app.ts'
 import { refuse } from './refusals.ts'
 
-/** The paths of sign-in, which anyone may call. */
 export const SIGN_IN_PATH = '/v1/auth/'
 
-/** Far above the need of any resource. */
 const MAX_BODY_BYTES = 1_000_000
 /** For unauthenticated requests, which hold a name, an email address and a password. */
 const MAX_SIGN_IN_BYTES = 16_384
@@ -63,7 +57,6 @@ export async function readJsonBody(
   return bytes
 }
 
-/** @param json valid JSON */
 function hasTooManyValues(json: Uint8Array): boolean {
   let separators = 0
   let isText = false

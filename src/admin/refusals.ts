@@ -25,10 +25,6 @@ export function refuse(problems: readonly Problem[]): GatewayError {
   })
 }
 
-/**
- * The result that a validator passes to its hook; `data` is the original value, although the types
- * of a failure omit the member.
- */
 interface Validation {
   readonly target: string
   readonly success: boolean
@@ -36,7 +32,6 @@ interface Validation {
   readonly error?: { readonly issues: Parameters<typeof describeProblems>[0] }
 }
 
-/** For `app.openapi`: refuses a request that does not match the contract. */
 export function refuseProblems(notes: FieldNotes = {}): (result: Validation) => undefined {
   return (result) => {
     if (result.success || result.error === undefined) return undefined

@@ -28,11 +28,9 @@ import type { OperationExample } from './openapi/openapi-examples.ts'
 import { decodeCursor, isAfter, type Position, toPage } from './paging.ts'
 import { refuseProblems } from './refusals.ts'
 
-/** A route's description beyond OpenAPI's own members; removed when the document is completed. */
 export interface RouteDescription {
   readonly example?: OperationExample
   readonly groupDescription?: string
-  /** Whether answers contain a single resource and its version (`etag`). */
   readonly isVersioned?: boolean
   /**
    * Whether the request changes a single resource, so that `if-match` may name the version to
@@ -43,7 +41,6 @@ export interface RouteDescription {
 
 export const ROUTE_DESCRIPTION = 'x-described'
 
-/** The requested part of a list: this many entries after `before`. */
 export interface ListPart {
   readonly limit: number
   readonly before?: Position
@@ -54,7 +51,6 @@ interface Dated {
   readonly createdAt: number
 }
 
-/** The output type of the first listed schema that a description has. */
 type Given<Description, Member extends string> = Description extends {
   readonly [M in Member]: infer Schema extends z.ZodType
 }
@@ -67,7 +63,6 @@ type Answer<Description extends ResourceDescription, Member extends string> = De
   : z.input<Description['body']>
 
 interface EachAction<Row extends Dated, Description extends ResourceDescription> {
-  /** Newest first: the requested part, or everything. */
   list(accountId: AccountId, part: ListPart): readonly Row[] | Promise<readonly Row[]>
   create(
     accountId: AccountId,
@@ -86,16 +81,13 @@ interface EachAction<Row extends Dated, Description extends ResourceDescription>
   delete(accountId: AccountId, id: string, caller: ControlPlaneCaller): Promise<void>
 }
 
-/** The work of each request, after everything in the description was checked. */
 export type ResourceActions<Row extends Dated, Description extends ResourceDescription> = Pick<
   EachAction<Row, Description>,
   keyof Description['operations'] & Verb
 > & {
-  /** The audit log's word for the resource. */
   readonly word: ResourceWord
   idOf(row: Row): string
   toBody(row: Row): z.input<Description['body']>
-  /** Resolves when the rows can be shown; undefined when they can be shown immediately. */
   beforeShowing?(accountId: AccountId, rows: readonly Row[]): Promise<void> | undefined
   /** Binds other routes before the routes of a single resource, whose path might match theirs. */
   bindOthers?(): void
@@ -117,7 +109,6 @@ export function bindResource<Row extends Dated, Description extends ResourceDesc
   const routes = routesOf(description)
   const parameter = description.parameter?.name ?? 'id'
   const idIn = (params: Readonly<Record<string, string>>) => params[parameter] ?? ''
-  // A body's schema is always the schema of an object.
   const tag = (body: unknown) => tagged(word, body as object)
   const toPosition = (row: Row): Position => ({ at: row.createdAt, id: idOf(row) })
 
@@ -166,7 +157,6 @@ export function bindResource<Row extends Dated, Description extends ResourceDesc
         const body = c.req.valid('json') as Given<Description, 'update'>
         const id = idIn(c.req.valid('param'))
         const updated = await ifMatched(c.env, { word, id }, async () => {
-          // An answer's schema is also always the schema of an object.
           return (await update(caller.accountId, id, body, caller)) as object
         })
         return c.json(updated, 200, tag(updated))
@@ -308,7 +298,6 @@ export function plainResource(word: string, resource: PlainResource) {
       word: registry.word,
       list: (accountId) => registry.list(accountId),
       show: (accountId, id) => registry.get(accountId, id),
-      // The description's schema has validated the body.
       create: async (accountId, body) =>
         registry.toPublic(await registry.create(accountId, body as SettingsOf<PlainThing>)),
       update: async (accountId, id, body) =>
@@ -322,7 +311,6 @@ export function plainResource(word: string, resource: PlainResource) {
 
 // Versions in HTTP: an ETag on an answer with a single resource, and If-Match on its changes.
 
-/** The header for an answer with a single resource. */
 export function tagged(word: ResourceWord, body: object): { readonly etag: string } {
   return { etag: toVersionTag(word, { ...body }) }
 }
@@ -356,7 +344,6 @@ function isThing(result: unknown): result is object {
 const TAG = /(?:W\/)?("[\x21\x23-\x7e]*")/g
 const SEPARATORS = /[\s,]/g
 
-/** @returns undefined without the header */
 function readIfMatch(header: string | null): 'any' | readonly string[] | undefined {
   if (header === null) return undefined
   if (header.trim() === '*') return 'any'

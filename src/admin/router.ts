@@ -36,7 +36,6 @@ export interface ControlPlane {
 type Bind = (app: ControlPlaneApp, dependencies: ControlPlaneDependencies) => void
 
 interface Resource {
-  /** The first word of the resource's paths after `/v1/`, or several separated by spaces. */
   readonly places: string
   readonly load: () => Promise<Bind>
 }
@@ -119,7 +118,6 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
     handle: (request, requestId, clientAddress) => answer({ request, requestId, clientAddress }),
   }
 
-  /** The routes at an address and related routes; undefined for an unknown address. */
   function routesAt(path: string): Promise<ControlPlaneApp> | undefined {
     const place = placeOf(path)
     const resources =
@@ -143,7 +141,6 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
   }
 }
 
-/** The first word of a path, after `/v1/` if present. */
 function placeOf(path: string): string {
   const [, first = '', second = ''] = path.split('/', 3)
   return first === 'v1' ? second : first

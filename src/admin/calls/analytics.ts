@@ -273,7 +273,6 @@ interface ListInTurns<Entry, Body> {
   toBody(entry: Entry): Body
 }
 
-/** @returns `head` plus a member `data`: the entries' bodies in order */
 export function answerInTurns<Head extends object, Entry, Body>(
   c: Pick<Context, 'body'>,
   head: Head,

@@ -20,7 +20,6 @@ export class CallerNames {
     this.#accountId = accountId
   }
 
-  /** The name of an id that was given to `find`; null when unknown. */
   of(id: string): string | null {
     return this.#names.get(id) ?? null
   }

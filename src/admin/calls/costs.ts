@@ -1,4 +1,3 @@
-/** `/v1/costs/verify`: recomputes the costs of calls and reports, or corrects, differences. */
 import { createRoute } from '@hono/zod-openapi'
 import { verifiedCostsBody, verifyCostsBody } from '../../contract/costs.ts'
 import { noQuery } from '../../contract/lists.ts'

@@ -1,7 +1,3 @@
-/**
- * Converts a call to its answer and its line of the export, from the list of columns in
- * core/call-columns.ts, and the log's filters to the store's form.
- */
 import type { CsvCell } from '../../contract/csv.ts'
 import type { LogBody, LogDetailsBody, LogFilterQuery } from '../../contract/logs.ts'
 import type { CallAttempt, CallRecord } from '../../core/call.ts'

@@ -1,7 +1,3 @@
-/**
- * Adds the parts common to every operation of the OpenAPI document after the routes' own: headers,
- * errors that any route may answer with, examples, links and tags.
- */
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { RETRY_HEADERS, STATE_PATHS } from '../../core/http.ts'
 import { ROUTE_DESCRIPTION, type RouteDescription } from '../resource-routes.ts'
@@ -46,7 +42,6 @@ const VERSION_PARAMETER = {
   schema: { type: 'string' as const },
 }
 
-/** Returns the completed document. Modifies its parts in place. */
 export function completeDocument(document: Document): Document {
   const operations = listOperations(document).map((placed) => ({
     ...placed,
@@ -337,16 +332,13 @@ const HEADERS: Readonly<Record<string, Header>> = {
 interface AnswerPlace {
   readonly path: string
   readonly status: string
-  /** Whether the operation is a call through a gate, and not a request to the gateway itself. */
   readonly isCall: boolean
-  /** Whether successful answers contain a resource of the account. */
   readonly isVersioned: boolean
 }
 
 /** Machines request these addresses every few seconds, so their answers have no id. */
 const WITHOUT_ID: ReadonlySet<string> = new Set(STATE_PATHS)
 
-/** Names of the headers that the answer may have. */
 function headersOf({ path, status, isCall, isVersioned }: AnswerPlace): readonly string[] {
   if (WITHOUT_ID.has(path)) return []
   const names = ['x-request-id']

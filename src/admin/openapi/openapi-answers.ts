@@ -1,7 +1,3 @@
-/**
- * The data plane's answers for OpenAPI readers, as far as every answer has the members.
- * Documentation only.
- */
 import { z } from 'zod'
 
 const text = z.string()

@@ -40,10 +40,8 @@ interface Endpoint {
   readonly description: string
   readonly request: z.ZodType
   readonly answer: z.ZodType
-  /** The events of a stream, and how a stream ends when it breaks; undefined without streams. */
   readonly events?: string
   readonly envelope: z.ZodType
-  /** Accepted besides `Authorization`: the key in `x-api-key`, or a user's session. */
   readonly alsoTakes?: 'api-key-header' | 'session'
 }
 

@@ -1,9 +1,3 @@
-/**
- * Examples of operations, shown in the document and run by test/e2e/openapi-examples.test.ts
- * against a server with the sandbox. A new route adds its line here, unless its resource is
- * described.
- */
-
 export interface OperationExample {
   readonly parameters?: Readonly<Record<string, string | number | boolean>>
   readonly bodies?: Readonly<Record<string, unknown>>
@@ -16,7 +10,6 @@ export interface OperationExample {
     readonly operationId: string
     readonly parameters: Readonly<Record<string, string>>
   }
-  /** The status when a test server cannot fulfil the example. */
   readonly expects?: number
 }
 
@@ -197,7 +190,6 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
   },
   getInvitationOffer: {
     bodies: { 'By its token': { invitation: `inv-${'0123456789abcdef'.repeat(4)}` } },
-    // This invitation does not exist.
     expects: 404,
   },
   // A test server has no identity provider, and its metrics are off.
@@ -206,10 +198,6 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
   getMetrics: { expects: 404 },
 }
 
-/**
- * Answers of calls for readers of the OpenAPI document, complete and as stream events. Tests check
- * each answer against its schema.
- */
 interface AnswerExample {
   readonly whole: unknown
   readonly events?: readonly (readonly string[])[]

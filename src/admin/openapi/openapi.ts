@@ -120,7 +120,6 @@ function page(contentType: string, description: string) {
   return { description, content: { [contentType]: { schema: z.string() } } }
 }
 
-/** Add any other route that answers without a key of the account. */
 /** Public, so each address has a limit. */
 const TOO_MANY = {
   429: jsonContent(errorBody, 'Too many requests; `retry-after` says when to try again.'),

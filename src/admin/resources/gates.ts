@@ -89,7 +89,6 @@ function assertKnownOwnedModels(
   if (problems.length > 0) throw refuse(problems)
 }
 
-/** Null without defaults, which is cheap to check on the hot path. */
 function toDefaults(defaults: z.infer<typeof defaultsBody>): GateDefaults | null {
   const given = Object.entries(defaults).filter(([, value]) => value !== undefined)
   return given.length === 0 ? null : Object.fromEntries(given)

@@ -58,7 +58,6 @@ const listModelsRoute = createRoute({
 
 type ModelDependencies = Pick<ControlPlaneDependencies, 'providers' | 'modelsOf'>
 
-/** `/v1/provider-models`: the known models of each provider, for choosing a target. */
 export function bindProviderModels(
   app: ControlPlaneApp,
   { providers, modelsOf }: ModelDependencies,

@@ -49,7 +49,6 @@ type Dependencies = Pick<
   'calls' | 'gates' | 'ownedModels' | 'providerKeys' | 'providers' | 'seenOf' | 'usage'
 >
 
-/** How many of a gate's logged calls are examined. */
 const MOST_CALLS = 200
 
 /** A smaller share is ignored, because fallbacks exist for occasional failures. */
@@ -76,7 +75,6 @@ export function bindGateFallbacks(app: ControlPlaneApp, dependencies: Dependenci
     data.sort((one, other) => other.share - one.share)
     return c.json({ data, nextCursor: null, from: toTime(fromMs) }, 200)
 
-    /** Empty when the first target answered every answered call. */
     async function describe(gate: Gate): Promise<readonly GateFallbackBody[]> {
       const [first] = gate.targets
       const summed = sums.get(gate.id) ?? []
@@ -142,7 +140,6 @@ function toAnswered({
   return [{ target, calls: 1 }]
 }
 
-/** The target's newest failure among these calls, which are newest first. */
 function findFailure(calls: readonly CallRecord[], target: string): Failure | null {
   for (const { startedAt, attemptDetails = [] } of calls) {
     const attempt = attemptDetails.findLast((each) => each.target === target && each.failure)
@@ -259,7 +256,6 @@ type HealthDependencies = Pick<
   'gates' | 'providers' | 'providerKeys' | 'ownedModels' | 'seenOf' | 'seenSinceMs'
 >
 
-/** `/v1/targets/health`: this node's record of the targets of the account's gates. */
 export function bindTargetHealth(app: ControlPlaneApp, dependencies: HealthDependencies): void {
   const seenSince = new Date(dependencies.seenSinceMs).toISOString()
   app.openapi(healthRoute, (c) => {

@@ -1,4 +1,3 @@
-/** `/v1/account`: the caller's own account, its plan and its usage. */
 import { createRoute } from '@hono/zod-openapi'
 import { type AccountBody, accountBody } from '../../contract/account.ts'
 import { noQuery } from '../../contract/lists.ts'
@@ -86,7 +85,6 @@ const updateRoute = createRoute({
   [ROUTE_DESCRIPTION]: { isVersioned: true, takesVersion: true },
 })
 
-/** `PATCH /v1/account`: the name of the caller's account. */
 export function bindAccountName(
   app: ControlPlaneApp,
   { accounts }: Pick<ControlPlaneDependencies, 'accounts'>,

@@ -92,7 +92,6 @@ export const updateTokenBody = z
   .partial()
   .meta({ id: 'UpdateAccessToken' })
 
-/** `rotate` is a further operation. */
 export const accessTokenResource = {
   name: 'AccessToken',
   names: 'AccessTokens',

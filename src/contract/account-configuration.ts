@@ -35,7 +35,6 @@ const plainSections = PLAIN_PLACES.map(
   ([, resource]) => [resource, describePlain(resource)] as const,
 )
 
-/** Builds a part for each plain resource, by its section. */
 export function ofPlainSections<Part>(
   toPart: (
     resource: PlainResource & { readonly place: PlainPlace },
@@ -49,7 +48,6 @@ export function ofPlainSections<Part>(
   return Object.fromEntries(parts)
 }
 
-/** An absent section leaves its resources unchanged. */
 export const accountConfiguration = z.strictObject({
   version: z.literal(CONFIGURATION_VERSION, {
     error: `must be ${CONFIGURATION_VERSION}, the only version of this format that there is`,

@@ -20,7 +20,6 @@ export const latencyQuery = z
   .superRefine(refuseReversedRange)
 
 const MOST_GROUPS = 1_000
-/** With steps, an answer has a sum for each group and step. */
 const MOST_GROUPS_OF_STEPS = 50
 const GROUPS_PROBLEM = `must be a whole number from 1 to ${MOST_GROUPS}`
 

@@ -8,7 +8,6 @@ export type OperationName = keyof Api
 
 export type AnswerOf<Name extends OperationName> = Api[Name]['answer']
 
-/** A parameter list; empty when no parameter is required. */
 export type QuestionOf<Name extends OperationName> =
   Record<never, never> extends Api[Name]['question']
     ? readonly [question?: Api[Name]['question']]
@@ -20,7 +19,6 @@ export type QuestionOf<Name extends OperationName> =
  */
 export type MemberOf<Name extends OperationName> = Exclude<keyof AnswerOf<Name>, symbol | number>
 
-/** Operations with pages. */
 export type ListName = {
   [Name in OperationName]: AnswerOf<Name> extends {
     readonly data: readonly unknown[]
@@ -52,7 +50,6 @@ export type QueryOf<Name extends OperationName> = Api[Name]['question'] extends 
   ? NonNullable<Query>
   : never
 
-/** The filters of a list; the client handles paging. */
 export type FiltersOf<Name extends ListName> = Omit<QueryOf<Name>, 'limit' | 'cursor'>
 
 export type RemovalName = {

@@ -6,7 +6,6 @@ import { ACTOR_TYPES } from '../core/audit.ts'
 import { listOf, pageQuery } from './lists.ts'
 import { nameParameter, timeParameter } from './usage-query.ts'
 
-/** @param actions all audited actions, `resource.verb` */
 export function auditLogQuery(actions: readonly string[]) {
   const resources = [...new Set(actions.map((action) => action.slice(0, action.indexOf('.'))))]
   return z

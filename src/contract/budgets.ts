@@ -1,4 +1,3 @@
-/** Budgets as the control plane reads and writes them. */
 import { z } from 'zod'
 import { isWholeNanoUsd, MAX_LIMIT_USD } from '../core/money.ts'
 import { PERIODS } from '../core/period.ts'

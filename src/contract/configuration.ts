@@ -165,7 +165,6 @@ const modelPrices = z.strictObject({
 
 const usdPerThousand = z.number().min(0).max(MAX_USD_PER_THOUSAND)
 
-/** For tools that the provider runs itself. */
 const toolFees = z.strictObject({
   webSearch: usdPerThousand.optional(),
   fileSearch: usdPerThousand.optional(),

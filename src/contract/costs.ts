@@ -1,4 +1,3 @@
-/** Recomputed costs, to check the costs in the log. */
 import { z } from 'zod'
 import { COST_PART_KINDS, COST_STATUSES } from '../core/cost.ts'
 import { refuseReversedRange, timeParameter } from './usage-query.ts'

@@ -6,12 +6,10 @@ import {
   type OwnedModelDialect,
 } from '../core/dialects.ts'
 
-/** By id: the name that users know. */
 export const DIALECT_LABELS: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(DIALECTS).map(([id, { label }]) => [id, label]),
 )
 
-/** @returns undefined when no endpoint has this path */
 export function dialectOf(endpoint: string): string | undefined {
   return dialectAt(endpoint)
 }

@@ -1,4 +1,3 @@
-/** Gates as the control plane reads and writes them. */
 import { z } from 'zod'
 import { MAX_ALIASES, OVERRIDES, REASONING_EFFORTS, STRATEGIES } from '../core/gate.ts'
 import { listOf } from './lists.ts'
@@ -24,7 +23,6 @@ const defaultsDescription =
   'Said for every request through the gate; each provider is told in its own words. A change ' +
   'replaces all of them.'
 
-/** A gate's defaults for every request, and whether requests may override them. */
 export const defaults = z.strictObject(members).meta({ description: defaultsDescription })
 export const defaultsBody = z.object(members).meta({ description: defaultsDescription })
 

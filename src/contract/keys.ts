@@ -106,7 +106,6 @@ export const rotateKeyBody = z
   })
   .meta({ id: 'RotateApiKey' })
 
-/** `import` and `rotate` are further operations. */
 export const keyResource = {
   name: 'Key',
   names: 'Keys',

@@ -62,7 +62,6 @@ type AnsweredName = {
   [Name in keyof Columns]: Columns[Name]['body'] extends null ? never : Name
 }[keyof Columns]
 
-/** The value of a plain column: the record's value, with times as text and null for absent. */
 type AnsweredValue<Name extends AnsweredName> = Columns[Name]['type'] extends 'moment'
   ? string
   : Exclude<CallRecord[Name], undefined> | (undefined extends CallRecord[Name] ? null : never)

@@ -89,7 +89,6 @@ const facts = z.strictObject({
     .optional(),
 })
 
-/** Parses to a `ModelEntry` of core/model-entry.ts. */
 export const modelEntry = z.strictObject({
   model: modelPattern,
   like: modelName.optional(),

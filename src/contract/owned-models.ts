@@ -15,8 +15,6 @@ import type { FieldNotes } from './problems.ts'
 import type { ResourceDescription } from './resource-description.ts'
 import { label, text } from './text.ts'
 
-// How owned models fill in the middle, as the control plane reads and writes it.
-
 const FORMS =
   '`fim-completions`: Mistral’s own. `infill`: llama.cpp’s `/infill`, beside ' +
   'the `/v1` of the address. `completions-suffix`: `/completions` with a ' +
@@ -232,7 +230,6 @@ const updateNotes: FieldNotes = {
   updatedAt: 'cannot be changed',
 }
 
-/** `probe` and `credential` are further operations. */
 export const ownedModelResource = {
   name: 'OwnedModel',
   names: 'OwnedModels',

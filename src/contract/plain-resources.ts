@@ -7,15 +7,9 @@
 export interface PlainField {
   readonly about: string
   readonly max: number
-  /**
-   * The required form, and the words of a refusal; undefined accepts any text, including empty
-   * text.
-   */
   readonly form?: { readonly pattern: RegExp; readonly problem: string }
   readonly example?: string
-  /** Help of the command-line option. */
   readonly help?: string
-  /** A note below the field in the dashboard. */
   readonly hint?: string
 }
 
@@ -23,22 +17,17 @@ export interface PlainResource {
   /** Used in operation ids: `createTag`, `listTags`. */
   readonly name: string
   readonly names: string
-  /** For people: `tag`, `tags`. */
   readonly one: string
   readonly many: string
   /** First word of the paths after `/v1/` and of the commands; also the configuration section. */
   readonly place: string
   readonly description: string
   readonly about: string
-  /** Shown while the list is empty. */
   readonly purpose: string
-  /** Shown before a deletion. */
   readonly deletion: string
   readonly update: string
-  /** In the order of answers and forms. */
   readonly fields: Readonly<Record<string, PlainField>>
   readonly namedBy: string
-  /** Bodies by title, which run against a server with the sandbox. */
   readonly examples: {
     readonly id: string
     readonly create: Readonly<Record<string, Readonly<Record<string, string>>>>

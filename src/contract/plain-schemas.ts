@@ -35,7 +35,6 @@ export function describePlain(resource: PlainResource): PlainDescription {
       list: `List ${many}, newest first`,
       create: `Create a ${one}`,
       show: `Show a ${one}`,
-      // The new name may be taken.
       update: { summary: resource.update, refusals: [409] },
       delete: `Delete a ${one}`,
     },

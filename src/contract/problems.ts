@@ -7,7 +7,6 @@ export interface Problem {
   readonly message: string
 }
 
-/** Messages about unknown fields, by their path without indices (`targets[].weight`). */
 export type FieldNotes = Readonly<Record<string, string>>
 
 type Issue = z.core.$ZodIssue

@@ -153,7 +153,6 @@ export const setProviderKeyNotes: FieldNotes = {
   lastUsedAt: 'is set by the gateway',
 }
 
-/** A further operation is `PUT`, which creates or replaces. */
 export const providerKeyResource = {
   name: 'ProviderKey',
   names: 'ProviderKeys',

@@ -7,15 +7,12 @@ import type { FieldNotes } from './problems.ts'
 
 export type Verb = 'list' | 'create' | 'show' | 'update' | 'delete'
 
-/** The document's words for an operation, when they differ from the usual words. */
 export interface OperationWords {
   readonly summary: string
   readonly description?: string
-  /** The request's body in words. */
   readonly takes?: string
   readonly answers?: string
   readonly refusals?: readonly (403 | 409)[]
-  /** Whether the operation is documented as needing a session. The handler enforces the rule. */
   readonly isForUsers?: boolean
 }
 
@@ -28,24 +25,17 @@ export interface ResourceDescription {
   readonly path: string
   /** The parameter that identifies a resource in its path; default `id`. */
   readonly parameter?: { readonly name: string; readonly schema: z.ZodString }
-  /**
-   * The group of the operations, with a description unless another resource describes the group.
-   */
   readonly group: string
   readonly groupDescription?: string
-  /** The resource's operations. A plain text is the summary. */
   readonly operations: Readonly<Partial<Record<Verb, string | OperationWords>>>
   readonly list: z.ZodType
   readonly body: z.ZodType
   readonly create?: z.ZodType
-  /** The answer to a creation, which may hold a secret that is shown once. Absent: `body`. */
   readonly created?: z.ZodType
   readonly update?: z.ZodType
-  /** The answer to a change; default `body`. */
   readonly updated?: z.ZodType
   /** Messages about members that a body must not have. */
   readonly notes?: Readonly<Partial<Record<'create' | 'update', FieldNotes>>>
-  /** Bodies by title, which run unchanged against a server with the sandbox. */
   readonly examples?: {
     readonly id: string
     /**

@@ -31,7 +31,6 @@ const DISGUISING_CHARACTERS = /[\t\n\r\u0080-\u009f\u2028-\u202e\u2066-\u2069]/
 /** A visible character. Names without a visible character look empty. */
 const SEEN = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}]/u
 
-/** A name that is shown in a line with other names. */
 export function label(length: TextLength) {
   return text(length)
     .refine((value) => !DISGUISING_CHARACTERS.test(value), {
@@ -42,7 +41,6 @@ export function label(length: TextLength) {
     })
 }
 
-/** @returns the valid part of a name that is older than these rules; may be empty */
 export function toLabel(name: string): string {
   const parts = name.split(DISGUISING_CHARACTERS).map((part) => part.trim())
   const plain = parts.filter((part) => part !== '').join(' ')

@@ -26,7 +26,6 @@ function isDayOfItsMonth(text: string): boolean {
   return !Number.isNaN(startsAtMs) && new Date(startsAtMs).toISOString().startsWith(day)
 }
 
-/** A text that is compared with names, and so may be any possible name. */
 export const nameParameter = z
   .string({ error: 'must be given once' })
   .regex(/^[\x20-\x7e]{1,300}$/, { error: 'must be 1 to 300 printable ASCII characters' })

@@ -1,4 +1,3 @@
-/** Users, their sessions, members and invitations as the control plane reads and writes them. */
 import { z } from 'zod'
 import { INVITATION_STATUSES, SIGN_UP_POLICIES } from '../core/user.ts'
 import { listOf } from './lists.ts'

@@ -215,7 +215,6 @@ function summary(response: Response, usage: CallUsage | undefined, durationMs: n
   return `${target} · ${tokens} · ${(durationMs / 1000).toFixed(2)} s`
 }
 
-/** A whole answer is an event and much smaller. */
 const MAX_EVENT_CHARACTERS = 16 * 1024 * 1024
 
 async function* readEventData(response: Response): AsyncGenerator<string> {
@@ -250,11 +249,8 @@ interface CallEndpoint {
   readonly path: string
   /** @throws CliError for every status but 2xx */
   ask(client: Client, signal: AbortSignal, question: CallQuestion): Promise<Response>
-  /** The text of a whole answer. */
   readText(answer: Json): string
-  /** The text of an event of a stream. */
   readDelta(event: Json): string
-  /** The reason of a failed stream; undefined if the event reports no failure. */
   readFailure(event: Json): string | undefined
   /** Whether the event marks the end of the stream, which can also break off without any sign. */
   isEnd(event: Json): boolean

@@ -22,7 +22,6 @@ Exit codes: 0 done · 1 failed · 2 wrong usage
 export class CliError extends Error {
   override readonly name = 'CliError'
   readonly failure: CliFailure
-  /** The gateway's error code, if the gateway sent one. */
   readonly code: string | undefined
 
   constructor(failure: CliFailure, message: string, code?: string) {
@@ -32,7 +31,6 @@ export class CliError extends Error {
   }
 }
 
-/** A line for people, or JSON for programs; always on standard error. */
 export function reportError(thrown: unknown, asJson: boolean): number {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown))
   const failure: CliFailure = error instanceof CliError ? error.failure : 'failed'

@@ -26,7 +26,6 @@ export type JsonObject = Readonly<Record<string, unknown>>
 
 export interface Listing<Row> {
   readonly rows: readonly Row[]
-  /** Whether the list continues beyond the limit. */
   readonly hasMore: boolean
 }
 
@@ -37,7 +36,6 @@ export interface AnsweredListing<Row> extends Listing<Row> {
 
 interface AskOptions {
   readonly signal?: AbortSignal
-  /** The version that may be changed. Absent for any version. */
   readonly version?: string | undefined
 }
 
@@ -55,7 +53,6 @@ export class Client {
   readonly #apiKey: string
   readonly #cure: string
 
-  /** @param options.cure what to do when the key is refused */
   constructor(
     send: SendRequest,
     options: { readonly baseUrl: string; readonly apiKey: string; readonly cure?: string },
@@ -78,12 +75,10 @@ export class Client {
     return (await this.callNamed(name, member, question)) as NonNullable<AnswerOf<Name>>
   }
 
-  /** `call` for an operation named by a description, without types. */
   async callNamed(name: string, member: string, question?: Question): Promise<JsonObject> {
     return (await this.readNamed(name, member, question)).body
   }
 
-  /** Reads the body and its version. Undefined if the server has no versions yet. */
   async readNamed(
     name: string,
     member: string,
@@ -114,14 +109,12 @@ export class Client {
     await this.removeNamed(name, question)
   }
 
-  /** `remove` for an operation named by a description. */
   async removeNamed(name: RemovalName, question?: Question): Promise<void> {
     const response = await this.#ask(toApiRequest(name, question), question)
     // Every other success is not from a gateway.
     if (response.status !== 204) throw notAGateway(response)
   }
 
-  /** Follows the cursors until `limit` rows or the end of the list. */
   async listAll<Name extends ListName>(
     name: Name,
     limit: number,
@@ -214,7 +207,6 @@ function openRemote(address: string, apiKey: string | undefined): Client {
   return openGateway(gateway, { apiKey })
 }
 
-/** @param options.cure what to do when the key is refused */
 export function openGateway(
   gateway: GatewayAddress,
   options: { readonly apiKey: string; readonly cure?: string },
@@ -260,7 +252,6 @@ function withCure(error: CliError, cure: string): CliError {
   return new CliError(error.failure, `${error.message} ${cure}`, error.code)
 }
 
-/** Reads both formats of errors: `{error, message}` and `{error: {code, message}}`. */
 async function toCliError(response: Response): Promise<CliError> {
   const body = await readJsonObject(response)
   const error = body?.error

@@ -12,7 +12,6 @@ interface VerifyFlags {
   readonly fix?: true
 }
 
-/** Further differences are only counted. */
 const MAX_SHOWN = 100
 
 type Answer = Schemas['VerifiedCosts']
@@ -23,7 +22,6 @@ interface Verified {
   fixed: number
   differences: number
   readonly shown: Answer['differences'][number][]
-  /** The number of calls that cannot be compared, by price source. */
   readonly incomparable: Map<string | null, number>
 }
 

@@ -1,9 +1,6 @@
-/** Adds advice to failures whose message has none. */
-
 interface ExplainedError {
   readonly code?: unknown
   readonly syscall?: unknown
-  /** The settings for another port or host, if the command has no options for them. */
   readonly settings?: { readonly port: string; readonly host: string } | undefined
 }
 

@@ -122,7 +122,6 @@ export function bindGates(program: Command, context: CliContext): void {
 
 type Fallback = Schemas['GateFallback']
 
-/** Empty for a server of an earlier version. */
 async function findFallbacks(client: Client): Promise<readonly Fallback[]> {
   const asked = client.call('GET /v1/targets/fallbacks', 'data')
   return (await asked.catch((error) => ({ data: ifRefused(error).rows }))).data
@@ -196,7 +195,6 @@ const DEFAULT_NAMES: readonly (readonly [keyof Gate['defaults'], string])[] = [
   ['reasoningEffort', 'effort'],
 ]
 
-/** The gate's defaults. Instructions are cut to a line. */
 function defaultsOf({ defaults }: Gate): (readonly [string, string])[] {
   return DEFAULT_NAMES.filter(([member]) => defaults[member] !== undefined).map(
     ([member, name]) => {

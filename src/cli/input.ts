@@ -3,7 +3,6 @@ import { readAtMost } from '../core/http.ts'
 import { CliError } from './cli-error.ts'
 import { terminal } from './terminal.ts'
 
-/** Reads a secret from a hidden prompt, or from standard input without a terminal. */
 export async function readSecret(question: string): Promise<string> {
   if (!terminal().input.isTerminal) return (await readStandardInput()).trim()
   const answer = await terminal().askSecret(question)
@@ -15,7 +14,6 @@ export async function readStandardInput(): Promise<string> {
   return await terminal().input.readText()
 }
 
-/** Whether a person can see a question and answer it. */
 export function canAsk(): boolean {
   const { input, error } = terminal()
   return input.isTerminal && error.isTerminal

@@ -141,7 +141,6 @@ export const ROTATION = {
   toBody: ({ oldEndsIn }: { oldEndsIn: number }) => ({ oldEndsInSeconds: oldEndsIn }),
 }
 
-/** When the previous text expires, in words. */
 export function endOfOld({
   previous,
 }: {

@@ -20,7 +20,6 @@ type Filters = FiltersOf<'GET /v1/logs'>
 type LogFlags = Omit<Filters, 'refused'> & {
   readonly follow?: true
   readonly limit: number
-  /** True for the option without a code. */
   readonly refused?: string | true
 }
 

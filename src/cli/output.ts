@@ -6,7 +6,6 @@ export function printLine(text: string): void {
   terminal().output.write(`${toPrintable(text)}\n`)
 }
 
-/** US dollars in a table: six decimals, up to nine if needed. */
 export function toUsdCell(usd: number): string {
   return `$${usd.toFixed(9).replace(/0{1,3}$/, '')}`
 }
@@ -83,7 +82,6 @@ export type Columns<Row> = Readonly<Record<string, (row: Row) => string>>
 
 const GAP = '  '
 
-/** Shorter cells are unreadable. */
 const LEAST_WIDTH = 8
 
 /**

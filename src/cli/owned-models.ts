@@ -24,14 +24,12 @@ interface ChangeFlags {
 type CreateFlags = Required<Pick<ChangeFlags, 'model'>> &
   ChangeFlags &
   Pick<Schemas['CreateOwnedModel'], 'dialect' | 'baseUrl'> & {
-    /** False with `--no-credential`. */
     readonly credential: boolean
   }
 
 const FIM_ENDPOINT_CHOICES = ['auto', ...FIM_ENDPOINTS] as const
 const FIM_TEMPLATE_CHOICES = ['auto', ...FIM_TEMPLATE_NAMES] as const
 
-/** The pause between two reads of a running check. */
 const LOOK_AGAIN_MS = 500
 
 const A_MODEL = idOf('owned model')
@@ -180,7 +178,6 @@ function withChangeOptions(command: Command, isCreation: boolean): Command {
     )
 }
 
-/** @returns undefined for empty input */
 async function readOptionalCredential(): Promise<string | undefined> {
   const credential = await readSecret('The credential of the model (empty: its server takes none)')
   if (credential !== '') return credential
@@ -263,7 +260,6 @@ function describeCredential(model: Shown): string {
   return credentialSetAt === null ? 'none' : `set ${formatTime(credentialSetAt)}${headerOf(model)}`
 }
 
-/** Empty when unknown, which means the usual header. */
 function headerOf({ credentialHeader, probe }: Shown): string {
   const header = credentialHeader === 'auto' ? probe?.found?.credentialHeader : credentialHeader
   return header === undefined ? '' : `, sent in ${header}`

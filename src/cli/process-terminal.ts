@@ -1,4 +1,3 @@
-/** This process as a terminal. */
 import type { WriteStream } from 'node:tty'
 import { readBounded } from './input.ts'
 import { toPrintable } from './output.ts'
@@ -54,7 +53,6 @@ export const processTerminal: Terminal = {
   },
 }
 
-/** Each stream is opened at its first use. */
 function screenOf(stream: () => WriteStream): Terminal['output'] {
   return {
     get isTerminal() {

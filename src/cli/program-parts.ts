@@ -52,12 +52,10 @@ export function parseDecimal(
   return value
 }
 
-/** Whether the body has no members. Undefined members are not sent. */
 export function isEmptyChange(body: object): boolean {
   return Object.values(body).every((value) => value === undefined)
 }
 
-/** Prints a list as a table or as a JSON array, and a note if the limit has cut the list. */
 export function printListing<Listed>(
   listing: Listing<Listed>,
   command: Command,

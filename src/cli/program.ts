@@ -11,10 +11,6 @@ doctor looks at both, as far as they can be reached.
 master-key always works on the local data folder and the GATEHOUSE_MASTER_KEY variables, beside a server too.
 store works on the local data folder while no server uses it.`
 
-/**
- * Runs a command.
- * @returns the exit code; for `serve` and `sandbox` after the start
- */
 export async function runProgram(context: CliContext, argv: readonly string[]): Promise<number> {
   return await withTerminal(context.terminal, () => run(context, argv))
 }
@@ -52,7 +48,6 @@ async function run(context: CliContext, argv: readonly string[]): Promise<number
   } catch (error) {
     if (!(error instanceof CommanderError)) return reportError(toTold(error, context, argv), isJson)
     if (error.exitCode === 0) return 0
-    // For people, commander has already printed its message.
     return isJson ? reportError(toUsageError(error), true) : EXIT_CODES.usage
   }
 }

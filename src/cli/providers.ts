@@ -1,7 +1,3 @@
-/**
- * `gatehouse providers`: the providers that gates can use, and what each endpoint loses in
- * translation.
- */
 import type { Command } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
 import { CliError } from './cli-error.ts'
@@ -97,7 +93,6 @@ const LOST_COLUMNS: Columns<[feature: string, Conformance['results'][string]]> =
   WHAT: ([, { fields, message }]) => fields?.join(', ') ?? String(message),
 }
 
-/** A line about the target, and a table of what is lost. */
 function describe(row: Conformance): string {
   const targets = row.targets.map(({ provider, models }) =>
     models.length > 0 ? `${provider} (${models.join(', ')})` : provider,

@@ -1,4 +1,3 @@
-/** Verbs of resources: list, show, delete, and actions. */
 import type { Command } from 'commander'
 import type { AnswerOf, ListName, OperationName, RemovalName, RowOf } from '../contract/api-call.ts'
 import { CliError } from './cli-error.ts'
@@ -20,7 +19,6 @@ export function addList<Name extends ListName>(
   context: CliContext,
   verb: Verb & {
     readonly ask: Name
-    /** A function requests data that the rows do not contain. */
     readonly columns: Columns<RowOf<Name>> | ((client: Client) => Promise<Columns<RowOf<Name>>>)
   },
 ): void {
@@ -50,7 +48,6 @@ export function addShow<Name extends OperationName & `GET ${string}`>(
       isJson: boolean,
       facts: readonly Fact[],
     ) => void
-    /** Requests data that the answer does not contain. */
     readonly findFacts?: (client: Client, id: string) => Promise<readonly Fact[]>
   },
 ): void {
@@ -110,11 +107,8 @@ export function addDelete(
     readonly ask: RemovalName
     readonly one: string
     readonly argument?: string
-    /** Finds the whole id for a short id. */
     readonly findId?: (client: Client, given: string) => Promise<string>
-    /** `the key for openai`, for the question and the answer. */
     readonly nameOf?: (id: string) => string
-    /** Finds what the deletion leaves behind, as sentences for people. */
     readonly findRest?: (client: Client, id: string) => Promise<readonly string[]>
   },
 ): void {
@@ -141,12 +135,10 @@ export function addDelete(
     })
 }
 
-/** The help text of an argument that names an existing resource. */
 export function idOf(one: string): string {
   return `the ${one}, as ${one.replace(' ', '-')}s list shows it`
 }
 
-/** `GET /v1/gates/{id}` → `id` */
 function parameterOf(operation: string): string {
   return operation.slice(operation.indexOf('{') + 1, operation.indexOf('}'))
 }

@@ -50,7 +50,6 @@ export function bindServe(program: Command, context: CliContext): void {
     .action((flags: ServeFlags) => withoutTerminal(() => context.serve(flags)))
 }
 
-/** The helper that commander makes for the help itself. */
 function helperOf(command: Command): Help {
   const helper = command.createHelp()
   const helpWidth = command.configureOutput().getOutHelpWidth?.()
@@ -60,7 +59,6 @@ function helperOf(command: Command): Help {
 
 const INDENT = '      '
 
-/** @param helper from the command whose help is shown, which knows the width of a line */
 function listSettings(subjects: readonly Subject[], helper: Help): string {
   const width = (helper.helpWidth ?? DEFAULT_WIDTH) - INDENT.length
   return subjects

@@ -7,7 +7,6 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 export interface Terminal {
   readonly input: {
     readonly isTerminal: boolean
-    /** Reads all of standard input. */
     readText(): Promise<string>
   }
   readonly output: Screen
@@ -36,9 +35,7 @@ export interface Terminal {
 }
 
 interface Screen {
-  /** Whether the stream is a screen and not a file or a pipe. */
   readonly isTerminal: boolean
-  /** Number of columns; a default without a terminal. */
   readonly width: number
   readonly write: (text: string) => void
 }
@@ -49,7 +46,6 @@ export const DEFAULT_WIDTH = 80
 const terminals = new AsyncLocalStorage<Terminal>()
 const outside = AsyncLocalStorage.snapshot()
 
-/** `work` reads from `at`, writes to `at` and asks there. */
 export function withTerminal<Result>(at: Terminal, work: () => Result): Result {
   return terminals.run(at, work)
 }

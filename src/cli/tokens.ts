@@ -184,7 +184,6 @@ function toRules(flags: RuleFlags) {
   }
 }
 
-/** @returns null for the word that stands for all */
 function listOrAll(given: readonly string[] | undefined, all: string): string[] | null | undefined {
   if (given === undefined) return undefined
   return given.length === 1 && given[0] === all ? null : [...given]

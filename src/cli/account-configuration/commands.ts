@@ -20,7 +20,6 @@ import { type Applied, applyChanges, planChanges } from './plan-changes.ts'
 import { readServer } from './server.ts'
 
 export interface FileFlags {
-  /** `-` for standard input or output. */
   readonly file: string
 }
 
@@ -321,7 +320,6 @@ function linesOf(value: unknown): readonly string[] {
   return value === undefined ? [] : String(value).split('\n')
 }
 
-/** Omits the lines that both texts begin and end with. */
 function printTexts(field: string, from: readonly string[], to: readonly string[]): void {
   const shorter = Math.min(from.length, to.length)
   let same = 0

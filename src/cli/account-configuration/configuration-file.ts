@@ -24,7 +24,6 @@ export interface FileEntry {
 
 export interface ConfigurationFile {
   readonly path: string
-  /** Only the sections that the file has. */
   readonly entries: ReadonlyMap<Kind, readonly FileEntry[]>
 }
 

@@ -10,24 +10,18 @@ import type { JsonObject } from '../client.ts'
 
 export interface Kind {
   readonly section: ConfigurationSection
-  /** The name in messages: `gate`. */
   readonly label: string
-  /** The schema of the creation in the OpenAPI document. */
   readonly creationSchema: keyof Schemas
-  /** Members of the creation that a file does not contain. */
   readonly withheld: readonly string[]
   readonly schema: z.ZodType
-  /** All members that an entry may have, in order, each with its schema. */
   readonly members: Readonly<Record<string, z.ZodType>>
   readonly changeable: ReadonlySet<string>
-  /** The member by which the control plane addresses an entry. */
   readonly handle: string
   /** The member that must be unique. Absent when two entries may be equal. */
   readonly namedBy?: string
   isKept(row: JsonObject): boolean
   /** The text that identifies an entry's resource, though other members differ. */
   identityOf(entry: JsonObject): string
-  /** Fills in defaults that depend on other members, and normalises values with two spellings. */
   complete(entry: JsonObject): JsonObject
 }
 
@@ -123,7 +117,6 @@ export function toComplete(kind: Kind, entry: unknown): JsonObject {
   return Object.fromEntries(present.map((member) => [member, completed[member]]))
 }
 
-/** Only the members that differ from the defaults, which `toComplete` and the server fill in. */
 export function toCompact(kind: Kind, complete: JsonObject): JsonObject {
   let compact = complete
   for (const member of Object.keys(complete)) {

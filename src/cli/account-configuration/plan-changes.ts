@@ -51,7 +51,6 @@ function noSuchKind({ section, label }: Kind): string {
   )
 }
 
-/** Of entries with the same identity, equal entries are matched first, then the others in order. */
 function match(kind: Kind, wanted: readonly FileEntry[], existing: readonly ServerEntry[]) {
   const left = new Map<string, ServerEntry[]>()
   for (const have of existing) {
@@ -225,11 +224,9 @@ interface Outcome {
   readonly applied: readonly Applied[]
   /** Sentences about what a person must do now, or should know. */
   readonly notes: readonly string[]
-  /** The reason of a stop. */
   readonly failure: unknown
 }
 
-/** @param credentials the credentials of new owned models, by slug */
 export async function applyChanges(
   client: Client,
   changes: readonly Change[],

@@ -1,4 +1,3 @@
-/** Reads an account from the server as entries of the configuration file. */
 import { z } from 'zod'
 import { type ConfigurationSection, ofPlainSections } from '../../contract/account-configuration.ts'
 import type { Schemas } from '../../contract/api.generated.ts'
@@ -10,15 +9,12 @@ import { KINDS, type Kind, toComplete } from './kinds.ts'
 
 export interface ServerEntry {
   readonly entry: JsonObject
-  /** The control plane's id. */
   readonly handle: string
 }
 
 export interface ServerState {
-  /** Only the kinds that this server has. */
   readonly entries: ReadonlyMap<Kind, readonly ServerEntry[]>
   readonly providerIds: readonly string[]
-  /** Sentences that a person should know about this server, though nothing is wrong. */
   readonly notes: readonly string[]
 }
 
@@ -75,7 +71,6 @@ function isKnown(kind: Kind, member: string): boolean {
   return Object.hasOwn(kind.members, member) || kind.withheld.includes(member)
 }
 
-/** The members that a creation may have, from the server's OpenAPI document. */
 function membersOf(
   { components }: AnswerOf<'GET /openapi.json'>,
   { creationSchema }: Kind,
@@ -108,7 +103,6 @@ export function toEntry(kind: Kind, row: JsonObject): JsonObject {
   }
 }
 
-/** The part of an answer to a creation or a change that the command line reports. */
 export type Saved = Partial<
   Pick<Schemas['Webhook'], 'id'> & Pick<Schemas['SavedOwnedModel'], 'warnings'>
 >
@@ -116,7 +110,6 @@ export type Saved = Partial<
 interface Operations {
   readonly path: CollectionPath
   list(client: Client, limit: number): Promise<Listing<JsonObject>>
-  /** @param credential the credential of an owned model, if needed */
   create(client: Client, body: JsonObject, credential: string | undefined): Promise<Saved>
   /**
    * Reads the current entry with its version.

@@ -1,7 +1,3 @@
-/**
- * Chooses the token that a client gets, and the gates that the client calls: from options, or by
- * asking a person.
- */
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import {
@@ -57,7 +53,6 @@ export interface ChosenGates {
   readonly smallGate: string
 }
 
-/** Also prints notes about the token. */
 export async function chooseGates(
   client: Client,
   flags: GateFlags,

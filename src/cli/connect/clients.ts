@@ -32,7 +32,6 @@ function chatCall(gate: string): TestCall {
 
 interface JsonSetting {
   readonly path: readonly string[]
-  /** Undefined removes the member. */
   readonly toValue: (connection: Connection) => unknown
   /**
    * Whether a member of this name belongs to the user, unless gatehouse connect wrote the member.

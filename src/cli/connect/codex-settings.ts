@@ -88,7 +88,6 @@ export function restoreCodex(text: string, former: string, file: string): string
   )
 }
 
-/** The lines before the first table, and the remaining lines. */
 function splitLines(text: string): { head: readonly string[]; tables: readonly string[] } {
   const lines = text === '' ? [] : text.replace(/\n$/, '').split('\n')
   const first = lines.findIndex((line) => TABLE.test(line))

@@ -1,9 +1,7 @@
 export interface Connection {
-  /** The gateway's address, without `/v1`. */
   readonly base: string
   readonly gate: string
   readonly smallGate: string
-  /** The file with the token. */
   readonly tokenFile: string
 }
 
@@ -11,7 +9,6 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 export interface TestCall {
   readonly operation: string
-  /** A member of every answer. */
   readonly member: string
   readonly body: object
 }
@@ -21,7 +18,6 @@ export interface ConnectedClient {
   readonly file: (environment: Environment) => string
   /** Whether the client calls another gate for small tasks, such as titles. */
   readonly hasSmallGate: boolean
-  /** Variables of the shell that take precedence over the file. */
   readonly precedence: readonly string[]
   /** @throws CliError when the text cannot be changed without a loss */
   readonly write: (text: string, connection: Connection, file: string) => string
@@ -31,6 +27,5 @@ export interface ConnectedClient {
    */
   readonly restore: (text: string, former: string, file: string) => string
   readonly testCall: (gate: string) => TestCall
-  /** The command that a person runs next. */
   readonly start: (file: string) => string
 }

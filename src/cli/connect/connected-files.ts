@@ -22,7 +22,6 @@ export class ConnectedFiles {
   readonly tokenFile: string
   readonly #folder: string
 
-  /** @param folder of the user's configuration, such as `~/.config` */
   constructor(folder: string) {
     this.#folder = join(folder, 'gatehouse')
     this.tokenFile = join(this.#folder, TOKEN)

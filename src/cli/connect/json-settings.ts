@@ -3,7 +3,6 @@ import { CliError } from '../cli-error.ts'
 
 export type Members = Readonly<Record<string, unknown>>
 
-/** A member of the file; undefined when absent. */
 export interface JsonEdit {
   readonly path: readonly string[]
   readonly value: unknown
@@ -68,7 +67,6 @@ interface Member {
 
 interface ObjectText {
   readonly members: readonly Member[]
-  /** Offset of `}`. */
   readonly close: number
 }
 
@@ -133,7 +131,6 @@ function removeMember(text: string, { members }: ObjectText, member: Member): st
   return text.slice(0, before) + text.slice(before + 1, start) + text.slice(member.end)
 }
 
-/** @param at offset of `{` */
 function readObject(text: string, at: number): ObjectText {
   const members: Member[] = []
   let next = skipBlank(text, at + 1)

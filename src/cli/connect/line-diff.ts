@@ -1,5 +1,3 @@
-/** The lines that differ between two texts, for a person to read before a file is changed. */
-
 export function diffLines(before: string, after: string): readonly string[] {
   const from = linesOf(before)
   const to = linesOf(after)
@@ -20,7 +18,6 @@ function linesOf(text: string): readonly string[] {
   return text === '' ? [] : text.replace(/\n$/, '').split('\n')
 }
 
-/** Indices of the longest common subsequence of lines. */
 function longestCommon(
   from: readonly string[],
   to: readonly string[],

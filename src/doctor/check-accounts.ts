@@ -25,7 +25,6 @@ export function checkAccounts({ defaultAccount }: Pick<Settings, 'defaultAccount
 export interface ExaminedGate {
   readonly accountId: string
   readonly id: string
-  /** `provider/model` */
   readonly targets: readonly string[]
 }
 
@@ -33,7 +32,6 @@ interface KnownProviders {
   /** Provider id → whether the gateway has an address and a key for the provider. */
   readonly configured: ReadonlyMap<string, boolean>
   readonly withoutAddress: ReadonlySet<string>
-  /** `account/provider` of every active key of an account. */
   readonly ownKeys: ReadonlySet<string>
 }
 

@@ -34,13 +34,10 @@ const BUSY_TIMEOUT_MS = 1_000
 
 export interface ExaminedDatabase {
   readonly findings: readonly Finding[]
-  /** Undefined when unreadable. */
   readonly gates: readonly ExaminedGate[] | undefined
-  /** `account/provider` of every active key of an account. */
   readonly ownKeys: ReadonlySet<string>
 }
 
-/** @param path of a file that may be missing or in use by a server */
 export function checkDatabase(path: string): ExaminedDatabase {
   const size = statIfThere(path)?.size
   if (size === undefined) return { findings: [], gates: undefined, ownKeys: new Set() }
@@ -90,7 +87,6 @@ interface KeyRow {
   readonly active: number
 }
 
-/** The facts of either kind of database for the other checks. */
 function toExamined(
   findings: readonly Finding[],
   gates: readonly GateRow[],
@@ -131,7 +127,6 @@ function checkVersion(database: Database): Finding[] {
   )
 }
 
-/** Checks for a database of an earlier build, or a database that a later version has changed. */
 function checkSteps(applied: readonly string[], notes: readonly StepNote[]): Finding[] {
   const found = judgeEarlierSteps(applied)
   if ('remedy' in found) return [fail(found.problem, found.remedy)]
@@ -165,7 +160,6 @@ function checkIntegrity(database: Database, size: number): Finding {
 
 const OLDEST_VERSION = 15
 
-/** @param shared this machine's settings; undefined when invalid */
 export async function checkPostgres(
   location: PostgresLocation,
   shared: SharedSettings | undefined,
@@ -232,7 +226,6 @@ async function checkServer(database: Kysely<Schema>, name: string): Promise<Find
 
 const ofNodes = findingsOf('nodes')
 
-/** Checks that the active nodes on a Postgres have the same shared settings as this machine. */
 async function checkNodes(database: Kysely<Schema>, shared: SharedSettings): Promise<Finding[]> {
   if (!(await hasTable(database, 'nodes'))) return []
   const { rows } = await sql<SettingsRow>`

@@ -117,10 +117,6 @@ function checkSpace(folder: string): Finding[] {
   return [ofDisk.ok(message)]
 }
 
-/**
- * @param folders of every node that has its journal here
- * @param isServing whether a server uses the data folder now
- */
 export function checkJournal(
   folders: readonly string[],
   { isServing, nowMs }: { readonly isServing: boolean; readonly nowMs: number },
@@ -200,7 +196,6 @@ const CURES: Readonly<Record<string, string>> = {
   ENOTFOUND: 'The name leads nowhere: give an address with GATEHOUSE_HOST',
 }
 
-/** @returns the error code; undefined after success */
 function tryToListen(host: string, port: number): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>()
   const server = createServer()
@@ -235,10 +230,6 @@ export function checkVariables(environment: Environment): Finding[] {
   return [ofVariables.ok('no GATEHOUSE_* variable is misspelt')]
 }
 
-/**
- * @param openFiles how many files this process may open; undefined when the system does not report
- * the limit
- */
 export function checkRuntime(runtime: {
   readonly version: string
   readonly pinnedVersion: string

@@ -29,15 +29,12 @@ interface ServerAddress {
   readonly url: string
   /** Undefined when no key was given, so that checks with a key are skipped. */
   readonly apiKey: string | undefined
-  /** The token for reading the server's metrics, if given. */
   readonly metricsToken?: Secret | undefined
-  /** The version of this command. */
   readonly version: string
 }
 
 export interface ExaminedServer {
   readonly findings: readonly Finding[]
-  /** Undefined, like the members below, when unreadable. */
   readonly gates?: readonly ExaminedGate[]
   readonly configured?: ReadonlyMap<string, boolean>
   readonly withoutAddress?: ReadonlySet<string>
@@ -138,7 +135,6 @@ async function readAccount(
   }
 }
 
-/** A placeholder for the account of the key. */
 const ACCOUNT = 'own'
 
 /** @returns the rows, or the status of an invalid page; 0 without an answer */
@@ -311,10 +307,6 @@ interface Counts {
   readonly failed: number
 }
 
-/**
- * @param token for reading the metrics, if given
- * @returns nothing when the metrics are elsewhere or unreadable, as the operator configured
- */
 export async function checkConnections(
   base: string,
   token: Secret | undefined,
@@ -381,7 +373,6 @@ const LINE =
 /** Larger than any gateway's metrics. */
 const MAX_BYTES = 32 * 1024 * 1024
 
-/** @returns undefined for an answer that is longer than a gateway's */
 async function readAnswer(response: Response): Promise<string> {
   return new TextDecoder().decode(await readAtMost(response.body ?? [], MAX_BYTES))
 }

@@ -37,10 +37,8 @@ import { codeOf, findingsOf, guard, messageOf } from './finding.ts'
 
 export interface ExamineOptions {
   readonly environment: Environment
-  /** The version of this command. */
   readonly version: string
   readonly pinnedRuntime: string
-  /** How many files this process may open; undefined when the system does not report the limit. */
   readonly openFiles: number | undefined
 }
 
@@ -211,7 +209,6 @@ function hasAddress({ providers, providerBaseUrls }: Settings, id: string): bool
   return providerBaseUrls.has(id) || provider?.baseUrl !== undefined
 }
 
-/** @returns undefined when the settings are unreadable; the reason is reported later */
 async function readAllSettings(
   environment: Environment,
   findings: Finding[],
@@ -228,7 +225,6 @@ async function readAllSettings(
   }
 }
 
-/** @param remembered the file that the server of this folder used last */
 function checkConfigurationFile(
   { configurationFile: file }: Settings,
   remembered: RememberedConfiguration | undefined,
@@ -254,9 +250,6 @@ function checkConfigurationFile(
   ]
 }
 
-/**
- * @param isReadable whether the database is readable; an unreadable database was reported already
- */
 async function checkMasterKey(settings: Settings, isReadable: boolean): Promise<Finding[]> {
   const check = 'master key'
   try {

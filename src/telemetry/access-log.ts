@@ -7,7 +7,6 @@ import type { CallRecord } from '../core/call.ts'
 import { systemClock } from '../core/clock.ts'
 import type { CallObserver, CallTrace, Refusal } from '../gateway/call-observer.ts'
 
-/** Lines are written together, after at most this many milliseconds. */
 const FLUSH_MS = 250
 const WRITE_BYTES = 8 * 1024
 /**
@@ -32,7 +31,6 @@ export interface ControlRequest {
    */
   readonly path: string | null
   readonly status: number
-  /** The caller's key id. Null when unknown. */
   readonly actor: string | null
   readonly durationMs: number
 }
@@ -46,10 +44,6 @@ export class AccessLog implements CallObserver {
    */
   #unwrittenSince: number | undefined
 
-  /**
-   * @param destination a file's path, or a file descriptor
-   * @param worker the number of the worker that shares the destination
-   */
   constructor(destination: number | string = 1, worker?: number) {
     this.#destination = pino.destination({
       dest: destination,

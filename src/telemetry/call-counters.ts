@@ -7,7 +7,6 @@ const MAX_SERIES = 2_000
 /** A histogram needs a line per bound, plus three. */
 const MAX_HISTOGRAMS = 500
 
-/** The value of a label without a value. */
 const NONE = 'none'
 
 export interface Count {
@@ -117,16 +116,11 @@ export class SeriesTable<Series> {
   readonly #maxSeries: number
   readonly #create: (labels: readonly string[]) => Series
 
-  /** @param maxSeries further series count under `other` */
   constructor(maxSeries: number, create: (labels: readonly string[]) => Series) {
     this.#maxSeries = maxSeries
     this.#create = create
   }
 
-  /**
-   * @param bounded the label that customers name: a gate or a target
-   * @param rest the other labels, which have few values
-   */
   of(bounded: string, ...rest: readonly string[]): Series {
     const key = keyOf(bounded, rest)
     const known = this.#series.get(key)

@@ -32,7 +32,6 @@ import type {
 } from '../gateway/call-observer.ts'
 import type { HeaderFields } from '../net/fields.ts'
 
-/** Provider id → its name in the conventions. */
 export type ProviderNames = ReadonlyMap<string, string>
 
 const OPERATIONS: Readonly<Record<DialectForm['id'], string>> = {
@@ -107,7 +106,6 @@ export function errorAttributes({
 
 interface CallTracerOptions {
   readonly tracer: Tracer
-  /** The tracer's id generator. */
   readonly ids: PreparedIds
   readonly sampler: Sampler
   readonly providerNames: ProviderNames
@@ -212,7 +210,6 @@ export class TracedCall implements CallTrace {
   readonly traceId: string
   readonly spanId = random.generateSpanId()
   readonly isSampled: boolean
-  /** Contains the caller's span, if the caller sent one. */
   readonly context: Context
   readonly #state: string | null
 
@@ -264,7 +261,6 @@ function parseParent(headers: HeaderFields): SpanContext | undefined {
   }
 }
 
-/** Gives a span the id that was created earlier. */
 export class PreparedIds implements IdGenerator {
   traceId = ''
   spanId = ''

@@ -14,7 +14,6 @@ export interface LeveledLog extends Log {
   level: string
 }
 
-/** The maximum buffer for a full disk; further lines are lost. */
 const MAX_BUFFERED_BYTES = 1024 * 1024
 
 /** @param base added to every line */

@@ -21,7 +21,6 @@ const SECURITY_HEADERS = {
   'cross-origin-opener-policy': 'same-origin',
 } as const
 
-/** The names of these files contain a hash of their contents. */
 const HASHED = /^assets\/[\w.-]+$/
 const FONT = /^fonts\/[\w.-]+$/
 const FOR_EVER = 'public, max-age=31536000, immutable'
@@ -39,10 +38,8 @@ const NOT_BUILT = `<!doctype html><html lang="en"><meta charset="utf-8"><title>G
 <h1>The dashboard is not built</h1>
 <p>Run <code>make dashboard</code> in Gatehouse's folder, then reload this page. Everything else works without it.</p>`
 
-/** Opens the file for a path of the dashboard; undefined when the file does not exist. */
 export type OpenFile = (path: string) => Promise<Blob | undefined>
 
-/** @param source a folder, or another holder of the files */
 export function createDashboard(
   source: string | OpenFile,
 ): (request: Request, path: string) => Promise<Response> {

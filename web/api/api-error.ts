@@ -8,11 +8,9 @@ export class ApiError extends Error {
   override readonly name = 'ApiError'
   /** 0 when the gateway was unreachable. */
   readonly status: number
-  /** The stable code of the flat envelope. */
   readonly code: string
   readonly requestId: string | undefined
   readonly problems: readonly ApiProblem[]
-  /** Milliseconds to wait before a retry, if the gateway said so. */
   readonly retryAfterMs: number | undefined
 
   constructor(
@@ -34,7 +32,6 @@ export class ApiError extends Error {
   }
 }
 
-/** The fault of a form's field or of a member of the field, if any. */
 export function problemWith(error: unknown, field: string): string | undefined {
   if (!(error instanceof ApiError)) return undefined
   const isOfField = (place: string) =>

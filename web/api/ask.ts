@@ -15,7 +15,6 @@ export function whenSignedOut(listener: () => void): void {
   onSignedOut = listener
 }
 
-/** Called with every request that got no answer. */
 let onUnreachable: () => void = () => {}
 export function whenUnreachable(listener: () => void): void {
   onUnreachable = listener

@@ -1,6 +1,3 @@
-/**
- * The name of a call's caller: an API key, an access token, or a member who used the playground.
- */
 import { useQuery } from '@tanstack/react-query'
 import { useKeysAndTokens } from './keys-and-tokens.ts'
 import { wholeListQuery } from './operation-query.ts'

@@ -21,7 +21,6 @@ type ReadOf<Change> = Change extends `PATCH ${infer Path}`
 export class ChangedMeanwhile<Thing = unknown> extends Error {
   override readonly name = 'ChangedMeanwhile'
   readonly newest: Thing
-  /** Author and time of the last change, if known. */
   readonly last: { readonly by: string; readonly at: string } | undefined
 
   constructor(newest: Thing, last: ChangedMeanwhile['last']) {

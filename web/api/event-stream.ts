@@ -5,7 +5,6 @@
 import { createParser } from 'eventsource-parser'
 
 export interface ServerSentEvent {
-  /** `message` if the stream names none. */
   readonly name: string
   readonly data: string
 }

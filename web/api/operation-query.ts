@@ -30,7 +30,6 @@ export function wholeListQuery<Name extends PagedName>(name: Name) {
   })
 }
 
-/** Reloads every answer of these operations that is on the page. */
 export async function refresh(
   client: QueryClient,
   ...names: readonly OperationName[]

@@ -1,7 +1,3 @@
-/**
- * Detects whether the gateway answers. While the gateway does not answer, the page sends only this
- * check; afterwards everything continues.
- */
 import { onlineManager } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
 
@@ -33,7 +29,6 @@ function useSignal({ follow, isOn }: Signal): boolean {
 }
 
 const LOOKS_AGAIN_MS = 2_000
-/** The dashboard's own page, which needs no session. */
 const LOOKED_AT = '/dashboard/'
 
 const isLost = createSignal()
@@ -119,7 +114,6 @@ export function rememberSession(): void {
   localStorage.setItem(STORED_AS, '1')
 }
 
-/** @returns whether this browser had a session */
 export function forgetSession(): boolean {
   const had = localStorage.getItem(STORED_AS) !== null
   localStorage.removeItem(STORED_AS)

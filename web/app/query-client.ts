@@ -1,4 +1,3 @@
-/** The single cache of answers, and when a retry is useful. */
 import { QueryClient } from '@tanstack/react-query'
 import { ApiError, whenSignedOut, whenUnreachable } from '../api/ask.ts'
 import { operationQuery } from '../api/operation-query.ts'

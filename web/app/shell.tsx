@@ -224,7 +224,6 @@ interface NavigationEntry {
 }
 
 interface NavigationGroup {
-  /** Undefined when the first entries need no heading. */
   readonly heading: string | undefined
   readonly entries: readonly NavigationEntry[]
 }

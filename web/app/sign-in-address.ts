@@ -1,14 +1,8 @@
-/**
- * How a page that needs a session asks for a sign-in: where to continue afterwards, and what an
- * identity provider refused.
- */
-
 export interface SignInSearch {
   readonly returnTo: string
   readonly error?: string
 }
 
-/** @param path of the dashboard, with its search; a refusal returns to the same place */
 export function toSignInSearch(path: string): SignInSearch {
   const url = new URL(path, 'http://dashboard')
   const error = url.searchParams.get('error')

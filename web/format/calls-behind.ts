@@ -7,7 +7,6 @@ export type LogAddress = Readonly<Record<string, string>>
 
 export interface CallsBehind {
   readonly period: Period
-  /** By the log's own names. Undefined filters are ignored. */
   readonly filters?: Readonly<Record<string, string | undefined>>
 }
 

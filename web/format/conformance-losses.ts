@@ -28,7 +28,6 @@ export interface FeatureResult {
   readonly result: Result
 }
 
-/** In the order of the table. Features that the endpoint's format lacks are omitted. */
 export function resultsOf(entry: ConformanceResults): readonly FeatureResult[] {
   return FEATURE_IDS.flatMap((id) => {
     const result = entry.results[id]
@@ -36,7 +35,6 @@ export function resultsOf(entry: ConformanceResults): readonly FeatureResult[] {
   })
 }
 
-/** Lost, refused or missing members, one per line: `seed: seed`. */
 export function describeLosses(entry: ConformanceResults): readonly string[] {
   return resultsOf(entry)
     .filter(({ result }) => !isWhole(result.verdict))
@@ -66,15 +64,9 @@ export interface Loss {
 
 export interface EndpointLosses {
   readonly endpoint: string
-  /** Undefined when, according to the table, the endpoint does not reach the target. */
   readonly losses: readonly Loss[] | undefined
 }
 
-/**
- * @param target `provider/model`
- * @returns an entry per endpoint of the table; empty for providers that the table lacks, such as
- * owned models
- */
 export function findLosses(table: readonly Entry[], target: string): readonly EndpointLosses[] {
   const slash = target.indexOf('/')
   const [provider, model] = [target.slice(0, slash), target.slice(slash + 1)]

@@ -5,7 +5,6 @@ export function formatDialect(dialect: string): string {
   return DIALECT_LABELS[dialect] ?? dialect
 }
 
-/** `Chat Completions, Embeddings`: each name once. */
 export function formatDialects(dialects: readonly string[]): string {
   return [...new Set(dialects.map(formatDialect))].join(', ')
 }

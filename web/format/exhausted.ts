@@ -19,9 +19,7 @@ export interface Exhausted {
   readonly id: string
   readonly type: 'budget' | 'quota'
   readonly of: string | undefined
-  /** `The budget “Demo, daily”`. */
   readonly title: string
-  /** Null when the limit never resets. */
   readonly resetsAt: string | null
 }
 

@@ -2,7 +2,6 @@ import { dialectOf } from '../../src/contract/dialects.ts'
 
 interface Known {
   readonly providers: readonly { readonly id: string; readonly dialects: readonly string[] }[]
-  /** The conformance table, for targets reached by translation. */
   readonly table: readonly {
     readonly endpoint: string
     readonly targets: readonly { readonly provider: string }[]

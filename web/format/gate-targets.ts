@@ -2,7 +2,6 @@ interface Targeted {
   readonly targets: readonly { readonly model: string }[]
 }
 
-/** Gates with the target `provider/model`. */
 export function gatesWithTarget<Gate extends Targeted>(
   gates: readonly Gate[],
   target: string,
@@ -10,7 +9,6 @@ export function gatesWithTarget<Gate extends Targeted>(
   return gates.filter(({ targets }) => targets.some(({ model }) => model === target))
 }
 
-/** Gates with any target of the provider, which is the part before the first slash. */
 export function gatesOfProvider<Gate extends Targeted>(
   gates: readonly Gate[],
   provider: string,

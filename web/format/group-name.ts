@@ -17,7 +17,6 @@ export function nameOfGroup({ group, name }: NamedGroup, by: string): string {
   return by === 'key' ? nameOfCaller(group, name) : group
 }
 
-/** @param id of a key, or of a member who used the playground */
 export function nameOfCaller(id: string, name: string | null | undefined): string {
   if (name != null) return name
   return `${id.slice(0, SHOWN_OF_ID)}… (${USER_ID.test(id) ? 'left' : 'deleted'})`

@@ -1,8 +1,3 @@
-/**
- * The time ranges that pages offer, and their current meaning: begin, end, steps, and the previous
- * range.
- */
-
 import { hasWholeHours, nameOffset, startOfDay, type TimeZone, toDay } from './time-zone.ts'
 
 const HOUR_MS = 3_600_000
@@ -26,7 +21,6 @@ export interface RangeChoice {
 export interface Period {
   /** Milliseconds since the Unix epoch, at the beginning of an hour. */
   readonly fromMs: number
-  /** Exclusive end. */
   readonly toMs: number
 }
 
@@ -40,7 +34,6 @@ export interface ResolvedRange {
   readonly step: StepLength
   /** Whether the range begins with a UTC day, whatever zone the reader chose. */
   readonly hasUtcDays: boolean
-  /** The beginning of the current, incomplete step. Undefined when all steps are complete. */
   readonly runningFromMs: number | undefined
   /** Whether the range ends now, so that its figures can change. */
   readonly isOngoing: boolean
@@ -51,7 +44,6 @@ export interface ResolvedRange {
  * periods exclude the current hour.
  */
 export interface ComparedPeriods {
-  /** The elapsed part of the range. */
   readonly finished: Period
   readonly before: Period
 }
@@ -76,7 +68,6 @@ export function parseRangeChoice(search: Readonly<Record<string, unknown>>): Ran
   return between(floorTo(HOUR_MS, begin), ceilTo(HOUR_MS, end))
 }
 
-/** Whole days, both inclusive, in the zone, or in UTC for ranges that are summed by UTC days. */
 export function chooseDays(from: string, to: string, zone: TimeZone): RangeChoice {
   if (zone === 'utc' || zoneOfDays(from, to, zone) === 'utc') return { range: 'custom', from, to }
   return between(startOfDay(from, zone), startOfDay(to, zone, 1))
@@ -98,7 +89,6 @@ export function toDays(
   return [toDay(Date.parse(from), zone), toDay(Date.parse(to) - 1, zone)]
 }
 
-/** A note for a chart whose steps are not in the reader's zone. */
 export function describeUtcDays(
   { step, hasUtcDays, current }: ResolvedRange,
   zone: TimeZone,
@@ -149,7 +139,6 @@ interface Stretch {
   readonly fromMs: number
   readonly toMs: number
   readonly thisHourMs: number
-  /** From the beginning of the previous range to the beginning of this range. */
   readonly shiftMs: number
   readonly step: StepLength
   readonly hasUtcDays?: boolean

@@ -52,7 +52,6 @@ export function parseFieldTime(text: string, zone: TimeZone): number {
   return text === '' ? Number.NaN : new Date(zone === 'utc' ? `${text}Z` : text).getTime()
 }
 
-/** The local clock time as if it were UTC. */
 function asIfUtc(timeMs: number, zone: TimeZone): string {
   return new Date(timeMs + offsetMs(zone, timeMs)).toISOString()
 }

@@ -6,7 +6,6 @@ interface Percentiles {
   readonly p99: number | null
 }
 
-/** The part of `/v1/analytics`' sums that figures need. */
 export interface UsageFigures {
   readonly calls: number
   readonly errors: number
@@ -33,7 +32,6 @@ export interface UsageFigures {
 export interface Measure {
   readonly label: string
   readonly unit: string
-  /** Null without a measured call. */
   readonly read: (sum: UsageFigures) => number | null
   readonly format: (value: number | null | undefined) => string
   /** Whether the parts' figures add up to the total; percentiles and shares do not. */

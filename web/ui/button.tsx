@@ -33,7 +33,6 @@ function appearance({ look = 'plain', size = 'medium' }: Appearance, className?:
 }
 
 export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement>, Appearance {
-  /** Shows progress and ignores further presses. */
   readonly isBusy?: boolean
   /** Disables the button without losing the focus, unlike `disabled`. */
   readonly isIdle?: boolean
@@ -67,7 +66,6 @@ export function Button({
   )
 }
 
-/** A small button of a row: `Delete`, announced as `Delete production`. */
 export function RowButton({
   act,
   of,

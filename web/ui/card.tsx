@@ -24,7 +24,6 @@ export function CardHeader({
 }: {
   readonly title: ReactNode
   readonly note?: ReactNode
-  /** Controls at the end of the line. */
   readonly children?: ReactNode
 }) {
   return (

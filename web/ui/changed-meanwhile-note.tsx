@@ -51,7 +51,6 @@ export function ChangedMeanwhileNote({
   )
 }
 
-/** Offers a way back to the typed text after `See the newest`. */
 export function OwnEditsNote({ onBringBack }: { readonly onBringBack: (() => void) | undefined }) {
   if (onBringBack === undefined) return null
   return (
@@ -67,10 +66,6 @@ export function OwnEditsNote({ onBringBack }: { readonly onBringBack: (() => voi
   )
 }
 
-/**
- * Both notes and the reason of a refused save, for a form filled by `useEdited`. With `true`, the
- * save overwrites the other change.
- */
 export function EditNotes<Thing>({
   thing,
   edited: { show, bringBack },
@@ -104,7 +99,6 @@ export function EditNotes<Thing>({
   )
 }
 
-/** The fields that differ from their first values. */
 function ownEdits<Fields extends object>(first: Fields, now: Fields): Partial<Fields> {
   const entries = Object.entries(now).filter(
     ([field, value]) => !isAlike(value, first[field as keyof Fields]),
@@ -125,7 +119,6 @@ export function useOwnEdits<Fields extends object>(putBack: (mine: Partial<Field
       setMine(Object.keys(own).length === 0 ? undefined : own)
     },
     forget: () => setMine(undefined),
-    /** Undefined when no edits were kept. */
     bringBack:
       mine &&
       (() => {
@@ -135,10 +128,6 @@ export function useOwnEdits<Fields extends object>(putBack: (mine: Partial<Field
   }
 }
 
-/**
- * The fields of a form for a resource that other people may change meanwhile.
- * @param toFields of the resource
- */
 export function useEdited<Thing, Fields extends object>(
   thing: Thing,
   toFields: (thing: Thing) => Fields,
@@ -153,15 +142,12 @@ export function useEdited<Thing, Fields extends object>(
     setFields(toFields(fresh))
   }
   return {
-    /** The resource that the fields started with. */
     base,
     first,
     fields,
     change,
     bind: bindTo(fields, change),
-    /** Fills the fields from this resource. */
     begin,
-    /** Shows the newest resource, and keeps the edits. */
     show: (newest: Thing) => {
       keep(first, fields)
       begin(newest)

@@ -1,4 +1,3 @@
-/** The lines that connect a client to the gateway, with address, token and gate filled in. */
 import { callSnippets, KEY_VARIABLE, type SnippetPlace } from './snippets.ts'
 
 export interface ClientSetup {

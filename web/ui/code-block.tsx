@@ -6,7 +6,6 @@ import { moveAmongTabs } from './move-among-tabs.ts'
 export interface Snippet {
   readonly name: string
   readonly code: string
-  /** A warning to read before copying. */
   readonly note?: ReactNode
   /** Whether the snippet cannot work here; its note says why. */
   readonly isOff?: boolean
@@ -24,7 +23,6 @@ export function CodeBlock({
   readonly isWrapped?: boolean
   /** False when a larger button is below. */
   readonly hasButton?: boolean
-  /** Called after copying by the button, or by selecting everything. */
   readonly onCopied?: () => void
 }) {
   return (

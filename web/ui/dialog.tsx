@@ -30,7 +30,6 @@ export interface DialogProps {
   readonly children: ReactNode
 }
 
-/** @returns whether the dialog may be closed now */
 type CloseGuard = () => boolean
 
 interface OpenWindow {
@@ -59,10 +58,6 @@ export function useCloseGuard(guard: CloseGuard): OpenWindow | undefined {
   return around
 }
 
-/**
- * Keeps the dialog open while `isKept`, also when navigating back.
- * @returns whether someone has tried to leave
- */
 function useStayOpen(isKept: boolean): boolean {
   const kept = use(OpenWindowContext)?.guard
   const [wasTried, setTried] = useState(false)
@@ -187,10 +182,6 @@ function beginAtFirstField(event: Event): void {
   field.focus()
 }
 
-/**
- * @returns a function that, when the dialog closes, returns the focus to the previous element or
- * its replacement
- */
 export function useWayBack(): (event: Event) => void {
   // Read early: Radix reads the element when the dialog exists, and by then a field inside may have
   // taken the focus.

@@ -12,18 +12,11 @@ import {
 import { classNames } from './class-names.ts'
 
 export interface FieldProblems {
-  /** Faults found by the form, by the id of the control. */
   readonly found: ReadonlyMap<string, string>
-  /** The gateway's refusal of a field, until the reader changes the field. */
   readonly refused: (field: string) => string | undefined
-  /**
-   * Registers that a part of the form shows refusals of this field.
-   * @returns a function that ends the registration
-   */
   readonly claim: (field: string) => () => void
 }
 
-/** Connects a form and its fields: each field's problem, and which fields the form has. */
 export const FieldProblemsContext = createContext<FieldProblems>({
   found: new Map(),
   refused: () => undefined,
@@ -153,7 +146,6 @@ export function TextAreaField({ isCode = false, ...props }: TextAreaFieldProps) 
 
 type SelectFieldProps = FieldProps &
   Omit<SelectHTMLAttributes<HTMLSelectElement>, 'className'> & {
-    /** Value → text, after the children. */
     readonly options?: Readonly<Record<string, string>>
   }
 

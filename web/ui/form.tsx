@@ -1,4 +1,3 @@
-/** A form that shows problems at their fields, its own or the gateway's, and focuses the first. */
 import {
   createContext,
   type FormEvent,
@@ -20,7 +19,6 @@ interface ChangedFields {
   readonly fields: ReadonlySet<string>
 }
 
-/** A refusal of the form as a whole. */
 const RefusalContext = createContext<unknown>(undefined)
 
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
@@ -92,7 +90,6 @@ export function Form({ onSubmit, error, conflictAt, children, ...rest }: FormPro
   )
 }
 
-/** Shows a refusal of the form as a whole. */
 export function FormRefusal({ className }: { readonly className?: string }) {
   return (
     <ProblemNote error={use(RefusalContext)} {...(className === undefined ? {} : { className })} />

@@ -8,7 +8,6 @@ import { type RefObject, useEffect } from 'react'
 const HEIRS =
   'a[href], button:not(:disabled), summary, [tabindex="0"], input[type="checkbox"], input[type="radio"]'
 
-/** The replacement of each removed element that had the focus. */
 const heirs = new WeakMap<Element, HTMLElement>()
 
 /** The element itself while it is on the page; otherwise its replacement. */

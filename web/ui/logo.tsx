@@ -1,4 +1,3 @@
-/** @param isRailed shows only the symbol, for a narrow menu */
 export function Logo({ isRailed = false }: { readonly isRailed?: boolean }) {
   return (
     <span className="flex shrink-0 items-center gap-2.5 text-[15px] font-semibold tracking-tight text-ink">

@@ -14,7 +14,6 @@ export function Menu(props: MenuProps) {
   return <MenuAt {...props} isOpenAtFirst={false} />
 }
 
-/** A menu that is open from the start, for menus that are loaded on demand. */
 export function OpenMenu(props: MenuProps) {
   return <MenuAt {...props} isOpenAtFirst />
 }
@@ -69,14 +68,12 @@ export function MenuItem({
   )
 }
 
-/** An entry that is a plain link: to a file, or outside of the dashboard. */
 export function MenuLink({
   href,
   download,
   children,
 }: {
   readonly href: string
-  /** The name of the saved file. */
   readonly download?: string
   readonly children: ReactNode
 }) {

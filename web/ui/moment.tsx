@@ -1,9 +1,7 @@
-/** Times in the zone chosen for all pages. */
 import { nameZone } from '../format/time-zone.ts'
 import { formatDateTime, formatDayTime, formatRelative } from '../format/times.ts'
 import { useTimeZone } from './use-time-zone.ts'
 
-/** A time relative to now, with the exact time on hovering. */
 export function Moment({
   at,
   never = 'never',

@@ -15,7 +15,6 @@ export function OneTimeSecret({
   children,
 }: {
   readonly secret: string
-  /** A noun, such as `key`. */
   readonly name: string
   readonly region?: string
   /** More about the secret. Call the function when the same secret was copied there. */

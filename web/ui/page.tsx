@@ -29,7 +29,6 @@ export function Page({
   )
 }
 
-/** @param spoken the title without parts that are useless when spoken, such as ids */
 export function useDocumentTitle(title: string, spoken = title): void {
   useEffect(() => {
     document.title = `${title} · Gatehouse`

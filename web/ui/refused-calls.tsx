@@ -1,7 +1,3 @@
-/**
- * How many calls of a range were refused before any provider was asked, and why; each reason links
- * to its calls in the log.
- */
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { AnswerOf } from '../api/ask.ts'

@@ -1,7 +1,3 @@
-/**
- * The list of a kind of resource: loading, empty or failed, the create button, and the rows'
- * dialogs.
- */
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { type ReactNode, useState } from 'react'

@@ -1,4 +1,3 @@
-/** The rows of a list, with a search if the rows are many. */
 import { type ReactNode, useDeferredValue, useMemo, useState } from 'react'
 import { formatWhole } from '../format/figures.ts'
 import { findByWords } from '../format/find-by-words.ts'

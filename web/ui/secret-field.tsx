@@ -12,7 +12,6 @@ export interface SecretFieldProps {
   readonly problem?: string | undefined
   readonly field?: string | undefined
   readonly maxLength: number
-  /** The form reads the secret from this reference on submit. */
   readonly ref: Ref<HTMLInputElement>
   readonly autoFocus?: boolean
   readonly isOptional?: boolean

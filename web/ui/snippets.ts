@@ -1,5 +1,4 @@
 export interface SnippetPlace {
-  /** Address of the gateway without a path: `location.origin`. */
   readonly baseUrl: string
   /** A valid gate id, which needs no escaping in code. */
   readonly gateId: string
@@ -9,15 +8,11 @@ export type SnippetFamily = 'curl' | 'OpenAI' | 'Anthropic' | 'Mistral FIM' | 'V
 
 export interface CallSnippet {
   readonly id: string
-  /** `OpenAI TypeScript, Chat`; unique. */
   readonly name: string
   readonly code: string
   readonly family: SnippetFamily
-  /** The endpoint that the snippet calls: `/v1/messages`. */
   readonly endpoint: string
-  /** The name within its family: `TypeScript, Chat`. */
   readonly variant: string
-  /** The command that installs its package, if it needs one. */
   readonly install?: string
 }
 

@@ -62,7 +62,6 @@ export function ErrorState({
   )
 }
 
-/** An error in one or two sentences, for people. */
 export function describeError(error: unknown): string {
   if (error instanceof ApiError) {
     if (error.status === 403) return `You may not do this: ${error.message}`

@@ -39,9 +39,7 @@ export function Th({
 }: {
   readonly children: ReactNode
   readonly isNumber?: boolean | undefined
-  /** Shown only to screen readers, for columns of buttons. */
   readonly isHidden?: boolean | undefined
-  /** Hidden on phones, like its cells (`max-sm:hidden`). */
   readonly isWideOnly?: boolean | undefined
 }) {
   return (
@@ -64,13 +62,11 @@ export interface Column<Row> {
   readonly className?: string
   readonly isNumber?: boolean
   readonly isHidden?: boolean
-  /** Hidden on phones. */
   readonly isWideOnly?: boolean
   /** Whether a stacked cell begins with the title. */
   readonly isLabelled?: boolean
 }
 
-/** A column of times. A missing time is shown as `never`. */
 export function timeColumn<Member extends string>(
   title: string,
   member: Member,

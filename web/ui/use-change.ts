@@ -1,7 +1,3 @@
-/**
- * A change requested by the reader: sends the change, reloads stale answers, and shows a
- * confirmation.
- */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { ApiError } from '../api/api-error.ts'

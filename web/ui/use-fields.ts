@@ -11,7 +11,6 @@ export function useFields<Fields extends object>(first: Fields) {
   return { fields, change, bind: bindTo(fields, change) }
 }
 
-/** @returns a control's props by the API's name of its field */
 export function bindTo<Fields extends object>(
   fields: Fields,
   change: (changed: Partial<Fields>) => void,

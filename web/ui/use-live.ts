@@ -8,7 +8,6 @@ export interface Live {
   readonly toggle: () => void
 }
 
-/** @param isOngoing false when the shown range is past and cannot change */
 export function useLive(isOngoing: boolean, everyMs: number = EVERY_MS): Live {
   const [isStopped, setStopped] = useState(false)
   const [isVisible, setVisible] = useState(() => document.visibilityState === 'visible')

@@ -42,7 +42,6 @@ import { type NameGroup, type Sum, sortSums, toGroupNames } from './columns.ts'
 import { SumsTable } from './sums-table.tsx'
 
 const GROUPS_AT_FIRST = 50
-/** The maximum number of groups that the API returns. */
 const MOST_GROUPS = 1_000
 
 export function BreakdownCard({
@@ -215,8 +214,6 @@ function DrawnSelect({
   )
 }
 
-// Offers the table as a file that the browser creates.
-
 function downloadText(text: string, fileName: string): void {
   const address = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }))
   const link = document.createElement('a')
@@ -229,7 +226,6 @@ function downloadText(text: string, fileName: string): void {
 // Gates, targets and keys have the same colours everywhere in this browser; status classes and
 // credentials have fixed colours.
 
-/** Each group has its own colour and pattern. */
 const FIXED: Readonly<Record<string, Paint>> = {
   '2xx': paintAt(0),
   '3xx': paintAt(5),
@@ -275,7 +271,6 @@ const REST = 'rest'
 
 const keyOf = (index: number) => `group-${index}`
 
-/** Undefined when the series stands for more than one group. */
 function groupOfSeries(
   key: string | undefined,
   largest: readonly (string | null)[],

@@ -27,7 +27,6 @@ export interface Choices {
   readonly by: GroupName
   readonly show: DrawnName
   readonly filters: Readonly<Partial<Record<NamedGroupBy, string>>>
-  /** A column of the table, or the drawn measure, which the table uses until a column is chosen. */
   readonly sort: string
   readonly isAscending: boolean
 }
@@ -75,7 +74,6 @@ function isDrawn(value: unknown): value is DrawnName {
   return typeof value === 'string' && Object.hasOwn(DRAWN, value)
 }
 
-/** The log's filter for each grouping. */
 const FILTER_OF: Readonly<Partial<Record<GroupName, string>>> = {
   gate: 'gate',
   target: 'target',
@@ -83,7 +81,6 @@ const FILTER_OF: Readonly<Partial<Record<GroupName, string>>> = {
   status: 'status',
 }
 
-/** @param group null or undefined when the log cannot filter by the group */
 export function toLogFilters(
   { by, show, filters }: Pick<Choices, 'by' | 'show' | 'filters'>,
   group: string | null | undefined,

@@ -38,10 +38,8 @@ export const COLUMNS: readonly Column[] = [
   column('first95', 'First token p95', (sum) => sum.firstByteMs.p95, formatDuration),
 ]
 
-/** Orders rows by their sum while tokens are drawn. Not a column of the table. */
 const TOKENS_SORT = 'tokens'
 
-/** Rows without a figure are last in either direction, followed by the sum of all other groups. */
 export function sortSums(
   sums: readonly Sum[],
   { sort, isAscending }: { readonly sort: string; readonly isAscending: boolean },

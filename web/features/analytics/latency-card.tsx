@@ -134,7 +134,6 @@ export function LatencyCard({
   )
 }
 
-/** A cell's duration range, by the names of the log's filter. */
 function toLengths(
   time: keyof typeof TIMES,
   from: number,

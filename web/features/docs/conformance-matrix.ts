@@ -1,4 +1,3 @@
-/** The conformance table as a matrix: a row per kind of target, a column per endpoint. */
 import { VERDICTS, type Verdict } from '../../../src/contract/conformance-features.ts'
 import type { RowOf } from '../../api/ask.ts'
 import { resultsOf } from '../../format/conformance-losses.ts'
@@ -6,12 +5,10 @@ import { resultsOf } from '../../format/conformance-losses.ts'
 export type ConformanceEntry = RowOf<'GET /v1/conformance'>
 
 const [RELAYED, LOSSLESS, LOSSY, REFUSED, ABSENT] = VERDICTS
-/** Summaries list the worst verdict first. */
 export const WORST_FIRST = [REFUSED, ABSENT, LOSSY, LOSSLESS, RELAYED]
 
 export interface MatrixRow {
   readonly provider: string
-  /** A model of this kind; undefined when all of the provider's models are alike. */
   readonly model: string | undefined
   /** By endpoint; unreachable endpoints are absent. */
   readonly cells: ReadonlyMap<string, ConformanceEntry>
@@ -22,7 +19,6 @@ export interface Matrix {
   readonly rows: readonly MatrixRow[]
 }
 
-/** Sorted by provider and model. */
 export function toMatrix(entries: readonly ConformanceEntry[]): Matrix {
   const endpoints = [...new Set(entries.map(({ endpoint }) => endpoint))]
   const kinds = new Map<string, Set<string>>()
@@ -68,7 +64,6 @@ function findEntry(
   )
 }
 
-/** The number of features per verdict, the worst first. Unused verdicts are omitted. */
 export function countVerdicts(
   entry: ConformanceEntry,
 ): readonly { readonly verdict: Verdict; readonly count: number }[] {

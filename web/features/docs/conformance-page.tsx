@@ -1,7 +1,3 @@
-/**
- * Shows what each endpoint loses on the way to each target, as measured with the gateway's own
- * code.
- */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import {

@@ -1,4 +1,3 @@
-/** The matrix: kinds of targets down, endpoints across. Each cell opens its details. */
 import type { FeatureId, Verdict } from '../../../src/contract/conformance-features.ts'
 import { describeLosses, detailOf, isWhole } from '../../format/conformance-losses.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
@@ -15,7 +14,6 @@ export function ConformanceTable({
 }: {
   readonly endpoints: readonly string[]
   readonly rows: readonly MatrixRow[]
-  /** Undefined counts all features. */
   readonly feature: FeatureId | undefined
   readonly nameOf: (provider: string) => string
   readonly onOpen: (row: MatrixRow, entry: ConformanceEntry) => void

@@ -11,7 +11,6 @@ interface ErrorEntry {
   readonly status: number
   readonly flat: string
   readonly type: string
-  /** Null when the reason of the refusal is the code. */
   readonly code: string | null
   readonly retryable: boolean
   readonly means: string

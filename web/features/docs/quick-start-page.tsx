@@ -1,7 +1,3 @@
-/**
- * The quick start: from nothing to an answered call, with the reader's SDK and this gateway's
- * address.
- */
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { wholeListQuery } from '../../api/operation-query.ts'
@@ -21,7 +17,6 @@ import {
 import { Table, Th } from '../../ui/table.tsx'
 import { NO_TARGET_TAKES_IT, useFormatFit } from '../../ui/use-format-fit.ts'
 
-/** A placeholder for the reader's own gate. */
 const NO_GATE = 'your-gate'
 
 const NOTES: Readonly<Record<SnippetFamily, string>> = {
@@ -189,7 +184,6 @@ function FamilyCode({
 }
 
 interface Endpoint {
-  /** The base address that an SDK needs. */
   readonly base: string
   readonly paths: readonly string[]
   readonly speaks: string

@@ -1,7 +1,3 @@
-/**
- * A gate being edited: the fields' contents, problems by the API's own rules, and the request that
- * saves the gate.
- */
 import { createGateBody } from '../../../src/contract/gates.ts'
 import { describeProblems, type Problem } from '../../../src/contract/problems.ts'
 import type { AnswerOf, QuestionOf } from '../../api/ask.ts'
@@ -27,7 +23,6 @@ export interface GateDraft {
   readonly displayName: string
   readonly description: string
   readonly targets: readonly TargetDraft[]
-  /** The text in the field that adds a target, not yet a target of the gate. */
   readonly typedTarget: string
   readonly strategy: Strategy
   readonly hedgeAfterMs: string
@@ -37,7 +32,6 @@ export interface GateDraft {
   readonly maxOutputTokens: string
   readonly reasoningEffort: NonNullable<Gate['defaults']['reasoningEffort']> | ''
   readonly overrides: Overrides
-  /** Names separated by commas or spaces, as are the unlisted ones. */
   readonly aliases: string
   readonly unlistedAliases: string
   readonly isCatchAll: boolean
@@ -139,7 +133,6 @@ export function toNewGate(draft: GateDraft): NewGate {
   return { ...(id === '' ? {} : { id }), ...toSettings(draft) }
 }
 
-/** Only the changed fields. An emptied name becomes the id. */
 export function toChanges(gate: Gate, draft: GateDraft): Partial<GateSettings> {
   const before: GateSettings = toSettings(toDraft(gate))
   const after: GateSettings = { displayName: gate.id, ...toSettings(draft) }

@@ -25,7 +25,6 @@ export function GateEditor({
   readonly onDirty: (isDirty: boolean) => void
 }) {
   const queryClient = useQueryClient()
-  /** The gate when the fields were last filled; other people may change the gate meanwhile. */
   const [base, setBase] = useState(gate)
   const [saved, setSaved] = useState<readonly string[]>()
   const form = useGateForm(toDraft(base))
@@ -148,7 +147,6 @@ export function GateEditor({
 
 interface Saving {
   readonly body: Partial<GateSettings>
-  /** Saves whatever the gate's current version is. */
   readonly isOverwriting?: boolean
 }
 
@@ -160,8 +158,6 @@ function SavedNote({ saved }: { readonly saved: readonly string[] }) {
     </>
   )
 }
-
-// Describes a change of a gate, in a few words per field.
 
 const LABELS: Readonly<Record<keyof GateSettings, string>> = {
   displayName: 'name',

@@ -104,15 +104,12 @@ function IdField({ form, isNew }: { readonly form: GateForm; readonly isNew: boo
   )
 }
 
-/** A problem of the targets as a whole; each row shows its own problem. */
 function problemOfAll({ draft, problem }: GateForm): string | undefined {
   const rows = draft.targets.map(
     (_, index) => problem(`targets[${index}].model`) ?? problem(`targets[${index}].weight`),
   )
   return rows.some((one) => one !== undefined) ? undefined : problem('targets')
 }
-
-// The three strategies for choosing the first target, each in one line.
 
 const STRATEGIES: readonly {
   readonly id: Strategy

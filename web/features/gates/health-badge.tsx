@@ -12,7 +12,6 @@ export type TargetHealth = RowOf<'GET /v1/targets/health'> & {
 
 interface HealthWords {
   readonly tone: Tone
-  /** The text of a badge. */
   readonly word: string
   readonly sentence: string
 }

@@ -1,10 +1,8 @@
-/** Finds the targets to offer for typed text, the most likely first. */
 import type { RowOf } from '../../api/ask.ts'
 
 export interface ModelOption {
   readonly target: string
   readonly providerName: string
-  /** The model's display name; undefined when the id is the name. */
   readonly name: string | undefined
   readonly isConfigured: boolean
   /** US dollars per million tokens. */
@@ -16,7 +14,6 @@ export interface Catalog {
   readonly providers: readonly RowOf<'GET /v1/providers'>[]
   readonly models: readonly RowOf<'GET /v1/provider-models'>[]
   readonly ownedModels: readonly RowOf<'GET /v1/owned-models'>[]
-  /** Providers for which the account has its own active key. */
   readonly ownKeys: ReadonlySet<string>
 }
 
@@ -82,7 +79,6 @@ export function searchModels(
     .map(({ option }) => option)
 }
 
-/** Lower is more likely. Ties keep the order of the options. */
 function rankOf({ target, isConfigured }: ModelOption, wanted: string): number {
   const name = target.toLowerCase()
   if (name === wanted) return 0
@@ -91,7 +87,6 @@ function rankOf({ target, isConfigured }: ModelOption, wanted: string): number {
   return match + (isConfigured ? 0 : 3)
 }
 
-/** The typed text as a target, or undefined for other text. */
 export function toTypedTarget(text: string): string | undefined {
   const typed = text.trim()
   return /^[^\s/]+\/\S+$/.test(typed) ? typed : undefined
@@ -111,7 +106,6 @@ interface Age {
   readonly month: number
 }
 
-/** @returns newer versions first; models without a version last, in their order */
 export function newestFirst<Model extends { readonly id: string }>(
   models: readonly Model[],
 ): readonly Model[] {

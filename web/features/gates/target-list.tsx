@@ -132,7 +132,6 @@ interface TargetRowProps {
   readonly option: ModelOption | undefined
   /** Whether the catalog lists only other models of the provider. */
   readonly isUnknownModel: boolean
-  /** Undefined when the gateway does not know the target yet. */
   readonly health: TargetHealth | undefined
   readonly problem: string | undefined
   readonly onChange: (changed: Partial<TargetDraft>) => void
@@ -151,7 +150,6 @@ function TargetRow(props: TargetRowProps) {
   return (
     <li
       ref={sortable.setNodeRef}
-      // Only vertical movement.
       style={{
         transform:
           sortable.transform === null

@@ -12,7 +12,6 @@ const NONE = -1
 
 interface Choice {
   readonly target: string
-  /** Undefined for a typed target that the catalog does not list. */
   readonly option: ModelOption | undefined
 }
 
@@ -152,7 +151,6 @@ export function TargetPicker({
   )
 }
 
-/** Wraps around at the ends of the list. */
 function step(from: number, key: 'ArrowDown' | 'ArrowUp', count: number): number {
   if (key === 'ArrowDown') return (from + 1) % count
   return from <= 0 ? count - 1 : from - 1

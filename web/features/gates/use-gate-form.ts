@@ -1,4 +1,3 @@
-/** The state of a gate's form: contents, messages per field, and whether changes are unsaved. */
 import { useMemo, useState } from 'react'
 import type { Problem } from '../../../src/contract/problems.ts'
 import { GATE_DEFAULT_NAMES } from '../../../src/contract/words.ts'
@@ -9,12 +8,7 @@ export interface GateForm {
   readonly draft: GateDraft
   readonly set: <Field extends keyof GateDraft>(field: Field, value: GateDraft[Field]) => void
   readonly problem: (field: string) => string | undefined
-  /** A refusal that belongs to no field of the form. */
   readonly refusal: unknown
-  /**
-   * Shows every problem.
-   * @returns whether the form has no problem
-   */
   readonly check: () => boolean
   readonly refuse: (error: unknown) => void
   readonly reset: (draft: GateDraft) => void

@@ -6,7 +6,6 @@ import { readErrors } from '../../format/usage-measures.ts'
 const DAY_MS = 86_400_000
 
 export interface RecentCalls {
-  /** Undefined when unknown. */
   readonly calls: number | undefined
   readonly errors: number | undefined
 }

@@ -1,7 +1,3 @@
-/**
- * The health of the account's targets as the answering node sees it, refreshed while the page is
- * visible.
- */
 import { useQuery } from '@tanstack/react-query'
 import { operationQuery } from '../../api/operation-query.ts'
 import type { TargetHealth } from './health-badge.tsx'

@@ -177,7 +177,6 @@ function NewKeyForm({
 }: {
   readonly draft: KeyDraft
   readonly onChange: (draft: KeyDraft) => void
-  /** Whether the first field gets the focus when the form appears. */
   readonly takesFocus: boolean
   readonly onCreated: (created: Created) => void
   readonly onCancel: () => void

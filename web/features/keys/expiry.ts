@@ -1,4 +1,3 @@
-/** When a key expires: the choices, their API form, and the text in a row. */
 import { startOfDay, type TimeZone } from '../../format/time-zone.ts'
 
 const DAY_MS = 86_400_000

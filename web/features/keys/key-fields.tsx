@@ -8,7 +8,6 @@ import { EXPIRY_CHOICES, type Expiry, toExpiresAt } from './expiry.ts'
 /** Years have four digits in the interface. */
 const LAST_DAY = '9998-12-31'
 
-/** When a key or token expires: never, after a duration, or on a day. Shows the exact time. */
 export function ExpiryField({
   expiry,
   onChange,

@@ -128,10 +128,6 @@ function Calls({ apiKey, use }: { readonly apiKey: ApiKey; readonly use: RecentU
   )
 }
 
-/**
- * Shows the masked key in its own column, or below the name on phones, with the previous text while
- * still accepted.
- */
 function MaskedKey({ apiKey, now }: { readonly apiKey: ApiKey; readonly now: number }) {
   const previous = previousOf(apiKey, now)
   const zone = useTimeZone()
@@ -204,7 +200,6 @@ function exactly(moment: string, zone: TimeZone): string {
 
 const USER_ID = /^user_/
 
-/** @returns undefined while names are loading, and when the creator is unknown */
 export function useCreatorNames(): (key: ApiKey) => string | undefined {
   const keys = useQuery(wholeListQuery('GET /v1/keys'))
   const members = useQuery(wholeListQuery('GET /v1/members'))

@@ -9,7 +9,6 @@ import { ClientSetup } from './client-setup.tsx'
 
 export type Created = AnswerOf<'POST /v1/keys'> | AnswerOf<'POST /v1/access-tokens'>
 
-/** The note of the surrounding dialog. */
 export function shownOnce(thing: 'key' | 'token'): string {
   return `Copy the ${thing} now and keep it in a safe place. It is not shown again.`
 }

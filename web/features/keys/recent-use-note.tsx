@@ -38,7 +38,6 @@ export interface RecentUse {
 
 type Sums = AnswerOf<'GET /v1/analytics'>['data']
 
-/** @returns a key's use, if known: the answer lists only the busiest keys */
 export function toRecentUse(sums: Sums): (keyId: string) => RecentUse | undefined {
   const useOf = new Map(sums.filter(({ isRest }) => !isRest).map((sum) => [sum.group, sum]))
   const isWhole = !sums.some(({ isRest }) => isRest)

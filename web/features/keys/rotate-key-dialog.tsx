@@ -1,7 +1,3 @@
-/**
- * Rotates a key or token: shows the new secret once, and says until when the old secret is
- * accepted.
- */
 import { useState } from 'react'
 import { ask, type OperationName, type RowOf } from '../../api/ask.ts'
 import { nameZone } from '../../format/time-zone.ts'

@@ -1,4 +1,3 @@
-/** An access token as typed into a form, and as the API takes it. */
 import type { RowOf } from '../../api/ask.ts'
 import { type Expiry, NEVER } from './expiry.ts'
 
@@ -9,7 +8,6 @@ export const LIMIT_FIELDS = ['requestsPerMinute', 'tokensPerMinute', 'concurrent
 export interface TokenDraft extends Record<(typeof LIMIT_FIELDS)[number], string> {
   readonly name: string
   readonly expiry: Expiry
-  /** Null for all gates of the account. */
   readonly gates: readonly string[] | null
   /** `member:ID`, `tag:ID`, or empty. */
   readonly owner: string
@@ -17,7 +15,6 @@ export interface TokenDraft extends Record<(typeof LIMIT_FIELDS)[number], string
   readonly overrides: boolean
 }
 
-/** @param token undefined for a new token */
 export function toDraft(token: AccessToken | undefined): TokenDraft {
   const written = (limit: number | null | undefined) => (limit == null ? '' : String(limit))
   return {
@@ -33,7 +30,6 @@ export function toDraft(token: AccessToken | undefined): TokenDraft {
   }
 }
 
-/** @returns null without a limit; undefined for invalid text */
 export function parseLimit(text: string): number | null | undefined {
   const digits = text.replaceAll(/[\s,’'_]/g, '')
   if (digits === '') return null
@@ -47,7 +43,6 @@ export function isSound(draft: TokenDraft): boolean {
   )
 }
 
-/** All members but the expiry, of a sound draft. */
 export function toRules(draft: TokenDraft) {
   const [type, id = ''] = draft.owner.split(/:(.*)/s)
   const ranges = draft.ipRanges.split(/[\s,]+/).filter((range) => range !== '')
@@ -63,7 +58,6 @@ export function toRules(draft: TokenDraft) {
   }
 }
 
-/** The rules that differ between two sound drafts. */
 export function changedRules(
   first: TokenDraft,
   now: TokenDraft,

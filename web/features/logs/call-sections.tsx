@@ -223,7 +223,6 @@ function whyNoParts(source: string): string {
     : ' That price is no longer available, so its parts are not shown.'
 }
 
-/** @param parts undefined while loading */
 function CallCost({
   log,
   parts,
@@ -340,7 +339,6 @@ function useLimitName({ refusedBy }: Log): string | undefined {
   return budgets.isPending ? 'a budget' : `budget ${refusedBy} (deleted)`
 }
 
-/** Shown in place of a target, which a refused call does not have. */
 export function RefusedBy({ log, without }: { readonly log: Log; readonly without: string }) {
   const name = useLimitName(log)
   return (

@@ -5,13 +5,11 @@ import type { Log } from './log-filter.ts'
 
 export interface TimedAttempt {
   readonly target: string
-  /** Null when the upstream sent no status. */
   readonly status: number | null
   readonly afterMs: number
   readonly durationMs: number
   /** `ended`: the answer was no longer needed. */
   readonly state: 'answered' | 'failed' | 'ended'
-  /** The reason of a failure in words; undefined when unknown. */
   readonly reason: string | undefined
 }
 
@@ -45,7 +43,6 @@ function toState(
   return mayHaveFailed ? 'failed' : 'ended'
 }
 
-/** `upstream error (connect failed)`. */
 function toReason(kind: string, code: string | null | undefined): string {
   return code == null ? nameError(kind) : `${nameError(kind)} (${nameError(code)})`
 }

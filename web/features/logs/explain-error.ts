@@ -118,7 +118,6 @@ export function explainError(
   return outcome === 'failed' || errorKind !== null ? OTHER : undefined
 }
 
-/** `upstream_error` → `upstream error`. */
 export function nameError(errorKind: string): string {
   return errorKind.replaceAll('_', ' ')
 }
@@ -130,12 +129,10 @@ const NOT_KEPT: Readonly<Record<string, string>> = {
 }
 
 interface SentGate {
-  /** Undefined when the id was not stored. */
   readonly id: string | undefined
   readonly words: string
 }
 
-/** @returns undefined for a call to an existing gate, or without a gate */
 export function readSentGate({ gateId, sentGateId }: Log): SentGate | undefined {
   // An earlier version of the gateway does not report the id.
   if (gateId !== NO_GATE || typeof sentGateId !== 'string') return undefined

@@ -19,7 +19,6 @@ export interface LogColumn {
 export interface LogLayout {
   readonly columns: readonly LogColumn[]
   readonly rowHeightPx: number
-  /** CSS `grid-template-columns`. */
   readonly template: string
 }
 

@@ -1,4 +1,3 @@
-/** The log's filter in the page's address and in the API's form. */
 import { CALL_OUTCOMES } from '../../../src/contract/words.ts'
 import type { QuestionOf, RowOf } from '../../api/ask.ts'
 
@@ -8,7 +7,6 @@ export type Log = RowOf<'GET /v1/logs'>
 export const NO_GATE = '(unknown)'
 
 type ListQuestion = NonNullable<QuestionOf<'GET /v1/logs'>[0]>
-/** Without the paging parameters. */
 export type LogQuery = Omit<NonNullable<ListQuestion['query']>, 'limit' | 'cursor'>
 
 export const RANGES = {
@@ -23,7 +21,6 @@ export type Range = keyof typeof RANGES
 
 export type Outcome = (typeof CALL_OUTCOMES)[number]
 
-/** The filter in the page's address. Absent members do not filter. */
 export interface LogSearch {
   /** A range until now; not together with `from` and `to`. */
   readonly range?: Range
@@ -33,7 +30,6 @@ export interface LogSearch {
   readonly gate?: string
   readonly key?: string
   readonly target?: string
-  /** A part of the target's name. */
   readonly targetPart?: string
   readonly outcome?: Outcome
   /** `5xx`, or a single status. */
@@ -60,7 +56,6 @@ export function canBeName(text: string): boolean {
   return NAME.test(text)
 }
 
-/** Takes the valid parts of an address, which anyone may have written, and ignores the rest. */
 export function readLogSearch(search: Readonly<Record<string, unknown>>): LogSearch {
   const text = (name: FilterName, pattern: RegExp): string | undefined => {
     const value = search[name]

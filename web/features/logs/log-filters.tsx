@@ -173,7 +173,6 @@ function capitalise(text: string): string {
 
 interface TypedRange {
   readonly range: { readonly from?: string; readonly to?: string }
-  /** The range that the list showed when the new range was typed. */
   readonly before: { readonly from: string | undefined; readonly to: string | undefined }
 }
 
@@ -274,7 +273,6 @@ interface TypedField {
   readonly send: (text: string) => void
 }
 
-/** @param text empty without a value */
 function useTypedField(text: string): TypedField {
   const field = useRef<HTMLInputElement>(null)
   /** Values on their way to the address, which is slower than typing. */

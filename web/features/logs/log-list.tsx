@@ -22,7 +22,6 @@ import type { Log } from './log-filter.ts'
 
 const HEAD_HEIGHT_PX = 36
 const OVERSCAN = 10
-/** The next page is loaded this many rows before the end. */
 const AHEAD = 60
 
 export interface LogListProps {
@@ -33,7 +32,6 @@ export interface LogListProps {
   /** Called near the end; undefined when nothing more can be loaded now. */
   readonly loadMore: (() => void) | undefined
   readonly isDimmed: boolean
-  /** Shown after the last row. */
   readonly footer: ReactNode
 }
 
@@ -167,7 +165,6 @@ export function LogList({
   )
 }
 
-/** Keeps the visible rows in place when rows arrive above, and counts the new rows. */
 function useSteadyReading(
   scroller: React.RefObject<HTMLDivElement | null>,
   { rows, rowHeightPx }: { readonly rows: readonly Log[]; readonly rowHeightPx: number },
@@ -297,7 +294,6 @@ interface LogKeyActions {
   readonly help: () => void
 }
 
-/** The log's keys and their actions, and when the page ignores keys. */
 export const KEY_HELP: readonly (readonly [keys: readonly string[], does: string])[] = [
   [['j', '↓'], 'Next call (older)'],
   [['k', '↑'], 'Previous call (newer)'],
@@ -309,7 +305,6 @@ export const KEY_HELP: readonly (readonly [keys: readonly string[], does: string
 ]
 
 const FIELDS = 'input, textarea, select, [contenteditable="true"]'
-/** Elements that handle all keys inside them. */
 const WINDOWS = '[role="dialog"], [role="alertdialog"], [role="menu"], dialog[open]'
 const CONTROLS = 'a[href]:not([role="row"] a), button, [role="switch"], summary, [role="tab"]'
 
@@ -331,7 +326,6 @@ export function useLogKeys(actions: LogKeyActions): void {
   }, [])
 }
 
-/** @returns the key's action at the element; undefined when the page ignores the key */
 function choose(actions: LogKeyActions, key: string, element: Element): (() => void) | undefined {
   if (element.closest(FIELDS) !== null) return undefined
   const isInList = element.closest('[role="grid"]') !== null

@@ -24,7 +24,6 @@ export function LogSearchField({
   const [isRefused, setRefused] = useState(false)
   const listId = useId()
 
-  /** @returns whether the text contained an id */
   const openFrom = (written: string): boolean => {
     const id = CALL_ID.exec(written)?.[0]
     if (id === undefined) return false
@@ -98,10 +97,6 @@ interface Known {
   readonly keys: readonly { readonly id: string; readonly name: string }[]
 }
 
-/**
- * Full names of gates and keys first.
- * @returns undefined when the word is no possible name
- */
 export function findFilter(word: string, { gates, keys }: Known): FoundFilter | undefined {
   const isIt = (name: string) => name.toLowerCase() === word.toLowerCase()
   const gate = gates.find(({ id }) => id === word) ?? gates.find(({ id }) => isIt(id))

@@ -47,9 +47,6 @@ export function LogsPage() {
   const searchField = useRef<HTMLInputElement>(null)
 
   const filter = (next: LogSearch) => void router.navigate({ to: '/logs', search: next })
-  /**
-   * The call that a key moved to and that is not shown yet; the next key continues from this call.
-   */
   const movedTo = useRef<string>(undefined)
   useEffect(() => {
     if (activeId === movedTo.current) movedTo.current = undefined

@@ -24,7 +24,6 @@ export interface LogRows {
   readonly error: unknown
   readonly hasMore: boolean
   readonly isLoadingMore: boolean
-  /** The failure of the last page; `loadMore` tries again. */
   readonly moreError: unknown
   readonly isLiveBroken: boolean
   loadMore(): void
@@ -101,7 +100,6 @@ function askPage(
   return askWith('GET /v1/logs', { signal }, { query: { ...query, limit: PAGE_SIZE, cursor } })
 }
 
-/** Unknown rows of the last minutes, newest first. */
 async function askFresh(
   query: LogQuery,
   known: readonly Log[],

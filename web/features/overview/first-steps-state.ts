@@ -1,7 +1,3 @@
-/**
- * A new account's progress, derived from its resources, and whether the reader has dismissed the
- * list.
- */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { RowOf } from '../../api/ask.ts'
@@ -12,12 +8,10 @@ const EVERY_MS = 2_000
 
 export interface FirstStepsState {
   readonly hasCalled: boolean | undefined
-  /** Whether loading failed. */
   readonly isFailed: boolean
   readonly isKnown: boolean
   /** Whether a provider besides the sandbox is usable. */
   readonly hasProvider: boolean
-  /** Names of usable providers: `Mistral, OpenAI`. */
   readonly providerNames: readonly string[]
   /** The gate in the snippet: the user's gate, else the demo gate. */
   readonly gateId: string | undefined
@@ -28,7 +22,6 @@ export interface FirstStepsState {
     | undefined
 }
 
-/** @param isWatching whether to refresh missing steps; a hidden tab sends nothing */
 export function useFirstSteps(isWatching: boolean): FirstStepsState {
   const often = { refetchInterval: isWatching ? EVERY_MS : false, enabled: isWatching } as const
   const one = { query: { limit: 1 } }

@@ -187,7 +187,6 @@ function Step({
   )
 }
 
-/** @param origin of this gateway, without a trailing slash */
 function callSnippets(origin: string, gateId: string): readonly Snippet[] {
   return [
     {

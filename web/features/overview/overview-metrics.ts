@@ -22,7 +22,6 @@ import { FAINT, lineColor, lineDashes } from '../../ui/charts/palette.ts'
 export interface OverviewMetric {
   readonly id: string
   readonly label: string
-  /** The large figure; `besides` are smaller figures. */
   readonly main: Measure
   readonly besides: readonly (readonly [name: string, measure: Measure])[]
   /** The drawn measures. The previous period is drawn for the first measure. */
@@ -59,7 +58,6 @@ export const OVERVIEW_METRICS: readonly OverviewMetric[] = [
 export interface DrawnPeriods {
   readonly current: FilledPeriod
   readonly before: FilledPeriod | undefined
-  /** The beginning of the current step. */
   readonly runningFromMs: number | undefined
 }
 

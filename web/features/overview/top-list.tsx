@@ -1,7 +1,3 @@
-/**
- * The top gates, targets or keys by the chosen figure, with their shares and links to analytics and
- * logs.
- */
 import { Link } from '@tanstack/react-router'
 import { ScrollText } from 'lucide-react'
 import type { AnswerOf } from '../../api/ask.ts'

@@ -104,7 +104,6 @@ function useComparedSums(range: ResolvedRange, everyMs: number | false) {
   }
 }
 
-/** Names the periods that are compared. */
 function describeCompared(
   { compared, ...range }: ResolvedRange,
   hasCalls: boolean,
@@ -215,7 +214,6 @@ function Tile({
   )
 }
 
-/** The calls missing from the cost, without failed and refused calls. */
 function Unknown({ now }: { readonly now: UsageFigures }) {
   const { unpriced, unreported } = readUnknown(now)
   return (

@@ -1,13 +1,8 @@
-/**
- * Loads the figures of the overview: sums of a range and the previous range, over time and in
- * total, and the top users.
- */
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { operationQuery } from '../../api/operation-query.ts'
 import type { NamedGroupBy } from '../../format/group-name.ts'
 import type { Period, ResolvedRange } from '../../format/time-range.ts'
 
-/** The measure that ranks groups. */
 export type Order = 'calls' | 'tokens' | 'cost' | 'errors'
 type Interval = ResolvedRange['step'] | 'all'
 

@@ -1,4 +1,3 @@
-/** Chooses the wire format of a server, with a line on when to use each. */
 import { fillsInTheMiddle, OWNED_DIALECTS } from '../../../src/contract/dialects.ts'
 import { formatDialect } from '../../format/dialects.ts'
 import { classNames } from '../../ui/class-names.ts'

@@ -24,7 +24,6 @@ const MAX_PRICE_CENTS = 10_000
 const MAX_SLUG_LENGTH = 63
 
 export interface Prices {
-  /** The prices may be empty while registering. */
   readonly pricingInput: string
   readonly pricingOutput: string
   readonly pricingCachedInput: string
@@ -42,10 +41,6 @@ export function slugProblem(slug: string): string | undefined {
   return slug.length > MAX_SLUG_LENGTH ? `At most ${MAX_SLUG_LENGTH} characters.` : undefined
 }
 
-/**
- * @returns undefined for an empty or plausible address; only the gateway knows which hosts are
- * allowed
- */
 export function addressProblem(baseUrl: string): string | undefined {
   const typed = baseUrl.trim()
   if (typed === '' || 'https://'.startsWith(typed) || 'http://'.startsWith(typed)) return undefined
@@ -54,7 +49,6 @@ export function addressProblem(baseUrl: string): string | undefined {
   return /[?#]/.test(typed) ? 'Without a query or a fragment.' : undefined
 }
 
-/** @returns undefined for an empty or valid price */
 export function priceProblem(typed: string): string | undefined {
   const price = typed.trim()
   if (price === '' || toCents(price) !== undefined) return undefined
@@ -70,7 +64,6 @@ export function toCents(typed: string): number | undefined {
   return cents <= MAX_PRICE_CENTS ? cents : undefined
 }
 
-/** Settings of a model that fills in the middle. */
 export interface FimSettings {
   readonly fimEndpoint: FimEndpoint
   readonly fimTemplate: FimTemplate
@@ -117,7 +110,6 @@ export function toChanges(before: OwnedModel, typed: Details): Changes {
   )
 }
 
-/** Whether every field for a registered model contains valid text. */
 export function isComplete(typed: Details): boolean {
   return (
     typed.displayName.trim() !== '' &&
@@ -158,7 +150,6 @@ export function isRegistrable(typed: NewDetails): boolean {
     addressProblem(typed.baseUrl) === undefined &&
     isComplete({
       ...rest,
-      // These fields may be empty.
       displayName: displayName.trim() || typed.slug,
       pricingInput: pricingInput.trim() || '0',
       pricingOutput: pricingOutput.trim() || '0',

@@ -1,4 +1,3 @@
-/** The three declared prices: typed in whole US cents per million tokens, and shown in dollars. */
 import { formatCentsPerMillion } from '../../format/figures.ts'
 import { TextField } from '../../ui/field.tsx'
 import { type Prices, priceProblem, toCents } from './draft.ts'

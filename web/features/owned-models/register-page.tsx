@@ -56,7 +56,6 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
         body: {
           ...toRegistration(draft),
           dialect,
-          // Empty when the server needs no credential.
           credential: credential.current?.value.trim() || undefined,
         },
       }),

@@ -1,4 +1,3 @@
-/** The health of targets in the account's gates from real calls, as the answering node sees it. */
 import { useQuery } from '@tanstack/react-query'
 import { operationQuery } from '../../api/operation-query.ts'
 import type { OwnedModel } from './draft.ts'

@@ -10,7 +10,6 @@ import { ToolCalls } from './tool-calls.tsx'
 
 interface AnswerViewProps {
   readonly answer: Answer
-  /** Undefined for all answers but the last. */
   readonly onRetry: (() => void) | undefined
   readonly onAnswerTools: ((results: readonly ToolResult[]) => void) | undefined
   readonly isLocked: boolean

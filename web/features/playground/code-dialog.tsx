@@ -124,7 +124,6 @@ function writeLiteral(value: unknown, language: Language, at = ''): string {
   return `{\n${lines.join('')}${at}}`
 }
 
-/** The same request in OpenAI's chat format, which all OpenAI SDKs can send to the gate. */
 function toChatCompletion(request: ChatRequest) {
   const { gate_id: model, messages, tools, temperature, max_output_tokens, reasoning } = request
   return {

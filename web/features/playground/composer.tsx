@@ -92,7 +92,6 @@ export function Composer({
   )
 }
 
-/** The settings of every message: system prompt, parameters, tools. */
 export function SettingsPanel({
   settings,
   problems = {},

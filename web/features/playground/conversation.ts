@@ -1,4 +1,3 @@
-/** A conversation as shown and as sent. */
 import type { AnswerOf, QuestionOf } from '../../api/ask.ts'
 
 export type ChatRequest = QuestionOf<'POST /v1/playground'>[0]['body']
@@ -18,7 +17,6 @@ export interface ToolResult {
   readonly content: string
 }
 
-/** The failure in the gateway's words. */
 export interface Failure {
   readonly code: string
   readonly message: string
@@ -35,14 +33,11 @@ export interface Answer {
   readonly reasoning: string
   readonly toolCalls: readonly ToolCall[]
   readonly callId?: string
-  /** The answering `provider/model`. */
   readonly target?: string
-  /** Sent settings without an effect. */
   readonly ignored?: string
   /** From sending to the first word, including reasoning; measured by the browser. */
   readonly firstTokenMs?: number
   readonly totalMs?: number
-  /** The gateway's own figures, from the end of the answer. */
   readonly figures?: Pick<ChatAnswer, 'usage' | 'cost' | 'attempts' | 'finish_reason'>
   readonly failure?: Failure
 }
@@ -99,7 +94,6 @@ export function openToolCalls(entries: readonly Entry[]): readonly ToolCall[] {
   return last?.type === 'answer' && last.state === 'done' ? last.toolCalls : []
 }
 
-/** The conversation up to the last question; undefined for an empty conversation. */
 export function untilLastQuestion(entries: readonly Entry[]): readonly Entry[] | undefined {
   const at = entries.findLastIndex(({ type }) => type !== 'answer')
   return at < 0 ? undefined : entries.slice(0, at + 1)

@@ -10,7 +10,6 @@ import { ToolResults } from './tool-calls.tsx'
 export interface LaneViewProps {
   readonly gateId: string
   readonly entries: readonly Entry[]
-  /** The gate's selector and buttons. */
   readonly head: ReactNode
   readonly isLocked: boolean
   readonly targets: readonly string[]
@@ -147,7 +146,6 @@ function UserMessage({
   )
 }
 
-/** The state for screen readers; failures are announced separately. */
 function describeState(last: Entry | undefined): string {
   if (last?.type !== 'answer') return ''
   return { running: 'Answering', done: 'Answered', stopped: 'Stopped', failed: '' }[last.state]

@@ -1,4 +1,3 @@
-/** The settings of every message: as typed, their problems, and their request form. */
 import { FUNCTION_MEMBERS } from '../../../src/contract/words.ts'
 import type { ChatMessage, ChatRequest } from './conversation.ts'
 
@@ -95,7 +94,6 @@ export function parseTools(text: string): ParsedTools {
   return tools.length === 0 ? {} : { tools }
 }
 
-/** @returns the problem, or the tool */
 function readTool(entry: unknown, where: string): Tool | string {
   const outer = asObject(entry)
   if (outer === undefined) return `${where} must be an object with a name.`

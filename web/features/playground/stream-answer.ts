@@ -1,11 +1,9 @@
-/** Sends a message to a gate and reports the answer while it arrives. */
 import { ApiError, send } from '../../api/ask.ts'
 import { createEventReader, type ServerSentEvent } from '../../api/event-stream.ts'
 import type { Answer, ChatAnswer, ChatRequest, Failure, ToolCall } from './conversation.ts'
 
 export interface StreamOptions {
   readonly signal: AbortSignal
-  /** Called with the answer so far, also if failed or stopped. The last report is not `running`. */
   readonly onProgress: (answer: Answer) => void
 }
 
@@ -37,7 +35,6 @@ export async function streamAnswer(
     }
     if (answer.state === 'running') tell(fail(answer, CUT_OFF, elapsedMs()))
   } catch (thrown) {
-    // Events after a complete or failed answer are ignored.
     if (answer.state !== 'running') return
     if (signal.aborted) tell({ ...answer, state: 'stopped', totalMs: elapsedMs() })
     else if (thrown instanceof ApiError) tell(refuse(answer, thrown, elapsedMs()))
@@ -128,7 +125,6 @@ function addToCall(calls: readonly ToolCall[], delta: ToolCallDelta): readonly T
   return calls.with(index, { ...known, arguments: known.arguments + more })
 }
 
-/** The complete answer replaces the joined pieces. */
 function complete(answer: Answer, whole: ChatAnswer, elapsedMs: number): Answer {
   const { id, model, content, reasoning = '', tool_calls: toolCalls = [] } = whole
   const { usage, cost, attempts, finish_reason } = whole

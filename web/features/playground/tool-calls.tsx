@@ -1,4 +1,3 @@
-/** The tools that a model calls, and fields for their results. */
 import { type FormEvent, useState } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { TextAreaField } from '../../ui/field.tsx'

@@ -1,7 +1,3 @@
-/**
- * The page's state: a thread per gate, the settings and typed text. Only in this tab's memory, and
- * cleared with the session.
- */
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import {
@@ -22,7 +18,6 @@ export interface Playground {
   readonly threads: readonly (readonly Entry[])[]
   readonly settings: Settings
   readonly draft: string
-  /** The draft from before the last message was edited; undefined while no message is edited. */
   readonly draftBeforeEdit?: string
   readonly gateIds: readonly string[]
 }
@@ -42,7 +37,6 @@ function recall(client: QueryClient): Playground {
   return kept === undefined ? EMPTY : { ...kept, threads: kept.threads.map(settleEntries) }
 }
 
-/** @param toGateIds chooses one gate, or two to compare, from the gates used last */
 export function usePlayground(toGateIds: (kept: readonly string[]) => readonly string[]) {
   const client = useQueryClient()
   const [playground, setPlayground] = useState(() => recall(client))
@@ -152,7 +146,6 @@ export function usePlayground(toGateIds: (kept: readonly string[]) => readonly s
       for (const { id } of threads[place] ?? []) running.current.get(id)?.abort()
       setPlayground((before) => ({ ...before, threads: [before.threads[1 - place] ?? [], []] }))
     },
-    /** @returns a function that undoes the clearing */
     clear() {
       for (const controller of running.current.values()) controller.abort()
       const kept = playground

@@ -20,7 +20,6 @@ export function ProviderItem({
   onDelete,
 }: {
   readonly row: ProviderRow
-  /** The warning from when the key was set, if any. */
   readonly warning: string | undefined
   readonly onSet: () => void
   readonly onDelete: () => void

@@ -230,7 +230,6 @@ function SetKeyForm({
           isActive
             ? `Calls that begin now use ${maskedKey === HIDDEN ? 'it' : maskedKey}.`
             : 'It is inactive, like the previous one.',
-          // Warnings stay on the page.
           ...(warnings.length === 0 ? [probe.detail] : []),
         ].join(' '),
       },

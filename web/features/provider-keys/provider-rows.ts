@@ -17,10 +17,6 @@ export function toProviderRows(
   return providers.map((provider) => ({ provider, ownKey: keyOf.get(provider.id) }))
 }
 
-/**
- * Providers with the account's own key first, then providers with a platform credential, then the
- * rest; by name within each group.
- */
 export function orderProviders(rows: readonly ProviderRow[]): readonly string[] {
   const rank = ({ provider, ownKey }: ProviderRow) =>
     ownKey !== undefined ? 0 : provider.configured ? 1 : 2

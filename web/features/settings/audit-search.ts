@@ -26,7 +26,6 @@ export function readAuditSearch(search: Readonly<Record<string, unknown>>): Audi
   }
 }
 
-/** @returns the query of `GET /v1/audit-log`, with times */
 export function toAuditQuery({ from, to, ...rest }: AuditSearch, zone: TimeZone) {
   return {
     ...rest,

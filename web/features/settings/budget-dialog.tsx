@@ -218,7 +218,6 @@ function SubjectField({
 }: {
   readonly type: BudgetScope['type']
   readonly id: string
-  /** Undefined while loading. */
   readonly subjects: readonly Subject[] | undefined
   readonly isFailed: boolean
   readonly isTried: boolean

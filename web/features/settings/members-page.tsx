@@ -217,10 +217,6 @@ function MemberStepDialog({
   )
 }
 
-/**
- * Creates an invitation and shows its link once; after closing, the page's memory no longer has the
- * link.
- */
 function InviteDialog({
   isOpen,
   onClose,

@@ -11,7 +11,6 @@ export function Meter({
 }: {
   readonly label: string
   readonly used: number
-  /** Reserved for running calls; drawn paler. */
   readonly reserved?: number
   /** Above 0. */
   readonly limit: number

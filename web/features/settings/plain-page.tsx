@@ -1,4 +1,3 @@
-/** The page of a plain resource, from the resource's description. */
 import { notFound, useParams } from '@tanstack/react-router'
 import { Tag } from 'lucide-react'
 import {
@@ -157,7 +156,6 @@ function EditDialog({
   )
 }
 
-/** A member by its name in the description. */
 function read(row: object, member: string): string {
   return String((row as Readonly<Record<string, unknown>>)[member] ?? '')
 }

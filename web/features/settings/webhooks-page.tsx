@@ -143,9 +143,7 @@ const toFields = (webhook: Webhook | undefined) => ({
   secret: '',
 })
 
-/** Adds a webhook and shows its generated secret once, or changes a webhook without its secret. */
 function WebhookDialog({ row: webhook, onClose }: RowDialogProps<Webhook | undefined>) {
-  // Only values that differ from the initial ones are sent.
   const edited = useEdited(webhook, toFields)
   const { first, fields, change, bind } = edited
   const { url, events, secret } = fields

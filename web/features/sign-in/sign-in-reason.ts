@@ -1,5 +1,3 @@
-/** Why someone is at the sign-in page, from its address. */
-
 const REASONS = ['ended', 'signed-out', 'left'] as const
 export type SignInReason = (typeof REASONS)[number]
 

@@ -20,7 +20,6 @@ const listeners = new Set<() => void>()
 take()
 addEventListener('hashchange', take)
 
-/** Undefined when no link contained the secret. */
 export function useFromAddress(name: SecretName): TakenSecret | undefined {
   return useSyncExternalStore(listen, () => taken.get(name))
 }

@@ -73,7 +73,6 @@ export function ChartPanel({
 }
 
 const HEIGHT_PX = 260
-/** The height of the drawing and the line with the unit above. */
 const PLACE_HEIGHT_PX = HEIGHT_PX + 20
 
 const DRAWINGS = {

@@ -1,4 +1,3 @@
-/** The data of a chart over time. */
 import type { StepLength } from '../../format/time-range.ts'
 import type { PatternName } from './palette.ts'
 
@@ -8,13 +7,10 @@ export const RUNNING_DASHES = '2 3'
 export const BEFORE_KEY = 'before'
 
 export interface ChartSeries {
-  /** The key of the series' values in the rows. */
   readonly key: string
   readonly label: string
   readonly color: string
-  /** Pattern of a `stack`, in addition to its colour. */
   readonly pattern?: PatternName
-  /** Dashes of a line. Undefined for a solid line. */
   readonly dashes?: string | undefined
   /** `before`: a faint dashed line without a fill. */
   readonly look: 'line' | 'area' | 'stack' | 'before'
@@ -25,7 +21,6 @@ export interface ChartSeries {
 export interface ChartRow {
   /** The beginning of the step, in milliseconds since the Unix epoch. */
   readonly startMs: number
-  /** By series key; null without a measured call in this step. */
   readonly values: Readonly<Record<string, number | null>>
 }
 
@@ -50,7 +45,6 @@ export function hasCalls(values: ChartRow['values']): boolean {
   )
 }
 
-/** The chart in words for screen readers: each series' highest value and its time. */
 export function describeChart(
   { rows, series, format, runningFromMs }: TimeChartData,
   formatMoment: (startMs: number) => string,

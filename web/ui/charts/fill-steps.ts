@@ -11,7 +11,6 @@ export interface FilledPeriod {
   readonly sums: readonly StepSum[]
 }
 
-/** One value per step, in order: empty without calls, null without a measurement. */
 export function fillSteps(
   { period, step, sums }: FilledPeriod,
   measure: Measure,

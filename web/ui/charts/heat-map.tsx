@@ -12,7 +12,6 @@ const LABELS = 7
 
 interface Cell {
   readonly column: number
-  /** From the highest range down, as drawn. */
   readonly row: number
 }
 
@@ -26,7 +25,6 @@ export function HeatMap({
 }: {
   readonly label: string
   readonly data: HeatData
-  /** The beginning of the current step, the last step. Undefined when all steps are complete. */
   readonly runningFromMs: number | undefined
   readonly step: StepLength
   readonly format: (value: number) => string
@@ -200,7 +198,6 @@ export function describeRange(
   return from === 0 ? `below ${format(to)}` : `${format(from)} – ${format(to)}`
 }
 
-/** Each label is at the beginning of its range. */
 function ValueAxis({
   ranges,
   format,
@@ -264,7 +261,6 @@ function pickEvenly<Item>(items: readonly Item[], count: number): readonly Item[
 
 export interface HeatRange {
   readonly from: number
-  /** Null for a range without an end. */
   readonly to: number | null
   readonly index: number
 }
@@ -275,14 +271,12 @@ interface HeatStep {
 }
 
 export interface HeatData {
-  /** Ascending, from the lowest to the highest range with calls. */
   readonly ranges: readonly HeatRange[]
   readonly steps: readonly HeatStep[]
   readonly highest: number
   readonly total: number
 }
 
-/** @param starts of all steps, including steps without counts */
 export function toHeatData(
   starts: readonly number[],
   ranges: readonly { readonly from: number; readonly to: number | null }[],

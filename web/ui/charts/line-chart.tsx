@@ -1,4 +1,3 @@
-/** Series over time as lines, filled or faint; dashed where a step is incomplete. */
 import { type ReactElement, useId } from 'react'
 import { Area, Line, usePlotArea, useXAxisScale } from 'recharts'
 import { type ChartSeries, RUNNING_DASHES, type TimeChartData } from './chart-series.ts'
@@ -22,7 +21,6 @@ export function LineChart(props: TimeChartProps) {
   )
 }
 
-/** For each line: the clip path of the drawn part; undefined for the whole line. */
 type Parts = Readonly<Record<string, string | undefined>>
 
 function toParts(clipId: string): Parts {

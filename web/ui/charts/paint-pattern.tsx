@@ -1,4 +1,3 @@
-/** SVG paints: a pattern in the paint's colour, and small samples for legends. */
 import { useId } from 'react'
 import type { Paint, PatternName } from './palette.ts'
 

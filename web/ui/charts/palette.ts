@@ -10,7 +10,6 @@ const COLORS = [
 export const PATTERNS = ['solid', 'rising', 'dots', 'level', 'falling', 'grid'] as const
 export type PatternName = (typeof PATTERNS)[number]
 
-/** How an item is painted wherever it is drawn. */
 export interface Paint {
   readonly color: string
   readonly pattern: PatternName
@@ -28,7 +27,6 @@ export const NOTHING_PAINT: Paint = { color: FAINT, pattern: 'rising' }
  */
 export const MAX_SERIES = 5
 
-/** The number of paints that differ in colour or pattern. */
 export const PAINT_COUNT = COLORS.length * PATTERNS.length
 
 export function lineColor(index: number): string {
@@ -46,7 +44,6 @@ export function paintAt(slot: number): Paint {
   return { color: COLORS[color] ?? FAINT, pattern: PATTERNS[pattern] ?? 'solid' }
 }
 
-/** The indexes of a paint's colour and pattern. */
 export function partsOf(slot: number): { readonly color: number; readonly pattern: number } {
   const color = slot % COLORS.length
   return { color, pattern: (color + Math.floor(slot / COLORS.length)) % PATTERNS.length }

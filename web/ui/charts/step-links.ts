@@ -1,18 +1,14 @@
-/** Links from the steps of a chart, with their clicks and keys. */
 import { type KeyboardEvent, type MouseEvent, useRef, useState } from 'react'
 import type { LogAddress } from '../../format/calls-behind.ts'
 import type { ChartSeries } from './chart-series.ts'
 
-/** @param seriesKey undefined for all series together */
 export type AddressOf = (startMs: number, seriesKey: string | undefined) => LogAddress
 
 export interface StepLinks {
   readonly chosenKey: string | undefined
-  /** Called by the tooltip with the current step of the keys or pointer. */
   readonly stand: (startMs: number | undefined) => void
   readonly press: (event: KeyboardEvent) => void
   readonly click: (event: MouseEvent, startMs: number, seriesKey?: string) => void
-  /** A click at the tooltip's step, for drawings without shapes per step. */
   readonly clickHere: (event: MouseEvent) => void
 }
 

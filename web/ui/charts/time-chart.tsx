@@ -16,7 +16,6 @@ import { type StepLinks, useStepLinks } from './step-links.ts'
 const TICK = { fill: 'var(--ink-faint)', fontSize: 12 }
 const MARGIN = { top: 8, right: 8, bottom: 0, left: 0 }
 
-/** Beyond this span hours show their day, and each day is shown once. */
 const DAYS_TOLD_MS = 172_800_000
 
 function listMidnights(rows: TimeChartData['rows'], zone: TimeZone): number[] {
@@ -35,7 +34,6 @@ export interface TimeChartProps {
   readonly open: ((startMs: number, seriesKey: string | undefined) => void) | undefined
 }
 
-/** Arrow keys move the tooltip once the chart has the focus. */
 export function TimeChart({
   label,
   data,
@@ -131,7 +129,6 @@ function ChartTooltip({
 }: TooltipState & {
   readonly data: TimeChartData
   readonly links: StepLinks
-  /** Whether the steps have links. */
   readonly leadsOn: boolean
 }) {
   const zone = useTimeZone()

@@ -23,7 +23,6 @@ type Entry = readonly [mark: number, slot: number]
 
 interface Painted {
   readonly paints: ReadonlyMap<string, Paint>
-  /** The updated record, to be stored. */
   readonly book: string
 }
 

@@ -2,6 +2,7 @@
  * A provider of the operator's own under a plan in money: with its prices declared it is called and
  * counted.
  */
+import { Database } from 'bun:sqlite'
 import { afterEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { createTemporaryFolder } from '../../test/support/temporary-folder.ts'
@@ -37,7 +38,16 @@ function startUpstream(): string {
   return `http://127.0.0.1:${server.port}/v1`
 }
 
-async function start(...prices: readonly string[]): Promise<{ gatehouse: Gatehouse; key: string }> {
+interface Scene {
+  readonly gatehouse: Gatehouse
+  readonly key: string
+  readonly databasePath: string
+}
+
+async function start(
+  prices: readonly string[] = [],
+  { model = 'acme/large', further = [] as readonly string[] } = {},
+): Promise<Scene> {
   const folder = await createTemporaryFolder()
   endings.push(() => folder.remove())
   const configuration = [
@@ -46,24 +56,30 @@ async function start(...prices: readonly string[]): Promise<{ gatehouse: Gatehou
     '    name: Acme AI',
     `    baseUrl: ${startUpstream()}`,
     ...prices,
-    'plans: {default: money, definitions: {money: {monthlySpendUsd: 5}}}',
+    'plans: {default: money, definitions: {money: {monthlySpendUsd: 5, unpriced: refuse}}}',
+    ...further,
   ]
   await Bun.write(join(folder.path, 'gatehouse.yaml'), configuration.join('\n'))
-  const settings = await loadSettings({ GATEHOUSE_DATA_DIR: folder.path, ACME_API_KEY: 'planted' })
+  const settings = await loadSettings({
+    GATEHOUSE_DATA_DIR: folder.path,
+    ACME_API_KEY: 'planted',
+    OPENAI_API_KEY: 'planted',
+    OPENAI_BASE_URL: startUpstream(),
+  })
   const gatehouse = await composeGatehouse({
     settings,
     log: createLog('silent'),
     plans: settings.plans,
   })
   endings.push(() => gatehouse.close())
-  const targets = [{ model: 'acme/large' }]
+  const targets = [{ model }]
   const gate = { id: 'demo' as GateId, description: '', targets, timeoutMs: null, maxRetries: 0 }
   await gatehouse.gates.create(DEFAULT_ACCOUNT, gate)
   const { key } = await gatehouse.keys.create({ accountId: DEFAULT_ACCOUNT, name: 'test' })
-  return { gatehouse, key: key.reveal() }
+  return { gatehouse, key: key.reveal(), databasePath: join(folder.path, 'gatehouse.db') }
 }
 
-function send({ gatehouse, key }: Awaited<ReturnType<typeof start>>, path: string, body?: object) {
+function send({ gatehouse, key }: Scene, path: string, body?: object) {
   return gatehouse.handle(
     new Request(`http://gatehouse.test${path}`, {
       method: body === undefined ? 'GET' : 'POST',
@@ -83,7 +99,7 @@ test('without prices its models are refused, and the refusal says where they are
 })
 
 test('with them its calls go, and count against the plan at the declared price', async () => {
-  const scene = await start('    prices: {large: {input: 2000, output: 8000}}')
+  const scene = await start(['    prices: {large: {input: 2000, output: 8000}}'])
   const answer = await send(scene, '/v1/chat/completions', CHAT)
   expect(answer.status).toBe(200)
   await answer.text()
@@ -91,3 +107,45 @@ test('with them its calls go, and count against the plan at the declared price',
     quota: { spend: { limit: 5, used: (20 * 2000 + 10 * 8000) / 1_000_000, unpricedCalls: 0 } },
   })
 })
+
+test.each(['acme/large', 'openai/gpt-6.2-sol'])(
+  'an entry prices %s, and is found later by the hash in the cost',
+  async (model) => {
+    const scene = await start([], {
+      model,
+      further: [
+        'models:',
+        `  - {model: ${model}, prices: [{from: 2026-01-01, input: 2000, output: 8000}]}`,
+      ],
+    })
+    const answer = await send(scene, '/v1/chat/completions', CHAT)
+    expect(answer.status).toBe(200)
+    await answer.text()
+    expect(await (await send(scene, '/v1/account')).json()).toMatchObject({
+      quota: { spend: { used: (20 * 2000 + 10 * 8000) / 1_000_000, unpricedCalls: 0 } },
+    })
+    const { cost, target } = await firstRow(scene)
+    expect(target).toBe(model)
+    expect(cost.status).toBe('exact')
+    const [, hash = ''] = /^overlay:(.*)$/.exec(String(cost.source)) ?? []
+    const database = new Database(scene.databasePath, { readonly: true })
+    const stored = database.query('SELECT entry FROM price_entries WHERE hash = ?').get(hash)
+    database.close()
+    expect(JSON.parse((stored as { entry: string }).entry)).toEqual([
+      { model, prices: [{ from: '2026-01-01', input: 2000, output: 8000 }] },
+    ])
+  },
+)
+
+interface Row {
+  readonly target: string
+  readonly cost: { readonly usd: number; readonly status: string; readonly source: string | null }
+}
+
+async function firstRow(scene: Scene): Promise<Row> {
+  for (;;) {
+    const { data } = (await (await send(scene, '/v1/logs')).json()) as { data: readonly Row[] }
+    if (data[0] !== undefined) return data[0]
+    await Bun.sleep(20)
+  }
+}

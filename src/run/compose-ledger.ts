@@ -15,6 +15,7 @@ import { PricedCalls } from '../ledger/priced-calls.ts'
 import { RefusalLog } from '../ledger/refusal-log.ts'
 import { Retention } from '../ledger/retention.ts'
 import { Shipper } from '../ledger/shipper.ts'
+import { UsedEntries } from '../ledger/used-entries.ts'
 import {
   keepLoading,
   type LoadedLedger,
@@ -77,6 +78,7 @@ export function composeLedger({
   // Adopted before the journal lists its segments.
   adoptWorkerJournals(settings.dataFolder, adoptionReport(log))
   const journal = new Journal(settings.dataFolder, { onFailure: settings.ledgerFailure, report })
+  const usedEntries = new UsedEntries({ store: store.priceEntries, now: () => clock.now() })
   const prices = new PriceBook({
     providers: new Map(
       settings.providers.map((provider) => [
@@ -85,6 +87,7 @@ export function composeLedger({
       ]),
     ),
     overlay: settings.models,
+    onUsed: (entry) => usedEntries.note(entry),
     declaredPrices: (accountId, slug) => ownedModels.pricesOf(accountId, slug),
   })
   const refusals = new RefusalLog(journal, clock)
@@ -98,6 +101,7 @@ export function composeLedger({
       // Usage is sent to the other nodes first: they treat the ledger's contents as reported, and
       // would count a later report twice.
       await limits.tell()
+      await usedEntries.store()
       const priced = new PricedCalls(prices, records, reportPricing)
       return await store.calls.insertMany(priced, between)
     },

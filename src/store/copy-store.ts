@@ -39,6 +39,7 @@ export const TABLES: readonly (keyof Schema)[] = [
   'invitations',
   'sign_in_tries',
   'audit_log',
+  'price_entries',
 ]
 
 /** Databases accept 65,535 parameters per statement; a row has at most 24 columns. */

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../core/plan.ts'
 import { CallTableStore } from './calls/calls.ts'
+import { PriceEntryStore } from './calls/price-entries.ts'
 import { AuditLogTableStore } from './changes/audit-log.ts'
 import { CheckpointThread } from './database/checkpoint-thread.ts'
 import { giveBackSpace } from './database/free-space.ts'
@@ -49,6 +50,7 @@ export interface Store {
   readonly budgets: BudgetTableStore
   readonly budgetBeginnings: BudgetBeginnings
   readonly webhooks: WebhookTableStore
+  readonly priceEntries: PriceEntryStore
   readonly plain: PlainStores
   readonly usage: UsageStore
   readonly installation: InstallationTableStore
@@ -128,6 +130,7 @@ export async function openStore(
     budgets: new BudgetTableStore(database, caps),
     budgetBeginnings: new BudgetBeginnings(database),
     webhooks: new WebhookTableStore(database, caps),
+    priceEntries: new PriceEntryStore(database),
     plain: openPlainStores(database, caps),
     usage: new UsageStore(database),
     installation: new InstallationTableStore(database),

@@ -30,8 +30,18 @@ export interface Schema extends UserSchema {
   readonly usage_days: UsageTable
   readonly refused_hours: RefusedTable
   readonly upkeep: UpkeepTable
+  readonly price_entries: PriceEntryTable
   readonly installation: InstallationTable
   readonly tags: TagTable
+}
+
+/** Entries of the configuration file that costs came from, for all accounts. */
+export interface PriceEntryTable {
+  /** Named by the cost's source. */
+  hash: string
+  /** JSON. */
+  entry: string
+  first_used_at: number
 }
 
 export interface InstallationTable {

@@ -13,6 +13,7 @@ import {
   TABLE_PATIENCE_MS,
   withNote,
 } from './newer-steps.ts'
+import { priceEntries } from './price-entries-migration.ts'
 
 /** The schema could not be migrated, so the caller must not serve. */
 export class MigrationFailedError extends Error {
@@ -39,6 +40,7 @@ export class NewerDatabaseError extends Error {
 export const migrations: Steps = {
   [BASELINE]: baseline,
   '0002_access_tokens': accessTokens,
+  '0004_price_entries': priceEntries,
   '0005_gate_names': gateNames,
 }
 

@@ -1,4 +1,4 @@
-/** What an access token allows: its gates, its addresses, and each gate without overrides. */
+/** The gates and addresses that an access token allows, and gates without overrides. */
 import type { TokenRules } from '../core/access-token.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'

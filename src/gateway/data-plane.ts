@@ -35,7 +35,7 @@ export function findMisplaced(
 }
 
 /**
- * True when a prefix looks like a base address. Names that accounts choose follow the version, so
+ * True when a prefix looks like a base address. Accounts may choose the name `messages`, so
  * `/v1/gates/messages` is not a wrong endpoint.
  */
 function isBase(path: string): boolean {
@@ -134,10 +134,7 @@ export function envelopeOf(pathname: string, headers?: HeaderFields): Envelope {
   return headers !== undefined && speaksMessages(headers) ? 'messages' : 'nested'
 }
 
-/**
- * Paths of OpenAI's API, offered here or not
- * (https://platform.openai.com/docs/api-reference).
- */
+/** Paths of OpenAI's API, offered here or not (https://platform.openai.com/docs/api-reference). */
 const NESTED_FAMILIES: ReadonlySet<string> = new Set([
   'agents',
   'assistants',

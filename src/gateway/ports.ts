@@ -63,7 +63,7 @@ export interface Freshness {
 }
 
 export interface CallAhead {
-  /** As the caller spelled it; the gate may not exist. */
+  /** The caller's spelling; the gate may not exist. */
   readonly gateId: string
   readonly startedAtMs: number
   /** Estimated maximum. */
@@ -88,8 +88,7 @@ export interface Ticket {
   readonly headers: Readonly<Record<string, string>>
   /**
    * Reserves tokens and money in the account's quota; resolves to the refusal, or undefined.
-   * Returns
-   * a promise only when this node has to ask other nodes.
+   * Returns a promise only when this node has to ask other nodes.
    */
   reserveQuota(): GatewayError | undefined | Promise<GatewayError | undefined>
   /** Releases the reservations and counts the usage. Later calls have no effect. */

@@ -73,8 +73,8 @@ export const HOSTED_TOOLS: readonly string[] = [
 
 /**
  * Lists the tool types in a request that begin with a prefix. A function of the caller may have
- * such
- * a name. If a member occurs twice, all wanted types count: the provider may read either member.
+ * such a name. If a member occurs twice, all wanted types count: the provider may read either
+ * member.
  * @param options `isInput`: search the items of the input too
  */
 export function findTools(

@@ -59,8 +59,7 @@ export function findSurcharge(body: JsonObject): string | undefined {
 
 /**
  * The tools that a request offers to the provider, which may leave some unused. The tools are
- * parsed
- * only if a tool's name occurs in the body.
+ * parsed only if a tool's name occurs in the body.
  */
 export function listHostedTools(body: JsonObject, dialect: Dialect): readonly ToolKind[] {
   const isCounted = isRelayed(dialect) && dialect.readToolUses !== undefined
@@ -78,8 +77,8 @@ function toAskedTools(
 }
 
 /**
- * Assumes one use of each tool when the answer was too large to buffer, or abandoned.
- * @param reported uses that the provider did report: only web searches are in every report
+ * Assumes one use of each tool, for an answer that was too large to buffer, or abandoned.
+ * @param reported the provider's report, which counts web searches and omits other tools
  */
 export function atLeastOneEach(tools: readonly ToolKind[], reported?: ToolUses): ToolUses {
   const unseen = tools.filter(

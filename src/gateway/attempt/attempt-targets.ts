@@ -34,8 +34,8 @@ export async function attemptTargets(
   const { attempts } = call
   let failed: Pick<AttemptLog, 'target' | 'credential'> = attempts
   for (let target = targets[0]; target !== undefined; target = targets[input.next]) {
-    // After the deadline no further target is asked, so a target is not blamed for the time of
-    // others and its owner does not pay.
+    // No target is asked after the deadline, so no target is blamed for the time that other targets
+    // used.
     if (failure !== undefined) {
       if (call.request.signal.aborted) throw toEnded('cancelled', target)
       if (ports.clock.elapsed() >= endsAt) break

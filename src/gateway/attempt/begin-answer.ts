@@ -164,8 +164,7 @@ const EVENT_STREAM = 'text/event-stream'
 
 /**
  * The first bytes decide, because some servers and proxies send a wrong content type, or an error
- * as
- * JSON.
+ * as JSON.
  */
 async function beginStream(
   exchange: Exchange,

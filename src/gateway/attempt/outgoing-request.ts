@@ -1,7 +1,6 @@
 /**
  * Builds the request for one target: the body, rewritten or translated, the headers, and the form
- * of
- * the answer.
+ * of the answer.
  */
 import { createHmac } from 'node:crypto'
 import type { Timekeeper } from '../../core/clock.ts'

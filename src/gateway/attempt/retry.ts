@@ -5,8 +5,7 @@ import { isOutOfHandles } from './failures.ts'
 
 /**
  * Statuses of temporary failures: a timeout, a conflict, a failed model (424), a limit. An
- * upstream's
- * other 5xx arrives here as 502.
+ * upstream's other 5xx arrives here as 502.
  */
 const PASSING_STATUSES = new Set([408, 409, 424, 429, 502, 503, 504])
 

@@ -1,7 +1,6 @@
 /**
  * Lists the account's gates as models for SDKs and tools: `GET /v1/models` in OpenAI's or
- * Anthropic's
- * form, `GET /alt/v1/models` in Mistral's.
+ * Anthropic's form, `GET /alt/v1/models` in Mistral's.
  */
 
 import { type DialectId, formOfDialect } from '../../core/dialects.ts'

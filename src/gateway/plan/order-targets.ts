@@ -74,8 +74,7 @@ export class TargetOrder {
 
 /**
  * Smooth weighted round robin: every target gains its weight, then the target with the most credit
- * is
- * picked and pays the sum. Each round picks every target as often as its weight, evenly spread.
+ * is picked and pays the sum. Each round picks every target as often as its weight, evenly spread.
  */
 function pickWeighted(
   targets: readonly GateTarget[],

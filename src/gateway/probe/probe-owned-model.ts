@@ -1,8 +1,8 @@
 /**
  * Finds out whether an owned model answers, how its server expects the credential, and what else
- * the
- * server supports. Asks for one token, because a list of models often needs no key. The server's
- * words only distinguish cases and are never repeated, because a customer may name any server.
+ * the server supports. Asks for one token, because a list of models often needs no key. The
+ * server's words only distinguish cases and are never repeated, because a customer may name any
+ * server.
  */
 import type { Timekeeper } from '../../core/clock.ts'
 import type { OwnedModel, OwnedModelProbe, ServerTraits } from '../../core/owned-model.ts'
@@ -125,8 +125,7 @@ function withFound(finding: Finding, learnt: ServerTraits): Finding {
 
 /**
  * Servers that copied the Messages API may accept only a bearer token, as vLLM does. The headers
- * are
- * tried one at a time, because Anthropic refuses both together.
+ * are tried one at a time, because Anthropic refuses both together.
  */
 function placesToTry(
   { dialect, credentialHeader }: Probing['model'],

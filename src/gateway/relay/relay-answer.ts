@@ -1,7 +1,6 @@
 /**
  * Stage 6, relay: sends the answer on byte for byte at the client's pace, and settles the call
- * before
- * the last byte.
+ * before the last byte.
  */
 
 import type { Timekeeper } from '../../core/clock.ts'
@@ -37,8 +36,7 @@ const GRACE_AFTER_END_MS = 1_000
 
 /**
  * In milliseconds. Many clients leave with the last word, and the exact usage follows immediately,
- * so
- * the upstream is read a little longer.
+ * so the upstream is read a little longer.
  */
 const READ_ON_MS = 250
 
@@ -245,8 +243,7 @@ async function relayLarge(
 
 /**
  * Ends a broken answer with an error in the caller's dialect and an unclean close, so the client
- * does
- * not take the answer as complete. A client that left gets nothing.
+ * does not take the answer as complete. A client that left gets nothing.
  */
 async function endBroken(
   ports: RelayPorts,
@@ -272,9 +269,8 @@ async function endBroken(
 const LONG_HELD_UP_MS = 10_000
 
 /**
- * How long the upstream could not send because the client read nothing. A later break of the
- * upstream
- * is then charged and not blamed on the target; otherwise a client could get an answer free.
+ * A client that reads nothing can hold the upstream up until the upstream breaks off. Such a break
+ * is charged and not blamed on the target; otherwise a client could get an answer free.
  */
 class HeldUp {
   readonly #clock: Pick<Timekeeper, 'elapsed'>

@@ -1,7 +1,6 @@
 /**
  * Stage 6 for a stream with silent targets: sends status 200 and comments before an answer begins,
- * so
- * neither a proxy nor the client gives up. Later failures are sent in the stream.
+ * so neither a proxy nor the client gives up. Later failures are sent in the stream.
  */
 import type { GatewayError } from '../../core/errors.ts'
 import type { CallId } from '../../core/ids.ts'

@@ -80,8 +80,7 @@ export function leftResult(ports: SettlePorts, relayed: Relayed): CallResult {
 
 /**
  * The result of a broken answer. Usage is estimated only when the gateway ended the answer, because
- * an
- * account can choose that moment and could stream for free until then.
+ * an account can choose that moment and could stream for free until then.
  */
 export function failedResult(
   ports: SettlePorts,

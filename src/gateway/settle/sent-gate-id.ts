@@ -1,7 +1,6 @@
 /**
  * The part of an unknown gate id that the log may store. Keys and prompts, which people send there
- * by
- * mistake, must not pass (decision 0054).
+ * by mistake, must not pass (decision 0054).
  */
 
 /** Markers for ids that were not stored; stored ids contain no parentheses. */
@@ -35,8 +34,7 @@ const MAX_TURNS = 7
 const LONG_TEXT = 24
 /**
  * From this length on, each word is judged separately. Words of real names are shorter than the
- * upper
- * limit.
+ * upper limit.
  */
 const LONG_WORD = 16
 const LONGEST_WORD_WITH_FIGURES = 27

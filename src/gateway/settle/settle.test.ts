@@ -39,8 +39,8 @@ function admittedCall(spent: Spent[]): AdmittedCall {
 
 const usage = { inputTokens: 3, outputTokens: 4, cachedInputTokens: 0, reasoningTokens: 0 }
 
-// If the usage were counted first, a process killed in between would have reported a call to other
-// nodes that no ledger knows.
+// Usage is counted after recording. Otherwise a killed process could report usage to other nodes
+// that no ledger knows.
 test('usage of a call counts once it is recorded, before its waiter goes on', async () => {
   const spent: Spent[] = []
   const writing = Promise.withResolvers<void>()

@@ -365,8 +365,7 @@ const NO_TOOLS: Admission['tools'] = []
 
 /**
  * The prices at the time of the attempt, so changing or deleting the model does not affect calls
- * that
- * wait for a price.
+ * that wait for a price.
  */
 function ownedPricesOf({ attempts }: AskedCall, target: string | null) {
   for (const attempt of attempts.list) if (attempt.target === target) return attempt.ownedPrices

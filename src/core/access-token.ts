@@ -35,8 +35,8 @@ export interface TokenRules {
   /** Client addresses that may use the token, such as `10.0.0.0/8`; null: any address. */
   readonly ipRanges: readonly string[] | null
   /**
-   * True when a call may choose another target if the gate allows. Otherwise the gate's
-   * `overrides: allow` counts as `ignore`.
+   * True when a call may choose another target if the gate allows. Otherwise the gate's `overrides:
+   * allow` counts as `ignore`.
    */
   readonly overrides: boolean
 }

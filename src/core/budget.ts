@@ -26,8 +26,7 @@ export interface Budget {
   readonly unpriced: UnpricedRule
   /**
    * Shares of the limit, ascending, above 0 and at most 1. Reaching a share sends an event, once
-   * per
-   * period.
+   * per period.
    */
   readonly alertAt: readonly number[]
   /** Milliseconds since the Unix epoch. Earlier calls do not count. */

@@ -9,8 +9,7 @@ interface AnyColumn {
   readonly presence: Presence
   /**
    * Index in the journal's line, never reused; index 0 is the line's version. A new column is
-   * optional
-   * and gets the next index, so older builds leave longer lines to newer builds.
+   * optional and gets the next index, so older builds leave longer lines to newer builds.
    */
   readonly line: number
   /** The field in the API's answers; null: not in answers. */
@@ -26,8 +25,7 @@ interface OneColumn extends AnyColumn {
   readonly column: string
   /**
    * Position in the CSV export; null: not exported. Readers may rely on positions, so a new column
-   * goes
-   * last.
+   * goes last.
    */
   readonly csv: number | null
   /** Display in the dashboard's facts of a call. Undefined: not shown, or shown specially. */

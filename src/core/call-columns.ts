@@ -1,7 +1,6 @@
 /**
  * The columns of a call, in the order of the API's answers. Record, journal line, table row,
- * answers,
- * export and dashboard facts are derived from this list (decision 0105).
+ * answers, export and dashboard facts are derived from this list (decision 0105).
  */
 import type { CallColumns } from './call-column.ts'
 import { COST_STATUSES } from './cost.ts'
@@ -35,8 +34,7 @@ export const CALL_COLUMNS = {
   },
   /**
    * The text sent as an unknown gate id: at most 128 characters, and no key (decision 0054).
-   * Absent:
-   * the call named a gate, or nothing readable.
+   * Absent: the call named a gate, or nothing readable.
    */
   sentGateId: {
     type: 'text',

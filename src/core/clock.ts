@@ -18,8 +18,8 @@ export interface Timekeeper extends Clock, Stopwatch {
   after(ms: number, run: () => void): () => void
   /**
    * Calls `run` at an even pace without keeping the process alive. The first run may come half a
-   * second
-   * later, so jobs run together. A job whose pause depends on its outcome sets its own timer.
+   * second later, so jobs run together. A job whose pause depends on its outcome sets its own
+   * timer.
    * @returns a function that stops the job
    */
   every(ms: number, run: () => void): () => void
@@ -49,8 +49,7 @@ interface Job {
 
 /**
  * Jobs at multiples of a beat share a timer, so an idle process wakes once for all jobs: waking
- * costs
- * more than the jobs.
+ * costs more than the jobs.
  */
 class Beat {
   readonly #jobs = new Set<Job>()

@@ -1,7 +1,6 @@
 /**
  * Facts about the wire formats, for every part of the project. The codecs in wire/dialects.ts have
- * the
- * same ids.
+ * the same ids.
  */
 
 /** A kind of call. Calls are translated only between dialects of the same form. */

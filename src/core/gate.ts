@@ -46,8 +46,7 @@ export const GATE_DEFAULT_NAMES = [
 
 /**
  * The rule for a request that contradicts the gate. `ignore`: the gate's value applies. `reject`:
- * 400.
- * `allow`: the caller's value applies.
+ * 400. `allow`: the caller's value applies.
  */
 export const OVERRIDES = ['ignore', 'reject', 'allow'] as const
 export type Overrides = (typeof OVERRIDES)[number]

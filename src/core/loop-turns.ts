@@ -1,7 +1,6 @@
 /**
  * Yields the event loop to calls during long work. A call passes the loop several times, so the
- * work
- * rests longer than it works while calls are served.
+ * work rests longer than it works while calls are served.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { callsUnderWay } from './calls-under-way.ts'

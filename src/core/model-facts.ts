@@ -1,4 +1,4 @@
-/** What is known of a model besides its price. Plain data: must not know where it comes from. */
+/** Facts of a model besides its price. */
 
 /** In OpenRouter's spelling, which most clients read. */
 export const MODALITIES = ['text', 'image', 'audio', 'video', 'file', 'embeddings'] as const

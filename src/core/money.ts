@@ -1,7 +1,6 @@
 /**
  * Money in whole billionths of a US dollar. Prices stay rates in US dollars per million, so a
- * call's
- * cost is rounded once, after the products were added up.
+ * call's cost is rounded once, after the products were added up.
  */
 
 const NANO_USD_PER_USD = 1_000_000_000
@@ -13,8 +12,7 @@ export const MAX_NANO_USD = MAX_LIMIT_USD * NANO_USD_PER_USD
 
 /**
  * The highest sum in a row of the store. Two such sums still fit into a column's 63 bits. A sum
- * above
- * 2^53 billionths (9 million dollars) loses its last digits.
+ * above 2^53 billionths (9 million dollars) loses its last digits.
  */
 export const MAX_STORED_NANO_USD = 4_000_000_000_000_000_000
 

@@ -9,8 +9,7 @@ export const OWNED_PREFIX = 'owned'
 
 /**
  * The header for the credential at the model's server. `auto`: the header that a probe found, or
- * else
- * the header of the dialect's own clients.
+ * else the header of the dialect's own clients.
  */
 export const CREDENTIAL_HEADERS = ['auto', 'authorization', 'x-api-key'] as const
 
@@ -18,8 +17,7 @@ export type CredentialHeader = (typeof CREDENTIAL_HEADERS)[number]
 
 /**
  * How a server fills in the middle: at the path of the dialect's own provider, at llama.cpp's, or
- * by
- * completions with a suffix member or with the model's own tokens in the prompt.
+ * by completions with a suffix member or with the model's own tokens in the prompt.
  */
 export const FIM_ENDPOINTS = [
   'fim-completions',
@@ -111,8 +109,7 @@ export interface OwnedModel extends OwnedModelPrices {
   readonly hasCredential: boolean
   /**
    * For fill-in-the-middle models. `auto`: the endpoint that a probe found, or else the provider's
-   * own
-   * path.
+   * own path.
    */
   readonly fimEndpoint: 'auto' | FimEndpoint
   /** `auto`: by the model's name. */

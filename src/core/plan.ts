@@ -6,15 +6,15 @@ import { CAPS, type Cap } from './resource-table.ts'
 
 /** Null: no limit. The spend is in US dollars, with fractions; the others are whole numbers. */
 export interface PlanLimits {
-  /** The first three limits apply to each key. */
+  /** Per key, as are `tokensPerMinute` and `concurrentCalls`. */
   readonly requestsPerMinute: number | null
   /** Input and output together. */
   readonly tokensPerMinute: number | null
   readonly concurrentCalls: number | null
-  /** These two limits apply to all keys of the account together. */
+  /** The `account…` limits apply to all keys of the account together. */
   readonly accountRequestsPerMinute: number | null
   readonly accountConcurrentCalls: number | null
-  /** These two limits apply to the account per calendar month in UTC. */
+  /** The `monthly…` limits apply to the account per calendar month in UTC. */
   readonly monthlyTokens: number | null
   readonly monthlySpendUsd: number | null
 }

@@ -18,8 +18,7 @@ export interface ProviderKey {
 
 /**
  * `unknown`: the provider gave no answer. `not_probed`: the provider offers no suitable request, or
- * was
- * not asked.
+ * was not asked.
  */
 export const KEY_PROBE_STATUSES = ['accepted', 'refused', 'unknown', 'not_probed'] as const
 

@@ -16,8 +16,7 @@ interface CapEntry {
 interface FollowEntry {
   /**
    * True when the kind decides who may call or where a call goes, so a node that cannot read a
-   * change
-   * must stop using old data.
+   * change must stop using old data.
    */
   readonly decidesCalls: boolean
 }

@@ -60,7 +60,7 @@ test.each([
       clock.pass(HOUR_MS - 1)
     }
     expect(told.map(({ stage }) => stage)).toEqual(Array(announcements).fill('announced'))
-    // The clock is set right, so nothing has happened.
+    // The clock is correct again.
     clock.jump(-jumpMs)
     const dueMs = clock.now() - KEPT_MS
     expect(dueMs - rows.oldestMs).toBeLessThan(6 * HOUR_MS)

@@ -45,8 +45,7 @@ export class RetentionHorizon {
 
   /**
    * A row's age counts from the newest row, or from now if that row is in the future. A larger
-   * amount
-   * than usual is delayed, and then deleted a day's worth at a time.
+   * amount than usual is delayed, and then deleted a day's worth at a time.
    * @returns the time; undefined: nothing may be deleted in this pass
    */
   cut(rows: KeptRows): number | undefined {

@@ -17,8 +17,7 @@ export interface Usage {
   readonly cacheWriteTokens?: number
   /**
    * The part of `cacheWriteTokens` cached for an hour or longer, at a higher price. Not stored:
-   * only a
-   * completed call's cost reflects this number.
+   * only a completed call's cost reflects this number.
    */
   readonly cacheWriteHourTokens?: number
   readonly audio?: AudioTokens

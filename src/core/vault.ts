@@ -16,8 +16,7 @@ export class VaultError extends Error {
 export interface Vault {
   /**
    * @param binding identifies the row (`provider-key/<account>/<provider>`), so a text moved to
-   * another
-   * row cannot be decrypted
+   * another row cannot be decrypted
    * @returns `v1.<key id>.<nonce>.<ciphertext and tag>`, base64url
    */
   encrypt(secret: Secret, binding: string): string

@@ -1,7 +1,6 @@
 /**
  * Decides where a call to a customer's address may connect: to the public internet over https, or
- * to
- * a host that the operator trusts. The guard resolves the name itself and returns the checked
+ * to a host that the operator trusts. The guard resolves the name itself and returns the checked
  * address, so DNS rebinding has no effect.
  */
 import { type Stopwatch, systemClock } from '../core/clock.ts'
@@ -89,8 +88,7 @@ export class AddressGuard {
 
   /**
    * The IP addresses that a call may connect to, best first. For a trusted host behind a proxy,
-   * returns
-   * the name, because often only the proxy can resolve it.
+   * returns the name, because often only the proxy can resolve it.
    * @throws AddressRefusedError when the address is not or no longer allowed; UpstreamFailure when
    * its name does not resolve
    */

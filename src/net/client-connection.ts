@@ -54,7 +54,7 @@ const STALLED_MS = 10_000
 const MAX_AHEAD_BYTES = 64 * 1024
 /** After this many pipelined bytes the connection closes with the current answer. */
 const MOST_AHEAD_BYTES = 1024 * 1024
-/** When the unread rest of a body is longer, the connection is closed instead. */
+/** A longer unread rest of a body closes the connection. */
 const MAX_DROPPED_BYTES = 8 * 1024 * 1024
 /** The rest of a late body would be read as the next request, so the connection closes. */
 const REQUEST_TIMEOUT = 408

@@ -11,8 +11,7 @@ import type { HttpProxy, Proxies } from './proxies.ts'
 interface ConnectionSettings {
   /**
    * In milliseconds. Well below the upstreams' own timeouts, so no request is written to a
-   * connection
-   * that is closing.
+   * connection that is closing.
    */
   readonly idleMs: number
   readonly maxIdle: number
@@ -203,10 +202,9 @@ export class ConnectionPool implements ConnectionKeeper {
 
   /**
    * Some upstreams close after an answer without announcing the close, and a request sent before
-   * the
-   * close arrives would be lost. So a connection waits for a round of the event loop after its
-   * first
-   * answer, and longer if another connection was lost this way (tinyproxy takes a millisecond).
+   * the close arrives would be lost. So a connection waits for a round of the event loop after its
+   * first answer, and longer if another connection was lost this way (tinyproxy takes a
+   * millisecond).
    */
   #settle(connection: Connection, times: Times, now: number): void {
     times.isLasting = true

@@ -23,8 +23,7 @@ export interface Route {
   readonly proxy: HttpProxy | undefined
   /**
    * Keep-alive time assumed when the upstream sends none, in milliseconds. Infinite: longer than
-   * the
-   * gateway's own.
+   * the gateway's own.
    */
   readonly assumedKeepAliveMs: number
 }
@@ -109,8 +108,7 @@ export class Connection implements AnswerReceiver {
   /**
    * Call only while no other request is open.
    * @returns true when anything may have been sent; if false, the connection is over and the asker
-   * is
-   * not notified
+   * is not notified
    */
   ask(question: Question, asker: Asker): boolean {
     if (this.#phase !== 'free') return false

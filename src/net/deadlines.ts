@@ -1,6 +1,6 @@
 /**
- * Deadlines for thousands of exchanges with one timer: a periodic sweep checks a ring of entries.
- * A timer per exchange and chunk would cost more than relaying the chunk.
+ * Deadlines for thousands of exchanges with one timer: a periodic sweep checks a ring of entries. A
+ * timer per exchange and chunk would cost more than relaying the chunk.
  */
 
 import { systemClock, type Timekeeper } from '../core/clock.ts'
@@ -22,8 +22,7 @@ export interface Deadline {
   readonly owner?: string | undefined
   /**
    * Aborts when the wait is no longer needed. Adding a listener is expensive and most waits are
-   * short,
-   * so the first sweep adds the listener.
+   * short, so the first sweep adds the listener.
    */
   readonly signal?: LeaveSignal | undefined
   onDue(cause: DueCause): void

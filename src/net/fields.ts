@@ -3,8 +3,8 @@
 /** The subset of the web's `Headers` that the gateway needs. Names are in lower case. */
 export interface HeaderFields {
   /**
-   * Fields of the same name are joined with `, ` (RFC 9110 §5.3), those of `cookie` with `; `
-   * (RFC 9113 §8.2.3).
+   * Fields of the same name are joined with `, ` (RFC 9110 §5.3), those of `cookie` with `; ` (RFC
+   * 9113 §8.2.3).
    */
   get(name: string): string | null
   has(name: string): boolean
@@ -13,8 +13,7 @@ export interface HeaderFields {
 
 /**
  * The runtime's `Headers` cost as much to build as all other parsing of a small message, so this
- * class
- * replaces them.
+ * class replaces them.
  */
 export class FieldLines implements HeaderFields {
   /** Names and values alternate: one array grows at half the cost of two. */
@@ -113,8 +112,7 @@ const SMALL = Uint8Array.from({ length: 256 }, (_, code) =>
 
 /**
  * The last name seen on each line. Senders repeat their names in order, and comparing bytes costs
- * less
- * than creating a string.
+ * less than creating a string.
  */
 export type NameMemory = string[]
 

@@ -1,7 +1,6 @@
 /**
  * Access tokens of a Google service account: obtained from its token endpoint, cached and renewed
- * in
- * time. No message may contain a credential.
+ * in time. No message may contain a credential.
  */
 import { GoogleToken } from 'google-auth-library'
 import { type Clock, type Stopwatch, systemClock } from '../core/clock.ts'
@@ -149,8 +148,7 @@ interface ServiceAccount {
 
 /**
  * Enough for 4,096 bits; Google's keys have 2,048. Signing blocks all calls, and twice the bits
- * take
- * eight times as long.
+ * take eight times as long.
  */
 const MAX_PRIVATE_KEY_LENGTH = 4_096
 

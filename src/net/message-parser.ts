@@ -61,7 +61,7 @@ export class MessageParser {
   #state: State = 'head'
   #at = 0
   #left = 0
-  /** Where the joined chunks begin in the pushed bytes. */
+  /** Start of the joined chunks in the pushed bytes. */
   #chunksFrom = 0
   #chunksTo = 0
   /** The incomplete head or line from earlier pushes. */
@@ -192,8 +192,7 @@ export class MessageParser {
 
   /**
    * Fast path for a complete size line without extensions. Nearly all chunks have such a line, and
-   * a
-   * chunk may contain a single byte.
+   * a chunk may contain a single byte.
    */
   #readBareSize(bytes: Buffer): boolean {
     const from = this.#at
@@ -381,8 +380,8 @@ function listsToken(value: string, token: string): boolean {
 }
 
 /**
- * True when the rest of the line is chunk extensions: `;name`, `;name=token`, `;name="text"`
- * (RFC 9112 §7.1.1).
+ * True when the rest of the line is chunk extensions: `;name`, `;name=token`, `;name="text"` (RFC
+ * 9112 §7.1.1).
  */
 function isChunkExtension(line: string, from: number): boolean {
   let at = from

@@ -8,8 +8,7 @@ import { type HeadLines, HeadWriter } from './head-writer.ts'
 
 /**
  * Aborts when the answer is no longer needed. The web's `AbortSignal` costs as much as reading a
- * small
- * request, so this is a subset.
+ * small request, so this is a subset.
  */
 export interface LeaveSignal {
   readonly aborted: boolean

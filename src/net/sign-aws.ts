@@ -43,8 +43,7 @@ export function awsRegionOf(url: string): string {
 
 /**
  * Returns the given headers, `host`, `x-amz-date`, `authorization`, and `x-amz-security-token` for
- * a
- * session credential. Every service except S3 needs the path encoded once more before signing.
+ * a session credential. Every service except S3 needs the path encoded once more before signing.
  */
 export async function signAws(request: AwsRequest): Promise<Record<string, string>> {
   const { region, service, credential, method, body, now } = request

@@ -68,8 +68,7 @@ function openLibrary() {
 
 /**
  * Pass arrays instead of their addresses, because an address does not protect memory from the
- * garbage
- * collector.
+ * garbage collector.
  */
 type Libc = ReturnType<typeof openLibrary>['symbols']
 
@@ -109,8 +108,7 @@ function waitingToBeAccepted(libc: Libc, fd: number): number {
 
 /**
  * Replaces the socket behind the descriptor, so the runtime can still close the descriptor later.
- * The
- * old socket leaves the event loop too.
+ * The old socket leaves the event loop too.
  */
 function replaceWithNothing(libc: Libc, listening: readonly number[]): boolean {
   const nothing = openSync('/dev/null', 'r')

@@ -39,8 +39,7 @@ export interface AnswerSink {
   whenLeft(run: () => void): void
   /**
    * Closes the connection, so the client does not take the answer as complete. For failures that
-   * are
-   * already logged and reported to the client.
+   * are already logged and reported to the client.
    */
   cut(): void
 }

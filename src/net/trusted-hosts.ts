@@ -21,8 +21,7 @@ type TrustedHost = { readonly port: number | undefined } & (
 
 /**
  * The kinds of address that a trusted name may have. Never cloud metadata, because others may
- * control
- * the name's DNS.
+ * control the name's DNS.
  */
 const NAMED_KINDS: ReadonlySet<AddressKind> = new Set([
   'public',

@@ -39,8 +39,7 @@ export function readReportedCost({
 
 /**
  * With the account's own upstream key, `cost` is only the router's fee, and the upstream charges
- * the
- * rest (https://openrouter.ai/docs/cookbook/administration/usage-accounting). Otherwise `cost`
+ * the rest (https://openrouter.ai/docs/cookbook/administration/usage-accounting). Otherwise `cost`
  * is the total.
  */
 function addUpstream(
@@ -62,13 +61,12 @@ function toUsd(reported: unknown): number | undefined {
 /**
  * Iterations that the provider charges but excludes from its counts
  * (https://platform.claude.com/docs/en/build-with-claude/compaction#understanding-usage and
- * …/agents-and-tools/tool-use/advisor-tool). Advice has another model's price.
+ * …/agents-and-tools/tool-use/advisor-tool). Advice is charged at the price of another model.
  */
 const BESIDE: ReadonlySet<unknown> = new Set(['compaction', 'advisor_message'])
 /**
  * Another model took over: each iteration has its own model's price, and the counts are only those
- * of
- * the last model
+ * of the last model
  * (https://platform.claude.com/docs/en/build-with-claude/refusals-and-fallback#billing-and-rate-limits).
  */
 const TAKEN_OVER = 'fallback_message'

@@ -11,8 +11,7 @@ export type FinishReason = (typeof FINISH_REASONS)[number]
 
 /**
  * Servers send `stop` with forced calls, and `tool_calls` without a call, so the reason is adapted
- * to
- * the answer's contents.
+ * to the answer's contents.
  */
 export function toFittingReason(reason: FinishReason, hasCalls: boolean): FinishReason {
   if (reason === 'stop' && hasCalls) return 'tool_calls'

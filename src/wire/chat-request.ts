@@ -85,10 +85,8 @@ export interface Seal {
   readonly value: string
   /**
    * Only a target of the same origin can read the seal. Undefined in an answer from an upstream;
-   * the
-   * inbound codec writes the origin into the client's carrier (wire/seal-carrier.ts). A dialect's
-   * id
-   * stands for a seal that the caller got unchanged from an upstream of that dialect.
+   * the inbound codec writes the origin into the client's carrier (wire/seal-carrier.ts). A
+   * dialect's id stands for a seal that the caller got unchanged from an upstream of that dialect.
    */
   readonly origin?: string
 }
@@ -217,8 +215,7 @@ export interface ChatRequest extends ChatSettings {
   readonly renderTemplate?: (template: string) => string
   /**
    * Unknown top-level members of the caller's body. A target of the same family gets them
-   * unchanged;
-   * for other targets they are reported as ignored.
+   * unchanged; for other targets they are reported as ignored.
    */
   readonly extra: JsonRecord
   readonly family: 'openai-chat' | 'anthropic-messages' | 'gatehouse-chat'

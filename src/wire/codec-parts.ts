@@ -65,8 +65,7 @@ export function takesOnly(what: string): GatewayError {
 
 /**
  * The arguments of a tool call, for upstreams that need an object. Models sometimes write broken
- * JSON,
- * which agents replay: such text is sent under a name that informs the model
+ * JSON, which agents replay: such text is sent under a name that informs the model
  * (https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming).
  */
 export function parseArguments(text: string): JsonRecord {
@@ -128,8 +127,7 @@ export function readableStops(
 
 /**
  * @throws GatewayError `invalid_request` for instructions alone, because these providers need a
- * user
- * turn
+ * user turn
  */
 export function assertSomebodySpeaks(turns: readonly JsonRecord[]): void {
   if (turns.some(({ role }) => role !== 'system')) return

@@ -18,7 +18,7 @@ export interface AnswerFacts {
   /** The caller's text in place of the model name. */
   readonly gateId: string
   readonly startedAtMs: number
-  /** The origin of these seals, for their carriers (see `Seal` in chat-request.ts). */
+  /** Origin that the carriers of the answer's seals record (see `Seal` in chat-request.ts). */
   readonly sealOrigin: string
   /** Read once, at the end of the answer, by dialects that report the outcome. */
   readonly outcome?: () => AnswerOutcome
@@ -105,8 +105,7 @@ export interface ModelTraits {
   readonly maxCompletionTokens?: boolean
   /**
    * The form of fill-in-the-middle prompts. Undefined: the server knows the form, or the model
-   * cannot
-   * fill in the middle.
+   * cannot fill in the middle.
    */
   readonly fimTemplate?: FimTemplate
 }
@@ -200,8 +199,7 @@ export interface StreamDecoder extends Step<Uint8Array, ChatEvent> {
   readonly usageSoFar?: Usage | null
   /**
    * Called after `end`: true when the upstream reported its answer as complete. Otherwise the
-   * stream
-   * was cut off.
+   * stream was cut off.
    */
   isComplete(): boolean
 }

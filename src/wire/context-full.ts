@@ -10,8 +10,7 @@ export const CONTEXT_FULL = 'context_length_exceeded'
 
 /**
  * Anthropic's clients look for this text at the beginning of the message; an agent then shortens
- * its
- * conversation.
+ * its conversation.
  */
 const TOO_LONG = 'prompt is too long'
 

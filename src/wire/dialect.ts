@@ -1,7 +1,6 @@
 /**
  * The port of a wire format: serving clients, and relaying calls byte for byte to an upstream of
- * the
- * same format.
+ * the same format.
  */
 import type { ToolUses } from '../core/cost.ts'
 import type { InboundDialectId } from '../core/dialects.ts'
@@ -20,13 +19,12 @@ import type { VendorIds } from './vendor-ids.ts'
 
 /**
  * Errors as `{error: {message, type, param, code}}` (`nested`), `{error, message, details?}`
- * (`flat`),
- * `{type: "error", error: {type, message}}` (`messages`). `alt` is `flat` plus members that
- * Mistral's clients parse.
+ * (`flat`), `{type: "error", error: {type, message}}` (`messages`). `alt` is `flat` plus members
+ * that Mistral's clients parse.
  */
 export type Envelope = 'nested' | 'flat' | 'alt' | 'messages'
 
-/** What the gateway knows of a request before it picks a target. The body itself stays bytes. */
+/** Facts of a request before a target is picked. The body itself stays bytes. */
 export interface AcceptedRequest {
   readonly body: JsonObject
   readonly gateId: string
@@ -151,8 +149,7 @@ export interface Dialect {
   encodeFailedStream?(error: GatewayError): Uint8Array
   /**
    * Set when `rewrite` itself removes other providers' seals. Otherwise such a request is
-   * translated,
-   * even to its own dialect.
+   * translated, even to its own dialect.
    */
   readonly opensSeals?: true
   /** The gateway's own answer when no target of a gate supports this dialect. */
@@ -167,8 +164,7 @@ export interface RelayedDialect extends Dialect {
    * Uses of the provider's own tools in a complete answer. Undefined: the dialect does not report
    * uses.
    * @returns undefined when the members do not show uses: of an answer too large to buffer, only
-   * few
-   * members are known
+   * few members are known
    */
   readToolUses?(answer: Readonly<Record<string, unknown>>): ToolUses | undefined
   /** True if the JSON is an answer in this dialect, and not an error with status 200. */

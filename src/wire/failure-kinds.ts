@@ -1,8 +1,7 @@
 /**
  * Recognises failures by vendors' codes and words: no credit, an unknown or retired model, or a
  * failure behind a 200. Vendors report the first two as the caller's mistake, so the status does
- * not
- * decide.
+ * not decide.
  */
 import type { TargetFault } from '../core/errors.ts'
 import { isContextCode } from './context-full.ts'
@@ -71,8 +70,7 @@ const SEARCHED_CHARS = 2_000
 
 /**
  * @param model the target's model: an error about another model concerns the request, which may
- * name
- * further models
+ * name further models
  */
 export function readTargetFault(
   status: number,

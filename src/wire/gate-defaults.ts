@@ -136,7 +136,10 @@ const FEATURES: Readonly<Record<DefaultedSetting, readonly Feature[]>> = {
   reasoningEffort: ['reasoning', 'reasoning.effort'],
 }
 
-/** True when the gate causes the conflict: it set this setting, or an excluded setting. */
+/**
+ * True when the gate's own defaults cause the conflict: the gate set the feature, or a setting that
+ * excludes the feature.
+ */
 export function isDefaulted(
   feature: Feature,
   defaults: GateDefaults | undefined,

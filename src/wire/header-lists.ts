@@ -1,7 +1,6 @@
 /**
  * The headers that are forwarded between a caller and an upstream of the same dialect. Other
- * headers
- * are dropped.
+ * headers are dropped.
  */
 /** Lower-case names; a name that ends in `*` is a prefix. */
 export interface HeaderLists {
@@ -82,9 +81,8 @@ export const MISTRAL_HEADERS: HeaderLists = {
 }
 
 /**
- * Headers that choose the paying account. They never pass with an access token, even if the
- * operator
- * lists them.
+ * Headers that choose the paying account. An access token never passes these headers, even if the
+ * operator lists them.
  */
 export const PAYER_HEADERS: readonly string[] = [
   // provider-name-ok: a header of the dialect

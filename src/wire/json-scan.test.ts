@@ -70,7 +70,7 @@ describe('the scan finds', () => {
     const plain = fc
       .tuple(fc.constantFrom('a', 'é', '漢', '😀', '\u{7f}'), fc.nat(3000))
       .map(([letter, times]) => letter.repeat(times))
-    // Some of these end the string or are invalid in a string.
+    // Some of these characters end the string or are invalid in a string.
     const special = fc.constantFrom(
       '\\n',
       '\\"',

@@ -1,7 +1,6 @@
 /**
  * Validates JSON text as bytes without building values, refusing everything that JSON.parse
- * refuses.
- * The scanner itself is wasm/json-walk.ts.
+ * refuses. The scanner itself is wasm/json-walk.ts.
  */
 import { PLAIN_WALK, WIDE_WALK } from './json-walk.generated.ts'
 
@@ -78,8 +77,7 @@ export const MAX_DEPTH = WALK.MAX_DEPTH.value
 const MAX_MEMBERS = WALK.MOST_PLACES.value
 /**
  * Byte offsets from the last scan of an object, by member: the start and end of the key, and the
- * end
- * of the value.
+ * end of the value.
  */
 export const PLACES = new Uint32Array(WALK.memory.buffer, WALK.PLACES.value, 4 * MAX_MEMBERS)
 

@@ -1,7 +1,6 @@
 /**
  * Edits the top-level members of a JSON object in its bytes. All other bytes stay unchanged:
- * unknown
- * fields, key order, number spelling.
+ * unknown fields, key order, number spelling.
  */
 
 import { isUtf8 } from 'node:buffer'
@@ -54,13 +53,13 @@ export class JsonObject {
   readonly members: readonly JsonMember[]
   readonly memberCount: number
   /**
-   * False: no member has one of the searched names. Also true when nothing was searched, or a name
+   * False when no member has a searched name. True also when nothing was searched, or a name
    * contains escapes.
    */
   readonly mayHaveWanted: boolean
   /**
-   * False: no string value begins, as written, with one of the searched prefixes. Also true when
-   * nothing was searched.
+   * False when no string value begins, as written, with a searched prefix. True also when nothing
+   * was searched.
    */
   readonly mayBeginAsWanted: boolean
   /** The text contains the byte `~`, which is rare. */
@@ -143,8 +142,7 @@ export class JsonObject {
 
 /**
  * Validates the whole text. Accepts what JSON.parse accepts if the value is an object in valid
- * UTF-8
- * without duplicate top-level keys (RFC 8259 §4), within MAX_DEPTH and MAX_MEMBERS.
+ * UTF-8 without duplicate top-level keys (RFC 8259 §4), within MAX_DEPTH and MAX_MEMBERS.
  * @param wanted searched for at every depth, for `mayHaveWanted` and `mayBeginAsWanted`
  * @throws JsonSyntaxError
  */

@@ -171,7 +171,7 @@ test('all elements of a list are found, however many, and nesting is limited in 
     for (const most of [1, 3, 1_500]) {
       const first = arrayElements(object, member, most)
       expect(first.length).toBeGreaterThanOrEqual(Math.min(most, count))
-      // A window of the text contains about four thousand of these.
+      // A window of the text contains about four thousand elements.
       if (count === 50_000) expect(first.length).toBeLessThan(10_000)
       expect(first.map(({ start, end }) => text.slice(start, end))).toEqual(
         elements.slice(0, first.length),

@@ -119,8 +119,7 @@ const CLOSERS: Readonly<Record<string, string>> = { '{': '}', '[': ']' }
 
 /**
  * The complete part of a cut JSON object: an open string is closed, and an unfinished number, word
- * or
- * name is dropped. Undefined for text that is not an object.
+ * or name is dropped. Undefined for text that is not an object.
  */
 export function parseCutRecord(text: string): JsonRecord | undefined {
   const open: string[] = []

@@ -38,9 +38,8 @@ const SMALL_LETTERS = /^[a-z0-9_]*$/
 
 /**
  * Servers written in Go read `Model` as `model`, and the last of duplicates, which could select
- * another
- * model than the gate's (https://pkg.go.dev/encoding/json#Unmarshal). They also accept `ſ` for an s
- * and the Kelvin sign for a k.
+ * another model than the gate's (https://pkg.go.dev/encoding/json#Unmarshal). Go also accepts `ſ`
+ * for an s and the Kelvin sign for a k.
  */
 function refuseOtherLetters(key: string, fields: FieldTypes): void {
   if (SMALL_LETTERS.test(key)) return

@@ -1,7 +1,7 @@
 /**
  * Carries sealed reasoning through clients that have no field for it. Dialects with a signature
- * field
- * carry a seal as text; in other dialects, a tool call's id carries it, which every client echoes.
+ * field carry a seal as text; in other dialects, a tool call's id carries it, which every client
+ * echoes.
  */
 import type { AssistantPart, ReasoningPart, RefusalPart, Seal, TextPart } from './chat-request.ts'
 import { parseJson } from './json-scan.ts'

@@ -1,7 +1,6 @@
 /**
  * The steps that streams of server-sent events share. Taps pass whole events on unchanged and hold
- * the
- * last event; decoders read each event as a JSON object.
+ * the last event; decoders read each event as a JSON object.
  */
 import { GatewayError } from '../core/errors.ts'
 import type { ChatEvent } from './chat-answer.ts'
@@ -16,7 +15,7 @@ export const SECOND_ANSWER = 'The upstream started a second answer in the same s
 
 export abstract class SseDecoder implements StreamDecoder {
   readonly #framer = new SseFramer()
-  /** Unless `open`, nothing more is read. */
+  /** Reading stops when the state is no longer `open`. */
   protected state: TapVerdict = 'open'
 
   protected abstract decode(event: JsonRecord, frame: SseFrame): readonly ChatEvent[]
@@ -77,7 +76,8 @@ export abstract class SseRelay {
     if (!this.#framer.isBetweenFrames || to - from > LARGEST_TEXT)
       return this.#pushBytes(chunk.subarray(from, to))
     const text = toLatin1(chunk, from, to)
-    // Fast path: nearly always a chunk is one or more whole events with plain line ends.
+    // Nearly every chunk contains only whole events with plain line ends. Other chunks need the
+    // framer.
     if (!text.endsWith(BLANK_LINE) || text.includes('\r'))
       return this.#pushBytes(chunk.subarray(from, to))
     for (let at = 0; at < text.length; ) {
@@ -90,8 +90,7 @@ export abstract class SseRelay {
 
   /**
    * A last event without its blank line was cut off. A client could take it as complete, so it is
-   * not
-   * sent.
+   * not sent.
    */
   end(): TapOutput {
     for (const { raw } of this.#framer.end()) this.#relay(toLatin1(raw))

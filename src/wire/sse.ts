@@ -62,8 +62,7 @@ export class SseFramer {
 
   /**
    * The frames that end in this chunk. If a blank line ends in a CR at the chunk's end, its frame
-   * waits
-   * for the next byte, because an LF there belongs to the frame.
+   * waits for the next byte, because an LF there belongs to the frame.
    * @throws SseFrameTooLargeError, after which the framer must not be used
    */
   push(chunk: Uint8Array): readonly SseFrame[] {
@@ -100,8 +99,7 @@ export class SseFramer {
 
   /**
    * The stream is over: returns a frame that waited for an LF after its CR; an unfinished frame
-   * stays
-   * pending.
+   * stays pending.
    */
   end(): readonly SseFrame[] {
     if (this.#state !== AFTER_BLANK_LINE_CR) return []

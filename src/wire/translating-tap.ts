@@ -1,7 +1,6 @@
 /**
  * Translates a stream of the upstream's bytes to the caller's dialect, and holds back the end of
- * the
- * answer for the ledger.
+ * the answer for the ledger.
  */
 import { GatewayError } from '../core/errors.ts'
 import type { Usage } from '../core/usage.ts'
@@ -50,8 +49,7 @@ export class TranslatingTap implements StreamTap {
 
   /**
    * The end of the answer is held back until the upstream reports completion, so a stream without
-   * it was
-   * cut off.
+   * it was cut off.
    */
   isWholeAtEnd(): boolean {
     return false

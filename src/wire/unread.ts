@@ -1,7 +1,7 @@
 /**
  * Names what a translation loses: unread members of a request at every depth, and parts of an
- * answer
- * (`answer.…`) without a place in the caller's dialect. Each name occurs once in a bounded list.
+ * answer (`answer.…`) without a place in the caller's dialect. Each name occurs once in a bounded
+ * list.
  */
 import type { ChatAnswer, ChatEvent } from './chat-answer.ts'
 import type { JsonRecord, JsonValue } from './chat-request.ts'

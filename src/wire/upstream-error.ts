@@ -54,8 +54,7 @@ type Cause = Pick<UpstreamErrorAnswer, 'message' | 'code'>
 
 /**
  * OpenRouter's own message says only that its provider failed; `metadata.raw` contains the
- * provider's
- * error as text.
+ * provider's error as text.
  */
 function readCause(metadata: unknown): Cause | undefined {
   const raw = isObject(metadata) ? metadata.raw : undefined
@@ -101,8 +100,7 @@ export interface AbsentMembers {
 
 /**
  * An upstream's nested error, unchanged if it has `message`, `type` and `code`. Otherwise the
- * missing
- * members are added, because some providers omit the type or the code.
+ * missing members are added, because some providers omit the type or the code.
  * @param body the source of `said`
  */
 export function toNestedBody(

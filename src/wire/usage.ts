@@ -1,7 +1,6 @@
 /**
  * Reads an upstream's report of usage and of the service tier, speed and region. Counts only what
- * the
- * provider reported.
+ * the provider reported.
  */
 import { type ServedAs, USUAL } from '../core/cost.ts'
 import { toTrueUsage, type Usage } from '../core/usage.ts'
@@ -12,8 +11,8 @@ import { isRecord } from './read-json.ts'
 export type UsageReader = (reported: Record<string, unknown>) => Usage
 
 /**
- * Returns null for invalid counts: a missing or implausible report is not a report of zero, and no
- * call reads and writes nothing.
+ * Null for invalid counts and for counts of zero: every real call has tokens, so a report of zero
+ * is a missing report.
  * @param tier for dialects that report the tier besides the usage
  */
 export function readUsage(read: UsageReader, reported: unknown, tier?: unknown): Usage | null {
@@ -95,7 +94,7 @@ export const USUAL_TIERS: ReadonlySet<string> = new Set([
   'standard_only',
   'on_demand',
 ])
-/** These words repeat the request, so they do not report the tier. */
+/** Words that repeat the request, so the tier is unknown. */
 const NO_TIERS: ReadonlySet<string> = new Set([
   '',
   'auto',

@@ -1,6 +1,6 @@
 /**
- * Where a dialect's requests name objects in a provider's account: files, vector stores,
- * containers.
+ * The places in a dialect's requests that name objects in a provider's account: files, vector
+ * stores, containers.
  */
 
 /**
@@ -24,7 +24,9 @@ interface PathWithException {
 
 export class VendorIds {
   readonly paths: IdPaths
-  /** Member names: a body without all of these contains no id. */
+  /**
+   * Every id's path contains one of these member names, so a body without these names has no id.
+   */
   readonly names: readonly string[]
   readonly #root = new Step()
 

@@ -1,8 +1,7 @@
 /**
- * Before a conversation is relayed, removes what only another provider can read: the gateway's
- * seals
- * in ids of tool calls, and thinking that is sealed by another provider or unsigned. Other bytes
- * stay unchanged.
+ * Removes the parts of a relayed conversation that only another provider can read: the gateway's
+ * seals in ids of tool calls, and thinking that is unsigned or sealed by another provider. Other
+ * bytes stay unchanged.
  */
 import { invalidRequest } from '../../core/errors.ts'
 import type { Seal } from '../chat-request.ts'
@@ -32,8 +31,7 @@ const NO_EDITS: HistoryEdits = { edits: [], leftOut: [] }
 
 /**
  * Marks of turns that need inspection: the gateway's carriers, and thinking with an empty
- * signature,
- * which clients write in JSON with or without a space.
+ * signature, which clients write in JSON with or without a space.
  */
 const CARRIER = Buffer.from(MARK)
 const UNSIGNED = [Buffer.from('"signature":""'), Buffer.from('"signature": ""')]

@@ -18,8 +18,7 @@ export class MessagesEventEncoder implements EventEncoder {
   readonly #tools = new Map<number, number>()
   /**
    * Seals without text that came after a text, sent before the next block. A message never ends
-   * with a
-   * seal, because clients take the text of the last block as the result.
+   * with a seal, because clients take the text of the last block as the result.
    */
   #waiting: Seal[] = []
   #hasText = false

@@ -1,7 +1,6 @@
 /**
  * Encodes requests as Anthropic Messages and plans how the model thinks. Pitfalls, with their
- * causes,
- * are in README.md.
+ * causes, are in README.md.
  */
 
 import {
@@ -136,8 +135,7 @@ interface ThinkingPlan {
   readonly isOn: boolean
   /**
    * True when the target's own thinking is sent back: an adaptive model thinks in the middle of a
-   * loop
-   * even if this request does not ask for thinking.
+   * loop even if this request does not ask for thinking.
    */
   readonly sendsThinking: boolean
   readonly member: JsonRecord | undefined

@@ -28,8 +28,7 @@ const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
 
 /**
  * @throws UnreadableAnswerError for other reasons (`malformed_tool_use` …), because the text of
- * such an
- * answer would look complete
+ * such an answer would look complete
  */
 export function toFinishReason(stopReason: JsonValue | undefined): FinishReason {
   if (typeof stopReason !== 'string') return 'stop'

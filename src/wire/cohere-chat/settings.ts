@@ -1,7 +1,6 @@
 /**
  * The settings of Cohere's chat. The provider refuses numbers outside its ranges, and OpenAI's
- * ranges
- * are wider. Source: https://docs.cohere.com/reference/chat
+ * ranges are wider. Source: https://docs.cohere.com/reference/chat
  */
 import { flag, number, own, type Settings, texts } from '../settings.ts'
 

@@ -20,8 +20,7 @@ interface Gap {
 
 /**
  * Servers interpret such tokens anywhere in the prompt, so a text with a token would silently
- * change
- * the request.
+ * change the request.
  * @throws GatewayError `invalid_request` naming the member that contains a token
  */
 export function writeFimPrompt(template: FimTemplate, gap: Gap): string {
@@ -139,8 +138,7 @@ class CompletionsDecoder extends FimStream {
 
   /**
    * Some servers close without `[DONE]`, so a finish reason also completes the answer. Usage may
-   * follow
-   * the finish reason.
+   * follow the finish reason.
    */
   protected close(isDone: boolean): readonly ChatEvent[] | undefined {
     if (!isDone && this.#finishReason === undefined) return undefined

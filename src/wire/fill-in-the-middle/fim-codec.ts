@@ -41,8 +41,7 @@ const UNPLACED = ['metadata', 'prompt_cache_key']
 
 /**
  * Tokens when the caller sets no limit. Without a limit, one server writes 16 tokens and others
- * fill
- * their context.
+ * fill their context.
  */
 export const DEFAULT_MAX_TOKENS = 512
 

@@ -1,6 +1,6 @@
 /**
- * What a model accepts in translated requests beyond its dialect's form, as data (decision 0120).
- * Undefined members are unknown, so nothing is fitted for them.
+ * Rules of a model for translated requests, beyond its dialect's form (decision 0120). An undefined
+ * rule is unknown, so nothing is fitted.
  */
 import type { ReasoningEffort } from '../../core/gate.ts'
 import type { SettingName } from '../settings.ts'

@@ -54,8 +54,7 @@ function refuseStops({ length }: readonly string[], { maxStops }: RequestRules):
 
 /**
  * Drops settings about tools that the request does not offer, such as a choice of the provider's
- * own
- * search. A demand for any tool stays, because its loss would change the answer.
+ * own search. A demand for any tool stays, because its loss would change the answer.
  */
 function dropIdleToolSettings(
   request: { -readonly [Name in keyof ChatRequest]: ChatRequest[Name] },

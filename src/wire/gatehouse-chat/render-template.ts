@@ -11,8 +11,7 @@ const MAX_PLACES = 10_000
 
 /**
  * Replaces each `{{name}}`. Variables may be long and used often, so the resulting length is
- * computed
- * first.
+ * computed first.
  * @param maxBytes limit of the result
  * @throws GatewayError `invalid_request` naming `vars.<name>` when `vars` lacks the name;
  * `payload_too_large`

@@ -228,8 +228,7 @@ function decodeSource(part: At<JsonRecord>): MediaSource {
 
 /**
  * A call's id carries the sealed reasoning before the call (seal-carrier.ts). The first call's id
- * also
- * carries reasoning before the text.
+ * also carries reasoning before the text.
  */
 function decodeAssistant(content: At, calls: At): AssistantPart[] {
   const texts =

@@ -65,8 +65,7 @@ const FILTERED = new Set([
 ])
 /**
  * @throws UnreadableAnswerError for other reasons (`MALFORMED_FUNCTION_CALL`, `OTHER` …), because
- * the
- * text of such an answer would look complete
+ * the text of such an answer would look complete
  */
 export function toFinishReason(reason: string, hasCalls: boolean): FinishReason {
   if (FILTERED.has(reason) || reason.startsWith('IMAGE_')) return 'content_filter'

@@ -1,7 +1,6 @@
 /**
  * Encodes requests as Gemini's generateContent, with roles user and model and results by the name
- * of
- * their tool. Pitfalls, with their causes, are in README.md.
+ * of their tool. Pitfalls, with their causes, are in README.md.
  */
 import { invalidRequest } from '../../core/errors.ts'
 import {

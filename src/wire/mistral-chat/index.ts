@@ -1,7 +1,6 @@
 /**
  * Mistral's chat completion, and what fill-in-the-middle shares with it: a whitelist of request
- * members
- * and chat-shaped answers. Pitfalls are in README.md.
+ * members and chat-shaped answers. Pitfalls are in README.md.
  */
 import type { GateDefaults } from '../../core/gate.ts'
 import type { UpstreamCodec } from '../codec.ts'

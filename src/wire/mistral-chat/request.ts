@@ -1,7 +1,6 @@
 /**
- * Encodes requests as Mistral's chat. One unknown member is refused, so only a whitelist is sent.
- * The
- * order of roles is fixed, and ids are short.
+ * Encodes requests as Mistral's chat. Mistral refuses unknown members, so only a whitelist is sent.
+ * The order of roles is fixed, and ids are short.
  */
 import { createHash } from 'node:crypto'
 import {

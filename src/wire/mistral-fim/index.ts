@@ -1,7 +1,6 @@
 /**
  * Mistral's fill-in-the-middle completion as the gateway serves and relays it. Mistral refuses
- * unknown
- * fields, so only a whitelist is sent.
+ * unknown fields, so only a whitelist is sent.
  */
 import { invalidRequest } from '../../core/errors.ts'
 import type { AcceptedRequest, RelayedDialect } from '../dialect.ts'

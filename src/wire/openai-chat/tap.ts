@@ -167,8 +167,7 @@ const USAGE_NULL_MEMBER = `,${USAGE_NULL}`
 const USAGE_AT_END = `${USAGE_NULL_MEMBER}}\n\n`
 /**
  * Only plain text members, such as OpenAI's `obfuscation`, and the closing brace may follow
- * `usage`.
- * Then `usage` is certainly a member of the chunk itself, without parsing the JSON.
+ * `usage`. Then `usage` is certainly a member of the chunk itself, without parsing the JSON.
  */
 const AFTER_LAST_USAGE = /^(?:,"\w+":"\w*")*\}\n\n$/
 const USAGE_OBJECT = '"usage":{'

@@ -92,8 +92,7 @@ class ChoiceDecoder {
 
   /**
    * Some providers repeat id and name, some omit the index, and some give every call the index 0.
-   * So a
-   * new id with a name begins a new call.
+   * So a new id with a name begins a new call.
    */
   #decodeCall(call: JsonRecord, events: ChatEvent[]): void {
     const made = recordOf(call.function)

@@ -11,8 +11,7 @@ import {
 
 /**
  * Usage of Chat and similar dialects. Some providers report cached tokens outside the details
- * (https://platform.moonshot.ai/docs/api/chat,
- * https://api-docs.deepseek.com/guides/kv_cache).
+ * (https://platform.moonshot.ai/docs/api/chat, https://api-docs.deepseek.com/guides/kv_cache).
  */
 export const readChatCounts: UsageReader = (reported) => {
   const reasoningTokens = partOf(detailOf(reported.completion_tokens_details, 'reasoning_tokens'))

@@ -133,8 +133,7 @@ function refuseItemReferences(body: JsonObject, input: JsonMember): void {
 
 /**
  * Reading items one by one is expensive, and agents replay hundreds of items with ids. So this
- * check
- * first looks for the word, an escape of it, or a reference with a null or missing `type`.
+ * check first looks for the word, an escape of it, or a reference with a null or missing `type`.
  */
 function mayHoldItemReference(input: Uint8Array): boolean {
   const bytes = Buffer.from(input.buffer, input.byteOffset, input.byteLength)

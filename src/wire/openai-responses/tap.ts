@@ -104,8 +104,7 @@ export class ResponsesTap extends SseRelay implements StreamTap {
 
   /**
    * `error` with both the flat and the nested spelling, then `response.failed` with a whole
-   * response,
-   * then `[DONE]`: the only sequence that every tested client reports as a failure.
+   * response, then `[DONE]`: the only sequence that every tested client reports as a failure.
    */
   encodeFailure(error: GatewayError): Uint8Array {
     const nested = toNestedError(error)

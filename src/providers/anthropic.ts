@@ -13,7 +13,7 @@ import { ANTHROPIC_RULES } from './request-rules.ts'
 
 const same = (...names: readonly string[]) => Object.fromEntries(names.map((name) => [name, name]))
 
-/** These platforms have another name for the feature. */
+/** Bedrock and Vertex AI have another name for the feature. */
 const TOOL_SEARCH = { 'advanced-tool-use-2025-11-20': 'tool-search-tool-2025-10-19' }
 
 export const vertexFeatures: PlatformFeatures = {

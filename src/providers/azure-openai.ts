@@ -1,7 +1,6 @@
 /**
  * OpenAI's models on Azure, by the v1 API, which needs no `api-version`. The address is the
- * operator's
- * own resource: `AZURE_OPENAI_BASE_URL=https://RESOURCE.openai.azure.com/openai/v1`.
+ * operator's own resource: `AZURE_OPENAI_BASE_URL=https://RESOURCE.openai.azure.com/openai/v1`.
  */
 import { defineProvider } from './define.ts'
 import { openaiModels } from './openai.ts'

@@ -1,7 +1,6 @@
 /**
  * The built-in providers; an operator may add others. Documentation, checks and tests derive their
- * ids
- * from this list.
+ * ids from this list.
  */
 import { anthropic } from './anthropic.ts'
 import { azureOpenai } from './azure-openai.ts'

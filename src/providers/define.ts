@@ -63,8 +63,7 @@ type UsdPerThousand = { readonly [Kind in ToolKind]?: number | undefined }
 
 /**
  * The usual fees of providers' own tools (2026-11): a search of the web or of live data costs 10 to
- * 25
- * US dollars per thousand, a container 30, a high-quality picture about 200.
+ * 25 US dollars per thousand, a container 30, a high-quality picture about 200.
  */
 const USUAL_TOOL_FEES: UsdPerThousand = {
   webSearch: 25,
@@ -100,8 +99,7 @@ export interface Provider {
   readonly keyVariable?: string
   /**
    * A caller's own dialect is always relayed; other callers use the first endpoint that supports
-   * the
-   * model.
+   * the model.
    */
   readonly endpoints: Partial<Record<DialectId, Endpoint>>
   readonly keyHeader?: string
@@ -114,7 +112,7 @@ export interface Provider {
   readonly fixedHeaders?: Readonly<Record<string, string>>
   /** Facts of a model for a codec, by name: the first matching pattern applies. */
   readonly traits?: readonly (readonly [pattern: RegExp, traits: ModelTraits])[]
-  /** What the models accept in translated requests; every matching row applies. */
+  /** Rules of the models for translated requests; every matching row applies. */
   readonly rules?: readonly RequestRulesRow[]
   /** Models that think before they answer. */
   readonly reasoningModels?: RegExp
@@ -128,8 +126,7 @@ export interface Provider {
   readonly pricedInPart?: RegExp
   /**
    * Fees in US dollars per thousand uses of tools that the provider runs. Only for tools whose uses
-   * are
-   * reported, and whose fee depends on their number alone.
+   * are reported, and whose fee depends on their number alone.
    */
   readonly toolFees?: UsdPerThousand
   /**
@@ -143,8 +140,7 @@ export interface Provider {
     readonly form: CostForm
     /**
      * US dollars per million tokens for a model without a price, when a bound is needed before or
-     * without
-     * the report: the price of the most expensive usual models.
+     * without the report: the price of the most expensive usual models.
      */
     readonly unlisted: { readonly input: number; readonly output: number }
   }

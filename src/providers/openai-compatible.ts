@@ -1,8 +1,7 @@
 /**
  * Providers with OpenAI's chat endpoint, and some with its embeddings, one row each. The operator
- * sets
- * the address of self-hosted servers (`OLLAMA_BASE_URL`), so callers reach nothing on the gateway's
- * machine by default. Self-hosted servers accept any key.
+ * sets the address of self-hosted servers (`OLLAMA_BASE_URL`), so callers reach nothing on the
+ * gateway's machine by default. Self-hosted servers accept any key.
  */
 import { type Endpoint, MODEL_MEMBERS, type Provider } from './define.ts'
 

@@ -23,8 +23,8 @@ const BARRED: Omit<FimTemplate, 'stop'> = {
 
 /**
  * The fill-in-the-middle templates of well-known code models, as documented by their makers. A
- * server
- * stops at its end-of-text token itself, so that token is listed only where code cannot contain it.
+ * server stops at its end-of-text token itself, so that token is listed only where code cannot
+ * contain it.
  */
 export const FIM_TEMPLATES: Readonly<Record<FimTemplateName, FimTemplate>> = {
   // https://huggingface.co/google/codegemma-7b

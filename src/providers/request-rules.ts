@@ -1,5 +1,5 @@
 /**
- * What the models of vendors accept in translated requests (decision 0120). Every row has a source, so
+ * Rules of vendors' models for translated requests (decision 0120). Every row has a source, so
  * requests to an unlisted model stay unchanged.
  */
 import type { ReasoningEffort } from '../core/gate.ts'

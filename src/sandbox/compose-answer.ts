@@ -71,8 +71,7 @@ interface ComposedCall {
 export interface Composition {
   /**
    * The whole text; for a `big` answer only its first piece. Null: tools were called, or the limit
-   * was
-   * reached first.
+   * was reached first.
    */
   readonly text: string | null
   /** The text as streamed pieces. Lazy, because a `big` answer exceeds memory. */

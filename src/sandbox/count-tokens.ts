@@ -5,8 +5,7 @@
 
 /**
  * A leading space belongs to the word, as in GPT-style pre-tokenisation; every character is in
- * exactly
- * one token.
+ * exactly one token.
  */
 const TOKEN = / ?\p{L}{1,7}|\p{N}{1,3}| ?[^\s\p{L}\p{N}]{1,3}|\s+(?!\S)|\s/gu
 
@@ -31,9 +30,8 @@ export interface PromptCount {
 }
 
 /**
- * Counts a prompt of several texts, of which the last is new. The sandbox stores nothing between
- * requests, so a prompt counts as cached when a `prompt_cache_key` is set: all but the last part,
- * from 1,024 tokens up, in steps of 128.
+ * The last part counts as new. The sandbox stores nothing between requests, so the other parts
+ * count as cached when a `prompt_cache_key` is set, from 1,024 tokens up, in steps of 128.
  */
 export function countPrompt(parts: readonly string[], cacheKey: unknown): PromptCount {
   const counts = parts.map((part) => countTokens(part) + TOKENS_PER_MESSAGE)

@@ -1,7 +1,6 @@
 /**
  * The port between the sandbox's dialects and its HTTP server, and what the dialects share:
- * refusals,
- * keys, the form of an answer.
+ * refusals, keys, the form of an answer.
  */
 import { type Composition, composeAnswer, type Prompt } from './compose-answer.ts'
 import type { JsonObject } from './json.ts'
@@ -104,8 +103,7 @@ export interface Exchange {
   readonly model: SandboxModel
   /**
    * SHA-256 of the request's body in hexadecimal. Every id is derived from the seed, so equal
-   * requests
-   * get equal answers.
+   * requests get equal answers.
    */
   readonly seed: string
 }

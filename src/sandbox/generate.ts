@@ -1,7 +1,6 @@
 /**
  * Handles one request from its bytes to its answer: reads model and fault, calls the dialect,
- * writes
- * the body.
+ * writes the body.
  */
 import { createHash } from 'node:crypto'
 import {

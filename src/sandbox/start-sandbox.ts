@@ -1,7 +1,7 @@
 /**
  * The provider sandbox's HTTP server: needs no account, answers deterministically and fails on
- * request
- * (README.md has the table). Shares no code with the gateway, so it is an independent check.
+ * request (README.md has the table). Shares no code with the gateway, so it is an independent
+ * check.
  */
 import {
   anthropicCountDialect,

@@ -189,7 +189,9 @@ function* streamEvents(scene: BedrockScene): Generator<Event> {
   yield { type: 'metadata', payload: buildMetadata(scene) }
 }
 
-/** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html#API_runtime_Converse_Errors */
+/**
+ * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html#API_runtime_Converse_Errors
+ */
 const TYPES: Readonly<Record<number, string>> = {
   400: 'ValidationException',
   401: 'UnrecognizedClientException',

@@ -192,8 +192,7 @@ function readFormat(format: unknown): { readonly schema?: unknown } {
 
 /**
  * Cohere reports its own overload with 503, and validation errors with 400 or 422. Errors contain
- * only
- * a message.
+ * only a message.
  */
 export const cohereVendor: Vendor = {
   findKey: ({ headers }) => bearerOf(headers),

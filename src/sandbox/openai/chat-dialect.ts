@@ -331,8 +331,7 @@ function buildUsage(request: ChatRequest, composition: Composition) {
 
 /**
  * With `include_usage` each chunk has `usage: null`, and an additional chunk has the numbers.
- * Without
- * it no chunk has `usage`.
+ * Without it no chunk has `usage`.
  */
 function* streamFrames({ exchange, request, composition }: Scene<ChatRequest>): Generator<string> {
   const start = { ...head(exchange, 'chat.completion.chunk'), ...TAIL }

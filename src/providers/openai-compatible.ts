@@ -4,6 +4,7 @@
  * gateway's machine by default. Self-hosted servers accept any key.
  */
 import { type Endpoint, MODEL_MEMBERS, type Provider } from './define.ts'
+import { OPEN_MODEL_RULES } from './request-rules.ts'
 
 // Qwen and GLM read `enable_thinking`, DeepSeek and Kimi `thinking`. Other models get no setting
 // (https://docs.vllm.ai/en/latest/features/reasoning_outputs/ and the models' templates).
@@ -185,6 +186,7 @@ const ROWS: readonly Row[] = [
 
 export const openaiCompatible = ROWS.map(
   ({ chat, hasEmbeddings, ...row }): Provider => ({
+    rules: OPEN_MODEL_RULES,
     ...row,
     endpoints: {
       'openai-chat': { path: '/chat/completions', countsStreamsOnRequest: true, ...chat },

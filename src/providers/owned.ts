@@ -5,6 +5,7 @@ import type { FimTemplate } from '../wire/codec.ts'
 import { anthropic } from './anthropic.ts'
 import type { Provider } from './define.ts'
 import { openai } from './openai.ts'
+import { OPEN_MODEL_RULES } from './request-rules.ts'
 
 const STARCODER: Omit<FimTemplate, 'stop'> = {
   order: 'prefix-first',
@@ -108,6 +109,7 @@ const SHAPES: Readonly<Record<OwnedModelDialect, Shape>> = {
     endpoints: {
       'openai-chat': { path: DIALECTS['openai-chat'].owned.path, countsStreamsOnRequest: true },
     },
+    rules: OPEN_MODEL_RULES,
     traits: NAMED_TRAITS,
   },
   'openai-responses': {

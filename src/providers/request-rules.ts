@@ -130,6 +130,14 @@ export const ANTHROPIC_RULES: readonly RequestRulesRow[] = [
     checked: CHECKED,
     rules: { refusesBlankText: true, maxUserLength: 256, plainToolSchemas: true },
   },
+  {
+    // A base64 document is a PDF; text has a source of its own.
+    models: /./,
+    source:
+      'https://platform.claude.com/docs/en/build-with-claude/files#file-types-and-content-blocks',
+    checked: CHECKED,
+    rules: { refusesTextFiles: true },
+  },
   ...CLAUDE_RULES,
 ]
 
@@ -204,4 +212,22 @@ export const BEDROCK_RULES: readonly RequestRulesRow[] = [
     rules: { refusesBlankText: true, plainToolSchemas: true },
   },
   ...CLAUDE_RULES,
+]
+
+/** For servers of open-weight models, which refuse what the models' own chat templates refuse. */
+export const OPEN_MODEL_RULES: readonly RequestRulesRow[] = [
+  {
+    // The template raises an error for a user's turn after a tool's result.
+    models: /mistral|mixtral|ministral|magistral|devstral|codestral/i,
+    source: 'https://github.com/mistralai/mistral-common/issues/169',
+    checked: CHECKED,
+    rules: { systemFirst: true, assistantAfterTool: true, mergesUserTurns: true },
+  },
+  {
+    // The template says: System message must be at the beginning.
+    models: /qwen-?3/i,
+    source: 'https://huggingface.co/Qwen/Qwen3.5-35B-A3B/blob/main/chat_template.jinja',
+    checked: CHECKED,
+    rules: { systemFirst: true },
+  },
 ]

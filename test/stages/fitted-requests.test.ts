@@ -207,6 +207,42 @@ describe('what is equivalent', () => {
     expect(body.messages[2].tool_call_id).toBe(call.id)
   })
 
+  test('a text file becomes text for Claude, whose base64 documents are PDFs', async () => {
+    const file_data = `data:text/csv;base64,${Buffer.from('a,b\n1,2').toString('base64')}`
+    const content = [{ type: 'file', file: { filename: 'sums.csv', file_data } }]
+    const messages = [{ role: 'user', content }]
+    const { seen, body } = await ask(CHAT, 'anthropic/claude-opus-4-6', { messages }, STRICT)
+    expect(seen.headers['x-gatehouse-adapted']).toBe('messages.content.file')
+    expect(body.messages[0].content).toEqual([{ type: 'text', text: 'sums.csv:\na,b\n1,2' }])
+  })
+
+  const result = { type: 'tool_result', tool_use_id: 'c1', content: 'x' }
+  const afterTool = [
+    USER,
+    { role: 'assistant', content: [{ type: 'tool_use', id: 'c1', name: 'look', input: {} }] },
+    { role: 'user', content: [result, { type: 'text', text: 'reminder' }] },
+    { role: 'user', content: 'go on' },
+  ]
+
+  test.each(['vllm/mistralai/Devstral-Small-2-24B', 'nvidia/mistralai/mistral-small-4'])(
+    'an assistant stands between a result and the user, whose turns are one: %s',
+    async (target) => {
+      const { seen, body } = await ask(MESSAGES, target, { messages: afterTool }, STRICT)
+      expect(seen.status).toBe(200)
+      expect(body.messages.map(({ role }: { role: string }) => role)).toEqual([
+        ...['user', 'assistant', 'tool', 'assistant', 'user'],
+      ])
+    },
+  )
+
+  test('other open models get the conversation as it is', async () => {
+    const { seen, body } = await ask(MESSAGES, 'vllm/llama-4', { messages: afterTool }, STRICT)
+    expect(seen.headers).not.toHaveProperty('x-gatehouse-adapted')
+    expect(body.messages.map(({ role }: { role: string }) => role)).toEqual([
+      ...['user', 'assistant', 'tool', 'user', 'user'],
+    ])
+  })
+
   test('a penalty of 0 asks for nothing, so its loss is not named', async () => {
     const members = { presence_penalty: 0 }
     const { seen } = await ask(CHAT, 'gemini/gemini-2.5-flash', members, STRICT)

@@ -270,3 +270,14 @@ describe('a request', () => {
     expect(encode({ reasoning: { effort: 'none' } }).ignored).toEqual([])
   })
 })
+
+test('text beside calls goes to tool_plan, because content beside calls is refused', () => {
+  const { body } = encode({
+    messages: [user('go'), assistant({ type: 'text', text: 'I look.' }, call('c1'))],
+  })
+  expect(body.messages).toMatchObject([
+    { role: 'user' },
+    { role: 'assistant', tool_plan: 'I look.', tool_calls: [{}] },
+  ])
+  expect(JSON.stringify(body)).not.toContain('"text"')
+})

@@ -192,7 +192,10 @@ function encodeAssistant(parts: readonly AssistantPart[], rules: ReturnRules): J
     switch (part.type) {
       case 'text':
       case 'refusal':
-        if (part.text !== '') content.push({ type: 'text', text: part.text })
+        if (part.text === '') break
+        // Text beside calls is refused; `tool_plan` is the place for text before them.
+        if (hasCalls) plan += part.text
+        else content.push({ type: 'text', text: part.text })
         break
       case 'reasoning': {
         if (part.text === '' && part.seal === undefined) break
@@ -210,9 +213,9 @@ function encodeAssistant(parts: readonly AssistantPart[], rules: ReturnRules): J
   return [
     {
       role: 'assistant',
+      ...(content.length === 0 ? {} : { content: shorten(content) }),
       ...(plan === '' ? {} : { tool_plan: plan }),
       ...(calls.length === 0 ? {} : { tool_calls: calls }),
-      ...(content.length === 0 ? {} : { content: shorten(content) }),
     },
   ]
 }

@@ -1,11 +1,21 @@
 /** Fits a conversation to what its model accepts: blank text, the order of turns, ids of calls. */
 import { createHash } from 'node:crypto'
-import type { AssistantPart, ChatMessage, ChatRequest, UserPart } from '../chat-request.ts'
+import type {
+  AssistantPart,
+  ChatMessage,
+  ChatRequest,
+  FilePart,
+  TextPart,
+  ToolResultPart,
+  UserPart,
+} from '../chat-request.ts'
 import type { Changes } from './changes.ts'
 import type { RequestRules } from './request-rules.ts'
 
 /** Replaces a missing first question, because vendors refuse blank text. */
 const OPENING: ChatMessage = { role: 'user', content: [{ type: 'text', text: '.' }] }
+/** Stands between a tool's result and the user, where templates demand an assistant's turn. */
+const BRIDGE: ChatMessage = { role: 'assistant', content: [{ type: 'text', text: ' ' }] }
 const CONTINUE: ChatMessage = { role: 'user', content: [{ type: 'text', text: 'Continue.' }] }
 
 export function fitMessages(
@@ -21,6 +31,30 @@ export function fitMessages(
     const spoken = messages.flatMap(withoutBlankText)
     if (countParts(spoken) < countParts(messages)) adapted.add('message.text')
     messages = spoken
+  }
+  if (rules.refusesTextFiles === true) {
+    const read = messages.map(withTextOfFiles)
+    if (read.some((message, index) => message !== messages[index])) adapted.add('files')
+    messages = read
+  }
+  if (rules.systemFirst === true && isOutOfOrder(messages)) {
+    const isSystem = ({ role }: ChatMessage) => role === 'system'
+    messages = [...messages.filter(isSystem), ...messages.filter((each) => !isSystem(each))]
+    adapted.add('message.order')
+  }
+  if (rules.assistantAfterTool === true) {
+    const bridged = messages.flatMap((message, index) =>
+      message.role === 'user' && messages[index - 1]?.role === 'tool'
+        ? [BRIDGE, message]
+        : [message],
+    )
+    if (bridged.length > messages.length) adapted.add('message.order')
+    messages = bridged
+  }
+  if (rules.mergesUserTurns === true) {
+    const merged = mergeUserTurns(messages)
+    if (merged.length < messages.length) adapted.add('message.order')
+    messages = merged
   }
   const turns = messages.filter(({ role }) => role !== 'system')
   if (rules.beginsWithUser === true && turns[0]?.role === 'assistant') {
@@ -66,6 +100,50 @@ function withoutBlankText(message: ChatMessage): readonly ChatMessage[] {
 
 function unlessEmpty(message: ChatMessage): readonly ChatMessage[] {
   return message.content.length === 0 ? [] : [message]
+}
+
+/** Whether instructions follow another message. */
+function isOutOfOrder(messages: readonly ChatMessage[]): boolean {
+  const first = messages.findIndex(({ role }) => role !== 'system')
+  return first >= 0 && messages.slice(first).some(({ role }) => role === 'system')
+}
+
+function mergeUserTurns(messages: readonly ChatMessage[]): readonly ChatMessage[] {
+  const merged: ChatMessage[] = []
+  for (const message of messages) {
+    const last = merged.at(-1)
+    if (message.role === 'user' && last?.role === 'user')
+      merged[merged.length - 1] = { ...last, content: [...last.content, ...message.content] }
+    else merged.push(message)
+  }
+  return merged
+}
+
+function withTextOfFiles(message: ChatMessage): ChatMessage {
+  if (message.role === 'user' && message.content.some(isTextFile))
+    return { ...message, content: message.content.map(toText) }
+  if (message.role === 'tool' && message.content.some(isTextFile))
+    return { ...message, content: message.content.map(toText) }
+  return message
+}
+
+const TEXT_TYPE = /^(?:text\/|application\/(?:json|xml|x-yaml|yaml|javascript|sql)\b)/i
+
+function isTextFile(part: UserPart | ToolResultPart): part is FilePart {
+  return (
+    part.type === 'file' && part.source.type === 'data' && TEXT_TYPE.test(part.source.mediaType)
+  )
+}
+
+function toText<Part extends UserPart | ToolResultPart>(part: Part): Part | TextPart {
+  if (!isTextFile(part) || part.source.type !== 'data') return part
+  const text = Buffer.from(part.source.base64, 'base64').toString()
+  const { filename, cache } = part
+  return {
+    type: 'text',
+    text: filename === undefined ? text : `${filename}:\n${text}`,
+    ...(cache === undefined ? {} : { cache }),
+  }
 }
 
 function countParts(messages: readonly ChatMessage[]): number {

@@ -30,6 +30,14 @@ export interface RequestRules {
   /** A JSON format and tools exclude each other. */
   readonly formatExcludesTools?: true
   readonly refusesBlankText?: true
+  /** Text documents inside the request have to be text. */
+  readonly refusesTextFiles?: true
+  /** Instructions must come before everything else. */
+  readonly systemFirst?: true
+  /** A user may not speak right after a tool's result. */
+  readonly assistantAfterTool?: true
+  /** Two messages of the user in a row are refused. */
+  readonly mergesUserTurns?: true
   readonly beginsWithUser?: true
   /** The model refuses a conversation that ends in text of the assistant. */
   readonly refusesPrefill?: true

@@ -42,7 +42,6 @@ export const TABLES: readonly (keyof Schema)[] = [
   'price_entries',
 ]
 
-/** Databases accept 65,535 parameters per statement; a row has at most 24 columns. */
 const ROWS_PER_STATEMENT = 500
 
 export interface CopyOptions {
@@ -86,9 +85,7 @@ async function reading(
   else await from.transaction().setIsolationLevel('repeatable read').execute(read)
 }
 
-/**
- * Keeps the installation's id, and raises the change number so that no node is ahead of the copy.
- */
+/** Raises the change number, so that no node is ahead of the copy. */
 async function copyInstallation(
   { installation: source }: Pick<Store, 'installation'>,
   to: Transaction<Schema>,
@@ -103,8 +100,8 @@ async function copyInstallation(
 }
 
 /**
- * Postgres may analyse a filled table only a minute later. Until then a page of an account's log
- * would sort all older calls.
+ * Postgres may analyse a filled table only a minute later, and until then would sort all older
+ * calls for a page of the log.
  */
 async function analyzeTables(database: Transaction<Schema>): Promise<void> {
   if (isSqlite(database)) return

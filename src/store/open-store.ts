@@ -64,7 +64,6 @@ export interface Store {
    */
   sync(): Promise<void>
   giveBackSpace(options: Parameters<typeof giveBackSpace>[1]): Promise<number>
-  /** @throws StoreFileGoneError when the file was replaced or deleted since it was opened */
   assertThere(): void
   close(): Promise<void>
 }
@@ -146,7 +145,6 @@ export async function openStore(
 }
 
 async function assertSessions({ postgres }: PostgresLocation): Promise<void> {
-  // Imported on demand, so that a store in a file does not load the Postgres client.
   const { assertOwnSessions } = await import('./database/session-pooling.ts')
   await assertOwnSessions(postgres)
 }

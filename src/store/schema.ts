@@ -108,7 +108,6 @@ export interface GateTable {
   overrides: Overrides
   /** JSON: `[{"name": "openai/gpt-4.1", "isListed": true}]`; null: none. */
   aliases: string | null
-  /** 0 or 1. */
   is_catch_all: number
   timeout_ms: number | null
   max_retries: number
@@ -181,7 +180,6 @@ export interface UsageTable {
 /** A key's calls to a gate that were refused for one reason, in an hour. */
 export interface RefusedTable {
   account_id: AccountId
-  /** The beginning of the hour (UTC), in milliseconds since the Unix epoch. */
   starts_at: number
   gate_id: GateId
   key_id: KeyId

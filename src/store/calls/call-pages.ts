@@ -1,6 +1,6 @@
 /**
- * Reads pages of the call log, newest first, a few calls per step. The number of examined calls
- * bounds the cost of a page, so a page with few matches may be short.
+ * Reads pages of the call log, newest first, in steps. The number of examined calls bounds the cost
+ * of a page, so a page with few matches may be short.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely'
@@ -25,11 +25,9 @@ const FIRST_STEP_OF_POSTGRES = 10_000
 const PAGE_AS_JSON = rowsAsJson('page', CALL_COLUMN_NAMES).as('rows')
 
 const ANY_CODE = 'any'
-/** Characters that `LIKE` would interpret, and its escape character. */
 const WILDCARDS = /[%_!]/g
 
 export interface CallFilter {
-  /** Inclusive lower bound, in milliseconds since the Unix epoch. */
   readonly fromMs?: number
   readonly toMs?: number
   readonly gateId?: string
@@ -97,7 +95,7 @@ export async function findCallPage(
       .select(PAGE_AS_JSON)
       .executeTakeFirstOrThrow()
     if (rows === null) return []
-    // The driver has just worked on these rows, so the loop yields to other work.
+    // The driver has just blocked the event loop, so this yields to other work.
     await nextTurn()
     return (JSON.parse(rows) as CallValues[]).map((values) => toRecord(toTableRow(values)))
   }

@@ -10,7 +10,6 @@ import { isSqlite } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 import type { CommitSize } from './commit-size.ts'
 
-/** Three index seeks per account: together less than 1 ms of the event loop. */
 const ACCOUNTS_PER_STEP = 100
 
 export interface DeletedStep {
@@ -80,7 +79,7 @@ async function deleteSome(
         .select('id')
         .where('account_id', 'in', accounts)
         .where('started_at', '<', timeMs)
-        // The order of the index, so that Postgres uses the index in a table of many millions.
+        // The order of the index, so that Postgres uses the index in a large table.
         .orderBy('account_id')
         .orderBy('started_at')
         .limit(limit),

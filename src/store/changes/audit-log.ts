@@ -14,15 +14,9 @@ import { noteChangeOf } from './changes-made.ts'
 import { assertPrecondition } from './precondition.ts'
 
 const MOST_ADDRESS_CHARACTERS = 100
-/** 1 to 2 ms of the event loop. */
 const ROWS_PER_BATCH = 50
 const PAUSE_MS = 10
 
-/**
- * Records a change in the change's own transaction.
- * @throws Error when the actor is unknown, GatewayError `precondition_failed` when the actor
- * expected another version
- */
 export async function recordChange(
   transaction: Transaction<Schema>,
   change: Change,
@@ -60,7 +54,6 @@ export interface AuditFilter {
   readonly action?: AuditRecord['action'] | undefined
   readonly resourceType?: string | undefined
   readonly resourceId?: string | undefined
-  /** Bounds in milliseconds since the Unix epoch: `from` is inclusive, `to` exclusive. */
   readonly from?: number | undefined
   readonly to?: number | undefined
 }
@@ -106,10 +99,6 @@ export class AuditLogTableStore {
     return oldest && newest && { oldestMs: oldest.at, newestMs: newest.at }
   }
 
-  /**
-   * Deletes the oldest rows before this time (milliseconds since the Unix epoch), of every account.
-   * @returns how many rows, up to `limit`
-   */
   async deleteBefore(timeMs: number, limit: number): Promise<number> {
     const result = await this.#database
       .deleteFrom('audit_log')

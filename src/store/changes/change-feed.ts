@@ -30,7 +30,6 @@ export interface NodeRow {
    * unchanged.
    */
   readonly needsRedis: boolean
-  /** The settings that all nodes must share, without secrets. */
   readonly settings: SettingsByName
 }
 
@@ -42,7 +41,6 @@ export interface NodeWithSettings {
   readonly settings: SettingsByName
 }
 
-/** The database now belongs to another installation, so its contents are not this node's. */
 class OtherInstallationError extends Error {
   override readonly name = 'OtherInstallationError'
 }
@@ -100,10 +98,6 @@ export class ChangeFeed {
     return this.#id
   }
 
-  /**
-   * The number of the last committed change.
-   * @throws OtherInstallationError
-   */
   async counter(): Promise<number> {
     const [row] = await this.#session.query<Counted>(
       'SELECT value, (SELECT id FROM installation) AS installation FROM change_counter',

@@ -35,10 +35,6 @@ export function isMet({ versions }: Precondition, tag: string | undefined): bool
   return tag !== undefined && (versions === 'any' || versions.includes(tag))
 }
 
-/**
- * Checks the version in the change's transaction, while the resource is locked.
- * @throws GatewayError `precondition_failed`
- */
 export async function assertPrecondition(
   transaction: Transaction<Schema>,
   change: Change,

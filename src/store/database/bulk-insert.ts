@@ -97,7 +97,6 @@ interface Inserting<Item> {
   readonly between: (some: readonly Item[]) => Promise<unknown>
 }
 
-/** 0.125 ms of the event loop, several times that when each row touches pages of its own. */
 const ROWS_OF_SQLITE = 32
 /** The server's statement timeout applies to each COPY. */
 const ROWS_OF_A_COPY = 1_024
@@ -106,7 +105,7 @@ const PART_BESIDE_CALLS = 32
 
 /**
  * Rows in the text format of https://www.postgresql.org/docs/current/sql-copy.html. Modifies the
- * row values: copies would be a third of the garbage.
+ * row values, because copies would be a third of the garbage.
  */
 function toCopyText(rows: readonly Value[][]): string {
   const lines: string[] = []

@@ -1,7 +1,3 @@
-/**
- * Checkpoints SQLite's write-ahead log in a separate thread: a checkpoint waits for the disk, and
- * on the event loop every call would wait too.
- */
 import type { Database } from 'bun:sqlite'
 import { type Kysely, sql } from 'kysely'
 import type { Schema } from '../schema.ts'
@@ -11,7 +7,7 @@ import type { Schema } from '../schema.ts'
  * 1,000 pages writes 3.7 pages per call instead of 2.7 with thousands of accounts.
  */
 const DUE_PAGES = 8_000
-/** SQLite's default (4 MB), which the event loop checkpoints by itself while no thread runs. */
+/** SQLite's default (4 MB), used while no thread runs. */
 const FEW_PAGES = 1_000
 /**
  * Checking the log's length costs 40 µs, so many rows share a check. These rows write at most some
@@ -53,10 +49,6 @@ export class CheckpointThread {
     threads.set(database, this)
   }
 
-  /**
-   * Resolves when the log is short enough.
-   * @param rows how many rows were written since the last call
-   */
   async relieve(rows: number): Promise<void> {
     this.#rows += rows
     if (this.#isBroken || this.#rows < ROWS_BETWEEN_LOOKS) return
@@ -103,8 +95,7 @@ export class CheckpointThread {
   }
 
   async #pagesToWrite(): Promise<number> {
-    // SQLite before 3.51, as on some macOS versions, checkpoints here instead of reporting the
-    // length.
+    // SQLite before 3.51, as on some macOS versions, checkpoints instead of reporting the length.
     const { rows } = await sql<{
       log: number
       checkpointed: number
@@ -130,7 +121,7 @@ export class CheckpointThread {
     const { promise, resolve } = Promise.withResolvers<Reply>()
     worker.onmessage = ({ data }: MessageEvent<Reply>) => resolve(data)
     worker.onerror = ({ message }) => resolve({ failure: message })
-    // The process must stay alive until the waiter is notified, but not longer.
+    // A waiting caller keeps the process alive; an idle thread does not.
     worker.ref()
     worker.postMessage({ type, path: this.#path } satisfies Order)
     return promise.finally(() => worker.unref())

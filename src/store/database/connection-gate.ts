@@ -15,7 +15,6 @@ export interface ConnectionGateOptions {
   readonly isAway: (error: unknown) => boolean
   /** Milliseconds of a monotonic clock. */
   readonly now?: () => number
-  /** Uniform in [0, 1). */
   readonly random?: () => number
 }
 

@@ -13,7 +13,6 @@ const PAGES_PER_STEP = 16
  * balance.
  */
 const KEPT_SHARE = 0.1
-/** https://sqlite.org/pragma.html#pragma_auto_vacuum */
 const INCREMENTAL = 2
 
 /**

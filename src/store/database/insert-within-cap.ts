@@ -21,7 +21,6 @@ export async function insertWithinCap(
   capped: CappedInsert,
   insert: (transaction: Transaction<Schema>) => Promise<boolean>,
 ): Promise<boolean> {
-  // The account is locked, so the counted rows cannot grow before the transaction ends.
   return await changeAccount(database, capped.accountId, async (transaction) => {
     if (!(await insert(transaction))) return false
     await assertWithinCap(transaction, capped)
@@ -29,10 +28,6 @@ export async function insertWithinCap(
   })
 }
 
-/**
- * Called after the insert in its transaction, which holds the account's lock.
- * @throws GatewayError `conflict`
- */
 export async function assertWithinCap(
   transaction: Transaction<Schema>,
   { thing, accountId, caps }: CappedInsert,

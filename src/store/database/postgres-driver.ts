@@ -28,7 +28,6 @@ import {
   withoutTls,
 } from './postgres-address.ts'
 
-/** A node that is paused inside a transaction must not block the others for longer. */
 const IDLE_IN_TRANSACTION_MS = 60_000
 const IDLE_CONNECTION_MS = 30_000
 /** The server itself ends slow statements, so this limit only applies to a silent server. */
@@ -74,7 +73,6 @@ class BytewiseQueryCompiler extends PostgresQueryCompiler {
   }
 }
 
-/** @throws DatabaseUnreachableError when a file named in the address cannot be read */
 function openPool(settings: PostgresSettings): PostgresPool {
   try {
     return new ConnectionPool(settings)
@@ -93,8 +91,7 @@ const NONE_FREE = 'timeout exceeded when trying to connect'
 const READ_COMMITTED = 'SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED'
 
 /**
- * The first statements of a connection. Poolers such as PgBouncer refuse startup parameters, so the
- * session begins with statements.
+ * Poolers such as PgBouncer refuse startup parameters, so each connection begins with statements.
  * @param statementTimeoutMs 0 keeps the server's own limit
  */
 export function beginSession(statementTimeoutMs: number): string {
@@ -193,7 +190,6 @@ class Connection implements PostgresPoolClient {
       return await this.#client.query(text, [...parameters])
     } catch (error) {
       const isEnded = isLast(error)
-      // A connection still inside a transaction must not be reused.
       this.#isLost = isEnded || text === ROLLBACK
       throw isEnded ? new DatabaseUnreachableError(this.#where, error) : error
     }

@@ -24,7 +24,7 @@ const BUSY_TIMEOUT_MS = 1_000
 
 /**
  * With calls of thousands of accounts each row touches other index pages: an insert costs 20 µs
- * with SQLite's default of 2,000 KiB, and 11 µs with 8,000.
+ * with SQLite's default of 2,000 KiB, and 11 µs with 8,000 KiB.
  */
 const CACHE_KIB = 8_000
 
@@ -167,7 +167,8 @@ function toKyselyDatabase(database: Database, assertThere: () => void): SqliteDa
     close: () => {
       for (const statement of kept.values()) statement.finalize()
       kept.clear()
-      // `true` fails if a statement is open, which would silently keep the file locked.
+      // `true` throws if a statement is still open, because an open statement would keep the file
+      // locked.
       database.close(true)
     },
   }

@@ -1,4 +1,4 @@
-/** The database file is no longer at its path, so changes would be lost with the process. */
+/** The database file is no longer at its path, so later changes would be lost. */
 
 export class StoreFileGoneError extends Error {
   override readonly name = 'StoreFileGoneError'

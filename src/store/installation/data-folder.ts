@@ -19,7 +19,6 @@ const NODE_FILE = 'node-id'
 
 export interface ServerInfo {
   readonly pid: number
-  /** The server's address, such as `http://127.0.0.1:4000`. */
   readonly url: string
 }
 

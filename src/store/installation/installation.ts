@@ -70,7 +70,6 @@ export class InstallationTableStore {
       )
   }
 
-  /** Postgres counts changes by triggers: docs/decisions/0019. */
   async #readCounter(): Promise<number> {
     const { rows } = await sql<{ value: number }>`SELECT value FROM change_counter`.execute(
       this.#database,

@@ -166,7 +166,6 @@ async function settle(
     await installation.noteMasterKey(current)
   const joined = await installation.read()
   if (joined === undefined) throw new Error('the row of the installation is gone')
-  // The store must be durable before the folder records the store's change number.
   await sync()
   writeInstallationFile(folder, joined)
   return joined

@@ -29,7 +29,6 @@ export interface WatchInstallationOptions {
   readonly folder: string
   readonly installation: Pick<InstallationTableStore, 'read'>
   readonly joined: RememberedInstallation
-  /** @throws StoreFileGoneError */
   readonly assertThere: () => void
   readonly sync: () => Promise<void>
   readonly onStanding: (standing: StoreStanding) => void
@@ -77,7 +76,7 @@ export class InstallationWatch {
     this.#setBacks += 1
     this.#setBack = { from, to, noticedAt: Date.now() }
     this.#lowest = to
-    // Remembered, so that a start on this store is stopped too.
+    // Remembered, so that a later start on this store is stopped too.
     if (from > this.#remembered.change) this.#remember({ ...this.#remembered, change: from })
     this.#options.onSetBack(this.#setBack)
   }

@@ -100,7 +100,7 @@ export async function adoptDatabase(database: Kysely<Schema>): Promise<FoundStep
   })
 }
 
-/** The baseline gets no note, so builds from before the baseline refuse to start. */
+/** The baseline gets no note, so older builds refuse to start. */
 async function rewriteSteps(transaction: Transaction<StepsSchema>): Promise<void> {
   await transaction.deleteFrom('kysely_migration').execute()
   await transaction.deleteFrom(STEP_NOTES).execute()

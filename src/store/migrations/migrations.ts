@@ -44,11 +44,6 @@ export const migrations: Steps = {
   '0005_gate_names': gateNames,
 }
 
-/**
- * Whether the database lacks migrations of this build.
- * @throws EarlierDatabaseError when a build from before the first release wrote the database
- * @throws NewerDatabaseError when an incompatible later version migrated the database
- */
 export async function isBehind(
   database: Kysely<Schema>,
   steps: Steps = migrations,
@@ -61,7 +56,6 @@ export interface SchemaState {
   readonly newer: readonly string[]
 }
 
-/** @throws EarlierDatabaseError, NewerDatabaseError as `isBehind` */
 export async function compareSteps(
   database: Kysely<Schema>,
   steps: Steps = migrations,
@@ -114,7 +108,7 @@ export async function migrateToLatest(
     provider: { getMigrations: async () => toMigrations({ steps, newer, tablePatienceMs }) },
     // Migrations of different branches do not build on each other, so their order does not matter.
     allowUnorderedMigrations: true,
-    // Without its schema, another program's migrations in the same database would look like ours.
+    // With its schema, so that another program's migrations in the same database are not read.
     ...(schema === undefined ? {} : { migrationTableSchema: schema }),
   })
   const { error, results } = await migrator.migrateToLatest()
@@ -151,10 +145,6 @@ function toMigrations({
   }
 }
 
-/**
- * @throws MigrationFailedError when migrations are pending, or when the database has an
- * incompatible later migration
- */
 export async function assertUpToDate(database: Kysely<Schema>): Promise<void> {
   const applied = await listApplied(database)
   assertNotEarlier(applied)

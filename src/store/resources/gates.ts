@@ -83,9 +83,9 @@ function toAliases({ aliases }: Pick<Selectable<GateTable>, 'aliases'>): readonl
 }
 
 /**
- * Only new names are checked: an older version of the gateway may have created a gate whose id is
- * another gate's alias, and both must stay changeable.
- * @throws GatewayError `conflict` when another gate of the account has a new name, or is its
+ * Only new names are checked: an older version may have created a gate whose id is another gate's
+ * alias, and both gates must stay changeable.
+ * @throws GatewayError `conflict` when another gate of the account has a new name or is the
  * catch-all
  */
 async function assertNames(

@@ -216,7 +216,6 @@ export class KeyTableStore {
 
 export interface KeyChange {
   readonly action: 'key.update' | 'key.rotate'
-  /** Must be pure. */
   readonly change: (key: ApiKey) => ApiKey
 }
 

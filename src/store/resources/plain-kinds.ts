@@ -14,19 +14,13 @@ import { ResourceStore, type StoredKind, type StoredWord } from './resource-stor
 export interface PlainThing {
   readonly accountId: AccountId
   readonly id: string
-  /** Milliseconds since the Unix epoch. */
   readonly createdAt: number
 }
 
 export interface PlainStore<Thing extends PlainThing> {
   loadAll(): Promise<readonly Thing[]>
   findSome(things: readonly NamedThing[]): Promise<readonly (Thing | undefined)[]>
-  /** @throws GatewayError `conflict` for too many resources or a duplicate name */
   insert(thing: Thing): Promise<boolean>
-  /**
-   * @returns undefined when the resource does not exist
-   * @throws GatewayError `conflict` for a duplicate name
-   */
   change(
     name: NamedThing,
     change: (previous: Thing) => Thing,

@@ -49,8 +49,8 @@ export interface StoredKind<Word extends StoredWord, Changed, Stored extends Cha
   createReader(): (row: Selectable<RowOf<Word>>) => Stored
   toPublic(thing: Changed): PublicForm
   /**
-   * Called in the transaction, in which no other one changes the account.
-   * @throws GatewayError `conflict` when another one of the account has a name of this one
+   * Called while the account is locked.
+   * @throws GatewayError `conflict` when another resource of the account has the same name
    */
   assertNames?(
     transaction: Transaction<Schema>,

@@ -4,7 +4,6 @@ import { MOST_AHEAD_MS } from '../../core/api-key.ts'
 import { placeholder } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 
-/** About 0.2 ms of SQLite. */
 export const USES_PER_STATEMENT = 64
 
 export interface UsedThings {
@@ -22,8 +21,8 @@ export interface LastUse {
 }
 
 /**
- * Skips deleted rows, and later uses that another node has recorded unless that node's clock must
- * have been wrong.
+ * Skips deleted rows, and later uses that another node has recorded. A use far in the future comes
+ * from a wrong clock and is overwritten.
  */
 export async function saveLastUses(
   database: Kysely<Schema>,

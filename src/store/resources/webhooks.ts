@@ -72,8 +72,8 @@ export class WebhookTableStore extends ResourceStore<'webhook', ChangedWebhook, 
   async enqueue(deliveries: readonly WebhookDelivery[], mark?: AlertMark): Promise<boolean> {
     return await this.database.transaction().execute(async (transaction) => {
       if (mark !== undefined) {
-        // A change of the budget deletes its marks, so the mark and the budget's version are
-        // checked while the account is locked.
+        // A change of the budget deletes its marks, so mark and budget are checked while the
+        // account is locked.
         await takeTurnAtAccount(transaction, mark.accountId)
         if (await isStale(transaction, mark)) return false
         const result = await transaction

@@ -10,7 +10,6 @@ export interface GroupPage {
 }
 
 export interface GroupPlace {
-  /** The group's measure, as a whole number; 0 when ordered by name. */
   readonly value: number
   readonly group: string | null
 }

@@ -18,7 +18,6 @@ const ZERO = 48
 const TILDE = 126
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 const BASE = 32
-/** By character code: the digit, plus 32 for a number's last digit. */
 const DIGIT_OF = new Uint8Array(128)
 for (let index = 0; index < DIGITS.length; index += 1) DIGIT_OF[DIGITS.charCodeAt(index)] = index
 
@@ -127,7 +126,6 @@ export class LatencyHistogram {
     const counts = new Array<number>(edgesMs.length + 1).fill(0)
     let range = 0
     for (let bucket = this.#lowest; bucket <= this.#highest; bucket += 1) {
-      // Whole milliseconds, as for percentiles; exact below 25 ms.
       const timeMs = Math.round(toTime(bucket))
       while (range < edgesMs.length && timeMs >= (edgesMs[range] ?? 0)) range += 1
       counts[range] = (counts[range] ?? 0) + (this.#counts[bucket] ?? 0)

@@ -10,9 +10,7 @@ import { AMOUNT_COLUMNS, DAY_MS, DIMENSION_COLUMNS, type UsageRow } from './usag
 
 const DELETED_BEFORE = 'usage_hours: deleted before'
 
-/** Two index seeks per account: together 0.5 ms of the event loop. */
 const ACCOUNTS_PER_STEP = 100
-/** 0.5 ms of the event loop on SQLite. */
 const ROWS_PER_STEP = 250
 
 export interface Pacing {

@@ -1,6 +1,6 @@
 /**
- * Counts calls that were refused before any upstream was asked, by hour and reason. Calls refused
- * before admission are in no other sum. A call must not be given twice.
+ * Counts calls that were refused before any upstream was asked, by hour and reason. A call must not
+ * be given twice.
  */
 import { type Kysely, sql } from 'kysely'
 import type { CallRecord } from '../../core/call.ts'
@@ -30,7 +30,6 @@ export class RefusedSums {
     for (const call of calls) if (isRefused(call)) this.#add(call)
   }
 
-  /** Ordered by key, so that nodes cannot deadlock. */
   toRows(): readonly RefusedTable[] {
     return [...this.#rows].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, row]) => row)
   }

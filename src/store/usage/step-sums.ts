@@ -5,7 +5,6 @@ import { SummingTurns } from './usage-latencies.ts'
 import { SUMMED, type SummedRow, toStart, type UsageQuery } from './usage-rows.ts'
 
 export interface LatencyPercentiles {
-  /** Milliseconds, within 2 % of the exact value; null without a measured call. */
   readonly p50: number | null
   readonly p95: number | null
   readonly p99: number | null
@@ -61,8 +60,8 @@ export class StepSums {
   readonly #summing: SummingTurns
   readonly #seen = new Set<string | null>()
   /**
-   * Rows by the beginning of their step. A finished step's rows are released at once, because
-   * long-lived histogram texts make the garbage collector scan the whole heap.
+   * A finished step's rows are released at once, because long-lived histogram texts make the
+   * garbage collector scan the whole heap.
    */
   readonly #open = new Map<number, PlacedRow[]>()
   readonly #sums: UsageSum[] = []
@@ -80,7 +79,6 @@ export class StepSums {
     this.#groups = groups
   }
 
-  /** Whether the range has more groups than a page, so that the groups have to be ranked first. */
   get hasTooMany(): boolean {
     return typeof this.#groups === 'number' && this.#seen.size > this.#groups
   }
@@ -117,7 +115,7 @@ export class StepSums {
   async #close(steps: [startsAt: number, rows: PlacedRow[]][]): Promise<void> {
     for (const [startsAt, rows] of steps.sort(([left], [right]) => left - right)) {
       this.#open.delete(startsAt)
-      // Rows of one group are adjacent, so one pair of histograms is enough.
+      // Rows of a group are adjacent, so one pair of histograms is enough.
       for (const placed of rows.sort(compareGroups)) {
         if (!this.#current.takes(placed)) {
           this.#finishGroup()

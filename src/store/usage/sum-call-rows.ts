@@ -24,10 +24,7 @@ export interface CallRange extends ScopedRange {
 }
 
 const CALLS_PER_STEP = 500
-/**
- * More calls per step, because a filter by key or gate reads only matching rows and looks up others
- * in the index.
- */
+/** More calls per step, because a filter by key or gate reads few rows. */
 const SCOPED_CALLS_PER_STEP = 2_000
 
 const isUnpriced = sql<SqlBool>`cost_nano_usd IS NULL AND input_tokens IS NOT NULL`
@@ -49,7 +46,7 @@ export async function sumOfCalls(database: Kysely<Schema>, range: CallRange): Pr
 
 /**
  * The end of a step that contains all calls of its last millisecond. Counts all calls of the
- * account, because the index by time leads to the calls of a key or gate.
+ * account, because the calls of a key or gate are found through the index by time.
  */
 async function findStepEnd(
   database: Kysely<Schema>,

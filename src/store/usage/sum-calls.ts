@@ -1,6 +1,6 @@
 /**
- * Sums calls to rows of usage. Sums thousands of calls per second, so a call costs only a few
- * comparisons when the previous call has the same dimensions.
+ * Sums calls to rows of usage. Calls with the dimensions of the previous call cost only a few
+ * comparisons, because thousands of calls are summed per second.
  */
 import type { CallRecord } from '../../core/call.ts'
 import { NOTHING_SENT } from '../../core/cost.ts'
@@ -17,7 +17,7 @@ export function sumCalls(calls: readonly CallRecord[]): UsageTable[] {
 }
 
 export class CallSums {
-  /** Sums by key and gate. A text key for each sum would be half a call's garbage. */
+  /** Nested maps, because a text key for each sum would be half a call's garbage. */
   readonly #sums = new Map<KeyId, Map<GateId | null, DimensionSum[]>>()
   #last: DimensionSum | undefined
 

@@ -13,14 +13,12 @@ export const LATENCY_EDGES_MS = [
 export interface LatencyStep {
   readonly startsAt: number
   readonly calls: number
-  /** Counts by range, so a count more than edges. */
   readonly duration: readonly number[]
   readonly firstByte: readonly number[]
 }
 
 /** The cost of summing a row without histograms, expressed in characters of a histogram. */
 const ROW_IN_CHARACTERS = 500
-/** Characters of histograms between two yields: 0.25 ms. */
 const CHARACTERS_PER_TURN = 50_000
 
 /** Yields while histograms are summed, by the amount of text. */

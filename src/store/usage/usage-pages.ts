@@ -24,7 +24,6 @@ export interface UsageRange {
   readonly untilMs: number
 }
 
-/** 1 ms of the event loop. A server's rows arrive as text, which is parsed in one step. */
 const ROWS_OF_SQLITE = 400
 const ROWS_OF_POSTGRES = 200
 

@@ -59,7 +59,6 @@ const GROUP_COLUMNS = {
 
 export class HoursDeletedError extends Error {
   override readonly name = 'HoursDeletedError'
-  /** Milliseconds since the Unix epoch, at the beginning of a day. */
   readonly beforeMs: number
 
   constructor(beforeMs: number) {
@@ -123,7 +122,6 @@ const SLICE_MS = 0.6
  */
 const SLICE_CHARACTERS = 120_000
 const ROW_IN_CHARACTERS = 400
-/** A busy day may follow a quiet year, so slices are limited. */
 const LONGEST_SLICE_MS = 64 * DAY_MS
 
 const STEP_MS = { usage_hours: HOUR_MS, usage_days: DAY_MS } as const

@@ -34,7 +34,6 @@ export interface SummedRange {
 }
 
 const IDS_PER_STATEMENT = 500
-/** An index seek per account: together 1 ms of the event loop. */
 const ACCOUNTS_PER_STEP = 500
 
 export class UsageSums {
@@ -44,7 +43,6 @@ export class UsageSums {
     this.#database = database
   }
 
-  /** @throws the signal's reason (rejects) */
   async since(
     { fromMs, accountId, untilMs = Number.POSITIVE_INFINITY }: SummedRange,
     signal?: AbortSignal,
@@ -89,8 +87,8 @@ export class UsageSums {
   }
 
   /**
-   * Other nodes add usage meanwhile, so the reads share a snapshot. A file belongs to one process,
-   * so SQLite needs no snapshot.
+   * Other nodes add usage meanwhile, so the reads share a snapshot. SQLite has a single process and
+   * needs no snapshot.
    */
   async #asOfOneMoment(read: (database: Kysely<Schema>) => Promise<void>): Promise<void> {
     if (isSqlite(this.#database)) await read(this.#database)
@@ -116,8 +114,8 @@ export class UsageSums {
   }
 
   /**
-   * The accounts with usage since this time: several queries for each of ten thousand accounts
-   * would take a second of a start, and most accounts may have no usage.
+   * Only accounts with usage since this time, because several queries for each of ten thousand
+   * accounts would take a second of a start.
    */
   async #listUsing(fromMs: number): Promise<readonly AccountId[]> {
     const firstDayMs = fromMs - (fromMs % DAY_MS)
@@ -155,13 +153,10 @@ function divideByDays(range: ScopedRange): {
   return { days, hours: hours.filter(({ fromMs, untilMs }) => fromMs < untilMs) }
 }
 
-/**
- * SQLite sums on the event loop: the rows of all keys and gates of this many hours, 0.1 µs each.
- */
+/** SQLite sums on the event loop, so a range of more hours is read in steps. */
 const HOURS_OF_SQLITE = 2
 const HOURS_OF_POSTGRES = 48
 
-/** @throws the signal's reason (rejects) */
 async function sumOfHours(
   database: Kysely<Schema>,
   { accountId, keyId, gateId, fromMs, untilMs }: CallRange,

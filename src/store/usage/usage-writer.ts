@@ -1,4 +1,3 @@
-/** Adds the usage of calls to their hours and days. A call must not be given twice. */
 import { type CompiledQuery, type DialectAdapter, type Kysely, type RawBuilder, sql } from 'kysely'
 import { MAX_STORED_NANO_USD } from '../../core/money.ts'
 import { isSqlite } from '../database/sql-differences.ts'
@@ -54,7 +53,7 @@ async function addToTable(
   return sorted.length
 }
 
-/** On SQLite in powers of two, so that few statements have to be compiled. */
+/** Powers of two on SQLite, so that few statements have to be compiled. */
 function* toStatements<Row>(
   database: Kysely<Schema>,
   rows: readonly Row[],
@@ -70,8 +69,8 @@ function* toStatements<Row>(
 }
 
 /**
- * One row per key, in key order. A row without a second row of the same key is returned unchanged,
- * because with thousands of accounts nearly every call has its own row.
+ * Merges rows of the same key, in key order. With thousands of accounts nearly every call has its
+ * own key, so a single row is returned unchanged.
  */
 function mergeRows(rows: readonly UsageTable[], stepMs: number): readonly UsageTable[] {
   const merged = new Map<string, UsageTable>()
@@ -94,8 +93,7 @@ function joinRows(one: UsageTable, other: UsageTable): UsageTable {
 }
 
 /**
- * Every node writes rows in this order, so nodes cannot deadlock. Lengths keep keys unambiguous for
- * all ids.
+ * Every node writes rows in this order, so nodes cannot deadlock. Lengths keep the key unambiguous.
  */
 function toSortKey(row: UsageTable, stepMs: number): string {
   const { account_id, gate_id, target, key_id, status_class, credential } = row
@@ -123,7 +121,7 @@ async function upsert(
   return written.rows.filter(({ account_id }) => account_id !== null)
 }
 
-/** Sums above this are inexact, so sums are bounded. A provider may report any number. */
+/** Larger sums would be inexact, so sums are bounded. A provider may report any number. */
 const GREATEST_SUM = Number.MAX_SAFE_INTEGER
 
 /** @returns the row itself when no sum is too large, which is nearly always */

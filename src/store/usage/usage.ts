@@ -38,7 +38,6 @@ const ROWS_OF_A_STEP = 32
 
 export interface UpkeepOptions {
   readonly signal?: AbortSignal
-  /** Pause between two steps. Default 0: only yield. */
   readonly pauseMs?: number
 }
 

@@ -9,7 +9,6 @@ export interface Account {
   readonly name: string
   /** The plan's name, defined by the operator; null for the plan of new accounts. */
   readonly plan: string | null
-  /** Milliseconds since the Unix epoch. */
   readonly createdAt: number
 }
 

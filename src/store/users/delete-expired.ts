@@ -8,9 +8,7 @@ import { type Kysely, sql } from 'kysely'
 import { relieveLog } from '../database/checkpoint-thread.ts'
 import type { Schema } from '../schema.ts'
 
-/** Rows examined per step: 0.1 ms of the event loop. */
 const ROWS_PER_LOOK = 256
-/** Rows deleted per statement, since each row touches its own pages. */
 export const ROWS_PER_DELETION = 32
 
 interface ExpiringRows {

@@ -37,7 +37,7 @@ export class InvitationTableStore {
   }
 
   /**
-   * Keeps only the newest closed invitations, as many as may be open.
+   * Keeps as many closed invitations as may be open, the newest.
    * @throws GatewayError `conflict` when the account has too many open invitations
    */
   async insert(invitation: Invitation, tokenSha256: string): Promise<void> {
@@ -82,11 +82,6 @@ export class InvitationTableStore {
     return row === undefined ? undefined : toInvitation(row)
   }
 
-  /**
-   * The account and the inviter, for the holder of a token.
-   * @param now milliseconds since the Unix epoch
-   * @returns undefined when the token was used or withdrawn, or has expired
-   */
   async findOffer(tokenSha256: string, now: number): Promise<InvitationOffer | undefined> {
     const row = await this.#database
       .selectFrom('invitations')
@@ -135,10 +130,6 @@ export class InvitationTableStore {
     return rows.map(toInvitation)
   }
 
-  /**
-   * @returns false when the invitation does not exist
-   * @throws GatewayError `conflict` when the invitation was accepted
-   */
   async delete(accountId: AccountId, id: string): Promise<boolean> {
     return await this.#database.transaction().execute(async (transaction) => {
       const row = await transaction

@@ -89,8 +89,8 @@ async function findAccount(
 }
 
 /**
- * Anyone may invite an address, and only the person decides which account to join, so the token is
- * required.
+ * Anyone may invite an address, and only the person decides which account to join, so joining
+ * requires the token.
  */
 export async function findOpenInvitation(
   database: Kysely<Schema>,

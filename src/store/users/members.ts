@@ -11,7 +11,6 @@ export interface Member {
   readonly role: Role
   readonly email: string
   readonly name: string
-  /** When the user joined; milliseconds since the Unix epoch. */
   readonly createdAt: number
 }
 
@@ -85,7 +84,7 @@ export class MemberTableStore {
         .executeTakeFirst()
       if (member === undefined || Number(result.numDeletedRows) !== 1) return false
       await transaction.deleteFrom('users').where('id', '=', userId).execute()
-      // Otherwise a removed member could return through an invitation that they created.
+      // Without this, a removed member could return through an invitation that they created.
       await transaction
         .deleteFrom('invitations')
         .where('account_id', '=', accountId)

@@ -4,12 +4,9 @@ import type { Schema } from '../schema.ts'
 import { deleteExpired } from './delete-expired.ts'
 
 export interface SignInTries {
-  /** The number of failures since the last success. */
   readonly wrong: number
-  /** No attempt is allowed before this time (milliseconds since the Unix epoch). */
   readonly waitsUntil: number
   readonly isProven: boolean
-  /** The record is deleted at this time (milliseconds since the Unix epoch). */
   readonly forgetAt: number
 }
 

@@ -30,7 +30,6 @@ export interface UserTable {
 export interface UserSessionTable {
   id: SessionId
   user_id: UserId
-  /** SHA-256 of the cookie's token. */
   token: string
   ip_address: string | null
   user_agent: string | null

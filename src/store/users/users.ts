@@ -71,10 +71,6 @@ export class UserTableStore {
     })
   }
 
-  /**
-   * The refusal that `create` would give for this address and way of joining; checked before the
-   * password is hashed.
-   */
   async refusalToJoin(
     email: string,
     joining: Joining,
@@ -228,7 +224,7 @@ export async function assertSessionStays(
 }
 
 /**
- * A password is not visible in the audit log, so before and after are equal. A user without an
+ * The audit log does not contain passwords, so before and after are equal. A user without an
  * account has no audit log.
  */
 async function recordPasswordChange(

@@ -16,9 +16,6 @@ export class Backlog {
     return this.#dropped
   }
 
-  /**
-   * Keeps a copy of a batch; false when the batch does not fit, because older lines have priority.
-   */
   keep(bytes: Uint8Array, lines: number): boolean {
     if (this.#lines + lines > this.#maxLines) return false
     // `slice` on a Buffer returns a view, which the next turn overwrites, so the bytes are copied.

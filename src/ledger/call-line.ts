@@ -62,7 +62,6 @@ const LINE_TYPES: Readonly<Record<Exclude<CallColumn['type'], 'choice'>, LineTyp
 
 interface LineColumn extends LineType {
   readonly name: keyof CallRecord
-  /** The index in the line; 0 is the line's version. */
   readonly place: number
   readonly presence: CallColumn['presence']
 }
@@ -95,8 +94,8 @@ function lineTypeOf(column: CallColumn): LineType {
 const LATER_COLUMNS = COLUMNS.filter(({ place }) => place >= LEAST_LENGTH)
 
 /**
- * Converts a record from `toWholeRecord`; the first member is the version. The columns of every
- * line are written out, because the function runs once a call; a test compares them with the list.
+ * Converts a record from `toWholeRecord`; the first member is the version. The first columns are
+ * written out, because the function runs once a call; a test compares them with the list.
  */
 export function toLineMembers(call: CallRecord): unknown[] {
   const members: unknown[] = [

@@ -11,7 +11,6 @@ export class ClosedSegments {
   readonly #report: ReportLedgerEvent
   #keptRecords = 0
   #damagedLines = 0
-  /** Segments left for another version of the gateway, since the start. */
   readonly left = { newer: 0, older: 0 }
 
   constructor(report: ReportLedgerEvent) {
@@ -28,7 +27,6 @@ export class ClosedSegments {
     return bytes
   }
 
-  /** Unreadable lines in the segments discarded since the start. */
   get damagedLines(): number {
     return this.#damagedLines
   }

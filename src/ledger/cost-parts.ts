@@ -13,7 +13,6 @@ import { addCosts, costOfParts } from '../core/money.ts'
 import type { DeclaredPrices } from '../core/owned-model.ts'
 import type { Usage } from '../core/usage.ts'
 
-/** Omits kinds without a fee, or with a fee of 0. */
 export function partsOfUses(fees: ToolFees, uses: ToolUses): readonly CostPart[] {
   const parts: CostPart[] = []
   for (const kind of TOOL_KINDS) {

@@ -10,7 +10,7 @@ export interface OutsidePrices {
   readonly source: string
 }
 
-/** An entry in the form that is stored, so that an operator finds it later. */
+/** A used entry, stored in full so that an operator can look up the prices of an old cost. */
 export interface UsedEntry {
   readonly hash: string
   readonly text: string
@@ -34,7 +34,8 @@ export class EntryPricing {
     this.#entries = entries
     this.#outside = outside
     this.#end = entries.some(({ like }) => like !== undefined) ? end : undefined
-    // Other prices of the last model make another price, so its source is a part of the entry.
+    // The price also depends on the model after `like`, so the cost's source names that model's
+    // source.
     const isCompleted = entries.at(-1)?.like !== undefined
     const text = JSON.stringify(isCompleted ? [...entries, outside.source] : entries)
     const hash = createHash('sha256').update(text).digest('hex').slice(0, HASH_DIGITS)
@@ -91,7 +92,7 @@ interface Given {
 
 const NOTHING: Given = { prices: {}, tiers: undefined }
 
-/** The latest `from` that is not after `at`. A price without one is in force since ever. */
+/** The newest price whose `from` is not after `at`. A price without `from` is always in force. */
 function latestOf({ prices = [] }: ModelEntry, at: number): DatedPrices | undefined {
   let latest: DatedPrices | undefined
   let since = Number.NEGATIVE_INFINITY
@@ -104,7 +105,7 @@ function latestOf({ prices = [] }: ModelEntry, at: number): DatedPrices | undefi
   return latest
 }
 
-/** By the table's names, so that costs are computed in one way. */
+/** The price table's names, so that both kinds of prices go through the same computation. */
 const LISTED_NAMES: Readonly<Record<PriceMember, string>> = {
   input: 'input_mtok',
   output: 'output_mtok',

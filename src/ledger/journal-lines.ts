@@ -15,7 +15,6 @@ import {
 
 const INITIAL_BYTES = 64 * 1024
 const KEPT_BYTES = 1024 * 1024
-/** The maximum number of UTF-8 bytes per UTF-16 unit. */
 const BYTES_PER_UNIT = 3
 const NEWLINE = 10
 
@@ -121,7 +120,6 @@ export class KeptLines implements CallBatch {
     this.#ends.push(end)
   }
 
-  /** @throws UnreadableLine */
   accountOf(index: number): AccountId {
     const known = this.#accounts[index]
     if (known !== undefined) return known
@@ -132,7 +130,6 @@ export class KeptLines implements CallBatch {
     return idOfOwnLine(this.#held(), this.#ends[index - 1] ?? 0, this.#endOf(index))
   }
 
-  /** @throws UnreadableLine */
   read(index: number): CallRecord {
     return readOwnLine(this.#held(), this.#ends[index - 1] ?? 0, this.#endOf(index))
   }

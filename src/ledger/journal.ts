@@ -137,7 +137,6 @@ export class Journal implements Ledger {
     this.#begin()
   }
 
-  /** Sets the listener for segments that were closed because they are full. */
   onSegmentFilled(listener: () => void): void {
     this.#segmentFilled = listener
   }
@@ -190,7 +189,6 @@ export class Journal implements Ledger {
     }
   }
 
-  /** Keeps the lines in memory if they fit. Otherwise the shipper reads the file. */
   #keepWritten(batch: LineBatch): void {
     const count = this.closed.records + (this.#kept?.length ?? 0) + batch.lines
     if (count <= this.#keptRecords) this.#kept?.append(batch)
@@ -267,9 +265,8 @@ export class Journal implements Ledger {
 }
 
 /**
- * While the store keeps up, a segment is one batch of the shipper's, about four thousand records.
- * Smaller batches cost more, because calls of many accounts share fewer pages; larger batches take
- * memory.
+ * About four thousand records, one batch of the shipper's. Smaller batches cost more, because calls
+ * of many accounts share fewer pages; larger batches take memory.
  */
 const SMALL_SEGMENT_BYTES = 1024 * 1024
 /** With more files waiting, the store is too slow, and few large files are better than many. */

@@ -139,7 +139,6 @@ export function lookUp(
   return { type: 'listed', provider, model, isInPart, factors, atAddress, ...fees, ...price }
 }
 
-/** Rounded to a millionth of a cent, so that a source contains no binary fraction. */
 function toCents({ input, output, cachedInput = input }: UsdPrices): DeclaredPrices {
   const cents = (usd: number) => Math.round(usd * 1e8) / 1e6
   return { input: cents(input), output: cents(output), cachedInput: cents(cachedInput) }

@@ -64,8 +64,7 @@ const OTHER_TOKENS = [
   'requests_kcount',
 ]
 
-// The price of audio tokens minus that of text is a separate part, because rows count audio tokens
-// as text.
+// Rows count audio tokens as text, so the difference between the two prices is a separate part.
 
 const NO_PARTS: readonly CostPart[] = []
 /** More digits than any price has, so that a source contains no binary fraction. */

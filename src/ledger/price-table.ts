@@ -15,7 +15,7 @@ export interface ListedPrice {
 
 export interface PricedKinds {
   readonly prices: ModelPrice
-  /** The kinds that are priced as another model's, so that their cost is an estimate. */
+  /** Kinds that are priced like another model, so that their cost is an estimate. */
   readonly borrowed?: ReadonlySet<CostPartKind> | undefined
 }
 

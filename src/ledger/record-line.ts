@@ -88,11 +88,6 @@ export function hasItsChecksum(
   return readChecksum(line) === Bun.hash.crc32(json)
 }
 
-/**
- * Decodes a line from this process's memory, or with a verified checksum.
- * @param end after its newline
- * @throws UnreadableLine
- */
 export function readOwnLine(lines: Buffer, begin: number, end: number): CallRecord {
   const record = parseContent(lines.toString('utf8', begin + CHECKSUM_CHARS + 1, end - 1))
   if (typeof record !== 'object') throw new UnreadableLine()
@@ -118,8 +113,8 @@ export function accountOfOwnLine(lines: Buffer, begin: number, end: number): Acc
 export class UnreadableLine extends Error {}
 
 /**
- * Digit by digit: creating a string would cost more than the checksum itself. NaN when the line
- * begins with other characters.
+ * Digit by digit, because creating a string would cost more than the checksum itself. NaN for an
+ * invalid digit.
  */
 function readChecksum(line: Uint8Array): number {
   let checksum = 0

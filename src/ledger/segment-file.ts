@@ -92,7 +92,7 @@ export class SegmentFile {
       rmSync(draft, { force: true })
       throw error
     }
-    // Renamed after the first write, so that an empty segment is always a segment that lost its
+    // Renamed after the first write, so that an empty file with this name has always lost its
     // contents.
     renameSync(draft, path)
     try {
@@ -123,7 +123,7 @@ export class SegmentFile {
     this.#holdsRecords = true
   }
 
-  /** Takes 2 µs, three times as much as checking for deletion. */
+  /** Takes 2 µs, three times as long as checking for deletion. */
   isInPlace(): boolean {
     try {
       const [found, own] = [statSync(this.path), fstatSync(this.#fd)]
@@ -134,14 +134,14 @@ export class SegmentFile {
   }
 
   /**
-   * The lines accepted so far if the file was deleted or moved, so that nobody can find the lines
-   * by name; otherwise undefined.
+   * The lines of a file that was deleted or moved, because the shipper cannot find the file by its
+   * name; otherwise undefined.
    */
   rescueLines(): Uint8Array | undefined {
     try {
       return this.isInPlace() ? undefined : this.#readLines()
     } catch {
-      // The disk cannot be read, so a reader that opens the file by name finds out what is left.
+      // The reader that opens the file by name finds out what is left on the unreadable disk.
       return undefined
     }
   }
@@ -150,7 +150,7 @@ export class SegmentFile {
     try {
       closeSync(this.#fd)
     } catch {
-      // Everything acknowledged was written before, so a failed close changes nothing.
+      // A failed close loses nothing, because every record was written before.
     }
   }
 
@@ -172,8 +172,7 @@ export class SegmentFile {
         written += count
       }
       if (this.#sync === 'batch') fdatasyncSync(this.#fd)
-      // Checked after the write, so that an acknowledged record had a name in the folder at that
-      // time.
+      // Checked after the write, so that the file had its name when the record was written.
       if (this.#isDeleted())
         throw Object.assign(new Error('The segment was deleted.'), { code: 'ENOENT' })
       this.#goodBytes += bytes.length
@@ -202,8 +201,7 @@ export class SegmentFile {
     try {
       ftruncateSync(this.#fd, this.#goodBytes)
     } catch {
-      // The torn line stays at the end of this file. The caller continues in another file, so the
-      // line damages nothing.
+      // The caller continues in another file, so a torn line at the end of this file does no harm.
     }
   }
 }

@@ -7,7 +7,6 @@ import { decodeRecordLine, hasItsChecksum, type OtherVersion } from './record-li
 import { listSegments } from './segment-file.ts'
 
 const CHUNK_BYTES = 128 * 1024
-/** About fifty records, decoded between two yields: 0.1 ms of the event loop. */
 const PART_BYTES = 16 * 1024
 const MAX_LINE_BYTES = 1024 * 1024
 const NEWLINE = 10
@@ -65,8 +64,8 @@ export class SegmentReader {
   }
 
   /**
-   * Like `records`, as batches of bytes that the caller releases. A line with a valid checksum that
-   * is not a call is only found by decoding, as with `isEachRead`.
+   * Like `records`, as batches of bytes that the caller releases. Without `isEachRead`, lines with
+   * a valid checksum are not decoded.
    * @throws the file system's error
    */
   async *batches({ most, isEachRead, between }: BatchOptions): AsyncGenerator<KeptLines> {
@@ -114,8 +113,7 @@ export class SegmentReader {
           yield lines
         }
       }
-      // The file began with an empty line, so an empty file means that a power cut lost unflushed
-      // lines.
+      // Every file begins with an empty line, so an empty file has lost its lines in a power cut.
       if (isEmpty) this.#noteDamage()
       // The write may have been cut exactly before the newline; such a record is complete.
       this.#isAtEnd = true

@@ -10,7 +10,6 @@ import {
 
 export interface ServedPrice {
   readonly factor: number
-  /** The factors as a cost's source lists them: `*priority:2*region:1.1`. */
   readonly inSource: string
   readonly isKnown: boolean
 }
@@ -74,7 +73,7 @@ function multiply(one: ServedPrice, other: ServedPrice): ServedPrice {
   }
 }
 
-// A tier with prices of its own stands in the source as a factor of 1, which no other factor has.
+// A tier with its own prices is written as a factor of 1 in the source; no other factor is 1.
 
 export function withTier(price: ServedPrice, tier: string): ServedPrice {
   return { ...price, inSource: `*${tier}:1${price.inSource}` }

@@ -45,7 +45,6 @@ export interface ShipperOptions {
    */
   readonly syncStore?: () => Promise<void>
   readonly report?: ReportLedgerEvent
-  /** Uniform in [0, 1). */
   readonly random?: () => number
 }
 
@@ -105,7 +104,7 @@ export class Shipper {
 
   /**
    * Ships now instead of at the next interval, because the store is available again and a full disk
-   * takes no calls until then. A pass in progress may have begun earlier, so another pass follows.
+   * takes no calls until then.
    */
   hurry(): void {
     if (!this.#isStarted || this.#failures === 0) return
@@ -175,8 +174,8 @@ export class Shipper {
       // the segment continues to fill, instead of leaving a small file per attempt.
       await this.#shipClosed(stuck)
       this.#journal.rotate()
-      // Calls whose records were just written are counted first. Other nodes would read an
-      // uncounted call from the store, and the call would count twice.
+      // Calls whose records were just written are counted first. Other nodes would otherwise read
+      // such a call from the store, and this node would count the call again.
       await Promise.resolve()
       await this.#shipClosed(stuck)
     } catch (error) {
@@ -265,8 +264,8 @@ export class Shipper {
 
   async #shipLines(path: string, { between, isEachRead }: ReadOptions): Promise<Damage> {
     const reader = new SegmentReader(path)
-    // A Postgres server works independently, so the next batch is read during the insert unless
-    // calls need the core. Only one insert runs at a time.
+    // The next batch is read while a Postgres server inserts, unless calls need the core. Only one
+    // insert runs at a time.
     let inserting: Promise<void> = Promise.resolve()
     try {
       const most = this.#batchRecords
@@ -284,7 +283,7 @@ export class Shipper {
 
   async #insert(batch: CallBatch, between: Between): Promise<void> {
     await this.#insertMany(batch, between).catch(failStore)
-    // An embedded store inserts without leaving the event loop, so calls are served here.
+    // An embedded store inserts without leaving the event loop, so this yields to calls.
     await nextTurn()
   }
 }

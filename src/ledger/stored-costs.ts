@@ -53,8 +53,7 @@ function recomputeTokens(
   }
   // Calls of a free dialect stay free, even at a provider that charges for other calls.
   if (call.usage === null && stored?.source === FREE_COST.source) return stored
-  // Rows do not store why a cost is an estimate, so an estimate stays an estimate. Only the
-  // source stores how the call was served.
+  // Rows do not store why a cost is an estimate, so an estimate stays an estimate.
   const as = stored?.source == null ? undefined : splitFactors(stored).price
   const now = book.costOf({ ...call, as, isEstimated: stored?.status === 'estimated' })
   const wasPriced = stored !== undefined && stored.source !== null

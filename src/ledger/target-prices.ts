@@ -79,7 +79,6 @@ export class TargetPrices {
     return this.#table !== undefined
   }
 
-  /** @throws when the package is not installed */
   get table(): PriceTable {
     this.#table ??= this.#loadTable()
     return this.#table

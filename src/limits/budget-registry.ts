@@ -54,7 +54,6 @@ export class BudgetRegistry extends Registry<Budget> {
     return this.#usage.budgetWindow(budget.id, this.#clock.now())
   }
 
-  /** @throws GatewayError `conflict` when the account has too many budgets */
   create(accountId: AccountId, settings: NewBudget): Promise<Budget> {
     return this.inTurn(async () => {
       // The budget counts in memory before the store is written, so that no call of its period is

@@ -111,8 +111,8 @@ export class CallLimits implements Limits {
   }
 
   /**
-   * The key first, so that a flood that the key's own limits stop takes nothing from the account's
-   * other keys.
+   * The key is asked before the account, so that a flood of one key takes nothing from the
+   * account's other keys.
    */
   #admitByKey(caller: Caller, call: CallAhead, budgets: BudgetReservations): MaybePromise<Ticket> {
     const { limits } = caller
@@ -284,7 +284,8 @@ class RateTicket implements Ticket {
   settle(spent: Spent): void {
     if (this.#isSettled) return
     this.#isSettled = true
-    // Unknown usage keeps what was taken. Otherwise clients that leave early would call for free.
+    // Unknown usage keeps the reserved tokens. Otherwise clients that leave early would call for
+    // free.
     this.key?.giveBack(spent.tokens === null ? 0 : spent.tokens - this.tokens, spent.endedAtMs)
     this.account?.giveBack(0, spent.endedAtMs)
     const { nanoUsd } = spent.cost

@@ -37,7 +37,6 @@ export interface KeyLeaseOptions {
   readonly storeKey: string
   /** Milliseconds of this node's clock, for durations. */
   readonly now: () => number
-  /** The time that all nodes share; 0 for the store's own time. */
   readonly sharedNow: () => number
 }
 
@@ -123,7 +122,7 @@ export class KeyLease extends Rates<LeasedBucket> {
     if (this.#options.store.mode !== 'shared') return
     const hasSpare = this.#leasedSlots - this.running > 2 * this.#spare
     if (!(hasSpare && this.#isWaitedFor) && !this.tokens.isOff) return
-    // A pending answer shows the state before this change, so another request follows.
+    // The pending answer is older than this change, so another request follows.
     this.#hasNews = true
     this.#ask()
   }
@@ -225,8 +224,8 @@ export class KeyLease extends Rates<LeasedBucket> {
         this.refill(now())
         this.#birth = grant.birth
         this.#nodes = store.nodes
-        // The answer reflects the time of the request. Units returned since may count twice, which
-        // admits no call.
+        // The answer reflects the time of the request. Units returned since then may count twice,
+        // which admits no call.
         this.requests.accept(grant.requests, demand.requests, nowMs)
         this.tokens.accept(grant.tokens, demand.tokens, nowMs)
         this.#leasedSlots = grant.slots

@@ -1,6 +1,6 @@
 /**
- * The script for a key's limits in the shared store, and its arguments and answer. A hash holds all
- * data of a key, so that a cluster stores them in one slot.
+ * The script for a key's limits in the shared store, and its arguments and answer. All data of a
+ * key are in one hash, so that a cluster stores them in one slot.
  */
 import type { SharedScript } from '../cluster/shared-store.ts'
 
@@ -181,12 +181,10 @@ function toBucketArguments({
   return [orNone(limit), charge, missing, wanted, atLeast]
 }
 
-/** A limit as a script argument: -1 for no limit. */
 export function orNone(limit: number): number {
   return Number.isFinite(limit) ? limit : -1
 }
 
-/** @throws for an invalid answer */
 export function readKeyGrant(answer: readonly unknown[]): KeyGrant {
   const { birth, numbers } = readAnswer(answer, 6)
   const [requests = 0, requestParts = 0, tokens = 0, tokenParts = 0, slots = 0, lent = 0] = numbers
@@ -198,7 +196,6 @@ export function readKeyGrant(answer: readonly unknown[]): KeyGrant {
   }
 }
 
-/** @throws unless the answer is a creation id and this many numbers */
 export function readAnswer(answer: readonly unknown[], count: number) {
   const [birth, ...rest] = answer
   const numbers = rest.map(Number)

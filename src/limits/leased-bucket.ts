@@ -52,7 +52,7 @@ export class LeasedBucket implements RateBucket {
   }
 
   /**
-   * `yes`: enough units here; `no`: not enough anywhere; `ask`: only the store can tell.
+   * `yes`: enough units here; `no`: not enough anywhere; `ask`: only the shared store knows.
    * @param isAlone whether no other call runs here, so that the bucket may lend
    */
   has(units: number, nowMs: number, isAlone = false): Availability {
@@ -195,7 +195,6 @@ function isWithin(ms: number, sinceMs: number, nowMs: number): boolean {
   return nowMs >= sinceMs && nowMs - sinceMs < ms
 }
 
-/** At least 1 unless the limit is 0; otherwise no node could use the last unit of a small limit. */
 function shareOf(perMinute: number, nodes: number): number {
   return perMinute <= 0 ? 0 : Math.max(1, Math.floor(perMinute / nodes))
 }

@@ -1,7 +1,6 @@
 /**
  * Adds past usage from the ledger to the counters while the process already serves. Nothing may be
- * shipped to the ledger meanwhile: this process counts its calls when they end, so shipped calls
- * would count twice.
+ * shipped to the ledger meanwhile, because shipped calls would count twice.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Budget } from '../core/budget.ts'
@@ -124,8 +123,8 @@ async function readBudgets(
   for (let beginnings = await sums.budgetBeginnings(); ; ) {
     const ofBudgets = await readSince(beginnings, { usage, budgets, sums, nowMs })
     const now = await sums.budgetBeginnings()
-    // A stored beginning that changed meanwhile may overlap with the hours that were read, or leave
-    // a gap, so all are read again.
+    // A stored beginning that changed meanwhile may overlap with the read hours, or leave a gap, so
+    // all are read again.
     if (budgets.every(({ id }) => isSame(beginnings.get(id), now.get(id)))) return ofBudgets
     beginnings = now
   }

@@ -1,7 +1,6 @@
 /**
- * Decides when nodes with shared counters count the ledger again: only the ledger knows usage that
- * a killed node had not reported, or that the store has lost. Unshipped calls keep the ledger
- * behind the counters, so the ledger is read several times.
+ * Decides when nodes with shared counters count the ledger again, because only the ledger knows
+ * usage that a killed node had not reported or that the store has lost.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 

@@ -123,7 +123,6 @@ class KeyLeases implements RateStorage {
     return lease
   }
 
-  /** Does nothing, because `tend` deletes idle leases. */
   sweep(): void {}
 
   tend(nowMs: number, maxQuestions: number): void {

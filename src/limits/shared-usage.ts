@@ -32,7 +32,6 @@ export interface SharedUsageOptions {
   readonly usage: UsageLimits
   /** Milliseconds of this node's clock, for durations. */
   readonly now: () => number
-  /** Milliseconds since the Unix epoch, for the ends of periods. */
   readonly wallNow: () => number
   readonly sharedNow: () => number
 }
@@ -256,11 +255,11 @@ export class SharedUsage implements UsageStorage {
   #countPast(window: UsageWindow, past: UsedSoFar, isAgain: boolean): void {
     const lease = this.#leases.get(window)
     if (lease !== undefined) {
-      // Before its first read nothing is shipped, so nothing counts twice.
+      // Nothing is shipped before the first read, so no usage counts twice.
       lease.raiseFloor(past, isAgain || this.#usage.whenCounted() === undefined)
       return
     }
-    // Past usage may have been read before, so the greater value counts.
+    // An earlier read may have added the same usage, so the greater value counts.
     window.tokens = Math.max(window.tokens, past.tokens)
     window.nanoUsd = Math.max(window.nanoUsd, past.nanoUsd)
     window.unpricedCalls = Math.max(window.unpricedCalls, past.unpricedCalls)

@@ -22,9 +22,8 @@ const OVERTAKEN_MS = 60_000
 const NEVER_RETRY_MS = 60_000
 
 /**
- * Holds a minute's units, so an idle caller may use the whole minute at once. An infinite limit
- * means no limit; a limit of 0 holds nothing. `charge` may leave a debt of at most a minute's
- * units; use beyond that is forgiven.
+ * Holds at most a minute's units, which an idle caller may use at once. An infinite limit means no
+ * limit. `charge` may leave a debt of at most a minute's units; further use is forgiven.
  */
 export class TokenBucket implements RateBucket {
   perMinute: number
@@ -44,8 +43,9 @@ export class TokenBucket implements RateBucket {
     // Without a limit, zero times infinity would be NaN.
     const gained = elapsedMs > 0 ? elapsedMs * perMinute : 0
     this.#parts = this.#bounded(this.#parts + gained)
-    // A call that later calls have overtaken has an earlier time, whose refill was already given. A
-    // much earlier time means that the clock was set back, so refilling restarts from that time.
+    // A call that later calls have overtaken has an earlier time, for which the bucket was already
+    // refilled. A much earlier time means that the clock was set back, so refilling restarts from
+    // that time.
     if (elapsedMs > 0 || elapsedMs < -OVERTAKEN_MS) this.#asOfMs = wholeMs
   }
 
@@ -112,7 +112,6 @@ export class TokenBucket implements RateBucket {
     return Math.min(units, Math.floor(this.#parts / PARTS_PER_UNIT) + this.perMinute)
   }
 
-  /** Whole units available now; 0 in debt. */
   get remaining(): number {
     return Math.max(0, Math.floor(this.#parts / PARTS_PER_UNIT))
   }

@@ -1,7 +1,6 @@
 /**
  * Counts usage and reservations by period, for a quota and for budgets with alerts. A call belongs
- * to the period in which it began, like its row in the ledger, so the counters equal the ledger's
- * sums exactly.
+ * to the period in which it began, so the counters equal the ledger's sums.
  */
 
 import { amountOf, type Budget, type BudgetScope, ceilingOf } from '../core/budget.ts'
@@ -156,9 +155,7 @@ export class UsageCounter {
 
 export interface BudgetAlert {
   readonly budget: Budget
-  /** 1 for the whole budget. */
   readonly threshold: number
-  /** Identifies the period: milliseconds since the Unix epoch. */
   readonly periodStartsAtMs: number
   readonly periodEndsAtMs: number
   readonly used: number

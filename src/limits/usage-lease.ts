@@ -29,12 +29,11 @@ export interface UsageLeaseOptions {
   readonly limit: () => Amounts
   readonly onSums: () => void
   /**
-   * Numbers additions. The store ignores numbers that it has seen from this node, so a new lease of
-   * the same window continues the numbers.
+   * Numbers additions across leases of the same window, because the store ignores numbers that it
+   * has already seen from this node.
    */
   readonly nextSequence: () => number
   readonly now: () => number
-  /** Milliseconds since the Unix epoch. */
   readonly wallNow: () => number
   readonly sharedNow: () => number
 }
@@ -52,7 +51,7 @@ export class UsageLease {
   #nodes = 1
   #askedAtMs = Number.NEGATIVE_INFINITY
   #birth = ''
-  /** Sent without an answer, so the addition may have arrived. */
+  /** An addition that was sent without an answer, and may have arrived. */
   #doubtful: { readonly sequence: number; readonly added: UsedSoFar } | undefined
   #needs: Amounts[] = []
   /** The part of the allowance kept for calls whose request was just answered. */
@@ -117,7 +116,7 @@ export class UsageLease {
     return await this.#askOnce()
   }
 
-  /** Ends the keeping of a grant, because the call takes the grant now or does not need it. */
+  /** Ends a grant that the call takes now or does not need. */
   release(granted: Amounts): void {
     this.#kept = {
       tokens: this.#kept.tokens - granted.tokens,
@@ -155,10 +154,6 @@ export class UsageLease {
     if (ageMs >= maxAgeMs || ageMs < 0) await this.#askOnce()
   }
 
-  /**
-   * Whether dropping the lease loses nothing.
-   * @param nowMs milliseconds since the Unix epoch
-   */
   isOver(nowMs: number): boolean {
     const isQuiet =
       this.#asking === undefined && this.#doubtful === undefined && isNothing(this.#unsent)
@@ -235,7 +230,7 @@ export class UsageLease {
     }
   }
 
-  /** Takes over the store's sums; usage added here since the request counts in addition. */
+  /** Takes over the store's sums, plus the usage added here since the request. */
   #accept(told: UsedSoFar, added: UsedSoFar = NOTHING): void {
     const { window } = this
     window.tokens += told.tokens - this.#told.tokens - added.tokens
@@ -266,11 +261,12 @@ export class UsageLease {
     const unsent = this.#unsent
     const own = toAmounts((field) => this.#reserved[field] + this.#kept[field] + unsent[field])
     // Calls continue to take from the allowance during the request, so the request includes what
-    // calls may take until then, and calls take no more.
+    // calls may still take.
     const left = toAmounts((field) =>
       Math.max(0, Math.min(ahead[field], this.#allowed[field] - own[field])),
     )
-    // Includes unsent usage, because a repeated request contains only what the first request did.
+    // Includes unsent usage, because a repeated request contains only the usage of the first
+    // request.
     const reserved = toAmounts((field) => own[field] + left[field] - sent.added[field])
     const spare = toAmounts((field) => ahead[field] - left[field])
     this.#allowed = toAmounts((field) => Math.min(this.#allowed[field], own[field] + left[field]))

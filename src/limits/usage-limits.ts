@@ -1,7 +1,6 @@
 /**
  * The account's monthly quota and the budgets of keys and gates, in this process's memory. A call
- * is admitted while used plus reserved amounts are below the limit, so a limit is exceeded at most
- * by what running calls use beyond their reservations, plus the last call.
+ * is admitted while used plus reserved amounts are below the limit.
  */
 import type { Budget } from '../core/budget.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -118,7 +117,7 @@ export class UsageLimits {
   }
 
   /**
-   * Resolves when past usage is counted; undefined when already counted.
+   * Resolves when past usage is counted; undefined when no wait is needed.
    * @throws GatewayError `unavailable` (rejects)
    */
   whenCounted(): Promise<void> | undefined {
@@ -391,7 +390,7 @@ class AwaitedPast {
         cause,
       })
     })
-    // A process without a waiting call would end with an unhandled rejection.
+    // Without this handler, a failure that no call waits for would end the process.
     past.catch(() => {})
     return past
   }

@@ -1,7 +1,7 @@
 /**
  * The script for a quota's or budget's usage in a period, and its arguments and answer. Used
- * amounts only grow, so reporting the greater of two sums twice is harmless; additions are numbered
- * per node and applied once.
+ * amounts only grow, so a repeated report is harmless; additions are numbered per node and applied
+ * once.
  */
 import type { SharedScript } from '../cluster/shared-store.ts'
 import { orNone, READ_HASH, readAnswer } from './key-script.ts'
@@ -118,7 +118,6 @@ export function toUsageArguments(demand: UsageDemand): readonly (string | number
   ]
 }
 
-/** @throws for an invalid answer */
 export function readUsageGrant(answer: readonly unknown[]): UsageGrant {
   const { birth, numbers } = readAnswer(answer, 7)
   const [tokens = 0, nanoUsd = 0, unpricedCalls = 0, ...pairs] = numbers

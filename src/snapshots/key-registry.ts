@@ -158,7 +158,7 @@ export class KeyRegistry extends KeySnapshot {
 
   /**
    * Rotates the key's text. The previous text stays valid for `oldEndsInMs`; with 0 every older
-   * text ends immediately. Name, budgets, limits and logs stay with the key.
+   * text ends immediately.
    * @throws GatewayError `not_found`; `conflict` when the key has expired, or an earlier rotation
    * has not ended
    */
@@ -246,13 +246,11 @@ function spellingsOf(key: Secret | undefined): readonly string[] {
   return key === undefined ? [] : hashesOfSpellings(key.reveal())
 }
 
-/** @throws GatewayError `invalid_request` */
 function assertAhead(expiresAt: number | null | undefined, nowMs: number): void {
   if (expiresAt != null && expiresAt <= nowMs)
     throw invalidRequest('expiresAt: must be in the future', 'expiresAt')
 }
 
-/** @throws GatewayError `conflict` */
 function assertNotExpired({ expiresAt }: ApiKey, nowMs: number): void {
   if (expiresAt !== null && expiresAt <= nowMs)
     throw new GatewayError('conflict', 'This key has expired, which is final. Create a new one.')

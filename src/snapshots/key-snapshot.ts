@@ -16,7 +16,7 @@ export interface KeySnapshotOptions extends FlushOptions {
   readonly clock?: Clock
 }
 
-/** Small, because there are many keys and few of them call. */
+/** Small, because nodes hold many keys and few of them call. */
 interface Entry {
   readonly record: ApiKey
   readonly isEphemeral: boolean

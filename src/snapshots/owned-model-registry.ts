@@ -58,10 +58,7 @@ export type OwnedModelChanges = {
 interface Entry {
   readonly model: OwnedModel
   sealedCredential: string
-  /**
-   * The same object while the model is unchanged, because caches elsewhere use the object as their
-   * key.
-   */
+  /** Caches elsewhere use the object as their key, so an unchanged model keeps its object. */
   readonly upstream: OwnedUpstream
   /**
    * A failed decryption is not repeated before this time (milliseconds since the Unix epoch),

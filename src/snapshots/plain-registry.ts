@@ -76,7 +76,6 @@ export async function loadPlainRegistries(
   const byWord: Readonly<Record<string, PlainStore<PlainThing>>> = stores
   const loads = PLAIN_ENTRIES.map(async ([word, kind]) => {
     const store = byWord[word]
-    // Unreachable, because the stores come from the same list.
     if (store === undefined) throw new Error(`there is no store of ${word}`)
     return [word, await PlainRegistry.load(kind, store, options)] as const
   })

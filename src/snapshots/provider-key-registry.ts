@@ -31,8 +31,8 @@ interface Entry {
   key: ProviderKey
   sealed: string
   /**
-   * The decrypted key, from its first use on. The same object while the key is unchanged, because
-   * caches elsewhere use the object as their key.
+   * The decrypted key, from its first use on. Caches elsewhere use the object as their key, so an
+   * unchanged key keeps its object.
    */
   opened: Credential | undefined
   /**

@@ -24,7 +24,6 @@ const INERT: ReadonlySet<string> = new Set(
 
 /** Read by one statement, and applied in one step of the event loop. */
 const THINGS_PER_STEP = 100
-/** Changes deduplicated per step: less than 1 ms of the event loop. */
 const CHANGES_PER_TURN = 1_000
 
 export class ChangeFollowers {

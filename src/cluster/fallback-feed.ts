@@ -47,7 +47,7 @@ return answer`,
 }
 
 /**
- * ARGV: node, its known number, lease in ms.
+ * Grants a lease. ARGV: node, its known number, lease in ms.
  * @returns granted {1}, refused {0}, or {2, number, text, …} of the missing changes
  */
 const RENEW: SharedScript = {
@@ -85,10 +85,6 @@ export type FallbackAnswer =
   | { readonly type: 'behind'; readonly changes: readonly FollowedChange[] }
 
 export interface FallbackNodes {
-  /**
-   * Longest remaining time of leases that this store may have lost, in milliseconds; 0 when no
-   * lease was lost.
-   */
   readonly forgottenMs: number
   readonly byId: ReadonlyMap<string, { readonly leaseMs: number; readonly knownSeq: number }>
 }

@@ -20,8 +20,8 @@ export function momentOf({ steady, wall }: Clocks): Moment {
 const SAFE_PART = 0.95
 
 /**
- * Starts before the lease was requested, and is slightly shorter than granted, so that the lease
- * ends here before its granter thinks so. Either clock can end the lease.
+ * Ends slightly before its granter thinks so: a lease starts before the request, and is shortened.
+ * Either clock can end the lease.
  */
 export class Lease {
   readonly #clocks: Clocks
@@ -36,7 +36,6 @@ export class Lease {
     return this.#clocks.steady() < this.#endsAtSteadyMs && this.#clocks.wall() < this.#endsAtWallMs
   }
 
-  /** Milliseconds; 0 after the end. */
   get leftMs(): number {
     const { steady, wall } = this.#clocks
     return Math.max(0, Math.min(this.#endsAtSteadyMs - steady(), this.#endsAtWallMs - wall()))

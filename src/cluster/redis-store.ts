@@ -146,8 +146,8 @@ export class RedisStore implements SharedStore {
       await this.#client.connect()
       await this.#beat()
     } catch (error) {
-      // The client reports the reason before it reports that the connection is closed, so the first
-      // error is kept.
+      // The client reports the reason first and the closed connection second, so the first error is
+      // kept.
       this.#lastError ??= error
       this.#tellOfStart()
       this.#beatIn(retryDelayMs(1))

@@ -1,7 +1,7 @@
 /**
  * Decides whether this node may still use its in-memory data. A node that knows all changes holds a
- * lease; without a lease each request waits until the node has caught up, and otherwise the
- * operator's policy decides.
+ * lease. Without a lease each request waits until the node has caught up, or else the operator's
+ * policy decides.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GatewayError } from '../core/errors.ts'
@@ -52,7 +52,6 @@ export interface FreshnessState {
   readonly status: FreshnessStatus
   readonly leaseMs: number
   readonly graceMs: number
-  /** Time since this node last knew every change, in milliseconds. */
   readonly contactAgeMs: number
   readonly appliedSeq: number
   readonly behind: number
@@ -257,7 +256,7 @@ export class SnapshotFreshness implements Freshness {
   }
 
   /**
-   * Publishes changes that another node made, because that node may die before it publishes them.
+   * Publishes changes of other nodes too, because a node may die before publishing its own changes.
    */
   #tellFallback(changes: readonly FollowedChange[]): void {
     const toldAtMs = this.#clocks.steady()

@@ -119,7 +119,6 @@ export async function composeControlPlane(parts: ControlPlaneParts): Promise<Con
   })
 }
 
-/** @throws GatewayError `invalid_request` naming the field */
 async function checkAddress(addresses: AddressGuard, baseUrl: string): Promise<void> {
   try {
     await addresses.check(baseUrl)

@@ -56,8 +56,8 @@ export interface ComposedLedger {
   readonly prices: PriceBook
   readonly refusals: Refusals
   /**
-   * Resolves when a reader sees current usage: of this node up to now, of other nodes up to a
-   * second ago, or up to their last shipping without Redis.
+   * Resolves when the counters include the usage of this node up to now, and of other nodes up to a
+   * second ago (without Redis: up to their last shipping).
    * @throws GatewayError `unavailable` or the store's errors
    */
   show(accountId: AccountId, budgets: readonly Budget[]): Promise<void>
@@ -98,8 +98,8 @@ export function composeLedger({
   const shipper = new Shipper(
     journal,
     async (records, between) => {
-      // Usage is sent to the other nodes first: they treat the ledger's contents as reported, and
-      // would count a later report twice.
+      // Usage goes to the other nodes first, because nodes treat the ledger's contents as reported,
+      // and would count a later report twice.
       await limits.tell()
       await usedEntries.store()
       const priced = new PricedCalls(prices, records, reportPricing)
@@ -108,7 +108,8 @@ export function composeLedger({
     {
       report,
       intervalMs: settings.shipIntervalMs,
-      // A store whose file was deleted must not count as durable, so records stay in the journal.
+      // A store whose file was deleted must not count as durable, so its records stay in the
+      // journal.
       syncStore: async () => store.assertThere(),
     },
   )

@@ -91,7 +91,6 @@ export async function openState({
       onSetBack: (setBack) => told.webhooks?.publishSetBack(setBack),
     })
     const watching = watch
-    // Created before anything is read, so that later changes are followed.
     node = await composeNode(settings, {
       version,
       log,
@@ -148,7 +147,7 @@ export async function openState({
           { err: error },
           'last-used times of provider keys could not be written; they are kept',
         ),
-      // A target that rests because its key was refused is asked again with the next key.
+      // A target rests after its key was refused, so a new key ends the rest.
       onChanged: (accountId, providerId) =>
         breakers.forgetFailures(healthKeyPrefix(accountId, providerId)),
       onUnopened: ({ accountId, providerId }, error) =>

@@ -226,7 +226,6 @@ export async function composeGatehouse({
     version: VERSION,
     metrics: hasOwnPort ? tellMetricsPort : telemetry?.metrics,
     readiness: async () => {
-      // A call now would wait for past usage too.
       await waitBriefly(usage.whenCounted())
       return readiness({
         journal: journal.state(),

@@ -52,7 +52,6 @@ async function acceptRedis(
   { database, redis }: Pick<Settings, 'database' | 'redis'>,
   installation: Installation | undefined,
 ): Promise<{ readonly accepted?: string; readonly unasked?: string }> {
-  // Nodes with a file each have different ids, so Redis cannot belong to all of them.
   if (database === undefined || redis === undefined || installation === undefined) return {}
   const { takeRedis } = await import('../cluster/redis-store.ts')
   try {

@@ -10,7 +10,7 @@ interface Family {
 
 /**
  * Adds nothing up: when a restarted worker's part leaves a sum, `rate` would show calls that never
- * happened. Series of a metric are adjacent, as the format requires.
+ * happened. The format requires adjacent series per metric.
  */
 export function mergeExpositions(pages: readonly WorkerPage[]): string {
   const families = new Map<string, Family>()

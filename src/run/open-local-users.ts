@@ -20,10 +20,6 @@ import { openStore } from '../store/open-store.ts'
 import { whenFolderIsFree } from './claim-folders.ts'
 import { installationParts } from './compose-installation.ts'
 
-/**
- * @throws SettingsError, NewerDatabaseError, MigrationFailedError, DataFolderInUseError when a
- * command holds the folder, and an Error when a server of another version holds the folder
- */
 export async function openLocalUsers(environment: Environment): Promise<LocalUsers> {
   const settings = readSettings(environment)
   const { dataFolder } = settings
@@ -92,7 +88,8 @@ function lockUnlessServed(dataFolder: string) {
   try {
     return lockDataFolder(dataFolder)
   } catch (error) {
-    // A copy of the store would miss what is written now; only a server names itself as the holder.
+    // A server names itself as the holder, and the store may then be opened beside the server. A
+    // copy names no holder.
     if (error instanceof DataFolderInUseError && error.holder !== undefined) return undefined
     throw error
   }

@@ -26,10 +26,6 @@ export interface ReloadCount {
   refused: number
 }
 
-/**
- * Records which file the next start must find. A failure is not fatal.
- * @param isForgetting whether the operator confirmed that the file was removed on purpose
- */
 export function noteConfiguration(
   settings: Settings,
   log: Pick<Log, 'warn'>,

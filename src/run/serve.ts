@@ -271,9 +271,8 @@ async function end({
 const COMPILER = 'JITWorker'
 const THREADS = '/proc/self/task'
 /**
- * Niceness at which compiler threads get a quarter of a contended core: new calls are served
- * immediately, and a busy node still becomes fast in its first seconds. At 19 a node did not
- * (docs/decisions/0006).
+ * Niceness at which compiler threads get a quarter of a contended core, so that calls are served
+ * immediately and a busy node still becomes fast within seconds (docs/decisions/0006).
  */
 const NICER_BY = 5
 

@@ -100,8 +100,8 @@ export function createRouter(
  */
 function hasOneHost({ headers, url }: HttpRequest, path: string): boolean {
   const host = headers.get('host')
-  // Without a host a request has no address: old clients (HTTP/1.0) may request the state paths,
-  // but nothing that needs an address.
+  // A request without a host has no address: old clients (HTTP/1.0) may only request the state
+  // paths.
   return hasNoHost(url)
     ? !host && STATE_PATHS.some((known) => known === path)
     : host?.includes(',') !== true

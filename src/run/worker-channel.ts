@@ -75,7 +75,6 @@ function send(message: FromWorker): void {
 }
 
 export interface WorkerReady {
-  /** `http://HOST:PORT` */
   readonly url: string
   readonly firstKey: string | null
 }

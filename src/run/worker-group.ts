@@ -195,10 +195,7 @@ function refusedReloads(count: number): string {
 
 // A worker that ended is replaced after a delay, unless every worker keeps failing.
 
-/**
- * A worker that ends sooner than this after its start failed quickly, so the cause most likely
- * persists.
- */
+/** A worker that ends sooner after its start probably fails for a lasting reason. */
 const QUICK_MS = 10_000
 const DELAYS = { firstMs: 200, longestMs: 10_000 }
 /** This many consecutive quick failures of every worker take some seconds. */
@@ -208,7 +205,6 @@ export class RestartSchedule {
   readonly #quickFailures: Map<number, number>
   readonly #random: () => number
 
-  /** @param random uniform in [0, 1) */
   constructor(workers: readonly number[], random: () => number = Math.random) {
     this.#quickFailures = new Map(workers.map((worker) => [worker, 0]))
     this.#random = random

@@ -39,7 +39,6 @@ export interface Visitor {
 export interface OpenSession {
   readonly id: SessionId
   readonly member: Member
-  /** Milliseconds since the Unix epoch. */
   readonly expiresAt: number
 }
 
@@ -138,7 +137,7 @@ export class Identity {
     )
   }
 
-  /** @throws GatewayError `unauthorized` whatever was wrong, `rate_limited` */
+  /** @throws GatewayError `unauthorized` for any wrong member, `rate_limited` */
   async signIn(
     given: { readonly email: string; readonly password: string },
     visitor: Visitor,
@@ -272,7 +271,6 @@ export class Identity {
       : refusalOfJoining('not-invited')
   }
 
-  /** Deletes expired rows during sign-ins, so that no timer is needed. */
   async #sweep(): Promise<void> {
     const now = systemClock.now()
     if (now - this.#sweptAt < SWEEP_INTERVAL_MS) return

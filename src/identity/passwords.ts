@@ -29,7 +29,7 @@ export class PasswordHashes {
   }
 
   async verify(given: { readonly hash: string; readonly password: string }): Promise<boolean> {
-    // Hashes are salted, so no other hash equals this one.
+    // Hashes are salted, so an equal hash means the same password.
     if (this.#fresh.get(given.hash) === given.password) return true
     const { verifyPassword } = await import('better-auth/crypto')
     return await this.#work.run(() => verifyPassword(given))
@@ -52,10 +52,6 @@ export function describeWeakPassword(password: string, email: string): string | 
   return undefined
 }
 
-/**
- * `abcdefghijkl`, `123456789012`: each character follows the previous one, or the sequence
- * restarts.
- */
 function isSequence(text: string): boolean {
   let breaks = 0
   for (let index = 1; index < text.length; index += 1) {

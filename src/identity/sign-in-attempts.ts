@@ -48,10 +48,6 @@ export class SignInAttempts {
     this.#clock = clock
   }
 
-  /**
-   * Called before the body is read, for any request.
-   * @throws GatewayError `rate_limited` with `retry-after`
-   */
   beginRequest(address: string | undefined): void {
     const waitMs = this.#requests.take(networkOf(address ?? 'unknown'))
     if (waitMs > 0) throw tooMany(waitMs)

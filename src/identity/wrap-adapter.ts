@@ -92,7 +92,6 @@ function isForeign(row: object, issuer: string | undefined): boolean {
   return providerId === OIDC_PROVIDER && own !== issuer
 }
 
-/** @throws when an identity provider's login would have no issuer */
 function issuerFor(data: { readonly providerId?: unknown }, issuer: string | undefined): string {
   if (data.providerId === PASSWORD_LOGIN.providerId) return PASSWORD_LOGIN.issuer
   if (issuer === undefined) throw new Error('A login of an identity provider without an issuer.')

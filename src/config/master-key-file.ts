@@ -31,7 +31,6 @@ import { MasterKeyError, toMasterKey } from './master-key-variables.ts'
 export interface MasterKeyExposure {
   readonly type: 'ours' | 'narrowed' | 'modeless' | 'group' | 'everybody'
   readonly path: string
-  /** The mode before the file became private, such as `0644`. */
   readonly mode: string
   readonly ownedBy: number | undefined
 }
@@ -43,7 +42,7 @@ export interface MasterKeyFile {
 }
 
 /**
- * @param mayNarrow whether to make the server's own file private if others can read it
+ * @param mayNarrow whether to make the server's own file private if others can read the file
  * @returns undefined when the file does not exist
  * @throws MasterKeyError when the file contains no key, or is a broken link
  */
@@ -88,8 +87,8 @@ function findExposure(path: string, status: Stats): MasterKeyExposure | undefine
 }
 
 /**
- * Whether the server created the file, or would create it at this path. Whoever set up links and
- * mounted secrets must correct them.
+ * Whether the server created the file, or would create a file at this path. People who set up links
+ * and mounted secrets must correct such files themselves.
  */
 function isOurs(path: string, status: Stats): boolean {
   const folder = statSync(dirname(path))

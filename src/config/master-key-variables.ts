@@ -14,7 +14,6 @@ export interface MasterKeyVariables {
   readonly previous: readonly Secret[]
 }
 
-/** @throws MasterKeyError naming the wrong variable */
 export function readMasterKeyVariables(environment: Environment): MasterKeyVariables {
   const read = (name: 'GATEHOUSE_MASTER_KEY' | 'GATEHOUSE_MASTER_KEY_PREVIOUS') =>
     (readGiven(environment, name)?.reveal() ?? '')
@@ -35,10 +34,6 @@ export function readMasterKeyVariables(environment: Environment): MasterKeyVaria
 const HEXADECIMAL = /^[0-9a-f]{64}$/i
 const BASE64 = /^[A-Za-z0-9+/_-]{43}=?$/
 
-/**
- * @param where named in the message
- * @throws MasterKeyError
- */
 export function toMasterKey(text: string, where: string): Secret {
   if (!HEXADECIMAL.test(text) && !BASE64.test(text)) {
     throw new MasterKeyError(

@@ -75,7 +75,6 @@ export function openVault(
   let stamp: string | undefined
   let seen: readonly Secret[] = []
 
-  /** @throws MasterKeyError or VaultError without a usable key */
   function latest(mayCreate: boolean): Vault {
     const now = hasFile ? masterKeyFileStamp(path) : 'environment'
     if (vault !== undefined && now === stamp) return vault
@@ -92,8 +91,8 @@ export function openVault(
     return vault
   }
 
-  // After a second rotation, the file no longer has the key of a text in memory, so known keys
-  // stay.
+  // After a second rotation the file no longer has the first key, so known keys stay in memory for
+  // older texts.
   try {
     latest(false)
   } catch {

@@ -41,7 +41,6 @@ export function nameAllFaults(
   )
 }
 
-/** By name, because each user of a setting has its own error class. */
 function isFault({ name }: Error): boolean {
   return /^(?:Settings|MasterKey|TrustedHosts|Proxies)Error$/.test(name)
 }

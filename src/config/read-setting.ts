@@ -15,10 +15,6 @@ export type DefaultedName = {
     : never
 }[SettingName]
 
-/**
- * @returns the default when the variable is not set
- * @throws SettingsError naming the variable
- */
 export function readSetting<Name extends DefaultedName>(
   environment: Environment,
   name: Name,
@@ -28,10 +24,6 @@ export function readSetting<Name extends DefaultedName>(
   )
 }
 
-/**
- * A setting's value for display, set or default. A secret only shows that it is set.
- * @throws SettingsError naming the variable
- */
 export function showSetting(environment: Environment, name: SettingName): string {
   const value = readGiven(environment, name) ?? defaultOf(environment, SETTINGS[name])
   if (value === undefined) return 'not set'
@@ -44,10 +36,6 @@ function defaultOf(environment: Environment, { defaultWith, default: fallback }:
     : fallback
 }
 
-/**
- * @returns undefined for a missing or empty variable
- * @throws SettingsError naming the variable
- */
 export function readGiven<Name extends SettingName>(
   environment: Environment,
   name: Name,
@@ -58,7 +46,6 @@ export function readGiven<Name extends SettingName>(
   return parseSetting(name, SETTINGS[name], given) as SettingValue<Name>
 }
 
-/** @throws SettingsError naming the variable */
 export function parseSetting(
   name: string,
   { type }: Pick<Setting, 'type'>,

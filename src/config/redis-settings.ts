@@ -30,10 +30,6 @@ interface OutagePolicy {
 const SENTINEL_PORT = 26_379
 const SERVER_PORT = 6_379
 
-/**
- * @returns undefined without REDIS_URL
- * @throws SettingsError naming the wrong variable
- */
 export function readRedisSettings(environment: Environment): RedisSettings | undefined {
   const url = readGiven(environment, 'REDIS_URL')
   if (url === undefined) return undefined

@@ -17,7 +17,6 @@ import { SettingsError } from './setting-type.ts'
 
 export interface ConfigurationFile {
   readonly path: string
-  /** SHA-256 of the text, in hexadecimal. */
   readonly digest: string
   readonly isEmpty: boolean
 }

@@ -4,7 +4,6 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 export interface SettingFault {
   readonly file?: string | undefined
-  /** Starting at 1. */
   readonly line?: number | undefined
   /** Names the error and the valid form. A message never repeats a value that may be a key. */
   readonly message: string
@@ -41,7 +40,6 @@ export interface IntegerOrAutoType {
   readonly max: number
 }
 
-/** From 0 to 1. */
 export interface ShareType {
   readonly type: 'share'
 }
@@ -60,7 +58,6 @@ export interface ListType {
 
 export interface TextForm {
   readonly accepts: (text: string) => boolean
-  /** Completes "must be". */
   readonly is: string
 }
 
@@ -186,7 +183,6 @@ function describeRange({ min, max }: { min: number; max: number }): string {
 
 interface DescribedValue {
   readonly written: string
-  /** `10 min`; undefined when the written value says the same. */
   readonly inWords: string | undefined
 }
 

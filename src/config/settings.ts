@@ -32,7 +32,6 @@ export interface Settings extends ProviderSettings {
   readonly redis: RedisSettings | undefined
   readonly configurationFile: ConfigurationFile | undefined
   readonly nodes: NodeSettings
-  /** Values that must be the same on all nodes of one Postgres. */
   readonly shared: SharedSettings
   readonly bootstrapKey: Secret | undefined
   readonly masterKeys: MasterKeyVariables
@@ -61,7 +60,6 @@ export interface Settings extends ProviderSettings {
   /** `HTTPS_PROXY` and similar, by their names as set. */
   readonly proxyVariables: Readonly<Record<string, string>>
   readonly revokedCallsMs: number
-  /** Time from the stop signal until connections are refused, so that load balancers notice. */
   readonly drainDelayMs: number
   readonly shutdownTimeoutMs: number
   readonly ledgerFailure: 'closed' | 'open'
@@ -110,7 +108,6 @@ const WITHOUT_FILE: Configured = {
   file: undefined,
 }
 
-/** @throws SettingsError naming the wrong variable */
 export function readSettings(environment: Environment, configured = WITHOUT_FILE): Settings {
   const { providers, keysInFiles, plans, models, logLevel } = configured
   const read = <Name extends DefaultedName>(name: Name) => readSetting(environment, name)
@@ -217,7 +214,6 @@ export interface NodeSettings {
   readonly storeOutage: StoreOutagePolicy
 }
 
-/** @throws SettingsError naming the wrong variable */
 function readNodeSettings(environment: Environment): NodeSettings {
   const choice = readSetting(environment, 'GATEHOUSE_STORE_OUTAGE')
   const graceMs = readSetting(environment, 'GATEHOUSE_STORE_GRACE_MS')
@@ -227,10 +223,6 @@ function readNodeSettings(environment: Environment): NodeSettings {
   }
 }
 
-/**
- * The cores that this process may use, at least 1. A container's CPU quota, rounded up, counts if
- * less than the machine's cores.
- */
 function countCores(): number {
   return Math.max(1, Math.min(availableParallelism(), Math.ceil(coresOfQuota(readQuota()))))
 }

@@ -17,7 +17,6 @@ const NAMES = Object.entries<Setting>(SETTINGS)
   .filter(([, { isShared }]) => isShared)
   .map(([name]) => name as SettingName)
 
-/** @throws SettingsError naming the wrong variable */
 export function showSharedSettings(
   environment: Environment,
   plans: PlansSection | undefined,

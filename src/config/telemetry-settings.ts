@@ -36,7 +36,6 @@ export interface OtlpSettings {
   readonly metricIntervalMs: number
 }
 
-/** @throws SettingsError naming the wrong variable, without a token or header */
 export function readTelemetrySettings(environment: Environment): TelemetrySettings {
   return {
     metrics: readMetricsSettings(environment),

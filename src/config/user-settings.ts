@@ -21,7 +21,6 @@ export interface OidcSettings {
   readonly clientSecret: Secret
 }
 
-/** @throws SettingsError naming the wrong variable */
 export function readUserSettings(environment: Environment): UserSettings {
   const publicUrl = readGiven(environment, 'GATEHOUSE_PUBLIC_URL')
   const publicOrigin = publicUrl === undefined ? undefined : new URL(publicUrl).origin

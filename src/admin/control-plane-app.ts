@@ -110,7 +110,6 @@ export interface ControlPlaneDependencies {
   readonly providers: readonly ProviderBody[]
   readonly modelsOf: (providerId: string) => readonly KnownModel[]
   readonly seenOf: (accountId: AccountId, target: string) => SeenTarget | undefined
-  /** Start of these records, in milliseconds since the Unix epoch. */
   readonly seenSinceMs: number
   /**
    * @param address of the client; undefined when unknown
@@ -175,7 +174,6 @@ export type Actor =
       readonly userId: UserId
       readonly sessionId: SessionId
       readonly member: Member
-      /** Milliseconds since the Unix epoch. */
       readonly sessionExpiresAt: number
     }
 
@@ -201,8 +199,8 @@ export function actorId(actor: Actor): string {
 }
 
 /**
- * Refuses callers who must not give access to anyone: holders of an access token, and of the old
- * text of a rotated key, which may have leaked. Called before a key, a member or a user is created.
+ * Refuses callers who must not give access to anyone: holders of an access token, and of a rotated
+ * key's previous text, which may have leaked. Called before a key, a member or a user is created.
  * @throws GatewayError `forbidden`
  */
 export function assertMayGiveAccess({

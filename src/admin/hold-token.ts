@@ -20,7 +20,6 @@ export const holdToken: Middleware = async (context, next) => {
   return await next()
 }
 
-/** @throws GatewayError `forbidden` when the request asks for another key's usage */
 function ofKey(request: Request, keyId: string): Request {
   const url = new URL(request.url)
   const asked = url.searchParams.getAll('key')

@@ -184,7 +184,7 @@ export const limitRate: Middleware = async ({ caller }, next, { requestRates }) 
   return await next()
 }
 
-/** Limits sign-ins before their bodies are read, since anyone can send sign-ins. */
+/** Anyone can send a sign-in, so sign-ins are limited before their bodies are read. */
 export const limitSignIns: Middleware = async ({ request, clientAddress }, next, { identity }) => {
   if (getPath(request).startsWith(SIGN_IN_PATH) && METHODS_WITH_BODY.has(request.method))
     identity.beginRequest(clientAddress)
@@ -247,7 +247,7 @@ export const confirmChanges: Middleware = async (context, next, dependencies) =>
   return response
 }
 
-/** Without an actor on public routes, because signing up creates the actor. */
+/** A public route has no actor, because signing up creates the actor. */
 function changeOriginOf(
   { caller, requestId, clientAddress }: ControlRequest,
   keys: ControlPlaneDependencies['keys'],

@@ -11,7 +11,6 @@ import { refuse } from './refusals.ts'
 const ID = /^[\w.-]{0,100}$/
 
 export interface Position {
-  /** Milliseconds since the Unix epoch. */
   readonly at: number
   readonly id: string
 }

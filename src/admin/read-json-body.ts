@@ -87,8 +87,7 @@ async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array
   if (request.body !== null) {
     for await (const chunk of request.body) {
       length += chunk.length
-      // The header may be missing or wrong, so the bytes are counted too. Leaving the loop cancels
-      // the rest.
+      // The header may be missing or wrong, so the bytes are counted too.
       if (length > maxBytes) throw tooLarge(maxBytes)
       chunks.push(chunk)
     }

@@ -34,8 +34,8 @@ export class RequestRates {
 
   /** @throws GatewayError `rate_limited` with `retry-after` */
   take({ accountId, actor }: Counted): void {
-    // Separate limits for keys and users: a busy program must not lock people out of the dashboard,
-    // where they can delete its key.
+    // Keys and users have separate limits: a busy program must not lock people out of the
+    // dashboard, where they can delete its key.
     const waitMs = this.#take(
       this.#accounts,
       `${actor.type} ${accountId}`,

@@ -47,7 +47,6 @@ export interface ListPart {
 }
 
 interface Dated {
-  /** Milliseconds since the Unix epoch. */
   readonly createdAt: number
 }
 
@@ -69,7 +68,6 @@ interface EachAction<Row extends Dated, Description extends ResourceDescription>
     body: Given<Description, 'create'>,
     bindings: ControlPlaneBindings,
   ): Promise<Answer<Description, 'created'>>
-  /** @throws GatewayError `not_found` */
   show(accountId: AccountId, id: string): Row | Promise<Row>
   update(
     accountId: AccountId,
@@ -77,7 +75,6 @@ interface EachAction<Row extends Dated, Description extends ResourceDescription>
     body: Given<Description, 'update'>,
     caller: ControlPlaneCaller,
   ): Promise<Answer<Description, 'updated'>>
-  /** @throws GatewayError `not_found` */
   delete(accountId: AccountId, id: string, caller: ControlPlaneCaller): Promise<void>
 }
 
@@ -330,7 +327,7 @@ export async function ifMatched<Body>(
   if (versions === undefined) return await work()
   const condition = { word, id, versions }
   const { result, wasLookedAt } = await withPrecondition(condition, work)
-  // Nothing was changed, so the condition was not checked in a transaction.
+  // Without a change no transaction has checked the condition, so it is checked here.
   if (!wasLookedAt && isThing(result) && !isMet(condition, tagged(word, result).etag))
     throw changedMeanwhile(word)
   return result

@@ -54,7 +54,7 @@ const RESOURCES: readonly Resource[] = [
   at('access-tokens', () => import('./resources/access-tokens.ts'), 'bindAccessTokens'),
   at('owned-models', () => import('./resources/owned-models.ts'), 'bindOwnedModels'),
   at('provider-keys', () => import('./resources/provider-keys.ts'), 'bindProviderKeys'),
-  // Before the single call, whose path would match the export.
+  // Before the route of a single call, whose path matches the export too.
   at('logs', () => import('./calls/logs.ts'), 'bindLogExport'),
   at('logs', () => import('./calls/logs.ts'), 'bindLogs'),
   at('analytics', () => import('./calls/analytics.ts'), 'bindAnalytics'),
@@ -148,7 +148,6 @@ function placeOf(path: string): string {
 
 async function runHandler(context: ControlRequest): Promise<Response> {
   const { routes, checked, caller, request, requestId, clientAddress } = context
-  // Unreachable, because `findRoute` and `readBody` come before.
   if (routes === undefined || checked === undefined) throw new Error('a middleware is missing')
   const bindings: ControlPlaneBindings = {
     requestId,

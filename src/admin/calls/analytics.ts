@@ -265,7 +265,6 @@ function toBody(sum: UsageSum, nameOf: (group: string | null) => string | null):
 // Answers with thousands of entries are encoded and sent in steps, so that calls are served in
 // between.
 
-/** 0.25 ms for entries with twenty members. */
 const ENTRIES_PER_STEP = 128
 
 interface ListInTurns<Entry, Body> {

@@ -13,7 +13,6 @@ import {
 import { decodeCursor, encodeCursor } from '../paging.ts'
 import { toCostBody } from './log-body.ts'
 
-/** Checked per request: about 10 ms. */
 const CALLS_PER_REQUEST = 1_000
 
 const verifyRoute = createRoute({

@@ -8,7 +8,6 @@ import { ERROR_KINDS } from '../../core/errors.ts'
 import { toUsd, usdOfPart } from '../../core/money.ts'
 import type { CallFilter } from '../../store/calls/call-pages.ts'
 
-// The list defines the record's type, so the names match.
 const LIST = Object.entries(CALL_COLUMNS) as readonly (readonly [keyof CallRecord, CallColumn])[]
 
 export function toLogBody(call: CallRecord, keyName: string | null): LogBody {

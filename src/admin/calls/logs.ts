@@ -87,7 +87,6 @@ export function bindLogs(
   })
 }
 
-/** Rows per page: 1 ms to read and 1 ms to write, with a yield after each. */
 const ROWS_PER_PAGE = 200
 /** A slow reader may take hours, and must get nothing more once its key or session has ended. */
 const ASK_AGAIN_WHO_MS = 1_000
@@ -172,7 +171,6 @@ interface Wanted {
   readonly accountId: AccountId
   readonly filter: CallFilter
   readonly names: CallerNames
-  /** @throws GatewayError (rejects) when the caller may no longer read */
   readonly askAgainWho: () => Promise<unknown>
 }
 

@@ -45,7 +45,6 @@ const PAGE = `<!doctype html>
 
 interface Asset {
   readonly type: string
-  /** Read on request, so that other callers do not pay for the reading. */
   readonly read: () => string | Blob
 }
 

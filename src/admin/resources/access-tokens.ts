@@ -92,7 +92,6 @@ export function bindAccessTokens(
     return found
   }
 
-  /** @throws GatewayError `invalid_request` naming the rule */
   async function checkRules(
     accountId: AccountId,
     given: Rules,

@@ -69,7 +69,6 @@ function assertKnownProviders(
   if (problems.length > 0) throw refuse(problems)
 }
 
-/** A target `owned/<slug>` must name a model of the account. */
 function assertKnownOwnedModels(
   ownedModels: ControlPlaneDependencies['ownedModels'],
   accountId: AccountId,

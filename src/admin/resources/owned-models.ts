@@ -164,7 +164,6 @@ function assertUnused(gates: readonly Gate[], slug: string): void {
 
 const FIM_DIALECTS = OWNED_MODEL_DIALECTS.filter((id) => formOfDialect(id).id === 'fim')
 
-/** @throws GatewayError `invalid_request` naming the field */
 function assertFimFits(
   model: Pick<OwnedModel, 'dialect' | 'upstreamModelId' | 'fimEndpoint' | 'fimTemplate'>,
 ): void {

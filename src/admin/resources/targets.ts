@@ -51,7 +51,6 @@ type Dependencies = Pick<
 
 const MOST_CALLS = 200
 
-/** A smaller share is ignored, because fallbacks exist for occasional failures. */
 const LEAST_SHARE = 0.05
 /** Minimum without a known failure, because a test of the gate asks each target once. */
 const LEAST_CALLS = 5

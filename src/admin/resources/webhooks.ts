@@ -71,7 +71,6 @@ export function bindWebhooks(app: ControlPlaneApp, dependencies: ControlPlaneDep
   })
 }
 
-/** @throws GatewayError `invalid_request` naming the field */
 async function assertAllowed(checkAddress: CheckAddress, url: string): Promise<void> {
   try {
     await checkAddress(url)

@@ -2,7 +2,6 @@
 import type { z } from 'zod'
 
 export interface Problem {
-  /** The caller's spelling: `targets[0].model`. */
   readonly field: string
   readonly message: string
 }

@@ -34,7 +34,6 @@ export interface ResourceDescription {
   readonly created?: z.ZodType
   readonly update?: z.ZodType
   readonly updated?: z.ZodType
-  /** Messages about members that a body must not have. */
   readonly notes?: Readonly<Partial<Record<'create' | 'update', FieldNotes>>>
   readonly examples?: {
     readonly id: string

@@ -19,7 +19,7 @@ export const timeParameter = z
   .transform((text) => Date.parse(text))
   .refine((time) => time >= 0 && time <= LATEST_MS, { error: TIME_PROBLEM })
 
-/** Otherwise the 30th of February would become the 2nd of March. */
+/** Without this check the 30th of February would become the 2nd of March. */
 function isDayOfItsMonth(text: string): boolean {
   const day = text.slice(0, 10)
   const startsAtMs = Date.parse(day)

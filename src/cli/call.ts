@@ -247,7 +247,6 @@ interface CallUsage {
 
 interface CallEndpoint {
   readonly path: string
-  /** @throws CliError for every status but 2xx */
   ask(client: Client, signal: AbortSignal, question: CallQuestion): Promise<Response>
   readText(answer: Json): string
   readDelta(event: Json): string

@@ -48,7 +48,6 @@ export function printThing(
     printLine(`${name.padEnd(width)}${value}`.replaceAll('\n', indent))
 }
 
-/** Rows end as in RFC 4180. Terminal controls are removed. */
 export function printCsv(csv: string): void {
   terminal().output.write(csv.split('\r\n').map(toPrintable).join('\r\n'))
 }
@@ -84,10 +83,7 @@ const GAP = '  '
 
 const LEAST_WIDTH = 8
 
-/**
- * Each column is as wide as its longest cell. The last column is cut at `width`, unless nothing
- * would be left of it.
- */
+/** Each column is as wide as its longest cell. The last column is cut at `width`. */
 export function formatTable<Row>(
   columns: Columns<Row>,
   rows: readonly Row[],

@@ -80,9 +80,8 @@ function toTold(thrown: unknown, { environment }: CliContext, words: readonly st
 const READER_GONE = 141
 
 /**
- * Turns a leading `help` into a trailing `--help`, because commander reads only one argument after
- * `help`. A misspelt command gets no `--help`, which would show the help of all commands without an
- * error.
+ * Turns `help COMMAND` into `COMMAND --help`, because commander reads only one argument after
+ * `help`. A misspelt command gets no `--help`, and so fails.
  */
 function withHelpBehind(program: Command, words: readonly string[]): string[] {
   let within = program

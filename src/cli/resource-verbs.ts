@@ -93,7 +93,6 @@ export function addAct<Flags, Body, Answer>(
     })
 }
 
-/** @throws CliError without an option */
 export function changesOf<Body extends object>(body: Body): Body {
   if (isEmptyChange(body))
     throw new CliError('usage', 'There is nothing to change: give at least one option.')

@@ -162,7 +162,6 @@ function collect(text: string, before: readonly string[] = []): readonly string[
   return [...before, text]
 }
 
-/** @throws CliError for two owners */
 function toRules(flags: RuleFlags) {
   const { gate, ownerMember, ownerTag, expiresAt, ipRange } = flags
   if (ownerMember !== undefined && ownerTag !== undefined)

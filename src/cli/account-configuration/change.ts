@@ -12,7 +12,6 @@ export interface Change {
   readonly action: ResourceVerb
   readonly kind: Kind
   readonly name: string
-  /** The changed members of an update, otherwise empty. */
   readonly fields: readonly FieldChange[]
   readonly body: JsonObject
   readonly handle: string | undefined

@@ -16,9 +16,7 @@ import { inOrder, KINDS, type Kind, toCompact, toComplete } from './kinds.ts'
 
 export interface FileEntry {
   readonly entry: JsonObject
-  /** The line of a member (`targets`, 0, `model`) of this entry. */
   lineOf(...path: readonly PropertyKey[]): number
-  /** The place in the file: `gates[2]`. */
   readonly place: string
 }
 

@@ -1,6 +1,6 @@
 /**
  * Orders changes of gates so that a gate loses an id, an alias or the role of the catch-all before
- * another gate gets it. Must not know HTTP.
+ * another gate gets the same.
  */
 import type { JsonObject } from '../client.ts'
 import type { Change } from './change.ts'

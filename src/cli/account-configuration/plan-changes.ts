@@ -222,7 +222,6 @@ export interface Applied {
 
 interface Outcome {
   readonly applied: readonly Applied[]
-  /** Sentences about what a person must do now, or should know. */
   readonly notes: readonly string[]
   readonly failure: unknown
 }

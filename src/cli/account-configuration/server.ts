@@ -138,10 +138,7 @@ export const OPERATIONS: Readonly<Record<ConfigurationSection, Operations>> = {
   ...ofPlainSections(({ place }) => operationsAt(`/v1/${place}`)),
 }
 
-/**
- * The type of the body is asserted, because the contract's schema, from which the OpenAPI document
- * is made, has parsed the body.
- */
+/** The contract's schema has parsed the body, so the type of the body is asserted. */
 function operationsAt(path: CollectionPath, parameter = 'id'): Operations {
   const one = `${path}/{${parameter}}`
   const named = (handle: string) => ({ [parameter]: handle })

@@ -124,8 +124,7 @@ function providersOf({ model_providers: providers = {} }: Members, file: string)
 }
 
 /**
- * A line inside of a text over several lines looks like a setting, so the result is parsed and
- * compared.
+ * A line inside a multi-line text may look like a setting, so the result is parsed and compared.
  */
 function assertToml(text: string, expected: Members, file: string): string {
   try {

@@ -174,7 +174,6 @@ async function untouched<Result>(work: Promise<Result>): Promise<Result> {
   })
 }
 
-/** Errors of the system name the file, and the program's advice would be about the data folder. */
 async function onFiles<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()

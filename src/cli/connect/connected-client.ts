@@ -19,7 +19,6 @@ export interface ConnectedClient {
   /** Whether the client calls another gate for small tasks, such as titles. */
   readonly hasSmallGate: boolean
   readonly precedence: readonly string[]
-  /** @throws CliError when the text cannot be changed without a loss */
   readonly write: (text: string, connection: Connection, file: string) => string
   /**
    * The text without the gateway's settings, with the settings of `former` instead.

@@ -64,7 +64,7 @@ export class ConnectedFiles {
     await replace(real, texts.after, mode)
   }
 
-  /** Ends the connection. Removes a file that would be empty. */
+  /** Restores the earlier text. Removes a file that would be empty. */
   async restore(client: string, file: string, before: string): Promise<void> {
     const real = await realpath(file).catch(() => file)
     if (before === '') await rm(real, { force: true })
@@ -77,7 +77,10 @@ export class ConnectedFiles {
     return (await readText(backupOf(file))) !== undefined
   }
 
-  /** @returns whether no connected client needs the token, so that the token was removed */
+  /**
+   * Removes the token when no connected client needs it.
+   * @returns whether the token was removed
+   */
   async removeUnusedToken(): Promise<boolean> {
     const left = await readdir(this.#folder).catch(() => [])
     if (left.some((name) => name.endsWith(RECORD))) return false

@@ -8,7 +8,6 @@ export interface JsonEdit {
   readonly value: unknown
 }
 
-/** @throws CliError when the text cannot be changed without a loss */
 export function editJson(text: string, edits: readonly JsonEdit[], file: string): string {
   let expected = parseJson(text, file)
   for (const edit of edits) expected = withMember(expected, edit, file)

@@ -26,9 +26,6 @@ const MEBIBYTE = 1024 * 1024
 const LITTLE_SPACE = 1024 * MEBIBYTE
 const NO_SPACE = 100 * MEBIBYTE
 const FEW_INODES = 1_000
-/**
- * A second of calls is usually far smaller, so a larger backlog has not been shipped for a while.
- */
 const LARGE_JOURNAL = 64 * MEBIBYTE
 const OLD_SEGMENT_MS = 120_000
 const CURE_OTHER = 'Give another with GATEHOUSE_DATA_DIR, or make this one usable'

@@ -130,7 +130,7 @@ async function examineMachine(
       ...(settings === undefined || holder === undefined ? [] : checkAgreement(settings, server)),
     )
   } else if (holder === undefined && settings !== undefined && database.gates !== undefined) {
-    // A running server has its own variables, so this command's variables do not show which
+    // A running server has its own variables, so the variables of this command do not show which
     // providers the server can reach.
     const mountable = sandboxAddresses('')
     const configured = new Map(

@@ -17,7 +17,6 @@ export function messageOf(thrown: unknown): string {
   return (thrown instanceof Error ? thrown.message : String(thrown)).replaceAll(/\s+/g, ' ')
 }
 
-/** Runs a check whose failure must not prevent the other checks. */
 export async function guard<Found>(
   check: string,
   examine: () => Promise<Found> | Found,

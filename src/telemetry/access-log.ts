@@ -146,7 +146,7 @@ export class AccessLog implements CallObserver {
     const timer = setTimeout(patience.resolve, CLOSE_MS)
     await Promise.race([written, patience.promise])
     clearTimeout(timer)
-    // Otherwise the process would retry the rest at exit until the reader reads.
+    // Without this, the process would retry at exit until the reader reads.
     destination.destroy()
   }
 }

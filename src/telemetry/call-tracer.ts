@@ -95,7 +95,7 @@ function callAttributes(record: CallRecord, names: ProviderNames): Attributes {
   }
 }
 
-/** A kind of the gateway's own, because the conventions require few distinct values. */
+/** One of the gateway's own kinds, because the conventions require few distinct values. */
 export function errorAttributes({
   errorKind,
   outcome,

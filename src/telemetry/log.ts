@@ -18,8 +18,6 @@ const MAX_BUFFERED_BYTES = 1024 * 1024
 
 /** @param base added to every line */
 export function createLog(level: string, base: object | null = null): LeveledLog {
-  // Standard output is for the command's result. Synchronous, so that the last line before an exit
-  // is not lost.
   const destination = pino.destination({ dest: 2, sync: true, maxLength: MAX_BUFFERED_BYTES })
   // A full disk or a missing reader does not end the process. Waiting lines are written with the
   // first line that succeeds.

@@ -374,7 +374,7 @@ function refuseReader(
   })
 }
 
-/** Compares hashes, so that the time reveals nothing, not even the length. */
+/** Compares hashes, so that the duration reveals nothing about the token. */
 function isToken(header: string | null, token: Secret): boolean {
   const presented = /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1]
   return presented !== undefined && timingSafeEqual(hash(presented), hash(token.reveal()))

@@ -46,7 +46,6 @@ export class WebhookRegistry extends Registry<Webhook> {
     return registry
   }
 
-  /** @throws VaultError when its master key is missing */
   openSecret(webhook: Webhook): Secret {
     return this.#vault.decrypt(webhook.sealedSecret, secretBinding(webhook))
   }

@@ -94,10 +94,7 @@ function signatures({ body, secret, nowMs, deliveryId }: Post): Record<string, s
   }
 }
 
-/**
- * Decoding invalid base64 would return a part of the text, or nothing, so the text itself is the
- * key.
- */
+/** Decoding invalid base64 would lose a part of the secret, so invalid base64 is used as text. */
 function standardKey(secret: Secret): string | Buffer {
   const [, base64] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret.reveal()) ?? []
   return base64 === undefined ? secret.reveal() : Buffer.from(base64, 'base64')
@@ -130,7 +127,7 @@ const AT_ONCE_OF_ACCOUNT = 4
 /** The longest delay of the next check, even if a clock was set back or the store fails. */
 const LONGEST_SLEEP_MS = 60_000
 const STORE_RETRY_MS = 5_000
-/** No delivery is delayed this long, so a clock that was far ahead has set a later time. */
+/** Only a clock that was far ahead sets a later time. */
 const FARTHEST_MS = 2 * 86_400_000
 /** How long a delivery in progress belongs to this node: far longer than an attempt takes. */
 const CLAIM_MS = 30_000

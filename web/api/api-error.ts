@@ -1,12 +1,10 @@
 export interface ApiProblem {
-  /** The field's path in the body: `targets[0].model`. */
   readonly field: string
   readonly message: string
 }
 
 export class ApiError extends Error {
   override readonly name = 'ApiError'
-  /** 0 when the gateway was unreachable. */
   readonly status: number
   readonly code: string
   readonly requestId: string | undefined

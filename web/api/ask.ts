@@ -31,7 +31,6 @@ export interface AskOptions {
   readonly signal?: AbortSignal
   /** Replaces the session for the first user, who has a key and no session yet. */
   readonly apiKey?: string
-  /** The version to change. The gateway refuses other versions (412). */
   readonly ifMatch?: string
 }
 

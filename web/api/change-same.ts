@@ -1,7 +1,4 @@
-/**
- * Changes a resource only if it is still as the reader has seen it. Otherwise sends nothing, and
- * throws an error with the newest version.
- */
+/** Changes a resource only if nobody else has changed the resource since the reader saw it. */
 import {
   type AnswerOf,
   ApiError,

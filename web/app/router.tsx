@@ -108,8 +108,8 @@ const shellRoute = createRoute({
 })
 
 /**
- * Reads the choices of pages that keep them in their address, so that a view can be shared. Each
- * page checks its own choices.
+ * Reads the choices that a page keeps in its address, so that a view can be shared. Each page
+ * checks its own choices.
  */
 function textSearch(search: Record<string, unknown>): Record<string, string | undefined> {
   const texts = Object.entries(search).filter(([, value]) =>

@@ -66,7 +66,6 @@ export function formatDuration(milliseconds: number | null | undefined): string 
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
 
-/** @param share 0 to 1 */
 export function formatShare(share: number | null | undefined): string {
   if (share === null || share === undefined || !Number.isFinite(share)) return NOT_KNOWN
   if (share > 0 && share < 0.0001) return '<0.01%'

@@ -19,17 +19,13 @@ export interface RangeChoice {
 }
 
 export interface Period {
-  /** Milliseconds since the Unix epoch, at the beginning of an hour. */
   readonly fromMs: number
   readonly toMs: number
 }
 
 export interface ResolvedRange {
   readonly current: Period
-  /**
-   * Undefined before the range's first hour has ended, because the range has no complete hour to
-   * compare.
-   */
+  /** Undefined while the range has no complete hour. */
   readonly compared: ComparedPeriods | undefined
   readonly step: StepLength
   /** Whether the range begins with a UTC day, whatever zone the reader chose. */

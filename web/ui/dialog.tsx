@@ -208,7 +208,6 @@ export function FormActions({
   readonly onCancel: () => void
   readonly isBusy: boolean
   readonly disabled?: boolean
-  /** Whether the answer is shown only once, so that the dialog waits for the answer. */
   readonly makesSecret?: boolean
   readonly children: ReactNode
 }) {

@@ -13,7 +13,6 @@ import { ApiError, problemWith } from '../api/api-error.ts'
 import { type FieldProblems, FieldProblemsContext } from './field.tsx'
 import { ProblemNote } from './states.tsx'
 
-/** Fields that the reader has changed since a refusal. */
 interface ChangedFields {
   readonly since: unknown
   readonly fields: ReadonlySet<string>

@@ -10,7 +10,7 @@ const HEIRS =
 
 const heirs = new WeakMap<Element, HTMLElement>()
 
-/** The element itself while it is on the page; otherwise its replacement. */
+/** The replacement of an element that has left the page; otherwise the element itself. */
 export function findHeir(element: Element | null): HTMLElement | null {
   let one = element
   while (one !== null && !one.isConnected) one = heirs.get(one) ?? null

@@ -52,7 +52,7 @@ export function useChange<Answer, Given = void>({
     onError: async (error) => {
       if (saysFailure) toast('error', describeError(error))
       await onFailure?.(error)
-      // Not awaited, because while the gateway is unreachable, lists load only when it is back.
+      // Not awaited, because lists load only after the gateway is reachable again.
       if (mayBeOtherwise(error)) void refresh(queryClient, ...makesStale)
       await refresh(queryClient, ...failureMakesStale)
     },

@@ -16,7 +16,6 @@ export function useFormatFit(targets: readonly string[]): (endpoint: string) => 
   return (endpoint) => findFit(known, endpoint, targets)
 }
 
-/** The note of a snippet that the gateway would refuse. */
 export const NO_TARGET_TAKES_IT =
   'No target of this gate takes this format: such a call is refused. Choose another one, or ' +
   'add a target that speaks it.'

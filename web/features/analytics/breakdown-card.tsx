@@ -248,10 +248,6 @@ function useGroupPaints(
 
 const GROUPS_PER_PAGE = 1_000
 
-/**
- * Reads every group, so the answer has no sum of other groups.
- * @throws ApiError
- */
 async function askAllGroups(
   query: Omit<QueryOf<'GET /v1/analytics'>, 'limit' | 'cursor'>,
 ): Promise<readonly UsageSumBody[]> {

@@ -13,7 +13,6 @@ export interface TargetDraft {
   /** Stable while the target is moved and renamed. */
   readonly key: string
   readonly model: string
-  /** Empty means 1. */
   readonly weight: string
 }
 
@@ -191,8 +190,8 @@ function toNullable(text: string): number | null {
 }
 
 /**
- * Commas may separate thousands: a limit of 1,000 tokens is not one token. Points are ambiguous,
- * because some people use points for thousands, so such text is not a whole number.
+ * Commas may separate thousands: a limit of 1,000 tokens is not one token. Points may separate
+ * thousands or decimals, so text with points is not a whole number.
  */
 function toWhole(text: string): number {
   return text.includes('.') ? NOT_WHOLE : toNumber(joinGroups(text.trim()))

@@ -95,13 +95,11 @@ export function toTypedTarget(text: string): string | undefined {
 const DATE = /20\d{2}-?\d{2}-?\d{2}|\d{2}-20\d{2}/g
 /** `70b`, `8x7b`, `128k`, `4bit`: sizes, which do not show the age. */
 const SIZE = /\d+(?:x\d+)?(?:\.\d+)?(?:b|m|k|bit|fp)(?![a-z])/g
-/** `2512`: year and month. */
 const YEAR_AND_MONTH = /(?<!\d)2[2-9](?:0[1-9]|1[0-2])(?!\d)/
 const VERSION = /(?<!\d)(\d{1,2})(?:[.p-](\d{1,2}))?(?!\d)/
 const SNAPSHOT = /-(?:\d{4}|\d{2}-\d{2})(?!\d)/g
 
 interface Age {
-  /** 0 for a name without a version. */
   readonly version: number
   readonly month: number
 }

@@ -278,7 +278,6 @@ function TargetLosses({ target }: { readonly target: string }) {
   )
 }
 
-/** `/v1/messages (8)`. */
 function summarise({ endpoint, losses }: EndpointLosses): string {
   return `${endpoint} (${losses === undefined ? 'all' : losses.length})`
 }

@@ -39,7 +39,8 @@ export function TargetPicker({
   const chosen = choices[current]
   // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when another option is active
   useEffect(() => {
-    // In braces: newer browsers return a promise, which React would use as a clean-up function.
+    // Braces, because newer browsers return a promise, which React would use as a clean-up
+    // function.
     activeItem.current?.scrollIntoView({ block: 'nearest' })
   }, [active])
 

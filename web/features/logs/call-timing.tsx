@@ -53,7 +53,6 @@ const LOOKS = {
   ended: ['text-ink-soft', 'bg-ink-faint'],
 } as const satisfies Readonly<Record<TimedAttempt['state'], readonly [string, string]>>
 
-/** The end of the scale in milliseconds; never 0. */
 export function scaleEnd(log: Log, attempts: readonly TimedAttempt[]): number {
   const ends = attempts.map(({ afterMs, durationMs }) => afterMs + durationMs)
   return Math.max(1, log.durationMs, log.firstByteMs ?? 0, ...ends)

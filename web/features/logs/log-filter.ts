@@ -24,7 +24,6 @@ export type Outcome = (typeof CALL_OUTCOMES)[number]
 export interface LogSearch {
   /** A range until now; not together with `from` and `to`. */
   readonly range?: Range
-  /** ISO 8601, in UTC. */
   readonly from?: string
   readonly to?: string
   readonly gate?: string
@@ -32,7 +31,6 @@ export interface LogSearch {
   readonly target?: string
   readonly targetPart?: string
   readonly outcome?: Outcome
-  /** `5xx`, or a single status. */
   readonly status?: string
   readonly errorKind?: string
   /** The code of the gateway's own refusal, or `any`. */

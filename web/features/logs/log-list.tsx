@@ -220,7 +220,6 @@ const toRowId = (callId: string) => `log-${callId}`
 interface LogRowProps {
   readonly log: Log
   readonly layout: LogLayout
-  /** Index in the whole list, from 0. */
   readonly index: number
   readonly topPx: number
   readonly isActive: boolean
@@ -245,7 +244,6 @@ const LogRow = memo(function LogRow({
   return (
     <tr
       id={toRowId(log.id)}
-      // The head is row 1.
       aria-rowindex={index + 2}
       aria-selected={isActive}
       className={classNames(
@@ -285,7 +283,6 @@ const LogRow = memo(function LogRow({
 })
 
 interface LogKeyActions {
-  /** Moves by this many rows: 1 to older calls, -1 to newer calls. */
   readonly move: (rows: number) => void
   readonly open: () => void
   readonly close: () => void

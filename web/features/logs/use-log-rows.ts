@@ -140,7 +140,7 @@ export function mergeRows(
     if (fresh[next]?.id === row.id) next += 1
     rows.push(row)
   }
-  // Otherwise older pages will include these rows.
+  // Older pages include the remaining rows.
   if (isWhole) rows.push(...fresh.slice(next))
   return rows
 }

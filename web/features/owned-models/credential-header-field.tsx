@@ -8,7 +8,7 @@ const CHOICES: Readonly<Record<CredentialHeader, string>> = {
 }
 
 /**
- * Servers differ in one format only, so the field is hidden for other formats unless it was set.
+ * Servers differ in the Messages format only, so other formats show the field only if it was set.
  */
 export function hasCredentialHeaderField(dialect: Dialect, chosen: CredentialHeader): boolean {
   return dialect === 'anthropic-messages' || chosen !== 'auto'

@@ -12,7 +12,6 @@ export function Meter({
   readonly label: string
   readonly used: number
   readonly reserved?: number
-  /** Above 0. */
   readonly limit: number
 }) {
   const usedShare = Math.min(1, used / limit)

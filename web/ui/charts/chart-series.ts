@@ -19,7 +19,6 @@ export interface ChartSeries {
 }
 
 export interface ChartRow {
-  /** The beginning of the step, in milliseconds since the Unix epoch. */
   readonly startMs: number
   readonly values: Readonly<Record<string, number | null>>
 }

@@ -16,7 +16,7 @@ export function findGate(
 }
 
 /**
- * The gate that answers a name: the account's catch-all when no gate has it. The catch-all never
+ * The gate with the name, or the account's catch-all when no gate has the name. The catch-all never
  * replaces a gate that the token does not allow.
  */
 export function findAnswering(

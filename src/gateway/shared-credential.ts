@@ -72,9 +72,9 @@ export const HOSTED_TOOLS: readonly string[] = [
 ]
 
 /**
- * Lists the tool types in a request that begin with a prefix. A function of the caller may have
- * such a name. If a member occurs twice, all wanted types count: the provider may read either
- * member.
+ * Lists the types of the request's tools that begin with a prefix. Names of tools do not count,
+ * because a caller's function may have such a name. If a member occurs twice, all wanted types
+ * count: the provider may read either member.
  * @param options `isInput`: search the items of the input too
  */
 export function findTools(
@@ -190,8 +190,8 @@ function describeShared(target: Pick<Target, 'isByToken'> | undefined): string {
 // account's object at the provider. The operator's own account owns these objects and may name ids.
 
 /**
- * The body scan searches for these names. A JSON string cannot contain them unescaped, because its
- * quotes are escaped.
+ * The body scan searches for these names with their quotes. A JSON string contains quotes only as
+ * escapes, so the scan finds no names in strings.
  */
 export const WANTED = new Wanted(
   [...new Set([RESPONSES_IDS, CHAT_IDS, MESSAGES_IDS].flatMap(({ names }) => names))],

@@ -44,7 +44,7 @@ export interface ToldFailure extends Pick<SeenFailure, 'kind' | 'status'> {
  */
 export type OnOpened = (key: string, restsUntilMs: number, failure?: ToldFailure) => void
 
-/** Times are milliseconds since the Unix epoch, of this node since its start. */
+/** A target's behaviour since this node started. Times are milliseconds since the Unix epoch. */
 export interface SeenTarget {
   readonly condition: Condition
   readonly failuresInARow: number

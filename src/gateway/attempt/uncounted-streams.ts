@@ -7,7 +7,7 @@ import { GatewayError } from '../../core/errors.ts'
 import type { AcceptedRequest } from '../../wire/dialect.ts'
 import type { Target } from '../plan/compile-target.ts'
 
-/** The server may have been replaced by a server that reports usage. */
+/** After this time the member is sent again, because the server may have been replaced. */
 const FORGOTTEN_AFTER_MS = 86_400_000
 const MAX_REMEMBERED = 10_000
 

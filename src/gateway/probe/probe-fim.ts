@@ -18,7 +18,7 @@ import type { ProbeAnswer } from './probe-exchange.ts'
 import { judgeAnswer, NOTHING_HERE, type Verdict } from './probe-verdict.ts'
 
 export interface FimQuestion {
-  /** The model as calls would see it if its server had this form. */
+  /** The owned model as if its server had this form. */
   readonly owned: OwnedUpstream
   readonly path: string
   readonly body: object

@@ -58,7 +58,8 @@ export function largeResult(relayed: Relayed<Extract<BegunAnswer, { type: 'large
 }
 
 /**
- * Clients leave when a failure is reported, and whether that is before the stream's end is chance.
+ * A client may leave at a reported failure, before the stream ends. The call then still counts as
+ * failed.
  */
 function hasReportedFailure(answer: BegunStream): boolean {
   return answer.type === 'events' && answer.tap.verdict === 'failed'

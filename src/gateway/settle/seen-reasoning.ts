@@ -1,4 +1,7 @@
-/** The models that have reported reasoning to this process, because the catalog cannot know all. */
+/**
+ * The models that have reported reasoning to this process. The catalog cannot list every such
+ * model.
+ */
 import type { AccountId } from '../../core/ids.ts'
 import { ownedSlugOf } from '../../core/owned-model.ts'
 

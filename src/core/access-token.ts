@@ -10,7 +10,7 @@ export function isAccessToken(text: string): boolean {
   return TOKEN.test(text)
 }
 
-/** True for a truncated token and for another case too. */
+/** True also for a truncated token, and for a token in another case. */
 export function looksLikeAccessToken(text: string): boolean {
   return text.slice(0, TOKEN_PREFIX.length).toLowerCase() === TOKEN_PREFIX
 }

@@ -55,7 +55,7 @@ export type Overrides = (typeof OVERRIDES)[number]
 export interface GateAlias {
   /** Case-sensitive; unique over the ids and aliases of the account's gates. */
   readonly name: string
-  /** Whether `GET /v1/models` lists it. */
+  /** True when `GET /v1/models` lists the alias. */
   readonly isListed: boolean
 }
 

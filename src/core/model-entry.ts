@@ -24,7 +24,7 @@ export type EntryPrices = {
   readonly [Member in PriceMember]?: number | undefined
 }
 
-/** Prices that replace others for calls with more input tokens. */
+/** Prices of calls with more than `inputTokens`. An absent price stays the usual price. */
 export interface PricesAbove extends EntryPrices {
   readonly inputTokens: number
 }
@@ -34,7 +34,7 @@ export interface DatedPrices extends EntryPrices {
   readonly from?: string | undefined
   /** With ascending `inputTokens`. */
   readonly above?: readonly PricesAbove[] | undefined
-  /** Prices that replace others, at any length, by the tier that the answer reports. */
+  /** Prices by the tier that the answer reports. An absent price stays the usual price. */
   readonly tiers?: Readonly<Record<string, EntryPrices>> | undefined
 }
 
@@ -43,7 +43,7 @@ export interface ModelEntry {
   readonly model: string
   /** The `provider/model` that provides absent prices and facts. */
   readonly like?: string | undefined
-  /** The latest `from` before a call applies. */
+  /** The prices with the latest `from` before a call apply. */
   readonly prices?: readonly DatedPrices[] | undefined
   readonly facts?: ModelFacts | undefined
 }
@@ -56,5 +56,5 @@ export interface UnpricedPrice {
   readonly embedding: number
 }
 
-/** Claude's own gateway charges unknown models the first two (2026-11). */
+/** Claude's own gateway charges unknown models these prices of input and output (2026-11). */
 export const DEFAULT_UNPRICED_PRICE: UnpricedPrice = { input: 5, output: 25, embedding: 0.2 }

@@ -40,7 +40,7 @@ export class ModelOverlay {
     return this.#exact.get(target) ?? this.#patterns.find(({ model }) => matches(model, target))
   }
 
-  /** Without patterns, so `like` cannot lead to its own entry. */
+  /** Ignores patterns, so `like` cannot lead to its own entry. */
   named(target: string): ModelEntry | undefined {
     return this.#exact.get(target)
   }

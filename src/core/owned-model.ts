@@ -166,7 +166,7 @@ export function beginProbe(checkedAt: number, learnt: ServerTraits | undefined):
   }
 }
 
-/** Without probe results, because nobody sets these members. */
+/** Omits probe results, because callers cannot set them. */
 export function toPublicOwnedModel(model: OwnedModel) {
   return {
     slug: model.slug,

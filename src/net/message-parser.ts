@@ -354,7 +354,9 @@ export function readFraming(
   return Number(length)
 }
 
-/** Copies a part for callers that keep the part, because the copy costs more than parsing. */
+/**
+ * Copies only small parts, and only for callers that keep the part: a copy costs more than parsing.
+ */
 export function partOf(bytes: Uint8Array, from: number, to: number): Uint8Array {
   if (from === 0 && to === bytes.length) return bytes
   if (bytes.length > FEW_SHARED_BYTES) return bytes.subarray(from, to)

@@ -121,7 +121,7 @@ export class DirectSource implements AnswerSink {
     this.#onLeft = onLeft
   }
 
-  /** The server calls this once; a reader in this process calls it for each piece. */
+  /** The server calls `pull` once; a reader in this process calls `pull` for each piece. */
   pull(controller: DirectController): Promise<void> {
     this.#controller = controller
     this.#sending ??= this.#sendAll(controller)

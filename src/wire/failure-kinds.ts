@@ -1,7 +1,7 @@
 /**
  * Recognises failures by vendors' codes and words: no credit, an unknown or retired model, or a
- * failure behind a 200. Vendors report the first two as the caller's mistake, so the status does
- * not decide.
+ * failure behind a 200. Vendors report missing credit and models as the caller's mistake, so the
+ * status does not decide.
  */
 import type { TargetFault } from '../core/errors.ts'
 import { isContextCode } from './context-full.ts'

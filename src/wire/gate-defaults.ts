@@ -215,8 +215,8 @@ export class DefaultsEditor {
   }
 
   /**
-   * Removes an existing value of a setting that the model does not support, and reports the
-   * default.
+   * Removes the caller's value of a setting that the model does not support, and reports the gate's
+   * default as ignored.
    */
   leaveOut(key: string, value: unknown): void {
     if (value === undefined) return

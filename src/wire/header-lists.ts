@@ -81,8 +81,8 @@ export const MISTRAL_HEADERS: HeaderLists = {
 }
 
 /**
- * Headers that choose the paying account. An access token never passes these headers, even if the
- * operator lists them.
+ * Headers that choose the paying account. Calls with an access token lose these headers, even if
+ * the operator lists them.
  */
 export const PAYER_HEADERS: readonly string[] = [
   // provider-name-ok: a header of the dialect

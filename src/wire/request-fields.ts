@@ -97,7 +97,7 @@ export interface GateChoice {
 
 const GATE_FIELDS: FieldTypes = { gate_id: ['string'], model: ['string'] }
 
-/** `gate_id` routes; without it `model` does. Both must be strings if present. */
+/** `gate_id` selects the gate, or else `model`. Both must be strings if present. */
 export function readGate(body: JsonObject): GateChoice {
   checkFieldTypes(body, GATE_FIELDS)
   const gate = presentMember(body, 'gate_id')

@@ -76,7 +76,7 @@ export interface Setting extends SettingOptions {
   readonly names: readonly string[]
 }
 
-/** The dialect does not support an absent setting. */
+/** Absent settings are those that the dialect does not support. */
 export type Settings = Partial<Readonly<Record<SettingName, Setting>>>
 
 function setting(type: Setting['type']) {

@@ -106,7 +106,7 @@ export abstract class SseRelay {
   }
 
   #relay(text: string): void {
-    // Bytes after the last event belong after it, so they wait with it.
+    // Bytes that follow the last event wait with that event.
     if (this.#held !== '' || this.verdict === 'complete') {
       this.#held += text
       return

@@ -48,8 +48,8 @@ export class TranslatingTap implements StreamTap {
   }
 
   /**
-   * The end of the answer is held back until the upstream reports completion, so a stream without
-   * it was cut off.
+   * The end of the answer is sent only after the upstream reports completion, so a stream without
+   * that report was cut off.
    */
   isWholeAtEnd(): boolean {
     return false

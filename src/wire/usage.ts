@@ -36,7 +36,7 @@ export function modelOf(answer: { readonly model?: unknown } | undefined): strin
   return typeof model === 'string' && model !== '' ? model : undefined
 }
 
-/** A few providers add the cost to the counts of any dialect. */
+/** A few providers add their cost to the counts, in any dialect. */
 export function withReportedCost(usage: Usage, report: Readonly<Record<string, unknown>>): Usage {
   const cost = readReportedCost(report)
   return cost === undefined ? usage : { ...usage, billing: { ...usage.billing, cost } }
@@ -187,7 +187,7 @@ interface ProgramReport {
   readonly items: unknown
 }
 
-/** Like `readUsage`, but 0 + 0 is a report if a program wrote the answer. */
+/** Like `readUsage`, but a report of zero counts if a program wrote the answer. */
 export function readUsageOfTurn(
   read: UsageReader,
   { reported, tier, items }: ProgramReport,

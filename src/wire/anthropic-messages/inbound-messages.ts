@@ -190,8 +190,8 @@ function decodeSource(at: At): MediaSource {
 }
 
 /**
- * Other addresses have a meaning at providers: a bucket's address, for example, is read with the
- * rights of the paying account
+ * A provider gives other addresses a meaning: it reads a bucket, for example, with the rights of
+ * the paying account
  * (https://docs.cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference#filedata).
  */
 function asHttpAddress(at: At): string {
@@ -200,7 +200,7 @@ function asHttpAddress(at: At): string {
   return text
 }
 
-/** Reasoning that was moved before the text it follows goes back to its place. */
+/** Reasoning that was moved before a text goes back behind the text. */
 function toOwnOrder(parts: readonly AssistantPart[]): AssistantPart[] {
   const ordered: AssistantPart[] = []
   let moved: AssistantPart[] = []

@@ -151,8 +151,7 @@ function decodeThinking(
     }
     case 'adaptive':
       return { thinking: 'on', ...present({ effort, display }) }
-    // `between_tools` makes one model think only between its calls, so other models do not think at
-    // all.
+    // Only one model knows `between_tools`, so other models do not think.
     case 'between_tools':
     case 'disabled':
       return { effort: 'none' }

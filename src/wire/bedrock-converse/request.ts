@@ -51,7 +51,7 @@ export function encodeBedrockRequest(request: ChatRequest, target: EncodeTarget)
   }
 }
 
-/** Inserted when a conversation lacks its first question; the API refuses blank text. */
+/** Inserted before a conversation that the assistant begins. The API refuses blank text. */
 const OPENING: JsonRecord = { role: 'user', content: [{ text: '.' }] }
 
 function beginWithUser(

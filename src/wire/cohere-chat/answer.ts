@@ -83,7 +83,8 @@ export function toFinishReason(reason: string, hasCalls: boolean): FinishReason 
 }
 
 /**
- * The same as OpenAI's. An item may contain several tokens; its probability is then their product.
+ * Converts to OpenAI's form. The probability of an item with several tokens is the product of
+ * theirs.
  */
 export function toLogprobs(items: JsonValue | undefined): JsonValue | undefined {
   if (!Array.isArray(items)) return undefined

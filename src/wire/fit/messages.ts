@@ -12,7 +12,9 @@ import type {
 import type { Changes } from './changes.ts'
 import type { RequestRules } from './request-rules.ts'
 
-/** Replaces a missing first question, because vendors refuse blank text. */
+/**
+ * Opens a conversation that the assistant begins. Vendors refuse blank text, so the text is a dot.
+ */
 const OPENING: ChatMessage = { role: 'user', content: [{ type: 'text', text: '.' }] }
 /** Stands between a tool's result and the user, where templates demand an assistant's turn. */
 const BRIDGE: ChatMessage = { role: 'assistant', content: [{ type: 'text', text: ' ' }] }

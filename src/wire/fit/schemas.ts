@@ -48,9 +48,9 @@ const COMBINATORS = ['allOf', 'anyOf', 'oneOf'] as const
 const REFUSED_AT_ROOT = new Set<string>([...COMBINATORS, 'not', 'enum', 'const'])
 
 /**
- * The root as an object with properties. Branches of combinators are merged: a property of any
- * branch may be given, and one that all branches require stays required. The description keeps the
- * branches, so that the model knows them.
+ * Converts the root to an object with properties. Branches of combinators are merged: a property of
+ * any branch is allowed, and a property that all branches require stays required. The description
+ * lists the branches for the model.
  */
 function toPlainRoot(schema: JsonRecord): JsonRecord {
   const branches = COMBINATORS.flatMap((name) => {
@@ -84,7 +84,7 @@ function requiredByAll(branches: readonly JsonRecord[]): readonly string[] {
   return (first ?? []).filter((name) => others.every((names) => names.includes(name)))
 }
 
-/** The root in place of a reference to a definition in the same schema. */
+/** Replaces a reference at the root by the definition in the same schema. */
 function resolveRoot(schema: JsonRecord): JsonRecord {
   const { $ref, ...rest } = schema
   const [, group = '', name = ''] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(String($ref)) ?? []
@@ -116,7 +116,7 @@ function mapSchemas(schema: JsonValue, change: (schema: JsonRecord) => JsonRecor
   return change(Object.fromEntries(inner))
 }
 
-/** An array without `items` is refused. */
+/** Vendors refuse an array without `items`. */
 function withItems(schema: JsonRecord): JsonValue {
   return mapSchemas(schema, (each) =>
     each.type === 'array' && each.items === undefined && each.prefixItems === undefined
@@ -134,7 +134,7 @@ const FORMATS = new Set<JsonValue>([
   ...['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'],
 ])
 
-/** Objects without further members, and unsupported keywords in the description. */
+/** Forbids further members of objects, and moves unsupported keywords to the description. */
 function toClosed(schema: JsonRecord): JsonRecord {
   return mapSchemas(schema, (each) => {
     const { oneOf, $schema: _, ...others } = each
@@ -162,7 +162,7 @@ function describe(
   return typeof description === 'string' ? `${description}\n\n(${told})` : `(${told})`
 }
 
-/** Whether every object lists its members and requires all of them. */
+/** True when every object lists its members and requires all of them. */
 function isStrictSchema(schema: JsonRecord): boolean {
   let isStrict = true
   mapSchemas(schema, (each) => {

@@ -1,6 +1,6 @@
 /**
- * Respells tool names that a model refuses. A respelled name depends on the original name alone, so
- * the next turn of the conversation gets the same one and prompt caches keep working.
+ * Respells tool names that a model refuses. A respelled name depends only on the original name, so
+ * each turn of a conversation sends the same name and prompt caches keep working.
  */
 import { createHash } from 'node:crypto'
 import type { ChatMessage, ChatRequest } from '../chat-request.ts'

@@ -1,6 +1,6 @@
 /**
  * Members of an upstream's chat answer that the upstream needs back in the next request. A seal
- * carries them as JSON, and they return to the member that they came from.
+ * carries these members as JSON, and each returns to its own place.
  */
 import type { JsonRecord, JsonValue, Seal } from '../chat-request.ts'
 import { isRecord, parseRecord, present, recordsOf } from '../read-json.ts'

@@ -120,7 +120,7 @@ function decodeContent(part: JsonRecord): AnswerPart[] {
   return part.type === 'refusal' && refusal !== '' ? [{ type: 'refusal', text: refusal }] : []
 }
 
-/** Each token's entry is the same in chat answers. */
+/** Chat answers use the same entry for each token. */
 export function toChatLogprobs(entries: readonly JsonValue[]): JsonRecord {
   return { content: entries, refusal: null }
 }

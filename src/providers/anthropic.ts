@@ -3,8 +3,8 @@
  * Sources:
  * https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-messages-request-response.html,
  * https://platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai, and the requests of
- * @anthropic-ai/claude-code 2.1.332. Platforms refuse unlisted betas (`invalid beta flag`), so the
- * gateway removes them.
+ * `@anthropic-ai/claude-code` 2.1.332. Platforms refuse unlisted betas (`invalid beta flag`), so
+ * the gateway removes them.
  */
 import { HOSTED_MEMBERS } from '../core/chat-words.ts'
 import type { PlatformFeatures } from '../wire/bridge-features.ts'
@@ -66,8 +66,8 @@ export const bedrockFeatures: PlatformFeatures = {
 // get a budget; Claude 3.5 and older do not think. Opus 4.1, and all from 4.5 on, refuse
 // `temperature` beside `top_p`
 // (https://docs.claude.com/en/docs/about-claude/models/migrating-to-claude-4). An unknown name
-// counts as a new model. Opus 5 and later think by default, Sonnet 5.5 can think only between
-// calls, and Fable, Mythos and Opus 5.5 refuse both settings
+// counts as a new model. Opus 5 and later think by default, Sonnet 5.5 accepts `between_tools`, and
+// Fable, Mythos and Opus 5.5 accept neither setting
 // (https://platform.claude.com/docs/en/build-with-claude/thinking-troubleshooting, 2026-11).
 export const DISABLED = { thinking: { type: 'disabled' } } as const
 export const BETWEEN_TOOLS = { thinking: { type: 'between_tools' } } as const

@@ -1,7 +1,7 @@
 /**
- * `make binary`: one program with the runtime, the gateway, its pages and its documents inside, as
- * dist/gatehouse. `--target bun-linux-arm64` and its like build for another machine, where the
- * runtime for it can be fetched.
+ * `make binary`: builds dist/gatehouse, a program with the runtime, the gateway, its pages and its
+ * documents. `--target bun-linux-arm64` and similar build for another machine, if the runtime can
+ * be downloaded.
  */
 import { statSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'

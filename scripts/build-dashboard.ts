@@ -1,7 +1,6 @@
 /**
- * Bundles web/ into dist/dashboard/, with every file compressed beside itself:
- * `bun scripts/build-dashboard.ts [--if-stale]`. It must not need anything that `npm ci` does not
- * bring.
+ * Bundles web/ into dist/dashboard/, with a compressed copy of every file: `bun
+ * scripts/build-dashboard.ts [--if-stale]`. Needs only packages of `npm ci`.
  */
 import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -10,7 +9,7 @@ import { hashDashboardSources } from './dashboard-sources.ts'
 
 const HOUSE = join(import.meta.dir, '..')
 const TARGET = join(HOUSE, 'dist/dashboard')
-/** What the bundle was made of; when it is still that, there is nothing to do. */
+/** A hash of the bundle's sources. An equal hash means that the bundle is current. */
 const STAMP = '.sources'
 const BASE_PATH = '/dashboard/'
 const FONTS_PATH = `${BASE_PATH}fonts/`
@@ -18,7 +17,7 @@ const FONTS = [
   '@fontsource-variable/geist/files/geist-latin-wght-normal.woff2',
   '@fontsource-variable/geist-mono/files/geist-mono-latin-wght-normal.woff2',
 ]
-/** Smaller ones gain nothing. */
+/** Compressing smaller files saves nothing. */
 const FEWEST_BYTES_TO_COMPRESS = 512
 
 function readStamp(): string | undefined {
@@ -32,18 +31,16 @@ function readStamp(): string | undefined {
 const STYLE_LINK = /<link rel="stylesheet"[^>]*>/
 const ENTRY_SCRIPT = /<script type="module"[^>]*><\/script>/
 
-/** What pages ask first; the browser asks it while the scripts are still on their way. */
 const ASKED_FIRST = '<link rel="preload" as="fetch" crossorigin href="/v1/session">'
 
-/** Most people come to this page, and it needs what most others need. */
+/** Most people open this page first, and the page needs what most other pages need. */
 const FIRST_PAGE = 'web/features/overview/overview-page.tsx'
-/** With fewer users a part is fetched with its page. */
 const SHARED_BY = 3
 const SMALL_BYTES = 8_192
 
 /**
- * Small parts that the first page shares with others. A page names them only when the first script
- * has run, and over a slow line each round of questions takes long.
+ * Small parts that the first page shares with other pages, named in the HTML so that the browser
+ * loads them without waiting for the first script.
  */
 function findSharedParts({ outputs }: Bun.BuildMetafile): readonly string[] {
   const users = new Map<string, number>()
@@ -60,8 +57,8 @@ function findSharedParts({ outputs }: Bun.BuildMetafile): readonly string[] {
 }
 
 /**
- * The page with its style sheet after what stands in it: that is seen before the style sheet has
- * come.
+ * Moves the style sheet behind the page's first content, so that the content is visible before the
+ * style sheet arrives.
  */
 function arrangePage(html: string, shared: readonly string[]): string {
   const style = STYLE_LINK.exec(html)?.[0]
@@ -79,7 +76,7 @@ function arrangePage(html: string, shared: readonly string[]): string {
 }
 
 async function build(sources: string): Promise<void> {
-  // Loaded only when there is something to build: most starts find nothing to do.
+  // Imported on demand, because most starts have nothing to build.
   const { default: tailwind } = await import('bun-plugin-tailwind')
   const unfinished = `${TARGET}.${process.pid}`
   const result = await Bun.build({
@@ -118,7 +115,7 @@ async function build(sources: string): Promise<void> {
   for (const font of FONTS)
     copyFileSync(Bun.resolveSync(font, HOUSE), join(unfinished, 'fonts', basename(font)))
   writeFileSync(join(unfinished, STAMP), sources)
-  // A gateway that is serving the old files finds all of them or all of the new.
+  // Renamed as a whole, so that a serving gateway finds either all old or all new files.
   rmSync(TARGET, { recursive: true, force: true })
   renameSync(unfinished, TARGET)
 }

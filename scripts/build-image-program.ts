@@ -1,6 +1,6 @@
 /**
- * Makes the program of the image without a container engine: the Dockerfile's build steps, in an
- * empty folder, with nothing but what it copies. Knows nothing of who starts the program.
+ * Builds the image's program without a container engine: runs the Dockerfile's build steps in an
+ * empty folder, with only the files that the Dockerfile copies.
  */
 import {
   copyFileSync,
@@ -21,24 +21,22 @@ import { runCommand } from './run-command.ts'
 
 const HOUSE = join(import.meta.dir, '..')
 const INSTALL = 'scripts/install.sh'
-/** Where the steps leave it, which the image copies. */
 const MADE = 'dist/gatehouse'
-/** The program holds files of these under the paths where they lie, and a link leads elsewhere. */
+/** Packages that the program reads by path, so a link to another folder would not work. */
 const READ_BY_PATH = ['swagger-ui-dist']
 const TIME_LIMIT_MS = 10 * 60_000
 
 /**
  * @param path of the program
- * @throws with what a step printed, where it fails
+ * @throws Error with the output of a failed step
  */
 export async function buildImageProgram(path: string): Promise<void> {
   const steps = readDockerfile(readFileSync(join(HOUSE, 'Dockerfile'), 'utf8'))
-  // Outside of the repository: inside, a file that no step copies would be found further up.
+  // Outside of the repository, where a missing file would be found in a parent folder.
   const house = mkdtempSync(join(tmpdir(), 'gatehouse-image-'))
   try {
     for (const step of steps.filter(({ stage }) => stage === 0)) await runStep(step, house)
     mkdirSync(dirname(path), { recursive: true })
-    // Another run may have the one before open.
     copyFileSync(join(house, MADE), `${path}.new`)
     renameSync(`${path}.new`, path)
   } finally {
@@ -46,7 +44,6 @@ export async function buildImageProgram(path: string): Promise<void> {
   }
 }
 
-/** `npm ci` aside, which needs the network: the packages are those of this repository. */
 async function runStep({ name, value }: Instruction, house: string): Promise<void> {
   if (name === 'COPY') {
     const { sources, target } = readCopy(value)

@@ -1,7 +1,6 @@
 /**
- * Makes one program of the sources, with the runtime, the pages and the documents inside. Knows
- * nothing of who wants it: `make binary` for machines of other kinds too, `make test` because it
- * starts the program hundreds of times.
+ * Builds a program from the sources, with the runtime, the pages and the documents: for `make
+ * binary`, and for `make test`, which starts the program hundreds of times.
  */
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -9,7 +8,7 @@ import { recordBytecodeOrder } from './record-bytecode-order.ts'
 
 const HOUSE = join(import.meta.dir, '..')
 
-/** Read by path while it runs: whatever is asked of src/core/shipped-files.ts. */
+/** Files that the program reads by path at run time, through src/core/shipped-files.ts. */
 const SHIPPED = [
   'dist/dashboard/index.html*',
   'dist/dashboard/{assets,fonts}/*',
@@ -19,13 +18,12 @@ const SHIPPED = [
 
 interface BuiltProgram {
   readonly path: string
-  /** How many files that are no code it holds. */
   readonly shipped: number
 }
 
 /**
- * @param target of Bun's names; undefined: machines like this one
- * @throws with what is wrong in the sources, or where the dashboard is not built
+ * @param target in Bun's names; undefined for this machine
+ * @throws Error for faulty sources or a missing dashboard
  */
 export async function buildProgram(path: string, target?: string): Promise<BuiltProgram> {
   const files = SHIPPED.flatMap((pattern) => [
@@ -34,14 +32,13 @@ export async function buildProgram(path: string, target?: string): Promise<Built
   if (!files.includes('dist/dashboard/index.html'))
     throw new Error('the dashboard is not built: make dashboard')
   mkdirSync(dirname(path), { recursive: true })
-  // Bun leaves source maps beside the program, which has them inside already.
+  // Bun also writes source maps beside the program, which already contains them.
   const folder = mkdtempSync(`${path}-`)
   try {
     const entry = join(folder, 'program-entry.ts')
     writeFileSync(entry, entryText(files))
-    // Twice: a start reads parsed code from the file, by the page, and of the functions in each page
-    // few are used, unless those that a run used stand together. The order is the same on machines
-    // of other kinds.
+    // Built twice: the first program records which functions a run uses, and the second stores
+    // these functions together, so that a start reads fewer pages of the file.
     const [recorded, bytecodeOrder] = [join(folder, 'recorded'), join(folder, 'bytecode-order')]
     await bundle(entry, { outfile: recorded })
     await recordBytecodeOrder(recorded, bytecodeOrder)
@@ -62,12 +59,12 @@ async function bundle(entry: string, compile: Bun.CompileBuildOptions): Promise<
   await Bun.build({
     entrypoints: [entry],
     root: HOUSE,
-    // The names under which they are read: their paths from here.
+    // The names under which the program reads the files: paths relative to the repository.
     naming: { asset: '[dir]/[name].[ext]' },
     minify: { whitespace: true, syntax: true, identifiers: false },
     sourcemap: 'inline',
-    // A start reads what it runs, and finds it parsed: without these two, --version parses
-    // everything (220 ms of processor time; 25 with them).
+    // Splitting and bytecode let a start parse only what it runs: `--version` takes 25 ms of
+    // processor time instead of 220 ms.
     splitting: true,
     bytecode: true,
     format: 'esm',

@@ -1,13 +1,12 @@
 /**
- * Checks that web/ keeps to the table in dashboard-layers.ts:
- * `bun scripts/check-dashboard-layers.ts`. A check of its own because features stand alone, which
- * layers.mjs has no word for.
+ * Checks web/ against the table in dashboard-layers.ts: `bun scripts/check-dashboard-layers.ts`.
+ * Separate from check-layers.ts, because layers.mjs cannot express that features must not import
+ * each other.
  */
 import { join } from 'node:path'
 import { dashboardLayerFaults } from './dashboard-layers.ts'
 
 const HOUSE = join(import.meta.dir, '..')
-/** Fewer than this means that the folder is wrong, not that the code is clean. */
 const FEWEST_FILES = 10
 
 const paths = [...new Bun.Glob('web/**/*.{ts,tsx}').scanSync({ cwd: HOUSE })].sort()

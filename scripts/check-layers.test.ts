@@ -1,4 +1,3 @@
-/** The layer check against a small made-up tree: a check that never complains is worth nothing. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +12,6 @@ const table = {
 }
 const options = { roots: ['main.ts', 'joins.ts'], fewestModules: 1 }
 
-/** The imports that the table allows. */
 const ALLOWED = {
   'src/core/noun.ts': 'export const noun = 1\nexport interface Noun { a: 1 }\n',
   'src/wire/format.ts': "export { noun } from '../core/noun.ts'\n",
@@ -24,7 +22,6 @@ const ALLOWED = {
   'test/support/fake.ts': 'export const fake = 1\n',
 }
 
-/** Every way to import what wire may not. */
 const FORMS = {
   plain: "import { path } from '../gateway/path.ts'\npath\n",
   'type-only': "import type { Path } from '../gateway/path.ts'\nexport type P = Path\n",
@@ -59,7 +56,6 @@ const REFUSED = {
   'src/stray.ts': 'export {}\n',
 }
 
-/** One line each, with its reason on the next. */
 let faults: readonly string[]
 
 beforeAll(() => {

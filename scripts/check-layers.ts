@@ -1,6 +1,5 @@
 /**
- * Checks that src/ keeps to layers.mjs, and that no file of the house is in a circle of imports:
- * `bun scripts/check-layers.ts`.
+ * Checks src/ against layers.mjs, and all files for import cycles: `bun scripts/check-layers.ts`.
  */
 import { readFileSync, statSync } from 'node:fs'
 import { join, posix } from 'node:path'
@@ -17,12 +16,11 @@ import { readImports } from './read-imports.ts'
 
 const HOUSE = join(import.meta.dir, '..')
 const CODE = new Bun.Glob('{src,scripts,test,bench,web,wasm}/**/*.{ts,tsx,mts,cts,js,jsx,mjs,cjs}')
-/** Fewer modules than this means that the folder is wrong, not that the code is clean. */
 const FEWEST_MODULES = 10
 
 export interface LayerReport {
   readonly modulesRead: number
-  /** One readable line each; empty when all is well. */
+  /** One readable line per fault. */
   readonly faults: readonly string[]
 }
 
@@ -32,7 +30,7 @@ export interface LayerOptions {
   readonly fewestModules?: number
 }
 
-/** @throws Error when a file cannot be parsed. */
+/** @throws Error when a file cannot be parsed */
 export function checkLayers(folder: string, table: LayerTable, options: LayerOptions): LayerReport {
   const graph = readGraph(folder)
   const { modulesRead, faults } = toReport(graph, table, options)
@@ -55,7 +53,6 @@ export function toReport(
   return { modulesRead: own.length, faults }
 }
 
-/** Every file of the house with what it imports; paths are from `folder`. */
 export function readGraph(folder: string): ImportGraph {
   const graph = new Map<string, readonly string[]>()
   for (const file of [...CODE.scanSync({ cwd: folder })].sort()) {
@@ -67,7 +64,7 @@ export function readGraph(folder: string): ImportGraph {
   return graph
 }
 
-/** An import names its file with its ending: nothing else is looked for, here or in a browser. */
+/** Finds imports of missing files. An import must name its file with the extension. */
 function missingFiles(folder: string, graph: ImportGraph): string[] {
   const isThere = (path: string) => graph.has(path) || isFile(join(folder, path))
   return [...graph].flatMap(([file, targets]) =>

@@ -1,4 +1,3 @@
-/** The gaps in a lock file that count, and how they are filled. */
 import { expect, test } from 'bun:test'
 import {
   completeLock,

@@ -1,7 +1,7 @@
 /**
  * Checks that package-lock.json names every platform's optional packages, and the hash of each
- * package: `bun scripts/check-lock.ts [--fix]`. npm leaves out packages that a registry mirror does
- * not serve, and `npm ci` then refuses the whole lock file; without a hash it takes any content.
+ * package: `bun scripts/check-lock.ts [--fix]`. npm omits packages that a registry mirror lacks,
+ * and `npm ci` then refuses the whole lock file.
  */
 import { join } from 'node:path'
 
@@ -9,9 +9,7 @@ const LOCK_PATH = join(import.meta.dir, '..', 'package-lock.json')
 
 interface LockedPackage {
   version?: string
-  /** A hash of the package's archive. */
   integrity?: string
-  /** A folder of this repository. */
   link?: boolean
   dev?: boolean
   optional?: boolean
@@ -22,10 +20,7 @@ interface LockFile {
   packages: Record<string, LockedPackage>
 }
 
-/**
- * The optional packages that are asked for in an exact version and have no entry: lock-file path to
- * entry.
- */
+/** Optional packages with an exact version that have no entry: lock-file path to entry. */
 export function missingOptionalPackages(lock: LockFile): Record<string, LockedPackage> {
   const missing: Record<string, LockedPackage> = {}
   for (const parent of Object.values(lock.packages)) {
@@ -38,21 +33,19 @@ export function missingOptionalPackages(lock: LockFile): Record<string, LockedPa
   return missing
 }
 
-/** The same lock file with the missing entries in their places; the root package stays first. */
 export function completeLock(lock: LockFile): LockFile {
   const packages = { ...lock.packages, ...missingOptionalPackages(lock) }
   const sorted = Object.entries(packages).sort(([a], [b]) => (a < b ? -1 : 1))
   return { ...lock, packages: Object.fromEntries(sorted) }
 }
 
-/** Paths of the packages whose content nothing checks. */
 export function packagesWithoutHash(lock: LockFile): string[] {
   return Object.entries(lock.packages)
     .filter(([path, { integrity, link }]) => path !== '' && link !== true && !integrity)
     .map(([path]) => path)
 }
 
-/** As `npm install` writes them on the platform itself. */
+/** The members that `npm install` writes on the platform itself. */
 const DESCRIBED = ['cpu', 'libc', 'license', 'os', 'engines']
 
 /** @param packed npm's description of the package: `npm view --json` */

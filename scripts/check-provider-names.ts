@@ -1,6 +1,6 @@
 /**
- * Checks that nothing under src/ but src/providers/ names a provider:
- * `bun scripts/check-provider-names.ts`.
+ * Checks that no file of src/ outside src/providers/ names a provider: `bun
+ * scripts/check-provider-names.ts`.
  */
 import { join } from 'node:path'
 import { DIALECTS } from '../src/core/dialects.ts'
@@ -10,13 +10,12 @@ import { findProviderNames } from './provider-names.ts'
 const HOUSE = join(import.meta.dir, '..')
 const MAY_NAME = /^src\/(providers|sandbox)\/|\.(test|fixture|generated)\.ts$/
 
-// A dialect has a folder, or at least an id in the list of them all. The longest go first: one may
-// hold another.
+// The longest names come first, because a name may contain another name.
 const folders = await Array.fromAsync(
   new Bun.Glob('*').scan({ cwd: join(HOUSE, 'src/wire'), onlyFiles: false }),
 )
 const dialects = [...folders, ...Object.keys(DIALECTS)].sort((a, b) => b.length - a.length)
-// `sandbox` is the gateway's own part, which every other part may name.
+// `sandbox` is a part of the gateway itself, which every file may name.
 const providers = catalog.map((provider) => provider.id).filter((id) => id !== 'sandbox')
 
 let filesRead = 0

@@ -1,4 +1,3 @@
-/** Which texts count as a word list, and when a list is repeated. */
 import { expect, test } from 'bun:test'
 import { findRepeatedLists, findWordLists } from './check-word-lists.ts'
 

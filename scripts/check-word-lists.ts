@@ -1,14 +1,13 @@
 /**
- * Checks that no closed word list, such as `'low' | 'high' | 'max'` or `['low', 'high', 'max']`, is
- * written in several files of the product: `bun scripts/check-word-lists.ts`.
+ * Checks that no closed word list, such as `'low' | 'high' | 'max'`, is written in several files of
+ * the product: `bun scripts/check-word-lists.ts`.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Expression, parseSync, type TsLiteral, type TsType } from '@swc/core'
 
-/** Fewer files than this means that the folder is wrong, not that the code is clean. */
 const FEWEST_FILES = 10
-/** Shorter lists are often the same by chance. */
+/** Shorter lists are often equal by chance. */
 const FEWEST_WORDS = 3
 
 /** @returns each list once, as its sorted words joined by ` | ` */
@@ -25,7 +24,7 @@ export function findWordLists(path: string, text: string): ReadonlySet<string> {
   return lists
 }
 
-/** Undefined stands for an element that is not a word. */
+/** Undefined for an element that is not a word. */
 function wordsOf(node: TsType | Expression): (string | undefined)[] {
   if (node.type === 'TsUnionType')
     return node.types.map((part) =>
@@ -53,14 +52,13 @@ export function findRepeatedLists(
   return new Map([...paths].filter(([, found]) => found.length > 1))
 }
 
-/** Code of the product: no tests, nothing generated. */
 export function isProductFile(path: string): boolean {
   return /^(src|web)\/.*\.tsx?$/.test(path) && !/\.(test|fixture|generated)\.tsx?$/.test(path)
 }
 
 /**
- * Released steps of a database never change, so they cannot import a list that does.
- * @returns path → the lists of the file, for every other file of the product
+ * Skips released migrations, which never change and so cannot import a list that does.
+ * @returns path → the lists of the file
  */
 export function readWordLists(folder: string): ReadonlyMap<string, ReadonlySet<string>> {
   const paths = [...new Bun.Glob('{src,web}/**/*.{ts,tsx}').scanSync(folder)]

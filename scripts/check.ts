@@ -1,4 +1,3 @@
-/** `make check`: every check, no test. */
 import { runChecks } from './checks.ts'
 import { runUntilStopped } from './run-command.ts'
 import { closingLine } from './test-counts.ts'

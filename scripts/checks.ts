@@ -1,6 +1,6 @@
 /**
- * The one list of checks, for `make check` and for `make test`. Each is a program that exits 0 when
- * all is well.
+ * The list of all checks, for `make check` and for `make test`. A check is a program that exits
+ * with 0 on success.
  */
 import { join } from 'node:path'
 import { runCommand } from './run-command.ts'
@@ -34,8 +34,9 @@ export const STYLE_CHECK = program(
 )
 
 /**
- * One thread: each of several works out the types of the libraries again. It collects no garbage:
- * 1.37 GB in place of 1.35. Both together halve the processor time, which what runs beside it needs.
+ * A single thread, because several threads compute the types of libraries repeatedly. Without
+ * garbage collection the check needs 1.37 GB instead of 1.35 GB. Both settings together halve the
+ * processor time.
  */
 const typeCheck = (name: string, ...rest: string[]): Check => ({
   name,
@@ -44,8 +45,8 @@ const typeCheck = (name: string, ...rest: string[]): Check => ({
 })
 
 /**
- * By this runtime in place of Node.js, without its last compiler, which works for code that runs
- * for minutes: half the processor time, and the same findings.
+ * Runs on Bun instead of Node.js, without Bun's last compiler, which only helps programs that run
+ * for minutes. Halves the processor time.
  */
 const unusedCode: Check = {
   name: 'unused code',
@@ -66,7 +67,6 @@ const checks: readonly Check[] = [
   { name: 'generated text', command: script('docs.ts', '--check') },
 ]
 
-/** Runs all, also after a failure, and shows what a failed one printed. */
 export async function runChecks(): Promise<{
   readonly counts: Counts
   readonly failures: Failure[]

@@ -1,6 +1,6 @@
 /**
- * Prints the size of the house, one row each: `bun scripts/count-house.ts [FOLDER]`. FOLDER is a
- * checkout with its packages installed, by default this one.
+ * Prints the size of the code base, one figure per line: `bun scripts/count-house.ts [FOLDER]`.
+ * FOLDER is a checkout with its packages installed, by default this checkout.
  */
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -16,14 +16,12 @@ Counts the product, the path of a request, places to touch, tables, rooms and sc
 --files PATH  only lists the files of one path, with how many of their lines a request runs:
               ${JOURNEYS.join(', ')}`
 
-/** Dialects and a resource stand for their kind: the files that name them are the places to touch. */
 const PLACES = {
   'places of an inbound dialect (mistral-fim)': /'mistral-fim'/,
   'places of an upstream-only dialect (bedrock-converse)': /'bedrock-converse'/,
   'places of a plain resource (tags)': /\/tags\b|\btag: \{|\btag: define|\bTagTable\b|\('tags'\)/,
 }
 const GENERATED_CODE = /\.generated\.ts$/
-/** Compiled WebAssembly as text, which is data. */
 const COMPILED = /json-walk\.generated\.ts$/
 const SUM_TABLE = /^usage_|_hours$/
 
@@ -58,7 +56,7 @@ function countProduct(folder: string): Row[] {
   ]
 }
 
-/** Of the interface that Kysely gets; the tables of users are their own. */
+/** Tables of the interface that Kysely gets, without the tables of users. */
 function countTables(schema: string): Row[] {
   const members = /^export interface Schema [^{]*\{([\s\S]*?)^\}/m.exec(schema)?.[1] ?? ''
   const tables = Array.from(members.matchAll(/^ {2}readonly (\w+): /gm), ([, name = '']) => name)

@@ -1,11 +1,8 @@
-/**
- * Which folder of web/ may import which, as a table and a check of one file's imports. Reads no
- * file.
- */
+/** Which folder of web/ may import which, as a table and a check of a file's imports. */
 import { posix } from 'node:path'
 import { readImports } from './read-imports.ts'
 
-/** Besides itself, packages, and of src/ the contract alone. */
+/** Besides itself, packages, and src/contract/. */
 const MAY: Readonly<Record<string, readonly string[]>> = {
   format: [],
   api: [],
@@ -16,7 +13,7 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * @param path from the repository's folder: `web/features/gates/gates-page.tsx`
- * @returns one readable line for each import that is not allowed
+ * @returns a readable line per forbidden import
  */
 export function dashboardLayerFaults(path: string, source: string): string[] {
   const [, folder = '', feature = ''] = path.split('/')

@@ -1,11 +1,8 @@
-/**
- * What the dashboard's bundle is made of, as one text that changes with any of it. Builds nothing.
- */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** One glob each: Bun finds nothing for alternatives that hold `**`. */
+/** A glob per line, because Bun finds nothing for alternatives that contain `**`. */
 const SOURCES = [
   'web/**/*',
   'src/contract/**/*.ts',
@@ -15,7 +12,7 @@ const SOURCES = [
 
 /**
  * Paths from `folder`, sorted.
- * @throws when a part of it is missing: nothing found must not pass for nothing changed
+ * @throws Error when a part is missing, because an empty list must not look like an unchanged list
  */
 export function findDashboardSources(folder: string): string[] {
   return SOURCES.flatMap((pattern) => {

@@ -1,14 +1,8 @@
-/**
- * Reads the instructions of a Dockerfile, as far as ours goes: no heredocs, no escape directive.
- * Runs none of them.
- */
+/** Reads the instructions of a Dockerfile without heredocs and escape directives. */
 
 export interface Instruction {
-  /** Counted from 0. */
   readonly stage: number
-  /** In capitals: `COPY`. */
   readonly name: string
-  /** On one line. */
   readonly value: string
 }
 
@@ -28,7 +22,7 @@ export function readDockerfile(text: string): Instruction[] {
 }
 
 export interface Copied {
-  /** The stage or image named by `--from`; undefined: the build context. */
+  /** The stage or image named by `--from`; undefined for the build context. */
   readonly from: string | undefined
   readonly sources: readonly string[]
   readonly target: string
@@ -41,7 +35,6 @@ export function readCopy(value: string): Copied {
   return { from, sources: paths.slice(0, -1), target: paths.at(-1) ?? '' }
 }
 
-/** Values of `ENV name=value …`. */
 export function readEnvironment(instructions: readonly Instruction[]): Record<string, string> {
   const pairs = instructions
     .filter(({ name }) => name === 'ENV')

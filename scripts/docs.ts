@@ -1,6 +1,6 @@
 /**
- * Renews what documents, and a few files of the code, take from the code: `bun scripts/docs.ts`.
- * With --check it only says what is stale.
+ * Renews generated parts of documents and code: `bun scripts/docs.ts`. With --check only reports
+ * stale parts.
  */
 import { join } from 'node:path'
 import { layers, roots } from '../layers.mjs'
@@ -22,7 +22,7 @@ let faults = 0
 const walk = await read(JSON_WALK)
 if (!isJsonWalk(walk))
   await renew(JSON_WALK, walk, checkOnly ? '' : jsonWalk(), 'it is not made of wasm/json-walk.ts')
-// Loaded now, for its probes read JSON by what may have been renewed.
+// Imported after renewing, because the probes use the renewed JSON walk.
 const { conformanceTexts } = await import('./conformance/conformance-texts.ts')
 const conformance = conformanceTexts()
 for (const path of DOCUMENTS) {
@@ -61,7 +61,7 @@ await renew(
   withSettings(schema),
   'its settings are not what src/config/setting-table.ts says',
 )
-// Loaded now, for the program reads JSON by what may have been renewed.
+// Imported after renewing, because the program uses the renewed JSON walk.
 const { readDocument } = await import('./openapi/read-document.ts')
 await renew(
   API_TYPES,

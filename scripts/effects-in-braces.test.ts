@@ -30,7 +30,6 @@ const LEFT_ALONE = {
     'return <button type="button" onClick={() => place.current?.scrollIntoView()} />',
 }
 
-/** The repository's own settings judge files at their place. */
 let folder: string
 let output: string
 let exitCode: number

@@ -1,4 +1,3 @@
-/** The end of a run that failed. */
 import { expect, test } from 'bun:test'
 import { describeFailures } from './failed-tests.ts'
 

@@ -1,6 +1,6 @@
 /**
- * The failed tests as the last lines of a run tell them: few, because CI keeps only the end of what
- * was printed. Runs nothing.
+ * Prints the failed tests at the end of a run, in few lines, because CI keeps only the end of the
+ * output.
  */
 import type { Failure } from './test-counts.ts'
 
@@ -8,16 +8,15 @@ export interface FailureOfPart extends Failure {
   readonly part: string
 }
 
-/** Head and all: with the durations and the count below them they fit into a screen. */
+/** Few enough to fit on a screen together with the durations and counts below. */
 const MAX_LINES = 14
 const MAX_LINES_OF_MESSAGE = 5
 const MAX_COLUMNS = 200
 
-/** The lines that name each failed test and begin its message; none when nothing failed. */
 export function describeFailures(failures: readonly FailureOfPart[]): string[] {
   if (failures.length === 0) return []
   const room = MAX_LINES - 1
-  // The last line says how many are left out.
+  // The last line says how many tests are left out.
   const told = failures.length <= room ? failures : failures.slice(0, room - 1)
   const linesOfMessage = Math.min(MAX_LINES_OF_MESSAGE, Math.floor(room / told.length) - 1)
   const lines = told.flatMap(({ part, name, message }) => [
@@ -36,7 +35,6 @@ function beginningOf(message: string, lines: number): string[] {
   return said.slice(0, lines).map((line) => cut(`    ${line}`))
 }
 
-/** Without the colours of a terminal. */
 function plain(text: string): string {
   return Bun.stripANSI(text).replaceAll('\r', '')
 }

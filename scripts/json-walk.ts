@@ -1,7 +1,7 @@
 /**
- * The walk over JSON as WebAssembly inside a file of the code: a start compiles nothing of it from
- * its source, and a program of one file holds it. Its compiler is as large as everything else that
- * the project needs, so it is fetched only where the source has changed, as the made file tells.
+ * Compiles wasm/json-walk.ts into a generated source file, so that a start compiles nothing. The
+ * compiler is as large as all other packages together, and so is downloaded only when the source
+ * has changed.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,16 +12,18 @@ export const JSON_WALK = 'src/wire/json-walk.generated.ts'
 const HOUSE = join(import.meta.dir, '..')
 const SOURCE = 'wasm/json-walk.ts'
 const COMPILER = 'assemblyscript@0.28.20'
-/** Of memory, 64 KiB each: they hold the tables and a window of the text. */
 const PAGES = 2
 const CHARACTERS_PER_LINE = 88
 
-/** @param known what the file holds: whether it was made of this very source */
+/**
+ * @param known the generated file's text
+ * @returns whether the text was generated from the current source
+ */
 export function isJsonWalk(known: string): boolean {
   return known.includes(sourceHash())
 }
 
-/** @throws with what is wrong in the source, or why there is no compiler */
+/** @throws Error for a faulty source or a missing compiler */
 export function jsonWalk(): string {
   return `/** The walk over JSON, compiled. Made from ${SOURCE} by \`make fmt\`; edit that. */
 

@@ -1,39 +1,33 @@
-/**
- * Turns the layer table into rules on imports and applies them. Knows nothing of how imports are
- * read or shown.
- */
+/** Turns the layer table into rules on imports and applies the rules. */
 
 export interface Layer {
-  /** Folders under src/ that this one may import besides itself. */
+  /** Folders under src/ that this folder may import besides itself. */
   readonly may: readonly string[]
-  /** What the folder is for, in half a sentence. */
   readonly does: string
 }
 
 export type LayerTable = Readonly<Record<string, Layer>>
 
-/** A path is meant that matches the one and not the other, where they are there. */
+/** Matches a path that fits `path` and not `not`. */
 interface Paths {
   readonly path?: RegExp
   readonly pathNot?: RegExp
 }
 
-/** No import may go from here to there. */
 export interface LayerRule {
   readonly name: string
-  /** Why. */
   readonly comment: string
   readonly from: Paths
   readonly to: Paths
 }
 
-/** Every file that was read, and which files it imports. */
 export type ImportGraph = ReadonlyMap<string, readonly string[]>
 
 const TEST_CODE = '(\\.(test|fixture)\\.ts$|^test/)'
 
 /**
- * One rule a folder, and those that hold everywhere. `roots` are file names directly under src/.
+ * A rule per folder, and rules for all folders.
+ * @param roots file names directly under src/
  */
 export function layerRules(layers: LayerTable, roots: readonly string[]): LayerRule[] {
   const testCode = new RegExp(TEST_CODE)
@@ -71,10 +65,8 @@ export function layerRules(layers: LayerTable, roots: readonly string[]): LayerR
   ]
 }
 
-/** One for each import that a rule forbids, and for each circle of imports. */
 export interface Violation {
   readonly name: string
-  /** From the file that imports to what it imports; the whole way of a circle. */
   readonly way: readonly string[]
   readonly comment: string
 }
@@ -97,11 +89,10 @@ function isMeant(file: string, { path, pathNot }: Paths): boolean {
   return (path?.test(file) ?? true) && !pathNot?.test(file)
 }
 
-/** Of each import that can be followed back to its file, the shortest way; each circle once. */
 function findCircles(graph: ImportGraph): string[][] {
   const left = new Map(graph)
   let before: number
-  // Files of which no import leads on are in no circle: nearly always all of them.
+  // Files whose imports all lead nowhere are in no cycle, and nearly all files are removed here.
   do {
     before = left.size
     for (const [file, targets] of left)
@@ -122,7 +113,7 @@ function findCircles(graph: ImportGraph): string[][] {
 
 function shortestWay(graph: ImportGraph, from: string, to: string): string[] | undefined {
   const ways = new Map([[from, [from]]])
-  // A map is walked over in the order of its entries, also those that are added meanwhile.
+  // Iterating over a map includes entries that are added meanwhile.
   for (const [file, way] of ways) {
     if (file === to) return way
     for (const next of graph.get(file) ?? []) if (!ways.has(next)) ways.set(next, [...way, next])
@@ -130,10 +121,7 @@ function shortestWay(graph: ImportGraph, from: string, to: string): string[] | u
   return undefined
 }
 
-/**
- * Names that layers.mjs has wrong: a folder it does not list, or one that it lets import a folder
- * it does not list.
- */
+/** Folders that layers.mjs names but does not list. */
 export function layerTableFaults(
   layers: LayerTable,
   roots: readonly string[],
@@ -159,7 +147,7 @@ export function layerTableFaults(
   return [...faults]
 }
 
-/** Folder under src/ → other folders that its files import; test code does not count. */
+/** Folder under src/ → other folders that its files import, without test code. */
 export function importedFolders(graph: ImportGraph): ReadonlyMap<string, ReadonlySet<string>> {
   const testCode = new RegExp(TEST_CODE)
   const imported = new Map<string, Set<string>>()
@@ -174,12 +162,11 @@ export function importedFolders(graph: ImportGraph): ReadonlyMap<string, Readonl
   return imported
 }
 
-/** Undefined outside src/ and for files directly in it. */
 function folderOf(path: string): string | undefined {
   return /^src\/([^/]+)\//.exec(path)?.[1]
 }
 
-/** @returns one readable line for each folder that another may import and does not */
+/** @returns a readable line for each unused permission */
 export function unusedPermissions(graph: ImportGraph, layers: LayerTable): string[] {
   const imported = importedFolders(graph)
   return Object.entries(layers).flatMap(([folder, { may }]) =>

@@ -1,4 +1,3 @@
-/** The printed layer table. */
 import { expect, test } from 'bun:test'
 import { layerTableText, replaceBetweenMarkers } from './layer-table.ts'
 

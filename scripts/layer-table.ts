@@ -1,4 +1,4 @@
-/** Writes the layer table as Markdown and puts it between markers. Knows no files. */
+/** Writes the layer table as Markdown and puts the table between markers. */
 import type { LayerTable } from './layer-rules.ts'
 
 export function layerTableText(layers: LayerTable, roots: readonly string[]): string {
@@ -16,8 +16,8 @@ export function layerTableText(layers: LayerTable, roots: readonly string[]): st
 }
 
 /**
- * Undefined when the markers `<!-- name:start -->` and `<!-- name:end -->` are not both there, in
- * this order.
+ * Undefined unless the text has the markers `<!-- name:start -->` and `<!-- name:end -->` in this
+ * order.
  */
 export function replaceBetweenMarkers(
   text: string,

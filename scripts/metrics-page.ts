@@ -1,4 +1,4 @@
-/** docs/generated/metrics.md: every metric as the code has it. */
+/** docs/generated/metrics.md: every metric, from the code. */
 import { METRICS, type Metric, SUPERVISOR_METRICS } from '../src/telemetry/metric-list.ts'
 
 export const METRICS_PAGE = 'docs/generated/metrics.md'

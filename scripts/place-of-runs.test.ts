@@ -1,4 +1,3 @@
-/** The place of the folders of runs. */
 import { expect, test } from 'bun:test'
 import { tmpdir } from 'node:os'
 import { type Place, placeOfRuns } from './place-of-runs.ts'

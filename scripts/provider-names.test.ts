@@ -1,4 +1,3 @@
-/** Texts that count as naming a provider, and texts that do not. */
 import { expect, test } from 'bun:test'
 import { findProviderNames } from './provider-names.ts'
 

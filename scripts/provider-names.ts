@@ -1,38 +1,29 @@
-/**
- * Finds providers' names in source text, so that a provider stays data. Knows the rule, not the
- * tree it is applied to.
- */
+/** Finds providers' names in source text. */
 import { parseSync } from '@swc/core'
 
 export interface NameFinding {
-  /** From 1. */
   readonly line: number
   readonly provider: string
-  /** The literal or identifier that holds the name. */
   readonly text: string
 }
 
 export interface NameRule {
   readonly providers: readonly string[]
-  /**
-   * Dialects are named after the vendor that invented them (`mistral-fim`) and may be named
-   * anywhere.
-   */
+  /** Dialects are named after their vendor (`mistral-fim`), and may be named anywhere. */
   readonly dialects: readonly string[]
   /**
-   * False in the dialects' own folders, where a dialect's name in an identifier or a path may be
-   * shortened.
+   * False in the dialects' own folders, where identifiers and paths may shorten a dialect's name.
    */
   readonly identifiersAndImports: boolean
 }
 
-/** On the same line or the one before: an exception, with its reason. */
+/** On the same line or the line before: an exception, with its reason. */
 const EXCEPTION = /provider-name-ok: \S+/
 
 /**
- * Literals and identifiers only: comments may name anyone, and so may prose (a literal with a space
- * in it), because neither can branch.
- * @throws SyntaxError-like errors of the parser when the text is not TypeScript.
+ * Checks literals and identifiers only: comments and prose (a literal with a space) may name
+ * providers, because neither can branch.
+ * @throws the parser's errors for invalid TypeScript
  */
 export function findProviderNames(source: string, rule: NameRule): NameFinding[] {
   const findings: NameFinding[] = []
@@ -63,13 +54,12 @@ export function findProviderNames(source: string, rule: NameRule): NameFinding[]
 
 interface Name {
   readonly text: string
-  /** In bytes. */
   readonly offset: number
   readonly kind: 'literal' | 'identifier' | 'import'
 }
 
 function namesIn(source: string): Name[] {
-  // The parser's spans count from the first token, so one is put where the text begins.
+  // The parser's positions count from the first token, so a token is put at the beginning.
   const program = parseSync(`;${source.replace(/^#!/, '//')}`, {
     syntax: 'typescript',
     tsx: false,
@@ -84,7 +74,7 @@ function namesIn(source: string): Name[] {
       return
     }
     if (!isNode(node)) {
-      // An argument is wrapped in an object that has no type of its own.
+      // An argument is wrapped in an object without a type.
       if (typeof node === 'object' && node !== null)
         for (const item of Object.values(node)) visit(item, parent)
       return
@@ -116,7 +106,7 @@ function isNode(value: unknown): value is SyntaxNode {
   return typeof value === 'object' && value !== null && 'type' in value && 'span' in value
 }
 
-/** `openAIKey`, `OPENAI_API_KEY` and `api.openai.com` all hold the word `openai`. */
+/** `openAIKey`, `OPENAI_API_KEY` and `api.openai.com` all contain the word `openai`. */
 function wordsOf(text: string): string[] {
   const spaced = text.replaceAll(/[Oo]penAI/g, ' openai ').replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
   return spaced.toLowerCase().split(/[^a-z0-9]+/)

@@ -1,10 +1,7 @@
-/**
- * Reads out of a gateway's standard output where it listens, for scripts that start one. Must not
- * import the program.
- */
+/** Reads a gateway's address from its standard output. */
 const LISTENING = /listening on (http:\/\/\S+)/
 
-/** @throws Error with what the server said, when it ends before it listens */
+/** @throws Error with the server's output when the server ends before it listens */
 export async function readAddress(output: ReadableStream<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''

@@ -1,4 +1,4 @@
-/** What a file of TypeScript or JavaScript imports, in every form. Knows no rules, reads no file. */
+/** What a TypeScript or JavaScript file imports, in every form. */
 import {
   type CallExpression,
   type ExportAllDeclaration,
@@ -10,7 +10,6 @@ import {
   type TsImportType,
 } from '@swc/core'
 
-/** The parts of a file's tree that name another file. */
 type Importing =
   | ImportDeclaration
   | ExportNamedDeclaration
@@ -20,10 +19,9 @@ type Importing =
   | CallExpression
 
 /**
- * Of types too, of what is fetched later, and with `require`; not what is worked out as it runs.
- *
- * @param path its ending tells the language
- * @returns what is imported as it is written, each once
+ * Includes type imports, `import()` and `require`, but no computed names.
+ * @param path its extension decides the language
+ * @returns each imported name once, as written
  * @throws Error when the text cannot be parsed
  */
 export function readImports(path: string, text: string): string[] {
@@ -67,7 +65,6 @@ function importedBy(node: Importing): string | undefined {
   }
 }
 
-/** Of a text in quotes, or of a template without a hole. */
 function textOf(expression: Expression | undefined): string | undefined {
   if (expression?.type === 'StringLiteral') return expression.value
   if (expression?.type !== 'TemplateLiteral' || expression.expressions.length > 0) return undefined

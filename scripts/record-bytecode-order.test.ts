@@ -1,4 +1,4 @@
-/** A program that does not serve fails the build, and does not keep it waiting. */
+/** A program that does not serve fails the build within the limit. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

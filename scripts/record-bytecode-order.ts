@@ -1,7 +1,6 @@
 /**
- * Runs a program as its users do and has the runtime write down which of its functions it used: a
- * server that starts, gets its gate, relays two calls and ends. Knows nothing of how the program
- * was made.
+ * Runs a program as users do, and lets the runtime record the used functions: a server that starts,
+ * gets a gate, relays two calls and ends.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,10 +10,10 @@ import { readAddress } from './read-address.ts'
 
 const KEY = `sk-svc-${'0'.repeat(64)}`
 const GATE = 'recorded'
-/** Of a start, two calls and an end, which take some seconds on a busy machine. */
+/** Enough for a start, two calls and an end on a busy machine. */
 const LIMIT_MS = 120_000
 
-/** @throws where the program does not serve as it should, or not within the limit */
+/** @throws Error when the program does not serve, or not within the limit */
 export async function recordBytecodeOrder(
   program: string,
   recordPath: string,
@@ -38,7 +37,7 @@ export async function recordBytecodeOrder(
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'inherit',
-    // Whatever is waited for then ends in an error.
+    // Everything that waits then ends with an error.
     timeout: limitMs,
     killSignal: 'SIGKILL',
   })

@@ -1,4 +1,3 @@
-/** A program's end, its output, its time limit and its children. */
 import { expect, test } from 'bun:test'
 import { isRunning } from '../test/support/is-running.ts'
 import { pollUntil } from '../test/support/poll-until.ts'
@@ -15,7 +14,7 @@ test('the exit code and both streams come back', async () => {
 })
 
 test('a program past its limit is ended, together with its children', async () => {
-  // A busy machine may need longer to start it than it is given.
+  // A busy machine may need longer to start the program, so the limit grows.
   for (const timeLimitMs of [300, 3_000, 30_000]) {
     const result = await runCommand(['sh', '-c', 'sleep 60 & echo $!; wait'], {
       timeLimitMs,
@@ -43,7 +42,6 @@ test('a program has no standard input to wait for', async () => {
   expect(result).toMatchObject({ exitCode: 0, output: '' })
 })
 
-/** A kill is asked for before its target has gone. */
 async function untilEnded(pid: number): Promise<void> {
   await pollUntil(`the end of ${pid}`, () => !isRunning(pid))
 }

@@ -1,44 +1,36 @@
-/**
- * Runs a program with a time limit and leaves none of its children behind. Knows nothing of what it
- * runs.
- */
+/** Runs a program with a time limit, and leaves no child process behind. */
 
 export interface CommandOptions {
-  /** For the lines that say that it still runs. */
   readonly name?: string
   readonly timeLimitMs: number
-  /** True: what it prints is returned. False: it goes straight to this process's own output. */
+  /** Whether to return the output. Otherwise the output goes to this process's own streams. */
   readonly capture: boolean
   readonly environment?: Readonly<Record<string, string>>
-  /** It runs there; without it, in this process's own folder. */
+  /** The working folder; default: this process's folder. */
   readonly folder?: string
-  /** Called as soon as it runs; `pid` leads a process group and a session of its own. */
+  /** Called after the start; `pid` leads its own process group and session. */
   readonly onStart?: (pid: number) => void
 }
 
 export interface CommandResult {
-  /** Null when a signal ended it. */
   readonly exitCode: number | null
   readonly timedOut: boolean
-  /** Both streams, in no promised order; empty unless captured. */
   readonly output: string
   readonly durationMs: number
 }
 
-/** How long a program may take to end after it was asked to, before it is killed. */
+/** How long a program may take to end after a request, before it is killed. */
 const GRACE_MS = 5_000
 const STILL_RUNNING_MS = 30_000
 
 const running = new Set<number>()
 let isStopped = false
 
-/**
- * Why a command did not come to its end, or was not even started: this process was told to stop.
- */
+/** This process was told to stop, so the command did not end or start. */
 class Stopped extends Error {}
 
 /**
- * @throws when the program cannot be started, and when this process was told to stop
+ * @throws when the program cannot be started, or when this process was told to stop
  * (`runUntilStopped`)
  */
 export async function runCommand(
@@ -47,7 +39,7 @@ export async function runCommand(
 ): Promise<CommandResult> {
   if (isStopped) throw new Stopped()
   const startedAt = performance.now()
-  // In a process group of its own, so that its children can be ended with it.
+  // In its own process group, so that its children can be ended too.
   const child = Bun.spawn([...command], {
     ...(options.folder === undefined ? {} : { cwd: options.folder }),
     env: { ...process.env, ...options.environment },
@@ -76,7 +68,7 @@ export async function runCommand(
   try {
     const output = Promise.all([readAll(child.stdout), readAll(child.stderr)])
     await child.exited
-    // What it left running would hold its pipes open, and the ports it listens on.
+    // Ends remaining children, which would keep the pipes and ports open.
     signalGroup(child.pid, 'SIGKILL')
     if (isStopped) throw new Stopped()
     return {
@@ -94,8 +86,8 @@ export async function runCommand(
 }
 
 /**
- * Does `work`. Ctrl-C and its like end every running program, and this process (130) as soon as
- * `work` has cleaned up; the second time at once.
+ * Runs `work`. Ctrl-C and similar signals end every running program, and this process (130) after
+ * `work` has cleaned up; a second signal ends this process at once.
  */
 export async function runUntilStopped(work: () => Promise<void>): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -117,7 +109,7 @@ function signalGroup(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
   try {
     process.kill(-pid, signal)
   } catch {
-    // The whole group is gone already.
+    // The process group has ended already.
   }
 }
 

@@ -1,7 +1,4 @@
-/**
- * The temporary folder of one run of tests: what is left in it, what still runs in it, and the end
- * of both. Knows nothing of tests.
- */
+/** The temporary folder of a test run: remaining files, remaining processes, and their removal. */
 import {
   chmodSync,
   existsSync,
@@ -17,7 +14,7 @@ import { placeOfRuns } from './place-of-runs.ts'
 
 export interface RunFolder {
   readonly path: string
-  /** For `TMPDIR`: the one place where nothing may be left. */
+  /** The value of `TMPDIR`, where nothing may be left. */
   readonly temporary: string
   /** Where the program may write its report. */
   readonly reportPath: string
@@ -28,7 +25,7 @@ export interface RunningProcess {
   readonly command: string
 }
 
-/** How long processes that were killed may take to be gone. */
+/** How long killed processes may take to disappear. */
 const END_TIMEOUT_MS = 10_000
 const LOOK_EVERY_MS = 50
 const NAMES_SHOWN = 8
@@ -40,20 +37,17 @@ export function createRunFolder({ mayBeInMemory = false } = {}): RunFolder {
   const path = mkdtempSync(join(mayBeInMemory ? placeOfRuns() : tmpdir(), STEM))
   const temporary = join(path, 't')
   mkdirSync(temporary)
-  // Servers that refuse to run as root have their files here as another user.
   chmodSync(path, 0o755)
   chmodSync(temporary, 0o1777)
   return { path, temporary, reportPath: join(path, 'report') }
 }
 
-/** The names of what lies in it, sorted; those of folders with the first names inside. */
 export function filesLeft({ temporary }: RunFolder): string[] {
   return readdirSync(temporary, { withFileTypes: true })
     .map((entry) => (entry.isDirectory() ? folderLeft(temporary, entry.name) : entry.name))
     .sort()
 }
 
-/** What lies in a folder is the only hint at the test that made it. */
 function folderLeft(parent: string, name: string): string {
   const inside = namesIn(join(parent, name))
   if (inside.length === 0) return `${name} (empty)`
@@ -61,7 +55,6 @@ function folderLeft(parent: string, name: string): string {
   return `${name} (${inside.slice(0, NAMES_SHOWN).join(', ')}${more})`
 }
 
-/** None of a folder that is removed at this moment. */
 function namesIn(path: string): string[] {
   try {
     return (readdirSync(path, { recursive: true }) as string[]).sort()
@@ -71,12 +64,11 @@ function namesIn(path: string): string[] {
 }
 
 /**
- * Processes that belong to the run: those of the session that `leader` leads, those whose command
- * line or environment names the folder, and their children. Those with a terminal do not count: a
- * person looks into the folder with them. On Linux only; elsewhere none.
+ * Processes that belong to the run: processes of the leader's session, processes whose command line
+ * or environment names the folder, and their children. Linux only.
  */
 export function processesOf({ path }: Pick<RunFolder, 'path'>, leader: number): RunningProcess[] {
-  // An empty path would be in every command line.
+  // An empty path would match every command line.
   if (!NAME.test(path) || !(leader > 0))
     throw new Error(`no folder of a run, or no leader: ${path} ${leader}`)
   const all = readProcesses()
@@ -85,7 +77,7 @@ export function processesOf({ path }: Pick<RunFolder, 'path'>, leader: number): 
       return session === leader || (!hasTerminal && text.includes(`${path}/`))
     }),
   )
-  // A set that grows is gone through to its new end.
+  // Iterating over a set includes values that are added meanwhile.
   for (const { pid } of found) for (const each of all) if (each.parent === pid) found.add(each)
   return [...found].map(({ pid, command }) => ({ pid, command }))
 }
@@ -114,7 +106,6 @@ function readProcesses(): SeenProcess[] {
       const numbers = { pid: Number(pid), parent: Number(parent), session: Number(session) }
       return [{ ...numbers, command, text, hasTerminal: terminal !== '0' }]
     } catch {
-      // It has ended meanwhile.
       return []
     }
   })

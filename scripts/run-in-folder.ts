@@ -1,28 +1,21 @@
-/**
- * Runs a program with a temporary folder of its own, and leaves neither files nor processes of it
- * behind, whatever ends it.
- */
+/** Runs a program with its own temporary folder, and leaves neither files nor processes behind. */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type CommandOptions, type CommandResult, runCommand } from './run-command.ts'
 import { createRunFolder, filesLeft, processesOf, type RunFolder } from './run-folder.ts'
 
 export interface FolderResult extends CommandResult {
-  /** A line each: what it left in its folder, and what of it still ran. Both are gone now. */
   readonly leftovers: readonly string[]
 }
 
 export interface FolderOptions extends Omit<CommandOptions, 'environment' | 'onStart'> {
-  /** How long what the program left may take to clean up after it. */
+  /** How long the program's remaining processes may take to clean up. */
   readonly settleTimeoutMs?: number
-  /**
-   * Whether its folder may be one in memory: nothing in it asks for a disk, or for more room than
-   * there is.
-   */
+  /** Whether the folder may be in memory: the program needs no disk and little space. */
   readonly mayBeInMemory?: boolean
 }
 
-/** Long for a busy machine; where nothing is left, nothing is waited for. */
+/** Long for a busy machine; a run without leftovers does not wait. */
 const SETTLE_TIMEOUT_MS = 30_000
 const LOOK_EVERY_MS = 50
 
@@ -61,8 +54,8 @@ export async function runInFolder<Report>(
 }
 
 /**
- * A process of its own, because this one may be killed. Its end is also the end of what it watches
- * over.
+ * A separate process, because this process may be killed. The watch ends together with the watched
+ * program.
  */
 function startWatch({ path }: RunFolder, leader: number): () => Promise<void> {
   const watch = Bun.spawn([process.execPath, WATCH, path, String(leader)], {

@@ -15,7 +15,6 @@ const SENTENCES = 40
 const LINES_OF_CODE = 3
 
 export interface Drawn {
-  /** `file:line` */
   readonly place: string
   readonly text: string
 }
@@ -23,7 +22,6 @@ export interface Drawn {
 const COMMENT = /^[ \t]*(?:\/\*\*?[\s\S]*?\*\/|(?:\/\/ .*\n[ \t]*)*\/\/ .*)/gm
 const NOT_PROSE = /biome-ignore|@ts-|eslint|https?:\/\/\S+\s*$/
 
-/** Each comment, followed by the lines of code that it stands above. */
 export function findComments(file: string, source: string): Drawn[] {
   return [...source.matchAll(COMMENT)]
     .filter(([text]) => countWords(text) >= 4 && !NOT_PROSE.test(text))
@@ -40,7 +38,6 @@ export function findComments(file: string, source: string): Drawn[] {
 const STRING = /'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\]|\\.)*)`|>([^<>{}]+)</g
 const SENTENCE = /^[A-Z'][^{}]*[.?!:]$/
 
-/** Texts in the code that read as sentences: messages, help, descriptions, texts of pages. */
 export function findTexts(file: string, source: string): Drawn[] {
   const code = source.replace(COMMENT, (comment) => comment.replace(/[^\n]/g, ' '))
   return [...code.matchAll(STRING)]
@@ -55,8 +52,8 @@ const ITEM = /^ *(?:[-*]|\d+\.) /
 const NEITHER = /^ *[|#<>]|^Status: /
 
 /**
- * The sentences of a page's paragraphs and list items, not its code, tables and headings. A
- * sentence before a list that ends with a colon includes the list.
+ * The sentences of a page's paragraphs and list items. A sentence before a list that ends with a
+ * colon includes the list.
  */
 export function findProse(file: string, page: string): Drawn[] {
   const blocks: { place: string; text: string }[] = []
@@ -88,14 +85,12 @@ export function findProse(file: string, page: string): Drawn[] {
   )
 }
 
-/** Whether a line goes on with the text before it. */
 function continues(text: string, line: string, isAfterBlank: boolean): boolean {
   if (!ITEM.test(line)) return !isAfterBlank
   if (text.endsWith(':')) return true
   return !isAfterBlank && / (?:[-*]|\d+\.) [^.?!]*[^.?!\s]$/.test(text)
 }
 
-/** The same for the same seed: those with the lowest hashes. */
 export function draw(from: readonly Drawn[], count: number, seed: string): readonly Drawn[] {
   const rank = ({ place, text }: Drawn) =>
     createHash('sha256').update(`${seed}\n${place}\n${text}`).digest('hex')

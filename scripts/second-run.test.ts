@@ -1,4 +1,3 @@
-/** The second run of a file whose test failed, in CI. */
 import { describe, expect, test } from 'bun:test'
 import { afterSecondRun, describeUnsteady, filesToRunAgain } from './second-run.ts'
 import type { Failure } from './test-counts.ts'

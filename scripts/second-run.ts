@@ -1,11 +1,10 @@
 /**
- * What CI does about a test that failed beside others: its file is run once more by itself, and
- * what passes then is listed as unsteady instead of failed. A person's `make test` does not do it.
- * Runs nothing.
+ * In CI, the files of failed tests run again alone, and tests that then pass are listed as unsteady
+ * instead of failed.
  */
 import { type Counts, type Failure, seconds } from './test-counts.ts'
 
-/** Where more fail, the program is at fault, and not the moment. */
+/** More failures mean that the program is at fault. */
 const MAX_FILES = 3
 
 export interface Outcome {
@@ -13,7 +12,6 @@ export interface Outcome {
   readonly failures: readonly Failure[]
 }
 
-/** @returns the test files of the failures; none where one of them is no test's, or they are many */
 export function filesToRunAgain(failures: readonly Failure[]): readonly string[] {
   const files = new Set<string>()
   for (const { file } of failures) {
@@ -23,7 +21,6 @@ export function filesToRunAgain(failures: readonly Failure[]): readonly string[]
   return files.size > MAX_FILES ? [] : [...files]
 }
 
-/** What a part comes to when its failed files have been run again: each test counts once. */
 export function afterSecondRun({ counts }: Outcome, again: Outcome): Outcome {
   const { failed } = again.counts
   return {
@@ -32,7 +29,6 @@ export function afterSecondRun({ counts }: Outcome, again: Outcome): Outcome {
   }
 }
 
-/** The lines that name the tests which failed beside others only. */
 export function describeUnsteady(unsteady: readonly Failure[], durationMs: number): string[] {
   if (unsteady.length === 0) return []
   return [

@@ -1,6 +1,6 @@
 /**
- * docs/generated/settings.md: every setting as the table has it, and the variables of each provider
- * as the catalog has them.
+ * docs/generated/settings.md: every setting of the table, and the variables of each provider of the
+ * catalog.
  */
 import { COMMAND_LINE_SUBJECT, SERVER_SUBJECTS, type Subject } from '../src/config/setting-table.ts'
 import {
@@ -87,7 +87,6 @@ function code(text: string): string {
   return `\`${text}\``
 }
 
-/** Nothing in it is Markdown but code in backticks. */
 function plain(text: string): string {
   return text.replaceAll(/[*<]/g, '\\$&')
 }

@@ -1,13 +1,9 @@
-/**
- * The part `settings` of the schema of the Helm values, as the table of settings has it. Knows
- * nothing of the other values.
- */
+/** The part `settings` of the schema of the Helm values, from the table of settings. */
 import { COMMAND_LINE_SUBJECT, SERVER_SUBJECTS } from '../src/config/setting-table.ts'
 import type { Setting, SettingType } from '../src/config/setting-type.ts'
 
 export const VALUES_SCHEMA = 'deploy/helm/gatehouse/values.schema.json'
 
-/** @param schema the file as it is; what else is in it stays */
 export function withSettings(schema: string): string {
   const parsed = JSON.parse(schema) as { readonly properties: object }
   const properties = { ...parsed.properties, settings: settingsSchema() }
@@ -27,7 +23,7 @@ function settingsSchema(): object {
     propertyNames: {
       pattern: '^[A-Z][A-Z0-9_]*$',
       not: { enum: secrets },
-      // A misspelt one of ours would be no more than a warning in the log of every node.
+      // A misspelt variable of ours would only cause a warning in the log of every node.
       anyOf: [{ not: { pattern: '^GATEHOUSE_' } }, { enum: inClear.map(([name]) => name) }],
     },
     properties: Object.fromEntries(
@@ -48,7 +44,7 @@ function settingSchema({ sentence, type, default: fallback }: Setting): object {
 }
 
 /**
- * A number may be written as one or as a text, whose limits the gateway checks; an empty text is no
+ * A number may be written as a number or a text, which the gateway checks; an empty text means no
  * setting.
  */
 function typeSchema(type: SettingType): object {

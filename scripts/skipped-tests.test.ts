@@ -1,12 +1,10 @@
-/**
- * No test is left out in silence: whichever is skipped says why, by test/support/skip-unless.ts.
- */
+/** Every skipped test must give its reason, through test/support/skip-unless.ts. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { findTestFiles } from './test-files.ts'
 
 const HOUSE = join(import.meta.dir, '..')
-/** Every way of bun:test to leave tests out, or all others. */
+/** Every way of bun:test to skip tests. */
 const SILENT =
   /\b(?:test|it|describe)(?:\.\w+)*\.(?:skip|skipIf|todo|todoIf|if|only|failing)\b|\b(?:xit|xtest|xdescribe)\(/
 

@@ -1,4 +1,3 @@
-/** Reading `bun test`'s report. */
 import { expect, test } from 'bun:test'
 import { nameWithReason } from '../test/support/skip-unless.ts'
 import { closingLine, readJunit } from './test-counts.ts'

@@ -1,7 +1,4 @@
-/**
- * Counts of tests: adding them up, reading them from a JUnit report, and the closing line. Runs
- * nothing.
- */
+/** Counts of tests: adding counts, reading counts from a JUnit report, and the closing line. */
 
 export interface Counts {
   readonly passed: number
@@ -19,39 +16,33 @@ export function addCounts(a: Counts, b: Counts): Counts {
   }
 }
 
-/** `N passed, N failed`, and the skipped where there are any: the form that CI reads. */
 export function closingLine({ passed, failed, skipped }: Counts): string {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`
 }
 
 export interface TestReport {
   readonly counts: Counts
-  /** The test files that the report speaks of, as it spells them. */
   readonly files: ReadonlySet<string>
   readonly skipped: readonly SkippedTest[]
   readonly failures: readonly Failure[]
 }
 
-/** A test that failed, or something else that counts as one. */
 export interface Failure {
-  /** `file: group > test`. */
   readonly name: string
-  /** What went wrong, as the runner tells it: of many lines, or empty. */
+  /** The runner's description of the failure, with many lines or none. */
   readonly message: string
-  /** The test's file; undefined: it is no test's. */
+  /** The test's file; undefined for failures outside of tests. */
   readonly file?: string | undefined
 }
 
 export interface SkippedTest {
-  /** `file: group > test`. */
   readonly name: string
-  /** What `test/support/skip-unless.ts` put at the end of its name, or of its group's. */
+  /** The reason that `test/support/skip-unless.ts` puts at the end of a name. */
   readonly reason: string | undefined
 }
 
 const REASON = / \(skipped: (needs .+?)\)(?= > |$)/
 
-/** Reads the JUnit report of `bun test`; an empty text is a report of nothing. */
 export function readJunit(xml: string): TestReport {
   const files = new Set<string>()
   const skipped: SkippedTest[] = []

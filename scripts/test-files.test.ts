@@ -1,4 +1,3 @@
-/** Every test file is in one part of the run, and what floods is not crowded. */
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,16 +1,15 @@
 /**
- * Which test file belongs to which part of the test run. Every test file belongs to exactly one.
+ * Which test file belongs to which part of the test run. Every test file belongs to exactly one
+ * part.
  */
 
 export type TestPart = 'unit' | 'e2e' | 'browser' | 'live'
 
-/** What starts processes and servers. */
+/** Tests that start processes and servers. */
 const SPAWNING = /^test\/(contract|e2e|chaos|adversary\/process)\//
-/** Kills, stops and floods three nodes at a time. */
 const CHAOS = /^test\/chaos\//
-/** What drives a browser: it waits more than it works. */
 const BROWSING = /^test\/browser\//
-/** Against real providers, with real keys: only when asked for. */
+/** Tests with real providers and real keys, which only run on request. */
 const LIVE = /^test\/live\//
 
 export function partOf(path: string): TestPart {
@@ -19,17 +18,14 @@ export function partOf(path: string): TestPart {
   return SPAWNING.test(path) ? 'e2e' : 'unit'
 }
 
-/**
- * Whether it would starve, and be starved by, more than one other beside it. Each must hold on a
- * machine that is busy all the same.
- */
+/** Whether the file may run beside at most one other file. */
 export function needsRoom(path: string): boolean {
   return CHAOS.test(path)
 }
 
 /**
- * Timers, randomness, modules, the environment, the folder, a process's own events and calls under
- * way.
+ * Fake timers, randomness, modules, the environment, the working folder, process events and running
+ * calls.
  */
 const REPLACING = [
   /\b(?:useFakeTimers|setSystemTime)\b/,
@@ -42,14 +38,13 @@ const REPLACING = [
 ]
 
 /**
- * Whether a test file puts something of its own in the place of what every file of a process has.
- * Such a file gets a global object and modules of its own; all others share theirs.
+ * Whether a test file replaces something that all files of a process share. Such a file gets its
+ * own global object and modules.
  */
 export function replacesGlobals(text: string): boolean {
   return REPLACING.some((pattern) => pattern.test(text))
 }
 
-/** Paths from `folder`, sorted. */
 export function findTestFiles(folder: string): string[] {
   const pattern = new Bun.Glob('{src,scripts,test,web,bench}/**/*.{test,spec}.{ts,tsx}')
   return [...pattern.scanSync({ cwd: folder })].sort()

@@ -1,7 +1,3 @@
-/**
- * `make test`: every check, then every test. Its last line is `N passed, N failed`, where a check
- * counts as a test.
- */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -26,8 +22,8 @@ import { findTestFiles, needsRoom, partOf, replacesGlobals, type TestPart } from
 const HOUSE = join(import.meta.dir, '..')
 const TIME_LIMIT_MS = 25 * 60_000
 /**
- * How long each file took, so that a run begins with the slowest. The runner writes what it measured
- * into the folder, one file for each run; the file in test/ serves the first run of a clone.
+ * How long each file took, so that a run begins with the slowest file. The file in test/ serves the
+ * first run of a clone.
  */
 const TIMINGS = { folder: join(HOUSE, '.cache/test-timings'), known: 'test/timings.json' }
 const TEST_PROGRAM = join(HOUSE, 'dist/test-program/gatehouse')
@@ -44,30 +40,28 @@ Without --only: two runs beside each other, and the next when one ends; what a r
 has ended. With CI set, files of failed tests are run once more by themselves, three at most:
 what passes then counts as passed and is listed as unsteady. One file: bun test path/to/file.test.ts`
 
-// Each file gets a fresh global object in these two: `--parallel` isolates too.
+// Each file gets a fresh global object here: `--parallel` isolates too.
 const ONE_AT_A_TIME = ['--isolate', '--timeout=180000']
 const TWO_AT_A_TIME = ['--parallel=2', '--timeout=180000']
 /**
- * The files of one process share its modules: to read them anew for each of hundreds of files took
- * a quarter of the processor time of the unit tests.
+ * The files of a process share its modules: reading modules anew for each file took a quarter of
+ * the processor time of the unit tests.
  */
 const TWO_SHARING = ['--no-isolate', ...TWO_AT_A_TIME]
 /**
- * For files of which some wait: with two at a time the cores of a run that is left alone at the end
- * stood idle for a quarter of the time.
+ * For files that sometimes wait: with two at a time the cores were idle for a quarter of the time.
  */
 const THREE_SHARING = ['--no-isolate', '--parallel=3', '--timeout=180000']
 /** For files that wait more than they work. */
 const FOUR_SHARING = ['--no-isolate', '--parallel=4', '--timeout=180000']
 
 /**
- * The last of the runtime's compilers works for code that runs for minutes; without it, the unit
- * tests of wire/ and admin/ took 11.4 s of the processor in place of 13.8 (three runs in turn). The
- * programs that tests start have it, as for users: they get environments of their own.
+ * The runtime's last compiler only helps programs that run for minutes: without it, the unit tests
+ * of wire/ and admin/ took 11.4 s of processor time instead of 13.8 s.
  */
 const WITHOUT_LAST_COMPILER = { BUN_JSC_useFTLJIT: '0' }
 
-/** How the files of a part run that share what a process has. */
+/** How the files of a part run that share modules. */
 const SHARING = {
   unit: { name: 'three at a time', how: THREE_SHARING },
   e2e: { name: 'four at a time', how: FOUR_SHARING },
@@ -82,21 +76,16 @@ interface Run {
 
 type Part = TestPart | 'checks'
 
-/**
- * Two cores, and nothing here keeps one busy: two runs go on beside each other, and whichever ends
- * first is followed by the next that waits.
- */
+/** Two runs at a time, because the machine has two cores and no run keeps a core busy. */
 const LANES = 2
 
-/** The checks first, because they tell soonest what is wrong; then the longest. */
+/** The checks come first, because checks find faults soonest, then the longest part. */
 const ORDER: readonly Part[] = ['checks', 'e2e', 'browser', 'unit', 'live']
 
-/** What a part came to. */
 interface PartResult {
   readonly counts: Counts
   readonly skipped: readonly SkippedTest[]
   readonly failures: readonly Failure[]
-  /** What took how long. */
   readonly runs: readonly { readonly name: string; readonly durationMs: number }[]
 }
 
@@ -111,7 +100,6 @@ function addResults(one: PartResult, other: PartResult): PartResult {
   }
 }
 
-/** The runs of `bun test` that make up a part, one after the other. */
 function runsOf(part: TestPart, files: readonly string[]): readonly Run[] {
   if (part === 'live') return [{ name: 'one at a time', how: ONE_AT_A_TIME, files }]
   const isAlone = (path: string) => replacesGlobals(readFileSync(join(HOUSE, path), 'utf8'))
@@ -125,13 +113,16 @@ function runsOf(part: TestPart, files: readonly string[]): readonly Run[] {
 }
 
 interface RunOptions {
-  /** Whether its output waits for its end, so that it stands in one piece. */
+  /** Whether the output is printed at the end in one piece. */
   readonly isBesideOthers: boolean
 }
 
 let program: Promise<string> | undefined
 
-/** Made once for all parts, by the steps of the Dockerfile, which are tested so. @returns its path */
+/**
+ * Built once for all parts, by the steps of the Dockerfile, which are tested in this way.
+ * @returns the program's path
+ */
 function makeProgram(): Promise<string> {
   program ??= buildImageProgram(TEST_PROGRAM).then(() => TEST_PROGRAM)
   return program
@@ -156,7 +147,7 @@ async function runTests(
           ...files.map((path) => `./${path}`),
         ],
         environment: {
-          // For what test processes make once and share.
+          // A folder for what test processes create once and share.
           GATEHOUSE_TEST_RUN_FOLDER: path,
           ...WITHOUT_LAST_COMPILER,
           ...started,
@@ -178,14 +169,14 @@ async function runTests(
   if (result.output !== '') console.log(`== ${part}, ${name}\n${result.output.trimEnd()}`)
   const { counts, skipped, failures, files: reported } = result.report
   const faults = [
-    // A file that cannot be loaded is not in the report at all.
+    // The report omits files that cannot be loaded.
     ...files.filter((path) => !reported.has(path)).map((path) => `${path}: none of its tests ran`),
     ...skipped
       .filter(({ reason }) => reason === undefined)
       .map(
         (test) => `${test.name}: skipped without a reason (test/support/skip-unless.ts takes one)`,
       ),
-    // A test that was killed in the middle could not clean up.
+    // A test that was killed could not clean up.
     ...(result.timedOut ? [] : result.leftovers).map(
       (line) => `${part}: a test left something behind, ${line}`,
     ),
@@ -202,14 +193,12 @@ async function runTests(
   }
 }
 
-/** What waits for its turn. */
 interface Item {
   readonly part: Part
   readonly title: string
   readonly start: () => Promise<PartResult>
 }
 
-/** In their order; what needs the cores for itself comes last. */
 function itemsOf(parts: readonly Part[]): Item[] {
   const options = { isBesideOthers: parts.length > 1 }
   const items: Item[] = []
@@ -242,7 +231,6 @@ async function runTheChecks(): Promise<PartResult> {
   return { ...result, skipped: [], runs: [run] }
 }
 
-/** @returns what each part came to, in the order of `parts` */
 async function runAll(parts: readonly Part[]): Promise<EndedPart[]> {
   const results = new Map<Part, PartResult>(parts.map((part) => [part, NOTHING]))
   const waiting = itemsOf(parts)
@@ -263,15 +251,11 @@ function secondsOf(result: PartResult): string {
   return seconds(durationOf(result))
 }
 
-/** In milliseconds. */
 function durationOf({ runs }: PartResult): number {
   return runs.reduce((sum, { durationMs }) => sum + durationMs, 0)
 }
 
-/**
- * In CI: the files of a part's failed tests once more, by themselves, when everything else has
- * ended.
- */
+/** In CI: runs the files of a part's failed tests again alone, after everything else. */
 async function runFailedAgain(ended: EndedPart): Promise<EndedPart> {
   const { part, failures } = ended
   const files = filesToRunAgain(failures)
@@ -286,7 +270,7 @@ async function runFailedAgain(ended: EndedPart): Promise<EndedPart> {
   const again = await runTests(part, run, { isBesideOthers: true })
   const after = afterSecondRun(ended, again)
   const failed = new Set(after.failures.map(({ name }) => name))
-  // A file that did not run again has shown nothing.
+  // A file that did not run again proves nothing.
   const hasRun = after.failures.every(({ file }) => file !== undefined)
   const unsteady = hasRun ? failures.filter(({ name }) => !failed.has(name)) : []
   return {
@@ -302,7 +286,6 @@ const toFailures = ({ part, failures }: EndedPart) =>
 
 interface EndedPart extends PartResult {
   readonly part: Part
-  /** Lines about the tests that passed only when they ran alone. */
   readonly unsteady?: readonly string[]
 }
 
@@ -345,7 +328,7 @@ async function main(): Promise<void> {
   notes.push(...describeFailures(results.flatMap(toFailures)))
   console.log([...notes, '== how long it took', ...durations].join('\n'))
   const ran = total.passed + total.failed
-  // Live tests are all skipped where there are no keys; anywhere else a run of nothing is a fault.
+  // Without keys all live tests are skipped; any other run without tests is a fault.
   if (total.failed > 0 || (ran === 0 && values.only !== 'live')) process.exitCode = 1
   console.log(closingLine(total))
 }

@@ -1,6 +1,4 @@
-/**
- * Sends a request as far as the gateway itself would before its first byte goes out. No network.
- */
+/** Translates a request as the gateway does before its first byte is sent, without network. */
 import { systemClock } from '../../src/core/clock.ts'
 import { type Gate, USUAL_GATE } from '../../src/core/gate.ts'
 import type { AccountId, GateId, KeyId } from '../../src/core/ids.ts'
@@ -25,9 +23,8 @@ export interface Pair {
 
 export interface AskedTarget {
   readonly target: Target
-  /** What the upstream would be sent. */
   readonly sent: string
-  /** What is left out, as the caller spells it. */
+  /** Omitted members, as the caller spells them. */
   readonly ignored: readonly string[]
   createTap(): StreamTap
   /** A whole answer as the caller gets it. */
@@ -107,7 +104,6 @@ type Relaying = Pick<Dialect, 'accept' | 'inboundCodec'> & {
   createTap(relay: { readonly hidesUsage: boolean }): StreamTap
 }
 
-/** Not every dialect is some upstream's own. */
 function relays(dialect: object): dialect is Relaying {
   return 'rewrite' in dialect && 'createTap' in dialect
 }

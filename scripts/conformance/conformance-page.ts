@@ -1,4 +1,4 @@
-/** The table as a page for people. Pure. */
+/** The conformance table as a page for people. */
 
 import { FEATURE_IDS, FEATURES, type FeatureId } from '../../src/contract/conformance-features.ts'
 import type { ConformanceRow } from './conformance-table.ts'
@@ -6,9 +6,7 @@ import { ANY_MODEL } from './models.ts'
 import type { Verdict } from './verdict.ts'
 
 export interface PageNames {
-  /** The provider's own name, by its id. */
   readonly providers: ReadonlyMap<string, string>
-  /** The dialect's, by its id. */
   readonly dialects: ReadonlyMap<string, string>
 }
 
@@ -56,7 +54,7 @@ function section(endpoint: string, rows: readonly ConformanceRow[], names: PageN
     reached.filter((row) => !isRelayed(row)),
     (row) => row.dialect ?? '',
   )
-  // In an order of their own: a new provider shall not move the columns.
+  // Sorted by name, so that a new provider does not move the columns.
   const columns: Columns = new Map(
     [...translated].sort(([left], [right]) => left.localeCompare(right)),
   )
@@ -111,12 +109,11 @@ function symbolOf(row: ConformanceRow, feature: FeatureId): string {
   return result === undefined ? '' : SYMBOLS[result.verdict]
 }
 
-/** In the order of the legend. */
 function rankOf(symbol: string): number {
   return Object.values(SYMBOLS).indexOf(symbol)
 }
 
-/** A provider that is also elsewhere at this endpoint is named with its models. */
+/** Names a provider with its models if the provider has several kinds at this endpoint. */
 function providersOf(
   rows: readonly ConformanceRow[],
   all: readonly ConformanceRow[],
@@ -129,7 +126,7 @@ function providersOf(
   })
 }
 
-/** All symbols of the column; where there are several, a note tells whose they are. */
+/** All symbols of the column. A note says which targets have which symbol. */
 function cell(rows: readonly ConformanceRow[], feature: FeatureId, notes: Notes): string {
   const bySymbol = [...Map.groupBy(rows, (row) => symbolOf(row, feature))]
   if (bySymbol.length === 1) return bySymbol[0]?.[0] ?? ''
@@ -153,7 +150,6 @@ function modelOf({ provider, model }: ConformanceRow): string {
   return model === ANY_MODEL ? `\`${provider}/…\`` : `\`${model}\``
 }
 
-/** Each distinct note once. */
 class Notes {
   readonly #numbers = new Map<string, number>()
 
@@ -174,7 +170,6 @@ function missing(columns: Columns, feature: FeatureId): string {
   return [...new Set(fields)].map((field) => `\`${field}\``).join(', ')
 }
 
-/** Who refuses what, in the words that the caller gets. */
 function refusals(columns: Columns, names: PageNames): string[] {
   const refused = [...columns].flatMap(([dialect, rows]) =>
     rows.flatMap((row) =>
@@ -192,7 +187,6 @@ function refusals(columns: Columns, names: PageNames): string[] {
       const labels = [...new Set(of.map(({ feature }) => FEATURES[feature].label))].join(', ')
       return { name, labels }
     })
-    // What the endpoint itself refuses has nothing to do with the target.
     const isEverywhere =
       whos.length === columns.size && new Set(whos.map(({ labels }) => labels)).size === 1
     const who = isEverywhere ? [{ name: 'all', labels: whos[0]?.labels ?? '' }] : whos

@@ -1,6 +1,6 @@
 /**
- * The whole table: every endpoint that translates, every kind of model of every provider, every
- * feature.
+ * The whole conformance table: every translating endpoint, every kind of model of every provider,
+ * every feature.
  */
 
 import { FEATURE_IDS, type FeatureId } from '../../src/contract/conformance-features.ts'
@@ -29,7 +29,6 @@ import { ANSWER_PROBES, probeAnswer, probeFailures } from './probe-answers.ts'
 import { probeLoop, probeRequest } from './probe-requests.ts'
 import { ConformanceFault, type Verdict } from './verdict.ts'
 
-/** By dialect. */
 export const CALLERS: Readonly<Record<string, CallerKit>> = {
   'openai-chat': chatCaller,
   'anthropic-messages': messagesCaller,
@@ -50,15 +49,14 @@ export interface ConformanceRow {
   readonly endpoint: string
   readonly provider: string
   readonly model: string
-  /** The target's; null: the endpoint does not reach it, whatever is asked. */
+  /** The target's dialect; null when the endpoint does not reach the target. */
   readonly dialect: string | null
-  /** Features that the endpoint's format has no place for are not here. */
   readonly results: Partial<Record<FeatureId, Verdict>>
 }
 
 export interface ConformanceTable {
   readonly rows: readonly ConformanceRow[]
-  /** What the gateway did wrong, in words; nothing is published while there are any. */
+  /** Faults of the gateway, in words. Nothing is published while faults exist. */
   readonly faults: readonly string[]
 }
 
@@ -99,10 +97,7 @@ function probePair(endpoint: string, pair: Pair, faults: string[]): ConformanceR
   return { ...head, dialect, results }
 }
 
-/**
- * In which dialect the plainest request goes out; null when it is refused because of who would get
- * it.
- */
+/** The dialect of the simplest request; null when the target cannot be reached. */
 function reachedDialect(pair: Pair, kit: CallerKit): string | null {
   try {
     const { translator } = askTarget(pair, kit.plain).target

@@ -1,4 +1,4 @@
-/** The generated texts that are made of the conformance table, by their paths. */
+/** The generated texts that contain the conformance table, by their paths. */
 import { catalog } from '../../src/providers/catalog.ts'
 import { conformancePage } from './conformance-page.ts'
 import { runConformance, UPSTREAMS } from './conformance-table.ts'
@@ -10,7 +10,7 @@ export interface ConformanceTexts {
   readonly faults: readonly string[]
 }
 
-/** @param found what the probes have found, where they were run already */
+/** @param found results of probes that have run already */
 export function conformanceTexts({ rows, faults } = runConformance()): ConformanceTexts {
   const names = {
     providers: new Map(catalog.map((provider) => [provider.id, provider.name])),

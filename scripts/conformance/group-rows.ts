@@ -1,8 +1,6 @@
-/** Rows that say the same, as one: what the gateway serves at `/v1/conformance`. */
 import type { ConformanceRow } from './conformance-table.ts'
 import { ANY_MODEL } from './models.ts'
 
-/** Must be what `src/contract/conformance.ts` describes. */
 export type ConformanceGroup = Pick<ConformanceRow, 'endpoint' | 'dialect' | 'results'> & {
   readonly targets: readonly { readonly provider: string; readonly models: readonly string[] }[]
 }
@@ -19,7 +17,7 @@ export function groupRows(rows: readonly ConformanceRow[]): ConformanceGroup[] {
   })
 }
 
-/** A provider whose models are all alike is named without them. */
+/** Names a provider without its models when all models behave alike. */
 function toTargets(alike: readonly ConformanceRow[], rows: readonly ConformanceRow[]) {
   return [...Map.groupBy(alike, (row) => row.provider)].map(([provider, ofProvider]) => {
     const all = rows.filter(
@@ -33,7 +31,6 @@ function toTargets(alike: readonly ConformanceRow[], rows: readonly ConformanceR
   })
 }
 
-/** One line a group, so that a change is seen where it is. */
 export function toJsonText(groups: readonly ConformanceGroup[]): string {
   return `[\n${groups.map((group) => `  ${JSON.stringify(group)}`).join(',\n')}\n]\n`
 }

@@ -1,7 +1,6 @@
 /**
- * A model's name for each kind of model that a provider's data tells apart; the first is the newest
- * kind, which an unknown name is taken for. Providers that are not here treat all of their models
- * alike.
+ * A model name for each kind of model in a provider's data; the first is the newest kind, which
+ * also stands for unknown names. Providers that are missing here treat all models alike.
  */
 import type { Provider } from '../../src/providers/define.ts'
 
@@ -72,7 +71,7 @@ export function modelsOf(provider: Provider): readonly string[] {
   return MODELS[provider.id] ?? [ANY_MODEL]
 }
 
-/** The kinds of models in a provider's data that no name here stands for. */
+/** Kinds of models in a provider's data without a model name above. */
 export function missingKinds(provider: Provider): string[] {
   const kindOf = (model: string) => provider.traits?.find(([pattern]) => pattern.test(model))?.[0]
   const kinds = new Set(modelsOf(provider).map(kindOf))

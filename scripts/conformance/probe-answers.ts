@@ -1,6 +1,6 @@
 /**
- * Whether what an upstream answers arrives at the caller, whole and as a stream. Every verdict is
- * what the gateway's own code did.
+ * Tests whether an upstream's answer arrives at the caller, whole and as a stream, by running the
+ * gateway's own code.
  */
 
 import type { FeatureId } from '../../src/contract/conformance-features.ts'
@@ -72,10 +72,6 @@ export function probeAnswer(
   return { verdict: isRelayed ? 'relayed' : 'lossless' }
 }
 
-/**
- * The upstream says that it failed, or stops in the middle: neither may look like the end of an
- * answer.
- */
 export function probeFailures(pair: Pair, kit: CallerKit, upstream: UpstreamKit): Verdict {
   const asked = askTarget(pair, { ...kit.plain, ...kit.stream })
   const pieces = upstream.stream(said)

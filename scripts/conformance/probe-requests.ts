@@ -1,6 +1,4 @@
-/**
- * Whether what a caller asks arrives at a target. Every verdict is what the gateway's own code did.
- */
+/** Tests whether a caller's request arrives at a target, by running the gateway's own code. */
 import { GatewayError } from '../../src/core/errors.ts'
 import type { JsonRecord } from '../../src/wire/chat-request.ts'
 import type { CallerKit, Probe } from '../../test/support/callers/caller.ts'
@@ -26,7 +24,7 @@ export function probeRequest(pair: Pair, kit: CallerKit, probe: Probe): Verdict 
   })
 }
 
-/** An answer with sealed reasoning and calls, then the request that a client makes of it. */
+/** An answer with encrypted reasoning and tool calls, followed by the client's next request. */
 export function probeLoop(pair: Pair, kit: CallerKit, upstream: UpstreamKit): Verdict {
   return orRefusal(() => {
     const asked = askTarget(pair, kit.loop.ask)
@@ -49,7 +47,7 @@ export function probeLoop(pair: Pair, kit: CallerKit, upstream: UpstreamKit): Ve
   })
 }
 
-/** All that was asked, but for what has to change. */
+/** Whether everything was sent, except members that have to change. */
 function judgeRelay({ sent, ignored }: AskedTarget, body: JsonRecord): Verdict {
   if (ignored.length > 0) return { verdict: 'lossy', fields: ignored }
   const received = JSON.parse(sent) as JsonRecord

@@ -1,4 +1,3 @@
-/** The probes find what they are for: a gateway that loses something is not called lossless. */
 import { expect, test } from 'bun:test'
 import { catalog } from '../../src/providers/catalog.ts'
 import type { Provider } from '../../src/providers/define.ts'

@@ -1,18 +1,17 @@
-/** What became of a feature between one endpoint and one target. */
+/** What happens to a feature between an endpoint and a target. */
 
 export type Verdict =
-  /** The bytes themselves pass through. */
+  /** The bytes pass unchanged. */
   | { readonly verdict: 'relayed' }
   | { readonly verdict: 'lossless' }
-  /** What is left out or changed, as the caller spells it. */
+  /** Omitted or changed members, as the caller spells them. */
   | { readonly verdict: 'lossy'; readonly fields: readonly string[] }
-  /** A 400 with these words. */
+  /** A 400 with this message. */
   | { readonly verdict: 'refused'; readonly message: string }
-  /** The target has nothing of the kind that could be kept or lost. */
   | { readonly verdict: 'absent' }
 
 /**
- * The gateway lost something and did not say so, or broke: never published, always a failed check.
+ * The gateway lost something silently, or failed. Always a failed check, never a published verdict.
  */
 export class ConformanceFault extends Error {
   override readonly name = 'ConformanceFault'

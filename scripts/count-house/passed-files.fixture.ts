@@ -1,7 +1,7 @@
 /**
- * Starts a whole gateway and sends it the requests of one journey, one after the other.
- * passed-files.ts runs this under coverage, in the checkout that is counted: modules are found by
- * what they export, because older checkouts have them in other rooms.
+ * Starts a gateway and sends the requests of a journey. passed-files.ts runs this file under
+ * coverage in the counted checkout, and modules are found by their exports, because older checkouts
+ * have other folders.
  */
 import { expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -54,7 +54,7 @@ const REQUESTS: Readonly<
   'analytics GET': { method: 'GET', path: '/v1/analytics?interval=day' },
 }
 
-/** @returns the module that exports the name, wherever it is */
+/** @returns the module that exports the name */
 async function load(name: string): Promise<unknown> {
   const exported = new RegExp(`^export (?:async )?(?:function|class|const) ${name}\\b`, 'm')
   const [path, ...others] = [...new Bun.Glob('src/**/*.ts').scanSync()].filter(
@@ -82,7 +82,6 @@ test('every request is answered', async () => {
   const { listen } = (await load('listen')) as typeof import('../../src/net/listen.ts')
   const { createLog } = (await load('createLog')) as typeof import('../../src/telemetry/log.ts')
   const { Shipper } = (await load('Shipper')) as typeof import('../../src/ledger/shipper.ts')
-  // Records are shipped in batches, after their calls.
   Shipper.prototype.start = () => {}
   Shipper.prototype.ship = async () => {}
 

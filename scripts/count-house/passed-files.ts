@@ -1,12 +1,11 @@
 /**
- * Counts the files of the product that one request passes on a warm gateway: files that run a line
- * once more for each further request. Counts lines, not time, so a busy machine does not matter.
+ * Counts the product's files that a request passes on a warm gateway: files with a line that runs
+ * again for each further request. Lines do not depend on the load of the machine.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** The journeys that passed-files.fixture.ts knows. */
 export const JOURNEYS = ['call', 'translated call', 'gate PATCH', 'analytics GET'] as const
 export type Journey = (typeof JOURNEYS)[number]
 
@@ -14,12 +13,11 @@ const FEW = 20
 const MANY = 120
 const REQUESTS_BETWEEN = MANY - FEW
 
-/** Path → line → how often the line ran. */
 type LineCounts = ReadonlyMap<string, ReadonlyMap<number, number>>
 
 /**
  * @param folder a checkout with its packages installed
- * @returns path → lines that each request runs, most first
+ * @returns path → lines that each request runs, largest first
  */
 export async function findPassedFiles(
   folder: string,
@@ -63,7 +61,6 @@ async function countLines(folder: string, journey: Journey, requests: number): P
   }
 }
 
-/** Reads the two kinds of lines that matter here: `SF:path` and `DA:line,count`. */
 function readLcov(text: string): LineCounts {
   const files = new Map<string, Map<number, number>>()
   let current = new Map<number, number>()

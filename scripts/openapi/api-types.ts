@@ -1,7 +1,4 @@
-/**
- * TypeScript types of the interface, made from its OpenAPI document (JSON Schema as zod writes it).
- * Does no I/O.
- */
+/** TypeScript types of the API, from its OpenAPI document (JSON Schema as zod writes it). */
 
 export interface ApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
@@ -37,7 +34,7 @@ export interface Schema {
 
 const JSON_TYPE = 'application/json'
 
-/** The whole file, as it is kept. Operations are named `METHOD /path/{parameter}`. */
+/** The whole file. Operations are named `METHOD /path/{parameter}`. */
 export function toApiTypes(document: ApiDocument): string {
   const schemas = Object.entries(document.components.schemas).map(
     ([name, schema]) => `  readonly ${JSON.stringify(name)}: ${toType(schema)}`,
@@ -59,10 +56,7 @@ export function toApiTypes(document: ApiDocument): string {
     .replace(/\n\n$/, '\n')
 }
 
-/**
- * `path`, `query` and `body`, each where there is something to say. Header parameters are left to
- * those who need them.
- */
+/** `path`, `query` and `body`, without empty members and header parameters. */
 function toQuestion({ parameters = [], requestBody }: Operation): string {
   const parts = (['path', 'query'] as const).flatMap((place) => {
     const members = parameters.filter((parameter) => parameter.in === place)
@@ -79,7 +73,7 @@ function toQuestion({ parameters = [], requestBody }: Operation): string {
   return parts.length === 0 ? 'Record<never, never>' : `{ ${parts.join('; ')} }`
 }
 
-/** Of the successes that answer JSON; null: none does. */
+/** The type of successful JSON answers; null without a JSON answer. */
 function toAnswer({ responses }: Operation): string {
   const types = Object.entries(responses).flatMap(([status, { content }]) => {
     const schema = content?.[JSON_TYPE]?.schema
@@ -93,7 +87,7 @@ function toType(schema: Schema | undefined): string {
   if (schema.$ref !== undefined) return `Schemas[${JSON.stringify(schema.$ref.split('/').at(-1))}]`
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   if (schema.enum !== undefined) return union(schema.enum.map((value) => JSON.stringify(value)))
-  // Beside members, choices say only which of them have to be there.
+  // Beside members, choices only say which members are required.
   const choices = schema.properties === undefined ? (schema.anyOf ?? schema.oneOf) : undefined
   if (choices !== undefined) return union(choices.map(toType))
   if (schema.allOf !== undefined) return schema.allOf.map((part) => `(${toType(part)})`).join(' & ')
@@ -129,7 +123,7 @@ function toObject({ properties = {}, required = [], additionalProperties }: Sche
   return members.length === 0 ? 'Record<string, never>' : `{ ${members.join('; ')} }`
 }
 
-/** What is optional may also be undefined: JSON leaves it out then. */
+/** An optional member may also be undefined, because JSON omits undefined members. */
 function toMember(name: string, isRequired: boolean, schema: Schema | undefined): string {
   return `readonly ${JSON.stringify(name)}${isRequired ? '' : '?'}: ${toType(schema)}${isRequired ? '' : ' | undefined'}`
 }

@@ -1,7 +1,4 @@
-/**
- * The OpenAPI document as the program itself serves it, from a temporary folder. It must not import
- * the program.
- */
+/** The OpenAPI document as a server with a temporary folder serves it. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +8,7 @@ import type { ApiDocument } from './api-types.ts'
 const HOUSE = join(import.meta.dir, '../..')
 const TIME_LIMIT_MS = 30_000
 
-/** @throws with what the server said, when it does not start */
+/** @throws Error with the server's output when the server does not start */
 export async function readDocument(): Promise<ApiDocument> {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-openapi-'))
   const server = Bun.spawn([process.execPath, 'src/main.ts', 'serve'], {

@@ -89,7 +89,6 @@ export function budgetRefusal(
   return shortage === 'reserved' ? allReserved(used) : exhausted(used, window, nowMs)
 }
 
-/** The nodes cannot share limits at the moment, and the operator chose to refuse calls then. */
 export function limitsUnavailable(): GatewayError {
   return new GatewayError('unavailable', 'Limits cannot be checked at the moment. Try again soon.')
 }

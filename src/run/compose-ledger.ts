@@ -199,8 +199,7 @@ export function composeLedger({
       const isTold = await limits.refresh(accountId, budgetIds)
       if (isTold || settings.database === undefined) return
       await looks.refresh([accountId, ...budgetIds], async (missing) => {
-        // Calls that cannot be shipped are counted here; the shipper's own passes report the
-        // failure.
+        // Unshipped calls are in this node's counters, and the shipper's own passes report a failure.
         await shipper.ship().catch(() => {})
         const { signal } = closing
         const sums = await openPastUsage(store, log, { segments: [], signal, prices: callPrices })

@@ -228,7 +228,7 @@ export class EventPublisher {
   }
 
   async #drain(): Promise<void> {
-    // The queue is written after the event loop's step that settles the call.
+    // Waits for the next step of the event loop, so that settling the call is not delayed.
     await new Promise((resolve) => setImmediate(resolve))
     for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
       try {

@@ -4,7 +4,7 @@ import { ConfirmDialog } from './dialog.tsx'
 
 export function LeaveGuard({ isDirty }: { readonly isDirty: boolean }) {
   const blocker = useBlocker({
-    // Another tab of the same page keeps the text.
+    // A change of the search parameters keeps the page and its text.
     shouldBlockFn: ({ current, next }) => isDirty && current.pathname !== next.pathname,
     enableBeforeUnload: isDirty,
     withResolver: true,

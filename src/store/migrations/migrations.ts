@@ -83,7 +83,7 @@ async function judge(
   applied: readonly string[],
   steps: Steps,
 ): Promise<NewerSteps> {
-  // An ordinary start has only known migrations, and saves a query.
+  // Without unknown migrations, as in an ordinary start, the query for notes is not needed.
   if (applied.every((name) => Object.hasOwn(steps, name))) return { tolerated: [], refused: [] }
   return judgeNewerSteps(applied, await listStepNotes(database), steps)
 }

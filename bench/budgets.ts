@@ -187,6 +187,6 @@ export function judgeBudgets({ figures, date }: Results): string {
     '|---|---|---:|',
     ...lines,
     '',
-    'Of each that is missed, [0083](decisions/0083-which-bars-are-missed-and-why.md) says what is in the way and what it would take.',
+    '[0083](decisions/0083-which-bars-are-missed-and-why.md) says for each missed budget why it is missed and what reaching it would take.',
   ].join('\n')
 }

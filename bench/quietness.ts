@@ -73,10 +73,10 @@ export function tellPace(paces: readonly number[]): string {
   if (paces.length === 0) return ''
   const [fastest, slowest] = [Math.min(...paces), Math.max(...paces)].map((ms) => ms.toFixed(1))
   const changes = countChanges(paces)
-  const seen = `one piece of work took ${fastest} to ${slowest} ms at ${paces.length} looks between the steps, and ${changes === 0 ? 'never' : changes === 1 ? 'once' : `${changes} times`} a quarter more or less than at the look before`
+  const seen = `one piece of work took ${fastest} to ${slowest} ms at ${paces.length} checks between the steps, and ${changes === 0 ? 'never' : changes === 1 ? 'once' : `${changes} times`} a quarter more or less than at the check before`
   return isSteady(paces)
-    ? `Its pace was steady within the steps: ${seen}.`
-    : `**Its pace was not steady**, so these figures are a trial: ${seen}.`
+    ? `The pace of the machine was steady within the steps: ${seen}.`
+    : `**The pace of the machine was not steady**, so these figures are a trial: ${seen}.`
 }
 
 export interface Times {
@@ -114,6 +114,6 @@ export function tellQuietness(looks: readonly Look[]): string {
   const stolen = Math.max(0, ...looks.map((look) => look.stolen))
   const seen = `other programs used at most ${percent(busiest)} of its cores, and other guests of its host took at most ${percent(stolen)}`
   return isQuiet(looks)
-    ? `The machine was quiet: at ${looks.length} looks before, between and after the rounds ${seen}.`
-    : `**The machine was not quiet**, so these figures are a trial: at ${looks.length} looks before, between and after the rounds ${seen}.`
+    ? `The machine was quiet: at ${looks.length} checks before, between and after the rounds ${seen}.`
+    : `**The machine was not quiet**, so these figures are a trial: at ${looks.length} checks before, between and after the rounds ${seen}.`
 }

@@ -39,7 +39,7 @@ export function toMarkdown({
   return [
     '## Every figure',
     '',
-    `Measured ${date} on ${machine}. Medians. The contender has one core to itself; generator and upstream share the other.`,
+    `Measured ${date} on ${machine}. The figures are medians. Each contender has one core to itself; generator and upstream share the other core.`,
     ...(looks.length === 0 ? [] : ['', `${tellQuietness(looks)} ${tellPace(paces)}`.trim()]),
     '',
     ...names.map((name) => `- **${name}**: ${legend[name]}`),

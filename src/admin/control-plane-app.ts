@@ -226,14 +226,14 @@ export function onlyCalls(): GatewayError {
 /** @throws GatewayError `forbidden` for an API key, which belongs to no user */
 export function assertUser(actor: Actor): Extract<Actor, { type: 'user' }> {
   if (actor.type !== 'user')
-    throw new GatewayError('forbidden', 'This needs a signed-in user, not an API key.')
+    throw new GatewayError('forbidden', 'This request needs a signed-in user, not an API key.')
   return actor
 }
 
 /** @throws GatewayError `forbidden` for anyone but the signed-in owner of the account */
 export function assertOwner(actor: Actor): Extract<Actor, { type: 'user' }> {
   if (actor.type !== 'user' || actor.member.role !== 'owner')
-    throw new GatewayError('forbidden', 'Only the owner of the account may do this, signed in.')
+    throw new GatewayError('forbidden', 'Only the signed-in owner of the account may do this.')
   return actor
 }
 
@@ -244,12 +244,12 @@ export function visitorOf({ request, clientAddress }: ControlPlaneBindings): Vis
 const ERROR_DESCRIPTIONS = {
   400: 'The request is invalid; the message names the field.',
   401: 'The key or the session is missing or invalid.',
-  403: "It is the owner's to do, or did not come from the gateway's own pages.",
+  403: "Only the owner may do this, or the request did not come from the gateway's own pages.",
   404: 'The account has no such resource.',
-  409: 'It exists already, or is still in use.',
+  409: 'The resource exists already, or is still in use.',
   413: 'The body is too large.',
   429: 'Too many requests; `retry-after` says when to try again.',
-  503: 'This is not possible at the moment.',
+  503: 'The gateway cannot serve this request at the moment.',
 } as const
 
 export function errorAnswers<const Status extends keyof typeof ERROR_DESCRIPTIONS>(

@@ -67,7 +67,7 @@ async function readConfigurationFile(
     if (named === undefined && (code === 'ENOENT' || code === 'ENOTDIR')) return undefined
     const cure =
       named === undefined
-        ? 'Make it readable, or remove it from the data folder.'
+        ? 'Make the file readable, or remove it from the data folder.'
         : 'GATEHOUSE_CONFIG must name a readable file. Restore it, or name another. If ' +
           `it was removed on purpose, remove the variable and start once with ${FORGET_OPTION}.`
     throw new SettingsError(`The configuration file ${path} cannot be read (${code}). ${cure}`)

@@ -109,16 +109,16 @@ export function setsSomething(file: ConfigurationFile | undefined): file is Conf
 
 export const FORGET_OPTION = '--forget-config'
 
-const CONSEQUENCE = 'Without it, accounts would lose the limits of their plans.'
+const CONSEQUENCE = 'Without the file, accounts would lose the limits of their plans.'
 
-const FORGET = `Restore it. If it was removed on purpose, start once with: gatehouse serve ${FORGET_OPTION}`
+const FORGET = `Restore the file. If it was removed on purpose, start once with: gatehouse serve ${FORGET_OPTION}`
 
 function describeLoss(path: string | undefined, found: ConfigurationFile | undefined): string {
   if (found !== undefined && (path === undefined || found.path === path))
     return `The configuration file ${found.path} is empty, and had settings before.`
   const lost =
     path === undefined
-      ? 'This server had a configuration file before, and now there is none.'
+      ? 'The configuration file that this server had before is missing.'
       : existsSync(path)
         ? `The configuration file ${path}, which this server had before, still exists, but no setting names it. Set GATEHOUSE_CONFIG=${path}.`
         : `The configuration file ${path}, which this server had before, is missing.`

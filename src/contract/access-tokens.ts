@@ -21,14 +21,16 @@ const name = label({ min: 1, max: 120 }).meta({
 const owner = z
   .strictObject({ type: z.enum(TOKEN_OWNERS), id: z.string().min(1).max(100) })
   .nullable()
-  .meta({ description: 'The member or tag that it was made for; null: nobody in particular.' })
+  .meta({ description: 'The member or tag that the token belongs to; null: none.' })
 const gates = z
   .array(z.string().min(1).max(64))
   .min(1)
   .max(MAX_GATES)
   .refine((ids) => new Set(ids).size === ids.length, { error: 'must not name a gate twice' })
   .nullable()
-  .meta({ description: 'Ids of the gates that it may call; null: all of the account.' })
+  .meta({
+    description: 'Ids of the gates that the token may call; null: all gates of the account.',
+  })
 const limit = (max: number, what: string) =>
   z
     .int()
@@ -45,13 +47,13 @@ const ipRanges = z
   .max(MAX_RANGES)
   .nullable()
   .meta({
-    description: 'Client addresses that may use it, as address/prefix length; null: any.',
+    description: 'Client addresses that may use the token, as address/prefix length; null: any.',
     example: ['10.0.0.0/8', '2001:db8::/32'],
   })
 const overrides = z.boolean().meta({
   description:
-    'Whether it may choose another target than the gate’s, where the gate allows it ' +
-    '(`overrides: allow`).',
+    'Whether calls with the token may choose another target than the gate’s, if the gate allows ' +
+    'that (`overrides: allow`).',
 })
 
 const rules = {
@@ -74,12 +76,14 @@ const tokenBody = z.object(tokenFields).meta({ id: 'AccessToken' })
 const createdTokenBody = z
   .object({
     ...tokenFields,
-    token: z.string().meta({ description: 'The whole token. Shown this once.' }),
+    token: z.string().meta({ description: 'The whole token, shown only once.' }),
   })
   .meta({ id: 'CreatedAccessToken' })
 
 const choices = {
-  expiresAt: expiresAt.meta({ description: 'In the future; null: never.' }),
+  expiresAt: expiresAt.meta({
+    description: 'A time in the future; null: the token never expires.',
+  }),
   ...rules,
 }
 
@@ -104,10 +108,10 @@ export const accessTokenResource = {
     create: {
       summary: 'Create an access token',
       description:
-        'It can call the gates that it may use, list them as models, and read who it is and what ' +
-        'it has used. Everything else is 403.',
-      takes: 'Its label and what it may do.',
-      answers: 'The token, shown this once.',
+        'A token can call its gates, list them as models, and read its own identity and usage. ' +
+        'All other requests with a token get 403.',
+      takes: 'The label of the token and its rules.',
+      answers: 'The token, shown only once.',
       refusals: [403],
     },
     show: { summary: 'Show an access token, masked', answers: 'The token, masked.' },
@@ -119,8 +123,8 @@ export const accessTokenResource = {
     },
     delete: {
       summary: 'Revoke an access token',
-      description: 'Once this has answered, no call with the token is accepted.',
-      answers: 'It is revoked.',
+      description: 'After this answer, no call with the token is accepted.',
+      answers: 'The token is revoked.',
     },
   },
   list: listOf(tokenBody, 'AccessTokenList'),

@@ -29,25 +29,29 @@ export const accountBody = z
       .object({
         tokens: z.object({ limit, used: amount, reserved: amount, resetsAt: z.iso.datetime() }),
         spend: z.object({
-          limit: limit.meta({ description: 'US dollars; null: no limit.' }),
+          limit: limit.meta({ description: 'The limit in US dollars; null: no limit.' }),
           used: amount,
           reserved: amount,
           resetsAt: z.iso.datetime(),
           unpricedCalls: z.int().meta({
-            description: 'Calls of this month with unknown cost: they are not in `used`.',
+            description: 'Calls of this month with unknown cost, which is not in `used`.',
           }),
         }),
       })
       .meta({
         description:
-          "Of this calendar month, in UTC. Calls with the account's own provider keys and to " +
-          'its own models are not counted.',
+          "The quota of this calendar month, in UTC. Calls with the account's own provider keys and " +
+          'to its own models are not counted.',
       }),
     retention: z
       .object({
-        callLogDays: days.meta({ description: 'Single calls in the log; their sums remain.' }),
-        hourlySumsDays: days.meta({ description: 'Hourly sums; daily sums remain.' }),
-        auditLogDays: days.meta({ description: 'Changes in the audit log.' }),
+        callLogDays: days.meta({
+          description: 'Days for which single calls stay in the log; sums remain.',
+        }),
+        hourlySumsDays: days.meta({
+          description: 'Days for which hourly sums are kept; daily sums remain.',
+        }),
+        auditLogDays: days.meta({ description: 'Days for which changes stay in the audit log.' }),
       })
       .meta({
         description:

@@ -7,8 +7,10 @@ import { nameFields, refuseReversedRange, timeFields } from './usage-query.ts'
 const count = z.int().min(0)
 
 const rangeFields = {
-  from: timeFields.from.describe('Rounded down to the hour. 30 days before `to` when absent.'),
-  to: timeFields.to.describe('Rounded up to the hour. Now when absent.'),
+  from: timeFields.from.describe(
+    'Start of the range, rounded down to the hour; 30 days before `to` when absent.',
+  ),
+  to: timeFields.to.describe('End of the range, rounded up to the hour; now when absent.'),
   interval: z.enum(USAGE_INTERVALS).default('day').meta({
     description:
       'Length of the steps, in UTC. `hour` allows a range of up to 7 days, `all` gives one step.',
@@ -79,7 +81,10 @@ export const analyticsQuery = z
 
 const percentiles = z
   .object({ p50: z.number().nullable(), p95: z.number().nullable(), p99: z.number().nullable() })
-  .meta({ id: 'Percentiles', description: 'Milliseconds, within 2 %; null: nothing to measure.' })
+  .meta({
+    id: 'Percentiles',
+    description: 'Percentiles in milliseconds, within 2 %; null: no call had a measurement.',
+  })
 
 export const usageSum = z
   .object({
@@ -89,30 +94,30 @@ export const usageSum = z
       .nullable()
       .meta({
         description:
-          'The gate, target, key, class of status or credential; null: nothing is told apart, ' +
-          'or no upstream was asked.',
+          'The gate, target, key, class of status or credential; null: the request names no ' +
+          '`group_by`, or no upstream was asked.',
       }),
     name: z
       .string()
       .nullable()
       .meta({
         description:
-          'Of a key: its name, or that of the member who used the playground. Null: the group ' +
-          'is something else, or has no name any more.',
+          'The name of a key, or of the member who used the playground. Null: the groups are not ' +
+          'keys, or the name is no longer known.',
       }),
     isRest: z.boolean().meta({
       description:
-        'Whether it stands for all groups that rank behind those of this page. Pages that follow ' +
-        'tell them apart.',
+        'Whether the row is the sum of all groups that rank behind those of this page. The ' +
+        'following pages list these groups.',
     }),
     calls: count,
     errors: count.meta({
-      description: 'Calls that failed, without those that the caller cancelled.',
+      description: 'Failed calls, without calls that the caller cancelled.',
     }),
     refused: count.meta({
       description:
-        'Of `errors`: calls that were admitted, and refused with a 4xx before any upstream ' +
-        'was asked. No provider had a part in them.',
+        'The part of `errors` that was refused with a 4xx after admission, before any upstream ' +
+        'was asked.',
     }),
     cancelled: count,
     tokens: z.object({
@@ -122,7 +127,7 @@ export const usageSum = z
       cacheWrite: count.meta({ description: 'Part of `input`.' }),
       reasoning: count.meta({ description: 'Part of `output`.' }),
       unreportedCalls: count.meta({
-        description: 'Calls that did not fail, and for which the provider reported none.',
+        description: 'Successful calls for which the provider reported no tokens.',
       }),
     }),
     cost: z.object({
@@ -134,7 +139,7 @@ export const usageSum = z
           'price. Failed calls without a report are in `errors` alone.',
       }),
       unpricedCalls: count.meta({
-        description: 'The part of `unknownCalls` with known tokens, whose model has no price.',
+        description: 'The part of `unknownCalls` with known tokens and a model without a price.',
       }),
     }),
     durationMs: percentiles,
@@ -193,7 +198,9 @@ export const refusedBody = z
 
 export type UsageSumBody = z.infer<typeof usageSum>
 
-const countsByRange = z.array(count).meta({ description: 'One for each of `ranges`.' })
+const countsByRange = z
+  .array(count)
+  .meta({ description: 'The number of calls in each of `ranges`.' })
 
 export const latencyBody = z
   .object({

@@ -11,9 +11,9 @@ export function auditLogQuery(actions: readonly string[]) {
   return z
     .strictObject({
       ...pageQuery.shape,
-      actor: nameParameter
-        .optional()
-        .meta({ description: 'The id of the key or user that made it; `local`: the operator.' }),
+      actor: nameParameter.optional().meta({
+        description: 'The id of the key or user that made the change; `local`: the operator.',
+      }),
       action: z
         .enum(actions, { error: `must be one of ${actions.join(', ')}` })
         .optional()
@@ -30,7 +30,7 @@ export function auditLogQuery(actions: readonly string[]) {
       }),
       to: timeParameter
         .optional()
-        .meta({ type: 'string', format: 'date-time', description: 'Changes from before.' }),
+        .meta({ type: 'string', format: 'date-time', description: 'Changes before this time.' }),
     })
     .superRefine(({ from, to }, context) => {
       if (from === undefined || to === undefined || from < to) return
@@ -51,22 +51,27 @@ export const auditEntryBody = z
             "`operator`: a process on the gateway's own machine, such as the command line there.",
         }),
         id: z.string(),
-        name: z.string().nullable().meta({ description: 'Its name at that time.' }),
+        name: z
+          .string()
+          .nullable()
+          .meta({ description: 'The name of the actor at the time of the change.' }),
       })
       .meta({ id: 'AuditActor' }),
     action: z.string().meta({ description: '`resource.verb`.', example: 'gate.update' }),
     resourceType: z.string().meta({ example: 'gate' }),
     resourceId: z.string(),
     before: form.meta({
-      description: 'As the interface showed it before; null: it did not exist.',
+      description:
+        'The resource before the change, as the API shows it; null: the resource did not exist.',
     }),
     after: form.meta({
-      description: 'As the interface showed it afterwards; null: it was deleted.',
+      description:
+        'The resource after the change, as the API shows it; null: the resource was deleted.',
     }),
     requestId: z.string().nullable().meta({ description: "The answer's `x-request-id`." }),
     clientAddress: z.string().nullable(),
   })
-  .meta({ id: 'AuditEntry', description: 'One change and who made it.' })
+  .meta({ id: 'AuditEntry', description: 'One change and its author.' })
 
 export const auditLogList = listOf(auditEntryBody, 'AuditLog')
 

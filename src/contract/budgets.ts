@@ -9,8 +9,11 @@ const MAX_TOKENS = 1_000_000_000_000
 const MAX_ALERTS = 10
 
 const name = label({ min: 1, max: 120 })
-const keyId = z.string().max(100).meta({ description: 'The id of the key that it limits.' })
-const gateId = z.string().max(64).meta({ description: 'The id of the gate that it limits.' })
+const keyId = z.string().max(100).meta({ description: 'The id of the key that the budget limits.' })
+const gateId = z
+  .string()
+  .max(64)
+  .meta({ description: 'The id of the gate that the budget limits.' })
 const limitTokens = z
   .int()
   .min(1)
@@ -28,7 +31,8 @@ const limitUsd = z
   })
 
 const period = z.enum(PERIODS).meta({
-  description: 'In UTC; weeks begin on Monday. `total`: from the creation of the budget on.',
+  description:
+    'The period of the limit, in UTC; weeks begin on Monday. `total` begins with the creation of the budget.',
 })
 const alertAt = z
   .array(
@@ -86,8 +90,10 @@ const budgetBody = z
       }),
     reserved: z
       .object({ tokens: amount, usd: amount })
-      .meta({ description: 'Reserved for calls in progress.' }),
-    isExhausted: z.boolean().meta({ description: 'Calls are refused with 429 `quota_exceeded`.' }),
+      .meta({ description: 'The usage that is reserved for running calls.' }),
+    isExhausted: z.boolean().meta({
+      description: 'Whether the budget is used up, so calls are refused with 429 `quota_exceeded`.',
+    }),
     resetsAt: time.nullable().meta({ description: 'null: never.' }),
     createdAt: time,
     updatedAt: time,

@@ -40,7 +40,7 @@ const conformanceRow = z
           }),
         }),
       )
-      .meta({ description: 'All with the same results.' }),
+      .meta({ description: 'Targets with the same results.' }),
     results: z.record(z.string(), verdict).meta({
       description: "By feature. One that is not there has no place in the endpoint's format.",
     }),

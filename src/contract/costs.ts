@@ -42,10 +42,9 @@ const costPart = z
         'text. `webSearch` and what follows it are uses of tools ' +
         'that the vendor runs itself, at its fee.',
     }),
-    count: z
-      .int()
-      .min(0)
-      .meta({ description: 'The number of tokens; for `request` of requests, for tools of uses.' }),
+    count: z.int().min(0).meta({
+      description: 'The number of tokens, of requests for `request`, or of uses for tools.',
+    }),
     usdPerMillion: z.number(),
     usd: z.number(),
   })
@@ -59,8 +58,8 @@ export const costWithPartsBody = z
       .nullable()
       .meta({
         description:
-          'The parts of the cost, computed with the price of the call’s time. Null: the ' +
-          'cost is unknown, or that price is no longer there.',
+          'The parts of the cost, computed with the price at the time of the call. Null: the ' +
+          'cost is unknown, or that price is no longer available.',
       }),
   })
   .meta({ id: 'CostWithParts' })
@@ -80,6 +79,6 @@ export const verifiedCostsBody = z
     nextCursor: z
       .string()
       .nullable()
-      .meta({ description: 'The cursor for the next request; null: this was the last.' }),
+      .meta({ description: 'The cursor for the next request; null: this was the last page.' }),
   })
   .meta({ id: 'VerifiedCosts' })

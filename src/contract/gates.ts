@@ -47,7 +47,10 @@ const gateId = z
     error:
       'must be 1 to 64 letters, digits, dots, hyphens or underscores, the first a letter or digit',
   })
-  .meta({ description: 'Callers send it as the model name. Cannot be changed.', example: 'demo' })
+  .meta({
+    description: 'The id of the gate, which callers send as the model name. Cannot be changed.',
+    example: 'demo',
+  })
 
 const model = z
   .string()
@@ -59,9 +62,9 @@ const model = z
 
 const strategy = z.enum(STRATEGIES).meta({
   description:
-    'Which target is asked first; the others follow when it fails. `fallback`: the order of ' +
-    'the list. `weighted`: each in proportion to its weight, exactly. `fastest`: the one that ' +
-    'has lately begun to answer soonest.',
+    'Which target is asked first; the other targets follow when it fails. `fallback`: the order ' +
+    'of the list. `weighted`: each target exactly in proportion to its weight. `fastest`: the ' +
+    'target with the shortest recent time to the first byte.',
 })
 const hedgeAfterMs = z
   .int()
@@ -70,8 +73,8 @@ const hedgeAfterMs = z
   .nullable()
   .meta({
     description:
-      'When the first byte is this late, in milliseconds, the next target is asked as well and ' +
-      'the first to answer is taken; the other is cancelled. null: never.',
+      'If the first byte is later than this, in milliseconds, the next target is asked as well. ' +
+      'The target that answers first is used, and the other request is cancelled. Null: never.',
   })
 
 /** No comma and no quotes, because names appear in lists, headers and CSV files. */
@@ -115,7 +118,8 @@ const isCatchAll = z.boolean().meta({
 const displayName = label({ min: 1, max: 120 })
 const description = text({ min: 0, max: 1000 })
 const weight = z.int().min(0).max(MAX_WEIGHT).meta({
-  description: 'Share of the calls under `weighted`; 0: only when the others fail. 1 when absent.',
+  description:
+    'Share of the calls under `weighted`; 0: only when the other targets fail. 1 when absent.',
 })
 const targets = z
   .array(z.strictObject({ model, weight: weight.optional() }))
@@ -125,16 +129,17 @@ const targets = z
     error: 'must hold at least one target whose weight is not 0',
   })
   .meta({
-    description: 'In the order in which they are tried, unless the strategy decides it.',
+    description:
+      'Targets in the order in which they are tried, unless the strategy decides the order.',
   })
 const timeoutMs = z.int().min(1).max(MAX_TIMEOUT_MS).nullable().meta({
-  description: "Longest that a call may take, in milliseconds; null: the server's own limit.",
+  description: "The maximum duration of a call, in milliseconds; null: the server's own limit.",
 })
 const maxRetries = z
   .int()
   .min(0)
   .max(MAX_RETRIES)
-  .meta({ description: 'How often a target is retried before the next one is tried.' })
+  .meta({ description: 'How often a target is retried before the next target is tried.' })
 const time = z.iso.datetime()
 
 /** Open, like every answer: a later version may add members. */
@@ -160,7 +165,9 @@ const gateBody = z
 export const createGateBody = z
   .strictObject({
     id: gateId.optional().meta({ description: 'Generated when absent.' }),
-    displayName: displayName.optional().meta({ description: 'The id when absent.' }),
+    displayName: displayName
+      .optional()
+      .meta({ description: 'The name for people; the id of the gate when absent.' }),
     description: description.default(''),
     targets,
     strategy: strategy.default('fallback'),

@@ -21,18 +21,17 @@ export const keyFacts = {
     .string()
     .nullable()
     .meta({ description: 'The id of a user or a key, or `operator`; null: unknown.' }),
-  expiresAt: z.iso
-    .datetime()
-    .nullable()
-    .meta({ description: 'The key is refused from this time; null: it does not expire.' }),
+  expiresAt: z.iso.datetime().nullable().meta({
+    description: 'The time from which the key is refused; null: the key does not expire.',
+  }),
   previous: z
     .object({
       maskedPrefix: z.string(),
-      endsAt: z.iso.datetime().meta({ description: 'The key is refused from this time.' }),
+      endsAt: z.iso.datetime().meta({ description: 'The time from which the old key is refused.' }),
     })
     .nullable()
     .meta({
-      description: 'The key before the last rotation; null: it is no longer accepted.',
+      description: 'The key before the last rotation; null: no old key is accepted.',
     }),
 }
 
@@ -47,7 +46,7 @@ const keyBody = z.object(keyFields).meta({ id: 'ApiKey' })
 const createdKeyBody = z
   .object({
     ...keyFields,
-    key: z.string().meta({ description: 'The whole key. Shown only once.' }),
+    key: z.string().meta({ description: 'The whole key, shown only once.' }),
   })
   .meta({ id: 'CreatedApiKey' })
 
@@ -77,7 +76,7 @@ export const importKeyBody = z
       .meta({
         description:
           'A `sk-svc-…`, `svc_…` or `legacy_…` key: at least 16 characters after the prefix, 6 ' +
-          'of them different. One that was deleted is refused.',
+          'of them different. A deleted key is refused.',
         writeOnly: true,
       }),
   })
@@ -87,7 +86,8 @@ export const updateKeyBody = z
   .strictObject({
     name,
     expiresAt: expiresAt.meta({
-      description: 'In the future; null: never. An expired key cannot be renewed.',
+      description:
+        'A time in the future; null: the key never expires. An expired key cannot be renewed.',
     }),
   })
   .partial()

@@ -30,7 +30,7 @@ export function listOf<Item extends z.ZodType>(item: Item, id: string) {
       nextCursor: z
         .string()
         .nullable()
-        .meta({ description: 'The `cursor` for the next page; null: there is none.' }),
+        .meta({ description: 'The `cursor` for the next page; null: this is the last page.' }),
     })
     .meta({ id })
 }

@@ -38,17 +38,19 @@ const attempt = z
     status: z
       .int()
       .nullable()
-      .meta({ description: "The upstream's HTTP status; null: it sent none." }),
-    afterMs: count.meta({ description: "From the call's start until it was asked." }),
+      .meta({ description: "The upstream's HTTP status; null: the upstream sent none." }),
+    afterMs: count.meta({
+      description: 'Time from the start of the call until the target was asked.',
+    }),
     durationMs: count.meta({
-      description: 'The time until it failed, was cancelled, or the call ended.',
+      description: 'Time until the attempt failed, was cancelled, or ended with the call.',
     }),
     errorKind: z.enum(ERROR_KINDS).nullable().meta({
       description:
-        'Why it failed; null: it did not fail, was cancelled, or an older version wrote the row.',
+        'Why the attempt failed; null: the attempt did not fail, was cancelled, or an older version wrote the row.',
     }),
     errorCode: z.string().nullable().meta({
-      description: 'The reason, if the kind is not specific enough.',
+      description: 'A more specific reason for the failure than its kind, if one is known.',
       example: 'connect_failed',
     }),
   })

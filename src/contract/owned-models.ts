@@ -27,10 +27,10 @@ const fimEndpoint = z.enum(['auto', ...FIM_ENDPOINTS]).meta({
     `the probe finds out. ${FORMS}`,
 })
 
-const foundFimEndpoint = z
-  .enum(FIM_ENDPOINTS)
-  .optional()
-  .meta({ description: 'How it fills in the middle if `fimEndpoint` is `auto`.' })
+const foundFimEndpoint = z.enum(FIM_ENDPOINTS).optional().meta({
+  description:
+    'The form of fill-in-the-middle that the probe found, used if `fimEndpoint` is `auto`.',
+})
 
 const fimTemplate = z.enum(['auto', ...FIM_TEMPLATE_NAMES]).meta({
   description:
@@ -49,23 +49,23 @@ const slug = z
     error: 'must be 1 to 63 small letters, digits or hyphens, the first a letter or digit',
   })
   .meta({
-    description: 'Gates refer to it as `owned/<slug>`. Cannot be changed.',
+    description: 'The name of the model in gates: `owned/<slug>`. Cannot be changed.',
     example: 'house-llama',
   })
 const displayName = label({ min: 1, max: 120 }).meta({ example: 'Llama in the basement' })
 const dialect = z
   .enum(OWNED_MODEL_DIALECTS)
-  .meta({ description: 'The wire format of its server. Cannot be changed.' })
+  .meta({ description: 'The wire format of the model’s server. Cannot be changed.' })
 const baseUrl = z
   .string()
   .min(1)
   .max(500)
   .meta({
     description:
-      'In the form in which an SDK of the dialect takes it: `/chat/completions`, `/responses`, ' +
-      '`/fim/completions` (or where its server fills in the middle), `/embeddings` or ' +
-      '`/v1/messages` is appended. https to public addresses; http and inner addresses only ' +
-      'where the operator trusts the host. Cannot be changed.',
+      'The address of the server, as an SDK of the dialect takes it: `/chat/completions`, ' +
+      '`/responses`, `/fim/completions` (or the server’s form of it), `/embeddings` or ' +
+      '`/v1/messages` is appended. http and addresses inside a network are allowed only if the ' +
+      'operator trusts the host. Cannot be changed.',
     example: 'https://models.example.com/v1',
   })
 const upstreamModelId = text({ min: 1, max: 200 }).meta({
@@ -74,9 +74,9 @@ const upstreamModelId = text({ min: 1, max: 200 }).meta({
 })
 const credentialHeader = z.enum(CREDENTIAL_HEADERS).meta({
   description:
-    'In which header its server takes the credential: `authorization` (as `Bearer …`) or ' +
-    '`x-api-key`. `auto`: as the SDKs of the dialect send it; of the dialect ' +
-    '`anthropic-messages`, whose servers differ, the probe finds it out.',
+    'The header in which the server takes the credential: `authorization` (as `Bearer …`) or ' +
+    '`x-api-key`. `auto`: the header that the SDKs of the dialect use; for ' +
+    '`anthropic-messages`, whose servers differ, the header that the probe found.',
 })
 const credential = z
   .string()
@@ -108,37 +108,41 @@ const found = z
     embeddings: z
       .boolean()
       .optional()
-      .meta({ description: 'A chat model that also serves `/v1/embeddings`.' }),
+      .meta({ description: 'Whether the server of a chat model also serves `/v1/embeddings`.' }),
     countTokens: z.boolean().optional().meta({
-      description: 'Whether its server counts tokens: then `/v1/messages/count_tokens` asks it.',
+      description: 'Whether the server counts tokens for `/v1/messages/count_tokens`.',
     }),
     fimEndpoint: foundFimEndpoint,
   })
   .meta({
     description:
-      'The abilities that its server was found to have. A member is absent where it was not asked, or its ' +
-      'answer told nothing.',
+      'The abilities of the server that the probe found. A member is absent if the probe did not ask, or the ' +
+      'answer did not show the ability.',
   })
 
 const probe = z
   .object({
     status: z.enum(PROBE_STATUSES).meta({
       description:
-        '`checking`: it is under way. `loading`: the server says that it loads the model. ' +
-        '`unknown`: the probe was cut short.',
+        '`checking`: the probe is running. `loading`: the server says that it is loading the model. ' +
+        '`unknown`: the probe was interrupted.',
     }),
     checkedAt: time,
     latencyMs: z.int().min(0),
-    httpStatus: z.int().optional().meta({ description: 'Absent when there was no answer.' }),
+    httpStatus: z
+      .int()
+      .optional()
+      .meta({ description: 'The HTTP status of the server; absent if the server did not answer.' }),
     detail: z
       .string()
       .optional()
-      .meta({ description: 'The fault in the gateway’s words, not the server’s.' }),
+      .meta({ description: 'The reason of a failed probe, in the gateway’s words.' }),
     found: found.optional(),
   })
   .nullable()
   .meta({
-    description: 'The result of the last test request to the model; null: none was sent yet.',
+    description:
+      'The result of the last test request to the model; null: no test request was sent yet.',
   })
 
 /** Open, like every answer: a later version may add members. */
@@ -158,16 +162,17 @@ const ownedModelBody = z
     probe,
     credentialSetAt: time.nullable().meta({
       description:
-        'When the credential was last set; null: there is none. The credential is never shown.',
+        'When the credential was last set; null: the model has no credential. The credential is never shown.',
     }),
     createdAt: time,
     updatedAt: time,
   })
   .meta({ id: 'OwnedModel', description: 'A model that the customer hosts or pays for.' })
 
-const warnings = z
-  .array(z.object({ code: z.literal('probe_failed'), message: z.string() }))
-  .meta({ description: 'Empty if nothing is wrong. The change is saved in both cases.' })
+const warnings = z.array(z.object({ code: z.literal('probe_failed'), message: z.string() })).meta({
+  description:
+    'The problems that the probe found; empty if it found none. The change is saved in both cases.',
+})
 
 /** The answer to a change. `warnings` is absent unless the change caused a probe. */
 const savedOwnedModelBody = ownedModelBody.extend({ warnings: warnings.optional() }).meta({
@@ -178,12 +183,15 @@ const savedOwnedModelBody = ownedModelBody.extend({ warnings: warnings.optional(
 export const createOwnedModelBody = z
   .strictObject({
     slug,
-    displayName: displayName.optional().meta({ description: 'The slug when absent.' }),
+    displayName: displayName
+      .optional()
+      .meta({ description: 'The name for people; the slug when absent.' }),
     dialect,
     baseUrl,
     upstreamModelId,
     credential: credential.optional().meta({
-      description: 'Never returned. Absent: its server needs none, and none is sent.',
+      description:
+        'The credential of the server; never returned. When absent, calls send no credential.',
       writeOnly: true,
       format: 'password',
     }),
@@ -193,7 +201,7 @@ export const createOwnedModelBody = z
     pricingInput: pricingInput.default(0),
     pricingOutput: pricingOutput.default(0),
     pricingCachedInput: pricingCachedInput.optional().meta({
-      description: 'As `pricingInput` when absent: a server that caches nothing charges the same.',
+      description: 'Price of cached input tokens; `pricingInput` when absent.',
     }),
   })
   .meta({ id: 'CreateOwnedModel' })
@@ -243,17 +251,18 @@ export const ownedModelResource = {
     create: {
       summary: 'Register an owned model',
       description:
-        'The gateway asks it for one token to see whether it answers, and saves it either way. A ' +
-        'result that takes longer than a few seconds has the status `checking`; the registration ' +
-        'shows it when it is found.',
+        'The gateway asks the model for one token, and saves the model whether or not it answers. If ' +
+        'the test takes longer than a few seconds, its status is `checking`; the model shows the ' +
+        'result later.',
       answers: 'The model and the result of the probe.',
     },
     show: 'Show an owned model',
     update: {
       summary: 'Change an owned model',
       description:
-        'A new credential replaces the stored one. It, another upstreamModelId, credentialHeader, ' +
-        'fimEndpoint or fimTemplate is tried at once, and kept whether or not the model answers.',
+        'A new credential replaces the stored one. A change of credential, upstreamModelId, ' +
+        'credentialHeader, fimEndpoint or fimTemplate is tested at once, and saved whether or not ' +
+        'the model answers.',
       answers: 'The changed model and its state.',
     },
     delete: {

@@ -43,7 +43,7 @@ export const PLAIN_RESOURCES = {
     one: 'tag',
     many: 'tags',
     place: 'tags',
-    description: 'A label of the account.',
+    description: 'A tag is a label of the account.',
     about: 'labels of the account',
     purpose: "A tag is the account's name for a team, a customer or a place.",
     deletion: 'A tag created later with the same name is a different tag.',

@@ -12,22 +12,26 @@ export const providerBody = z
     name: z.string(),
     docs: z.string().nullable().meta({
       description:
-        "Where the vendor documents its interface; null: a provider of the operator's own.",
+        "The address of the vendor's documentation; null: the operator defined the provider.",
     }),
-    dialects: z.array(z.string()).meta({ description: 'The wire formats that it supports.' }),
-    configured: z.boolean().meta({ description: 'Whether the gateway has a credential for it.' }),
+    dialects: z
+      .array(z.string())
+      .meta({ description: 'The wire formats that the provider supports.' }),
+    configured: z
+      .boolean()
+      .meta({ description: 'Whether the gateway has a credential for the provider.' }),
     credential: z
       .enum(['own', 'platform'])
       .nullable()
       .meta({
         description:
-          "Whose credential the account's calls use: `own`, its active provider key, or " +
-          '`platform`. Null: there is none.',
+          "The owner of the credential that the account's calls use: `own` (its active provider " +
+          'key) or `platform`. Null: no credential is configured.',
       }),
     hasAddress: z.boolean().meta({
       description:
-        'Whether this gateway knows where it is. Of some, the operator has to say; until then ' +
-        'no key reaches them.',
+        'Whether the gateway has an address for the provider. Some providers need an address ' +
+        'from the operator before they can be called.',
     }),
   })
   .meta({ id: 'Provider' })
@@ -58,13 +62,13 @@ const providerModelBody = z
   .object({
     provider: z.string().meta({ example: 'sandbox' }),
     id: z.string().meta({
-      description: 'A target names it as `provider/id`.',
+      description: 'The id of the model, which targets name as `provider/id`.',
       example: 'echo',
     }),
     name: z
       .string()
       .nullable()
-      .meta({ description: 'The display name; null: the same as the id.' }),
+      .meta({ description: 'The display name of the model; null: the same as the id.' }),
     contextTokens: z.int().nullable().meta({ description: 'Null: not known.' }),
     inputUsdPerMillion: price('input'),
     outputUsdPerMillion: price('output'),
@@ -78,7 +82,7 @@ const MAX_KEY_LENGTH = 20_000
 
 const active = z.boolean().meta({
   description:
-    "Whether calls use it. While false, calls use the platform's credential, if there is one.",
+    "Whether calls use the key. While false, calls use the platform's credential, if it has one.",
 })
 
 /** Open, like every answer: a later version may add members. */
@@ -89,7 +93,7 @@ const providerKeyBody = z
       .meta({ description: 'The part of a target before the slash.', example: 'sandbox' }),
     maskedKey: z.string().meta({
       description:
-        'Its first three and last four characters; no characters of a short key or a document.',
+        'The first three and last four characters of the key; no characters of a short key or a document.',
       example: 'sk-…9f3c',
     }),
     active,
@@ -98,7 +102,7 @@ const providerKeyBody = z
     lastUsedAt: z.iso
       .datetime()
       .nullable()
-      .meta({ description: 'Null: not used since it was set.' }),
+      .meta({ description: 'The last use of the key; null: not used since it was set.' }),
   })
   .meta({ id: 'ProviderKey', description: "The account's own credential for a provider, masked." })
 
@@ -109,18 +113,23 @@ const probe = z
         '`unknown`: the provider could not be reached, or gave no usable answer. ' +
         '`not_probed`: the vendor documents no request that costs nothing and tests a key.',
     }),
-    httpStatus: z.int().optional().meta({ description: 'Absent when there was no answer.' }),
-    detail: z.string().meta({ description: 'In the gateway’s words, not the provider’s.' }),
+    httpStatus: z.int().optional().meta({
+      description: 'The HTTP status of the provider; absent if the provider did not answer.',
+    }),
+    detail: z.string().meta({ description: 'The result of the test, in the gateway’s words.' }),
   })
   .meta({ description: 'The result of a free request to the provider.' })
 
 const warnings = z
   .array(z.object({ code: z.enum(['key_refused', 'probe_failed']), message: z.string() }))
-  .meta({ description: 'Empty if the key was accepted or not tested. It is saved in both cases.' })
+  .meta({
+    description:
+      'The problems of the key; empty if the key was accepted or not tested. The key is saved in all cases.',
+  })
 
 export const savedProviderKeyBody = providerKeyBody.extend({ probe, warnings }).meta({
   id: 'SavedProviderKey',
-  description: "The account's own credential for a provider, masked, and how its test went.",
+  description: "The account's own credential for a provider, masked, and the result of its test.",
 })
 
 export type SavedProviderKeyBody = z.infer<typeof savedProviderKeyBody>
@@ -133,8 +142,8 @@ export const setProviderKeyBody = z
       .max(MAX_KEY_LENGTH)
       .meta({
         description:
-          'As the provider gave it: an API key, `ACCESS_KEY_ID:SECRET[:SESSION_TOKEN]`, or a ' +
-          'service account as JSON text. Never in any answer.',
+          'The key of the provider: an API key, `ACCESS_KEY_ID:SECRET[:SESSION_TOKEN]`, or a ' +
+          'service account as JSON text. No answer contains the key.',
         writeOnly: true,
       }),
     active: active.default(true),
@@ -173,12 +182,12 @@ export const providerKeyResource = {
     },
     update: {
       summary: "Activate or deactivate the account's own key for a provider",
-      takes: 'Whether calls use it.',
+      takes: 'Whether calls use the key.',
       answers: 'The key, masked.',
     },
     delete: {
       summary: "Delete the account's own key for a provider",
-      description: 'Calls that begin after the answer do not use it.',
+      description: 'Calls that begin after the answer do not use the key.',
     },
   },
   list: listOf(providerKeyBody, 'ProviderKeyList'),

@@ -44,7 +44,7 @@ export const targetHealthBody = z
       .meta({
         description:
           'Moving average of the time to the first byte, in milliseconds; null: ' +
-          'it has not answered yet.',
+          'the target has not answered yet.',
       }),
     lastAnsweredAt: time.nullable(),
     lastFailure: targetFailure.nullable().meta({
@@ -54,8 +54,8 @@ export const targetHealthBody = z
   .meta({
     id: 'TargetHealth',
     description:
-      'A target’s behaviour since the node that answers started. Other nodes may have ' +
-      'seen something else: nothing of it is shared or stored.',
+      'A target’s behaviour since the start of the answering node. Nodes neither share nor store ' +
+      'these figures, so other nodes may answer differently.',
   })
 
 export const targetHealthList = z
@@ -63,7 +63,7 @@ export const targetHealthList = z
     data: z.array(targetHealthBody),
     nextCursor: z.null().meta({ description: 'There is one page.' }),
     seenSince: time.meta({
-      description: 'When the answering node started: it does not know earlier calls.',
+      description: 'When the answering node started; earlier calls are not included.',
     }),
   })
   .meta({ id: 'TargetHealthList' })
@@ -78,7 +78,7 @@ export const gateFallbackBody = z
       .meta({ description: 'The first target of the gate.', example: 'sandbox/echo' }),
     answeredCalls: count.meta({ description: 'Calls through the gate that any target answered.' }),
     fallbackCalls: count.meta({
-      description: 'The part that another target than the first answered.',
+      description: 'Calls through the gate that another target than the first answered.',
     }),
     share: z.number().meta({ description: '`fallbackCalls` of `answeredCalls`, from 0 to 1.' }),
     reason: z
@@ -95,8 +95,8 @@ export const gateFallbackBody = z
       ])
       .meta({
         description:
-          'Why the first target did not answer them. `slow`: the gate hedges. `unknown`: no ' +
-          'failure was recorded, as where a target cannot take what some calls ask for.',
+          'Why the first target did not answer these calls. `slow`: the gate hedges. `unknown`: no ' +
+          'failure was recorded, for example because the target does not support some calls.',
       }),
     message: z.string().meta({ description: 'The reason and the state, in one or two sentences.' }),
     state,
@@ -109,8 +109,8 @@ export const gateFallbackBody = z
     id: 'GateFallback',
     description:
       'A gate with the strategy `fallback` where another target than the first answered calls. ' +
-      'The calls are those of all nodes; `state` and `restsUntil` are what the node that answers ' +
-      'has seen.',
+      'The calls of all nodes are counted; `state` and `restsUntil` are those of the answering ' +
+      'node.',
   })
 
 export const gateFallbackList = z
@@ -119,8 +119,8 @@ export const gateFallbackList = z
     nextCursor: z.null().meta({ description: 'There is one page.' }),
     from: time.meta({
       description:
-        'Calls since then are counted: the full hour before the last. Of a gate that was changed ' +
-        'later, the newest calls since its change, 200 at most.',
+        'Start of the counted range: the full hour before the last. For a gate that was changed ' +
+        'later, the newest 200 calls since its change are counted.',
     }),
   })
   .meta({ id: 'GateFallbackList' })

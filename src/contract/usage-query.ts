@@ -70,7 +70,7 @@ export const logFilterFields = {
   targetPart: nameParameter.optional().meta({
     description:
       'A part of the target’s name, such as `sonnet`; case is ignored. ' +
-      'No character has a special meaning.',
+      'No character of the text has a special meaning.',
   }),
   status: z
     .string({ error: STATUS_PROBLEM })
@@ -79,7 +79,8 @@ export const logFilterFields = {
     .optional()
     .meta({ type: 'integer', minimum: 100, maximum: 599 }),
   statusClass: z.enum(STATUS_CLASSES).optional().meta({
-    description: 'Any HTTP status of this class; 499 for callers who left belongs to `4xx`.',
+    description:
+      'The class of the HTTP status; `4xx` includes 499, the status of calls whose caller left.',
   }),
   outcome: z.enum(CALL_OUTCOMES).optional(),
   errorKind: z
@@ -104,10 +105,10 @@ export const logFilterFields = {
     .transform((text) => text === 'true')
     .optional()
     .meta({ type: 'boolean' }),
-  durationFromMs: milliseconds('Calls that took at least this long.'),
-  durationToMs: milliseconds('Calls that took less than this.'),
-  firstByteFromMs: milliseconds('Calls whose first byte took at least this long.'),
-  firstByteToMs: milliseconds('Calls whose first byte took less than this.'),
+  durationFromMs: milliseconds('Calls that took at least this time.'),
+  durationToMs: milliseconds('Calls that took less than this time.'),
+  firstByteFromMs: milliseconds('Calls whose first byte took at least this time.'),
+  firstByteToMs: milliseconds('Calls whose first byte took less than this time.'),
 }
 
 const REVERSIBLE = [

@@ -9,7 +9,7 @@ const id = z.string()
 const name = label({ min: 1, max: 120 })
 const role = z.enum(['owner', 'member']).meta({
   description:
-    'Both have full access to the account; only the owner can remove members and transfer it.',
+    'Owners and members have full access to the account; only the owner can remove members and transfer the account.',
 })
 const email = z
   .email({ error: 'must be an email address' })
@@ -29,18 +29,20 @@ const invitationToken = z.string().min(1).max(200)
 
 export const invitationOfferRequest = z
   .strictObject({
-    invitation: invitationToken.meta({ description: 'Its token.', writeOnly: true }),
+    invitation: invitationToken.meta({
+      description: 'The token of the invitation.',
+      writeOnly: true,
+    }),
   })
   .meta({ id: 'AskForInvitationOffer' })
 
 export const invitationOfferBody = z
   .object({
     accountName: z.string().meta({ description: 'The account that the invitation is for.' }),
-    invitedBy: z
-      .string()
-      .nullable()
-      .meta({ description: 'The user who invited; null: the operator, or a deleted key.' }),
-    email: z.string().meta({ description: 'The address that was invited.' }),
+    invitedBy: z.string().nullable().meta({
+      description: 'The user who sent the invitation; null: the operator, or a deleted key.',
+    }),
+    email: z.string().meta({ description: 'The email address of the invitation.' }),
     expiresAt: time,
   })
   .meta({ id: 'InvitationOffer' })
@@ -82,12 +84,13 @@ export const beginOidcBody = z
       .regex(OWN_PATH, { error: 'must be a path of the gateway, such as "/"' })
       .default('/')
       .meta({
-        description: 'Where the browser goes afterwards; with `?error=…` if the sign-in failed.',
+        description:
+          'The path that the browser opens after the sign-in; with `?error=…` if the sign-in failed.',
       }),
     invitation: invitationToken.optional().meta({
       description:
-        'The token of an invitation that the person accepts by this; whoever belongs to no ' +
-        'account needs one.',
+        'The token of an invitation that the person accepts by signing in. A person without an ' +
+        'account needs an invitation.',
       writeOnly: true,
     }),
   })
@@ -113,19 +116,24 @@ const userBody = z.object({ id, email: z.string(), name: z.string() }).meta({ id
 export const currentSessionBody = z
   .object({
     account: accountNameBody,
-    user: userBody.nullable().meta({ description: 'null: asked with an API key.' }),
+    user: userBody.nullable().meta({
+      description: 'The signed-in user; null: the request has an API key or an access token.',
+    }),
     role: role.nullable(),
-    keyId: z.string().nullable().meta({ description: 'null: asked with a session.' }),
+    keyId: z
+      .string()
+      .nullable()
+      .meta({ description: 'The id of the key; null: the request has a session.' }),
     accessToken: z
       .object({
         name: z.string(),
         gates: z
           .array(z.string())
           .nullable()
-          .meta({ description: 'The gates that it may call and that exist; null: all.' }),
+          .meta({ description: 'The existing gates that the token may call; null: all gates.' }),
       })
       .nullable()
-      .meta({ description: 'null: asked with a session or an API key.' }),
+      .meta({ description: 'The access token; null: the request has a session or an API key.' }),
     expiresAt: time
       .nullable()
       .meta({ description: 'When the session, key or access token expires.' }),
@@ -135,10 +143,13 @@ export const currentSessionBody = z
 export const sessionBody = z
   .object({
     id,
-    current: z.boolean().meta({ description: 'Whether this request uses it.' }),
+    current: z.boolean().meta({ description: 'Whether this request uses the session.' }),
     createdAt: time,
     expiresAt: time,
-    address: z.string().nullable().meta({ description: 'Where it was opened from, if known.' }),
+    address: z
+      .string()
+      .nullable()
+      .meta({ description: 'The network address from which the session was opened, if known.' }),
     userAgent: z.string().nullable(),
   })
   .meta({ id: 'UserSession' })
@@ -156,7 +167,7 @@ const memberBody = z
 const updateMemberBody = z
   .strictObject({
     role: z.literal('owner', {
-      error: 'must be "owner": whoever owns the account now becomes a member',
+      error: 'must be "owner": the present owner becomes a member',
     }),
   })
   .meta({ id: 'UpdateMember' })
@@ -172,16 +183,16 @@ export const memberResource = {
     list: 'List members, newest first',
     update: {
       summary: 'Transfer the account to a member',
-      description: 'Only the owner can do this, and then becomes a member.',
+      description: 'Only the owner can transfer the account, and then becomes a member.',
       refusals: [403],
       isForUsers: true,
     },
     delete: {
       summary: 'Remove a member, or leave',
       description:
-        'The owner alone removes others; whoever is not the owner can remove themselves. The user ' +
-        'is gone, with every session and the invitations they left open. API keys belong to the ' +
-        'account and stay: revoke those that the user knew.',
+        'Only the owner removes other members; a member can leave. The user is deleted, with every ' +
+        'session and open invitation of the user. API keys belong to the account and stay: revoke ' +
+        'the keys that the user knew.',
       answers: 'The member is removed.',
       refusals: [403, 409],
       isForUsers: true,
@@ -198,15 +209,15 @@ const invitationFields = {
   invitedBy: z.string().meta({ description: 'The id of a user or a key, or `command-line`.' }),
   status: z.enum(INVITATION_STATUSES),
   createdAt: time,
-  expiresAt: time.meta({ description: 'Seven days after it was created.' }),
+  expiresAt: time.meta({ description: 'Seven days after the invitation was created.' }),
 }
 const invitationBody = z.object(invitationFields).meta({ id: 'Invitation' })
 const createdInvitationBody = z
   .object({
     ...invitationFields,
-    token: z
-      .string()
-      .meta({ description: 'Shown only once. Pass it on yourself: no mail is sent.' }),
+    token: z.string().meta({
+      description: 'The token, shown only once. No mail is sent, so pass the token on yourself.',
+    }),
     link: z.string().meta({ description: 'The same token as an address to open in a browser.' }),
   })
   .meta({ id: 'CreatedInvitation' })
@@ -224,8 +235,8 @@ export const invitationResource = {
     create: {
       summary: 'Create an invitation',
       description:
-        'No mail is sent: pass on the link or the token yourself. It works once, for seven days.',
-      takes: 'Whom.',
+        'No mail is sent: pass on the link or the token yourself. The invitation works once, for seven days.',
+      takes: 'The email address to invite.',
       answers: 'The invitation with its token, shown only once.',
       refusals: [403],
     },
@@ -233,7 +244,7 @@ export const invitationResource = {
     delete: {
       summary: 'Revoke an invitation',
       description: 'An accepted invitation cannot be deleted: remove the member instead.',
-      answers: 'It is withdrawn.',
+      answers: 'The invitation is withdrawn.',
       refusals: [409],
     },
   },

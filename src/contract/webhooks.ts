@@ -12,7 +12,7 @@ const MIN_SECRET = 16
 const MAX_SECRET = 200
 
 const url = z.string().min(1).max(2000).meta({
-  description: 'An https address that anybody can reach. Redirects are not followed.',
+  description: 'A public https address. Redirects are not followed.',
   example: 'https://example.com/hooks/gatehouse',
 })
 const secret = z
@@ -22,7 +22,7 @@ const secret = z
     error: `must hold at least ${MIN_SECRET} characters, without spaces around them`,
   })
   .meta({
-    description: 'The secret that signs deliveries. Never shown again.',
+    description: 'The secret that signs deliveries, never shown again.',
     writeOnly: true,
     minLength: MIN_SECRET,
   })
@@ -32,7 +32,7 @@ const events = z
   .min(1)
   .refine((list) => new Set(list).size === list.length, { error: 'must not name an event twice' })
   .meta({ uniqueItems: true })
-const active = z.boolean().meta({ description: 'false: nothing is sent.' })
+const active = z.boolean().meta({ description: 'Whether events are sent to the webhook.' })
 const time = z.iso.datetime()
 
 const webhookFields = {
@@ -46,25 +46,26 @@ const webhookFields = {
 
 const webhookBody = z.object(webhookFields).meta({
   id: 'Webhook',
-  description: 'An address that receives events. Its secret is never shown.',
+  description:
+    'A webhook is an address that receives events. The secret of a webhook is never shown.',
 })
 
 const createdWebhookBody = z
   .object({
     ...webhookFields,
-    secret: z
-      .string()
-      .optional()
-      .meta({ description: 'Only if it was generated. Shown only once.' }),
+    secret: z.string().optional().meta({
+      description: 'The generated secret, shown only once; absent if the request had a secret.',
+    }),
   })
   .meta({ id: 'CreatedWebhook' })
 
 export const createWebhookBody = z
   .strictObject({
     url,
-    secret: secret
-      .optional()
-      .meta({ description: 'Generated if absent, and shown once.', writeOnly: true }),
+    secret: secret.optional().meta({
+      description: 'The secret that signs deliveries; generated if absent, and then shown once.',
+      writeOnly: true,
+    }),
     events,
     active: active.default(true),
   })
@@ -78,7 +79,10 @@ export const updateWebhookBody = z
 export const webhookTestBody = z
   .object({
     delivered: z.boolean(),
-    status: z.int().nullable().meta({ description: 'The HTTP status; null: there was no answer.' }),
+    status: z
+      .int()
+      .nullable()
+      .meta({ description: 'The HTTP status of the receiver; null: the receiver did not answer.' }),
     detail: z.string(),
   })
   .meta({ id: 'WebhookTest' })

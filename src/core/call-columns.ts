@@ -95,7 +95,9 @@ export const CALL_COLUMNS = {
     line: 10,
     column: 'status',
     csv: 10,
-    body: { description: 'The HTTP status that the caller got; 499: the caller left first.' },
+    body: {
+      description: 'The HTTP status that the caller got; 499: the caller left before the answer.',
+    },
   },
   errorKind: {
     type: 'errorKind',
@@ -103,7 +105,7 @@ export const CALL_COLUMNS = {
     line: 11,
     column: 'error_kind',
     csv: 11,
-    body: { description: 'Why it failed; null: it did not.' },
+    body: { description: 'Why the call failed; null: the call did not fail.' },
   },
   /**
    * The code of the gateway's own refusal. Absent: an upstream was asked, or the call succeeded.
@@ -116,9 +118,8 @@ export const CALL_COLUMNS = {
     csv: 25,
     body: {
       description:
-        'The code of the error with which the gateway itself refused the call, before any ' +
-        'upstream was sent anything. Null: an upstream was asked, the call did not fail, or an ' +
-        'older version wrote the row.',
+        'The error code of a call that the gateway itself refused before any upstream was asked. ' +
+        'Null: an upstream was asked, the call did not fail, or an older version wrote the row.',
       example: 'price_unknown',
     },
     fact: { title: 'Refused by the gateway' },
@@ -133,8 +134,8 @@ export const CALL_COLUMNS = {
     body: {
       description:
         'The limit that refused the call: the id of a budget, `monthly_tokens`, `monthly_spend`, ' +
-        '`requests_per_minute`, `tokens_per_minute` or `concurrent_calls`. Null: no limit did, ' +
-        'or an older version wrote the row.',
+        '`requests_per_minute`, `tokens_per_minute` or `concurrent_calls`. Null: no limit refused ' +
+        'the call, or an older version wrote the row.',
       example: 'bud_01a1fbc63aa470d6877cf556d6121edd',
     },
   },
@@ -180,8 +181,8 @@ export const CALL_COLUMNS = {
     },
     body: {
       description:
-        'The usage that the provider reported. The part that it could not report, because the ' +
-        'caller left, is estimated, and `cost.status` is then `estimated`. Null: unknown.',
+        'The usage that the provider reported. If the caller left, the unreported part is ' +
+        'estimated, and `cost.status` is `estimated`. Null: the usage is unknown.',
     },
   },
   /**
@@ -197,8 +198,8 @@ export const CALL_COLUMNS = {
     csv: 19,
     body: {
       description:
-        "The owner of the credential used for `target`; `own`: the account's, so the call does not count " +
-        'in its quota. Null: no target was asked, or an older version wrote the row.',
+        "The owner of the credential used for `target`. Calls with the account's `own` credential do not count " +
+        'for its quota. Null: no target was asked, or an older version wrote the row.',
     },
     fact: {
       title: 'Paid with',
@@ -233,8 +234,8 @@ export const CALL_COLUMNS = {
     body: {
       description:
         'The number of calls refused before admission that the row represents. Per key, the first 30 ' +
-        'of a minute have their own rows (1); further ones are counted in one row per ' +
-        'reason. Null: it was admitted.',
+        'of a minute have their own rows (1); further refused calls are counted in one row per ' +
+        'reason. Null: the call was admitted.',
     },
   },
   /** Attempts in order; absent when the first attempt succeeded. */
@@ -244,7 +245,7 @@ export const CALL_COLUMNS = {
     line: 18,
     column: 'attempt_details',
     csv: null,
-    body: { description: 'Each attempt at an upstream; null: the first one was enough.' },
+    body: { description: 'Each attempt at an upstream; null: the first attempt succeeded.' },
   },
 } as const satisfies CallColumns
 
@@ -255,6 +256,6 @@ export const KEY_NAME = {
   csv: 27,
   body: {
     description:
-      'The name of the key, or of the member who used the playground; null: no longer known.',
+      'The name of the key, or of the member who used the playground; null: the name is no longer known.',
   },
 } as const

@@ -28,7 +28,7 @@ const NO_SPACE = 100 * MEBIBYTE
 const FEW_INODES = 1_000
 const LARGE_JOURNAL = 64 * MEBIBYTE
 const OLD_SEGMENT_MS = 120_000
-const CURE_OTHER = 'Give another with GATEHOUSE_DATA_DIR, or make this one usable'
+const CURE_OTHER = 'Name another folder with GATEHOUSE_DATA_DIR, or make this folder usable'
 
 export function checkDataFolder(folder: string): Finding[] {
   const status = statIfThere(folder)

@@ -71,7 +71,7 @@ const FOREIGN =
   'here.'
 
 const INVALID_TOKEN =
-  'Invalid access token: this gateway does not know it, or it was deleted, replaced or has expired.'
+  'Invalid access token: the token is unknown to this gateway, was deleted or replaced, or has expired.'
 const MALFORMED_TOKEN =
   'Invalid access token: tokens have the form `at-svc-` and 64 hexadecimal characters in lower case. ' +
   'Was the whole token copied?'

@@ -103,9 +103,9 @@ function whoDemands({ budget, plan }: PriceDemand, { name, owner }: Target): str
 function priceUnknown({ name }: Target, who: string): GatewayError {
   return new GatewayError(
     'invalid_request',
-    `The price of ${name} is not known, so its usage would not count against ${who}, which is in money. ` +
-      'Register the model as an owned model with prices and put that into the gate, or, for a provider in gatehouse.yaml, ask the operator to declare prices there. ' +
-      `Or let ${who} allow it: set its "unpriced" to "allow".`,
+    `The price of ${name} is unknown, so its usage would not count against ${who}, which is in money. ` +
+      'Register the model as an owned model with prices and use the owned model in the gate, or ask the operator to declare prices for a provider of gatehouse.yaml. ' +
+      `To allow such calls, set "unpriced" of ${who} to "allow".`,
     { code: 'price_unknown' },
   )
 }
@@ -113,8 +113,8 @@ function priceUnknown({ name }: Target, who: string): GatewayError {
 function modelsUnknown(member: string, who: string): GatewayError {
   return new GatewayError(
     'invalid_request',
-    `'${member}' may select a model whose price is not known, so too little would count against ${who}, which is in money. ` +
-      `Name models with a known price, leave it out, or let ${who} allow it: set its "unpriced" to "allow".`,
+    `'${member}' may select a model whose price is unknown, so too little would count against ${who}, which is in money. ` +
+      `Name models with a known price, or omit '${member}'. To allow such calls, set "unpriced" of ${who} to "allow".`,
     { code: 'price_unknown', param: member },
   )
 }
@@ -122,8 +122,8 @@ function modelsUnknown(member: string, who: string): GatewayError {
 function surchargeUnknown(member: string, who: string): GatewayError {
   return new GatewayError(
     'invalid_request',
-    `'${member}' asks for something that costs more than the listed token price by an unknown amount, so too little would count against ${who}, which is in money. ` +
-      `Leave it out, or let ${who} allow it: set its "unpriced" to "allow".`,
+    `'${member}' costs an unknown amount more than the listed token price, so too little would count against ${who}, which is in money. ` +
+      `Omit '${member}'. To allow such calls, set "unpriced" of ${who} to "allow".`,
     { code: 'price_unknown', param: member },
   )
 }

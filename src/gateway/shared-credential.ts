@@ -32,7 +32,7 @@ function keepThoseWithin(
   const [member = ''] = targets.map(reaching)
   throw new GatewayError(
     'invalid_request',
-    `'${member}' reaches other models than the gate's, or objects in the provider's account, ${describeShared(targets[0])}, or leave it out.`,
+    `'${member}' reaches other models than the gate's, or objects in the provider's account, ${describeShared(targets[0])}, or omit '${member}'.`,
     { code: 'provider_account_id', param: member },
   )
 }

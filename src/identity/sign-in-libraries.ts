@@ -152,7 +152,7 @@ export function refusalOfJoining(refusal: JoiningRefusal): GatewayError {
     case 'not-invited':
       return new GatewayError(
         'forbidden',
-        'This needs an invitation to this email address that was not used and has not expired.',
+        'Signing up needs an open invitation to this email address.',
       )
   }
 }
@@ -161,7 +161,7 @@ const NOT_INVITED = 'not_invited'
 
 async function notInvited(): Promise<Error> {
   const { APIError } = await import('better-auth/api')
-  return new APIError('FORBIDDEN', { code: NOT_INVITED, message: 'There is no open invitation.' })
+  return new APIError('FORBIDDEN', { code: NOT_INVITED, message: 'The invitation is not open.' })
 }
 
 async function accountFull({ message }: GatewayError): Promise<Error> {

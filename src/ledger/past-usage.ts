@@ -130,7 +130,7 @@ async function addCalls({ path }: ClosedSegment, reading: Reading): Promise<Read
   }
   const { newer, older } = reader.damage.otherLines
   if (newer + older > 0)
-    onUnreadable(path, new Error('Another version of the gateway has written it.'))
+    onUnreadable(path, new Error('Another version of the gateway has written the journal.'))
   return here
 }
 

@@ -135,7 +135,9 @@ export class AddressGuard {
     const addresses = found.map(parseIpAddress).filter((address) => address !== undefined)
     // The resolver's order is arbitrary, so one refused address refuses the host.
     if (addresses.length === 0 || addresses.length !== found.length)
-      throw new AddressRefusedError('Its host name does not resolve to an IP address.')
+      throw new AddressRefusedError(
+        'The host name of the address does not resolve to an IP address.',
+      )
     this.#checkAddresses(url, addresses)
     const hosts = found.toSorted((left, right) => familyOf(left) - familyOf(right)).map(toUrlHost)
     if (this.#checked.size >= MAX_REMEMBERED) this.#checked.clear()
@@ -148,7 +150,7 @@ export class AddressGuard {
     if (url.protocol === 'http:' && !isNamed && !this.#trustedHosts.hasRanges)
       throw new AddressRefusedError(HTTPS_ONLY)
     if (url.hostname.endsWith('.'))
-      throw new AddressRefusedError('Its host ends in a dot. Remove the dot.')
+      throw new AddressRefusedError('The host of the address ends in a dot. Remove the dot.')
     const address = parseIpAddress(toBareHost(url))
     if (address !== undefined) this.#checkAddresses(url, [address])
     else if (!isNamed && !this.#trustedHosts.hasRanges) {
@@ -164,14 +166,14 @@ export class AddressGuard {
     if (url.protocol === 'http:') throw new AddressRefusedError(HTTPS_ONLY)
     if (!addresses.every((address) => classifyAddress(address) === 'public'))
       throw new AddressRefusedError(
-        'It resolves to an address outside the public internet that the operator has not listed in GATEHOUSE_TRUSTED_HOSTS.',
+        'The host resolves to an address outside the public internet that the operator has not listed in GATEHOUSE_TRUSTED_HOSTS.',
       )
     if (parseIpAddress(toBareHost(url)) === undefined) checkPublicName(url.hostname)
     // Ports below 1024 belong to mail, file and login servers; models behind https use higher
     // ports.
     if (port !== 443 && port < 1024)
       throw new AddressRefusedError(
-        'Its port belongs to another service. Use 443, or a port from 1024 up.',
+        'The port of the address belongs to another service. Use 443, or a port from 1024 up.',
       )
   }
 
@@ -217,7 +219,7 @@ export class AddressGuard {
 }
 
 const HTTPS_ONLY =
-  'It must begin with https://. Only hosts that the operator lists in GATEHOUSE_TRUSTED_HOSTS may use http.'
+  'The address must begin with https://. Only hosts that the operator lists in GATEHOUSE_TRUSTED_HOSTS may use http.'
 
 /**
  * Accepts only the plain spelling. Other spellings (numbers for IP addresses, escapes, other
@@ -227,20 +229,20 @@ function parseAddress(address: string): URL {
   const url = URL.parse(address)
   if (url === null || !/^https?:\/\//i.test(address))
     throw new AddressRefusedError(
-      'It must be an absolute address, such as https://models.example.com/v1.',
+      'The address must be absolute, such as https://models.example.com/v1.',
     )
   if (url.username !== '' || url.password !== '' || authorityOf(address).includes('@'))
     throw new AddressRefusedError(
-      'It must not contain a user name or password. The credential has its own field.',
+      'The address must not contain a user name or password. The credential has its own field.',
     )
   if (address.includes('?') || address.includes('#'))
-    throw new AddressRefusedError('It must not contain a query or a fragment.')
+    throw new AddressRefusedError('The address must not contain a query or a fragment.')
   if (url.port === '0') throw new AddressRefusedError('Port 0 cannot be used.')
   const authority = authorityOf(address).toLowerCase()
   const isPlain = authority === url.host || authority === `${url.hostname}:${portOf(url)}`
   if (!isPlain)
     throw new AddressRefusedError(
-      'Its host must be an ASCII name (xn--… for others), four decimal numbers, or an IPv6 address in its short form.',
+      'The host must be an ASCII name (xn--… for others), four decimal numbers, or an IPv6 address in its short form.',
     )
   if (
     !/^[\x21-\x7e]*$/.test(address) ||
@@ -248,7 +250,7 @@ function parseAddress(address: string): URL {
     /%(?:2e|2f|5c|00)|\/\.{1,2}(?:\/|$)/i.test(address)
   )
     throw new AddressRefusedError(
-      'Its path must not contain spaces, backslashes, dot segments or encoded slashes.',
+      'The path must not contain spaces, backslashes, dot segments or encoded slashes.',
     )
   return url
 }
@@ -267,7 +269,7 @@ const INNER_NAMES =
 function checkPublicName(hostname: string): void {
   if (!hostname.includes('.') || INNER_NAMES.test(hostname))
     throw new AddressRefusedError(
-      'Its host name is internal, and the operator has not listed it in GATEHOUSE_TRUSTED_HOSTS.',
+      'The host name is internal, and the operator has not listed it in GATEHOUSE_TRUSTED_HOSTS.',
     )
 }
 

@@ -104,9 +104,9 @@ export class AnswerParser implements MessageReceiver {
   #passInterim(status: number, isOld: boolean): void {
     this.#interimAnswers += 1
     if (isOld) throw new MalformedMessage('HTTP/1.0 has no interim answers.')
-    if (status === 101) throw new MalformedMessage('It switches to another protocol.')
+    if (status === 101) throw new MalformedMessage('The answer switches to another protocol.')
     if (this.#interimAnswers > MAX_INTERIM_ANSWERS)
-      throw new MalformedMessage('Too many interim answers precede it.')
+      throw new MalformedMessage('Too many interim answers precede the answer.')
   }
 }
 
@@ -114,7 +114,7 @@ export class AnswerParser implements MessageReceiver {
 const LIMITS = { maxHeadBytes: 64 * 1024, names: [], firstLine: '', skipsEmptyLines: false }
 
 function goesOn(): MalformedMessage {
-  return new MalformedMessage('It continues after its end.')
+  return new MalformedMessage('The answer continues after its end.')
 }
 
 function readKeepAlive(value: string | null): number | undefined {
@@ -134,7 +134,7 @@ let newest: StatusLine = { text: '', status: 0, isOld: false }
 function readStatusLine(text: string): StatusLine {
   if (newest.text === text) return newest
   if (!STATUS_LINE.test(text))
-    throw new MalformedMessage('Its first line is not an HTTP/1.1 status line.')
+    throw new MalformedMessage('The first line is not an HTTP/1.1 status line.')
   const isOld = text.charCodeAt(MINOR_VERSION_AT) === ZERO
   newest = { text, status: Number(text.slice(STATUS_AT, STATUS_AT + 3)), isOld }
   return newest

@@ -475,11 +475,11 @@ describe('an answer', () => {
   })
 
   test.each([
-    ['goes on after its end', `${OK}\r\n`, 'It continues after its end.'],
+    ['goes on after its end', `${OK}\r\n`, 'The answer continues after its end.'],
     [
       'has its length twice',
       OK.replace('\r\n', '\r\ncontent-length: 2\r\n'),
-      'It has two lengths.',
+      'The head has two lengths.',
     ],
     ['is of a server of TLS', '\x15\x03\x01\r\n\r\n', 'not an HTTP/1.1 status line.'],
   ])('that %s fails with words that say so', async (_name, answer, reason) => {

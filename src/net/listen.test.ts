@@ -941,16 +941,16 @@ describe('a connection beyond what there are handles for', () => {
 
 describe('bytes that are no request', () => {
   test.each([
-    ['no HTTP', 'hello\r\n\r\n', 400, 'Its first line'],
+    ['no HTTP', 'hello\r\n\r\n', 400, 'The first line'],
     [
       'a head that is too long',
       `GET / HTTP/1.1\r\nx: ${'y'.repeat(20_000)}`,
       431,
-      'Its head has more than 16384 bytes.',
+      'The head has more than 16384 bytes.',
     ],
-    ['another version', 'GET / HTTP/2.0\r\nhost: x\r\n\r\n', 505, 'Its version'],
-    ['no host', 'GET / HTTP/1.1\r\n\r\n', 400, "It has no 'host' header."],
-    ['a method that nothing has', head('BREW /'), 501, 'Its method is not supported.'],
+    ['another version', 'GET / HTTP/2.0\r\nhost: x\r\n\r\n', 505, 'The version'],
+    ['no host', 'GET / HTTP/1.1\r\n\r\n', 400, "The head has no 'host' header."],
+    ['a method that nothing has', head('BREW /'), 501, 'The method is not supported.'],
   ])('are refused in words, and nobody is asked: %s', async (_name, text, status, words) => {
     let isAsked = false
     const { url } = open(async () => {

@@ -142,7 +142,7 @@ export class MessageParser {
     const lineEnd = Math.min(all.indexOf(CRLF, from), to)
     const first = this.#firstLine(all, from, lineEnd)
     const fields = readFields(all, { from: lineEnd + CRLF.length, end: to }, this.#limits.names)
-    if (fields === undefined) throw new MalformedMessage('A line of its head is not a header.')
+    if (fields === undefined) throw new MalformedMessage('A line of the head is not a header.')
     const framing = this.#receiver.onHead(first, fields)
     if (framing === undefined) return
     this.#begin(framing)
@@ -242,7 +242,7 @@ export class MessageParser {
     }
     this.#trailerBytes += to - from + CRLF.length
     if (readFields(all, { from, end: to }, TRAILER_NAMES) === undefined)
-      throw new MalformedMessage('A line after its body is not a header.')
+      throw new MalformedMessage('A line after the body is not a header.')
   }
 
   #hand(bytes: Buffer, to: number): void {
@@ -278,8 +278,8 @@ export class MessageParser {
   #tooLong(): TooLongMessage {
     return new TooLongMessage(
       this.#state === 'head'
-        ? `Its head has more than ${this.#limits.maxHeadBytes} bytes.`
-        : 'A line in or after its body is too long.',
+        ? `The head has more than ${this.#limits.maxHeadBytes} bytes.`
+        : 'A line in or after the body is too long.',
     )
   }
 
@@ -344,13 +344,13 @@ export function readFraming(
   if (coding !== null) {
     if (length !== null) throw new MalformedMessage(TWO_LENGTHS)
     if (isOld || coding.toLowerCase() !== 'chunked')
-      throw new MalformedMessage('Its transfer coding is not chunked.')
+      throw new MalformedMessage('The transfer coding is not chunked.')
     return 'chunked'
   }
   if (length === null) return undefined
   // Repeated fields are joined with a comma, so they do not match.
   if (!LENGTH.test(length))
-    throw new MalformedMessage(length.includes(',') ? TWO_LENGTHS : 'Its length is not a number.')
+    throw new MalformedMessage(length.includes(',') ? TWO_LENGTHS : 'The length is not a number.')
   return Number(length)
 }
 
@@ -417,7 +417,7 @@ function digitAt(bytes: Buffer, at: number): number {
   return DIGITS[bytes[at] ?? CR] ?? NO_DIGIT
 }
 
-const TWO_LENGTHS = 'It has two lengths.'
+const TWO_LENGTHS = 'The head has two lengths.'
 const LENGTH = /^\d{1,15}$/
 const CHUNK_SIZE = /^[0-9a-fA-F]{1,12}/
 const EXTENSION =

@@ -119,7 +119,7 @@ function begunByProxy(bytes: Buffer): boolean {
 }
 
 const BEGUN_BY_PROXY =
-  'It begins with the PROXY protocol, which is not supported. Turn it off in the proxy.'
+  'The connection begins with the PROXY protocol, which is not supported. Turn that protocol off in the proxy.'
 const PROXY_LINE = /^PROXY (?:TCP[46]|UNKNOWN)/
 const PROXY_SIGNATURE = Buffer.from('\r\n\r\n\0\r\nQUIT\n')
 
@@ -144,10 +144,10 @@ function readStartLine(text: string): StartLine {
   const parts = START_LINE.exec(text)
   if (parts === null)
     throw OTHER_VERSION.test(text)
-      ? new RefusedRequest(505, 'Its version is not HTTP/1.1.')
-      : new RefusedRequest(400, 'Its first line is not an HTTP/1.1 request line.')
+      ? new RefusedRequest(505, 'The version is not HTTP/1.1.')
+      : new RefusedRequest(400, 'The first line is not an HTTP/1.1 request line.')
   const [, method = '', target = '', minor] = parts
-  if (!METHODS.has(method)) throw new RefusedRequest(501, 'Its method is not supported.')
+  if (!METHODS.has(method)) throw new RefusedRequest(501, 'The method is not supported.')
   newest = { text, method, target, isOld: minor === '0', host: undefined, url: '' }
   return newest
 }
@@ -165,7 +165,7 @@ function readUrl(start: StartLine, host: string | null): string {
 }
 
 function makeUrl({ method, target, isOld }: StartLine, host: string | null): string {
-  if (host === null && !isOld) throw new RefusedRequest(400, "It has no 'host' header.")
+  if (host === null && !isOld) throw new RefusedRequest(400, "The head has no 'host' header.")
   const path = target.startsWith('/') ? target : pathOfOther(method, target, host)
   const origin = host === null ? undefined : originOf(host)
   if (origin === undefined) return path
@@ -183,9 +183,9 @@ function pathOfOther(method: string, target: string, host: string | null): strin
  */
 function pathOfAbsolute(target: string, host: string | null): string {
   const [, named = '', path = ''] = ABSOLUTE.exec(target) ?? []
-  if (named === '') throw new RefusedRequest(400, 'Its target is not a path.')
+  if (named === '') throw new RefusedRequest(400, 'The target is not a path.')
   if (host !== null && host.toLowerCase() !== named.toLowerCase())
-    throw new RefusedRequest(400, 'Its target and its host header name different hosts.')
+    throw new RefusedRequest(400, 'The target and the host header name different hosts.')
   return path.startsWith('/') ? path : `/${path}`
 }
 
@@ -201,7 +201,7 @@ function normalize(origin: string, path: string): string {
   try {
     return new URL(origin + Buffer.from(path, 'latin1').toString()).href
   } catch {
-    throw new RefusedRequest(400, 'Its target is not a path.')
+    throw new RefusedRequest(400, 'The target is not a path.')
   }
 }
 

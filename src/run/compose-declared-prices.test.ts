@@ -95,7 +95,7 @@ test('without prices its models are refused, and the refusal says where they are
   const scene = await start()
   const refused = await send(scene, '/v1/chat/completions', CHAT)
   expect(refused.status).toBe(400)
-  expect(await refused.text()).toMatch(/price of acme\/large is not known.*gatehouse\.yaml/)
+  expect(await refused.text()).toMatch(/price of acme\/large is unknown.*gatehouse\.yaml/)
 })
 
 test('with them its calls go, and count against the plan at the declared price', async () => {

@@ -69,7 +69,7 @@ export function decideDefaults(
 
 export function overrideRejected(field: string) {
   return invalidRequest(
-    `'${field}' is decided by this gate, which does not let requests override it: leave it out.`,
+    `'${field}' is decided by this gate, which does not let requests override the value. Omit '${field}'.`,
     field,
     'overrides_rejected',
   )

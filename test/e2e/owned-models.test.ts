@@ -160,18 +160,18 @@ describe('registering', () => {
     [
       'http to a host that is not trusted',
       { baseUrl: 'http://127.0.0.2:8000/v1' },
-      'baseUrl: It must begin with https://',
+      'baseUrl: The address must begin with https://',
     ],
     [
       'an inner address',
       { baseUrl: 'https://10.0.0.1/v1' },
-      'baseUrl: It resolves to an address outside the public internet',
+      'baseUrl: The host resolves to an address outside the public internet',
     ],
     ['metadata', { baseUrl: 'https://169.254.169.254/latest' }, 'baseUrl: '],
     [
       'a user name in the address',
       { baseUrl: 'https://u:p@models.vendor.com/' },
-      'baseUrl: It must not contain a user name',
+      'baseUrl: The address must not contain a user name',
     ],
     ['an empty credential', { credential: '' }, 'credential: must '],
     ['a credential of nothing', { credential: null }, 'credential: must '],

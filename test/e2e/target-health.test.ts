@@ -92,7 +92,7 @@ test('a gate that lives on its fallback is listed with its share and the reason'
     share: 1,
     reason: 'model_not_found',
     message:
-      'The model of sandbox/404 is retired or unknown at sandbox. It is paused, and is tried last.',
+      'The model of sandbox/404 is retired or unknown at sandbox. The target is paused, and is tried last.',
     state: 'resting',
     lastFailure: { fault: 'model_not_found' },
   })

@@ -17,7 +17,7 @@ const FOREIGN =
   "Invalid API key. It does not have the form of this gateway's keys: a provider's own key is not accepted here."
 
 const INVALID_TOKEN =
-  'Invalid access token: this gateway does not know it, or it was deleted, replaced or has expired.'
+  'Invalid access token: the token is unknown to this gateway, was deleted or replaced, or has expired.'
 const MALFORMED_TOKEN =
   'Invalid access token: tokens have the form `at-svc-` and 64 hexadecimal characters in lower case. Was the whole token copied?'
 const HEX = '0123456789abcdef'.repeat(4)

@@ -434,7 +434,7 @@ describe('a request that names other models, on an account’s own key and under
     seen: {
       status: 400,
       json: { error: { type: 'invalid_request_error' } },
-      contains: ["'fallbacks' may select a model whose price is not known", budget],
+      contains: ["'fallbacks' may select a model whose price is unknown", budget],
     },
     settled: { attempts: 0, status: 400 },
   })

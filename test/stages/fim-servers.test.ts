@@ -316,7 +316,7 @@ describe.each(EACH)('%s', (_, server) => {
       'too large',
     ],
     [422, { detail: [{ loc: ['body', 'stop'], msg: 'bad stop' }] }, 400, 'bad stop'],
-    [401, { error: 'Unauthorized' }, 502, 'refused its credential'],
+    [401, { error: 'Unauthorized' }, 502, "refused the model's credential"],
   ])('has its errors in the caller’s envelope: %i %j', async (status, body, seenStatus, said) => {
     const gateway = open(server, [json(status, body)])
     const seen = await gateway.ask({ path: FIM, body: BASE })

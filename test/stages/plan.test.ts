@@ -113,7 +113,7 @@ describe('features that only a provider can store or run', () => {
             json: {
               error: {
                 type: 'invalid_request_error',
-                message: `No target of the gate '${GATE}' has '${name}', which needs the provider to store or run something: leave it out, or name a gate with a target that supports it.`,
+                message: `No target of the gate '${GATE}' has '${name}', which needs the provider to store or run something: omit '${name}', or name a gate with a target that supports it.`,
               },
             },
           },
@@ -222,7 +222,7 @@ describe('refused without an attempt', () => {
       request: { path: '/v1/responses', body: { model: GATE, input: 'x' } },
       ...refused(400, {
         message: expect.stringMatching(
-          /needs a gate with a target that speaks it \((?:[a-z-]+, )*openai(?:, [a-z-]+)*\), or a model of your own/,
+          /needs a gate with a target that speaks this format \((?:[a-z-]+, )*openai(?:, [a-z-]+)*\), or with an owned model/,
         ),
       }),
       settled: { ...unasked, status: 400 },

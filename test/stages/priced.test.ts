@@ -96,7 +96,7 @@ describe('a request that chooses a price above the list’s', () => {
     gateway: gateway([TARGET], { budget, plan: undefined }),
     ...(isRefused
       ? {
-          seen: { ...refused, contains: [Object.keys(members)[0] ?? '', budget, 'Leave it out'] },
+          seen: { ...refused, contains: [Object.keys(members)[0] ?? '', budget, 'Omit'] },
           settled: { outcome: 'failed' as const, attempts: 0 },
           spent: { tokens: 0 },
         }

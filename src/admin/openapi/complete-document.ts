@@ -209,7 +209,7 @@ const TAGS: readonly { readonly name: string; readonly description?: string }[] 
     description:
       'Calls through a gate, in the formats that SDKs speak. The body decides on streaming ' +
       '(`stream`), never `accept`. ' +
-      'Each path accepts one method: other methods get 405 with `allow`, a WebSocket upgrade gets 426.',
+      'Each path accepts one method. Other methods get 405 with `allow`, and a WebSocket upgrade gets 426.',
   },
   { name: 'Gates' },
   {
@@ -226,16 +226,18 @@ const TAGS: readonly { readonly name: string; readonly description?: string }[] 
   {
     name: 'Provider keys',
     description:
-      "The account's own credentials for providers, one each, encrypted at rest and used " +
-      "before the gateway's. They never come out again.",
+      "The account's own credentials for providers, one per provider, encrypted at rest and used " +
+      "instead of the gateway's. Provider keys are never returned.",
   },
   {
     name: 'Owned models',
     description:
-      'Models that the account hosts or pays for itself, addressed as `owned/SLUG` in the ' +
-      'targets of a gate.',
+      'Models that the account hosts or pays for itself, which gates name as `owned/SLUG`.',
   },
-  { name: 'Logs', description: 'One row for each call: its usage, never its content.' },
+  {
+    name: 'Logs',
+    description: 'The log has one row for each call, with its usage and without its content.',
+  },
   { name: 'Analytics', description: 'Sums over the calls of the account.' },
   { name: 'Costs', description: 'Checks whether the costs in the log are correct.' },
   {
@@ -254,7 +256,7 @@ const TAGS: readonly { readonly name: string; readonly description?: string }[] 
   },
   { name: 'Sign-in', description: 'Users and their sessions, for the browser.' },
   { name: 'Members', description: 'The members of the account.' },
-  { name: 'Service', description: 'The gateway itself. Needs no key.' },
+  { name: 'Service', description: 'The gateway itself, without a key.' },
 ]
 
 type Header = {
@@ -276,7 +278,9 @@ function limitHeaders(name: string, holder: string): Record<string, Header> {
     [`x-ratelimit-limit-${name}`]: countHeader(
       `The number of ${what} per minute that ${holder} allowed.`,
     ),
-    [`x-ratelimit-remaining-${name}`]: countHeader('The number that is left.'),
+    [`x-ratelimit-remaining-${name}`]: countHeader(
+      `The remaining number of ${what} in this minute.`,
+    ),
     [`x-ratelimit-reset-${name}`]: textHeader(
       'The time until the full limit is available again.',
       '6m0s',
@@ -292,19 +296,22 @@ const LIMITS = {
 
 const HEADERS: Readonly<Record<string, Header>> = {
   'x-request-id': textHeader(
-    "The call's id, and its log row's. Quote it when you ask for help.",
+    'The id of the call and of its row in the log. Quote this id when you ask for help.',
     'req_01a1fd5a3257757392d2d51dd0eb0a62',
   ),
   'request-id': textHeader(
-    'The same as `x-request-id`, under the name that the Anthropic SDKs read.',
+    'The id of `x-request-id`, under the name that the Anthropic SDKs read.',
   ),
-  'x-gatehouse-target': textHeader('`provider/model` that answered.', 'sandbox/echo'),
+  'x-gatehouse-target': textHeader(
+    'The target that answered, as `provider/model`.',
+    'sandbox/echo',
+  ),
   'x-gatehouse-attempts': countHeader('The number of attempts at upstreams.'),
   'x-gatehouse-ignored': textHeader(
-    'Members of the request that had no effect: the gate decides them, or the ' +
-      'target cannot take them. Members within the request are named by their path, which all ' +
-      'elements of a list share; `and-more` ends a list that was cut. `answer.` begins the names of ' +
-      'parts of the answer that the caller does not get. A stream has those in comments.',
+    'Members of the request without effect, because the gate decides them or the target does ' +
+      'not support them. Members within the request are named by their path, which all elements of ' +
+      'a list share; `and-more` ends a list that was cut. Names that begin with `answer.` are ' +
+      'parts of the answer that the caller does not get; a stream names such parts in comments.',
     'model, seed, messages[].content[].cache_control.scope',
   ),
   'x-gatehouse-adapted': textHeader(
@@ -314,19 +321,19 @@ const HEADERS: Readonly<Record<string, Header>> = {
   ),
   'x-gatehouse-skipped': textHeader('Targets that could not serve this request and were skipped.'),
   'x-gatehouse-upstream-request-id': textHeader(
-    "The vendor's own id of the request, where it says one.",
+    "The vendor's own id of the request, if the vendor reports one.",
   ),
   'x-gatehouse-estimated': textHeader('`true`: the answer is an estimate of the gateway.', 'true'),
   ...LIMITS,
   etag: textHeader(
-    'The version of the thing that the answer holds. It is another after every change, and counts ' +
-      'and times of use are no part of it. `if-match` takes it.',
+    'The version of the resource in the answer, for `if-match`. The version changes with every ' +
+      'change of the resource, but not with its counts and times of use.',
     '"mX2bqJ0tQ9y4v1fYc7LwZg"',
   ),
   'retry-after': countHeader('Seconds to wait before the next try.'),
-  'retry-after-ms': countHeader('The same wait in milliseconds.'),
+  'retry-after-ms': countHeader('Milliseconds to wait before the next try.'),
   'x-should-retry': textHeader('`false`: the same request will be refused again.', 'false'),
-  'www-authenticate': textHeader('How to send the key.', 'Bearer'),
+  'www-authenticate': textHeader('The scheme for sending the key.', 'Bearer'),
 }
 
 interface AnswerPlace {

@@ -302,7 +302,7 @@ function registerModels(registry: Registry, doors: ModelDoors): void {
         content: { 'application/json': { schema: doors.list } },
       },
       ...toErrorAnswers(envelope, {
-        ...(query === undefined ? {} : { 400: 'There is never such a page.' }),
+        ...(query === undefined ? {} : { 400: 'Always null, because the list has one page.' }),
         401: `${refused}`,
       }),
     },

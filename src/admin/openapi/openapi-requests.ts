@@ -188,7 +188,7 @@ export const altChatRequest = z
   .meta({ id: 'AltChatRequest', description: `Mistral's chat format. ${LEFT_OUT}` })
 
 const source = {
-  url: text.optional().meta({ description: 'An http(s) address, or `data` instead.' }),
+  url: text.optional().meta({ description: 'An http(s) address; alternatively send `data`.' }),
   data: text.optional().meta({ description: 'The bytes as base64, with `media_type`.' }),
   media_type: text.optional(),
 }
@@ -200,7 +200,8 @@ const part = z.discriminatedUnion('type', [
 const content = z.union([text, z.array(part)])
 const toolCall = z.strictObject({
   id: text.meta({
-    description: 'Send it back unchanged: it may contain sealed reasoning and be long.',
+    description:
+      'The id of the tool call. Send the id back unchanged: it may contain encrypted reasoning and be long.',
   }),
   name: text,
   arguments: text.meta({ description: 'JSON text.' }),
@@ -267,11 +268,11 @@ export const gatehouseChatRequest = z
 
 export const gatehouseChatAnswer = z
   .object({
-    id: text.meta({ description: "The call's id, and its log row's." }),
+    id: text.meta({ description: 'The id of the call and of its row in the log.' }),
     object: z.literal('chat'),
     created_at: z.int().meta({ description: 'Seconds since the Unix epoch.' }),
     gate_id: text,
-    model: text.meta({ description: '`provider/model` that answered.' }),
+    model: text.meta({ description: 'The target that answered, as `provider/model`.' }),
     content: text,
     reasoning: text.optional(),
     tool_calls: z.array(toolCall).optional(),
@@ -284,15 +285,18 @@ export const gatehouseChatAnswer = z
         reasoning_tokens: z.int(),
       })
       .nullable()
-      .meta({ description: 'Null if the provider reported none.' }),
+      .meta({ description: 'The usage of the call; null if the provider reported none.' }),
     cost: z.object({ usd: z.number().nullable(), status: z.enum(COST_STATUSES) }).meta({
-      description: 'The cost as in the log. Unknown if there is no price or no usage was reported.',
+      description:
+        'The cost as in the log; `unknown` if the model has no price or no usage was reported.',
     }),
     latency_ms: z.int(),
     attempts: z.array(
       z.object({
         target: text,
-        status: z.int().nullable().meta({ description: 'Null if there was no answer.' }),
+        status: z.int().nullable().meta({
+          description: 'The HTTP status of the target; null if the target did not answer.',
+        }),
         ms: z.int(),
       }),
     ),

@@ -55,7 +55,7 @@ export function bindOpenApi(app: ControlPlaneApp): void {
     in: 'header',
     name: 'x-api-key',
     description:
-      'The same key or token in the header that the Anthropic SDKs use: only on `/v1/messages` and paths below it.',
+      'The key or token in the header that the Anthropic SDKs use; accepted only on `/v1/messages` and paths below it.',
   })
   registry.registerComponent('securitySchemes', 'session', {
     type: 'apiKey',
@@ -157,7 +157,10 @@ export function registerService(registry: Registry): void {
     security,
     responses: {
       200: jsonContent(readinessBody, 'It can.'),
-      503: jsonContent(readinessBody, 'The gateway cannot serve; the checks say why.'),
+      503: jsonContent(
+        readinessBody,
+        'The gateway cannot serve calls; `checks` gives the reasons.',
+      ),
     },
   })
   registry.registerPath({

@@ -34,10 +34,10 @@ const rotateRoute = createRoute({
   tags: [accessTokenResource.group],
   request: {
     params: z.object({ id: z.string() }),
-    ...jsonRequest(rotateKeyBody, 'When the old text ends.'),
+    ...jsonRequest(rotateKeyBody, 'The time when the old token expires.'),
   },
   responses: {
-    201: jsonContent(accessTokenResource.created, 'The new token, shown this once.'),
+    201: jsonContent(accessTokenResource.created, 'The new token, shown only once.'),
     ...errorAnswers(400, 403, 404, 409, 413),
   },
   [ROUTE_DESCRIPTION]: { isVersioned: true },

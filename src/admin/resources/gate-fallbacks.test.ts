@@ -66,7 +66,7 @@ test('three of four calls on the fallback are a share of 0.75, with the reason o
       fallbackCalls: 3,
       share: 0.75,
       reason: 'out_of_credit',
-      message: 'The account at openai has no credit. It is paused, and is tried last.',
+      message: 'The account at openai has no credit. The target is paused, and is tried last.',
       state: 'resting',
       restsUntil: new Date(atMs + 60_000).toISOString(),
       lastFailure: {
@@ -140,7 +140,7 @@ test('a first target without a key is passed over', async () => {
     {
       target: 'mistral/small',
       reason: 'no_credential',
-      message: 'There is no key for mistral, so mistral/small is skipped.',
+      message: 'No key is configured for mistral, so mistral/small is skipped.',
     },
   ])
 })

@@ -173,7 +173,7 @@ describe('creating a gate', () => {
       create,
       { targets: [{ model: 'opnai/gpt-5' }] },
       400,
-      "names the provider 'opnai', which is not known. Did you mean 'openai'? Known are mistral, openai, owned",
+      "names the provider 'opnai', which is not known. Did you mean 'openai'? The known providers are mistral, openai, owned",
     ],
     [
       'a provider named like a built-in property',

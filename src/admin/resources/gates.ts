@@ -63,7 +63,7 @@ function assertKnownProviders(
     const named = NAME_LIKE.test(providerId)
       ? `the provider '${providerId}', which`
       : 'a provider that'
-    const message = `names ${named} is not known.${didYouMean(providerId, providerIds)} Known are ${providerIds.join(', ')}`
+    const message = `names ${named} is not known.${didYouMean(providerId, providerIds)} The known providers are ${providerIds.join(', ')}`
     return [{ field: `targets[${index}].model`, message }]
   })
   if (problems.length > 0) throw refuse(problems)
@@ -99,14 +99,16 @@ const testRoute = createRoute({
   operationId: 'testGate',
   summary: 'Test a gate',
   description:
-    'Asks every target once, in parallel, with a tiny request that is a call ' +
-    'like any other: it counts for the limits and is in the log. A target that ' +
-    'fails is a result, not an error.',
+    'Sends every target one small request, in parallel. The request is an ordinary call: it ' +
+    'counts for the limits and is in the log. A failed target is a result, not an error.',
   tags: ['Gates'],
   request: {
     params: z.object({ id: z.string() }),
     query: noQuery,
-    body: { ...jsonContent(testGateBody, 'May be left out.'), required: false },
+    body: {
+      ...jsonContent(testGateBody, 'Limits of the test; the body is optional.'),
+      required: false,
+    },
   },
   responses: {
     200: jsonContent(gateTestBody, 'The result for each target.'),

@@ -125,7 +125,7 @@ function assertKnown(providerId: string, known: ReadonlySet<string>): string {
   const named = NAME_LIKE.test(providerId) ? ` '${providerId}'` : ' with this name'
   throw new GatewayError(
     'not_found',
-    `provider: there is no provider${named}.${didYouMean(providerId, known)} Known are ${[...known].join(', ')}`,
+    `provider: there is no provider${named}.${didYouMean(providerId, known)} The known providers are ${[...known].join(', ')}`,
     { param: 'provider' },
   )
 }

@@ -171,19 +171,19 @@ interface Explanation {
 
 function explain({ gate, target, isConfigured, lastFailure }: Facts): Explanation {
   const isOwned = ownedSlugOf(target) !== undefined
-  const vendor = isOwned ? 'its server' : target.slice(0, target.indexOf('/'))
+  const vendor = isOwned ? 'the server' : target.slice(0, target.indexOf('/'))
   if (!isConfigured)
     return {
       reason: 'no_credential',
       sentence: isOwned
-        ? `There is no owned model ${target}.`
-        : `There is no key for ${vendor}, so ${target} is skipped.`,
+        ? `The owned model ${target} does not exist.`
+        : `No key is configured for ${vendor}, so ${target} is skipped.`,
     }
   if (lastFailure === null)
     return gate.hedgeAfterMs === null
       ? {
           reason: 'unknown',
-          sentence: `No failure of ${target} was recorded: it may not support what some calls ask for.`,
+          sentence: `No failure of ${target} was recorded. The target may not support members of some calls.`,
         }
       : {
           reason: 'slow',
@@ -217,13 +217,13 @@ function explain({ gate, target, isConfigured, lastFailure }: Facts): Explanatio
 function describeState(health: ReturnType<typeof toHealth>, lastFailure: Failure | null): string {
   switch (health.state) {
     case 'resting':
-      return ' It is paused, and is tried last.'
+      return ' The target is paused, and is tried last.'
     case 'probing':
-      return ' Its pause is over; one call checks whether it works again.'
+      return ' The pause of the target is over; one call checks whether it works again.'
     case 'failing':
-      return ' It is still tried first.'
+      return ' The target is still tried first.'
     case 'healthy':
-      return lastFailure === null ? '' : ' It has answered successfully since then.'
+      return lastFailure === null ? '' : ' The target has answered successfully since then.'
     case 'unknown':
       return ''
   }

@@ -84,7 +84,7 @@ export function bindInvitations(
       if (identity.signUpPolicy === 'closed')
         throw new GatewayError(
           'forbidden',
-          'Sign-up is closed on this gateway: an invitation could not be used.',
+          'Sign-up is closed on this gateway, so an invitation could not be used.',
         )
       const caller = callerOf(bindings)
       assertMayGiveAccess(caller)

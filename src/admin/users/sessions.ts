@@ -55,7 +55,7 @@ const deleteRoute = createRoute({
   path: '/v1/sessions/{id}',
   operationId: 'deleteSession',
   summary: 'End one of your sessions',
-  description: 'After this answer, no request with its cookie is accepted.',
+  description: 'After this answer, no request with the cookie of the session is accepted.',
   tags,
   security: [{ session: [] }],
   request: { params: z.object({ id: z.string() }), query: noQuery },

@@ -59,8 +59,8 @@ const signUpRoute = createRoute({
   operationId: 'signUp',
   summary: 'Create a user and sign in',
   description:
-    'With an invitation; or with an API key of an account that nobody belongs to, as its owner; ' +
-    `or, where sign-up is open, with an account of one's own. ${CSRF_NOTE}`,
+    'A new user needs an invitation, or the API key of an account without users, whose owner the ' +
+    `user becomes. If sign-up is open, the user gets a new account without either. ${CSRF_NOTE}`,
   tags,
   security: [{}, { bearer: [] }],
   request: jsonRequest(signUpBody, 'The new user.'),
@@ -78,7 +78,7 @@ const signInRoute = createRoute({
   description: CSRF_NOTE,
   tags,
   security,
-  request: jsonRequest(signInBody, 'Who.'),
+  request: jsonRequest(signInBody, 'The email address and the password.'),
   responses: {
     200: jsonContent(currentSessionBody, 'Signed in: the cookie is set.'),
     ...errorAnswers(400, 403, 413, 429),
@@ -105,8 +105,11 @@ const passwordRoute = createRoute({
   description: 'Every other session of the user ends.',
   tags,
   security: [{ session: [] }],
-  request: jsonRequest(changePasswordBody, 'Both passwords.'),
-  responses: { 204: { description: 'It is changed.' }, ...errorAnswers(400, 403, 409, 413, 429) },
+  request: jsonRequest(changePasswordBody, 'The present and the new password.'),
+  responses: {
+    204: { description: 'The password is changed.' },
+    ...errorAnswers(400, 403, 409, 413, 429),
+  },
 })
 
 const offerRoute = createRoute({
@@ -114,10 +117,10 @@ const offerRoute = createRoute({
   path: '/v1/auth/invitation',
   operationId: 'getInvitationOffer',
   summary: 'Show an invitation',
-  description: `For whoever holds its token, before they say yes. ${CSRF_NOTE}`,
+  description: `Shows the invitation to the person who has its token, before the person accepts. ${CSRF_NOTE}`,
   tags,
   security,
-  request: jsonRequest(invitationOfferRequest, 'Its token.'),
+  request: jsonRequest(invitationOfferRequest, 'The token of the invitation.'),
   responses: {
     200: jsonContent(invitationOfferBody, 'The account and the user who sent the invitation.'),
     ...errorAnswers(400, 403, 404, 413, 429),

@@ -148,12 +148,12 @@ function describeRefusedCredential(target: Target, status: number): string {
     return `The provider of ${target.name} refused the gateway's credential (HTTP ${status}).`
   if (target.isGuarded)
     return (
-      `The server of ${target.name} refused its credential (HTTP ${status}). No other credential is used instead. ` +
-      'Set another one (PATCH /v1/owned-models).'
+      `The server of ${target.name} refused the model's credential (HTTP ${status}). The gateway uses no other credential instead. ` +
+      'Set another credential (PATCH /v1/owned-models).'
     )
   return (
-    `The provider of ${target.name} refused the account's own key (HTTP ${status}). No other key is used instead. ` +
-    'Replace or deactivate it (/v1/provider-keys).'
+    `The provider of ${target.name} refused the account's own key (HTTP ${status}). The gateway uses no other key instead. ` +
+    'Replace or deactivate the key (/v1/provider-keys).'
   )
 }
 

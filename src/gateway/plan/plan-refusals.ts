@@ -41,13 +41,13 @@ export function noAddress(providerIds: readonly string[]): GatewayError {
 function toCure(providerIds: readonly string[]): string {
   const known = catalog.filter(({ id }) => providerIds.includes(id))
   const variables = known.map((provider) => addressVariablesOf(provider).join(' and '))
-  return variables.length === 0 ? 'give it' : `set ${variables.join(' or ')}`
+  return variables.length === 0 ? 'configure an address' : `set ${variables.join(' or ')}`
 }
 
 export function describeUnreachable(target: string): string {
   const provider = catalog.find(({ id }) => id === target.slice(0, target.indexOf('/')))
   return provider === undefined
-    ? `The provider of ${target} is not known here, or has no address.`
+    ? `The provider of ${target} is unknown to this gateway, or has no address.`
     : noAddress([provider.id]).message
 }
 
@@ -98,7 +98,7 @@ export function wrongModel(dialect: Dialect): GatewayError {
  */
 function describeSpeakers(speakers: readonly string[]): string {
   const known = speakers.length === 0 ? '' : ` (${speakers.slice(0, MAX_SPEAKERS).join(', ')})`
-  return `A client of this endpoint alone needs a gate with a target that speaks it${known}, or a model of your own that does.`
+  return `This endpoint needs a gate with a target that speaks this format${known}, or with an owned model that does.`
 }
 
 const MAX_SPEAKERS = 8

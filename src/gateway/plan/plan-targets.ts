@@ -373,7 +373,7 @@ function isKept({ targets }: Gate, [first, ...others]: readonly Host[]): boolean
 function describeMissing({ id }: Gate, name: string): string {
   return (
     `No target of the gate '${id}' has '${name}', which needs the provider to store or run something: ` +
-    'leave it out, or name a gate with a target that supports it.'
+    `omit '${name}', or name a gate with a target that supports it.`
   )
 }
 

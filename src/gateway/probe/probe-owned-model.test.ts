@@ -134,7 +134,7 @@ describe('a model without a credential', () => {
       expect(result).toMatchObject({
         status: 'unreachable',
         httpStatus: 401,
-        detail: 'The server requires a credential, and the model has none. Set one.',
+        detail: 'The server requires a credential, and the model has none. Set a credential.',
       })
     },
   )
@@ -412,7 +412,7 @@ describe('is out of reach', () => {
 
   test('with a credential that cannot be opened, without any call', async () => {
     expect(await probe({ credential: 'unopened' })).toEqual({
-      result: unreachable('Its credential cannot be decrypted.'),
+      result: unreachable('The credential of the model cannot be decrypted.'),
       interim: [],
       sent: [],
     })

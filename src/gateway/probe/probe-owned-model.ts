@@ -84,9 +84,11 @@ interface Finding extends Verdict {
   readonly found?: ServerTraits
 }
 
+const UNDECRYPTABLE = 'The credential of the model cannot be decrypted.'
+
 async function askOnce(probing: Probing): Promise<Finding> {
   const { model, owned } = probing
-  if (owned.credential === undefined) return unreachable('Its credential cannot be decrypted.')
+  if (owned.credential === undefined) return unreachable(UNDECRYPTABLE)
   const places = placesToTry(model, owned)
   const [usual = 'authorization'] = places
   const question = MAIN_QUESTIONS[model.dialect]
@@ -94,7 +96,7 @@ async function askOnce(probing: Probing): Promise<Finding> {
     return await probeFim(model, owned, (asked) =>
       ask({ ...probing, owned: asked.owned }, { path: asked.path, body: () => asked.body }, usual),
     )
-  let finding: Finding = unreachable('Its credential cannot be decrypted.')
+  let finding: Finding = unreachable(UNDECRYPTABLE)
   for (const [index, place] of places.entries()) {
     const verdict = judgeAnswer(question.dialect, await ask(probing, question, place))
     const isRefused = verdict.httpStatus === 401 || verdict.httpStatus === 403
@@ -114,7 +116,7 @@ function explainRefusal(finding: Finding, { credential }: OwnedUpstream): Findin
   if (!isRefused || credential?.secret !== undefined) return finding
   return {
     ...finding,
-    detail: 'The server requires a credential, and the model has none. Set one.',
+    detail: 'The server requires a credential, and the model has none. Set a credential.',
   }
 }
 

@@ -173,7 +173,7 @@ describe('a target that cannot be called', () => {
     expect({ rows }).toEqual(
       untestable(
         target,
-        `The provider of ${target} is not known here, or has no address.`,
+        `The provider of ${target} is unknown to this gateway, or has no address.`,
       ) as never,
     )
     expect(gateway.ledger.records).toEqual([])
@@ -277,7 +277,7 @@ describe('a target that fails', () => {
     expect(row).toMatchObject({
       status: 'failed',
       httpStatus: 200,
-      error: { code: 'upstream_error', message: 'The answer broke off.' },
+      error: { code: 'upstream_error', message: 'The answer ended before it was complete.' },
     })
   })
 })

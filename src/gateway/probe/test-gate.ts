@@ -138,7 +138,7 @@ async function drain(response: Response): Promise<string> {
     for await (const _chunk of response.body ?? []);
     return ''
   } catch {
-    return 'The answer broke off.'
+    return 'The answer ended before it was complete.'
   }
 }
 

@@ -183,7 +183,7 @@ export function refuseIgnored(target: Target, ignored: readonly string[]): void 
   if (ignored.length === 0) return
   const names = showNames(ignored, { maxLength: 1024, toText: (name) => name.toWellFormed() })
   throw invalidRequest(
-    `The target ${target.name} cannot take ${names}, and x-gatehouse-strict forbids leaving anything out.`,
+    `The target ${target.name} cannot take ${names}, and x-gatehouse-strict forbids omitting members.`,
     ignored[0]?.slice(0, 96),
     'unsupported_parameter',
   )

@@ -76,13 +76,13 @@ export function changedMeanwhile(word: ResourceWord, last?: LastChange): Gateway
   const thing = word.replaceAll('-', ' ')
   const how =
     last === undefined
-      ? 'It may have been another tab, a person or a program.'
+      ? 'Another tab, person or program may have changed it.'
       : `The last change was made at ${new Date(last.at).toISOString()} by the ` +
         `${last.actor_type} ${last.actor_name ?? last.actor_id}.`
   return new GatewayError(
     'precondition_failed',
     `The ${thing} is not the version that If-Match names, so nothing was changed. ${how} ` +
-      'Get it again and send the change with its new ETag, or without If-Match to overwrite.',
+      `Get the ${thing} again and send the change with its new ETag, or without If-Match to overwrite.`,
     last === undefined
       ? {}
       : {

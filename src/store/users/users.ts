@@ -220,7 +220,10 @@ export async function assertSessionStays(
     .where('id', '=', sessionId)
     .executeTakeFirst()
   if (row === undefined)
-    throw new GatewayError('unauthorized', 'The session ended before this was done: sign in again.')
+    throw new GatewayError(
+      'unauthorized',
+      'The session ended before the change was made. Sign in again.',
+    )
 }
 
 /**

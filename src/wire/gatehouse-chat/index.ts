@@ -86,7 +86,11 @@ function accept(body: JsonObject): AcceptedRequest {
 
 function unknownMember(key: string) {
   const known = Object.keys(FIELD_TYPES).join(', ')
-  return invalidRequest(`'${key}' is unknown. Known are ${known}.`, key, 'unknown_parameter')
+  return invalidRequest(
+    `'${key}' is unknown. The known members are ${known}.`,
+    key,
+    'unknown_parameter',
+  )
 }
 
 /**

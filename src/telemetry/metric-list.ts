@@ -27,18 +27,18 @@ const gauge = define('gauge')
 const histogram = define('histogram')
 
 export const METRICS = {
-  gatehouse_calls_total: counter('Calls that have ended, by the target asked last', {
+  gatehouse_calls_total: counter('Ended calls, by the target that was asked last', {
     labels: ['target', 'dialect', 'outcome', 'error_kind', 'status_class'],
     note:
-      '`outcome` is `succeeded`, `failed`, `cancelled` (the client left) or `refused` (turned ' +
-      'away before it was admitted). `error_kind` is `none` of a success, else a kind of ' +
-      '[errors](../errors.md). `target` is `none` where none was asked.',
+      '`outcome` is `succeeded`, `failed`, `cancelled` (the client left) or `refused` (refused ' +
+      'before admission). `error_kind` is `none` for a success, otherwise a kind of ' +
+      '[errors](../errors.md). `target` is `none` if no target was asked.',
   }),
-  gatehouse_gate_calls_total: counter('Admitted calls that have ended, by gate', {
+  gatehouse_gate_calls_total: counter('Ended calls that were admitted, by gate', {
     labels: ['gate', 'outcome'],
     note:
-      'Gates of several accounts that have the same id are one series. `(unknown)`: the caller ' +
-      'named a gate that does not exist.',
+      'Gates of several accounts with the same id are one series. `(unknown)`: the caller named a ' +
+      'gate that does not exist.',
   }),
   gatehouse_call_duration_seconds: histogram(
     'Time from the arrival of an admitted call to the end of its answer',
@@ -51,179 +51,180 @@ export const METRICS = {
   gatehouse_tokens_total: counter('Tokens as the providers reported them', {
     labels: ['target', 'type'],
     note:
-      '`type` is `input` (cached ones included), `output` (reasoning included), and of these ' +
-      '`cached_input` and `reasoning`: do not add all four.',
+      '`type` is `input` (includes `cached_input`), `output` (includes `reasoning`), ' +
+      '`cached_input` or `reasoning`: do not add all four.',
   }),
   gatehouse_attempts_total: counter(
-    'Times that an upstream was asked, retries, fallbacks and hedges included',
+    'Attempts at upstreams, including retries, fallbacks and hedges',
     {
       labels: ['target', 'status_class'],
-      note: '`status_class` is of the upstream’s own answer; `none`: it gave no status.',
+      note: '`status_class` is the class of the upstream’s own status; `none`: the upstream sent no status.',
     },
   ),
-  gatehouse_fallbacks_total: counter(
-    'Times that a call went on to another target than the one asked before',
-    { labels: ['gate'], note: 'Hedges too.' },
-  ),
+  gatehouse_fallbacks_total: counter('Moves of a call to another target', {
+    labels: ['gate'],
+    note: 'Hedges are included.',
+  }),
   gatehouse_limits_refused_total: counter('Calls that a limit refused', {
     labels: ['kind'],
-    note: '`kind` is `rate_limited` or `quota_exceeded`. A provider’s own 429 is none of these.',
+    note: '`kind` is `rate_limited` or `quota_exceeded`. A provider’s own 429 is not counted.',
   }),
   gatehouse_refused_before_upstream_total: counter(
-    'Calls that the gateway itself refused, before any upstream was sent anything',
+    'Calls that the gateway itself refused before any upstream was asked',
     {
       labels: ['code'],
       note:
-        '`code` is that of the error (`price_unknown`, `provider_account_id`, ' +
-        '`rate_limit_exceeded` …), or its kind where it has none. A code that rises after a ' +
-        'client was updated is a client that is refused: `gatehouse logs --refused CODE` shows ' +
-        'the calls.',
+        '`code` is the code of the error (`price_unknown`, `provider_account_id`, ' +
+        '`rate_limit_exceeded` …), or the kind of an error without a code. If a code rises after ' +
+        'a client was updated, the client’s calls are refused: `gatehouse logs --refused CODE` ' +
+        'lists them.',
     },
   ),
-  gatehouse_calls_in_flight: gauge('Calls that have come in and have not ended'),
+  gatehouse_calls_in_flight: gauge('Calls that have arrived and not ended'),
   gatehouse_breakers_open: gauge(
-    'Accounts for which a target is left alone because it failed, until a call ' +
-      'has found it well again',
+    'Accounts for which a failed target rests, until a call to it succeeds',
     { labels: ['target'], note: 'A healthy target is not listed.' },
   ),
   gatehouse_upstream_connections: gauge(
-    'Connections to upstreams: those that are open, and of these the ones that no call uses',
+    'Connections to upstreams that are open, and that are open and idle',
     {
       labels: ['provider', 'state'],
       note: '`state` is `open` or `idle`. `owned` stands for all owned models together.',
     },
   ),
   gatehouse_upstream_connections_total: counter(
-    'Connections to upstreams that were opened or could not be, and calls that ' +
-      'found an open one',
+    'Connections to upstreams that were opened or failed, and calls that reused an open ' +
+      'connection',
     {
       labels: ['provider', 'event'],
       note:
-        '`event` is `opened`, `failed` or `reused`. Against a provider each one ' +
-        'opened costs a handshake.',
+        '`event` is `opened`, `failed` or `reused`. Each connection that is opened costs a handshake ' +
+        'with the provider.',
     },
   ),
-  gatehouse_handles: gauge('Handles of the process: connections, files and what it listens on', {
-    labels: ['state'],
-    note:
-      '`state` is `open` or `most` (`ulimit -n`). Only on Linux. From four fifths on, no ' +
-      'connection of a client is kept between requests.',
-  }),
-  gatehouse_journal_writable: gauge('1 while calls can be written down, else 0'),
+  gatehouse_handles: gauge(
+    'File descriptors of the process: connections, files and listening sockets',
+    {
+      labels: ['state'],
+      note:
+        '`state` is `open` or `most` (`ulimit -n`). Only on Linux. From four fifths on, client ' +
+        'connections are closed after each answer.',
+    },
+  ),
+  gatehouse_journal_writable: gauge('1 while calls can be recorded in the journal, otherwise 0'),
   gatehouse_journal_unshipped_bytes: gauge('Bytes in the journal that wait for the database'),
   gatehouse_journal_segments: gauge('Files of the journal that wait for the database'),
   gatehouse_journal_backlog_records: gauge(
-    'Calls kept in memory because the journal cannot be written',
+    'Calls held in memory because the journal cannot be written',
   ),
   gatehouse_journal_dropped_records_total: counter(
-    'Calls that are written down nowhere, because the backlog was full',
+    'Calls that were lost because the backlog was full',
   ),
   gatehouse_journal_damaged_lines_total: counter('Lines of the journal that could not be read'),
   gatehouse_journal_newer_segments: gauge(
-    'Files of the journal that a later version has written and this one leaves as they are',
+    'Journal files of a newer version, which this version does not read',
     {
       note:
-        'After a roll-back. What is in them comes to the database when that version is started on ' +
-        'this data folder again.',
+        'Above 0 after a rollback. The calls in these files are stored when the newer version is ' +
+        'started on this data folder again.',
     },
   ),
   gatehouse_journal_older_segments: gauge(
-    'Files of the journal that an earlier build has written and this one leaves as they are',
+    'Journal files of an earlier build, which this version does not read',
     {
       note:
-        'After the database was adopted. Only the earlier build can ship them, to the database ' +
-        'from before the adoption.',
+        'Above 0 after the database was adopted. Only the earlier build can ship these files, into ' +
+        'the database from before the adoption.',
     },
   ),
   gatehouse_shipper_lag_seconds: gauge(
-    'Age of the oldest closed file of the journal that is not in the database; ' +
-      '0 while none waits',
-    { note: 'Normally about a second.' },
+    'Age of the oldest closed journal file that is not in the database; ' + '0 while no file waits',
+    { note: 'The age is normally about a second.' },
   ),
   gatehouse_config_reloads_refused_total: counter(
-    'Times that the configuration file was lost, empty or wrong when it was to be read again',
+    'Reloads that found the configuration file missing, empty or invalid',
     {
       note:
-        'The settings from before stay in force. Of several workers, the supervisor counts, and ' +
-        'the metric has no label `worker`.',
+        'The previous settings stay in force. With several workers the supervisor counts, and the ' +
+        'metric has no label `worker`.',
     },
   ),
-  gatehouse_redis_up: gauge('1 while Redis answers, else 0', {
-    note: 'Only with `REDIS_URL`, as are the next four.',
+  gatehouse_redis_up: gauge('1 while Redis answers, otherwise 0', {
+    note: 'This metric and the next four exist only with `REDIS_URL`.',
   }),
-  gatehouse_redis_nodes: gauge('Nodes that share the limits, as last known'),
-  gatehouse_redis_questions_total: counter('Questions put to Redis'),
-  gatehouse_redis_failures_total: counter('Questions that Redis did not answer in time or refused'),
-  gatehouse_limits_mode: gauge('1 for what counts as limits now', {
+  gatehouse_redis_nodes: gauge('Nodes that share the limits, at the last contact with Redis'),
+  gatehouse_redis_questions_total: counter('Requests to Redis'),
+  gatehouse_redis_failures_total: counter('Requests that Redis refused or did not answer in time'),
+  gatehouse_limits_mode: gauge('1 for the mode in which limits apply now', {
     labels: ['mode'],
     note:
-      '`shared`: the limits of all nodes together. While Redis is away: `share`, `open` or ' +
+      '`shared`: the limits of all nodes together. While Redis is unavailable: `share`, `open` or ' +
       '`closed`, as `GATEHOUSE_LIMITS_OUTAGE` says.',
   }),
-  gatehouse_redis_right: gauge('1 while Redis is not known to be another installation’s, else 0', {
+  gatehouse_redis_right: gauge('0 while Redis belongs to another installation, otherwise 1', {
     note:
-      'Only with `REDIS_URL`. It is compared where there is a `DATABASE_URL`; with 0, ' +
+      'Only with `REDIS_URL` and compared only with `DATABASE_URL`. While this metric is 0, ' +
       '`gatehouse_redis_up` is 0 too.',
   }),
   gatehouse_store_right: gauge(
-    '1 while the store is the one that this node began with, else 0: another installation’s, ' +
-      'or its file is gone',
+    '1 while the store is that of the start, 0 if it belongs to another installation or its ' +
+      'file was removed',
   ),
   gatehouse_store_set_back_total: counter(
-    'How often the store was found at an earlier change than this node had seen',
-    { note: 'A backup was restored under running nodes, or a failover lost committed changes.' },
+    'Times that the store was at an earlier change than this node had seen',
+    {
+      note: 'The cause is a backup that was restored under running nodes, or a failover that lost changes.',
+    },
   ),
-  gatehouse_store_status: gauge('1 for how this node stands to Postgres now', {
+  gatehouse_store_status: gauge('1 for the present state of Postgres for this node', {
     labels: ['status'],
     note:
-      'Only with `DATABASE_URL`, as are the next seven. `ok`; `grace`: Postgres is away and ' +
-      'calls are served; `away`: they are refused.',
+      'This metric and the next seven exist only with `DATABASE_URL`. `ok`: Postgres answers. ' +
+      '`grace`: Postgres is unavailable and calls are served. `away`: calls are refused.',
   }),
-  gatehouse_store_lease_seconds: gauge(
-    'Time for which this node may still serve from memory without asking',
-    { note: '0 for longer than a moment: it is cut off, or was stopped.' },
-  ),
-  gatehouse_store_contact_age_seconds: gauge('Time since this node last knew every change'),
+  gatehouse_store_lease_seconds: gauge('Time for which this node may still serve from memory', {
+    note: 'If the value stays 0, the node is cut off from Postgres or was paused.',
+  }),
+  gatehouse_store_contact_age_seconds: gauge('Time since this node last had every change'),
   gatehouse_changes_applied: gauge(
-    'Number of the last change that this node has followed; the same on all ' +
-      'nodes when all is well',
+    'Number of the last change that this node has applied; equal on all nodes in normal ' +
+      'operation',
   ),
-  gatehouse_changes_behind: gauge('Changes that this node has heard of and could not read'),
+  gatehouse_changes_behind: gauge('Changes that this node was notified of and could not read'),
   gatehouse_refreshes_total: counter(
-    'Requests that had to wait until this node had caught up, or were refused ' +
-      'because it could not',
+    'Requests that waited until this node had read all changes, or were refused because it ' +
+      'could not',
   ),
   gatehouse_confirmations_total: counter(
     'Changes made on this node that are in force on every node',
   ),
   gatehouse_confirmation_seconds_total: counter(
-    'Time that these changes took to be in force everywhere',
+    'Time until these changes were in force on every node',
   ),
-  gatehouse_event_loop_lag_seconds: gauge(
-    'The longest that the event loop was late in the last minute',
-    { note: 'Measured twice a second, so a shorter delay may be missed.' },
-  ),
-  gatehouse_resident_memory_bytes: gauge('Memory that the process holds (RSS)'),
-  gatehouse_heap_bytes: gauge('The heap of the runtime: what is used of it, and what it takes up', {
+  gatehouse_event_loop_lag_seconds: gauge('Longest delay of the event loop in the last minute', {
+    note: 'The delay is measured twice a second, so a shorter delay may be missed.',
+  }),
+  gatehouse_resident_memory_bytes: gauge('Resident memory of the process'),
+  gatehouse_heap_bytes: gauge('Used and total heap of the runtime', {
     labels: ['state'],
     note:
-      '`state` is `used` (what the last collection left, and what was made since) or `total`. ' +
-      'It rises and falls with each collection; its lowest values over hours tell whether ' +
-      'something grows.',
+      '`state` is `used` (live at the last collection, plus allocations since then) or `total`. The ' +
+      'used heap rises and falls with each collection; its lowest values over hours show whether ' +
+      'memory grows.',
   }),
   gatehouse_uptime_seconds: gauge('Time since the process started'),
-  gatehouse_build_info: gauge('Always 1; what runs is in the labels', {
+  gatehouse_build_info: gauge('Always 1; the labels have the versions', {
     labels: ['version', 'runtime'],
   }),
 }
 
 /** With `serve --workers`: metrics about each worker, from the supervisor. */
 export const SUPERVISOR_METRICS = {
-  gatehouse_worker_up: gauge('1 while this worker serves, else 0', {
+  gatehouse_worker_up: gauge('1 while this worker serves, otherwise 0', {
     labels: ['worker'],
-    note: 'Only with `serve --workers`, as is the next; there every metric has the label `worker`.',
+    note: 'This metric and the next exist only with `serve --workers`, where every metric has the label `worker`.',
   }),
-  gatehouse_worker_restarts_total: counter('Times that a worker that had ended was started again', {
+  gatehouse_worker_restarts_total: counter('Restarts of a worker that had ended', {
     labels: ['worker'],
   }),
 }

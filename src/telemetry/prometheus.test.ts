@@ -18,7 +18,7 @@ test('every metric has its help, its type and a line between it and the next', (
   const text = renderMetrics(empty as unknown as Record<MetricName, ReadMetric>)
   expect(text.split('\n\n').length).toBe(Object.keys(METRICS).length)
   expect(text).toStartWith(
-    '# HELP gatehouse_calls_total Calls that have ended, by the target asked last.\n# TYPE gatehouse_calls_total counter\n\n',
+    '# HELP gatehouse_calls_total Ended calls, by the target that was asked last.\n# TYPE gatehouse_calls_total counter\n\n',
   )
   expect(text).toEndWith('\n')
 })

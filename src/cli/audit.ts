@@ -14,12 +14,15 @@ export function bindAudit(program: Command, context: CliContext): void {
     .command('audit')
     .description('who changed what, newest first; --json shows before and after too')
     .option('--limit <n>', 'at most this many', parseLimit, 50)
-    .option('--actor <id>', 'by this key or user; local: by the operator, on this machine')
-    .option('--action <name>', 'of this kind, such as gate.update')
-    .option('--resource-type <type>', 'of such things: gate, key, provider-key, …')
-    .option('--resource-id <id>', 'of this thing')
-    .option('--from <time>', 'made then or later (2026-11-01 or 2026-11-01T09:00:00Z)')
-    .option('--to <time>', 'made before')
+    .option('--actor <id>', 'changes by this key or user; local: by the operator, on this machine')
+    .option('--action <name>', 'changes of this kind, such as gate.update')
+    .option(
+      '--resource-type <type>',
+      'changes of this type of resource: gate, key, provider-key, …',
+    )
+    .option('--resource-id <id>', 'changes of this resource')
+    .option('--from <time>', 'changes at this time or later (2026-11-01 or 2026-11-01T09:00:00Z)')
+    .option('--to <time>', 'changes before this time')
     .addHelpText(
       'after',
       example(

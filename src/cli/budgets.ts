@@ -116,26 +116,26 @@ function withLimitOptions(command: Command): Command {
       parseShares,
     )
     .addOption(
-      new Option('--unpriced <rule>', 'with --usd: targets whose price is not known').choices([
-        'refuse',
-        'allow',
-      ]),
+      new Option(
+        '--unpriced <rule>',
+        'with --usd: whether targets without a known price are refused or allowed',
+      ).choices(['refuse', 'allow']),
     )
-    .option('--name <text>', 'what it is for')
+    .option('--name <text>', 'name of the budget')
 }
 
 function parseUsd(text: string): number {
   if (!/^\d+(\.\d{1,9})?$/.test(text) || Number(text) <= 0)
-    throw new InvalidArgumentError('It must be an amount above 0 with at most nine decimals.')
+    throw new InvalidArgumentError('The amount must be above 0 and have at most nine decimals.')
   if (Number(text) > MAX_LIMIT_USD)
-    throw new InvalidArgumentError(`It must be at most ${MAX_LIMIT_USD} US dollars.`)
+    throw new InvalidArgumentError(`The amount must be at most ${MAX_LIMIT_USD} US dollars.`)
   return Number(text)
 }
 
 function parseShares(text: string): readonly number[] {
   const shares = text.split(',').map(Number)
   if (shares.some((share) => !(share >= 0.01 && share <= 1)))
-    throw new InvalidArgumentError('Each must be a number from 0.01 to 1.')
+    throw new InvalidArgumentError('Each share must be a number from 0.01 to 1.')
   return shares
 }
 

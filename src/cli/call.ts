@@ -30,12 +30,12 @@ export function bindCall(program: Command, context: CliContext): void {
   program
     .command('call')
     .argument('<gate>', idOf('gate'))
-    .argument('<prompt>', "what the model is asked; '-': standard input")
+    .argument('<prompt>', "prompt for the model; '-': read it from standard input")
     .description('try a gate: the answer on standard output, tokens and time on standard error')
     .addOption(
       new Option(
         '--endpoint <name>',
-        'which endpoint to call (the first that the gate can answer)',
+        'endpoint to call (the first that the gate supports)',
       ).choices(Object.keys(CALL_ENDPOINTS)),
     )
     .option('--system <text>', 'system prompt')
@@ -190,7 +190,8 @@ async function showStream(
   } catch (cause) {
     throw new CliError(
       'failed',
-      failure ?? `The answer broke off: ${cause instanceof Error ? cause.message : cause}`,
+      failure ??
+        `The answer ended before it was complete: ${cause instanceof Error ? cause.message : cause}`,
     )
   } finally {
     if (!shown.endsWith('\n')) terminal().output.write('\n')

@@ -199,7 +199,7 @@ function openRemote(address: string, apiKey: string | undefined): Client {
   if (!apiKey) {
     throw new CliError(
       'unauthorized',
-      'GATEHOUSE_API_KEY is not set: it must hold a key of the gateway at GATEHOUSE_URL.',
+      'GATEHOUSE_API_KEY is not set. Set the variable to a key of the gateway at GATEHOUSE_URL.',
     )
   }
   const objection = describeUnusableKey(apiKey)
@@ -292,7 +292,7 @@ export function assertGoesOn(cursor: string | null, next: unknown): void {
   throw new CliError(
     'failed',
     'The address in GATEHOUSE_URL gives one page of a list again and again, which is not how a ' +
-      `gateway answers. Is it the gateway's own address?`,
+      `gateway answers. Check that this is the gateway's own address.`,
   )
 }
 
@@ -303,6 +303,6 @@ export function notAGateway(response: Response): CliError {
   return new CliError(
     'failed',
     `The address in GATEHOUSE_URL answered HTTP ${response.status} (${how}), which is not how ` +
-      `a gateway answers. Is it the gateway's own address?`,
+      `a gateway answers. Check that this is the gateway's own address.`,
   )
 }

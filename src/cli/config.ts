@@ -35,8 +35,11 @@ export function bindConfig(program: Command, context: CliContext): void {
     .description(
       'make the server as the file says; the whole file is checked before anything is changed',
     )
-    .option('--prune', 'also delete what is only on the server, of the sections that the file has')
-    .option('--dry-run', 'show what would be changed, and change nothing')
+    .option(
+      '--prune',
+      'also delete entries that are only on the server, in the sections of the file',
+    )
+    .option('--dry-run', 'show the changes without making them')
     .option('--yes', 'do not ask before deleting')
     .addHelpText(
       'after',

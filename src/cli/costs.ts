@@ -32,8 +32,8 @@ export function bindCosts(program: Command, context: CliContext): void {
     .description(
       'compute the costs in the log again; exits with 1 where some differ and are not fixed',
     )
-    .option('--from <time>', 'of calls that began then or later')
-    .option('--to <time>', 'of calls that began before')
+    .option('--from <time>', 'costs of calls that began at this time or later')
+    .option('--to <time>', 'costs of calls that began before this time')
     .option('--fix', 'replace the costs that differ')
     .addHelpText(
       'after',
@@ -97,7 +97,7 @@ function print({ source, checked, fixed, differences, shown, incomparable }: Ver
     )
   }
   if (differences > shown.length)
-    printNote(`These are the first ${shown.length} of ${differences}.`)
+    printNote(`The list shows the first ${shown.length} of ${differences} differences.`)
   printLine(
     `Checked ${checked} calls against ${source}: ${differences} differ, ${fixed} were fixed.`,
   )

@@ -26,12 +26,12 @@ export function explainError(error: Error): string {
   if (code === 'EACCES' || code === 'EPERM')
     return `The data folder cannot be used (${error.message}). ${OWNER_CURE}`
   if (FOLDER_CODES.has(code))
-    return `The data folder cannot be used (${error.message}). Give another with GATEHOUSE_DATA_DIR.`
+    return `The data folder cannot be used (${error.message}). Name another folder with GATEHOUSE_DATA_DIR.`
   return error.message
 }
 
 const OWNER_CURE =
-  'Does it belong to another user? Run this as that user, or give the folder to this one, as root: ' +
+  'If the folder belongs to another user, run this command as that user, or give the folder to the present user, as root: ' +
   'chown -R USER FOLDER. GATEHOUSE_DATA_DIR names another folder.'
 
 const FOLDER_CODES: ReadonlySet<string> = new Set(['EEXIST', 'ENOENT', 'ENOTDIR', 'EROFS'])

@@ -104,7 +104,7 @@ export function bindGates(program: Command, context: CliContext): void {
   addAct(gates, context, {
     name: 'test',
     argument: ['id', idOf('gate')],
-    about: 'send one tiny call to every target of a gate; it counts and is logged like any other',
+    about: 'send one small call to every target of a gate; these calls count and are logged',
     examples: ['gatehouse gates test assistant'],
     toBody: () => undefined,
     send: (client, id) => client.call('POST /v1/gates/{id}/test', 'results', { path: { id } }),
@@ -114,7 +114,7 @@ export function bindGates(program: Command, context: CliContext): void {
   addDelete(gates, context, {
     ask: 'DELETE /v1/gates/{id}',
     one: 'gate',
-    about: 'delete a gate; calls through it are refused at once, its budgets stay',
+    about: 'delete a gate; calls through the gate are refused at once, and its budgets stay',
     examples: ['gatehouse gates delete assistant --yes'],
     findRest: findBudgetsOf,
   })
@@ -139,7 +139,7 @@ async function findBudgetsOf(client: Client, gateId: string): Promise<readonly s
     .filter((budget) => budget.gateId === gateId)
     .map(
       ({ id }) =>
-        `Its budget ${id} stays, and limits a new gate with this id. ` +
+        `The budget ${id} of the gate stays, and limits a new gate with this id. ` +
         `Delete it with: gatehouse budgets delete ${id}`,
     )
 }
@@ -260,11 +260,11 @@ function withGateOptions(command: Command): Command {
   return command
     .option(
       '--target <provider/model>',
-      'a target; again for each further one, in their order',
+      'a target; repeat the option for more targets, in order',
       collect,
     )
     .option('--name <text>', 'display name')
-    .option('--description <text>', 'what it is for')
+    .option('--description <text>', 'description of the gate')
     .option(
       '--timeout-ms <ms>',
       "longest call, in milliseconds, or 'none' for the server's limit",
@@ -273,12 +273,12 @@ function withGateOptions(command: Command): Command {
     .addOption(new Option('--strategy <name>', 'which target is asked first').choices(STRATEGIES))
     .option(
       '--weights <n,n,…>',
-      'shares of the targets under weighted, in their order',
+      'weights of the targets for the strategy weighted, in order',
       parseWeights,
     )
     .option(
       '--hedge-after-ms <ms>',
-      "ask the next target as well when the first byte is this late, or 'none'",
+      "time without a first byte after which the next target is asked as well, or 'none'",
       parseTimeout,
     )
     .option('--instructions <text>', "put before the caller's own instructions")
@@ -291,7 +291,9 @@ function withGateOptions(command: Command): Command {
     )
     .addOption(new Option('--reasoning-effort <word>', 'default').choices(REASONING_EFFORTS))
     .addOption(
-      new Option('--overrides <how>', 'when a request contradicts the gate').choices(OVERRIDES),
+      new Option('--overrides <how>', 'effect of a request that contradicts the gate').choices(
+        OVERRIDES,
+      ),
     )
     .option('--alias <name>', 'another name for calls; again for each further one', collect)
     .option('--unlisted-alias <name>', 'the same, absent from the list of models', collect)

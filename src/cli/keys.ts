@@ -18,7 +18,7 @@ export function bindKeys(program: Command, context: CliContext): void {
     options: (command) =>
       command.option(
         '--expires-at <time>',
-        'from then on it is refused, such as 2027-01-31T00:00:00Z',
+        'time from which the key is refused, such as 2027-01-31T00:00:00Z',
         parseEnd,
       ),
     toBody: ({ expiresAt }: { expiresAt?: string }, name) => ({ name, expiresAt }),
@@ -26,7 +26,7 @@ export function bindKeys(program: Command, context: CliContext): void {
     show(created, isJson) {
       if (isJson) return printJson(created)
       printLine(created.key)
-      printNote(`Key ${created.id} created. It is shown only this once: keep it safe.`)
+      printNote(`Key ${created.id} created. The key is shown only this once: keep it safe.`)
     },
   })
 
@@ -52,7 +52,7 @@ export function bindKeys(program: Command, context: CliContext): void {
     examples: ['gatehouse keys import "old app" < key.txt'],
     async toBody(_, name) {
       const key = await readSecret('The key to import')
-      if (key === '') throw new CliError('usage', 'There is no key on standard input.')
+      if (key === '') throw new CliError('usage', 'Standard input contains no key.')
       return { name, key }
     },
     send: (client, _, body) => client.call('POST /v1/keys/import', 'id', { body }),
@@ -69,10 +69,10 @@ export function bindKeys(program: Command, context: CliContext): void {
     examples: ['gatehouse keys update 6121edd01a1f --name staging'],
     options: (command) =>
       command
-        .option('--name <name>', 'what it is called')
+        .option('--name <name>', 'name of the key')
         .option(
           '--expires-at <time>',
-          'from then on it is refused; never: it does not expire',
+          'time from which the key is refused; never: the key does not expire',
           parseEnd,
         ),
     toBody({ name, expiresAt }: { name?: string; expiresAt?: string }) {
@@ -107,7 +107,7 @@ export function bindKeys(program: Command, context: CliContext): void {
       if (isJson) return printJson(rotated)
       printLine(rotated.key)
       printNote(
-        `Key ${rotated.id} rotated. It is shown only this once. The old one ${endOfOld(rotated)}.`,
+        `Key ${rotated.id} rotated. The new key is shown only this once. The old key ${endOfOld(rotated)}.`,
       )
     },
   })
@@ -124,7 +124,7 @@ export function bindKeys(program: Command, context: CliContext): void {
 
 /** A key without an end date never expires, so an empty date must not count as a missing date. */
 export function parseEnd(text: string): string {
-  if (text === '') throw new InvalidArgumentError('It is empty: is a variable not set?')
+  if (text === '') throw new InvalidArgumentError('The value is empty: is a variable not set?')
   return text
 }
 
@@ -134,7 +134,7 @@ export const ROTATION = {
   options: (command: Command) =>
     command.option(
       '--old-ends-in <seconds>',
-      'for how long the old one is still accepted; 0: not at all',
+      'seconds for which the old one is still accepted; 0: not at all',
       (text) => parseWhole(text, { min: 0, max: LONGEST_SECONDS }),
       86_400,
     ),

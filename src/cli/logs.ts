@@ -36,24 +36,29 @@ export function bindLogs(program: Command, context: CliContext): void {
     .description('the calls in the log, newest first')
     .option('-f, --follow', 'go on with new calls as they end, oldest first')
     .option('--limit <n>', 'at most this many', parseLimit, 50)
-    .option('--from <time>', 'that began then or later (2026-11-01 or 2026-11-01T09:00:00Z)')
-    .option('--to <time>', 'that began before')
-    .option('--gate <id>', 'through this gate')
-    .option('--key <id>', `with this key: ${A_KEY}`)
-    .option('--target <provider/model>', 'answered by this target, or tried there last')
-    .option('--status <code>', 'with this HTTP status', (text) =>
+    .option(
+      '--from <time>',
+      'calls that began at this time or later (2026-11-01 or 2026-11-01T09:00:00Z)',
+    )
+    .option('--to <time>', 'calls that began before this time')
+    .option('--gate <id>', 'calls through this gate')
+    .option('--key <id>', `calls with this key: ${A_KEY}`)
+    .option('--target <provider/model>', 'calls whose last target was this one')
+    .option('--status <code>', 'calls with this HTTP status', (text) =>
       parseWhole(text, { min: 100, max: 599 }),
     )
     .addOption(
-      new Option('--status-class <class>', 'with a status of this class').choices(STATUS_CLASSES),
+      new Option('--status-class <class>', 'calls with a status of this class').choices(
+        STATUS_CLASSES,
+      ),
     )
-    .addOption(new Option('--outcome <how>', 'that ended so').choices(CALL_OUTCOMES))
+    .addOption(new Option('--outcome <how>', 'calls with this outcome').choices(CALL_OUTCOMES))
     .addOption(
-      new Option('--error-kind <kind>', 'that failed for this reason').choices(ERROR_KINDS),
+      new Option('--error-kind <kind>', 'calls that failed for this reason').choices(ERROR_KINDS),
     )
-    .option('--refused [code]', 'refused by the gateway itself, with this code or any')
-    .option('--stream', 'streams only')
-    .option('--no-stream', 'whole answers only')
+    .option('--refused [code]', 'calls that the gateway itself refused, with this code or any')
+    .option('--stream', 'only streams')
+    .option('--no-stream', 'only whole answers')
     .addHelpText(
       'after',
       example(

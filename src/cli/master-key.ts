@@ -47,7 +47,7 @@ function describeOutcome(rotation: MasterKeyRotation): string {
       return `${count} encrypted anew: none is under an older key now.`
     case 'nothing':
       return rotation.currentId === null
-        ? 'There is no master key yet: it is created with the first credential.'
+        ? 'No master key exists yet: it is created with the first credential.'
         : 'Everything is under GATEHOUSE_MASTER_KEY already. To change it, put a ' +
             'new key there and this one into GATEHOUSE_MASTER_KEY_PREVIOUS, ' +
             'restart the server, and run this again.'

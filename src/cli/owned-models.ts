@@ -52,15 +52,15 @@ export function bindOwnedModels(program: Command, context: CliContext): void {
     options: (command) =>
       withChangeOptions(command, true)
         .addOption(
-          new Option('--dialect <name>', 'the format that its server speaks')
+          new Option('--dialect <name>', 'format that the server speaks')
             .choices(OWNED_MODEL_DIALECTS)
             .makeOptionMandatory(),
         )
-        .requiredOption('--base-url <address>', 'as an SDK of the dialect takes it')
-        .option(
-          '--no-credential',
-          'its server takes none: nothing is read, and no header carries one',
-        ),
+        .requiredOption(
+          '--base-url <address>',
+          'address of the server, as an SDK of the dialect takes it',
+        )
+        .option('--no-credential', 'the server takes no credential: none is read and none is sent'),
     async toBody(flags: CreateFlags, slug) {
       const credential = flags.credential ? await readOptionalCredential() : undefined
       const { dialect, baseUrl, model } = flags
@@ -103,7 +103,7 @@ export function bindOwnedModels(program: Command, context: CliContext): void {
     options: (command) =>
       withChangeOptions(command, false)
         .option('--credential', 'set a new credential, read from standard input or a hidden prompt')
-        .option('--no-credential', 'delete the credential: its server takes none'),
+        .option('--no-credential', 'delete the credential, for a server that takes none'),
     async toBody(flags: ChangeFlags & { credential?: boolean }) {
       const changes = toBody(flags)
       if (flags.credential === undefined) changesOf(changes)
@@ -128,7 +128,7 @@ export function bindOwnedModels(program: Command, context: CliContext): void {
   addAct(models, context, {
     name: 'probe',
     argument: ['slug', A_MODEL],
-    about: 'probe a model again; waits while its server loads it',
+    about: 'probe a model again, waiting while its server loads the model',
     examples: ['gatehouse owned-models probe llama'],
     toBody: () => undefined,
     send: async (client, slug) =>
@@ -157,23 +157,23 @@ function withChangeOptions(command: Command, isCreation: boolean): Command {
     )
     .option('--price-input <cents>', `US cents for a million input tokens${otherwise}`, cents)
     .option('--price-output <cents>', `US cents for a million output tokens${otherwise}`, cents)
-    .option('--price-cached-input <cents>', 'the same for input that its server had cached', cents)
+    .option('--price-cached-input <cents>', 'US cents for a million cached input tokens', cents)
     .addOption(
       new Option(
         '--credential-header <name>',
-        'where its server takes the credential; auto finds it out (auto)',
+        'header in which the server takes the credential; auto: found by the probe (auto)',
       ).choices(CREDENTIAL_HEADERS),
     )
     .addOption(
       new Option(
         '--fim-endpoint <name>',
-        'how a server of mistral-fim fills in the middle; auto finds it out (auto)',
+        'form of fill-in-the-middle of a mistral-fim server; auto: found by the probe (auto)',
       ).choices(FIM_ENDPOINT_CHOICES),
     )
     .addOption(
       new Option(
         '--fim-template <name>',
-        'whose tokens completions-template writes; auto goes by the model’s name (auto)',
+        'family of models whose tokens completions-template writes; auto: by the model’s name (auto)',
       ).choices(FIM_TEMPLATE_CHOICES),
     )
 }
@@ -190,7 +190,7 @@ async function readOptionalCredential(): Promise<string | undefined> {
 
 async function readCredential(): Promise<string> {
   const credential = await readSecret('The credential of the model')
-  if (credential === '') throw new CliError('usage', 'There is no credential on standard input.')
+  if (credential === '') throw new CliError('usage', 'Standard input contains no credential.')
   return credential
 }
 
@@ -223,7 +223,9 @@ async function shownWhenChecked(client: Client, answer: Shown): Promise<Shown> {
 async function whenChecked(client: Client, answer: Shown): Promise<Shown> {
   const { slug, probe } = answer
   if (probe?.status !== 'checking') return answer
-  printNote('The model is being tested; a model that must be loaded first may take a minute.')
+  printNote(
+    'The model is being tested. The test of a model that must be loaded first may take a minute.',
+  )
   let model = answer
   while (model.probe?.status === 'checking') {
     await Bun.sleep(LOOK_AGAIN_MS)

@@ -35,7 +35,9 @@ export function parseWhole(
 ): number {
   const value = Number(text)
   if (!/^\d+$/.test(text) || value < range.min || value > range.max) {
-    throw new InvalidArgumentError(`It must be a whole number from ${range.min} to ${range.max}.`)
+    throw new InvalidArgumentError(
+      `The value must be a whole number from ${range.min} to ${range.max}.`,
+    )
   }
   return value
 }
@@ -47,7 +49,7 @@ export function parseDecimal(
 ): number {
   const value = Number(text)
   if (!/^\d+(?:\.\d+)?$/.test(text) || value < range.min || value > range.max) {
-    throw new InvalidArgumentError(`It must be a number from ${range.min} to ${range.max}.`)
+    throw new InvalidArgumentError(`The value must be a number from ${range.min} to ${range.max}.`)
   }
   return value
 }
@@ -66,6 +68,6 @@ export function printListing<Listed>(
   if (!listing.hasMore) return
   const { length } = listing.rows
   printNote(
-    `${length === 1 ? 'This is the first' : `These are the first ${length}`}; see more with --limit.`,
+    `${length === 1 ? 'The list shows the first row' : `The list shows the first ${length} rows`}; see more with --limit.`,
   )
 }

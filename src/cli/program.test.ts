@@ -103,7 +103,7 @@ test.each(['create', 'update'])(
   async (verb) => {
     const { context, written } = sit()
     expect(await runProgram(context, ['keys', verb, 'ci', '--expires-at', ''])).toBe(2)
-    expect(written).toEqual({ output: '', error: expect.stringContaining('It is empty') })
+    expect(written).toEqual({ output: '', error: expect.stringContaining('The value is empty') })
   },
 )
 

@@ -72,7 +72,7 @@ function toTold(thrown: unknown, { environment }: CliContext, words: readonly st
   return new CliError(
     'failed',
     `The server at GATEHOUSE_URL sent an answer that this version cannot read (${thrown.message}). ` +
-      `Is it the gateway's own address, and does a gateway of this version answer there?`,
+      `Check that GATEHOUSE_URL is the gateway's own address, and that the gateway has this version.`,
   )
 }
 

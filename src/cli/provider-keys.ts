@@ -18,7 +18,7 @@ export function bindProviderKeys(program: Command, context: CliContext): void {
 
   addList(keys, context, {
     ask: 'GET /v1/provider-keys',
-    about: 'list them, newest first, masked',
+    about: 'list the provider keys, newest first, masked',
     examples: ['gatehouse provider-keys list', 'gatehouse provider-keys list --json'],
     columns: {
       PROVIDER: (row) => row.provider,
@@ -38,10 +38,10 @@ export function bindProviderKeys(program: Command, context: CliContext): void {
       'gatehouse provider-keys set PROVIDER < key.txt',
       'gatehouse provider-keys set PROVIDER',
     ],
-    options: (command) => command.option('--inactive', 'keep it, but do not use it yet'),
+    options: (command) => command.option('--inactive', 'store the key without using it yet'),
     async toBody({ inactive }: { inactive?: boolean }, provider) {
       const key = await readSecret(`The key for ${provider}`)
-      if (key === '') throw new CliError('usage', 'There is no key on standard input.')
+      if (key === '') throw new CliError('usage', 'Standard input contains no key.')
       return { key, active: inactive !== true }
     },
     send: (client, provider, body) =>
@@ -80,7 +80,7 @@ export function bindProviderKeys(program: Command, context: CliContext): void {
     one: 'key',
     argument: A_PROVIDER,
     nameOf: (provider) => `the key for ${provider}`,
-    about: "delete a key; calls go out with the gateway's own credential, if there is one",
+    about: "delete a key; calls then use the gateway's own credential, if it has one",
     examples: ['gatehouse provider-keys delete PROVIDER'],
   })
 }

@@ -71,7 +71,7 @@ function nothingKnown(data: readonly Conformance[], flags: ConformanceFlags): Cl
   if (endpoint !== undefined && !endpoints.includes(endpoint))
     return new CliError(
       'notFound',
-      `There is no endpoint ${endpoint}. There are ${endpoints.join(', ')}.`,
+      `The endpoint ${endpoint} does not exist. The endpoints are ${endpoints.join(', ')}.`,
     )
   return new CliError(
     'notFound',

@@ -12,12 +12,12 @@ import { DEFAULT_WIDTH, withoutTerminal } from './terminal.ts'
 
 const WORKERS_HELP = `
 
-With more workers than one, the store is in Postgres (DATABASE_URL) and limits are counted in Redis or Valkey (REDIS_URL). Linux only.`
+Several workers need Linux, Postgres (DATABASE_URL) for the store, and Redis or Valkey (REDIS_URL) for limits.`
 
 const { GATEHOUSE_HOST, GATEHOUSE_PORT, GATEHOUSE_DATA_DIR, GATEHOUSE_WORKERS } = SETTINGS
 
 const SETTINGS_HELP = `
-Settings are environment variables. Each provider has its own beside these: OPENAI_API_KEY, OPENAI_BASE_URL and so on.
+Settings are environment variables. Each provider has variables of its own: OPENAI_API_KEY, OPENAI_BASE_URL and so on.
 `
 
 export function bindServe(program: Command, context: CliContext): void {
@@ -27,7 +27,7 @@ export function bindServe(program: Command, context: CliContext): void {
       'run the gateway; settings come from the variables listed below, which ' +
         'these options override',
     )
-    .option('--sandbox', 'mount the sandbox provider and make the gate demo')
+    .option('--sandbox', 'mount the sandbox provider and create the gate demo')
     .option('--host <address>', GATEHOUSE_HOST.sentence)
     .option('--port <port>', GATEHOUSE_PORT.sentence, parsePort)
     .option('--data-dir <folder>', GATEHOUSE_DATA_DIR.sentence)

@@ -60,7 +60,7 @@ export function bindStore(program: Command, context: CliContext): void {
       'let this version use a database of the last build before the first release; make a ' +
         'backup and stop the server first',
     )
-    .option('--dry-run', 'say what would be done, and change nothing')
+    .option('--dry-run', 'say what the command would do, without changing anything')
     .addHelpText('after', example('gatehouse store adopt --dry-run'))
     .action(async ({ dryRun = false }: { dryRun?: boolean }, command: Command) => {
       const adopted = await context.adoptStore(dryRun)

@@ -44,7 +44,9 @@ export function bindTokens(program: Command, context: CliContext): void {
     show(created, isJson) {
       if (isJson) return printJson(created)
       printLine(created.token)
-      printNote(`Access token ${created.id} created. It is shown only this once: keep it safe.`)
+      printNote(
+        `Access token ${created.id} created. The token is shown only this once: keep it safe.`,
+      )
     },
   })
 
@@ -65,7 +67,7 @@ export function bindTokens(program: Command, context: CliContext): void {
   addShow(tokens, context, {
     ask: 'GET /v1/access-tokens/{id}',
     one: 'access token',
-    about: 'show an access token and what it may do',
+    about: 'show an access token and its rules',
     examples: ['gatehouse tokens show key_01a1fbc63aa470d6877cf556d6121ede'],
     show(token, isJson) {
       printThing(token, isJson, [
@@ -89,11 +91,11 @@ export function bindTokens(program: Command, context: CliContext): void {
   addAct(tokens, context, {
     name: 'update',
     argument: ['id', A_TOKEN],
-    about: 'rename an access token, or change what it may do; what is not given stays as it is',
+    about: 'rename an access token, or change its rules; only the given options change',
     examples: ['gatehouse tokens update 6121edd01a1f --gate coding --gate support'],
     options(command) {
-      command.option('--name <name>', 'what it is called')
-      addRules(command, 'in the future; never: it does not expire')
+      command.option('--name <name>', 'name of the token')
+      addRules(command, 'time in the future; never: the token does not expire')
     },
     toBody: ({ name, ...flags }: RuleFlags & { name?: string }) =>
       changesOf({ name, ...toRules(flags) }),
@@ -111,7 +113,7 @@ export function bindTokens(program: Command, context: CliContext): void {
   addAct(tokens, context, {
     name: 'rotate',
     argument: ['id', A_TOKEN],
-    about: 'give an access token a new text, printed once; the old one ends later',
+    about: 'rotate an access token; the new token is printed once, the old one expires later',
     examples: ['TOKEN=$(gatehouse tokens rotate 6121edd01a1f --old-ends-in 3600)'],
     ...ROTATION,
     send: async (client, given, body) =>
@@ -123,7 +125,7 @@ export function bindTokens(program: Command, context: CliContext): void {
       if (isJson) return printJson(rotated)
       printLine(rotated.token)
       printNote(
-        `Access token ${rotated.id} rotated. It is shown only this once. The old one ${endOfOld(rotated)}.`,
+        `Access token ${rotated.id} rotated. The new token is shown only this once. The old token ${endOfOld(rotated)}.`,
       )
     },
   })
@@ -144,18 +146,22 @@ function addRules(command: Command, end: string): void {
   command
     .option(
       '--gate <id>',
-      'a gate that it may call, several times for several; all: every gate',
+      'gate that the token may call; repeat the option for more gates; all: every gate',
       collect,
     )
-    .option('--owner-member <id>', 'the member that it is for')
-    .option('--owner-tag <id>', 'the tag that it is for')
+    .option('--owner-member <id>', 'member that the token belongs to')
+    .option('--owner-tag <id>', 'tag that the token belongs to')
     .option('--expires-at <time>', end, parseEnd)
     .option('--requests-per-minute <n>', `most requests a minute; ${NO_LIMIT}: as the plan`, whole)
     .option('--tokens-per-minute <n>', `most tokens a minute; ${NO_LIMIT}: as the plan`, whole)
     .option('--concurrent-calls <n>', `most calls at once; ${NO_LIMIT}: as the plan`, whole)
-    .option('--ip-range <cidr>', 'addresses that may use it, several times; any: all', collect)
-    .option('--overrides', 'it may choose other targets where the gate allows it')
-    .option('--no-overrides', 'it may not')
+    .option(
+      '--ip-range <cidr>',
+      'client addresses that may use the token; repeat the option for more; any: all',
+      collect,
+    )
+    .option('--overrides', 'calls may choose other targets if the gate allows that')
+    .option('--no-overrides', 'calls may not choose other targets')
 }
 
 function collect(text: string, before: readonly string[] = []): readonly string[] {

@@ -39,18 +39,26 @@ export function bindUsage(program: Command, context: CliContext): void {
     .command('usage')
     .description('calls, tokens, costs and latencies, summed up')
     .addOption(
-      new Option('--by <what>', 'what a line stands for')
+      new Option('--by <what>', 'grouping of the lines')
         .choices([...INTERVALS, ...USAGE_GROUPS])
         .default('day'),
     )
-    .option('--days <n>', 'how far back', (text) => parseWhole(text, { min: 1, max: 3_650 }), 30)
-    .option('--from <time>', 'from then on (2026-11-01 or 2026-11-01T09:00:00Z) instead of --days')
-    .option('--to <time>', 'until then')
-    .option('--gate <id>', 'of this gate only')
-    .option('--key <id>', `of this key only: ${A_KEY}`)
-    .option('--target <provider/model>', 'of this target only')
+    .option(
+      '--days <n>',
+      'number of days back from now',
+      (text) => parseWhole(text, { min: 1, max: 3_650 }),
+      30,
+    )
+    .option(
+      '--from <time>',
+      'calls from this time on (2026-11-01 or 2026-11-01T09:00:00Z), instead of --days',
+    )
+    .option('--to <time>', 'calls before this time')
+    .option('--gate <id>', 'calls through this gate only')
+    .option('--key <id>', `calls with this key only: ${A_KEY}`)
+    .option('--target <provider/model>', 'calls of this target only')
     .addOption(
-      new Option('--order <measure>', 'what groups are ranked by, the greatest first')
+      new Option('--order <measure>', 'measure by which groups are ranked, the greatest first')
         .choices(GROUP_ORDERS)
         .default('calls'),
     )
@@ -113,7 +121,9 @@ function noteUnknown(sums: readonly Sum[]): void {
   if (unpriced > 0) printNote(`${unpriced} calls have no price, and are not in the cost.`)
   const unreported = unknown - unpriced
   if (unreported > 0)
-    printNote(`The provider reported no tokens for ${unreported} calls. They are not in the cost.`)
+    printNote(
+      `The provider reported no tokens for ${unreported} calls. The cost does not include these calls.`,
+    )
 }
 
 function toQuery({

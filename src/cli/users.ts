@@ -52,14 +52,14 @@ export function bindUsers(program: Command, context: CliContext): void {
       if (asJson(command)) return printJson(created)
       printLine(created.link ?? created.token)
       printNote(
-        `It works once, for ${created.email}, until ${formatTime(created.expiresAt)}. It is ` +
-          'shown only this once.',
+        `The invitation works once, for ${created.email}, until ${formatTime(created.expiresAt)}. The ` +
+          'link is shown only this once.',
       )
     })
 
   users
     .command('reset-password')
-    .argument('<email>', 'by which the user signs in')
+    .argument('<email>', 'email address of the user')
     .description(
       'set a new password, read from standard input or a hidden prompt, and end every session',
     )

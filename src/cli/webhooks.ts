@@ -46,7 +46,7 @@ export function bindWebhooks(program: Command, context: CliContext): void {
       if (made.secret === undefined) return show(made, false)
       printLine(made.secret)
       printNote(
-        `Webhook ${made.id} created. This is its secret, shown only this once: keep it safe.`,
+        `Webhook ${made.id} created. The secret above is shown only this once: keep it safe.`,
       )
     },
   })
@@ -101,7 +101,7 @@ export function bindWebhooks(program: Command, context: CliContext): void {
     show(outcome, isJson) {
       if (isJson) return printJson(outcome)
       if (!outcome.delivered)
-        throw new CliError('failed', `It was not delivered: ${outcome.detail}.`)
+        throw new CliError('failed', `The event was not delivered: ${outcome.detail}.`)
       printLine(`Delivered: ${outcome.detail}.`)
     },
   })

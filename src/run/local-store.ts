@@ -171,6 +171,6 @@ function assertNothingNewer({ newerSteps }: Store, location: StoreLocation): voi
   throw new Error(
     `A newer version of Gatehouse has extended ${describeStore(location)} (migration ` +
       `${newerSteps.join(', ')}). ` +
-      'Copy it with that version. Nothing was changed.',
+      'Copy the database with that version. Nothing was changed.',
   )
 }

@@ -43,7 +43,7 @@ describe('on the local data folder', () => {
     expect(rotated.exitCode).toBe(0)
     expect(rotated.stdout).toMatch(/^sk-svc-[0-9a-f]{64}\n$/)
     expect(rotated.stdout.trim()).not.toBe(key)
-    expect(rotated.stderr).toContain('The old one ends at ')
+    expect(rotated.stderr).toContain('The old key ends at ')
     expect((await run(['keys', 'rotate', id], { environment })).exitCode).toBe(5)
     const renamed = await run(
       ['keys', 'update', id, '--name', 'turned', '--expires-at', 'never', '--json'],
@@ -238,7 +238,7 @@ describe('on the local data folder', () => {
       'an endpoint that is not known',
       ['providers', 'conformance', '--endpoint', '/v1/chat'],
       4,
-      'There is no endpoint /v1/chat. There are /v1/',
+      'The endpoint /v1/chat does not exist. The endpoints are /v1/',
     ],
     [
       'a conformance of nobody',

@@ -191,7 +191,7 @@ describe('the database', () => {
     }
     const copied = await runCliInProcess(['store', 'copy'], { environment })
     expect(copied.exitCode).not.toBe(0)
-    expect(copied.stderr).toMatch(/9999_later.*Copy it with that version/)
+    expect(copied.stderr).toMatch(/9999_later.*Copy the database with that version/)
     const rotated = await runCliInProcess(['master-key', 'rotate'], {
       environment: { GATEHOUSE_DATA_DIR: folder.path },
     })

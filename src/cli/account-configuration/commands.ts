@@ -148,7 +148,7 @@ async function confirmPrune(changes: readonly Change[], isAgreed: boolean): Prom
   if (!canAsk())
     throw new CliError(
       'usage',
-      `This deletes ${deletions.length}: give --yes if nobody can be asked.`,
+      `The push would delete ${deletions.length}. Without a terminal, give --yes to confirm.`,
     )
   await confirmDeletion(
     deletions.map(({ kind, name }) => `the ${kind.label} ${name}`).join(', '),
@@ -176,7 +176,7 @@ function withPlace(failure: unknown, applied: readonly Applied[]): unknown {
   const failed = applied.find(({ status }) => status === 'failed')
   if (!(failure instanceof CliError) || failed === undefined) return failure
   const { action, kind, name } = failed.change
-  const message = `It stopped at the ${kind.label} ${name} (${action}): ${failure.message}`
+  const message = `The push stopped at the ${kind.label} ${name} (${action}): ${failure.message}`
   return new CliError(failure.failure, message, failure.code)
 }
 
@@ -189,7 +189,7 @@ async function loadFile({ folder }: CliContext, path: string): Promise<Configura
     if ((error as { code?: unknown }).code === 'ENOENT')
       throw new CliError(
         'failed',
-        `There is no file ${path}. Write it with gatehouse config pull, or give another with --file.`,
+        `The file ${path} does not exist. Write it with gatehouse config pull, or name another file with --file.`,
       )
     throw unusable(path, error)
   }
@@ -267,8 +267,8 @@ async function findCredentials(
     const variables = missing.map(credentialVariableOf).join(', ')
     throw new CliError(
       'failed',
-      'It has to be said which credential a new owned model has, so nothing was changed. Give ' +
-        `it in a variable, empty for a server that takes none: ${variables}.`,
+      'The credential of a new owned model is missing, so nothing was changed. Set the credential ' +
+        `in a variable, empty for a server that takes none: ${variables}.`,
     )
   }
   const credentials = new Map<string, string>()

@@ -262,7 +262,7 @@ async function apply(
     if (isDeepStrictEqual(toEntry(kind, now.body), change.before)) return now.version
     throw new CliError(
       'conflict',
-      `Somebody else has changed the ${kind.label} ${change.name} in the meantime. Run the command again.`,
+      `Another user or program has changed the ${kind.label} ${change.name} in the meantime. Run the command again.`,
     )
   }
   switch (action) {

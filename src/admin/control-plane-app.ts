@@ -10,6 +10,7 @@ import type { Cost, CostPart } from '../core/cost.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
 import type { AccountId, CallId, KeyId, SessionId, UserId } from '../core/ids.ts'
+import type { ModelFacts } from '../core/model-facts.ts'
 import type { OwnedModel } from '../core/owned-model.ts'
 import type { ProviderKeyProbe } from '../core/provider-key.ts'
 import type { Secret } from '../core/secret.ts'
@@ -108,6 +109,8 @@ export interface ControlPlaneDependencies {
    * The catalog and the operator's own providers; a gate's targets may only name these providers.
    */
   readonly providers: readonly ProviderBody[]
+  /** Facts of a target `provider/model`. Undefined: nothing is known. */
+  readonly factsOf: (target: string) => ModelFacts | undefined
   readonly modelsOf: (providerId: string) => readonly KnownModel[]
   readonly seenOf: (accountId: AccountId, target: string) => SeenTarget | undefined
   readonly seenSinceMs: number

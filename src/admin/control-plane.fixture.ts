@@ -202,6 +202,7 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
     },
     whenCounted: () => usage.whenCounted(),
     quotaOf: (accountId) => usage.quotaOf(accountId, clock.now()),
+    factsOf: (target) => (target === 'sandbox/known' ? { contextTokens: 1000 } : undefined),
     modelsOf: (providerId) =>
       providerId === 'openai'
         ? [

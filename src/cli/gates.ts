@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
 import { GATE_DEFAULT_NAMES, OVERRIDES, REASONING_EFFORTS, STRATEGIES } from '../core/gate.ts'
@@ -85,7 +86,8 @@ export function bindGates(program: Command, context: CliContext): void {
     options: (command) =>
       withGateOptions(command)
         .option('--clear-defaults', 'remove all defaults except those given with it')
-        .option('--clear-aliases', 'remove all aliases except those given with it'),
+        .option('--clear-aliases', 'remove all aliases except those given with it')
+        .option('--clear-facts', 'remove all facts except those given with it'),
     toBody(flags: GateFlags) {
       changesOf(toGateBody(flags))
       return flags
@@ -172,6 +174,9 @@ function show(gate: Gate, isJson: boolean, facts: readonly Fact[] = []): void {
       ['overrides', gate.overrides],
       ['aliases', describeAliases(gate)],
       ['catch-all', gate.isCatchAll ? 'yes, for unknown names' : 'no'],
+      ...factsShown(gate),
+      ['codex prompt', toLine(gate.codexInstructions ?? 'none')],
+      ['usage headers', gate.usageHeaders ? 'yes' : 'no'],
       ...defaultsOf(gate),
       ['timeout', gate.timeoutMs === null ? "the server's limit" : `${gate.timeoutMs} ms`],
       ['retries', String(gate.maxRetries)],
@@ -187,6 +192,23 @@ function describeAliases({ aliases = [] }: Gate): string {
   return names.join(', ') || '-'
 }
 
+const FACT_WORDS = {
+  contextTokens: 'context',
+  maxOutputTokens: 'output',
+  inputModalities: 'takes',
+  outputModalities: 'answers with',
+  reasoningEfforts: 'efforts',
+} as const
+
+function factsShown({ resolvedFacts = {} }: Gate): (readonly [string, string])[] {
+  return Object.entries(resolvedFacts).flatMap(([name, fact]) => {
+    if (fact === undefined) return []
+    const { value, source } = fact
+    const text = typeof value === 'number' ? String(value) : value.join(', ') || 'none'
+    return [[FACT_WORDS[name as keyof typeof FACT_WORDS], `${text} (from the ${source})`] as const]
+  })
+}
+
 const DEFAULT_NAMES: readonly (readonly [keyof Gate['defaults'], string])[] = [
   ['instructions', 'instructions'],
   ['temperature', 'temperature'],
@@ -198,13 +220,17 @@ const DEFAULT_NAMES: readonly (readonly [keyof Gate['defaults'], string])[] = [
 function defaultsOf({ defaults }: Gate): (readonly [string, string])[] {
   return DEFAULT_NAMES.filter(([member]) => defaults[member] !== undefined).map(
     ([member, name]) => {
-      const text = String(defaults[member]).replaceAll(/\s+/g, ' ')
-      return [name, text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text]
+      return [name, toLine(String(defaults[member]))]
     },
   )
 }
 
 const MAX_SHOWN = 60
+
+function toLine(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ')
+  return line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN)}…` : line
+}
 
 type GateTest = Schemas['GateTest']
 
@@ -254,6 +280,10 @@ interface GateFlags {
   readonly unlistedAlias?: readonly string[]
   readonly clearAliases?: boolean
   readonly catchAll?: boolean
+  readonly fact?: readonly (readonly [string, unknown])[]
+  readonly clearFacts?: boolean
+  readonly codexInstructions?: string | null
+  readonly usageHeaders?: boolean
 }
 
 function withGateOptions(command: Command): Command {
@@ -299,6 +329,18 @@ function withGateOptions(command: Command): Command {
     .option('--unlisted-alias <name>', 'the same, absent from the list of models', collect)
     .option('--catch-all', 'answer calls that name no gate of the account')
     .option('--no-catch-all', 'refuse such calls')
+    .option(
+      '--fact <name=value>',
+      `what clients are told: ${Object.keys(FACT_WORDS).join(', ')}; again for each further one`,
+      collectFact,
+    )
+    .option(
+      '--codex-instructions <file>',
+      "put the gate into Codex's list of models, with this text as the prompt, or 'none'",
+      readInstructions,
+    )
+    .option('--usage-headers', 'add cost and tokens to the headers of whole answers')
+    .option('--no-usage-headers', 'add no such headers')
     .option('--max-retries <n>', 'retries of a target, 0 to 5', (text) =>
       parseWhole(text, { min: 0, max: 5 }),
     )
@@ -308,6 +350,32 @@ const MAX_LIMIT = Number.MAX_SAFE_INTEGER
 
 function collect(value: string, previous: readonly string[] | undefined): readonly string[] {
   return [...(previous ?? []), value]
+}
+
+type GivenFact = readonly [name: string, value: unknown]
+
+/** `contextTokens=200000`, `inputModalities=text,image`; an empty list is one without words. */
+function collectFact(text: string, previous: readonly GivenFact[] | undefined) {
+  const [name = '', ...rest] = text.split('=')
+  if (!Object.hasOwn(FACT_WORDS, name) || rest.length === 0)
+    throw new CliError(
+      'usage',
+      `--fact must be name=value, with one of the names ${Object.keys(FACT_WORDS).join(', ')}.`,
+    )
+  const value = rest.join('=')
+  const isNumber = name === 'contextTokens' || name === 'maxOutputTokens'
+  const words = value.split(',').filter((word) => word !== '')
+  const given: GivenFact = [name, isNumber ? parseWhole(value, { min: 1, max: MAX_LIMIT }) : words]
+  return [...(previous ?? []), given]
+}
+
+function readInstructions(path: string): string | null {
+  if (path === 'none') return null
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    throw new CliError('usage', `The file ${path} cannot be read.`)
+  }
 }
 
 function parseTimeout(text: string): number | null {
@@ -372,6 +440,9 @@ function toGateBody(flags: GateFlags, current: Current = {}): GateBody {
     defaults: toDefaults(flags, current),
     aliases: toAliases(flags),
     isCatchAll: flags.catchAll,
+    facts: flags.fact || flags.clearFacts ? Object.fromEntries(flags.fact ?? []) : undefined,
+    codexInstructions: flags.codexInstructions,
+    usageHeaders: flags.usageHeaders,
     timeoutMs,
     maxRetries,
   }

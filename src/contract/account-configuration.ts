@@ -98,6 +98,7 @@ export const accountConfigurationNotes: FieldNotes = {
   'ownedModels[].createdAt': BY_GATEWAY,
   'ownedModels[].updatedAt': BY_GATEWAY,
   'gates[].createdAt': BY_GATEWAY,
+  'gates[].resolvedFacts': BY_GATEWAY,
   'gates[].updatedAt': BY_GATEWAY,
   'budgets[].id': BY_GATEWAY,
   'webhooks[].id': BY_GATEWAY,

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { MAX_ALIASES, OVERRIDES, REASONING_EFFORTS, STRATEGIES } from '../core/gate.ts'
+import { FACT_SOURCES } from '../core/gate-facts.ts'
 import { listOf } from './lists.ts'
+import { modelFacts } from './model-facts.ts'
 import type { ResourceDescription } from './resource-description.ts'
 import { label, text } from './text.ts'
 
@@ -115,6 +117,39 @@ const isCatchAll = z.boolean().meta({
     'with the unknown name. At most one gate of an account.',
 })
 
+const facts = modelFacts.meta({
+  description:
+    'What clients are told that the gate can: context and output in tokens, modalities, efforts. A ' +
+    'member replaces what is known of the targets. A change replaces all of them.',
+})
+const resolvedFact = <Value extends z.ZodType>(value: Value) =>
+  z.object({ value, source: z.enum(FACT_SOURCES) }).optional()
+const resolvedFacts = z
+  .object({
+    contextTokens: resolvedFact(z.int()),
+    maxOutputTokens: resolvedFact(z.int()),
+    inputModalities: resolvedFact(z.array(z.string()).readonly()),
+    outputModalities: resolvedFact(z.array(z.string()).readonly()),
+    reasoningEfforts: resolvedFact(z.array(z.string()).readonly()),
+  })
+  .meta({
+    description:
+      'What clients are told that the gate can, each with its source: set on the `gate`, or what ' +
+      'all `targets` can: the smallest number, the words that all have. Absent: not known.',
+  })
+const codexInstructions = text({ min: 1, max: MAX_INSTRUCTIONS })
+  .nullable()
+  .meta({
+    description:
+      "Puts the gate into Codex's list of models (`GET /v1/models?client_version=…`), with these " +
+      "instructions in place of Codex's own prompt. null: not in that list.",
+  })
+const usageHeaders = z.boolean().meta({
+  description:
+    'Whole answers have the headers `x-gatehouse-cost-usd`, `x-gatehouse-input-tokens`, ' +
+    '`x-gatehouse-output-tokens` and `x-gatehouse-cached-input-tokens`, as far as they are known.',
+})
+
 const displayName = label({ min: 1, max: 120 })
 const description = text({ min: 0, max: 1000 })
 const weight = z.int().min(0).max(MAX_WEIGHT).meta({
@@ -155,6 +190,10 @@ const gateBody = z
     overrides,
     aliases: z.array(z.object({ name: aliasName, isListed })).max(MAX_ALIASES),
     isCatchAll,
+    facts,
+    resolvedFacts,
+    codexInstructions,
+    usageHeaders,
     timeoutMs,
     maxRetries,
     createdAt: time,
@@ -176,6 +215,9 @@ export const createGateBody = z
     overrides: overrides.default('ignore'),
     aliases: aliases.default([]),
     isCatchAll: isCatchAll.default(false),
+    facts: facts.default({}),
+    codexInstructions: codexInstructions.default(null),
+    usageHeaders: usageHeaders.default(false),
     timeoutMs: timeoutMs.default(null),
     maxRetries: maxRetries.default(DEFAULT_RETRIES),
   })
@@ -192,6 +234,9 @@ export const updateGateBody = z
     overrides,
     aliases,
     isCatchAll,
+    facts,
+    codexInstructions,
+    usageHeaders,
     timeoutMs,
     maxRetries,
   })
@@ -199,6 +244,7 @@ export const updateGateBody = z
   .meta({ id: 'UpdateGate', description: 'Only the given fields change.' })
 
 const BY_GATEWAY = 'is set by the gateway'
+const COMPUTED = 'is computed; set facts instead'
 
 export const gateResource = {
   name: 'Gate',
@@ -220,11 +266,12 @@ export const gateResource = {
   create: createGateBody,
   update: updateGateBody,
   notes: {
-    create: { createdAt: BY_GATEWAY, updatedAt: BY_GATEWAY },
+    create: { createdAt: BY_GATEWAY, updatedAt: BY_GATEWAY, resolvedFacts: COMPUTED },
     update: {
       id: 'cannot be changed; create a new gate instead',
       createdAt: 'cannot be changed',
       updatedAt: 'cannot be changed',
+      resolvedFacts: COMPUTED,
     },
   },
   examples: {

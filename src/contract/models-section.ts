@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 import { DEFAULT_UNPRICED_PRICE, TOKEN_PRICES } from '../core/model-entry.ts'
-import { MODALITIES } from '../core/model-facts.ts'
+import { modelFacts, tokens } from './model-facts.ts'
 
 export const MAX_MODELS = 20_000
 const MAX_USD_PER_MILLION = 1_000_000
@@ -12,8 +12,6 @@ const MAX_USD_PER_REQUEST = 10_000
 const MAX_DATES = 100
 const MAX_STEPS = 10
 const MAX_TIERS = 10
-const MAX_EFFORTS = 20
-const MAX_TOKENS = 1_000_000_000
 
 const MODEL_NAME = 'must be provider/model, such as openai/gpt-5'
 
@@ -39,8 +37,6 @@ const priceMembers = {
   >),
   perRequest: z.number().min(0).max(MAX_USD_PER_REQUEST).optional(),
 }
-
-const tokens = z.int().min(1).max(MAX_TOKENS)
 
 const pricesAbove = z.strictObject({ inputTokens: tokens, ...priceMembers })
 
@@ -74,26 +70,11 @@ function isAscending(steps: readonly { readonly inputTokens: number }[]): boolea
   )
 }
 
-const modalities = z.array(z.enum(MODALITIES)).min(1).max(MODALITIES.length).optional()
-
-const facts = z.strictObject({
-  contextTokens: tokens.optional(),
-  maxOutputTokens: tokens.optional(),
-  inputModalities: modalities,
-  outputModalities: modalities,
-  reasoningEfforts: z
-    .array(
-      z.string().regex(/^[a-z][a-z0-9_-]{0,19}$/, { error: 'must be a word in small letters' }),
-    )
-    .max(MAX_EFFORTS)
-    .optional(),
-})
-
 export const modelEntry = z.strictObject({
   model: modelPattern,
   like: modelName.optional(),
   prices: z.array(datedPrices).min(1).max(MAX_DATES).optional(),
-  facts: facts.optional(),
+  facts: modelFacts.optional(),
 })
 
 const price = z.number().min(0).max(MAX_USD_PER_MILLION)

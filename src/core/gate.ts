@@ -1,5 +1,6 @@
 /** A gate: the named routing target that an application uses in place of a model name. */
 import type { AccountId, GateId } from './ids.ts'
+import type { ModelFacts } from './model-facts.ts'
 
 export interface GateTarget {
   /** `provider/model`; the provider is the part before the first slash. */
@@ -76,6 +77,12 @@ export interface Gate {
   readonly aliases: readonly GateAlias[]
   /** Answers calls that name no gate. At most one gate of an account. */
   readonly isCatchAll: boolean
+  /** Replace what is known of the targets (core/gate-facts.ts). */
+  readonly facts: ModelFacts
+  /** Replaces Codex's own prompt. Null: Codex's list of models does not contain the gate. */
+  readonly codexInstructions: string | null
+  /** Adds the cost and tokens of a call to the headers of a whole answer. */
+  readonly usageHeaders: boolean
   /** Milliseconds from a call's first byte in to its last byte out; null: the server's limit. */
   readonly timeoutMs: number | null
   /** Retries of one target after a temporary failure, before the next target. */
@@ -92,6 +99,9 @@ export const USUAL_GATE = {
   overrides: 'ignore',
   aliases: [] as readonly GateAlias[],
   isCatchAll: false,
+  facts: {} as ModelFacts,
+  codexInstructions: null,
+  usageHeaders: false,
 } as const satisfies Partial<Gate>
 
 export function toPublicGate(gate: Gate) {
@@ -108,6 +118,9 @@ export function toPublicGate(gate: Gate) {
     overrides: gate.overrides,
     aliases: gate.aliases.map(({ name, isListed }) => ({ name, isListed })),
     isCatchAll: gate.isCatchAll,
+    facts: gate.facts,
+    codexInstructions: gate.codexInstructions,
+    usageHeaders: gate.usageHeaders,
     timeoutMs: gate.timeoutMs,
     maxRetries: gate.maxRetries,
     createdAt: new Date(gate.createdAt).toISOString(),

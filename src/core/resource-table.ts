@@ -40,6 +40,7 @@ interface ResourceEntry {
 export const RESOURCE_TABLE = {
   gate: {
     label: 'Gates',
+    unversioned: ['resolvedFacts'],
     actions: { create: 'Created a gate', update: 'Changed a gate', delete: 'Deleted a gate' },
     cap: {
       name: 'gates',

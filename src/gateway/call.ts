@@ -1,5 +1,11 @@
 /** State of one call: ids, clock, results of the stages, attempts, and the memory of its body. */
-import type { AttemptFailure, CallAttempt, CallCredential, CallOutcome } from '../core/call.ts'
+import type {
+  AttemptFailure,
+  CallAttempt,
+  CallCredential,
+  CallOutcome,
+  CallRecord,
+} from '../core/call.ts'
 import { callsUnderWay } from '../core/calls-under-way.ts'
 import type { Stopwatch, Timekeeper } from '../core/clock.ts'
 import type { OtherPrice, ToolKind } from '../core/cost.ts'
@@ -35,6 +41,8 @@ export interface Call {
   gate: Gate | undefined
   /** Undefined until admitted. An admitted call is always settled. */
   admission: Admission | undefined
+  /** Set by `settle`. */
+  record: CallRecord | undefined
   /** Set by `settle`; resolves when the call is in the journal. */
   settled: Promise<void> | undefined
 }
@@ -108,6 +116,7 @@ export function beginCall(
     accepted: undefined,
     gate: undefined,
     admission: undefined,
+    record: undefined,
     settled: undefined,
   }
 }

@@ -7,6 +7,7 @@ import type { ControlPlane } from '../admin/router.ts'
 import { loadMasterKeys } from '../config/master-key.ts'
 import type { Settings } from '../config/settings.ts'
 import { type GatewayError, invalidRequest } from '../core/errors.ts'
+import { factsOfTarget } from '../core/gate-facts.ts'
 import type { KeyId } from '../core/ids.ts'
 import { authenticate, whenFresh } from '../gateway/authenticate.ts'
 import { createPipeline, type Pipeline, type PipelinePorts } from '../gateway/pipeline.ts'
@@ -99,6 +100,7 @@ export async function composeControlPlane(parts: ControlPlaneParts): Promise<Con
     providers: settings.providers.map((provider) =>
       describeProvider(provider, settings, providers),
     ),
+    factsOf: (target) => factsOfTarget(prices, target),
     modelsOf: (providerId) => prices.modelsOf(providerId, ports.clock.now()),
     seenOf: (accountId, target) => breakers.seenOf(healthKey({ accountId }, { model: target })),
     seenSinceMs: breakers.sinceMs,

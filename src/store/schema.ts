@@ -109,6 +109,11 @@ export interface GateTable {
   /** JSON: `[{"name": "openai/gpt-4.1", "isListed": true}]`; null: none. */
   aliases: string | null
   is_catch_all: number
+  /** JSON: `{"contextTokens": 200000}`; null: none. */
+  facts: string | null
+  codex_instructions: string | null
+  /** 0 or 1. */
+  usage_headers: number
   timeout_ms: number | null
   max_retries: number
   created_at: number

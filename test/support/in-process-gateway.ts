@@ -96,6 +96,8 @@ export interface GatewayScript {
   readonly hasNoPrices?: true
   /** Absent: scripted prices. */
   readonly prices?: PipelinePorts['prices']
+  /** Absent: no facts of models are known. */
+  readonly facts?: PipelinePorts['facts']
 }
 
 const TIMEOUTS: ExchangeTimeouts = {
@@ -212,6 +214,7 @@ export class InProcessGateway {
         avoid: () => {},
         ...script.addresses,
       },
+      facts: script.facts,
       limits: this.limits,
       ledger: this.ledger,
       prices: script.hasNoPrices === true ? undefined : (script.prices ?? SCRIPTED_PRICES),

@@ -324,6 +324,13 @@ const HEADERS: Readonly<Record<string, Header>> = {
     "The vendor's own id of the request, if the vendor reports one.",
   ),
   'x-gatehouse-estimated': textHeader('`true`: the answer is an estimate of the gateway.', 'true'),
+  'x-gatehouse-cost-usd': textHeader(
+    'The cost in US dollars. With `usageHeaders` of the gate, on whole answers, where it is known.',
+    '0.000123',
+  ),
+  'x-gatehouse-input-tokens': countHeader('Input tokens, as `x-gatehouse-cost-usd`.'),
+  'x-gatehouse-output-tokens': countHeader('Output tokens, likewise.'),
+  'x-gatehouse-cached-input-tokens': countHeader('Input tokens read from a cache, likewise.'),
   ...LIMITS,
   etag: textHeader(
     'The version of the resource in the answer, for `if-match`. The version changes with every ' +
@@ -363,6 +370,10 @@ function headersOf({ path, status, isCall, isVersioned }: AnswerPlace): readonly
       'x-gatehouse-ignored',
       'x-gatehouse-adapted',
       'x-gatehouse-upstream-request-id',
+      'x-gatehouse-cost-usd',
+      'x-gatehouse-input-tokens',
+      'x-gatehouse-output-tokens',
+      'x-gatehouse-cached-input-tokens',
     )
   if (status === '200' && path.endsWith('/count_tokens')) names.push('x-gatehouse-estimated')
   return names

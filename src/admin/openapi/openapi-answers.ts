@@ -72,16 +72,69 @@ export const embeddingsAnswer = z
   })
   .meta({ id: 'Embeddings', description: "A list of embeddings in OpenAI's format." })
 
+const modalities = z.array(text).optional()
+
 const modelAnswer = z
-  .object({ id: text, object: z.literal('model'), created: at, owned_by: text })
-  .meta({ id: 'Model', description: "A gate, as OpenAI's API describes a model." })
+  .object({
+    id: text,
+    object: z.literal('model'),
+    created: at,
+    owned_by: text,
+    name: text,
+    description: text.optional(),
+    context_length: z.int().optional(),
+    max_output_tokens: z.int().optional(),
+    input_modalities: modalities,
+    output_modalities: modalities,
+    architecture: z
+      .object({ input_modalities: modalities, output_modalities: modalities })
+      .optional(),
+    top_provider: z
+      .object({
+        context_length: z.int().optional(),
+        max_completion_tokens: z.int().optional(),
+      })
+      .optional(),
+    pricing: z
+      .object({ prompt: text, completion: text, input_cache_read: text })
+      .optional()
+      .meta({ description: 'US dollars per token. Absent when targets have different prices.' }),
+  })
+  .meta({
+    id: 'Model',
+    description:
+      "A gate, as OpenAI's API describes a model, with OpenRouter's members. An unknown fact is " +
+      'absent.',
+  })
 
 const modelList = z
-  .object({ object: z.literal('list'), data: z.array(modelAnswer) })
+  .object({
+    object: z.literal('list'),
+    data: z.array(modelAnswer),
+    models: z
+      .array(z.looseObject({ slug: text, base_instructions: text }))
+      .optional()
+      .meta({ description: 'With `client_version`: the gates with `codexInstructions`.' }),
+  })
   .meta({ id: 'ModelList', description: "The account's gates, in OpenAI's format." })
 
 const messagesModel = z
-  .looseObject({ type: z.literal('model'), id: text, display_name: text, created_at: text })
+  .looseObject({
+    type: z.literal('model'),
+    id: text,
+    display_name: text,
+    created_at: text,
+    max_input_tokens: z.int().nullable(),
+    max_tokens: z.int().nullable(),
+    capabilities: z
+      .looseObject({})
+      .nullable()
+      .meta({
+        description:
+          'Null when modalities or efforts are not known. `supported: false` also stands where it ' +
+          'is not known.',
+      }),
+  })
   .meta({ id: 'MessagesModel', description: "A gate, as Anthropic's API describes a model." })
 
 /** Selected by the header that only Anthropic's clients send. */
@@ -105,6 +158,8 @@ export const altModel = z
     object: z.literal('model'),
     created: at,
     owned_by: text,
+    aliases: z.array(text),
+    max_context_length: z.int().optional(),
     capabilities: z.looseObject({ completion_chat: z.boolean(), completion_fim: z.boolean() }),
   })
   .meta({ id: 'AltModel', description: "A gate, as Mistral's API describes a model." })

@@ -266,6 +266,14 @@ const modelLists: readonly ModelDoors[] = [
       }),
       after_id: z.string().optional().meta({ description: "Of Anthropic's format." }),
       before_id: z.string().optional().meta({ description: "Of Anthropic's format." }),
+      client_version: z
+        .string()
+        .optional()
+        .meta({
+          description:
+            "Sent by Codex: the answer also has `models`, Codex's list, with an `etag` for " +
+            '`if-none-match`.',
+        }),
     }),
     list: eitherModelList,
     one: eitherModel,
@@ -298,7 +306,7 @@ function registerModels(registry: Registry, doors: ModelDoors): void {
     ...(query === undefined ? {} : { request: { query } }),
     responses: {
       200: {
-        description: 'All gates of the account.',
+        description: 'All gates of the account, and their listed aliases.',
         content: { 'application/json': { schema: doors.list } },
       },
       ...toErrorAnswers(envelope, {

@@ -2,7 +2,8 @@ import { createRoute, z } from '@hono/zod-openapi'
 import { type defaultsBody, gateResource } from '../../contract/gates.ts'
 import { noQuery } from '../../contract/lists.ts'
 import { gateTestBody, testGateBody } from '../../contract/target-health.ts'
-import { type GateDefaults, toPublicGate } from '../../core/gate.ts'
+import { type Gate, type GateDefaults, toPublicGate } from '../../core/gate.ts'
+import { resolveFacts } from '../../core/gate-facts.ts'
 import type { AccountId, GateId } from '../../core/ids.ts'
 import { didYouMean } from '../../core/nearest-name.ts'
 import { OWNED_PREFIX } from '../../core/owned-model.ts'
@@ -19,9 +20,14 @@ import { NAME_LIKE } from './provider-keys.ts'
 
 export function bindGates(
   app: ControlPlaneApp,
-  { gates, ownedModels, providers }: ControlPlaneDependencies,
+  { gates, ownedModels, providers, factsOf }: ControlPlaneDependencies,
 ): void {
   const providerIds = [...providers.map((provider) => provider.id), OWNED_PREFIX]
+
+  const toBody = (gate: Gate) => ({
+    ...toPublicGate(gate),
+    resolvedFacts: resolveFacts(gate, factsOf),
+  })
 
   bindResource(app, gateResource, {
     word: 'gate',
@@ -33,7 +39,7 @@ export function bindGates(
       const gate = await gates.create(accountId, created, () =>
         assertKnownOwnedModels(ownedModels, accountId, settings.targets),
       )
-      return toPublicGate(gate)
+      return toBody(gate)
     },
     async update(accountId, id, { defaults, ...settings }) {
       const { targets } = settings
@@ -45,11 +51,11 @@ export function bindGates(
       const gate = await gates.update(accountId, id, changes, () =>
         assertKnownOwnedModels(ownedModels, accountId, targets ?? []),
       )
-      return toPublicGate(gate)
+      return toBody(gate)
     },
     delete: (accountId, id) => gates.delete(accountId, id),
     idOf: ({ id }) => id,
-    toBody: toPublicGate,
+    toBody,
   })
 }
 

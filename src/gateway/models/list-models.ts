@@ -3,10 +3,14 @@
  * Anthropic's form, `GET /alt/v1/models` in Mistral's.
  */
 
+import { hash } from 'node:crypto'
+import type { Timekeeper } from '../../core/clock.ts'
 import { type DialectId, formOfDialect } from '../../core/dialects.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { type Gate, listedNamesOf } from '../../core/gate.ts'
+import { factsOfTarget, resolveFacts, toFacts } from '../../core/gate-facts.ts'
 import { createCallId } from '../../core/ids.ts'
+import type { ModelFacts } from '../../core/model-facts.ts'
 import { didYouMean } from '../../core/nearest-name.ts'
 import type { HttpRequest } from '../../net/messages.ts'
 import { describeReach, findGate, listGates } from '../access-token.ts'
@@ -17,10 +21,13 @@ import {
   whenFresh,
 } from '../authenticate.ts'
 import { findUpstream, type PlanPorts } from '../plan/plan-targets.ts'
-import type { GateStore } from '../ports.ts'
+import type { GateStore, KnownFacts, Prices } from '../ports.ts'
+import { CODEX_QUERY, toCodexModels } from './codex-models.ts'
+import { listPriceOf } from './list-price.ts'
 import {
   type AltCalls,
   altModels,
+  type ModelDetails,
   type ModelEntry,
   type ModelShape,
   messagesModels,
@@ -29,7 +36,12 @@ import {
 } from './model-shapes.ts'
 
 export type ModelPorts = AuthenticatePorts &
-  Pick<PlanPorts, 'providers' | 'ownedModels'> & { readonly gates: GateStore }
+  Pick<PlanPorts, 'providers' | 'ownedModels'> & {
+    readonly clock: Pick<Timekeeper, 'now'>
+    readonly gates: GateStore
+    readonly facts?: KnownFacts | undefined
+    readonly prices?: Prices | undefined
+  }
 
 export function modelShapeOf(path: string, headers: HttpRequest['headers']): ModelShape {
   if (path.startsWith('/alt/')) return altModels
@@ -46,10 +58,12 @@ export async function listModels(
   await whenFresh(ports)
   const caller = authenticate(ports, request.headers, addressOf, KEY_HEADER)
   const query = new URL(request.url).searchParams
-  const list = shape.toList(toEntries(listGates(ports.gates, caller)), query, (entry) =>
-    toModel(ports, entry, shape),
-  )
-  return answer(list, shape)
+  const entries = toEntries(listGates(ports.gates, caller))
+  const detailsOf = createDetails(ports)
+  const list = shape.toList(entries, query, (entry) => shape.toModel(entry, detailsOf(entry)))
+  const isCodex = shape === nestedModels && query.has(CODEX_QUERY)
+  const body = isCodex ? { ...list, ...toCodexModels(entries, detailsOf) } : list
+  return isCodex ? answerTagged(body, request, shape) : answer(body, shape)
 }
 
 export async function retrieveModel(
@@ -71,7 +85,8 @@ export async function retrieveModel(
       { param: 'model' },
     )
   }
-  return answer(toModel(ports, { id, gate }, shape), shape)
+  const entry = { id, gate }
+  return answer(shape.toModel(entry, createDetails(ports)(entry)), shape)
 }
 
 /** The header in which Anthropic's clients send the key. */
@@ -82,8 +97,19 @@ function toEntries(gates: readonly Gate[]): readonly ModelEntry[] {
   return gates.flatMap((gate) => listedNamesOf(gate).map((id) => ({ id, gate })))
 }
 
-function toModel(ports: ModelPorts, entry: ModelEntry, shape: ModelShape): object {
-  return shape.toModel(entry, () => callsOf(ports, entry.gate))
+/** The facts of a target are looked up once for the whole list. */
+function createDetails(ports: ModelPorts): (entry: ModelEntry) => ModelDetails {
+  const known = new Map<string, ModelFacts | undefined>()
+  const factsOf = (target: string) => {
+    if (!known.has(target)) known.set(target, factsOfTarget(ports.facts, target))
+    return known.get(target)
+  }
+  const now = ports.clock.now()
+  return ({ gate }) => ({
+    facts: () => toFacts(resolveFacts(gate, factsOf)),
+    price: () => listPriceOf(ports.prices, gate, now),
+    calls: () => callsOf(ports, gate),
+  })
 }
 
 function callsOf(ports: ModelPorts, { accountId, targets }: Gate): AltCalls {
@@ -114,6 +140,14 @@ const LIST_END = '/v1/models/'
 
 function answer(body: object, shape: ModelShape): Response {
   return Response.json(body, { headers: { ...newIdHeaders(shape), 'cache-control': 'no-store' } })
+}
+
+/** Codex keeps the list until its tag changes. */
+function answerTagged(body: object, request: HttpRequest, shape: ModelShape): Response {
+  const tag = `"${hash('sha256', JSON.stringify(body), 'base64url')}"`
+  const headers = { ...newIdHeaders(shape), etag: tag, 'cache-control': 'no-cache' }
+  const isKnown = request.headers.get('if-none-match') === tag
+  return isKnown ? new Response(null, { status: 304, headers }) : Response.json(body, { headers })
 }
 
 export function newIdHeaders({

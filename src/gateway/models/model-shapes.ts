@@ -1,9 +1,11 @@
 /** The form in which each family of clients reads a list of models, and a single model. */
 
 import { invalidRequest } from '../../core/errors.ts'
-import type { Gate } from '../../core/gate.ts'
+import { type Gate, listedNamesOf } from '../../core/gate.ts'
+import type { ModelFacts } from '../../core/model-facts.ts'
 import type { HeaderFields } from '../../net/fields.ts'
 import type { Envelope } from '../../wire/dialect.ts'
+import type { ListPrice } from './list-price.ts'
 
 /** Only clients of the Messages API send its version, so the header identifies these clients. */
 export function speaksMessages(headers: HeaderFields): boolean {
@@ -22,11 +24,19 @@ export interface ModelEntry {
   readonly gate: Gate
 }
 
+/** Computed when asked for. */
+export interface ModelDetails {
+  facts(): ModelFacts
+  /** Undefined: unknown, or not the same for all targets. */
+  price(): ListPrice | undefined
+  calls(): AltCalls
+}
+
 export interface ModelShape {
   readonly envelope: Envelope
   /** The client's header for the request's id, in addition to `x-request-id`. */
   readonly requestIdHeader?: string
-  toModel(entry: ModelEntry, callsOf: () => AltCalls): object
+  toModel(entry: ModelEntry, details: ModelDetails): object
   /** @throws GatewayError `invalid_request` for an invalid page */
   toList(
     entries: readonly ModelEntry[],
@@ -38,21 +48,36 @@ export interface ModelShape {
 /** https://platform.openai.com/docs/api-reference/models */
 export const nestedModels: ModelShape = {
   envelope: 'nested',
-  toModel: toPlainModel,
+  toModel: (entry, details) => ({ ...toPlainModel(entry), ...toOpenRouterMembers(entry, details) }),
   toList: toCheckedList,
 }
 
 /** https://docs.mistral.ai/api/#tag/models */
 export const altModels: ModelShape = {
   envelope: 'alt',
-  toModel(entry, callsOf) {
-    const { chat, fim } = callsOf()
+  toModel(entry, details) {
+    const { chat, fim } = details.calls()
+    const { contextTokens, inputModalities, reasoningEfforts } = details.facts()
+    const others = listedNamesOf(entry.gate).filter((name) => name !== entry.id)
     return {
       ...toPlainModel(entry),
       type: 'base',
       name: entry.gate.displayName,
       description: entry.gate.description,
-      capabilities: { completion_chat: chat, completion_fim: fim, function_calling: chat },
+      aliases: others,
+      ...(contextTokens === undefined ? {} : { max_context_length: contextTokens }),
+      capabilities: {
+        completion_chat: chat,
+        completion_fim: fim,
+        function_calling: chat,
+        ...(inputModalities === undefined
+          ? {}
+          : {
+              vision: inputModalities.includes('image'),
+              audio: inputModalities.includes('audio'),
+            }),
+        ...(reasoningEfforts === undefined ? {} : { reasoning: reasoningEfforts.length > 0 }),
+      },
     }
   },
   toList: toWholeList,
@@ -62,20 +87,22 @@ export const altModels: ModelShape = {
 export const messagesModels: ModelShape = {
   envelope: 'messages',
   requestIdHeader: 'request-id',
-  toModel: ({ id, gate }) => ({
-    type: 'model',
-    id,
-    display_name: gate.displayName,
-    created_at: new Date(gate.createdAt).toISOString(),
-    lifecycle: 'active',
-    // A gate's targets may differ in their capabilities.
-    capabilities: null,
-    line: null,
-    max_input_tokens: null,
-    max_tokens: null,
-    deprecated_at: null,
-    retires_at: null,
-  }),
+  toModel({ id, gate }, details) {
+    const facts = details.facts()
+    return {
+      type: 'model',
+      id,
+      display_name: gate.displayName,
+      created_at: new Date(gate.createdAt).toISOString(),
+      lifecycle: 'active',
+      capabilities: toCapabilities(facts),
+      line: null,
+      max_input_tokens: facts.contextTokens ?? null,
+      max_tokens: facts.maxOutputTokens ?? null,
+      deprecated_at: null,
+      retires_at: null,
+    }
+  },
   toList(entries, query, toModel) {
     const { page, hasMore } = toPage(entries, query)
     return {
@@ -85,6 +112,78 @@ export const messagesModels: ModelShape = {
       last_id: page.at(-1)?.id ?? null,
     }
   },
+}
+
+/**
+ * The names that most clients read: https://openrouter.ai/docs/api-reference/list-available-models.
+ * An unknown fact is absent.
+ */
+function toOpenRouterMembers({ gate }: ModelEntry, details: ModelDetails): object {
+  const { contextTokens, maxOutputTokens, inputModalities, outputModalities } = details.facts()
+  const modalities = {
+    ...(inputModalities === undefined ? {} : { input_modalities: inputModalities }),
+    ...(outputModalities === undefined ? {} : { output_modalities: outputModalities }),
+  }
+  const limits = {
+    ...(contextTokens === undefined ? {} : { context_length: contextTokens }),
+    ...(maxOutputTokens === undefined ? {} : { max_completion_tokens: maxOutputTokens }),
+  }
+  const pricing = details.price()
+  return {
+    name: gate.displayName,
+    ...(gate.description === '' ? {} : { description: gate.description }),
+    ...(contextTokens === undefined ? {} : { context_length: contextTokens }),
+    ...(maxOutputTokens === undefined ? {} : { max_output_tokens: maxOutputTokens }),
+    ...modalities,
+    ...(Object.keys(modalities).length === 0 ? {} : { architecture: modalities }),
+    ...(Object.keys(limits).length === 0 ? {} : { top_provider: limits }),
+    ...(pricing === undefined ? {} : { pricing }),
+  }
+}
+
+const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const
+
+/**
+ * The SDK's type requires every capability, so an unknown one counts as unsupported. Null without
+ * known modalities and efforts.
+ */
+function toCapabilities({ inputModalities, reasoningEfforts }: ModelFacts): object | null {
+  if (inputModalities === undefined || reasoningEfforts === undefined) return null
+  const thinks = supported(reasoningEfforts.length > 0)
+  const efforts = EFFORTS.map((effort) => [effort, supported(reasoningEfforts.includes(effort))])
+  return {
+    batch: supported(false),
+    citations: supported(false),
+    code_execution: supported(false),
+    context_management: {
+      ...supported(false),
+      clear_thinking_20251015: null,
+      clear_tool_uses_20250919: null,
+      compact_20260112: null,
+    },
+    effort: { ...thinks, ...Object.fromEntries(efforts) },
+    image_input: supported(inputModalities.includes('image')),
+    pdf_input: supported(inputModalities.includes('file')),
+    server_tools: {
+      ...supported(false),
+      code_execution: supported(false),
+      web_search: supported(false),
+    },
+    structured_outputs: supported(false),
+    thinking: {
+      ...thinks,
+      types: {
+        adaptive: thinks,
+        between_tools: supported(false),
+        disabled: supported(true),
+        enabled: thinks,
+      },
+    },
+  }
+}
+
+function supported(isSupported: boolean): { readonly supported: boolean } {
+  return { supported: isSupported }
 }
 
 function toPlainModel({ id, gate }: ModelEntry) {

@@ -21,6 +21,7 @@ import { shownOf } from '../attempt/sent-secrets.ts'
 import type { AdmittedCall, AttemptLog, Call } from '../call.ts'
 import type { Target } from '../plan/compile-target.ts'
 import { type CallResult, type SettlePorts, settle } from '../settle/settle.ts'
+import { toUsageHeaders } from '../settle/usage-headers.ts'
 import { KeepAlive, type KeepAlivePorts } from './keep-alive.ts'
 import {
   endOf,
@@ -90,6 +91,7 @@ async function relayWhole(
     ? { outcome: 'failed', errorKind: 'upstream_error', ...told }
     : { outcome: 'succeeded', unreportedBytes, ...told }
   await settle(ports, call, result)
+  if (call.gate?.usageHeaders === true) Object.assign(call.headers, toUsageHeaders(call.record))
   const { lines, more } = toLines(headers, call)
   return new WholeAnswer(status, lines, body, more)
 }

@@ -33,6 +33,7 @@ function admittedCall(spent: Spent[]): AdmittedCall {
       otherPrices: [],
     },
     attempts: { list: [], target: null, credential: null, firstByteAt: 401, skipped: [] },
+    record: undefined,
     settled: undefined,
   }
 }

@@ -123,6 +123,7 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
     }),
     sentGateId: gate === undefined ? toSentGateId(accepted.gateId) : undefined,
   }
+  call.record = record
   call.body.release()
   callsUnderWay.end()
   ports.observer?.finish(record, attempts, call.trace)

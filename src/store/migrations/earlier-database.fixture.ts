@@ -6,6 +6,9 @@ const LATER_COLUMNS = [
   ['api_keys', 'token'],
   ['gates', 'aliases'],
   ['gates', 'is_catch_all'],
+  ['gates', 'facts'],
+  ['gates', 'codex_instructions'],
+  ['gates', 'usage_headers'],
 ] as const
 
 export async function makeEarlier(

@@ -8,6 +8,7 @@ import {
   USUAL_GATE,
 } from '../../core/gate.ts'
 import type { GateId } from '../../core/ids.ts'
+import type { ModelFacts } from '../../core/model-facts.ts'
 import type { AccountCaps } from '../../core/plan.ts'
 import type { GateTable, Schema } from '../schema.ts'
 import { ResourceStore, type StoredKind } from './resource-store.ts'
@@ -50,6 +51,9 @@ function toMutableColumns(gate: Gate): Omit<GateTable, 'account_id' | 'id' | 'cr
     overrides: gate.overrides,
     aliases: gate.aliases.length === 0 ? null : JSON.stringify(gate.aliases),
     is_catch_all: gate.isCatchAll ? 1 : 0,
+    facts: Object.keys(gate.facts).length === 0 ? null : JSON.stringify(gate.facts),
+    codex_instructions: gate.codexInstructions,
+    usage_headers: gate.usageHeaders ? 1 : 0,
     timeout_ms: gate.timeoutMs,
     max_retries: gate.maxRetries,
     updated_at: gate.updatedAt,
@@ -71,6 +75,9 @@ function toGate(row: Selectable<GateTable>, share: TextSharing): Gate {
     overrides: share(row.overrides),
     aliases: toAliases(row),
     isCatchAll: row.is_catch_all === 1,
+    facts: row.facts === null ? USUAL_GATE.facts : (JSON.parse(row.facts) as ModelFacts),
+    codexInstructions: row.codex_instructions,
+    usageHeaders: row.usage_headers === 1,
     timeoutMs: row.timeout_ms,
     maxRetries: row.max_retries,
     createdAt: row.created_at,

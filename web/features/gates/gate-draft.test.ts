@@ -25,6 +25,10 @@ const gate: Gate = {
     { name: 'openai/gpt-4.1', isListed: true },
   ],
   isCatchAll: false,
+  facts: { contextTokens: 200_000, inputModalities: ['text', 'image'] },
+  resolvedFacts: { contextTokens: { value: 200_000, source: 'gate' } },
+  codexInstructions: null,
+  usageHeaders: false,
   timeoutMs: 60_000,
   maxRetries: 1,
   createdAt: '2026-01-01T00:00:00Z',
@@ -47,6 +51,19 @@ test('only changed members are sent, whole if the interface replaces them whole'
     defaults: { reasoningEffort: 'low' },
     timeoutMs: null,
   })
+})
+
+test('facts are typed as numbers and words, and an empty one is left to the targets', () => {
+  const typed = { ...draft, contextTokens: '', outputTokens: '8,000', reasoningEfforts: 'low high' }
+  expect(toChanges(gate, typed)).toEqual({
+    facts: {
+      maxOutputTokens: 8_000,
+      inputModalities: ['text', 'image'],
+      reasoningEfforts: ['low', 'high'],
+    },
+  })
+  const wrong = findProblems({ ...draft, inputModalities: 'smell' })
+  expect(problemAt(wrong, 'facts.inputModalities')).toMatch(/must be "text"/)
 })
 
 test('aliases are typed as names between commas or spaces', () => {
@@ -117,6 +134,9 @@ test('empty fields are left to the gateway', () => {
     overrides: 'ignore',
     aliases: [],
     isCatchAll: false,
+    facts: {},
+    codexInstructions: null,
+    usageHeaders: false,
     timeoutMs: null,
     maxRetries: 0,
   })

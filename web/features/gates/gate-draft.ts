@@ -34,6 +34,14 @@ export interface GateDraft {
   readonly aliases: string
   readonly unlistedAliases: string
   readonly isCatchAll: boolean
+  readonly contextTokens: string
+  readonly outputTokens: string
+  /** Words separated by commas or spaces, as are the efforts. */
+  readonly inputModalities: string
+  readonly outputModalities: string
+  readonly reasoningEfforts: string
+  readonly codexInstructions: string
+  readonly usageHeaders: boolean
   readonly timeoutMs: string
   readonly maxRetries: string
 }
@@ -55,6 +63,13 @@ export const EMPTY_DRAFT: GateDraft = {
   aliases: '',
   unlistedAliases: '',
   isCatchAll: false,
+  contextTokens: '',
+  outputTokens: '',
+  inputModalities: '',
+  outputModalities: '',
+  reasoningEfforts: '',
+  codexInstructions: '',
+  usageHeaders: false,
   timeoutMs: '',
   maxRetries: '0',
 }
@@ -89,6 +104,13 @@ export function toDraft(gate: Gate): GateDraft {
     aliases: joinNames(gate.aliases.filter(({ isListed }) => isListed)),
     unlistedAliases: joinNames(gate.aliases.filter(({ isListed }) => !isListed)),
     isCatchAll: gate.isCatchAll,
+    contextTokens: toText(gate.facts.contextTokens),
+    outputTokens: toText(gate.facts.maxOutputTokens),
+    inputModalities: (gate.facts.inputModalities ?? []).join(', '),
+    outputModalities: (gate.facts.outputModalities ?? []).join(', '),
+    reasoningEfforts: (gate.facts.reasoningEfforts ?? []).join(', '),
+    codexInstructions: gate.codexInstructions ?? '',
+    usageHeaders: gate.usageHeaders,
     timeoutMs: toText(gate.timeoutMs),
     maxRetries: String(gate.maxRetries),
   }
@@ -122,6 +144,15 @@ export function toSettings(
       ...splitNames(draft.unlistedAliases).map((name) => ({ name, isListed: false })),
     ],
     isCatchAll: draft.isCatchAll,
+    facts: {
+      ...(draft.contextTokens.trim() === '' ? {} : { contextTokens: toWhole(draft.contextTokens) }),
+      ...(draft.outputTokens.trim() === '' ? {} : { maxOutputTokens: toWhole(draft.outputTokens) }),
+      ...toWords('inputModalities', draft.inputModalities),
+      ...toWords('outputModalities', draft.outputModalities),
+      ...toWords('reasoningEfforts', draft.reasoningEfforts),
+    },
+    codexInstructions: draft.codexInstructions.trim() === '' ? null : draft.codexInstructions,
+    usageHeaders: draft.usageHeaders,
     timeoutMs: toNullable(draft.timeoutMs),
     maxRetries: draft.maxRetries.trim() === '' ? 0 : toWhole(draft.maxRetries),
   }
@@ -179,6 +210,12 @@ function joinNames(aliases: Gate['aliases']): string {
 
 function splitNames(text: string): string[] {
   return text.split(/[\s,]+/).filter((name) => name !== '')
+}
+
+/** The schema checks the words. */
+function toWords(name: keyof NonNullable<GateSettings['facts']>, text: string): object {
+  const words = splitNames(text)
+  return words.length === 0 ? {} : { [name]: words }
 }
 
 function toText(value: number | null | undefined): string {

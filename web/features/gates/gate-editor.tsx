@@ -169,6 +169,9 @@ const LABELS: Readonly<Record<keyof GateSettings, string>> = {
   overrides: 'overrides',
   aliases: 'aliases',
   isCatchAll: 'catch-all',
+  facts: 'facts',
+  codexInstructions: 'Codex prompt',
+  usageHeaders: 'usage headers',
   timeoutMs: 'time limit',
   maxRetries: 'retries',
 }
@@ -193,6 +196,9 @@ function describeChanges(before: Gate, after: Gate): readonly string[] {
   if (JSON.stringify(before.defaults) !== JSON.stringify(after.defaults)) told.push('defaults')
   note('overrides', before.overrides, after.overrides)
   note('aliases', toNames(before), toNames(after))
+  if (JSON.stringify(before.facts) !== JSON.stringify(after.facts)) told.push('facts')
+  if (before.codexInstructions !== after.codexInstructions) told.push('Codex prompt')
+  note('usageHeaders', before.usageHeaders ? 'yes' : 'no', after.usageHeaders ? 'yes' : 'no')
   note('isCatchAll', before.isCatchAll ? 'yes' : 'no', after.isCatchAll ? 'yes' : 'no')
   note(
     'timeoutMs',

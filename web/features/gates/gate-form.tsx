@@ -169,6 +169,7 @@ function SettingsFolds({ form }: { readonly form: GateForm }) {
   return (
     <>
       <NamesFold form={form} />
+      <FactsFold form={form} />
       <DefaultsFold form={form} />
       <AdvancedFold form={form} />
     </>
@@ -223,6 +224,59 @@ function NamesFold({ form }: { readonly form: GateForm }) {
 function summariseNames({ aliases, unlistedAliases, isCatchAll }: GateDraft): string {
   const names = [aliases, unlistedAliases, isCatchAll ? 'unknown names' : '']
   return names.filter((text) => text.trim() !== '').join(' · ') || 'Aliases, unknown names'
+}
+
+const USAGE_HEADERS = { no: 'No', yes: 'Yes: cost and tokens, on answers that are not streams' }
+
+const FACT_FIELDS = [
+  ['contextTokens', 'contextTokens', 'Context', 'In tokens'],
+  ['outputTokens', 'maxOutputTokens', 'Longest output', 'In tokens'],
+  ['inputModalities', 'inputModalities', 'Input', 'text, image, audio, video, file'],
+  ['outputModalities', 'outputModalities', 'Output', 'text, image, audio'],
+  ['reasoningEfforts', 'reasoningEfforts', 'Efforts', 'low, medium, high'],
+] as const
+
+/** What clients learn from the list of models and from answers. */
+function FactsFold({ form }: { readonly form: GateForm }) {
+  const { draft, set, problem } = form
+  const isWrong = problem('facts') !== undefined || problem('codexInstructions') !== undefined
+  const summary = FACT_FIELDS.map(([name]) => draft[name]).filter((text) => text.trim() !== '')
+  return (
+    <Fold
+      title="What clients are told"
+      summary={summary.join(' · ') || 'Context, modalities, efforts: as known of the targets'}
+      isWrong={isWrong}
+    >
+      <div className="grid gap-4 sm:grid-cols-2 lg:grid-cols-3">
+        {FACT_FIELDS.map(([name, member, label, hint]) => (
+          <TextField
+            key={name}
+            label={label}
+            isOptional
+            autoComplete="off"
+            hint={hint}
+            value={draft[name]}
+            onChange={(event) => set(name, event.target.value)}
+            problem={problem(`facts.${member}`)}
+          />
+        ))}
+        <SelectField
+          label="Usage in headers"
+          value={draft.usageHeaders ? 'yes' : 'no'}
+          onChange={(event) => set('usageHeaders', event.target.value === 'yes')}
+          options={USAGE_HEADERS}
+        />
+      </div>
+      <TextAreaField
+        label="Prompt for Codex"
+        isOptional
+        hint="Puts the gate into Codex's list of models. The text replaces Codex's own prompt."
+        value={draft.codexInstructions}
+        onChange={(event) => set('codexInstructions', event.target.value)}
+        problem={problem('codexInstructions')}
+      />
+    </Fold>
+  )
 }
 
 function DefaultsFold({ form }: { readonly form: GateForm }) {

@@ -139,7 +139,7 @@ function DeleteGateDialog({
   const navigate = useNavigate()
   const restore = async () => {
     try {
-      const { createdAt: _, updatedAt: __, ...body } = gate
+      const { createdAt: _, updatedAt: __, resolvedFacts: ___, ...body } = gate
       await ask('POST /v1/gates', { body })
       await refresh(queryClient, 'GET /v1/gates', 'GET /v1/gates/{id}', 'GET /v1/targets/health')
       toast('success', `Gate “${gate.id}” created again`, {

@@ -16,8 +16,17 @@ export interface GateForm {
 
 const IN_DEFAULTS: ReadonlySet<string> = new Set(GATE_DEFAULT_NAMES)
 
+const IN_FACTS: ReadonlySet<string> = new Set([
+  'contextTokens',
+  'inputModalities',
+  'outputModalities',
+  'reasoningEfforts',
+])
+
 function toApiField(field: keyof GateDraft): string {
   if (field === 'unlistedAliases') return 'aliases'
+  if (field === 'outputTokens') return 'facts.maxOutputTokens'
+  if (IN_FACTS.has(field)) return `facts.${field}`
   return IN_DEFAULTS.has(field) ? `defaults.${field}` : field
 }
 

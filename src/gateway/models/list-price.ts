@@ -1,0 +1,63 @@
+/** The list price of a gate, for clients that show costs. */
+import type { Gate } from '../../core/gate.ts'
+import type { Usage } from '../../core/usage.ts'
+import type { Prices } from '../ports.ts'
+
+/** In US dollars per token, as OpenRouter spells them. */
+export interface ListPrice {
+  readonly prompt: string
+  readonly completion: string
+  readonly input_cache_read: string
+}
+
+/** Below every provider's first tier by length; the price of one token is exact with it. */
+const TOKENS = 1_000
+
+const NOTHING: Usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 }
+
+/** Undefined: the price of a target is unknown, or targets have different prices. */
+export function listPriceOf(
+  prices: Prices | undefined,
+  gate: Gate,
+  now: number,
+): ListPrice | undefined {
+  if (prices === undefined) return undefined
+  const found = gate.targets.map(({ model }) => priceOfTarget(prices, { gate, model, now }))
+  const [first] = found
+  const isSame = found.every((price) => JSON.stringify(price) === JSON.stringify(first))
+  return isSame ? first : undefined
+}
+
+function priceOfTarget(
+  prices: Prices,
+  { gate, model, now }: { readonly gate: Gate; readonly model: string; readonly now: number },
+): ListPrice | undefined {
+  const costOf = (used: Partial<Usage>): number | undefined => {
+    const usage = { ...NOTHING, ...used }
+    const { accountId } = gate
+    const cost = prices.priceOf({
+      ...{ accountId, target: model, usage, startedAt: now, outcome: 'succeeded' },
+    })
+    return cost?.status === 'exact' ? (cost.nanoUsd ?? undefined) : undefined
+  }
+  const input = costOf({ inputTokens: TOKENS })
+  const output = costOf({ outputTokens: TOKENS })
+  const cached = costOf({ inputTokens: TOKENS, cachedInputTokens: TOKENS })
+  // A fee per request is part of each, and no price per token.
+  const fee = costOf({})
+  if (input === undefined || output === undefined || cached === undefined || fee === undefined)
+    return undefined
+  const perToken = (nanoUsd: number) => toPriceText((nanoUsd - fee) / (TOKENS * NANO_USD_PER_USD))
+  return {
+    prompt: perToken(input),
+    completion: perToken(output),
+    input_cache_read: perToken(cached),
+  }
+}
+
+const NANO_USD_PER_USD = 1e9
+
+/** Without an exponent or trailing zeros: `0.00000125`. */
+function toPriceText(usdPerToken: number): string {
+  return usdPerToken.toFixed(12).replace(/\.?0+$/, '')
+}

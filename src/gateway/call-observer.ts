@@ -58,7 +58,7 @@ export interface AttemptRecord {
   failure: AttemptFailure | null
   /** The upstream may charge for a request that was sent. */
   isSent: boolean
-  /** The gateway ended the attempt before an answer, and the upstream had not failed. */
+  /** The gateway ended the attempt before an answer, although the upstream had not failed. */
   isGivenUp: boolean
   /**
    * The upstream was silent for too long after the request was sent, so it may charge for the

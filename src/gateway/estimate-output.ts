@@ -38,7 +38,7 @@ export function estimateOutput(
   return { cap, usualTokens, teaches: answers === 1 ? gate : undefined }
 }
 
-/** Default until a gate's first sample. */
+/** The expected output of a call before the gate's first sample. */
 const UNKNOWN_TOKENS = 500
 /** Weights of the newest sample. The average rises faster than it falls, to avoid overspending. */
 const RISE = 1 / 2

@@ -12,7 +12,7 @@ export function estimateTextTokens(bytes: number): number {
 const TOKENS_PER_MEDIUM = 1_500
 /** A shorter text costs at most as much as a medium, so it counts as text. */
 const SMALLEST_MEDIUM_BYTES = TOKENS_PER_MEDIUM * BYTES_PER_TOKEN
-/** The members in which the dialects put media, and never prompts. */
+/** Members that contain media in the dialects, and never contain prompts. */
 const MEDIA_MEMBERS = ['data', 'url', 'image_url', 'file_data', 'file_url']
 const SAMPLE_BYTES = 256
 

@@ -54,7 +54,9 @@ export interface SeenTarget {
   readonly lastFailure: SeenFailure | undefined
 }
 
-/** `well`: ask now. `resting`: ask last. `probe`: the rest is over, and a single call may test. */
+/**
+ * `well`: ask now. `resting`: ask last. `probe`: after a rest, a single call tests the upstream.
+ */
 export type Condition = 'well' | 'resting' | 'probe'
 
 /**

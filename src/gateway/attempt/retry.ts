@@ -4,8 +4,8 @@ import { grownMs } from '../../core/retry-delay.ts'
 import { isOutOfHandles } from './failures.ts'
 
 /**
- * Statuses of temporary failures: a timeout, a conflict, a failed model (424), a limit. An
- * upstream's other 5xx arrives here as 502.
+ * Statuses of temporary failures: a timeout, a conflict, a failed model (424), a limit.
+ * refused-answer.ts turns other 5xx of upstreams into 502.
  */
 const PASSING_STATUSES = new Set([408, 409, 424, 429, 502, 503, 504])
 
@@ -26,7 +26,7 @@ export function movesOn(failure: GatewayError): boolean {
     isForeignReasoning(failure) ||
     failure.targetFault !== undefined ||
     isAddressRefused(failure) ||
-    // Another target may have an open connection.
+    // This process cannot open a connection, but another target may have an open one.
     isOutOfHandles(failure)
   )
 }

@@ -2,7 +2,9 @@
 import type { Deadline, Deadlines, DueCause } from '../../net/deadlines.ts'
 import type { AnswerSink } from '../../net/streamed-answer.ts'
 
-/** A comment that clients ignore. A FIM client takes `: ping` for the end, so the text differs. */
+/**
+ * Clients ignore comments. The text is not `ping`, because a FIM client ends a stream at that word.
+ */
 export const KEEP_ALIVE = new TextEncoder().encode(': keep-alive\n\n')
 
 export interface KeepAlivePorts {

@@ -191,7 +191,7 @@ function pathOfAbsolute(target: string, host: string | null): string {
 
 const ABSOLUTE = /^https?:\/\/([^/?#]+)((?:[/?#].*)?)$/i
 
-/** A path that `URL` would not change. */
+/** A path that `URL` returns unchanged. */
 const PLAIN_PATH = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/
 
 /**

@@ -304,7 +304,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
     }
   }
 
-  /** Only the first failure counts, and none after a complete answer. */
+  /** Only the first failure counts, and a failure after the complete answer does not. */
   #fail(type: UpstreamFailureType, cause?: unknown): void {
     if (this.#phase === 'over') return
     const failure = new UpstreamFailure(type, messageOf(type, cause), { cause })

@@ -117,7 +117,7 @@ export interface FimTemplate {
   readonly suffix: string
   /** The token before the model's output; empty when the last part ends the prompt. */
   readonly middle: string
-  /** Tokens that the model writes at its end, besides the three above. */
+  /** Tokens that the model writes at the end of its text, besides the tokens of the prompt. */
   readonly stop: readonly string[]
 }
 

@@ -152,7 +152,10 @@ function toGroup(name: string | undefined): string {
   return name === undefined ? '' : `(?<${name}>${N})`
 }
 
-/** Totals of input and output, in lower case. `parts` is a list such as `3 in the messages`. */
+/**
+ * Matches totals of input and output in a lower-case text. `parts` is a list such as `3 in the
+ * messages`.
+ */
 const SUMS: readonly RegExp[] = [
   // vLLM since 2025 checks input and output separately. `least` means that counting stopped there.
   shape`too large: ${'output'}\. this model's maximum context length is ${'limit'} tokens and your request has ${'input'} input tokens`,

@@ -66,7 +66,6 @@ export function encodeErrorData(envelope: Envelope, error: GatewayError): string
   return typeof body === 'string' ? body : new TextDecoder().decode(body).replaceAll(/[\r\n]/g, ' ')
 }
 
-/** Returns an upstream's own body when the envelopes are the same. */
 export function encodeError(envelope: Envelope, error: GatewayError): string | Uint8Array {
   if (envelope === 'flat') return JSON.stringify(toFlatError(error))
   if (envelope === 'alt') return JSON.stringify(toAltError(error))

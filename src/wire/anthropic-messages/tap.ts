@@ -30,7 +30,10 @@ export class MessagesTap extends SseRelay implements StreamTap {
   readonly #reported: Record<string, JsonValue> = {}
   #blocks: ProgramBlocks | undefined
   #reportedSearches = 0
-  /** Blocks since the last report, which are unreported if the client leaves now. */
+  /**
+   * Search blocks since the last usage report. If the client leaves now, only this count shows the
+   * searches.
+   */
   #newSearches = 0
 
   get toolUses(): ToolUses {

@@ -196,7 +196,7 @@ function decodeChoice(
   }
 }
 
-/** Neighbours of one kind are joined. */
+/** Joins neighbouring parts of the same kind. */
 function inOrder(
   content: readonly JsonValue[],
   sealThinking: NonNullable<ReasoningSeals['sealThinking']>,

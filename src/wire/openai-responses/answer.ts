@@ -151,8 +151,8 @@ export class ToldAnswer {
   }
 
   /**
-   * True when nothing is missing. Some servers repeat nothing, some trim the repetition, some spell
-   * its JSON differently.
+   * True when `repeated` equals the streamed answer. Servers may omit or trim the repetition, or
+   * spell its JSON differently, so such differences do not count.
    */
   matches(repeated: readonly AnswerPart[]): boolean {
     const text = repeated.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')

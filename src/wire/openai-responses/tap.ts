@@ -148,8 +148,8 @@ function failureCodeOf({ status, code }: GatewayError): string {
 
 const SEAL = '"encrypted_content":"'
 /**
- * Sealed reasoning in bytes of text.
- * @param event the end of an item, the only event with all of it
+ * Estimates the length of sealed reasoning, in bytes of its text.
+ * @param event the end of an item, because earlier events lack parts of the seal
  */
 function sealedBytes(event: string): number {
   const at = event.indexOf(SEAL)

@@ -1,18 +1,18 @@
 /**
- * A walk through everything that a key may do in its account, area by area. What it makes it also
- * deletes, so that it can be walked again. Speaks HTTP only.
+ * Walks through everything that a key may do in its account, area by area. Deletes everything it
+ * creates, so the walk can be repeated.
  */
 import { type ControlPlane, controlPlaneCall, waitForLogRow } from './control-plane.ts'
 import { DIALECTS } from './dialect-table.ts'
 
-/** @returns the steps that were answered otherwise than they should; empty when none was */
+/** @returns the steps with unexpected answers */
 type Walk = (server: ControlPlane) => Promise<readonly string[]>
 
 type Step = readonly [method: string, path: string, status: number, body?: unknown]
 
 const GATE = 'walked-gate'
 
-/** @param upstreamUrl where an owned model that is registered on the way answers its probe */
+/** @param upstreamUrl where an owned model answers its probe */
 export function areasOfAnAccount(upstreamUrl: string): readonly (readonly [string, Walk])[] {
   const target = [{ model: 'openai/gpt-4o' }]
   const ownedModel = {
@@ -108,7 +108,6 @@ async function walkKeys(server: ControlPlane): Promise<readonly string[]> {
   const made = (await response.json()) as { id: string; key: string }
   return [
     ...(response.status === 201 ? [] : [`POST /v1/keys: ${response.status}`]),
-    // What a key makes can do the same: delete another key, and itself last.
     ...(await take(server, ['GET', '/v1/keys', 200])),
     ...(await take({ ...server, key: made.key }, ['GET', '/v1/keys', 200])),
     ...(await take({ ...server, key: made.key }, ['DELETE', `/v1/keys/${made.id}`, 204])),
@@ -116,7 +115,6 @@ async function walkKeys(server: ControlPlane): Promise<readonly string[]> {
   ]
 }
 
-/** What other keys of the account have used included. */
 async function walkUsage(server: ControlPlane): Promise<readonly string[]> {
   const body = { gate_id: 'chat-gate', messages: [] }
   const call = await controlPlaneCall(server, 'POST', '/v1/chat/completions', body)

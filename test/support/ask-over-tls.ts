@@ -1,7 +1,6 @@
 /**
- * A program of its own, because a runtime reads its authorities when it starts: asks each address
- * that it is given, twice, and says what came of it, as JSON. It must not know what its tests
- * expect.
+ * A separate program, because a runtime reads its certificate authorities at its start. Requests
+ * each address twice, and prints the results as JSON.
  */
 
 import { systemClock } from '../../src/core/clock.ts'

@@ -1,7 +1,6 @@
 /**
- * For the test that walks every route of the OpenAPI document: what a change by each operation that
- * may make one leaves in the audit log, or why it leaves nothing. An operation without its entry
- * here fails that test. Bodies are those of route-examples.ts.
+ * For the test that walks every route of the OpenAPI document: what a change by each operation
+ * leaves in the audit log, or why it leaves nothing. A missing entry fails that test.
  */
 import { Browser } from './browser.ts'
 import { type ControlPlane, controlPlaneCall, createGate, createKey } from './control-plane.ts'
@@ -10,22 +9,16 @@ import { exampleBodies } from './route-examples.ts'
 export interface Scene {
   readonly server: ControlPlane
   readonly gateId: string
-  /** Signed in as the account's owner, whoever that is at the moment. */
   owner: Browser
-  /** The last who joined. */
   guest: Browser
 }
 
 export interface AuditedRoute {
   readonly action: string
-  /** Who makes it; by default the key. */
   readonly by?: 'owner' | 'visitor'
-  /** Makes what the path names. @returns its id there */
   readonly prepare?: (scene: Scene) => Promise<string>
   readonly body?: (gateId: string, scene: Scene) => object | Promise<object>
-  /** Where the answer is not the thing itself. */
   readonly idOf?: (answer: Readonly<Record<string, unknown>>) => string
-  /** What else is different afterwards. */
   readonly leave?: (scene: Scene) => void | Promise<void>
 }
 
@@ -113,7 +106,7 @@ export const auditedRoutes: Readonly<Record<string, AuditedRoute>> = {
   },
 }
 
-/** Operation → the reason. Calls for inference are in the log of calls, and need no entry. */
+/** Operation → the reason. Calls for inference are in the log of calls. */
 export const unauditedRoutes: Readonly<Record<string, string>> = {
   testGate: 'It changes nothing: it makes calls, which are in the log of calls.',
   testWebhook: 'It changes nothing: it sends an event.',
@@ -128,7 +121,7 @@ export const unauditedRoutes: Readonly<Record<string, string>> = {
   deleteSession: 'As above.',
 }
 
-/** One account with an owner, who came by the key, and a gate. */
+/** An account with an owner, who signed up with the key, and a gate. */
 export async function openScene(server: ControlPlane): Promise<Scene> {
   const owner = new Browser(server.url)
   const body = { email: `${crypto.randomUUID()}@example.test`, name: 'Owner', password }

@@ -1,7 +1,4 @@
-/**
- * Writes AWS's binary event stream by its description, sharing no code with what reads it. Knows no
- * event's meaning.
- */
+/** Writes AWS's binary event stream by its description, without the gateway's own code. */
 import { crc32 } from 'node:zlib'
 
 const STRING_HEADER = 7
@@ -17,7 +14,6 @@ function encodeHeaders(headers: Readonly<Record<string, string>>): Buffer {
   )
 }
 
-/** Length, length of the headers, their checksum; headers, body; the checksum of it all. */
 export function awsFrame(headers: Readonly<Record<string, string>>, body: string): Buffer {
   const encoded = encodeHeaders(headers)
   const bodyBytes = Buffer.from(body)

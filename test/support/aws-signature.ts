@@ -1,7 +1,4 @@
-/**
- * What AWS would compute from a request that has arrived, by its own library. It must not read how
- * the gateway signs.
- */
+/** Computes the signature of an arrived request with AWS's own library. */
 import { Sha256 } from '@aws-crypto/sha256-js'
 import { SignatureV4 } from '@smithy/signature-v4'
 import type { CapturedRequest } from './raw-upstream.ts'
@@ -16,7 +13,6 @@ export interface AwsSigner {
   }
 }
 
-/** The `authorization` that the request should have, over the headers that it names as signed. */
 export async function awsSignatureOf(request: CapturedRequest, signer: AwsSigner): Promise<string> {
   const { method, path, headers, body } = request
   const names = /SignedHeaders=([^,]+)/.exec(headers.authorization ?? '')?.[1]?.split(';') ?? []

@@ -1,7 +1,6 @@
 /**
- * What stands in front of nodes: a balancer of connections that asks each node whether it is ready,
- * as a Service of Kubernetes does, and an nginx that asks nobody and goes on to the next node where
- * it finds none. Knows no path but `/readyz`.
+ * Proxies in front of nodes: a balancer that asks each node whether it is ready, as a Service of
+ * Kubernetes does, and an nginx that tries the next node after a failed connection.
  */
 import { connect, createServer, type Socket } from 'node:net'
 import { boundToTest } from './bound-to-test.ts'
@@ -12,14 +11,13 @@ import { createTemporaryFolder } from './temporary-folder.ts'
 
 export interface Balancer {
   readonly url: string
-  /** Resolves when it sends calls to as many nodes. */
   whenSeen(nodes: number): Promise<void>
   remove(): Promise<void>
 }
 
 const ASK_EVERY_MS = 100
 
-/** @param ports of nodes of this machine, which need not be there */
+/** @param ports of nodes on this machine, which need not run yet */
 export async function startReadinessBalancer(ports: readonly number[]): Promise<Balancer> {
   let ready: readonly number[] = []
   let isEnding = false
@@ -33,7 +31,7 @@ export async function startReadinessBalancer(ports: readonly number[]): Promise<
     if (port === undefined) return void client.destroy()
     const node = connect({ port, host: '127.0.0.1', noDelay: true })
     client.setNoDelay(true)
-    // What one side has ended, the other is told as it was: an answer cut off must look cut off.
+    // Passes on how a side ended, because a cut answer must look cut.
     node.on('error', () => client.resetAndDestroy())
     client.on('close', () => node.destroy())
     client.pipe(node).pipe(client)
@@ -64,7 +62,6 @@ export async function startReadinessBalancer(ports: readonly number[]): Promise<
 }
 
 async function isReady(port: number): Promise<boolean> {
-  // Not on a connection that was kept: one that is refused tells of a node that ends.
   const headers = { connection: 'close' }
   const signal = AbortSignal.timeout(1_000)
   return await fetch(`http://127.0.0.1:${port}/readyz`, { headers, signal }).then(
@@ -73,7 +70,7 @@ async function isReady(port: number): Promise<boolean> {
   )
 }
 
-/** It keeps connections to nodes, and sends no call twice that a node may have seen. */
+/** nginx keeps connections to nodes, and does not repeat a call that a node may have received. */
 export async function startNginx(ports: readonly number[]): Promise<Balancer> {
   const program = findNginx()
   if (program === undefined) throw new Error('there is no nginx')
@@ -112,7 +109,7 @@ ${ports.map((each) => `    server 127.0.0.1:${each} max_fails=0;`).join('\n')}
 `,
   )
   const child = Bun.spawn(
-    // Its workers end with it only where it can tell them to.
+    // nginx's workers end with their master only if the master can tell them to.
     boundToTest(
       [program, '-c', configuration, '-p', folder.path, '-e', `${folder.path}/error.log`],
       'TERM',

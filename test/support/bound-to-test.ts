@@ -1,7 +1,5 @@
 /**
- * A command whose process ends with the test process that starts it, however that ends: by SIGKILL,
- * after a bail, by Ctrl-C. Knows nothing of what the command does, and nothing of the processes
- * that it starts itself.
+ * Starts a command whose process ends together with the test process, even after SIGKILL or Ctrl-C.
  */
 import { spawnSync } from 'node:child_process'
 
@@ -11,9 +9,8 @@ const canBind =
   spawnSync(SETPRIV, ['--pdeathsig', 'KILL', 'true'], { stdio: 'ignore' }).status === 0
 
 /**
- * The kernel sends `signal` when the parent is gone. It is asked to by util-linux's `setpriv`,
- * which becomes the command: the pid is the command's own. Elsewhere than on Linux the command
- * stays as it is.
+ * util-linux's `setpriv` asks the kernel to send `signal` when the parent ends, and becomes the
+ * command, so the pid is the command's own. Linux only.
  */
 export function boundToTest(
   command: readonly string[],

@@ -1,12 +1,11 @@
 /**
- * Bytes that are no proper HTTP request. Whatever becomes of them, it is no success and no failure
- * of the server's.
+ * Bytes that are no valid HTTP request. The outcome must be neither a success nor a failure of the
+ * server.
  */
 
 const CALL = 'POST /v1/responses HTTP/1.1\r\nhost: x\r\n'
 const KEYLESS_BODY = '\r\n{}'
 
-/** Name and the exact bytes, as latin1 text. */
 export const BROKEN_HTTP: readonly (readonly [string, string])[] = [
   ['no HTTP at all', 'hello\r\n\r\n'],
   ['only line ends', '\r\n\r\n\r\n\r\n'],

@@ -1,12 +1,8 @@
-/**
- * A browser's part in signing in: keeps cookies and sends what a page of the gateway's own would.
- * Speaks HTTP only.
- */
+/** A browser's part in signing in: keeps cookies and sends what a page of the gateway would. */
 
 export interface BrowserCall {
   readonly method?: string
   readonly body?: unknown
-  /** An empty value takes a header away. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -14,10 +10,9 @@ export class Browser {
   readonly #url: string
   readonly #headers: Readonly<Record<string, string>>
   readonly cookies = new Map<string, string>()
-  /** Every `Set-Cookie` seen, as it came. */
   readonly received: string[] = []
 
-  /** `headers`: sent with every request, such as the address that a proxy would add. */
+  /** @param headers sent with every request, such as the address that a proxy adds */
   constructor(url: string, headers: Readonly<Record<string, string>> = {}) {
     this.#url = url
     this.#headers = headers
@@ -46,7 +41,10 @@ export class Browser {
     return response
   }
 
-  /** The answer's JSON. @throws when the status is another one */
+  /**
+   * The answer's JSON.
+   * @throws when the status differs
+   */
   async json(
     path: string,
     status: number,

@@ -1,14 +1,10 @@
-/** Clients of the gate `demo`, and what they have seen. Speaks HTTP only. */
+/** Clients of the gate `demo`, and the answers that they have received. */
 import type { ControlPlane } from './control-plane.ts'
 import { pollUntil } from './poll-until.ts'
 
 export interface Load {
-  /** Ids of the calls whose answer a client has seen to its end. */
   readonly complete: Set<string>
-  /**
-   * From now on without pauses; resolves when that has had its effect: every client has a call
-   * open, or nearly.
-   */
+  /** Removes the pauses; resolves when nearly every client has an open call. */
   hurry(): Promise<void>
   stop(): Promise<void>
 }
@@ -16,14 +12,10 @@ export interface Load {
 export interface LoadOptions {
   readonly clients: number
   readonly complete: Set<string>
-  /**
-   * Of each client between two of its calls; a client that never pauses keeps a core busy. Default
-   * none.
-   */
   readonly pauseMs?: number
 }
 
-/** Clients that call, JSON and streams, until they are stopped or the server is gone. */
+/** Clients that call until they are stopped or the server ends. */
 export function startLoad({ url, key }: ControlPlane, options: LoadOptions): Load {
   const { clients: count, complete } = options
   let pauseMs = options.pauseMs ?? 0
@@ -66,8 +58,8 @@ export function startLoad({ url, key }: ControlPlane, options: LoadOptions): Loa
 }
 
 /**
- * A stream is complete for its client from the moment that `[DONE]` has arrived, whatever becomes
- * of the connection.
+ * A stream is complete for its client once `[DONE]` has arrived, whatever happens to the
+ * connection.
  */
 async function isSeenComplete(response: Response, stream: boolean): Promise<boolean> {
   let text = ''

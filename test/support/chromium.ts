@@ -1,14 +1,11 @@
-/**
- * Drives Debian's Chromium against a running gateway, as a person at its dashboard would.
- * It must not import anything from src/ or web/.
- */
+/** Drives Debian's Chromium against a running gateway, as a person at the dashboard would. */
 import { existsSync } from 'node:fs'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { createTemporaryFolder } from './temporary-folder.ts'
 
 /**
- * The same engine without a window round the page, whose drawing takes a third of all processor
- * time; and for whoever has only the whole browser, that one.
+ * The engine without a window, whose drawing takes a third of all processor time; otherwise the
+ * whole browser.
  */
 const CHROMIUM = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find(existsSync)
 const OPTIONS = [
@@ -19,19 +16,15 @@ const OPTIONS = [
   '--disable-component-update',
   '--disable-sync',
   '--no-first-run',
-  // The optimising compilers work for pages that stay open; tests load pages anew. Without them the
-  // browser's processes took 45.6 s of the processor in place of 48.4 for one test file.
+  // The optimising compilers help pages that stay open, but tests load pages anew: without them a
+  // test file took 45.6 s of processor time instead of 48.4 s.
   '--js-flags=--no-maglev --no-turbofan',
 ]
-/**
- * For one step. Nothing is measured by it: it is longer than a machine that is busy with something
- * else takes.
- */
+/** The time limit of a step: longer than a step takes on a busy machine. */
 const TIMEOUT_MS = 60_000
-/** For a test of many steps. */
 export const BROWSER_TEST_TIMEOUT_MS = 180_000
 
-/** Of a page where a test says nothing else; `make browser-widths` says others. */
+/** The default width of a page; `make browser-widths` sets other widths. */
 const WIDTH = Number(process.env.GATEHOUSE_TEST_WIDTH ?? 1280)
 
 export const OWNER = {
@@ -53,14 +46,10 @@ export interface Visit {
 export interface VisitOptions {
   readonly viewport?: { readonly width: number; readonly height: number }
   readonly colorScheme?: 'light' | 'dark'
-  /**
-   * With the movements of the pages, as most people have them. Without: each of them draws the page
-   * many times, for nothing that most tests look at.
-   */
+  /** Animations of the pages. Off by default, because each animation draws the page many times. */
   readonly hasMotion?: boolean
 }
 
-/** Starts a browser with an empty profile; `close` ends it. */
 export async function openBrowser(): Promise<{
   readonly visit: (baseUrl: string, options?: VisitOptions) => Promise<Visit>
   readonly close: () => Promise<void>
@@ -103,8 +92,7 @@ export async function openBrowser(): Promise<{
 function collectComplaints(page: Page, baseUrl: string): readonly string[] {
   const complaints: string[] = []
   page.on('console', (message) => {
-    // Chromium itself reports every refused request; tests that expect a refusal look at the page
-    // instead.
+    // Chromium reports every refused request; tests of refusals check the page instead.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
       complaints.push(message.text())
     }
@@ -118,10 +106,7 @@ function collectComplaints(page: Page, baseUrl: string): readonly string[] {
   return complaints
 }
 
-/**
- * Makes the owner past the pages, for tests of what comes afterwards; ends on a page that shows
- * little.
- */
+/** Creates the owner without the pages, for tests of later steps; ends on a small page. */
 export async function enterAsOwner(
   page: Page,
   { url, key }: { readonly url: string; readonly key: string },
@@ -137,11 +122,6 @@ export async function enterAsOwner(
   await page.getByRole('heading', { level: 1 }).waitFor()
 }
 
-/**
- * Goes to another page of the dashboard as its links do, and waits until it has taken the place of
- * the last one. The application stays, and so does what it knows: to load it anew takes five times
- * the processor time.
- */
 export async function follow(page: Page, path: string): Promise<void> {
   // The router's own name for itself, by which its tools find it.
   await page.evaluate(`new Promise((resolve) => {
@@ -153,8 +133,8 @@ export async function follow(page: Page, path: string): Promise<void> {
 }
 
 /**
- * Copies what is shown this once, and waits until the page knows that it was: the window asks whoever
- * closes it earlier.
+ * Copies a secret that is shown once, and waits until the page knows, because the dialog otherwise
+ * asks before closing.
  */
 export async function copyShownOnce(page: Page, name: string): Promise<void> {
   const shown = page.getByRole('dialog')
@@ -162,7 +142,6 @@ export async function copyShownOnce(page: Page, name: string): Promise<void> {
   await shown.getByText('Copied.').waitFor()
 }
 
-/** Makes the owner on the welcome page, with the gateway's first key; ends on the overview. */
 export async function signUpOwner(page: Page, apiKey: string): Promise<void> {
   await page.goto(`/dashboard/welcome#key=${apiKey}`)
   await page.getByLabel('Your name').fill(OWNER.name)
@@ -179,25 +158,23 @@ async function readAxe(): Promise<string> {
 }
 
 const EVERY_RULE = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']
-/** Those that look at colours: what the others look at is the same in both palettes. */
+/** Rules about colours. All other rules give the same results in both palettes. */
 export const RULES_OF_COLOURS: readonly string[] = ['color-contrast', 'link-in-text-block']
 
-/** An end may begin another: who inherits a colour fades to it anew. */
+/** An ended animation may begin another, for example when a colour is inherited. */
 const FINISH_ANIMATIONS = `for (let round = 0; round < 20; round += 1) {
   const running = document.getAnimations().filter((animation) => animation.effect?.getComputedTiming().endTime !== Infinity)
   if (running.length === 0) break
   for (const animation of running) animation.finish()
 }`
 
-/** What axe finds wrong with the page as it is now, a line each; only what is serious. */
+/** The serious faults that axe finds on the page, a line each. */
 export async function findAccessibilityFaults(
   page: Page,
   rules: readonly string[] = EVERY_RULE,
 ): Promise<string[]> {
-  // By evaluation: the pages' own rules let no script in that is not theirs. A page that stayed has
-  // it already.
+  // By evaluation, because the pages' own policy allows no foreign script.
   if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(await readAxe())
-  // Colours on their way are nobody's fault.
   await page.evaluate(FINISH_ANIMATIONS)
   const violations = (await page.evaluate(
     `axe.run(document, { runOnly: ${JSON.stringify(rules)}, resultTypes: ['violations'] }).then((found) => found.violations.map(({ id, impact, nodes }) => ({ id, impact, nodes: nodes.map((node) => node.html.slice(0, 160) + ' :: ' + node.failureSummary) })))`,

@@ -1,7 +1,4 @@
-/**
- * What the ledger of a cluster holds, read from Postgres, and whether everything that counts says
- * the same.
- */
+/** Reads a cluster's ledger from Postgres, and checks that all counters agree. */
 import { askControlPlane, type Cluster, type ClusterNode } from './cluster.ts'
 import type { SeenCall } from './cluster-load.ts'
 import { pollUntil } from './poll-until.ts'
@@ -13,7 +10,6 @@ export interface LedgerRow {
   readonly tokens: number
 }
 
-/** Rows of calls that were admitted, by id. Once `whenShipped` has resolved, these are all. */
 export async function readLedger(
   cluster: Pick<Cluster, 'query'>,
 ): Promise<ReadonlyMap<string, LedgerRow>> {
@@ -43,10 +39,6 @@ export function sumRows(rows: Iterable<LedgerRow>): LedgerSums {
   return { calls, tokens }
 }
 
-/**
- * What the sums by hour say, with what waits to be added to them: what analytics and quotas begin
- * with.
- */
 export async function readUsage(node: Pick<ClusterNode, 'url' | 'key'>): Promise<LedgerSums> {
   const to = new Date(Date.now() + 3_600_000).toISOString()
   const from = new Date(Date.now() - 86_400_000).toISOString()
@@ -59,7 +51,6 @@ export async function readUsage(node: Pick<ClusterNode, 'url' | 'key'>): Promise
   }
 }
 
-/** Tokens that the account's quota says are used. */
 export async function readQuotaUsed(node: Pick<ClusterNode, 'url' | 'key'>): Promise<number> {
   const { quota } = await askControlPlane<{ quota: { tokens: { used: number } } }>(
     node,
@@ -74,7 +65,6 @@ export interface Missing {
   readonly why: 'no row' | 'another outcome' | 'other tokens'
 }
 
-/** Calls whose client saw the whole answer, and that the ledger does not have as such. */
 export function findMissing(
   calls: readonly SeenCall[],
   rows: ReadonlyMap<string, LedgerRow>,
@@ -90,12 +80,7 @@ export function findMissing(
   return missing
 }
 
-/**
- * Waits until the sums by hour, the quota and the budget say what the rows say, on every node: what
- * nobody was told is read from the ledger a few seconds after something happened, and some seconds
- * later once more.
- * @throws with what they say, when they never do
- */
+/** Waits until hourly sums, quota and budget agree with the rows on every node. */
 export async function expectCountedOnce(
   cluster: Pick<Cluster, 'nodes'>,
   rows: ReadonlyMap<string, LedgerRow>,
@@ -117,7 +102,6 @@ export async function expectCountedOnce(
       [sums.tokens, quota, budget.used.tokens].every((tokens) => tokens === ofRows.tokens)
     )
   }
-  // A node whose database was away a moment ago says so.
   const tryAgreed = (node: ClusterNode) =>
     isAgreed(node).catch((error: unknown) => {
       said = `node ${node.index}: ${error}`

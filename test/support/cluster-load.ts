@@ -1,8 +1,7 @@
-/** Clients of all nodes of a cluster, and what each of their calls has seen. Speaks HTTP only. */
+/** Clients of all nodes of a cluster, and the results of their calls. */
 import type { Cluster, ClusterNode } from './cluster.ts'
 
 export interface SeenCall {
-  /** The call's id in the ledger; undefined where no head of an answer arrived. */
   readonly id: string | undefined
   readonly node: number
   readonly isStream: boolean
@@ -12,58 +11,43 @@ export interface SeenCall {
    */
   readonly beganAtMs: number
   readonly endedAtMs: number
-  /** 0: no head of an answer arrived. */
   readonly status: number
-  /** The client has everything: the whole JSON, or the `[DONE]` of the stream. */
   readonly isComplete: boolean
-  /** What the answer said was used; 0 where it did not come to that. */
   readonly tokens: number
   /** Of an answer other than 200, its beginning; of none, the error. */
   readonly problem: string | undefined
 }
 
 export interface ClusterLoadOptions {
-  /** Calls at once, altogether; each client goes round the nodes. Default 6. */
   readonly clients?: number
-  /** Ends by itself after so many. */
   readonly maxCalls?: number
-  /** Pause of each client between two of its calls. Default none. */
   readonly pauseMs?: number
-  /** Default the cluster's own. */
   readonly key?: string
   readonly gate?: string
   /** Given up, and noted as without an answer, after so long. Default 30 s. */
   readonly timeoutMs?: number
-  /** Only these nodes; default all. */
   readonly nodes?: readonly number[]
-  /** Every second call is a stream; `false`: none is. */
   readonly hasStreams?: boolean
   readonly onCall?: (call: SeenCall) => void
 }
 
-/** What one call asks, where it is not the usual. */
 export interface CallShape {
   readonly key: string
   readonly gate?: string
   readonly isStream: boolean
   readonly prompt: string
   readonly timeoutMs?: number
-  /** The client leaves: before the answer begins, or after the first bytes of it. */
   readonly leaves?: 'early' | 'midway'
 }
 
 export interface ClusterLoad {
   readonly calls: readonly SeenCall[]
-  /** Resolves when `maxCalls` were made, or after `stop`. @throws what a client did not expect */
   readonly done: Promise<void>
-  /** No new calls; resolves when the last has ended. */
   stop(): Promise<void>
 }
 
-/** Some of them while the request is still being sent, some while the upstream thinks. */
 const LEAVING_MS = 3
 
-/** Nodes that do not run are passed over. */
 export function startClusterLoad(
   cluster: Pick<Cluster, 'key'> & {
     readonly nodes: readonly Pick<ClusterNode, 'index' | 'url' | 'isRunning'>[]
@@ -94,7 +78,7 @@ export function startClusterLoad(
       })
       calls.push(call)
       options.onCall?.(call)
-      // A client that is refused or finds nobody does not try as fast as it can.
+      // A refused client pauses instead of retrying at full speed.
       if (call.status !== 200) await Bun.sleep(20)
       if (pauseMs > 0) await Bun.sleep(pauseMs)
     }
@@ -102,7 +86,7 @@ export function startClusterLoad(
   const done = Promise.all(Array.from({ length: clients }, (_, offset) => client(offset))).then(
     () => {},
   )
-  // `stop` throws what went wrong; until then nobody handles it.
+  // `stop` throws the failure; until then nobody handles the rejection.
   done.catch(() => {})
   const load: ClusterLoad = {
     calls,
@@ -115,7 +99,6 @@ export function startClusterLoad(
   return load
 }
 
-/** One call of the node. Never rejects. */
 export async function makeCall(
   node: Pick<ClusterNode, 'index' | 'url'>,
   { key, gate = 'demo', isStream, prompt, timeoutMs = 30_000, leaves }: CallShape,
@@ -159,7 +142,7 @@ async function readAnswer(
       if (isLeft) break
     }
   } catch {
-    // What counts is what had arrived: a stream is complete from its [DONE] on.
+    // A stream counts as complete from its [DONE] on.
     if (!isStream) return { isComplete: false, tokens: 0, problem: 'cut' }
   }
   if (response.status !== 200) return { isComplete: false, tokens: 0, problem: text.slice(0, 300) }

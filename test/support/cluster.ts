@@ -1,7 +1,6 @@
 /**
- * Several gateways on one Postgres and one Redis, as they run behind a load balancer, with
- * everything between them that can break: each node reaches each of the two through a wire of its
- * own. Must not import anything from src/.
+ * Several gateways on one Postgres and one Redis, as behind a load balancer. Each node reaches
+ * Postgres and Redis through its own proxies, which tests can cut.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
@@ -19,24 +18,15 @@ import { createTemporaryFolder } from './temporary-folder.ts'
 const DATABASE = 'cluster'
 
 export interface ClusterOptions {
-  /** Default 3. */
   readonly nodes?: number
-  /** Laid over the environment of every node. */
   readonly environment?: Readonly<Record<string, string>>
-  /** `gatehouse.yaml` of every node. */
   readonly configuration?: string
-  /** Called with the first node before the others start, so that they find what it made. */
+  /** Called with the first node before the other nodes start. */
   readonly prepare?: (first: ClusterNode) => Promise<void>
-  /** Of the sandbox: pause between the events of a stream. Default none. */
   readonly eventPauseMs?: number
-  /** Default true; without it there is no `REDIS_URL`. */
   readonly hasRedis?: boolean
-  /** Other sources than these, which every node starts from, on a database that holds nothing. */
+  /** The folder of other sources, for every node, on an empty database. */
   readonly source?: string
-  /**
-   * What a node's `serve` is started with; for one node of another version, or on a device of its
-   * own.
-   */
   readonly nodeOptions?: (index: number) => {
     readonly program?: string
     readonly environment?: Readonly<Record<string, string>>
@@ -45,31 +35,23 @@ export interface ClusterOptions {
 
 export interface ClusterNode {
   readonly index: number
-  /** Another one after each start. */
   readonly url: string
   readonly key: string
   readonly pid: number
   readonly dataFolder: string
-  /** Between this node and Postgres. */
   readonly postgres: TcpProxy
-  /** Between this node and Redis. */
   readonly redis: TcpProxy
   readonly isRunning: boolean
-  /** What all its processes wrote so far. */
   output(): string
-  /** SIGSTOP: as a virtual machine that is suspended. */
   pause(): void
   resume(): void
-  /** SIGKILL. The data folder stays. */
   kill(): Promise<void>
-  /** SIGTERM; resolves with the exit code. */
   stop(): Promise<number>
   /**
-   * On the same data folder; ends what still runs with SIGKILL. `source`: the folder of another
-   * version.
+   * Starts on the same data folder, after ending what still runs by SIGKILL.
+   * @param source the folder of another version
    */
   restart(source?: string): Promise<void>
-  /** The body of `/readyz`, whatever its status. */
   readiness(): Promise<Readiness>
 }
 
@@ -85,34 +67,25 @@ export interface Readiness {
 }
 
 export interface Cluster {
-  /** The bootstrap key: full access to the one account, on every node. */
   readonly key: string
   readonly nodes: readonly ClusterNode[]
   readonly postgres: PostgresServer
   readonly redis: RedisServer
-  /** Of the database that the nodes share, past every wire. */
   query<Row extends object>(sql: string): Promise<Row[]>
   node(index: number): ClusterNode
-  /**
-   * Resolves when no node's journal holds anything that is not in Postgres. Nodes that do not run
-   * are not waited for.
-   */
   whenShipped(timeoutMs?: number): Promise<void>
-  /** Every wire as it was, and nobody paused. */
   heal(): void
-  /** Ends everything and removes its files. */
   remove(): Promise<void>
 }
 
-/** Whether what a cluster needs is here. @throws where `CI` is set and it is not */
+/**
+ * Whether everything that a cluster needs is installed.
+ * @throws with `CI` set, when something is missing
+ */
 export function canStartCluster(): boolean {
   return findPostgres() !== undefined && findRedis() !== undefined
 }
 
-/**
- * The gate `demo` is there, and answers from one sandbox that all nodes share and that never fails
- * by itself.
- */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const endings: (() => Promise<unknown>)[] = []
   const remove = async () => {
@@ -215,10 +188,6 @@ type StartOptions = NonNullable<Parameters<typeof startGatehouse>[0]>
 
 const STARTS = 5
 
-/**
- * As what supervises a node does: on a busy machine it may have no connection to its database in
- * time.
- */
 async function startAgainWhereLate(options: StartOptions): Promise<Gatehouse> {
   for (let started = 1; ; started += 1) {
     try {
@@ -323,7 +292,10 @@ class Node implements ClusterNode {
   }
 }
 
-/** What an answer of the control plane holds. @throws when its status is another than `status` */
+/**
+ * The answer of a control plane request.
+ * @throws when the status is not `status`
+ */
 export async function askControlPlane<Body>(
   node: Pick<ClusterNode, 'url' | 'key'>,
   method: string,

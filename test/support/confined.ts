@@ -1,7 +1,6 @@
 /**
- * A command as a container would run it: as a user without a name, without capabilities, on a file
- * system of which it can write one folder. Needs Linux and root; knows nothing of the gateway. It
- * must not import anything from src/.
+ * Runs a command as a container would: as a user without a name, without capabilities, with one
+ * writable folder. Needs Linux and root.
  */
 import { spawnSync } from 'node:child_process'
 
@@ -9,8 +8,8 @@ import { spawnSync } from 'node:child_process'
 export const STRANGER = 34_567
 
 /**
- * For `sh -c SCRIPT sh FOLDER COMMAND…`: every mount is made read-only in a namespace of its own,
- * but a folder on its own mount.
+ * For `sh -c SCRIPT sh FOLDER COMMAND…`: makes every mount read-only in its own namespace, except a
+ * folder on its own mount.
  */
 const SCRIPT = `
   set -e
@@ -27,13 +26,13 @@ const SCRIPT = `
   # A process that becomes another user would outlive the test again.
   exec setpriv --pdeathsig KILL --reuid ${STRANGER} --regid ${STRANGER} --clear-groups --no-new-privs --bounding-set -all "$@"`
 
-/** @param writableFolder absolute, without spaces; to be written by everybody */
+/** @param writableFolder absolute, without spaces, writable for everybody */
 export function confine(writableFolder: string, command: readonly string[]): string[] {
   const isolated = ['unshare', '--mount', '--propagation', 'private']
   return [...isolated, 'sh', '-c', SCRIPT, 'sh', writableFolder, ...command]
 }
 
-/** @throws where `CI` is set, on Linux and as root, and it cannot be done all the same */
+/** @throws with `CI` set, on Linux and as root, when confining fails */
 export function canConfine(): boolean {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return false
   const [program = '', ...rest] = confine('/var/tmp', ['true'])

@@ -1,7 +1,6 @@
 /** The few control-plane calls that tests need to set their scene. Speaks HTTP only. */
 import { pollUntil } from './poll-until.ts'
 
-/** Where and as whom; a started Gatehouse is one. */
 export interface ControlPlane {
   readonly url: string
   readonly key: string
@@ -35,7 +34,10 @@ export interface CreatedKey {
   readonly maskedPrefix: string
 }
 
-/** Sends JSON with the key; `path` is absolute. */
+/**
+ * Sends JSON with the key.
+ * @param path absolute
+ */
 export function controlPlaneCall(
   server: ControlPlane,
   method: string,
@@ -55,7 +57,7 @@ async function expectStatus(response: Response, status: number): Promise<Respons
   return response
 }
 
-/** Makes a gate whose upstream is asked exactly once, unless `maxRetries` says otherwise. */
+/** Creates a gate that asks its upstream exactly once, unless `maxRetries` says otherwise. */
 export async function createGate(
   server: ControlPlane,
   id: string,
@@ -82,7 +84,6 @@ export async function deleteKey(server: ControlPlane, id: string): Promise<void>
   await expectStatus(await controlPlaneCall(server, 'DELETE', `/v1/keys/${id}`), 204)
 }
 
-/** The row of a call, once it has been shipped to the store. */
 export function waitForLogRow(
   server: ControlPlane,
   callId: string | null | undefined,
@@ -94,7 +95,6 @@ export function waitForLogRow(
   })
 }
 
-/** Every row there is, newest first. */
 export async function listLogRows(server: ControlPlane): Promise<LogRow[]> {
   const rows: LogRow[] = []
   let cursor: string | null = null

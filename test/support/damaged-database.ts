@@ -1,13 +1,12 @@
 /**
- * Servers whose database was damaged behind their back: the way, from outside, to make the gateway
- * itself fail (500), where nothing is wrong with the request nor with any upstream.
+ * Servers with a damaged database, which makes the gateway itself fail (500) with a valid request
+ * and a healthy upstream.
  */
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import { createGate } from './control-plane.ts'
 import { type Gatehouse, type GatehouseOptions, startGatehouse } from './start-gatehouse.ts'
 
-/** The gate that no call can go through. */
 export const DAMAGED_GATE = 'damaged'
 
 export async function startWithDamagedGate(
@@ -34,7 +33,6 @@ export async function startWithDamagedGate(
   }
 }
 
-/** Does `work` while the running server's database has no table of this name. */
 export async function whileTableIsGone<Result>(
   { dataFolder }: Pick<Gatehouse, 'dataFolder'>,
   table: string,

@@ -1,4 +1,4 @@
-/** Sharing between tests has no effect: each finds the state of a separate database. */
+/** Tests that share a database must each find it as a new database. */
 import { describe, expect, test } from 'bun:test'
 import { databases, type TestDatabase, withTestStore } from './databases.ts'
 import { pollUntil } from './poll-until.ts'
@@ -40,7 +40,6 @@ describe.each(databases)('on $name', (kind) => {
     await next.remove()
   })
 
-  /** Every row of every table. */
   async function contentsOf(database: TestDatabase): Promise<Record<string, unknown>> {
     const tables = await database.run<{ name: string }>(
       kind.name === 'SQLite'

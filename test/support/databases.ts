@@ -1,7 +1,4 @@
-/**
- * Both kinds of database, for `describe.each(databases)`: what a store promises, it promises on
- * each.
- */
+/** Both kinds of database, for `describe.each(databases)`. */
 import { afterAll, setDefaultTimeout } from 'bun:test'
 import { join } from 'node:path'
 import { Secret } from '../../src/core/secret.ts'
@@ -19,30 +16,25 @@ import {
 import { testIf } from './skip-unless.ts'
 import { createTemporaryFolder } from './temporary-folder.ts'
 
-// The first test that needs it waits for a server to be made and started, on a machine that has
-// other work; in the long form properties are tried on Postgres at random.
+// The first test waits for a server to start on a busy machine; the long form also tries properties
+// on Postgres.
 setDefaultTimeout(IS_LONG ? 1_800_000 : 60_000)
 
 export interface TestDatabase {
   readonly location: StoreLocation
-  /** Statements beside the store, as another program would make them. */
   run<Row extends object>(sql: string): Promise<Row[]>
   remove(): Promise<void>
 }
 
 export interface DatabaseOptions {
-  /** Without our tables; nobody else gets it. */
   readonly empty?: boolean
-  /** Nobody else gets it, before or after: for a test that changes the schema. */
+  /** A database of the test's own, for tests that change the schema. */
   readonly own?: boolean
 }
 
 export interface DatabaseKind {
   readonly name: 'SQLite' | 'Postgres'
-  /**
-   * With our tables as they are in a new one. While one is in use there is another for whoever
-   * asks.
-   */
+  /** A database with our tables as in a new database. */
   create(options?: DatabaseOptions): Promise<TestDatabase>
 }
 
@@ -95,7 +87,7 @@ export function locate(server: PostgresServer, database: string) {
     postgres: {
       url: new Secret(server.urlOf(database)),
       poolSize: 4,
-      // No busy machine takes so long; whoever asks while others hold all connections waits too.
+      // Longer than a busy machine needs, including the wait for a free connection.
       connectTimeoutMs: 60_000,
       statementTimeoutMs: 30_000,
     },
@@ -116,10 +108,7 @@ async function runAt<Row extends object>(location: StoreLocation, text: string):
   }
 }
 
-/**
- * Without Postgres only SQLite, and a skipped test that says so; where `CI` is set, that is a
- * failure unless it is asked for.
- */
+/** Without Postgres only SQLite, and a skipped test that says so; with `CI` set, a failure. */
 export const databases: readonly DatabaseKind[] =
   findPostgres() === undefined ? onlySqlite() : [sqlite, postgres]
 
@@ -131,7 +120,6 @@ function onlySqlite(): readonly DatabaseKind[] {
   return [sqlite]
 }
 
-/** A store with our tables in a database of its own, both gone after `work`. */
 export async function withTestStore<Result>(
   kind: DatabaseKind,
   work: (store: Store, database: TestDatabase) => Promise<Result>,

@@ -1,7 +1,6 @@
 /**
- * Upstream answers of each dialect, with odd spacing, big numbers and unknown members on purpose:
- * whoever parses and prints them again cannot give the same bytes. Shapes are the vendors' (OpenAI
- * Responses and Chat, Mistral FIM).
+ * Upstream answers of each dialect, with odd spacing, large numbers and unknown members, so that
+ * parsing and printing them again changes the bytes. Shapes are the vendors'.
  */
 
 export const RESPONSES_JSON = `{ "id":"resp_1","object": "response", "created_at":1767225600,"status":"completed","model":"gpt-5-2025-08-07",

@@ -1,6 +1,4 @@
-/**
- * What is the same about every dialect, as a table, so that one test can be run over all of them.
- */
+/** The facts of every dialect, as a table, so that a test can run over all dialects. */
 
 import type { Usage } from './control-plane.ts'
 import {
@@ -23,7 +21,6 @@ export interface DialectRow {
   readonly path: string
   readonly upstreamPath: string
   readonly envelope: Envelope
-  /** The target of the gate `gate`. */
   readonly target: string
   readonly gate: string
   /** The least that a request must have beside `model` and `stream`. */
@@ -101,7 +98,6 @@ export const DIALECTS: readonly DialectRow[] = [
   },
 ]
 
-/** A gate for each row, as `openRawScene` takes them. */
 export const DIALECT_GATES: Readonly<Record<string, string>> = Object.fromEntries(
   DIALECTS.map((row) => [row.gate, row.target]),
 )

@@ -1,4 +1,4 @@
-/** The error envelopes of the interface, checked for their exact shape. */
+/** Checks the exact shape of the error envelopes. */
 import { expect } from 'bun:test'
 
 export interface NestedError {
@@ -24,7 +24,7 @@ export function readNestedError(text: string): NestedError {
   return error
 }
 
-/** What the flat envelope also has where Mistral's clients call: all of it or nothing. */
+/** The members that the flat envelope also has for Mistral's clients. */
 interface MistralMembers {
   readonly object: 'error'
   readonly type: string
@@ -78,10 +78,6 @@ export function readMessagesError(text: string): {
   return error
 }
 
-/**
- * Checks the shape and returns what clients tell errors apart by: `error.code`, `error`, or
- * `error.type`.
- */
 export function readErrorCode(envelope: Envelope | 'alt', text: string): string | null {
   switch (envelope) {
     case 'nested':
@@ -95,9 +91,6 @@ export function readErrorCode(envelope: Envelope | 'alt', text: string): string 
   }
 }
 
-/**
- * That the upstream is to blame. The nested envelope may carry a narrower code than the kind's own.
- */
 export function expectUpstreamError(envelope: Envelope, text: string): void {
   if (envelope === 'nested') expect(readNestedError(text).type).toBe('upstream_error')
   else if (envelope === 'flat') expect(readFlatError(text).error).toBe('upstream_error')

@@ -1,7 +1,4 @@
-/**
- * Runs `gatehouse doctor` as a program reads it, and looks into what it found. Knows nothing of how
- * it is found.
- */
+/** Runs `gatehouse doctor` and parses its JSON. */
 import { expect } from 'bun:test'
 import type { runCli } from './run-cli.ts'
 import { runCliInProcess } from './run-cli-in-process.ts'
@@ -18,7 +15,6 @@ export interface Examined {
   readonly said: string
 }
 
-/** What holds of every examination is expected here. */
 export async function examine(
   environment: Readonly<Record<string, string>>,
   how: typeof runCli = runCliInProcess,
@@ -36,7 +32,6 @@ export async function examine(
   return { exitCode, findings, said: stdout }
 }
 
-/** One line each: `message → cure`. */
 export function found({ findings }: Examined, check: string, level: string): string {
   return findings
     .filter((finding) => finding.check === check && finding.level === level)

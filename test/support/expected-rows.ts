@@ -1,15 +1,13 @@
 /**
- * What the ledger should come to hold, noted while calls are made and checked once at the end: rows
- * are shipped in batches, and waiting for each of them would take longer than all the calls.
+ * The rows that the ledger should contain, noted during the calls and checked once at the end,
+ * because rows are shipped in batches.
  */
 import { expect } from 'bun:test'
 import { type ControlPlane, type LogRow, waitForLogRow } from './control-plane.ts'
 import type { RawAnswer } from './raw-client.ts'
 
 export interface ExpectedRows {
-  /** Notes what the row of this answer's call must hold. */
   expectRow(answer: RawAnswer, row: Partial<LogRow>): void
-  /** Waits for every noted row and compares. @throws when nothing was noted. */
   check(server: ControlPlane): Promise<void>
 }
 

@@ -1,7 +1,4 @@
-/**
- * A database that keeps the statements that it was asked, and says how it would answer one. Knows
- * no table.
- */
+/** A database that records its statements and explains how it would run a statement. */
 import { CompiledQuery, Kysely } from 'kysely'
 import type { StoreLocation } from '../../src/store/database/open-database.ts'
 import { GatehousePostgresDialect } from '../../src/store/database/postgres-driver.ts'
@@ -11,9 +8,7 @@ import type { Schema } from '../../src/store/schema.ts'
 
 export interface ExplainedDatabase {
   readonly database: Kysely<Schema>
-  /** Every statement so far; emptied by whoever wants to know of the next ones alone. */
   readonly asked: CompiledQuery[]
-  /** @returns the steps of the database's plan, a line for each */
   explain(statement: CompiledQuery): Promise<string>
 }
 

@@ -1,17 +1,16 @@
 /**
- * A small forward proxy: tunnels by CONNECT, passes on requests that name a whole address, and
- * resolves names by a table of its own. It must not import anything from src/.
+ * A small forward proxy: CONNECT tunnels, requests with absolute addresses, and its own table of
+ * names.
  */
 import { connect, createServer, type Socket } from 'node:net'
 
 export interface ForwardProxy {
   readonly url: string
-  /** The first line of each request, such as `CONNECT models.corp.test:443 HTTP/1.1`. */
   readonly lines: string[]
   stop(): Promise<void>
 }
 
-/** @param names that lead to this machine; every other host is refused */
+/** @param names names that lead to this machine; other hosts are refused */
 export async function startForwardProxy(names: readonly string[]): Promise<ForwardProxy> {
   const lines: string[] = []
   const sockets = new Set<Socket>()

@@ -21,7 +21,6 @@ testIf(isLinux, 'needs Linux')(
     )
     const { value } = await other.stdout.getReader().read()
     const taken = Number(Buffer.from(value ?? []).toString())
-    // The numbers of which the function makes this port, and then the next one.
     const drawn = (port: number) => (port - 20_000 + 0.5) / 12_000
     spyOn(Math, 'random')
       .mockReturnValueOnce(drawn(taken))

@@ -1,11 +1,12 @@
-/** A port of loopback for a server that must be told its port, and may be started on it again. */
+/**
+ * A port of loopback for a server that must be told its port, and may be restarted on the same
+ * port.
+ */
 import { createServer } from 'node:net'
 
 /**
- * Below those that the system gives to connections (32768 and above): a server that is stopped and
- * started again finds its own still free, however many tests make connections meanwhile. A Redis
- * cluster's nodes talk 10000 above, so that is free too. No other test process gets it as long as
- * this one lives, not even while its server is stopped.
+ * Below the ports that the system gives to connections (32768 and above), so that a restarted
+ * server finds its port free. The nodes of a Redis cluster use a second port 10000 higher.
  */
 export async function findFreePort(): Promise<number> {
   for (;;) {
@@ -23,7 +24,7 @@ function isFree(port: number): Promise<boolean> {
   })
 }
 
-/** By a name that stands in no folder, and that the system gives up with the process. */
+/** By an abstract socket name, which the system releases with the process. */
 function reserve(port: number): Promise<boolean> {
   if (process.platform !== 'linux') return Promise.resolve(true)
   return new Promise((resolve) => {

@@ -1,9 +1,8 @@
-/** Runs `helm` on our chart, where it is. Needs no cluster. */
 import { join, resolve } from 'node:path'
 import { parseAllDocuments } from 'yaml'
 
 export const CHART = resolve(import.meta.dir, '../../deploy/helm/gatehouse')
-/** Without one, a helm that was built from its sources takes the oldest there is. */
+/** Without a cluster, a helm built from sources would assume the oldest version. */
 const KUBERNETES = '1.31.0'
 
 export interface Manifest {
@@ -13,8 +12,8 @@ export interface Manifest {
 }
 
 /**
- * GATEHOUSE_TEST_HELM names it, else it is `helm` of the `PATH`. Debian has no package: without it
- * such tests are skipped everywhere.
+ * GATEHOUSE_TEST_HELM names the program; default: `helm` of the `PATH`. Debian has no package, so
+ * such tests are skipped without helm.
  */
 export function findHelm(): string | undefined {
   return process.env.GATEHOUSE_TEST_HELM ?? Bun.which('helm') ?? undefined
@@ -29,7 +28,10 @@ export function runHelm(...parameters: string[]): {
   return { exitCode: ran.exitCode, stdout: String(ran.stdout), stderr: String(ran.stderr) }
 }
 
-/** @param values laid over those of the chart @throws with helm's words when it refuses */
+/**
+ * @param values override the chart's values
+ * @throws Error with helm's message
+ */
 export async function renderChart(folder: string, values: object): Promise<Manifest[]> {
   const path = join(folder, 'values.yaml')
   await Bun.write(path, JSON.stringify(values))

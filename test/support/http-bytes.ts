@@ -1,12 +1,5 @@
-/**
- * Just enough HTTP/1.1 framing to compose and to read messages byte by byte. Knows nothing of
- * sockets.
- */
+/** Composes and reads HTTP/1.1 messages byte by byte. */
 
-/**
- * Names in lower case; repeated headers joined with `, `. `head` starts with the request or status
- * line.
- */
 export function parseHeaders(head: string): Record<string, string> {
   const headers: Record<string, string> = {}
   for (const line of head.split('\r\n').slice(1)) {
@@ -21,9 +14,7 @@ export function parseHeaders(head: string): Record<string, string> {
 }
 
 export interface BodyBytes {
-  /** What has arrived, chunk framing taken off. */
   readonly bytes: Buffer
-  /** Whether the framing says that nothing more comes. */
   readonly complete: boolean
   readonly consumed: number
 }
@@ -72,10 +63,6 @@ export interface RequestParts {
   readonly body?: string | Uint8Array
 }
 
-/**
- * A request as bytes; `content-length` is added when there is a body and no framing header is
- * given.
- */
 export function composeRequest(parts: RequestParts): Buffer {
   const body = Buffer.from(parts.body ?? '')
   const headers = { host: 'gatehouse.test', ...parts.headers }
@@ -92,7 +79,6 @@ export function composeRequest(parts: RequestParts): Buffer {
   ])
 }
 
-/** One piece of a chunked body. */
 export function chunk(data: string | Uint8Array): Buffer {
   const bytes = Buffer.from(data)
   return Buffer.concat([

@@ -1,6 +1,6 @@
 /**
- * An OpenID Connect provider of one user, strict where a real one is: PKCE, the client's secret, a
- * signed token with the nonce.
+ * An OpenID Connect provider with one user, as strict as a real provider: PKCE, the client's
+ * secret, a signed token with the nonce.
  */
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 
@@ -8,7 +8,6 @@ export interface IdentityProvider {
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret: string
-  /** Who signs in next: claims of an id token, which may be anything. */
   user: Readonly<Record<string, unknown>>
   /** Of the id token that is issued next; undefined: none is. */
   idTokenClaims: ((user: object) => object) | undefined

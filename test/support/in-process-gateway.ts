@@ -1,7 +1,6 @@
 /**
  * The data plane in this process, between a scripted client and a scripted upstream: no sockets, no
- * files, no waiting. A request goes in at the door and a response comes out; what else happened is
- * seen at the ports. It must not know how the stages between them work.
+ * files, no waiting.
  */
 
 import type { TokenRules } from '../../src/core/access-token.ts'
@@ -52,7 +51,7 @@ export const CALLER: Caller = {
   owner: hashApiKey(CALLER_KEY),
 }
 
-/** What the credential for a provider is: tests look for it where it must never be. */
+/** The credential for a provider, which tests search for where it must not appear. */
 export function plantedCredentialOf(providerId: string): string {
   return `planted-${providerId}-0123456789abcdef`
 }
@@ -61,12 +60,10 @@ export function plantedCredentialOf(providerId: string): string {
 export type GateScript = readonly string[] | (Partial<Gate> & Pick<Gate, 'targets'>)
 
 export interface GatewayScript {
-  /** Gate id → its targets. */
   readonly gates: Readonly<Record<string, GateScript>>
   readonly upstream?: readonly Script[]
   readonly limits?: LimitsScript
   readonly ledger?: Partial<Ledger>
-  /** Provider id → whose credential there is, or which; absent: the platform's. */
   readonly credentials?: Readonly<Record<string, 'account' | 'none' | GatewayError | Credential>>
   /** Provider ids; all others have one. */
   readonly withoutAddress?: readonly string[]
@@ -75,26 +72,18 @@ export interface GatewayScript {
   readonly isOutOfHandles?: () => boolean
   readonly freshness?: Freshness
   readonly observer?: CallObserver
-  /** Absent: nobody is told. */
   readonly unusable?: PipelinePorts['unusable']
   readonly refusals?: Refusals
   readonly timeouts?: Partial<ExchangeTimeouts>
   readonly keepAliveMs?: number
-  /** Absent: as long as the product waits. */
   readonly commitAfterMs?: number
   readonly bodyLimits?: Partial<PipelinePorts['bodyLimits']>
   readonly addedHeaders?: AddedHeaders
-  /** Of all requests together. */
   readonly maxHeldBodyBytes?: number
-  /** The caller presents an access token with these rules; absent: an API key. */
   readonly token?: TokenRules
-  /** The client's address; absent: unknown. */
   readonly clientAddress?: string
-  /** The caller's account is the operator's own. */
   readonly isOperators?: true
-  /** Nothing costs anything that is known. */
   readonly hasNoPrices?: true
-  /** Absent: scripted prices. */
   readonly prices?: PipelinePorts['prices']
   /** Absent: no facts of models are known. */
   readonly facts?: PipelinePorts['facts']
@@ -111,56 +100,45 @@ const COMMIT_AFTER_MS = 15_000
 export const REVOKED_CALLS_MS = 2_000
 const BODY_LIMITS = { maxBodyBytes: 64 * 1024, bodyTimeoutMs: 5_000 }
 
-/** What a token costs here, in millionths of a US dollar. */
+/** The price of a token in millionths of a US dollar. */
 const INPUT_PRICE = 1
 const OUTPUT_PRICE = 10
 const FREE = 'openai/free'
-/** What a search costs. */
 export const SEARCH_FEE = 1000
-/** Of a call that offers tools whose uses no answer shows. */
+/** The fee of a call that offers tools without reported uses. */
 export const OTHER_TOOL_FEE = 30
 
 export interface ClientRequest {
   readonly path: string
   readonly method?: string
-  /** Beside the key and the content type; null: without that header. */
   readonly headers?: Readonly<Record<string, string | null>>
   /**
-   * Text or bytes as they are, sent with their length; anything else as JSON; a stream without a
-   * length.
+   * Text or bytes are sent unchanged, with their length; a stream without a length; anything else
+   * as JSON.
    */
   readonly body?: unknown
 }
 
-/** What the client does beside reading its answer to the end. */
 export interface ClientScript {
-  /** It hangs up so many milliseconds after it has asked. */
+  /** Hangs up this many milliseconds after the request. */
   readonly leavesAfterMs?: number
-  /**
-   * It hangs up as soon as it has so many events of the answer, or more that came with them; 0: at
-   * its head.
-   */
+  /** Hangs up after this many events of the answer; 0 for after its head. */
   readonly leavesAfterEvents?: number
-  /** It takes so long for each piece. */
+  /** The time that the client needs for each piece. */
   readonly msForEachPiece?: number
 }
 
-/** What the client has seen when it is over. */
 export interface Seen {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly pieces: readonly string[]
   readonly text: string
-  /**
-   * `cut`: the body broke off. `left`: the client hung up; what it was told nevertheless is here
-   * all the same.
-   */
+  /** `cut`: the body broke off. `left`: the client hung up. */
   readonly ending: 'whole' | 'cut' | 'left'
 }
 
 export interface BegunCall {
   readonly seen: Promise<Seen>
-  /** The client hangs up. */
   leave(): void
 }
 
@@ -172,11 +150,9 @@ export class InProcessGateway {
   readonly limits: ScriptedLimits
   readonly ledger: ScriptedLedger
   readonly bodyBudget: BodyBudget
-  /** What failed inside the gateway itself. */
   readonly failures: GatewayError[] = []
   /** Ids of keys, and providers of the account's own credentials, each time that they were used. */
   readonly touched: string[] = []
-  /** For what uses them beside the data plane. */
   readonly ports: PipelinePorts
   #isKeyDeleted = false
   readonly #clientAddress: string | undefined
@@ -260,10 +236,7 @@ export class InProcessGateway {
     this.#find = createDataPlane(this.ports).find
   }
 
-  /**
-   * From now on the key of all calls is in force no more; they end when the next look at them is
-   * due.
-   */
+  /** Revokes the key of all calls, which end at the next check. */
   deleteKey(): void {
     this.#isKeyDeleted = true
     const { clock, keys } = this.ports
@@ -276,19 +249,18 @@ export class InProcessGateway {
     clock.after(REVOKED_CALLS_MS, stop)
   }
 
-  /** One call from its request to its end, in as much scripted time as that takes. */
+  /** A call from its request to its end, in scripted time. */
   ask(request: ClientRequest, client: ClientScript = {}): Promise<Seen> {
     return this.clock.finish(this.begin(request, client).seen)
   }
 
-  /** A request as a server hands it over, for tests with a client of their own. */
   serve(request: HttpRequest): Promise<Answer> {
     const handle = this.#find(new URL(request.url).pathname)
     if (handle === undefined) throw new Error(`The data plane has no door at ${request.url}.`)
     return handle(request)
   }
 
-  /** A call that the test lets go on: time stands still until the clock is told otherwise. */
+  /** Begins a call and leaves time standing still until the test moves the clock. */
   begin(
     { path, method = 'POST', headers, body }: ClientRequest,
     client: ClientScript = {},
@@ -309,9 +281,9 @@ export class InProcessGateway {
     return { seen: reading.read(answer.then(toResponse)), leave: () => reading.leave() }
   }
 
-  /** Whatever became of the calls: nothing of them may be left. @throws what is */
+  /** @throws when a call has left something behind */
   async assertNothingIsLeft(): Promise<void> {
-    // The sweep of the deadlines ends itself when it finds none.
+    // The deadlines' sweep ends itself without deadlines.
     if (this.deadlines.size === 0) await this.clock.advance(50)
     const left = [
       ...this.limits.problems(),
@@ -339,7 +311,6 @@ export class InProcessGateway {
   }
 }
 
-/** Reads an answer as its script says, and hangs up when it says so. */
 class ReadingClient {
   readonly #clock: ScriptedClock
   readonly #script: ClientScript
@@ -354,10 +325,7 @@ class ReadingClient {
     this.#leaving = leaving
   }
 
-  /**
-   * As a server does when a connection goes: the request is aborted and the answer's body is given
-   * up.
-   */
+  /** Aborts the request and cancels the answer's body, as a server does when a connection ends. */
   leave(): void {
     if (this.#leaving.signal.aborted) return
     this.#leaving.abort()
@@ -394,7 +362,7 @@ class ReadingClient {
     return 'whole'
   }
 
-  /** As the server does: it takes what is sent, and says when its client does not keep up. */
+  /** Reads as a server does, with back-pressure. */
   async #readStream({ source }: StreamedAnswer): Promise<Seen['ending']> {
     this.#source = source
     const { leavesAfterEvents } = this.#script
@@ -420,7 +388,7 @@ class ReadingClient {
       () => 'cut' as const,
     )
     const first = await Promise.race([this.#left.promise, ending])
-    // What the gateway still does for a client that has left belongs to the call.
+    // The gateway's work after a client has left belongs to the call.
     await ending
     return first
   }
@@ -436,7 +404,7 @@ class ReadingClient {
   }
 }
 
-/** Each provider at a host of its own, so that what was sent says to whom. */
+/** Each provider has its own host, so that a sent request shows its provider. */
 const PROVIDERS: PipelinePorts['providers'] = new Map(
   catalog.map((provider) => [
     provider.id,
@@ -509,7 +477,6 @@ function toContent(body: unknown): Content {
   return body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body)
 }
 
-/** As a server hands a request over: with its length where it was sent. */
 function contentHeaders(content: Content): Record<string, string> {
   if (content === undefined || content instanceof ReadableStream) return {}
   return { 'content-length': String(Buffer.byteLength(content)) }

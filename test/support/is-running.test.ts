@@ -1,4 +1,3 @@
-/** What counts as a process that runs, with real ones. */
 import { expect } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { isRunning } from './is-running.ts'
@@ -8,7 +7,6 @@ import { testIf } from './skip-unless.ts'
 testIf(existsSync('/proc/self/stat'), 'needs Linux, which tells of zombies')(
   'a process that has ended has ended, whether or not anybody asks about it',
   async () => {
-    // The shell becomes a program that never asks about its child; until then the child waits.
     const parent = Bun.spawn(['bash', '-c', '(read) <&0 & echo $!; exec sleep 600'], {
       stdin: 'pipe',
       stdout: 'pipe',
@@ -23,7 +21,6 @@ testIf(existsSync('/proc/self/stat'), 'needs Linux, which tells of zombies')(
       )
       await parent.stdin.end()
       await pollUntil('the end of the child', () => !isRunning(child))
-      // It is still there to be asked about.
       process.kill(child, 0)
     } finally {
       parent.kill('SIGKILL')

@@ -1,9 +1,9 @@
-/** Whether a process goes on, for tests that wait for its end. Knows nothing of what it runs. */
+/** Whether a process still runs, for tests that wait for its end. */
 import { existsSync, readFileSync } from 'node:fs'
 
 /**
- * One that has ended and that nobody has asked about yet (a zombie) still takes signals; only Linux
- * says of it that it has ended.
+ * An ended process that nobody has waited for (a zombie) still accepts signals; only Linux reports
+ * that it has ended.
  */
 export function isRunning(pid: number): boolean {
   return existsSync('/proc/self/stat') ? hasLiveState(pid) : takesSignals(pid)
@@ -11,11 +11,10 @@ export function isRunning(pid: number): boolean {
 
 function hasLiveState(pid: number): boolean {
   try {
-    // The name before it is in brackets, and may itself have any in it.
+    // The name before the state is in brackets, and may itself contain brackets.
     const [state] = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '')
     return state !== 'Z' && state !== 'X'
   } catch (error) {
-    // ESRCH: it was there to be opened, and was gone when it was read.
     if (['ENOENT', 'ESRCH'].includes((error as { code?: string }).code ?? '')) return false
     throw error
   }
@@ -26,7 +25,6 @@ function takesSignals(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // Of another user, but there.
     return (error as { code?: unknown }).code === 'EPERM'
   }
 }

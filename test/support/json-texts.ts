@@ -1,7 +1,4 @@
-/**
- * Random JSON texts for property tests, in all the spellings that JSON allows; and byte views at
- * odd places.
- */
+/** Random JSON texts in all spellings for property tests, and byte views at odd offsets. */
 import fc from 'fast-check'
 
 export const space = fc.string({ unit: fc.constantFrom(' ', '\n', '\r', '\t'), maxLength: 3 })
@@ -33,7 +30,6 @@ function toUnicodeEscapes(part: string): string {
   )
 }
 
-/** A string in one of the spellings that JSON has for it. */
 export const stringText = fc
   .array(fc.tuple(stringPart, fc.nat(2)), { maxLength: 8 })
   .map((parts) => {
@@ -69,7 +65,7 @@ export const { value: valueText } = fc.letrec<{ value: string; array: string; ob
     array: fc
       .array(fc.tuple(space, tie('value'), space), { maxLength: 4 })
       .map((items) => `[${items.map((item) => item.join('')).join(',') || ' '}]`),
-    // Inner objects may hold a key twice: only the top level is ours to judge.
+    // Inner objects may repeat a key, because the gateway only checks the top level.
     object: fc
       .array(fc.tuple(space, stringText, space, tie('value'), space), { maxLength: 4 })
       .map(
@@ -79,7 +75,6 @@ export const { value: valueText } = fc.letrec<{ value: string; array: string; ob
   }),
 )
 
-/** An object whose top-level keys differ. */
 export const objectText = fc
   .tuple(
     space,
@@ -93,7 +88,7 @@ export const objectText = fc
     return `${around}{${members.join(',') || around}}${around}`
   })
 
-/** A view of the bytes that starts anywhere in a word, among bytes that would end a string. */
+/** A view of the bytes at any alignment, between bytes that would end a string. */
 export function viewAt(offset: number, bytes: Uint8Array): Uint8Array {
   const room = new Uint8Array(offset + bytes.length + 5).fill(0x22)
   room.set(bytes, offset)

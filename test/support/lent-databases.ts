@@ -1,6 +1,6 @@
 /**
- * Databases of one Postgres server with the same tables in each, lent to one test after another:
- * each test finds what a new one would hold, and none is made for it. Must not know the tables.
+ * Databases of a Postgres server with the same tables, lent to one test after another. Each test
+ * finds the rows of a new database.
  */
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -14,11 +14,6 @@ const TEMPLATE = 'gatehouse_template'
 
 export interface LentDatabase {
   readonly name: string
-  /**
-   * Ends every connection to it and puts its rows back.
-   * @throws when its schema is not what it was, which the next test would find: the test that
-   * changes it asks for a database of its own
-   */
   giveBack(): Promise<void>
 }
 
@@ -28,7 +23,7 @@ export class LentDatabases {
   readonly #free: string[] = []
   readonly #clients = new Map<string, pg.Client>()
 
-  /** @param migrate makes the tables, in the one database that the others are copied from */
+  /** @param migrate creates the tables in the database that all others are copied from */
   constructor(server: PostgresServer, migrate: (database: string) => Promise<void>) {
     this.#server = server
     this.#migrate = migrate
@@ -40,7 +35,6 @@ export class LentDatabases {
     return { name, giveBack: () => this.#takeBack(name, known) }
   }
 
-  /** One that nobody else gets, before or after. */
   async create({ empty = false } = {}): Promise<string> {
     if (!empty) await this.#prepareTemplate()
     const name = `test_${randomBytes(6).toString('hex')}`
@@ -52,7 +46,7 @@ export class LentDatabases {
     await this.#server.run(`DROP DATABASE ${name} WITH (FORCE)`)
   }
 
-  /** The server lives on: the next test file finds its databases. */
+  /** The server stays, so that the next test file finds its databases. */
   async close(): Promise<void> {
     const aside = [...this.#readAside(), ...this.#free.splice(0)]
     writeFileSync(this.#asidePath, JSON.stringify(aside))
@@ -84,7 +78,7 @@ export class LentDatabases {
     return client
   }
 
-  // A test file may have modules of its own: what one has made, the next finds on the disk.
+  // A test file may have its own modules, so later files find databases through the disk.
 
   get #asidePath(): string {
     return join(this.#server.folder, 'free-databases')
@@ -119,10 +113,7 @@ export class LentDatabases {
   }
 }
 
-/**
- * Of a test that has failed, or left its work to itself: none may write any more once the rows are
- * put back.
- */
+/** Ends connections of failed tests, which must not write after the rows are restored. */
 async function endOthers(client: pg.Client): Promise<void> {
   await pollUntil(
     'the end of other connections',

@@ -1,12 +1,11 @@
 /**
- * Reads answers and requests by llhttp, the parser inside Node.js: what another program would
- * understand of the same bytes.
+ * Reads answers and requests with llhttp, the parser of Node.js, to learn what another program
+ * understands of the same bytes.
  */
 
 export interface ReadAnswer {
   readonly isWhole: boolean
   readonly status?: number
-  /** Names in lower case, in the order in which they came first; values of one name are joined. */
   readonly headers?: readonly (readonly [string, string])[]
   readonly body?: string
 }
@@ -15,15 +14,12 @@ export interface ReadRequest {
   readonly method: string
   readonly target: string
   readonly isOld: boolean
-  /** See `ReadAnswer.headers`. */
   readonly headers: readonly (readonly [string, string])[]
   readonly body: string
   readonly isWhole: boolean
-  /** Another request may follow. */
   readonly isPersistent: boolean
 }
 
-/** Runs inside Node.js, where the parser is. */
 const READING = `
 const { HTTPParser, allMethods } = process.binding('http_parser')
 const texts = JSON.parse(require('node:fs').readFileSync(0, 'utf8'))
@@ -37,7 +33,6 @@ const join = (pairs) => {
 }
 `
 
-/** Of interim answers only the last counts. */
 const READ_ANSWER = `
 const read = (text) => {
   const bytes = Buffer.from(text, 'latin1')
@@ -63,7 +58,6 @@ const read = (text) => {
 }
 `
 
-/** All of a connection, up to what is none or asks for another protocol. */
 const READ_REQUESTS = `
 const read = (text) => {
   const parser = new HTTPParser()
@@ -91,14 +85,14 @@ const read = (text) => {
 }
 `
 
-/** @param texts a byte a character. Each is followed by the end of its connection. */
+/** @param texts one character per byte, each followed by the end of its connection */
 export function readByLlhttp(texts: readonly string[]): Promise<readonly ReadAnswer[]> {
   return runInNode(READ_ANSWER, texts)
 }
 
 /**
- * @param texts see `readByLlhttp`
- * @returns of each the requests whose heads could be read, in order
+ * @param texts as in `readByLlhttp`
+ * @returns for each text the requests with readable heads, in order
  */
 export function readRequestsByLlhttp(
   texts: readonly string[],
@@ -106,7 +100,6 @@ export function readRequestsByLlhttp(
   return runInNode(READ_REQUESTS, texts)
 }
 
-/** @param reading defines the function `read` */
 async function runInNode<T>(reading: string, texts: readonly string[]): Promise<readonly T[]> {
   const script = `${READING}${reading}process.stdout.write(JSON.stringify(texts.map(read)))`
   const node = Bun.spawn(['node', '--no-deprecation', '-e', script], {

@@ -1,6 +1,5 @@
 /**
- * Malformed requests to the data plane: every row of it must be refused in the endpoint's own
- * envelope.
+ * Malformed requests to the data plane. Every row must be refused in the endpoint's own envelope.
  */
 import type { Envelope } from './envelopes.ts'
 import { IMPOSSIBLE_NAMES, type MalformedRequest, UNUSABLE_BODIES } from './malformed-request.ts'
@@ -9,9 +8,7 @@ import { ALT_CHAT, CHAT, CHAT_V3, FIM, MESSAGES, RESPONSES } from './raw-scene.t
 interface Endpoint {
   readonly path: string
   readonly envelope: Envelope
-  /** A request that would be taken, if its gate `demo` existed for this dialect. */
   readonly good: Readonly<Record<string, unknown>>
-  /** The member that names the gate; absent: `model`. */
   readonly gate?: string
 }
 
@@ -26,7 +23,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   { path: CHAT_V3, envelope: 'flat', good: { gate_id: 'demo', messages }, gate: 'gate_id' },
 ]
 
-/** Field and value: 400 that names the field. `undefined` leaves the field out. */
+/** Field and value: 400 that names the field. `undefined` omits the field. */
 const BAD_FIELDS: Readonly<Record<string, readonly (readonly [string, unknown])[]>> = {
   [RESPONSES]: [
     ['model', undefined],

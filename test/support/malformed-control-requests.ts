@@ -1,4 +1,4 @@
-/** Malformed requests to the control plane and to addresses where there is nothing. */
+/** Malformed requests to the control plane and to unknown addresses. */
 import { IMPOSSIBLE_NAMES, type MalformedRequest, UNUSABLE_BODIES } from './malformed-request.ts'
 
 const targets = [{ model: 'sandbox/echo' }]
@@ -197,7 +197,7 @@ export const MALFORMED_CONTROL_REQUESTS: readonly MalformedRequest[] = [
     path,
     body: '{"model":"demo","input":"hi"}',
     status: 404,
-    // A client of these families reads no other envelope, even at a wrong address.
+    // Clients of these families read no other envelope, even at a wrong address.
     envelope: /^\/v1\/(?:responses|chat|files\b|assistants|images)|\/responses$/.test(path)
       ? ('nested' as const)
       : ('flat' as const),

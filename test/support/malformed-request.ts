@@ -1,19 +1,13 @@
-/**
- * What a row of the tables of malformed requests says, and the bodies that no endpoint may take.
- */
 import type { Envelope } from './envelopes.ts'
 
 export interface MalformedRequest {
   readonly name: string
-  /** POST unless said otherwise. */
   readonly method?: string
   readonly path: string
-  /** Laid over the key and `content-type: application/json`; an empty value takes a header away. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
   readonly status: number
   readonly envelope: Envelope | 'none'
-  /** Must be in the answer's body: usually the name of the field. */
   readonly contains?: string
 }
 
@@ -23,7 +17,10 @@ const bytes = (...values: (string | readonly number[])[]): Uint8Array =>
     values.map((value) => (typeof value === 'string' ? Buffer.from(value) : Buffer.from(value))),
   )
 
-/** Not one JSON object in UTF-8 with distinct keys: refused by every endpoint that takes a body. */
+/**
+ * Everything but a JSON object in UTF-8 with distinct keys, which every endpoint with a body
+ * refuses.
+ */
 export const UNUSABLE_BODIES: readonly (readonly [string, Uint8Array])[] = [
   ['an empty body', json('')],
   ['only white space', json(' \n\t ')],
@@ -85,7 +82,7 @@ export const UNUSABLE_BODIES: readonly (readonly [string, Uint8Array])[] = [
   ['zero bytes', Buffer.alloc(64)],
 ]
 
-/** Names that must never be found: as a gate, as a key, as anything. */
+/** Names that must never be found. */
 export const IMPOSSIBLE_NAMES: readonly string[] = [
   '__proto__',
   'constructor',

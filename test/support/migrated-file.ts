@@ -1,5 +1,5 @@
 /**
- * An SQLite file with our tables, made once for a test file and copied: the schema's history takes
+ * An SQLite file with our tables, created once per test file and copied, because migrating takes
  * longer than most tests.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -9,13 +9,12 @@ import { createTemporaryFolder } from './temporary-folder.ts'
 
 let migrated: Promise<Uint8Array> | undefined
 
-/** As `openStore` leaves a file that was not there, and closed again. */
 export async function writeMigratedFile(path: string): Promise<void> {
   migrated ??= readMigrated()
   writeFileSync(path, await migrated, { mode: 0o600 })
 }
 
-/** A store over such a file, which is gone once it is closed. */
+/** A store over a copy of the file, which is deleted after closing. */
 export async function openMigratedStore(): Promise<Store> {
   const folder = await createTemporaryFolder()
   const path = join(folder.path, 'gatehouse.db')
@@ -31,8 +30,7 @@ export async function openMigratedStore(): Promise<Store> {
 }
 
 /**
- * The last connection to close writes the write-ahead log into the file and deletes it: the file is
- * all there is.
+ * The last connection to close writes the write-ahead log into the file, so the file is complete.
  */
 async function readMigrated(): Promise<Uint8Array> {
   const folder = await createTemporaryFolder()

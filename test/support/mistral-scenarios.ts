@@ -1,7 +1,6 @@
 /**
- * What an application does with the Mistral SDK, as functions over a client, so that the same
- * scenarios run against the sandbox and against the real provider. They expect shapes and rules,
- * never certain words.
+ * What an application does with the Mistral SDK, so that the same scenarios run against the sandbox
+ * and against the real provider.
  */
 import { expect } from 'bun:test'
 import type { Mistral } from '@mistralai/mistralai'
@@ -36,7 +35,6 @@ async function fimStream({ client, fimGate }: MistralScene): Promise<void> {
   expect(total).toBeGreaterThan(0)
 }
 
-/** `min_tokens` is accepted and has no effect. */
 async function fimWithMinTokens({ client, fimGate }: MistralScene): Promise<void> {
   const completion = await client.fim.complete({
     model: fimGate,
@@ -62,7 +60,6 @@ async function chatStream({ client, chatGate }: MistralScene): Promise<void> {
   expect(text).not.toBe('')
 }
 
-/** By name, so that a test can be made of each. */
 export const MISTRAL_SCENARIOS: readonly (readonly [
   string,
   (scene: MistralScene) => Promise<void>,

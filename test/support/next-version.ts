@@ -1,8 +1,4 @@
-/**
- * A version to come: the sources as they are, with one more step in the schema's history and more
- * columns of a call, and so longer lines in the journal, in a folder of its own. Must not
- * import anything from src/.
- */
+/** A later version: a copy of the sources with another migration and more columns of a call. */
 import { cp, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { createTemporaryFolder, type TemporaryFolder } from './temporary-folder.ts'
@@ -11,7 +7,7 @@ const REPOSITORY = resolve(import.meta.dir, '../..')
 
 export const NEXT_STEP = '9000_next_version'
 
-/** What a version may do to tables that the one before uses. */
+/** A migration that is allowed while the previous version serves. */
 const STEP = `/** The step of a version to come. */
 import type { Kysely } from 'kysely'
 import type { Step } from './newer-steps.ts'
@@ -34,10 +30,7 @@ export const nextVersion: Step = {
 }
 `
 
-/**
- * What stands in the list, and what each call says: one of every kind that differs in a line, a row
- * or an answer.
- */
+/** A new column of every kind that differs in a line, a row or an answer. */
 const COLUMNS = [
   [
     "nextPlace: { type: 'text', column: 'next_place', fact: { title: 'Place' }",
@@ -55,7 +48,6 @@ const COLUMNS = [
   ["nextHops: { type: 'count', column: 'next_hops'", 'null', 'nextHops: 0'],
 ] as const
 
-/** In the places that come next. */
 function withColumns(list: string): string {
   const after = (place: RegExp): number =>
     Math.max(...[...list.matchAll(place)].map(([, number]) => Number(number))) + 1
@@ -68,7 +60,6 @@ function withColumns(list: string): string {
   return list.replace(/export const CALL_COLUMNS = \{/, `$&\n${columns.join('\n')}`)
 }
 
-/** File, what is in it, what stands there instead. */
 const CHANGES: readonly (readonly [string, RegExp, string | ((text: string) => string)])[] = [
   ['package.json', /"version": "[^"]+"/, '"version": "99.0.0"'],
   [
@@ -84,10 +75,6 @@ const CHANGES: readonly (readonly [string, RegExp, string | ((text: string) => s
   ],
 ]
 
-/**
- * Its folder is what `startGatehouse` takes as `source`.
- * @throws where the sources are no longer as they are expected
- */
 export async function createNextVersion(): Promise<TemporaryFolder> {
   const folder = await createTemporaryFolder()
   try {

@@ -1,7 +1,4 @@
-/**
- * deploy/nginx.conf run for real: the same text, but for where it listens, which nodes it knows and
- * where its temporary files are. It must not import anything from src/.
- */
+/** Runs deploy/nginx.conf, with other addresses, nodes and temporary files. */
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { boundToTest } from './bound-to-test.ts'
@@ -14,17 +11,14 @@ const NODES = /server node-\d+:4000/g
 
 export interface Nginx {
   readonly url: string
-  /** Where its temporary files would be. */
   readonly folder: string
   log(): string
   remove(): Promise<void>
 }
 
 /**
- * The program: GATEHOUSE_TEST_NGINX names it, else it is `nginx` of the `PATH` or where Debian's
- * package puts it.
- * @returns undefined when it is nowhere
- * @throws where `CI` is set and it is nowhere
+ * GATEHOUSE_TEST_NGINX names the program; default: `nginx` of the `PATH` or of Debian's package.
+ * @throws with `CI` set, when the program is missing
  */
 export function findNginx(): string | undefined {
   const debian = '/usr/sbin/nginx'
@@ -39,12 +33,12 @@ export function findNginx(): string | undefined {
   return found
 }
 
-/** @param nodes `http://host:port` of each, as many as the file names */
+/** @param nodes `http://host:port` of each node in the file */
 export async function startNginx(nodes: readonly string[]): Promise<Nginx> {
   const program = findNginx()
   if (program === undefined) throw new Error('there is no nginx')
   const folder = await createTemporaryFolder()
-  // Its workers are another user than root.
+  // nginx's workers run as another user than root.
   const temporary = join(folder.path, 'temporary')
   mkdirSync(temporary)
   const port = await findFreePort()
@@ -63,7 +57,7 @@ export async function startNginx(nodes: readonly string[]): Promise<Nginx> {
       .replaceAll('/tmp/', `${temporary}/`)
       .replaceAll('/dev/stdout', log),
   )
-  // Its workers end with it only where it can tell them to.
+  // nginx's workers end with their master only if the master can tell them to.
   const child = Bun.spawn(
     boundToTest([program, '-p', folder.path, '-c', path, '-g', 'daemon off;'], 'TERM'),
     {

@@ -1,13 +1,11 @@
 /**
- * What an application does with the OpenAI SDK, as functions over a client, so that the same
- * scenarios run against the sandbox and against the real provider. They expect shapes and rules,
- * never certain words.
+ * What an application does with the OpenAI SDK, so that the same scenarios run against the sandbox
+ * and against the real provider.
  */
 import { expect } from 'bun:test'
 import OpenAI from 'openai'
 import OpenAI6 from 'openai6'
 
-/** Both majors as published. Their types differ in details that no scenario touches. */
 export const OPENAI_VERSIONS: readonly (readonly [string, typeof OpenAI])[] = [
   ['openai 7', OpenAI],
   ['openai 6', OpenAI6 as unknown as typeof OpenAI],
@@ -16,7 +14,6 @@ export const OPENAI_VERSIONS: readonly (readonly [string, typeof OpenAI])[] = [
 export interface OpenAiScene {
   readonly client: OpenAI
   readonly gate: string
-  /** A gate whose model reasons. */
   readonly reasoningGate: string
 }
 
@@ -156,7 +153,6 @@ async function chatToolLoop({ client, gate }: OpenAiScene): Promise<void> {
   expect(second.choices[0]?.message.content).toContain('21')
 }
 
-/** The output of a first turn that reasons and calls a tool, ready to be sent back. */
 async function firstToolTurn(
   { client, reasoningGate }: OpenAiScene,
   turn: { readonly stream: boolean; readonly settings: { store?: false } },
@@ -200,7 +196,7 @@ async function encryptedToolLoop(
   expect(second.output_text).toContain('21')
 }
 
-/** A replay whose ciphertext was altered on the way. Must reject. */
+/** A replay with altered ciphertext. Must reject. */
 export async function alteredReplay(scene: OpenAiScene): Promise<void> {
   const { input, output } = await firstToolTurn(scene, { stream: false, settings: {} })
   const altered = output.map((item) => {
@@ -218,7 +214,6 @@ export async function alteredReplay(scene: OpenAiScene): Promise<void> {
   })
 }
 
-/** By name, so that a test can be made of each. */
 export const OPENAI_SCENARIOS: readonly (readonly [
   string,
   (scene: OpenAiScene) => Promise<void>,

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI document as tests read it: operations in the order in which their examples can run,
- * and schemas to check with.
+ * The OpenAPI document as tests read it: operations in an order in which their examples can run,
+ * and schemas for checks.
  */
 import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
@@ -10,12 +10,11 @@ export interface Operation {
   readonly method: string
   readonly path: string
   readonly parameters: readonly Parameter[]
-  /** Title → body; empty: the operation takes none. */
   readonly bodies: readonly (readonly [title: string, body: unknown])[]
   readonly takesBody: boolean
   readonly responses: Readonly<Record<string, Answer>>
   readonly security: readonly Readonly<Record<string, readonly string[]>>[]
-  /** Where a path parameter comes from: another operation and an expression on its answer. */
+  /** The source of a path parameter: another operation and an expression on its answer. */
   readonly sources: ReadonlyMap<
     string,
     { readonly operationId: string; readonly expression: string }
@@ -64,8 +63,8 @@ export interface OpenApiDocument {
 }
 
 /**
- * Makers before readers, readers before changers, changers before removers; a link's source always
- * before its end.
+ * Creating operations come first, then reading, changing and deleting operations; a link's source
+ * comes before the link.
  */
 export function orderOperations(document: OpenApiDocument): readonly Operation[] {
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
@@ -80,7 +79,7 @@ export function orderOperations(document: OpenApiDocument): readonly Operation[]
     }
     ordered.push(operation)
   }
-  // Parts of a thing are taken away before the thing.
+  // Parts of a resource are deleted before the resource.
   const removalDepth = ({ method, path }: Operation) =>
     method === 'DELETE' ? path.split('/').length : 0
   const compare = (one: Operation, other: Operation) =>
@@ -126,7 +125,6 @@ function rank({ method, path, security }: Operation): number {
   const isOnOne = path.includes('{')
   const isBySessionOnly =
     security.length > 0 && security.every((one) => Object.hasOwn(one, 'session'))
-  // A new password ends all other sessions, and signing out the last: what needs them comes before.
   if (isBySessionOnly && !isOnOne && method !== 'GET') return method === 'DELETE' ? 7 : 6
   switch (method) {
     case 'POST':
@@ -142,10 +140,7 @@ function rank({ method, path, security }: Operation): number {
   }
 }
 
-/**
- * What keeps an operation's examples from being run, in words that say what to add; empty when
- * nothing does.
- */
+/** What an operation's examples lack, in words that say what to add. */
 export function findGaps(operation: Operation): readonly string[] {
   const { operationId, parameters, takesBody, bodies } = operation
   const where = `add it to '${operationId}' in src/admin/openapi/openapi-examples.ts`
@@ -170,7 +165,7 @@ export class DocumentSchemas {
 
   constructor(document: object) {
     this.#ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true })
-    // Published as CommonJS: the function is the module's default, or the module itself.
+    // A CommonJS package: the function is the module's default, or the module itself.
     const add = addFormats as unknown as { default?: (ajv: Ajv2020) => void } & ((
       ajv: Ajv2020,
     ) => void)
@@ -178,10 +173,6 @@ export class DocumentSchemas {
     this.#ajv.addSchema({ $id: 'gatehouse', ...document })
   }
 
-  /**
-   * @param pointer a schema's place in the document, step by step.
-   * @returns what is wrong; empty when nothing is
-   */
   check(pointer: readonly string[], value: unknown): readonly string[] {
     const steps = pointer.map((step) =>
       encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1')),

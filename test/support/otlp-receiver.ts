@@ -1,7 +1,4 @@
-/**
- * A collector over real HTTP that keeps what it is sent as JSON. It must not import anything from
- * src/.
- */
+/** An OTLP collector over HTTP that keeps what it receives as JSON. */
 import { pollUntil } from './poll-until.ts'
 
 export interface ReceivedSpan {
@@ -25,11 +22,9 @@ export interface ReceivedPoint {
 
 export interface OtlpReceiver {
   readonly url: string
-  /** What came in, as text: to be searched for what must not be there. */
   text(): string
   headers(): readonly Headers[]
   spans(): readonly ReceivedSpan[]
-  /** The newest points of each metric. */
   points(): readonly ReceivedPoint[]
   resource(): Readonly<Record<string, unknown>>
   waitForSpans(count: number): Promise<readonly ReceivedSpan[]>

@@ -1,6 +1,6 @@
 /**
- * What every page of the dashboard has to pass, whatever it shows: accessible in both palettes, and
- * no wider than a phone. It must not import anything from src/ or web/.
+ * Checks that every page of the dashboard has to pass: accessible in both palettes, and no wider
+ * than a phone.
  */
 import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
@@ -31,10 +31,6 @@ export async function findFaultsOfPalettes(page: Page): Promise<string[]> {
   return faults
 }
 
-/**
- * A line for each fault of the page as it is now; empty when there is none. Leaves the page light,
- * on a desktop.
- */
 export async function findPageFaults(page: Page): Promise<string[]> {
   const faults = await findFaultsOfPalettes(page)
   await page.setViewportSize(PHONE)

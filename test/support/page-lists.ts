@@ -1,6 +1,6 @@
 /**
- * Chooses from a list of a page as people do, by mouse and by keyboard, and waits until the page
- * has taken the choice. It must not know any page; it must not import anything from src/ or web/.
+ * Chooses from a list of a page by mouse and by keyboard, and waits until the page has accepted the
+ * choice.
  */
 import { expect } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
@@ -8,7 +8,6 @@ import { IS_LONG } from './chaos-form.ts'
 import { pollUntil } from './poll-until.ts'
 
 export interface PageList {
-  /** As it is read out. */
   readonly name: string
   /**
    * `select`: the browser's own list · `radio`: one of a group · `tab`: a tab of a list of tabs ·
@@ -59,7 +58,6 @@ interface Trial {
   readonly shows: (option: string | undefined) => Promise<void>
 }
 
-/** The second and the third, or the second twice. */
 function chosenOf<Option>(options: readonly Option[]): readonly [Option, Option] {
   const [, second, third = second] = options
   if (second === undefined || third === undefined) throw new Error('the list has no second option')
@@ -94,7 +92,7 @@ async function trySelect({ page, list, fewest, shows }: Trial): Promise<void> {
   const [first, last] = [options[0] ?? second, options.at(-1) ?? third]
   await control.press('Home')
   await isChosen('by Home', first)
-  // As fast as keys are pressed: the page may still be busy with the first when the second comes.
+  // As fast as a person presses keys: the page may still be busy with the first key.
   await control.press('ArrowDown')
   if (third !== second) await control.press('ArrowDown')
   await isChosen('by arrow keys', third)
@@ -103,7 +101,7 @@ async function trySelect({ page, list, fewest, shows }: Trial): Promise<void> {
   await isChosen('by End', last)
   await control.press('ArrowDown')
   await isChosen('past its end', last)
-  // Browsers forget letters that came a second ago: all are sent at once, and again where that was
+  // Browsers forget letters after a second, so all letters are sent at once, and again if that was
   // too slow.
   await pollUntil(
     `“${third.value}” in the list ${list.name}, by its first letters`,

@@ -1,7 +1,4 @@
-/**
- * A real PgBouncer in front of a test's Postgres, with nothing in its configuration that its
- * defaults do not have but the pool mode. It must not import anything from src/.
- */
+/** A real PgBouncer in front of a test's Postgres, with default settings except the pool mode. */
 import { existsSync } from 'node:fs'
 import { chmod } from 'node:fs/promises'
 import { connect } from 'node:net'
@@ -15,17 +12,15 @@ import { createTemporaryFolder } from './temporary-folder.ts'
 export type PoolMode = 'session' | 'transaction' | 'statement'
 
 export interface PgBouncer {
-  /** For `DATABASE_URL`. */
   urlOf(database: string): string
   log(): string
   remove(): Promise<void>
 }
 
 /**
- * The program: GATEHOUSE_TEST_PGBOUNCER names it, else it is `pgbouncer` of the `PATH` or where
- * Debian's package puts it.
- * @returns undefined when it is nowhere
- * @throws where `CI` is set and it is nowhere
+ * GATEHOUSE_TEST_PGBOUNCER names the program; default: `pgbouncer` of the `PATH` or of Debian's
+ * package.
+ * @throws with `CI` set, when the program is missing
  */
 export function findPgBouncer(): string | undefined {
   const debian = '/usr/sbin/pgbouncer'
@@ -48,7 +43,7 @@ export async function startPgBouncer(
   const program = findPgBouncer()
   if (program === undefined) throw new Error('there is no PgBouncer')
   const folder = await createTemporaryFolder()
-  // It is another user than root, which it refuses to be.
+  // PgBouncer refuses to run as root, and so runs as another user.
   await chmod(folder.path, 0o755)
   const port = await findFreePort()
   const path = join(folder.path, 'pgbouncer.ini')
@@ -74,7 +69,7 @@ export async function startPgBouncer(
     process.getuid?.() === 0
       ? ['setpriv', '--reuid', 'postgres', '--regid', 'postgres', '--clear-groups']
       : []
-  // Asked for after the change of user, which would take it away.
+  // Requested after the change of user, which would remove the setting.
   const command = [...asAnother, ...boundToTest([program, path])]
   const child = Bun.spawn(command, { stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' })
   let log = ''

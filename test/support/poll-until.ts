@@ -1,14 +1,11 @@
-/** Waiting for something that will come true, without guessing how long it takes. */
+/** Waits until something becomes true, without guessing the duration. */
 
 export interface PollOptions {
-  /**
-   * Gives up, with an error that names what was awaited. By default no busy machine takes so long.
-   */
+  /** The default is longer than a busy machine needs. The error names what was awaited. */
   readonly timeoutMs?: number
   readonly intervalMs?: number
 }
 
-/** Resolves with the first value of `probe` that is neither undefined nor false. */
 export async function pollUntil<T>(
   what: string,
   probe: () => T | undefined | false | Promise<T | undefined | false>,

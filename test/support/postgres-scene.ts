@@ -1,4 +1,4 @@
-/** A Postgres of a test's own with a database for each scene, and gateways on it, from outside. */
+/** A Postgres of a test's own with a database for each scene, and gateways on these databases. */
 import { expect } from 'bun:test'
 import { type LogRow, listLogRows } from './control-plane.ts'
 import { createMigratedDatabase, OUR_TABLES } from './migrated-postgres.ts'
@@ -11,9 +11,7 @@ export const password = 'correct horse battery staple'
 
 export interface PostgresScene {
   readonly server: PostgresServer
-  /** With our tables, as the program leaves them. @returns its address */
   createDatabase(): Promise<string>
-  /** As an operator makes it, for tests of the first start. @returns its address */
   createEmptyDatabase(): Promise<string>
   remove(): Promise<void>
 }

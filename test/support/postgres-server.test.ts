@@ -1,4 +1,3 @@
-/** A server must not outlive the test process that started it, however that ended. */
 import { expect } from 'bun:test'
 import { chmodSync, existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +13,6 @@ testIf(findPostgres() !== undefined, 'needs Postgres')(
   'a server and its folder are gone after the test process was killed',
   async () => {
     const folder = await createTemporaryFolder()
-    // The server runs as another user than root.
     chmodSync(folder.path, 0o755)
     const script = `
       import { startPostgres } from ${JSON.stringify(join(import.meta.dir, 'postgres-server.ts'))}

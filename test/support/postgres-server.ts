@@ -1,6 +1,6 @@
 /**
- * A real Postgres server on a free port, with its data in a temporary folder, gone with the process
- * that started it. Knows nothing of what is put into it.
+ * A real Postgres server on a free port, with a temporary data folder, which ends with the process
+ * that started it.
  */
 import { spawnSync } from 'node:child_process'
 import {
@@ -22,22 +22,20 @@ import { isRunning } from './is-running.ts'
 import type { TestCertificate } from './tls-certificates.ts'
 
 const USER = 'gatehouse'
-/** Odd on purpose: it has to be percent-encoded, and is looked for in what programs print. */
+/** Contains characters that need percent-encoding, and is searched for in printed output. */
 export const POSTGRES_PASSWORD = 'test/Passw@rd%1'
 const START_TIMEOUT_MS = 20_000
 const STEM = 'gatehouse-postgres-'
-/** While one test process makes what all of them copy, the others wait. */
+/** The other test processes wait while one creates what all copy. */
 const LOCK_TIMEOUT_MS = 60_000
 const LOCK_LOOK_EVERY_MS = 50
 
 export interface PostgresServer {
   readonly port: number
   readonly folder: string
-  /** For `DATABASE_URL`. */
   urlOf(database: string): string
-  /** SQL in a database of the server, outside of any transaction. */
   run<Row extends object>(sql: string, database?: string): Promise<Row[]>
-  /** Runs SQL and keeps its session, with the locks that it took, until `released`. */
+  /** Runs SQL and keeps the session with its locks until released. */
   hold(
     sql: string,
     database: string,
@@ -45,40 +43,35 @@ export interface PostgresServer {
   ): { held: Promise<void>; ended: Promise<void> }
   /** To every process of it: SIGSTOP makes it silent, as a network does that loses everything. */
   signal(name: 'SIGSTOP' | 'SIGCONT'): void
-  /** As an operator would (`fast`), or as a crash does (`immediate`). The data stay. */
   stop(mode: 'fast' | 'immediate'): Promise<void>
   start(): Promise<void>
-  /** Stops it and removes its data. */
   remove(): Promise<void>
 }
 
 export interface PostgresOptions {
-  /** It writes to the disk what it says that it has written, for measurements. */
   readonly isDurable?: boolean
-  /** It takes encrypted connections too, under this one. */
   readonly certificate?: TestCertificate
-  /** What it holds when it is there. */
   readonly content?: PreparedContent
 }
 
-/** Made once in a run of the tests, and copied. */
+/** Created once per test run, and copied. */
 export interface PreparedContent {
-  /** A word that nothing else is called by. */
   readonly name: string
-  /** Puts it into a server that holds nothing. */
   prepare(server: PostgresServer): Promise<void>
 }
 
-/** What needs Postgres is not wanted now. Whoever leaves something out for it says so. */
+/**
+ * Whether Postgres is disabled on purpose. The caller must give this as the reason for skipped
+ * tests.
+ */
 export function isPostgresLeftOut(): boolean {
   return process.env.GATEHOUSE_TEST_POSTGRES === 'none'
 }
 
 /**
- * Where the server's programs are: a folder that GATEHOUSE_TEST_POSTGRES names, the `PATH`,
- * Debian's package.
- * @returns undefined when they are nowhere, or left out
- * @throws where `CI` is set and they are nowhere
+ * The server's programs: a folder that GATEHOUSE_TEST_POSTGRES names, the `PATH`, or Debian's
+ * package.
+ * @throws with `CI` set, when the programs are missing
  */
 export function findPostgres(): string | undefined {
   if (isPostgresLeftOut()) return undefined
@@ -101,12 +94,10 @@ export function findPostgres(): string | undefined {
   return found
 }
 
-/**
- * One for all tests of this process, whichever file they are in: started by the first that asks.
- */
+/** A server for all tests of this process, started by the first caller. */
 export async function sharedPostgres(): Promise<PostgresServer> {
   const folder = join(tmpdir(), `${STEM}${process.pid}`)
-  // A test file may have modules of its own, so that it is found again by what it left on the disk.
+  // A test file may have its own modules, so the server is found through the disk.
   const port = existsSync(join(folder, 'ready'))
     ? Number(readFileSync(join(folder, 'ready'), 'utf8'))
     : undefined
@@ -179,7 +170,7 @@ function initialise(folder: string, { isDurable }: Pick<DataOptions, 'isDurable'
   const made = asPostgres('initdb', [
     ...['-D', join(folder, 'data'), '-U', USER, '--pwfile', join(folder, 'password')],
     ...['-A', 'scram-sha-256', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'],
-    // The log's first file is 16 MB otherwise: nearly half of what is copied for each server.
+    // The first log file would have 16 MB otherwise, nearly half of what is copied for each server.
     ...(isDurable ? [] : ['--wal-segsize=1']),
   ])
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`)
@@ -203,7 +194,7 @@ async function makeOrCopy(
     try {
       if (existsSync(prepared)) break
       await make()
-      // Whole or not at all: another process may look for it at this moment.
+      // Renamed as a whole, because another process may look for the folder.
       copy(data, `${prepared}.copy`)
       renameSync(`${prepared}.copy`, prepared)
       return
@@ -214,7 +205,6 @@ async function makeOrCopy(
   copy(prepared, data)
 }
 
-/** @returns whether it was free */
 function takeLock(path: string): boolean {
   try {
     mkdirSync(path)
@@ -282,7 +272,7 @@ function describe(folder: string, port: number, isDurable = false): PostgresServ
           '-c',
           'max_connections=100',
         ],
-        // Tests of logic: nothing has to outlive a loss of power.
+        // Tests of logic do not need to survive a loss of power.
         ...(isDurable ? [] : ['-c', 'fsync=off', '-c', 'full_page_writes=off']),
       ]
       const log = join(folder, 'log')
@@ -301,14 +291,14 @@ function describe(folder: string, port: number, isDurable = false): PostgresServ
   }
 }
 
-/** It refuses to run as root, which CI may be. */
+/** Postgres refuses to run as root, which CI may be. */
 function asPostgres(program: string, parameters: readonly string[]) {
   const bin = findPostgres()
   if (bin === undefined) throw new Error('Postgres is not here.')
   const command = [join(bin, program), ...parameters]
   const [name = '', ...rest] =
     process.getuid?.() === 0 ? ['runuser', '-u', 'postgres', '--', ...command] : command
-  // The server it leaves behind must not hold a pipe of ours.
+  // The server must not hold a pipe of the test process.
   const result = spawnSync(name, rest, { cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] })
   return { status: result.status, stderr: String(result.stderr ?? result.error) }
 }
@@ -320,10 +310,7 @@ function identityOfPostgres(): { readonly uid: number; readonly gid: number } | 
   return { uid: idOf('-u'), gid: idOf('-g') }
 }
 
-/**
- * A process of its own, because a test process has no end that it could be told of: a signal may be
- * it.
- */
+/** A separate process, because a signal may end the test process without notice. */
 function watch(folder: string): void {
   // What a killed test process was at, making or starting the server, may go on for a moment after
   // it.
@@ -341,13 +328,13 @@ function watch(folder: string): void {
   })
 }
 
-/** Ends the server of that folder, and never a process that was given its number later. */
+/** Ends the server of that folder, and never a process that got its number later. */
 function killScript(folder: string): string {
   return `pid=$(head -n 1 '${folder}/data/postmaster.pid' 2> /dev/null) &&
     ps -o args= -p "$pid" | grep -qF '${folder}' && kill -QUIT "$pid"`
 }
 
-/** Of test processes that were killed, and whose watch was killed with them. */
+/** Removes the folders of test processes that were killed together with their watch. */
 function removeLeftovers(): void {
   for (const name of readdirSync(tmpdir())) {
     const pid = /^gatehouse-postgres-(\d+)/.exec(name)?.[1]

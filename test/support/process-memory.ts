@@ -1,12 +1,10 @@
 /** How much memory another process holds, as Linux counts it. */
 import { readFile } from 'node:fs/promises'
 
-/** Resident set size in bytes. @throws when the process is gone or there is no /proc. */
 export function residentBytes(pid: number): Promise<number> {
   return readStatus(pid, 'VmRSS')
 }
 
-/** The most that it has held since it started, in bytes. @throws as above */
 export function mostResidentBytes(pid: number): Promise<number> {
   return readStatus(pid, 'VmHWM')
 }

@@ -1,7 +1,4 @@
-/**
- * The processor time that another process has cost, by Linux's own count. How long it took would
- * depend on who else runs.
- */
+/** The processor time of another process, which does not depend on the load of the machine. */
 import { readFile } from 'node:fs/promises'
 
 /**
@@ -10,7 +7,7 @@ import { readFile } from 'node:fs/promises'
  */
 export async function processorTicks(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8')
-  // The second field is the program's name in brackets, and may hold anything.
+  // The second field is the program's name in brackets, and may contain anything.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   return Number(fields[11]) + Number(fields[12])
 }

@@ -1,15 +1,8 @@
-/**
- * What a PromQL expression names: metrics of ours and the labels it tells them apart by. Checks no
- * grammar: promtool does.
- */
+/** The metrics and labels that a PromQL expression names. promtool checks the grammar. */
 import { METRICS, SUPERVISOR_METRICS } from '../../src/telemetry/metric-list.ts'
 
-/**
- * Of every series: what Prometheus adds itself, a histogram's own, and the worker's, where there
- * are several.
- */
+/** Labels of every series: Prometheus' own, a histogram's, and the worker's. */
 const LABELS_OF_ALL = ['instance', 'job', 'le', 'worker']
-/** Made by Prometheus. */
 const METRICS_OF_ALL = ['up']
 
 /** @returns what the expression counts on and is not there */
@@ -32,7 +25,6 @@ export function unknownIn(expression: string): string[] {
   return unknown
 }
 
-/** The labels that a text for people fills in: `{{ $labels.target }}`, `{{target}}`. */
 export function labelsShownIn(text: string): string[] {
   return [...text.matchAll(/\{\{\s*(?:\$labels\.)?(\w+)\s*\}\}/g)].map(([, label = '']) => label)
 }

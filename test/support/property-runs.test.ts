@@ -1,4 +1,3 @@
-/** A property that is not tried where it should be holds for nothing. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { runsOn } from './property-runs.ts'

@@ -1,38 +1,29 @@
-/**
- * A client on plain TCP: sends bytes no HTTP library would, reads as slowly as it likes, and sees
- * how the answer ended.
- */
+/** A client on plain TCP: sends any bytes, reads at any speed, and sees how the answer ended. */
 import { connect, type Socket } from 'node:net'
 import { composeRequest, parseHeaders, type RequestParts, readBody } from './http-bytes.ts'
 import { pollUntil } from './poll-until.ts'
 
 export interface RawAnswer {
-  /** 0 when the connection was closed without an answer. */
   readonly status: number
   readonly head: string
   readonly headers: Readonly<Record<string, string>>
-  /** Chunk framing taken off. */
   readonly body: Buffer
   readonly text: string
-  /** Whether the body ended as its framing promised: false after an unclean end. */
   readonly complete: boolean
 }
 
 export interface RawConnection {
   readonly socket: Socket
-  /** Everything received so far, as it came. */
   received(): Buffer
   receivedBytes(): number
-  /** The answer as far as it has arrived. */
   answer(): RawAnswer
   readonly closed: boolean
   send(bytes: string | Uint8Array): void
-  /** Goes away at once, without a word. */
   destroy(): void
 }
 
 export interface ConnectOptions {
-  /** Keeps count of the received bytes only, and reads no faster than this. */
+  /** Only counts the received bytes, and reads no faster than this. */
   readonly readBytesPerSecond?: number
 }
 
@@ -72,7 +63,6 @@ export async function connectRaw(
     socket,
     received: () => kept.all,
     receivedBytes: () => bytes,
-    // Whoever waits for its end asks every few milliseconds.
     answer: () => (answer ??= readAnswer(kept.all)),
     get closed() {
       return closed
@@ -103,9 +93,7 @@ class GrowingBytes {
   }
 }
 
-/**
- * Sends one request and waits until its answer is whole or the server has closed the connection.
- */
+/** Sends a request and waits for the whole answer or the end of the connection. */
 export async function sendRaw(
   url: string,
   request: RequestParts | Uint8Array | string,
@@ -117,7 +105,7 @@ export async function sendRaw(
       return await finishedAnswer(connection)
     }
     connection.send(composeRequest(request))
-    // The length in an answer to HEAD is that of a body that does not come.
+    // The length in an answer to HEAD belongs to a body that is not sent.
     return request.method === 'HEAD'
       ? await answerHead(connection)
       : await finishedAnswer(connection)
@@ -138,7 +126,7 @@ export function finishedAnswer(connection: RawConnection): Promise<RawAnswer> {
   return pollUntil(
     'the end of the answer',
     () => {
-      // In this order: what came with the end is in the answer.
+      // Read in this order, because the answer includes bytes that arrive with the end.
       const isClosed = connection.closed
       const answer = connection.answer()
       return answer.complete || isClosed ? answer : undefined
@@ -171,7 +159,6 @@ function readAnswer(bytes: Buffer): RawAnswer {
     head,
     headers,
     body: body.bytes,
-    // Nobody reads it of a part of an answer.
     get text() {
       return body.bytes.toString()
     },

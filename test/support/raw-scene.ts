@@ -1,13 +1,10 @@
-/**
- * A server between a raw client and a raw upstream that plays every provider: what goes in and what
- * comes out are bytes.
- */
+/** A server between a raw client and a raw upstream that plays every provider. */
 import { createGate } from './control-plane.ts'
 import { type RawAnswer, sendRaw } from './raw-client.ts'
 import { type RawUpstream, startRawUpstream } from './raw-upstream.ts'
 import { type Gatehouse, startGatehouse } from './start-gatehouse.ts'
 
-/** What the platform would pay with: tests look for these where they must never be. */
+/** The platform's credentials, which tests search for where they must not appear. */
 export const PLANTED_OPENAI_KEY = 'sk-proj-planted-openai-0123456789abcdef'
 export const PLANTED_MISTRAL_KEY = 'planted-mistral-fedcba9876543210'
 const PLANTED_ANTHROPIC_KEY = 'sk-ant-planted-0a1b2c3d4e5f6789'
@@ -19,7 +16,6 @@ export const FIM = '/alt/v1/fim/completions'
 export const MESSAGES = '/v1/messages'
 export const ALT_CHAT = '/alt/v1/chat/completions'
 
-/** @param target `provider/model` */
 export function plantedKeyOf(target: string): string {
   if (target.startsWith('openai/')) return PLANTED_OPENAI_KEY
   return target.startsWith('anthropic/') ? PLANTED_ANTHROPIC_KEY : PLANTED_MISTRAL_KEY
@@ -28,18 +24,14 @@ export function plantedKeyOf(target: string): string {
 export interface RawScene {
   readonly gatehouse: Gatehouse
   readonly upstream: RawUpstream
-  /** Sends the body as it is when it is text or bytes, as compact JSON otherwise. */
   post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<RawAnswer>
   close(): Promise<void>
 }
 
 export interface RawSceneOptions {
-  /** Gate id → targets. */
   readonly gates: Readonly<Record<string, string | readonly string[]>>
   readonly environment?: Readonly<Record<string, string>>
-  /** What is started in place of the program, as `startGatehouse` takes it. */
   readonly command?: readonly string[]
-  /** Mounts the sandbox beside the upstream. */
   readonly sandbox?: boolean
 }
 
@@ -81,10 +73,7 @@ export async function openRawScene(options: RawSceneOptions): Promise<RawScene> 
   }
 }
 
-/**
- * The body with one member taken out, wherever it stood: to compare what was sent but for what was
- * added.
- */
+/** Removes a member of the body, to compare the remaining bytes with what was sent. */
 export function withoutMember(body: string, member: string): string {
   if (body.includes(`,${member}`)) return body.replace(`,${member}`, '')
   if (body.includes(`${member},`)) return body.replace(`${member},`, '')

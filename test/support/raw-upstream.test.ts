@@ -1,4 +1,3 @@
-/** The raw upstream and the raw client show the real bytes on the wire. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { pollUntil } from './poll-until.ts'
 import { connectRaw, finishedAnswer, sendRaw } from './raw-client.ts'

@@ -1,7 +1,6 @@
 /**
- * A provider played byte by byte over plain TCP: it keeps exactly what it was sent and answers
- * exactly what the script says, broken framing included. It must not use an HTTP library: that
- * would tidy both up.
+ * A provider over plain TCP: keeps the exact bytes that it receives and answers with exact bytes.
+ * Uses no HTTP library, which would tidy both.
  */
 import { readFileSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
@@ -11,9 +10,7 @@ import { pollUntil } from './poll-until.ts'
 export interface CapturedRequest {
   readonly method: string
   readonly path: string
-  /** Request line and headers as they came, without the empty line. */
   readonly head: string
-  /** Names in lower case; repeated headers joined with `, `. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
   readonly text: string
@@ -23,36 +20,23 @@ export interface Exchange {
   readonly request: CapturedRequest
   /** Resolves when the bytes have left for the kernel or the peer is gone. */
   write(bytes: string | Uint8Array): Promise<void>
-  /**
-   * Resolves when the gateway has read everything from its socket, as far as the system can tell
-   * (Linux).
-   */
+  /** Resolves when the gateway has read everything from its socket, as far as Linux can tell. */
   whenRead(): Promise<void>
-  /** Ends the connection in an orderly way (FIN). */
   end(): void
-  /** Ends the connection with a reset (RST). */
   reset(): void
   readonly closed: boolean
-  /**
-   * Resolves with the time (ms since the epoch) at which the connection was seen closed by the
-   * gateway.
-   */
+  /** The time (milliseconds since the Unix epoch) at which the gateway closed the connection. */
   readonly whenClosed: Promise<number>
-  /** Bytes that the kernel has taken of what was written. */
   acceptedBytes(): number
 }
 
 export type Script = (exchange: Exchange) => void | Promise<void>
 
 export interface RawUpstream {
-  /** `http://127.0.0.1:port`, without a path. */
   readonly url: string
   readonly requests: CapturedRequest[]
-  /** The most recent request. */
   last(): CapturedRequest
-  /** What to do with every request from now on. */
   answer(script: Script): void
-  /** What to do with the next request only; several are taken in order, before `answer`'s. */
   answerOnce(script: Script): void
   reset(): void
   openConnections(): number

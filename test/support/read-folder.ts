@@ -1,4 +1,4 @@
-/** What a running gateway has written into its folder. Must not know what is looked for in it. */
+/** Reads everything that a running gateway has written into its folder. */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -8,8 +8,8 @@ export interface WrittenFile {
 }
 
 /**
- * Every file in the folder and below it, byte by byte. A part of the journal that goes into the
- * database meanwhile is left out: the database is read too.
+ * Every file below the folder. A segment that is shipped meanwhile is left out, because the
+ * database is read too.
  */
 export function readFolder(folder: string): readonly WrittenFile[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).flatMap((name) =>

@@ -1,7 +1,4 @@
-/**
- * A real Redis server, or a cluster of three, on free ports of loopback, with its files in a
- * temporary folder. Knows nothing of what is put into it. It must not import anything from src/.
- */
+/** A real Redis server, or a cluster of three, on free ports of loopback, with temporary files. */
 import { connect } from 'node:net'
 import { Redis } from 'ioredis'
 import { boundToTest } from './bound-to-test.ts'
@@ -13,26 +10,18 @@ const STOP_TIMEOUT_MS = 10_000
 
 export interface RedisServer {
   readonly port: number
-  /** For `REDIS_URL`. */
   readonly url: string
-  /** A connection of the test's own, closed with the server. */
   readonly client: Redis
-  /** SIGKILL: what it held is lost. */
   kill(): Promise<void>
-  /** After `kill`, on the same port. */
   start(): Promise<void>
-  /** SIGSTOP and SIGCONT: it is there and does not answer. */
   pause(): void
   resume(): void
-  /** Ends it and removes its files. */
   remove(): Promise<void>
 }
 
 /**
- * The program: GATEHOUSE_TEST_REDIS names it, else it is `redis-server` or `valkey-server` of the
- * `PATH` (Debian's package redis-server).
- * @returns undefined when it is nowhere
- * @throws where `CI` is set and it is nowhere
+ * GATEHOUSE_TEST_REDIS names the program; default: `redis-server` or `valkey-server` of the `PATH`.
+ * @throws with `CI` set, when the program is missing
  */
 export function findRedis(): string | undefined {
   const found =
@@ -79,13 +68,11 @@ export async function startRedis(settings: readonly string[] = []): Promise<Redi
 }
 
 export interface RedisCluster {
-  /** For `REDIS_URL`. */
   readonly url: string
   readonly servers: readonly RedisServer[]
   remove(): Promise<void>
 }
 
-/** Three masters that share the 16384 slots. */
 export async function startRedisCluster(): Promise<RedisCluster> {
   const servers: RedisServer[] = []
   try {
@@ -132,7 +119,8 @@ async function launch(
     boundToTest([
       program,
       ...['--port', String(port), '--bind', '127.0.0.1', '--dir', folder.path],
-      // What a cluster's nodes talk on is this far above; the usual 10000 may be above all ports.
+      // The second port of a cluster's node; the usual distance of 10000 may exceed the highest
+      // port.
       ...[
         '--save',
         '',
@@ -160,7 +148,6 @@ async function launch(
   return child
 }
 
-/** Also when the answer is that it wants a password. */
 function answers(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' }, () => socket.write('PING\r\n'))

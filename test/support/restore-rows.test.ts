@@ -1,6 +1,3 @@
-/**
- * Whatever the tables are and however they hang together, their rows and their counting come back.
- */
 import { describe, expect, test } from 'bun:test'
 import pg from 'pg'
 import { databases, type TestDatabase } from './databases.ts'

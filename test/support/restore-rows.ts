@@ -1,17 +1,12 @@
-/**
- * Puts the rows of a Postgres database back to what they were, whatever a test did to them. Knows
- * nothing of which tables there are, and must not change any.
- */
+/** Restores the rows of a Postgres database after a test. */
 import type pg from 'pg'
 
 export interface KnownState {
-  /** Tables, columns, triggers and the like, one a line. */
   readonly schema: string
-  /** Puts the rows back; all of it succeeds, or none. */
   readonly restore: string
 }
 
-/** A line for everything of the schema that a test could change and would leave to the next one. */
+/** A line for everything in the schema that a test could change. */
 const DESCRIBE = `
   SELECT coalesce(string_agg(line, E'\\n' ORDER BY line), '') AS schema FROM (
     SELECT format('%s %s', oid::regclass, relkind) AS line FROM pg_class WHERE relnamespace = 'public'::regnamespace
@@ -32,7 +27,6 @@ export async function describeSchema(client: pg.Client): Promise<string> {
   return rows[0]?.schema ?? ''
 }
 
-/** Reads what is there now, to be restored later, in this database or in a copy of it. */
 export async function readKnownState(client: pg.Client): Promise<KnownState> {
   const { rows: tables } = await client.query<{ name: string }>(
     "SELECT oid::regclass::text AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' ORDER BY 1",
@@ -59,7 +53,7 @@ export async function readKnownState(client: pg.Client): Promise<KnownState> {
     schema: await describeSchema(client),
     restore: [
       'BEGIN',
-      // No trigger and no foreign key looks at what follows.
+      // Triggers and foreign keys ignore the statements that follow.
       'SET LOCAL session_replication_role = replica',
       emptyAllBut(kept, client),
       ...statements,
@@ -69,7 +63,7 @@ export async function readKnownState(client: pg.Client): Promise<KnownState> {
   }
 }
 
-/** A table that no test has written to has no pages: most need nothing. */
+/** A table without pages was never written to, so most tables need no statement. */
 function emptyAllBut(kept: readonly string[], client: pg.Client): string {
   const others = `ARRAY[${kept.map((name) => client.escapeLiteral(name)).join(', ')}]::text[]`
   return `

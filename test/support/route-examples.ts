@@ -1,28 +1,22 @@
 /**
- * For tests that walk every route of the OpenAPI document: a valid body for each operation that
- * takes one, by operation id, and how to make a thing for each path that names one. A new route
- * without its entry here fails those tests.
+ * For tests that walk every route of the OpenAPI document: a valid body for each operation, and how
+ * to create a resource for each path. A missing entry fails those tests.
  */
 import { Browser } from './browser.ts'
 import { controlPlaneCall, createGate, waitForLogRow } from './control-plane.ts'
 
-/**
- * An account as seen from outside: its key, its owner's browser, and one of each thing that it can
- * have.
- */
+/** An account as seen from outside: its key, its owner's browser, and one resource of each kind. */
 export interface Tenant {
   readonly url: string
   readonly key: string
   readonly browser: Browser
-  /** Path template, such as `/v1/gates/{id}` → the id of the tenant's own. */
   readonly ids: ReadonlyMap<string, string>
-  /** What must not be seen by others: ids, names, masked prefixes and keys. */
   readonly marks: readonly string[]
 }
 
 const password = 'correct horse battery staple'
 
-/** At an address that the server has to trust, and where nobody is. */
+/** At an address that the server has to trust, and where nothing listens. */
 const ownedModel = (slug: string) => ({
   slug,
   dialect: 'openai-chat',
@@ -33,7 +27,7 @@ const ownedModel = (slug: string) => ({
   pricingOutput: 1,
 })
 
-/** Bodies that are accepted, given the tenant whose gate they may name. */
+/** Bodies that the gateway accepts, by tenant. */
 export const exampleBodies: Readonly<Record<string, (gateId: string) => object>> = {
   createGate: () => ({ id: `made-${crypto.randomUUID()}`, targets: [{ model: 'sandbox/echo' }] }),
   updateGate: () => ({ displayName: 'Changed by a stranger' }),
@@ -79,14 +73,13 @@ export const exampleBodies: Readonly<Record<string, (gateId: string) => object>>
   createAltChatCompletion: (model) => ({ model, messages: [{ role: 'user', content: 'x' }] }),
 }
 
-/** Queries of the operations that demand one. Answers are JSON, as those of all others. */
 export const exampleQueries: Readonly<Record<string, string>> = {
   exportLogs: '?format=ndjson',
 }
 
 /**
- * Path templates whose parameter is a name that every account may use for a thing of its own: one
- * that `fillTenant` has used, and one that nobody has.
+ * Path templates whose parameter every account may use for its own resource: a name that
+ * `fillTenant` has used, and a free name.
  */
 export const sharedNames: ReadonlyMap<string, { readonly taken: string; readonly free: string }> =
   new Map([
@@ -97,8 +90,8 @@ export const sharedNames: ReadonlyMap<string, { readonly taken: string; readonly
   ])
 
 /**
- * Fills an account with one of everything. `headers`: such as its key, for the first user of an
- * account.
+ * Creates one resource of each kind in an account.
+ * @param headers such as the account's key
  */
 export async function fillTenant(
   url: string,

@@ -1,7 +1,3 @@
-/**
- * Answers some of a page's requests in the gateway's place. Must not know what is asked or
- * answered.
- */
 import type { Page } from 'playwright-core'
 import { pollUntil } from './poll-until.ts'
 
@@ -9,8 +5,8 @@ const TRIAL = '/is-routed'
 const TRIALS = `**${TRIAL}`
 
 /**
- * As `page.route`, and sure to hold for the next request: Chromium agrees to hold up requests a
- * moment before its pages send them that way. For pages of the gateway that are loaded.
+ * Like `page.route`, but in force for the next request: Chromium begins to intercept requests only
+ * a moment later.
  */
 export async function routePage(
   page: Page,
@@ -21,6 +17,5 @@ export async function routePage(
   await page.route(TRIALS, (route) => route.fulfill({ body: 'routed' }))
   const ask = `fetch('${TRIAL}', { cache: 'no-store' }).then((answer) => answer.text())`
   await pollUntil('requests to be routed', async () => (await page.evaluate(ask)) === 'routed')
-  // While any is left, every request of the page is held up, and nothing comes from its cache.
   await page.unroute(TRIALS)
 }

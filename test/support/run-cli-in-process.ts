@@ -1,8 +1,6 @@
 /**
- * Runs one command of the program to its end in the test's own process, for tests of what it does
- * and says. Nothing of that process reaches the command: streams, environment and folder are the
- * test's. It must not know any command. What needs a process (a shell, signals, pipes, locks
- * between processes, ending by itself) is tried with `run-cli.ts`, which starts one.
+ * Runs a command of the program in the test's own process, with the test's streams, environment and
+ * folder.
  */
 import { resolve } from 'node:path'
 import { runProgram } from '../../src/cli/program.ts'
@@ -14,12 +12,11 @@ import type { Ran, RunOptions } from './run-cli.ts'
 export interface Person {
   readonly secret?: string
   readonly yes?: boolean
-  /** Takes these in turn. */
   readonly choices?: readonly string[]
 }
 
 /**
- * As `runCli`, and commands may run beside each other.
+ * Like `runCli`, and commands may run concurrently.
  * @throws for `serve`, which would take the test's signals
  */
 export async function runCliInProcess(
@@ -42,7 +39,6 @@ export async function runCliInProcess(
   return { exitCode, stdout: written.output, stderr: written.error }
 }
 
-/** Where a script would run the command: three pipes, and nobody to ask. */
 function pipes(input: string, written: { output: string; error: string }): Terminal {
   const pipeTo = (name: keyof typeof written) => ({
     isTerminal: false,
@@ -61,13 +57,11 @@ function pipes(input: string, written: { output: string; error: string }): Termi
     askSecret: refuse,
     askYes: refuse,
     askChoice: refuse,
-    // A test reads to the end.
     onReaderGone: () => {},
     exitCode: 0,
   }
 }
 
-/** Each question is written to standard error, with the choices. */
 function screenOf(person: Person, written: { output: string; error: string }): Terminal {
   const base = pipes('', written)
   const choices = [...(person.choices ?? [])]

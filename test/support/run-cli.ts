@@ -1,7 +1,4 @@
-/**
- * Runs one command of the real program to its end, without a terminal. It must not import anything
- * from src/.
- */
+/** Runs a command of the real program to its end, without a terminal. */
 import { resolve } from 'node:path'
 import { boundToTest } from './bound-to-test.ts'
 import { PROGRAM } from './program.ts'
@@ -15,7 +12,6 @@ export interface Ran {
 export interface RunOptions {
   readonly environment: Readonly<Record<string, string>>
   readonly input?: string
-  /** The folder that it runs in; the repository by default. */
   readonly folder?: string
 }
 

@@ -1,8 +1,6 @@
-/** Sends an operation's example as the OpenAPI document gives it. Speaks HTTP only. */
 import type { ControlPlane } from './control-plane.ts'
 import { exampleOf, type Operation } from './openapi-document.ts'
 
-/** An answer that was read whole. */
 export interface ReceivedAnswer {
   readonly status: number
   readonly headers: Headers
@@ -10,7 +8,6 @@ export interface ReceivedAnswer {
   readonly text: string
 }
 
-/** What was learned on the way: answers by operation, and the cookies of a browser. */
 export interface Journey {
   readonly answers: Map<string, ReceivedAnswer>
   readonly cookies: Map<string, string>
@@ -63,7 +60,6 @@ function toAddress(operation: Operation, journey: Journey): string {
   return query.size === 0 ? path : `${path}?${query}`
 }
 
-/** @throws when the operation before did not answer what its link says */
 function findValue({ sources }: Operation, name: string, { answers }: Journey): string | undefined {
   const source = sources.get(name)
   if (source === undefined) return undefined
@@ -99,7 +95,7 @@ function toCredential(
   return { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') }
 }
 
-/** What a browser says of a request by the gateway's own pages. */
+/** The headers that a browser sends for requests by the gateway's own pages. */
 export function toOwnPagesHeaders(server: ControlPlane): Record<string, string> {
   return { origin: server.url, 'x-gatehouse-csrf': '1' }
 }

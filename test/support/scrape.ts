@@ -1,6 +1,5 @@
-/** What a Prometheus server would make of the text at an address. */
+/** The series that a Prometheus server would read at an address. */
 
-/** Series as they are written (`name{label="value"}`) → value. */
 export type Series = ReadonlyMap<string, number>
 
 export async function scrape(url: string, token?: string): Promise<Series> {
@@ -23,7 +22,6 @@ export function parseSeries(text: string): Series {
   return series
 }
 
-/** Those of one metric alone, without its name. */
 export function seriesOf(series: Series, name: string): Record<string, number> {
   const own = [...series].filter(([key]) => key === name || key.startsWith(`${name}{`))
   return Object.fromEntries(own.map(([key, value]) => [key.slice(name.length), value]))

@@ -1,7 +1,4 @@
-/**
- * Things a raw upstream can do with a request: whole answers, streams, and ways of breaking off.
- * Knows no dialect.
- */
+/** What a raw upstream can do with a request: whole answers, streams, and ways of breaking off. */
 import { chunk, LAST_CHUNK } from './http-bytes.ts'
 import type { Exchange, Script } from './raw-upstream.ts'
 
@@ -17,7 +14,6 @@ export function answerHead(status: number, headers: Headers): string {
   return `HTTP/1.1 ${status} Scripted\r\n${headerLines(headers)}\r\n`
 }
 
-/** A whole body with its length. */
 export function bodyAnswer(
   status: number,
   body: string | Uint8Array,
@@ -47,15 +43,10 @@ export async function beginStream(exchange: Exchange, headers: Headers = {}): Pr
 
 export interface StreamOptions {
   readonly headers?: Headers
-  /**
-   * What happens after the last piece. `end`: the clean end; `hang`: nothing; `close`, `reset`: the
-   * connection goes.
-   */
   readonly ending?: 'end' | 'hang' | 'close' | 'reset'
   readonly pauseMs?: number
 }
 
-/** A chunked event stream, one chunk a piece. */
 export function streamAnswer(
   pieces: readonly (string | Uint8Array)[],
   options: StreamOptions = {},
@@ -71,9 +62,8 @@ export function streamAnswer(
         return exchange.write(LAST_CHUNK)
       case 'close':
       case 'reset':
-        // The pieces must have been read by then: a peer may drop what it has not read when a
-        // connection breaks. What it does with them inside cannot be seen, so that it gets a time
-        // for that, a multiple of what was seen to be needed.
+        // The peer must have read the pieces by then, because a peer may drop unread bytes when a
+        // connection breaks. The wait is a multiple of the needed time.
         await exchange.whenRead()
         await Bun.sleep(150)
         return options.ending === 'close' ? exchange.end() : exchange.reset()
@@ -83,7 +73,6 @@ export function streamAnswer(
   }
 }
 
-/** Reads the request and says nothing. */
 export const silence: Script = () => undefined
 
 export const resetBeforeAnswer: Script = (exchange) => exchange.reset()

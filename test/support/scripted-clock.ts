@@ -1,28 +1,20 @@
-/**
- * Time that passes only when a test says so: from one timer to the next, in no time. It must not
- * know what is timed.
- */
+/** A clock that only a test moves, from one timer to the next. */
 import type { Timekeeper } from '../../src/core/clock.ts'
 
 interface Timer {
   dueAt: number
-  /** Undefined: it falls due once. */
   readonly everyMs: number | undefined
   readonly run: () => void
 }
 
-/** An ordinary moment, so that no zero and no round number is right by chance. */
+/** An ordinary time, so that no zero and no round number is right by chance. */
 const STARTED_AT_MS = 1_790_000_123_456
 const STARTED_ELAPSED_MS = 4_321.5
 
-/** Whatever still runs after so much time will never end. */
+/** Work that still runs after this time never ends. */
 const LONGEST_MS = 10 * 60_000
 
-/**
- * Turns of the event loop after which nothing happens any more of itself: there are no sockets and
- * no files here, so all that can happen follows from promises, and a body that is a stream takes a
- * turn or two more.
- */
+/** Steps of the event loop after which nothing happens without a timer. */
 const TURNS = 4
 
 export class ScriptedClock implements Timekeeper {
@@ -46,27 +38,24 @@ export class ScriptedClock implements Timekeeper {
     return this.#add({ dueAt: this.#passedMs + ms, everyMs: ms, run })
   }
 
-  /** Since the test began, in milliseconds. */
   get passedMs(): number {
     return this.#passedMs
   }
 
-  /** How many waits have not fallen due. */
   get pending(): number {
     return this.#timers.size
   }
 
-  /** The machine's clock is set by so much, or the machine slept: no time passes by it. */
+  /** Sets the machine's clock, or lets the machine sleep; no time passes. */
   jump(ms: number): void {
     this.#setByMs += ms
   }
 
-  /** Lets so much time pass for whoever sets no timers. */
+  /** Lets time pass without firing timers. */
   pass(ms: number): void {
     this.#passedMs += ms
   }
 
-  /** Lets so much time pass, and with it all that falls due. */
   async advance(ms: number): Promise<void> {
     const until = this.#passedMs + ms
     for (;;) {
@@ -79,7 +68,10 @@ export class ScriptedClock implements Timekeeper {
     await this.idle()
   }
 
-  /** Lets time pass until the work is done. @throws when nothing is left that could ever end it */
+  /**
+   * Lets time pass until the work is done.
+   * @throws when no timer is left that could end the work
+   */
   async finish<T>(work: Promise<T>): Promise<T> {
     let isOver = false
     const end = () => {
@@ -98,7 +90,6 @@ export class ScriptedClock implements Timekeeper {
     }
   }
 
-  /** Lets everything happen that needs no more time. */
   async idle(): Promise<void> {
     for (let turn = 0; turn < TURNS; turn += 1)
       await new Promise((resolve) => setImmediate(resolve))
@@ -109,7 +100,7 @@ export class ScriptedClock implements Timekeeper {
     return () => void this.#timers.delete(timer)
   }
 
-  /** The earliest; of several at the same moment the one that was set first. */
+  /** The earliest timer; of several at the same time, the timer that was set first. */
   #next(): Timer | undefined {
     let next: Timer | undefined
     for (const timer of this.#timers)

@@ -1,4 +1,4 @@
-/** A ledger in memory that does what a test says, and keeps what it was told. */
+/** A ledger in memory that follows a script, and keeps its calls. */
 import type { CallRecord } from '../../src/core/call.ts'
 import type { Ledger } from '../../src/gateway/ports.ts'
 
@@ -19,7 +19,6 @@ export class ScriptedLedger implements Ledger {
     this.#script.assertWritable?.()
   }
 
-  /** Calls that were written down more than once. */
   problems(): string[] {
     const ids = this.records.map(({ id }) => id)
     return ids

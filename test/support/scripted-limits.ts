@@ -1,7 +1,4 @@
-/**
- * Limits that do what a test says, and keep what they were told: who was let in, what was set
- * aside, what was given back.
- */
+/** Limits that follow a script, and keep what was admitted, reserved and returned. */
 import type { GatewayError } from '../../src/core/errors.ts'
 import type {
   CallAhead,
@@ -18,19 +15,15 @@ type MaybeLater<T> = T | Promise<T>
 export interface LimitsScript {
   /** Refuses by throwing, before the body is read. */
   readonly acquireSlot?: () => void
-  /** Which limits in money want prices to be known. */
   readonly priceDemand?: PriceDemand
-  /** One of them is in money. */
   readonly limitsSpend?: true
   /** Waited for before anything else is asked. */
   readonly whenReady?: () => Promise<void> | undefined
   /** Refuses by throwing; a promise: other nodes are asked. */
   readonly admit?: () => MaybeLater<undefined>
-  /** Why the quota cannot be had. */
   readonly reserveQuota?: () => MaybeLater<GatewayError | undefined>
   /** Told of each place that is given back. */
   readonly onSettled?: (spent: Spent) => void
-  /** For the answer. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -38,9 +31,7 @@ export class ScriptedTicket implements Ticket {
   readonly caller: Caller
   readonly call: CallAhead
   readonly headers: Readonly<Record<string, string>>
-  /** Each time that the place was given back: once, if all is well. */
   readonly spent: Spent[] = []
-  /** How often the quota was asked for. */
   reservations = 0
   readonly #script: LimitsScript
 
@@ -64,7 +55,6 @@ export class ScriptedTicket implements Ticket {
 
 export class ScriptedLimits implements Limits {
   readonly tickets: ScriptedTicket[] = []
-  /** Slots of calls that were not admitted or refused yet. */
   slots = 0
   readonly #script: LimitsScript
 
@@ -106,7 +96,6 @@ export class ScriptedLimits implements Limits {
     return isAdmitted instanceof Promise ? isAdmitted.then(admit) : admit()
   }
 
-  /** Places that were not given back exactly once. */
   problems(): string[] {
     if (this.slots !== 0) return [`${this.slots} slots are still held`]
     return this.tickets

@@ -1,7 +1,4 @@
-/**
- * An upstream without a socket: each exchange follows the script that a test wrote for it, and what
- * it was sent is kept. It must not know any dialect, nor the gateway in front of it.
- */
+/** An upstream without a socket: each exchange follows a script, and keeps what it received. */
 import type { Deadline, Deadlines, DueCause } from '../../src/net/deadlines.ts'
 import type {
   Exchange,
@@ -25,7 +22,6 @@ type Step =
   | { readonly type: 'hold'; readonly until: Promise<void> }
   | { readonly type: 'fail'; readonly failure: UpstreamFailureType }
 
-/** What an upstream does with one request, in order. After the last step the answer is whole. */
 export type Script = readonly Step[]
 
 /** A real exchange refuses an answer that has one in its head. */
@@ -41,25 +37,20 @@ export function piece(content: string | Uint8Array): Step {
   return { type: 'piece', bytes: Buffer.from(content) }
 }
 
-/** Says nothing for so many milliseconds of the scripted clock. */
 export function pause(ms: number): Step {
   return { type: 'pause', ms }
 }
 
-/** Says nothing until the test lets it. */
 export function hold(until: Promise<void>): Step {
   return { type: 'hold', until }
 }
 
-/** Says nothing any more. */
 export const SILENCE: Step = hold(new Promise(() => {}))
 
-/** The connection goes. */
 export const CUT: Step = { type: 'fail', failure: 'connection_lost' }
 
 export const UNREACHABLE: Script = [{ type: 'fail', failure: 'connect_failed' }]
 
-/** A whole answer with its length. */
 export function json(
   status: number,
   body: unknown,
@@ -70,7 +61,6 @@ export function json(
   return [head(status, { ...own, ...headers }), piece(bytes)]
 }
 
-/** An event stream, one piece each; `ending` follows the last one instead of the clean end. */
 export function stream(
   pieces: readonly (string | Uint8Array)[],
   {
@@ -81,16 +71,13 @@ export function stream(
   return [head(200, { 'content-type': EVENT_STREAM, ...headers }), ...pieces.map(piece), ...ending]
 }
 
-/** What was sent in one exchange, and what became of it. */
 export interface SentRequest {
   readonly url: string
   readonly addresses: readonly string[] | undefined
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   readonly timeouts: ExchangeTimeouts
-  /** Milliseconds on the scripted clock since the test began. */
   readonly atMs: number
-  /** Pieces of the answer's body that the gateway has taken. */
   taken: number
   /**
    * `open`: neither side has ended it. `whole`: it was read to its end. `closed`: the gateway
@@ -105,10 +92,7 @@ export class ScriptedUpstream implements Upstream {
   readonly #scripts: Script[]
   readonly sent: SentRequest[] = []
 
-  /**
-   * @param scripts for the first exchange, the second and so on; there may be no more exchanges
-   * than scripts
-   */
+  /** @param scripts for the first exchange, the second and so on */
   constructor(clock: ScriptedClock, deadlines: Deadlines, scripts: readonly Script[]) {
     this.#clock = clock
     this.#deadlines = deadlines
@@ -131,7 +115,6 @@ export class ScriptedUpstream implements Upstream {
     return script
   }
 
-  /** Adds what it does with the requests that come after those scripted so far. */
   script(...scripts: readonly Script[]): void {
     this.#scripts.push(...scripts)
   }
@@ -172,7 +155,7 @@ class ScriptedExchange implements Exchange {
     this.#deadline = { dueAt: 0, owner: request.owner, onDue: (cause) => this.#onDue(cause) }
     this.#expectWithin(request.timeouts.firstByteMs)
     around.deadlines.add(this.#deadline)
-    // Whoever reads is told; when nobody does, there is nobody to tell.
+    // Nobody may be reading, and an unhandled rejection would end the process.
     this.#ended.promise.catch(() => {})
     request.signal.addEventListener('abort', this.#onAbort, { once: true })
   }
@@ -199,7 +182,6 @@ class ScriptedExchange implements Exchange {
       state: 'open',
     }
     this.#steps = [...this.#around.begin(this.#sent)]
-    // A script that cannot be connected to begins with that.
     this.isSent = this.#steps[0]?.type !== 'fail'
     const step = await this.#nextStep()
     if (step?.type !== 'head') throw new Error('A script has to begin its answer with a head.')
@@ -264,7 +246,6 @@ class ScriptedExchange implements Exchange {
     this.#letGo()
   }
 
-  /** The next head or piece; undefined at the end of the script. @throws UpstreamFailure */
   async #nextStep(): Promise<Extract<Step, { type: 'head' | 'piece' }> | undefined> {
     try {
       return await this.#followScript()
@@ -276,7 +257,7 @@ class ScriptedExchange implements Exchange {
 
   async #followScript(): Promise<Extract<Step, { type: 'head' | 'piece' }> | undefined> {
     for (;;) {
-      // Every answer takes at least a turn, as over a socket.
+      // Every answer takes at least a step of the event loop, as over a socket.
       await Promise.race([this.#ended.promise, Promise.resolve()])
       const step = this.#steps.shift()
       if (step === undefined || step.type === 'head' || step.type === 'piece') return step
@@ -320,10 +301,7 @@ class ScriptedExchange implements Exchange {
     if (this.#sent !== undefined) this.#sent.state = state
   }
 
-  /**
-   * An exchange that was aborted waits for whoever opened it to notice: a deadline that stays shows
-   * who does not.
-   */
+  /** An aborted exchange waits for its opener, so that a forgotten deadline is found. */
   #letGo(): void {
     this.#around.deadlines.remove(this.#deadline)
     this.#request.signal.removeEventListener('abort', this.#onAbort)

@@ -1,22 +1,16 @@
-/**
- * The members of the requests that a published SDK can send, read from its type declarations. It
- * must not know what any member means.
- */
+/** The members of the requests that a published SDK can send, read from its type declarations. */
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseSync } from '@swc/core'
 
-/** A node of the parsed declarations, of which little is read. */
 interface Node {
   readonly type: string
   readonly [name: string]: unknown
 }
 
-/** Where names of types are looked up: a file, a namespace in it, or a declaration's parameters. */
 interface Scope {
   readonly parent: Scope | undefined
   readonly file: string
-  /** By name; an interface and a namespace may share one. */
   readonly names: Map<string, Declared>
 }
 
@@ -26,16 +20,12 @@ interface Declared {
   readonly imported?: { readonly file: string; readonly name: string | undefined }
 }
 
-/** Types of the language and of the platform that hold nothing of ours. */
 const WITHOUT_MEMBERS = new Set(['Date', 'Uint8Array', 'Blob', 'ReadableStream', 'Uploadable'])
-/** Types that hold what their first parameter does. */
 const WRAPPERS = new Set(['Array', 'ReadonlyArray', 'Readonly', 'Partial', 'Omit', 'Pick'])
 
 /**
- * The paths of all members of a type: their names with dots between them. Lists are passed
- * through; `*` stands for a name that the caller chooses.
+ * The dotted paths of all members of a type. `*` stands for a name that the caller chooses.
  * @param file of the declarations, relative to `node_modules`
- * @throws Error for a type that cannot be found, or has itself inside
  */
 export function listMembers(file: string, typeName: string): ReadonlySet<string> {
   const walk = new Walk()

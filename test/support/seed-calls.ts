@@ -1,6 +1,6 @@
 /**
- * Puts past calls into a data folder before a server opens it, through the store's own code: a
- * hundred thousand calls over HTTP would take minutes. What is tested must not be asked of it.
+ * Puts past calls into a data folder before a server opens it, because a hundred thousand calls
+ * over HTTP would take minutes.
  */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
@@ -10,15 +10,14 @@ import { type CallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../../src
 import { openStore } from '../../src/store/open-store.ts'
 
 const DAY_MS = 86_400_000
-/** Within what is kept by default. */
+/** Within the default retention. */
 const RANGE_MS = 20 * DAY_MS
 const BATCH = 2_048
 
 export const SEEDED_GATES = ['assistant', 'search', 'summaries', 'support'] as const
-/** Every so many calls fail. */
 export const FAILED_EVERY = 25
 
-/** The newest ended a minute before now; each is of the next gate in turn. */
+/** The newest call ended a minute ago; calls use the gates in turn. */
 export async function seedCalls(dataFolder: string, count: number): Promise<void> {
   const endMs = Date.now() - 60_000
   await insert(dataFolder, count, (number) =>
@@ -32,10 +31,8 @@ export interface PlannedCall {
   readonly target?: string
   readonly durationMs?: number
   readonly hasFailed?: boolean
-  /** Its model had no price. */
   readonly isUnpriced?: boolean
   readonly keyId?: string
-  /** How many times as much as the others it cost. */
   readonly costFactor?: number
 }
 
@@ -73,7 +70,7 @@ export async function seedPlannedCalls(
   })
 }
 
-/** Deletes the hours of days that ended before then. */
+/** Deletes the hours of days that ended before this time. */
 export async function deleteSeededHours(dataFolder: string, beforeMs: number): Promise<void> {
   const store = await openStore({ path: join(dataFolder, 'gatehouse.db') })
   try {
@@ -89,8 +86,8 @@ function timesAsMuch(cost: Cost | undefined, factor: number): Cost {
 }
 
 /**
- * Names for the keys of planned calls.
- * @param texts of keys that are used afterwards, by id: a start makes no first key beside others
+ * Names the keys of planned calls.
+ * @param texts of keys that are used afterwards, by id
  */
 export async function seedKeys(
   dataFolder: string,
@@ -140,8 +137,8 @@ async function insert(
 }
 
 /**
- * Its price is that of an owned model which the account no longer has.
- * @param number 0: the newest
+ * Priced like an owned model that the account no longer has.
+ * @param number 0 for the newest call
  */
 function createCall(number: number, startedAt: number): CallRecord {
   const hasFailed = number % FAILED_EVERY === FAILED_EVERY - 1

@@ -1,11 +1,6 @@
-/**
- * Everything that a page was told: addresses and bodies of answers, to look for what must not be
- * among them.
- */
 import type { Page } from 'playwright-core'
 
 export interface SeenTexts {
-  /** Waits for the bodies that are still coming. */
   readonly all: () => Promise<string>
 }
 
@@ -15,7 +10,6 @@ export function collectSeenTexts(page: Page): SeenTexts {
     texts.push(
       response
         .text()
-        // Answers without a body, and those whose page has gone.
         .catch(() => '')
         .then((text) => `${response.url()}\n${text}`),
     )

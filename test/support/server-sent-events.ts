@@ -1,14 +1,10 @@
-/**
- * Reads a whole event stream the way a browser would. Written apart from the gateway's own reader,
- * to be its witness.
- */
+/** Reads a whole event stream as a browser would, without the gateway's own code. */
 
 export interface ServerSentEvent {
   readonly event: string | undefined
   readonly data: string
 }
 
-/** The events of a finished stream; comments are left out. */
 export function parseEvents(text: string): ServerSentEvent[] {
   const events: ServerSentEvent[] = []
   for (const block of text.split(/\r\n\r\n|\n\n|\r\r/)) {

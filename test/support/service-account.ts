@@ -1,15 +1,15 @@
 /**
- * A Google service account whose token endpoint is wherever a test put it, and a reader of what is
- * signed with its key.
+ * A Google service account with a token endpoint of the test's own, and a reader of its signatures.
  */
 import { createVerify, generateKeyPairSync } from 'node:crypto'
 
 export interface ServiceAccount {
-  /** As an operator would paste it: several lines. */
   readonly json: string
-  /** Lines of the private key: none may ever be shown. */
   readonly secrets: readonly string[]
-  /** The claims of a token request's body. @throws when it is not signed with this account's key */
+  /**
+   * The claims of a token request's body.
+   * @throws when another key signed the request
+   */
   readClaims(form: string): Record<string, unknown>
 }
 

@@ -1,7 +1,6 @@
 /**
- * A file system of a test's own whose writes stand still again and again: frozen by the kernel
- * (`fsfreeze`), as those of a busy network volume are. Needs root, loop devices and ext4. Knows
- * nothing of what is on it.
+ * A file system whose writes stop again and again (`fsfreeze`), like those of a busy network
+ * volume. Needs root, loop devices and ext4.
  */
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
@@ -9,9 +8,7 @@ import { within } from './poll-until.ts'
 import { createTemporaryFolder } from './temporary-folder.ts'
 
 export interface SlowDisk {
-  /** Writes stand still for `stillMs`, and then go on for `goingMs`, until it is ended. */
   stall(stillMs: number, goingMs: number): { end(): Promise<void> }
-  /** Nothing may have a file open there any more. */
   remove(): Promise<void>
 }
 
@@ -23,8 +20,8 @@ export function canSlowDisk(): boolean {
 }
 
 /**
- * Over what is in `folder`, which is seen again once it is removed.
- * @throws where the system does not let a disk be made
+ * Mounted over `folder`, whose contents return after removal.
+ * @throws where the system cannot create a disk
  */
 export async function mountSlowDisk(folder: string): Promise<SlowDisk> {
   const own = await createTemporaryFolder()
@@ -43,8 +40,8 @@ export async function mountSlowDisk(folder: string): Promise<SlowDisk> {
   }
   return {
     stall: (stillMs, goingMs) => {
-      // A process of its own that ends with this one: whoever writes to a frozen file system cannot
-      // even be killed.
+      // A separate process that ends with this process, because a writer to a frozen file system
+      // cannot even be killed.
       const script = `
         trap 'fsfreeze -u "$1" 2> /dev/null; exit' TERM
         while kill -0 ${process.pid} 2> /dev/null; do

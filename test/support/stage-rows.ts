@@ -1,7 +1,6 @@
 /**
- * A call through the data plane as one row of a table: what goes in, what both sides do, and all
- * that has to come of it. Beside what its row says, every call is held to what holds for all of
- * them.
+ * A call through the data plane as a row of a table: the request, what both sides do, and the
+ * expected results.
  */
 import { expect, test } from 'bun:test'
 import type { CallRecord } from '../../src/core/call.ts'
@@ -19,26 +18,20 @@ import {
 } from './in-process-gateway.ts'
 import { json, type Script, type SentRequest, stream } from './scripted-upstream.ts'
 
-/** A row in a test that has a name of its own. */
 export interface UnnamedRow {
-  /** What is unlike the usual gateway, which has one gate with one target. */
+  /** What differs from the usual gateway, which has a gate with a target. */
   readonly gateway?: Partial<GatewayScript>
-  /** Absent: a small chat call through that gate. */
   readonly request?: Partial<ClientRequest>
   readonly upstream?: readonly Script[]
   readonly client?: ClientScript
   readonly seen: ExpectedAnswer
-  /** Each request that was sent, in order; absent: none. */
   readonly sent?: readonly ExpectedRequest[]
-  /** What the ledger has of it; null: it was turned away before it was admitted. */
+  /** The call's row in the ledger; null for a call that was refused before admission. */
   readonly settled: Partial<CallRecord> | null
-  /** What its limits were told of it. */
+  /** What the limits received about the call. */
   readonly spent?: Partial<Spent>
-  /** Of what went wrong inside the gateway itself; absent: nothing did. */
   readonly failures?: readonly Partial<GatewayError>[]
-  /** Milliseconds from the request to its end. */
   readonly tookMs?: number
-  /** Whatever else has to be so. */
   readonly check?: (gateway: InProcessGateway, seen: Seen) => void
 }
 
@@ -48,23 +41,17 @@ export interface StageRow extends UnnamedRow {
 
 export interface ExpectedAnswer {
   readonly status: number
-  /** Names in lower case; null: there is no such header. */
   readonly headers?: Readonly<Record<string, unknown>>
-  /** To the byte. */
   readonly text?: string
-  /** As far as it is said, of a body that is JSON. */
   readonly json?: object
   readonly contains?: readonly string[]
   readonly forbids?: readonly string[]
-  /** Absent: `whole`. */
   readonly ending?: Seen['ending']
 }
 
 export interface ExpectedRequest extends Partial<Omit<SentRequest, 'headers' | 'body'>> {
-  /** Names in lower case; null: there is no such header. */
   readonly headers?: Readonly<Record<string, unknown>>
   readonly body?: string
-  /** As far as it is said. */
   readonly json?: object
 }
 
@@ -72,7 +59,6 @@ export const CHAT = '/v1/chat/completions'
 export const GATE = 'the-gate'
 export const TARGET = 'openai/gpt-4o'
 
-/** What `CHAT_ANSWER` reports. */
 export const CHAT_USAGE = {
   inputTokens: 11,
   outputTokens: 7,
@@ -120,7 +106,6 @@ function expectAnswer(seen: Seen, expected: ExpectedAnswer): void {
     forbids = [],
     ending = 'whole',
   } = expected
-  // With its text, so that a row that fails says why.
   expect({ status: seen.status, text: seen.text }).toEqual({ status, text: text ?? seen.text })
   expect(seen.ending).toBe(ending)
   expectHeaders(seen.headers, headers)
@@ -169,7 +154,7 @@ function expectSettled(
   expect(records).toMatchObject([
     { accountId, keyId, id: seen.headers['x-request-id'], ...settled },
   ])
-  // Whatever a call has cost, its ledger and its limits were told the same.
+  // The ledger and the limits must receive the same cost.
   const [record] = records
   const tokens = record?.usage ? record.usage.inputTokens + record.usage.outputTokens : undefined
   const cost = record?.cost ?? UNKNOWN_COST
@@ -179,7 +164,8 @@ function expectSettled(
 }
 
 /**
- * No answer shows what opens a provider, and nothing that is sent shows what opens this gateway.
+ * No answer contains a provider's credential, and no request to a provider contains the gateway's
+ * key.
  */
 function expectNoSecrets({ upstream }: InProcessGateway, seen: Seen): void {
   expect(seen.text + JSON.stringify(seen.headers)).not.toContain('planted-')

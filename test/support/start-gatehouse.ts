@@ -1,7 +1,4 @@
-/**
- * Runs the server as its users do: a process of its own, configured by the environment, watched
- * from outside. It must not import anything from src/.
- */
+/** Runs the server as its users do: a separate process, configured by the environment. */
 import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import { boundToTest } from './bound-to-test.ts'
@@ -11,13 +8,11 @@ import { createTemporaryFolder } from './temporary-folder.ts'
 
 const REPOSITORY = resolve(import.meta.dir, '../..')
 const LISTENING = /listening on (http:\/\/[^\s"\\]+)/
-/** As users have it, for tests that kill the server between two shipments. */
+/** The default interval, for tests that kill the server between two shipments. */
 export const UNHURRIED_SHIPPING = { GATEHOUSE_SHIP_INTERVAL_MS: '1000' } as const
-/** For nodes whose database answers, on a machine that is busy when they start. */
 export const PATIENT_WITH_DATABASE = { GATEHOUSE_DATABASE_CONNECT_TIMEOUT_MS: '45000' } as const
-/** For nodes whose Redis answers: after half a second without, each would count by itself. */
 export const PATIENT_WITH_REDIS = { GATEHOUSE_REDIS_TIMEOUT_MS: '20000' } as const
-/** A provider key that is set is tested there: no test may ask a real provider. */
+/** The gateway tests a provider key that is set, and no test may ask a real provider. */
 const NOWHERE = {
   OPENAI_BASE_URL: 'http://127.0.0.1:9/v1',
   ANTHROPIC_BASE_URL: 'http://127.0.0.1:9',
@@ -29,43 +24,32 @@ const STOP_TIMEOUT_MS = 45_000
 
 export interface GatehouseOptions {
   /**
-   * A program of its own, as `make binary` makes it; without it, the sources. Started outside of
-   * the repository.
+   * A built program, as by `make binary`; default: the sources. Started outside of the repository.
    */
   readonly program?: string
-  /** The folder of other sources than these. */
+  /** The folder of other sources. */
   readonly source?: string
-  /**
-   * What is started in place of it, with everything that goes before `serve`; also outside of the
-   * repository.
-   */
+  /** The command before `serve`, started outside of the repository. */
   readonly command?: readonly string[]
-  /** Mounts the provider `sandbox` and the gate `demo`. */
   readonly sandbox?: boolean
-  /** Laid over the environment that every test server gets. */
+  /** Overrides the environment that every test server gets. */
   readonly environment?: Readonly<Record<string, string>>
-  /** Where a server ran before, to start again on what it left; without it, a new folder. */
+  /** The folder of an earlier server; default: a new folder. */
   readonly dataFolder?: string
-  /** The key of the server that ran in `dataFolder` before. */
   readonly key?: string
 }
 
 export interface Gatehouse {
   readonly url: string
-  /** The bootstrap key: full access to the one account. */
   readonly key: string
   readonly pid: number
   readonly dataFolder: string
   readonly exited: Promise<number>
-  /** Everything the process wrote so far, standard output and standard error. */
   output(): string
-  /** Sends a signal and does not wait. */
   signal(name: NodeJS.Signals): void
-  /** SIGTERM; resolves with the exit code. */
   stop(): Promise<number>
-  /** SIGKILL; resolves when the process is gone. The data folder stays. */
   kill(): Promise<void>
-  /** Kills what still runs and removes the data folder, if this server made it. */
+  /** Kills what still runs, and removes the data folder if this server created the folder. */
   remove(): Promise<void>
 }
 
@@ -86,8 +70,7 @@ export async function startGatehouse(options: GatehouseOptions = {}): Promise<Ga
     ]),
     {
       cwd: command === undefined ? (options.source ?? REPOSITORY) : dataFolder,
-      // Not the test's own environment: a real provider's key there must never reach a test server
-      // by accident.
+      // Not the test's own environment: a real provider's key must never reach a test server.
       env: {
         PATH: process.env.PATH ?? '',
         HOME: process.env.HOME ?? '',
@@ -98,7 +81,7 @@ export async function startGatehouse(options: GatehouseOptions = {}): Promise<Ga
         GATEHOUSE_LOG_LEVEL: 'debug',
         GATEHOUSE_REQUESTS_PER_MINUTE: '1000000',
         GATEHOUSE_CONCURRENT_CALLS: '10000',
-        // Hundreds of tests wait for a call's row.
+        // Short, because hundreds of tests wait for a call's row.
         GATEHOUSE_SHIP_INTERVAL_MS: '50',
         ...NOWHERE,
         ...options.environment,
@@ -116,7 +99,7 @@ export async function startGatehouse(options: GatehouseOptions = {}): Promise<Ga
     const decoder = new TextDecoder()
     for await (const chunk of stream) {
       output += decoder.decode(chunk, { stream: true })
-      // To look at all of it makes one text of it, each time.
+      // Searching the output joins all of it, each time.
       if (isListening) continue
       const address = LISTENING.exec(output)?.[1]
       if (address === undefined) continue

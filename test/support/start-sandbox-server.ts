@@ -1,6 +1,5 @@
 /**
- * The sandbox provider as a process of its own, so that what happens to a gateway does not happen
- * to its upstream.
+ * The sandbox provider as a separate process, so that killing a gateway does not kill its upstream.
  */
 import { resolve } from 'node:path'
 import { boundToTest } from './bound-to-test.ts'
@@ -11,7 +10,6 @@ const REPOSITORY = resolve(import.meta.dir, '../..')
 const START_TIMEOUT_MS = 45_000
 
 export interface SandboxServer {
-  /** For `SANDBOX_BASE_URL`. */
   readonly url: string
   remove(): Promise<void>
 }

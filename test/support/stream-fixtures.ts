@@ -1,6 +1,6 @@
 /**
- * Streams as providers send them, with their framing, for tests that cut them in every way. Shapes:
- * recorded traffic.
+ * Streams as providers send them, for tests that cut streams at every byte. Shapes: recorded
+ * traffic.
  */
 
 export interface StreamFixture {
@@ -272,10 +272,7 @@ export const MESSAGES_STREAMS: readonly StreamFixture[] = [
   },
 ]
 
-/**
- * What the upstream sends because the gateway asked for usage, and what the client would have seen
- * had it not.
- */
+/** A stream with usage, and the stream that a client without usage receives. */
 export const HIDDEN_USAGE = {
   sent: [
     chunk(delta(TRICKY, { usage: null, obfuscation: 'ab' })),

@@ -29,7 +29,6 @@ function talkTo(port: number): Talker {
   return { socket, text: () => text, isClosed: () => isClosed }
 }
 
-/** Says everything back. */
 async function startEcho(): Promise<{
   proxy: TcpProxy
   server: Server

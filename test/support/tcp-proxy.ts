@@ -1,27 +1,16 @@
-/**
- * A wire between a process and a server that a test can cut, freeze or slow down, on a free port of
- * loopback. Knows nothing of what is said through it.
- */
+/** A proxy between a process and a server that a test can cut, freeze or slow down. */
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 export interface TcpProxy {
   readonly port: number
-  /** When connections were asked for, as `performance.now()` has it. */
   readonly attempts: readonly number[]
-  /** Connections that are open now. */
   readonly open: number
-  /**
-   * Existing connections are reset, and so is every new one: the network says that there is no way.
-   */
   cut(): void
-  /**
-   * Nothing arrives any more, in either direction, and nobody is told; `restore` delivers what was
-   * held.
-   */
+  /** Nothing arrives any more, and nobody is notified; `restore` delivers what was held. */
   freeze(): void
-  /** What the server says arrives that much later. */
+  /** Delays what the server sends. */
   slow(delayMs: number): void
-  /** As if nothing had been, for connections that outlived it and for new ones. */
+  /** Ends all faults, for existing and new connections. */
   restore(): void
   close(): Promise<void>
 }
@@ -83,7 +72,6 @@ interface LinkOptions {
   readonly onClosed: () => void
 }
 
-/** One connection of the process, and the one to the server that stands behind it. */
 class Link {
   readonly #client: Socket
   readonly #options: LinkOptions
@@ -131,7 +119,6 @@ class Link {
   }
 }
 
-/** What goes one way, in its order. */
 class Lane {
   readonly #wire: Wire
   readonly #delayMs: () => number

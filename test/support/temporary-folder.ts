@@ -1,4 +1,4 @@
-/** A folder of a test's own, gone when the test is done. Knows nothing of what is put in it. */
+/** A temporary folder, removed when the test is done. */
 import { readdirSync, rmSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -19,7 +19,7 @@ export async function createTemporaryFolder(): Promise<TemporaryFolder> {
   return { path, remove: () => rm(path, { recursive: true, force: true }) }
 }
 
-/** Of test processes that were killed: nothing could tell them to tidy up. */
+/** Removes folders of killed test processes. */
 function removeLeftovers(): void {
   for (const name of readdirSync(tmpdir())) {
     const pid = /^gatehouse-test-(\d+)-/.exec(name)?.[1]

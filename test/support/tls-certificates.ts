@@ -1,14 +1,10 @@
-/**
- * Self-signed certificates for tests, valid for a hundred years but for one. They open nothing: no
- * program outside the tests trusts them.
- */
+/** Self-signed certificates for tests, valid for a hundred years except one. */
 
 export interface TestCertificate {
   readonly cert: string
   readonly key: string
 }
 
-/** Names `localhost` and not its address. */
 export const LOCALHOST_CERTIFICATE: TestCertificate = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBljCCATugAwIBAgIUYIZXVQm0RMVvVVA9rgtCQ4pSMVswCgYIKoZIzj0EAwIw
@@ -30,7 +26,6 @@ b6KobNnL1WpxJz2YMjs82V102vYLfybKzWeQtibAwWPPacZQnXf03+m8
 `,
 }
 
-/** Names another host. */
 export const OTHER_CERTIFICATE: TestCertificate = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBmDCCAT6gAwIBAgIUO4YImu4BMgeXvX8QJxkaPA6/7iUwCgYIKoZIzj0EAwIw
@@ -52,7 +47,6 @@ wpGQWb9v+tC2LyHdaLc7cF+Ht1qkV5xvQPdUHe7ha3zxR5M8W51Yle46
 `,
 }
 
-/** Names `localhost`, until the end of 2020. */
 export const EXPIRED_CERTIFICATE: TestCertificate = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBXzCCAQWgAwIBAgIBATAKBggqhkjOPQQDAjAUMRIwEAYDVQQDDAlsb2NhbGhv
@@ -73,7 +67,6 @@ bPybTj5eHHGNDMS5jFQnA4pd9JGSwPK42CC4OR2hTVi8vFPKj7VSmB0n
 `,
 }
 
-/** Names two addresses, 192.0.2.1 and 2001:db8::1. */
 export const ADDRESS_CERTIFICATE: TestCertificate = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBojCCAUigAwIBAgIUOdWVchL7Onq9Uoa9xSTbyytmGlMwCgYIKoZIzj0EAwIw

@@ -1,12 +1,11 @@
 /**
- * What a client of a stream is told when it breaks. A client that a busy machine keeps from reading
- * may find the connection closed before it has seen what was said last: such a call says nothing,
- * and is made again. Must not import anything from src/.
+ * The failure that a client of a stream receives. A client on a busy machine may find the
+ * connection closed before reading the failure, so such a call is repeated.
  */
 
 const TRIES = 20
 
-/** @returns what `read` threw, or undefined where it took the stream for a whole one */
+/** @returns what `read` threw; undefined when `read` accepted the stream as whole */
 export async function toldFailure(read: () => Promise<unknown>): Promise<unknown> {
   let failure: unknown
   for (let tried = 0; tried < TRIES; tried += 1) {

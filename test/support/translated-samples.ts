@@ -1,7 +1,4 @@
-/**
- * One answer in each dialect that chat calls are translated to, whole and streamed. They all say
- * the same.
- */
+/** The same answer in each dialect that chat calls are translated to, whole and streamed. */
 import { AWS_STREAM_HEADERS } from './aws-event-stream.ts'
 import type { Usage } from './control-plane.ts'
 import type { AnswerScript, UpstreamKit } from './upstream-answers/answer-script.ts'
@@ -17,12 +14,10 @@ export interface TranslatedRow {
   readonly dialect: string
   readonly answer: string
   readonly stream: readonly (string | Uint8Array)[]
-  /** Of the stream, where they differ from those of server-sent events. */
   readonly streamHeaders?: Readonly<Record<string, string>>
   readonly usage: Usage
 }
 
-/** What every one of them comes out as. */
 export const TRANSLATED_TEXT = 'héllo 😀'
 const SCRIPT: AnswerScript = {
   text: TRANSLATED_TEXT,

@@ -1,4 +1,3 @@
-/** Waiting until an assertion holds. */
 import { expect, test } from 'bun:test'
 import { untilItHolds } from './until-it-holds.ts'
 

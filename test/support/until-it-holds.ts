@@ -1,10 +1,10 @@
 /** Assertions about something that is still changing, such as a page that is being drawn. */
 
-/** No busy machine takes so long. */
+/** Longer than a busy machine needs. */
 const TIMEOUT_MS = 60_000
 const LOOK_EVERY_MS = 25
 
-/** Asks again until `check` throws nothing; gives up with what it threw last. */
+/** Repeats `check` until it throws nothing; gives up with the last error. */
 export async function untilItHolds(
   check: () => Promise<unknown>,
   { timeoutMs = TIMEOUT_MS }: { readonly timeoutMs?: number } = {},

@@ -1,7 +1,4 @@
-/**
- * How long a page took to show what came of keys and clicks, as the browser itself measured it
- * (Event Timing).
- */
+/** How long a page took to react to keys and clicks, as measured by the browser (Event Timing). */
 import type { Page } from 'playwright-core'
 
 interface InteractionWatch {

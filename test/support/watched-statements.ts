@@ -1,6 +1,6 @@
 /**
- * Counts the statements that a store makes, in all and without a break: what happens between two
- * turns of the event loop is what calls wait for, on any machine. Knows no table.
+ * Counts the statements of a store, in all and within a step of the event loop, which calls wait
+ * for.
  */
 import type { Kysely, KyselyPlugin } from 'kysely'
 
@@ -8,10 +8,8 @@ export interface WatchedStatements<Tables> {
   /** Use this one in its place. */
   readonly database: Kysely<Tables>
   readonly statements: number
-  /** Of all answers together. */
   readonly rows: number
   readonly mostRows: number
-  /** Statements that were answered within one turn of the event loop. */
   readonly mostInOneTurn: number
 }
 
@@ -21,7 +19,8 @@ export function watchStatements<Tables>(watched: Kysely<Tables>): WatchedStateme
   const plugin: KyselyPlugin = {
     transformQuery: ({ node }) => node,
     async transformResult({ result }) {
-      // Asked for with the first of a turn alone: to watch every turn keeps a core busy.
+      // Scheduled with the first statement of a step, because watching every step keeps a core
+      // busy.
       if (inTurn === 0)
         setImmediate(() => {
           inTurn = 0

@@ -1,7 +1,4 @@
-/**
- * A real HTTP server that takes webhook deliveries, and checks their signatures by the
- * documentation alone.
- */
+/** A real HTTP server that receives webhooks, and checks their signatures by the documentation. */
 import { createHmac } from 'node:crypto'
 
 export interface ReceivedEvent {
@@ -20,7 +17,6 @@ export interface ReceivedDelivery {
 
 export interface WebhookReceiver {
   readonly url: string
-  /** `host:port`, for the operator's list of trusted hosts. */
   readonly host: string
   readonly deliveries: ReceivedDelivery[]
   stop(): Promise<void>

@@ -3,12 +3,9 @@ import type { Usage } from './control-plane.ts'
 
 export interface WholeAnswerRow {
   readonly dialect: string
-  /** The endpoint that the caller uses. */
   readonly path: string
   readonly fields: Readonly<Record<string, unknown>>
-  /** The upstream's. */
   readonly answer: string
-  /** What the caller sees; undefined: the upstream's to the byte. */
   readonly seen?: unknown
   /** `estimated`: its upstreams report none. */
   readonly usage: Usage | null | 'estimated'

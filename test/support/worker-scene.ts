@@ -1,7 +1,4 @@
-/**
- * Gateways of several workers on real stores of their own, seen from outside: which process is
- * which, what was seen and what was kept.
- */
+/** Gateways of several workers on real stores, seen from outside. */
 
 import { pollUntil } from './poll-until.ts'
 import { createPostgresScene, type PostgresScene } from './postgres-scene.ts'
@@ -16,20 +13,18 @@ import {
 } from './start-gatehouse.ts'
 
 export const METRICS_TOKEN = 'metrics'
-/** Of each client between two of its calls: one that never pauses keeps a core busy. */
+/** Pause of each client between two calls, because a client without pauses keeps a core busy. */
 const CLIENT_PAUSE_MS = 10
 
 export interface WorkerScene {
   readonly postgres: PostgresScene
   readonly redis: RedisServer
-  /** A database, and what shares limits, for one test. */
   createStores(): Promise<Stores>
   remove(): Promise<void>
 }
 
 export interface Stores {
   readonly environment: Readonly<Record<string, string>>
-  /** Of every row that the ledger has. */
   callIds(): Promise<readonly string[]>
 }
 
@@ -78,7 +73,7 @@ export function startWorkers(
   })
 }
 
-/** The process that each worker is now, by the log. */
+/** The current process of each worker, by the log. */
 export function workerPids({ output }: Gatehouse): ReadonlyMap<number, number> {
   const found = output().matchAll(
     /"worker":(\d+),"pid":(\d+),"restarts":\d+,"msg":"worker is ready"/g,
@@ -86,7 +81,7 @@ export function workerPids({ output }: Gatehouse): ReadonlyMap<number, number> {
   return new Map([...found].map(([, worker, pid]) => [Number(worker), Number(pid)]))
 }
 
-/** On a connection of its own: which worker gets it is the kernel's choice. */
+/** On a new connection, whose worker the kernel chooses. */
 export function post({ url, key }: Gatehouse, body: object = { model: 'demo', input: 'hello' }) {
   return fetch(`${url}/v1/responses`, {
     method: 'POST',
@@ -117,10 +112,7 @@ export function callsByWorker(series: Series): ReadonlyMap<string, number> {
   return calls
 }
 
-/**
- * Clients that go on calling whatever becomes of single calls; `complete` are those that they saw
- * to the end.
- */
+/** Clients that continue after failed calls; `complete` are the calls that they received whole. */
 export function keepCalling(gatehouse: Gatehouse, clients: number, complete: Set<string>) {
   let isStopped = false
   let failures = 0
@@ -148,7 +140,6 @@ export function keepCalling(gatehouse: Gatehouse, clients: number, complete: Set
   }
 }
 
-/** Each row is there once by its primary key; here: none is missing. */
 export async function waitForCalls(stores: Stores, complete: ReadonlySet<string>): Promise<void> {
   await pollUntil(
     'the rows of every complete answer',

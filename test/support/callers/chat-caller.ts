@@ -1,4 +1,3 @@
-/** A client of OpenAI Chat Completions. */
 import type { FinishReason } from '../../../src/wire/chat-answer.ts'
 import type { JsonRecord } from '../../../src/wire/chat-request.ts'
 import { type CallerKit, readEvents, type SeenAnswer } from './caller.ts'
@@ -80,7 +79,6 @@ interface Piece {
   }[]
 }
 
-/** A whole answer is a stream of one piece. */
 function readPieces(pieces: readonly Completion[]): SeenAnswer {
   const calls: { name: string; written: string }[] = []
   let [text, reasoning] = ['', '']
@@ -111,7 +109,6 @@ function readPieces(pieces: readonly Completion[]): SeenAnswer {
   }
 }
 
-/** What unmodified clients keep of a message, and nothing more. */
 function nextTurn(answer: JsonRecord): JsonRecord {
   const [choice] = answer.choices as { message: JsonRecord }[]
   const { content = null, tool_calls = [] } = choice?.message ?? {}
@@ -214,7 +211,7 @@ export const chatCaller: CallerKit = {
   readAnswer: (answer) => readPieces([answer as Completion]),
   readStream: (text) => readPieces(readEvents(text)),
   readEnd(text) {
-    // Clients stop at the first event that holds an error.
+    // Clients stop at the first event with an error.
     const isFailed = readEvents(text).some((event) => 'error' in event)
     return { isWhole: !isFailed && text.includes('data: [DONE]'), isFailed }
   },

@@ -1,4 +1,3 @@
-/** A client of the gateway's own chat format. */
 import type { FinishReason } from '../../../src/wire/chat-answer.ts'
 import type { JsonRecord } from '../../../src/wire/chat-request.ts'
 import { type CallerKit, readEvents, type SeenAnswer } from './caller.ts'
@@ -92,7 +91,6 @@ interface Delta {
   readonly object?: string
 }
 
-/** By its deltas; reason and usage are in the whole answer at its end. */
 function readStream(text: string): SeenAnswer {
   const events = readEvents(text)
   const calls: { name: string; written: string }[] = []

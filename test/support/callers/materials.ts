@@ -1,7 +1,4 @@
-/**
- * What the probes of every dialect are made of. Each text is found nowhere else, so that it can be
- * looked for.
- */
+/** Texts for the probes of every dialect. Each text is unique, so that a test can search for it. */
 import type { JsonRecord } from '../../../src/wire/chat-request.ts'
 
 export const PROMPT = 'probe-prompt'
@@ -23,7 +20,6 @@ export const SCHEMA: JsonRecord = {
   additionalProperties: false,
 }
 
-/** Two calls of one turn; the second tool takes no arguments. */
 export const CALLS = [
   { id: 'call1abcd', name: 'weather', arguments: '{"city":"Oslo"}' },
   { id: 'call2abcd', name: 'clock', arguments: '{}' },

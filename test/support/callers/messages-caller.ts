@@ -1,4 +1,3 @@
-/** A client of Anthropic Messages. */
 import type { FinishReason } from '../../../src/wire/chat-answer.ts'
 import type { JsonRecord } from '../../../src/wire/chat-request.ts'
 import { type CallerKit, readEvents, type SeenAnswer } from './caller.ts'

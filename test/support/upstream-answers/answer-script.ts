@@ -1,13 +1,9 @@
-/**
- * What an upstream is made to answer, in no dialect; each dialect's sample says it as well as the
- * dialect can.
- */
+/** What an upstream answers, independent of a dialect. */
 import type { FinishReason } from '../../../src/wire/chat-answer.ts'
 import type { JsonRecord } from '../../../src/wire/chat-request.ts'
 
 export interface AnswerScript {
   readonly text?: string
-  /** The text comes in one piece; absent: in two, so that there is something to join. */
   readonly isTextWhole?: true
   readonly reasoning?: string
   readonly calls?: readonly {
@@ -16,7 +12,6 @@ export interface AnswerScript {
     readonly arguments: string
   }[]
   readonly finish: FinishReason
-  /** Tokens; absent: those of `USAGE`. */
   readonly usage?: ScriptedUsage
 }
 
@@ -34,18 +29,10 @@ export const SEAL = 'cHJvYmUtc2VhbC1vZi1yZWFzb25pbmc='
 export const THOUGHT = 'probe-thought'
 
 export interface UpstreamKit {
-  /** The dialect's, for readers. */
   readonly name: string
-  /** Undefined where the dialect has no such end. */
   readonly whole: (script: AnswerScript) => JsonRecord | undefined
-  /** One piece for each event. */
   readonly stream: (script: AnswerScript) => readonly Uint8Array[]
-  /** An event that says that the upstream failed. */
   readonly failure: Uint8Array
-  /**
-   * What has to come back in the next request of a tool loop; undefined: its models want nothing
-   * back.
-   */
   readonly kept: string | undefined
 }
 
@@ -55,7 +42,6 @@ export function sse(type: string | undefined, data: object): Uint8Array {
   )
 }
 
-/** The pieces of its text; none where it has none. */
 export function textPieces({ text = '', isTextWhole }: AnswerScript): readonly string[] {
   return (isTextWhole === true ? [text] : halves(text)).filter((piece) => piece !== '')
 }

@@ -1,4 +1,3 @@
-/** An upstream that answers in Bedrock Converse, whose streams are binary. */
 import { EventStreamCodec } from '@smithy/eventstream-codec'
 import type { FinishReason } from '../../../src/wire/chat-answer.ts'
 import {
@@ -36,7 +35,7 @@ const REASONS: Readonly<Record<FinishReason, string>> = {
   tool_calls: 'tool_use',
   content_filter: 'content_filtered',
 }
-/** It does not count thoughts by themselves. */
+/** Bedrock does not count reasoning separately. */
 const toUsage = ({ usage = USAGE }: AnswerScript) => ({
   inputTokens: usage.input - usage.cached,
   cacheReadInputTokens: usage.cached,

@@ -21,7 +21,6 @@ interface Vendor {
   readonly name: string
   readonly toUsage: (script: AnswerScript) => JsonRecord
   readonly hasFilter: boolean
-  /** Where the reasoning stands beside the text. */
   readonly contentOf: (script: AnswerScript) => readonly JsonRecord[]
   readonly kept: string | undefined
 }

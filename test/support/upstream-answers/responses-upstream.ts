@@ -1,4 +1,4 @@
-/** An upstream that answers in OpenAI Responses, for the day that calls are translated to it. */
+/** An upstream that answers in OpenAI Responses, for future translation. */
 import type { JsonRecord } from '../../../src/wire/chat-request.ts'
 import { type AnswerScript, halves, SEAL, sse, type UpstreamKit, USAGE } from './answer-script.ts'
 

@@ -1,4 +1,3 @@
-/** Upstreams that answer in shapes of their own: Anthropic Messages, Gemini, Cohere. */
 import type { FinishReason } from '../../../src/wire/chat-answer.ts'
 import {
   type AnswerScript,

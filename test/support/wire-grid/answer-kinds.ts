@@ -1,4 +1,3 @@
-/** Kinds that are about what an upstream answers. */
 import { expect } from 'bun:test'
 import type { JsonRecord } from '../../../src/wire/chat-request.ts'
 import { present } from '../../../src/wire/read-json.ts'
@@ -41,7 +40,7 @@ const CALLS = [
   { name: 'clock', input: { city: 'Ulm' } },
 ]
 
-/** Answers that translate into one another, which the accumulators of the SDKs are fed too. */
+/** Answers that translate into each other, also read by the SDKs' accumulators. */
 export const STREAMED_SAMPLES: Readonly<Record<string, (cell: Cell) => Sample | undefined>> = {
   'a text': ({ upstream }) => sampleOf(upstream, TEXT),
   'thinking and two calls': ({ upstream }) => sampleOf(upstream, LOOP),
@@ -53,14 +52,13 @@ export const STREAMED_SAMPLES: Readonly<Record<string, (cell: Cell) => Sample | 
   'written cache': ({ upstream }) => withCacheWrites(upstream),
 }
 
-/** Asks for a sample; in a pair that relays, it arrives to the byte. */
 async function answer(cell: Cell, sample: Sample, members: JsonRecord = {}): Promise<Asked> {
   const asked = await ask(cell, { members, answers: [toScript(cell, sample)] })
   if (isRelayed(cell)) expectRelayed(cell, asked, sample)
   return asked
 }
 
-/** No block of a Messages stream is open while another begins. */
+/** No block of a Messages stream begins while another block is open. */
 function expectOneBlock(text: string): void {
   let open: number | undefined
   for (const { data } of parseEvents(text)) {
@@ -88,7 +86,7 @@ function callKind(name: string, make: (cell: Cell) => Sample | undefined, absent
       const sample = make(cell)
       if (sample === undefined) throw new Error('There is no such sample.')
       const asked = await answer(cell, sample)
-      // A relayed stream is the upstream's own, also where SDKs cannot read it.
+      // A relayed stream is the upstream's own, even if SDKs cannot read it.
       if (isRelayed(cell)) return
       const { read } = await readAnswer(cell, asked)
       expect(read.calls).toEqual(CALLS)
@@ -98,7 +96,7 @@ function callKind(name: string, make: (cell: Cell) => Sample | undefined, absent
   }
 }
 
-/** The turn that an unmodified client sends back, as the target gets it. */
+/** The turn that an unmodified client sends back, as the target receives it. */
 async function nextTurn(cell: Cell, sample: Sample, thinks = true): Promise<Asked> {
   const { loop } = cell.caller.kit
   const asking = ({ thinking, reasoning, reasoning_effort, ...members }: JsonRecord): JsonRecord =>
@@ -191,14 +189,12 @@ const comesBack: Kind = {
       await answer(cell, sample)
       return
     }
-    // A server with this format signs its calls without being asked to think.
     const target = isChat ? 'openrouter/some/model' : upstream.target
     const { sent } = await nextTurn({ ...cell, upstream: { ...upstream, target } }, sample, !isChat)
     expect(sent[0]?.body).toContain(kept)
   },
 }
 
-/** A call with the member in which Gemini's OpenAI endpoint puts its signature. */
 function chatLoop({ upstream }: Cell): Sample {
   const { whole, stream } = sampleOf(upstream, ONE_CALL)
   const signed = (text: string) =>
@@ -234,7 +230,6 @@ const answeredImage: Kind = {
   },
 }
 
-/** The arguments of the one call of a Messages stream, as they are written. */
 function writtenInput(text: string): string {
   const events = parseEvents(text).map(({ data }) => JSON.parse(data))
   return events.map(({ delta }) => delta?.partial_json ?? '').join('')
@@ -267,7 +262,7 @@ const cutCall: Kind = {
         ? await accumulate(caller.dialect, text)
         : (JSON.parse(text) as JsonRecord)
       expect(input).toBe(CUT_ARGUMENTS)
-      // The SDK itself leaves out a text that is cut.
+      // The SDK itself omits a cut text.
       const read = cell.isStream ? {} : { city: 'Os' }
       expect(content).toMatchObject([{ type: 'tool_use', name: 'weather', input: read }])
     } else if (!cell.isStream) expect(text).toContain(JSON.stringify(CUT_ARGUMENTS))

@@ -123,7 +123,6 @@ const overflow: Kind = {
     else if (isMessages) expect(seen.text).toContain(refused.told)
     else if (cell.caller.dialect === 'openai-chat')
       expect(JSON.parse(seen.text)).toMatchObject({ error: { code: 'context_length_exceeded' } })
-    // The gateway's own format tells the vendor's words as they are.
     else expect(JSON.parse(seen.text)).toMatchObject({ message: refused.said })
   },
 }

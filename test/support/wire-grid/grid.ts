@@ -1,4 +1,3 @@
-/** All kinds over all pairs, and the page that shows each cell. */
 import { ANSWER_KINDS } from './answer-kinds.ts'
 import failedBefore from './failed-before.json' with { type: 'json' }
 import { FAILURE_KINDS } from './failure-kinds.ts'
@@ -20,13 +19,10 @@ export function nameOf({ caller, upstream, isStream }: Cell): string {
   return `${caller.path} to ${upstream.dialect}, ${isStream ? 'streamed' : 'whole'}`
 }
 
-/** By the name of the kind: the cells that failed before the issue was worked on. */
+/** By the name of the kind: the cells that failed before issue 47. */
 const FAILED_BEFORE: Readonly<Record<string, readonly string[]>> = failedBefore
 
-/**
- * The page. A cell that says more than `–` is one whose check is a test of its own, in
- * `test/stages/wire-grid.test.ts`.
- */
+/** The page. Every cell except `–` is a test in `test/stages/wire-grid.test.ts`. */
 export function gridPage(): string {
   const tables = GRID_CALLERS.map((caller) => {
     const names = GRID_UPSTREAMS.map(({ kit }) => kit.name)

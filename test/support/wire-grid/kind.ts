@@ -2,10 +2,9 @@
 import type { Cell } from './pairs.ts'
 
 export interface Kind {
-  /** Number in issue 47, whose examples these are. */
+  /** The number of the example in issue 47. */
   readonly item: number
   readonly name: string
-  /** Why the pair has nothing of the kind; undefined: it has, and `check` holds it to its rule. */
   readonly absent?: (cell: Cell) => string | undefined
   /** @throws where the rule does not hold */
   readonly check: (cell: Cell) => Promise<void>

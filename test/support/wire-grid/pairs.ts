@@ -1,7 +1,4 @@
-/**
- * Every pair of a caller's dialect and an upstream's, whole and streamed, and a call through one of
- * them. Knows no kind of behaviour.
- */
+/** Every pair of a caller's dialect and an upstream's dialect, whole and streamed. */
 import { expect } from 'bun:test'
 import {
   CALLERS,
@@ -21,11 +18,11 @@ import { json, type Script, type SentRequest, stream } from '../scripted-upstrea
 import type { UpstreamKit } from '../upstream-answers/answer-script.ts'
 import { accumulate } from './published-sdks.ts'
 
-// Loaded with the first such target, which would take time that a scripted clock knows nothing of.
+// Loaded beforehand, because loading takes real time, which the scripted clock ignores.
 await import('../../../src/net/sign-aws.ts')
 await import('../../../src/net/google-token.ts')
 
-/** A target that thinks when asked, for each dialect of upstreams. */
+/** A target that reasons on request, for each upstream dialect. */
 const TARGETS: Readonly<Record<string, string>> = {
   'openai-chat': 'vllm/qwen3',
   'openai-responses': 'openai/gpt-5',
@@ -48,7 +45,6 @@ export interface Caller {
   readonly kit: CallerKit
 }
 
-/** One cell of a row of the grid. */
 export interface Cell {
   readonly caller: Caller
   readonly upstream: Upstream
@@ -80,7 +76,6 @@ export function isRelayed({ caller, upstream }: Pick<Cell, 'caller' | 'upstream'
   return caller.dialect === upstream.dialect
 }
 
-/** What an upstream answers with status 200. */
 export interface Sample {
   readonly whole: JsonRecord
   readonly stream: readonly (string | Uint8Array)[]
@@ -95,24 +90,20 @@ export function toScript({ upstream, isStream }: Cell, sample: Sample): Script {
 export interface Asked {
   readonly seen: Seen
   readonly sent: readonly SentRequest[]
-  /** Of the first request that was sent. */
   readonly sentBody: JsonRecord
 }
 
 export interface Ask {
-  /** Members beside the plainest request of the caller. */
   readonly members?: JsonRecord
   readonly answers?: readonly Script[]
   readonly headers?: Readonly<Record<string, string>>
-  /** A stream without its usage. */
   readonly asksNoUsage?: boolean
-  /** In the place of the upstream's usual one. */
   readonly targets?: readonly string[]
 }
 
 /**
- * A server that speaks Responses alone: every vendor of Responses in the catalog speaks Chat
- * Completions too, and callers of that are relayed to it.
+ * A server with Responses only, because every vendor of Responses in the catalog also has Chat
+ * Completions.
  */
 function ownedResponses(target: string): OwnedUpstream {
   return {
@@ -145,9 +136,8 @@ export async function ask(cell: Cell, asked: Ask = {}): Promise<Asked> {
   return { seen, sent, sentBody: JSON.parse(sent[0]?.body ?? '{}') }
 }
 
-/** An answer as a client of the caller's dialect has it. */
 export interface Answer {
-  /** In the form of a whole answer; of a stream, as the published SDK accumulates it. */
+  /** In the form of a whole answer; a stream as the published SDK accumulates it. */
   readonly json: JsonRecord
   readonly read: SeenAnswer
 }
@@ -171,7 +161,6 @@ export async function readAnswer({ caller, isStream }: Cell, { seen }: Asked): P
   return { json: whole, read: byEvents }
 }
 
-/** The upstream's answer reaches a caller of its own dialect to the byte. */
 export function expectRelayed({ isStream }: Cell, { seen }: Asked, sample: Sample): void {
   const bytes = sample.stream.map((piece) => Buffer.from(piece))
   const expected = isStream ? Buffer.concat(bytes).toString() : JSON.stringify(sample.whole)

@@ -1,7 +1,4 @@
-/**
- * Reads answers with the published SDKs: what their accumulators make of a stream, and what they
- * make of a whole answer.
- */
+/** Reads answers with the published SDKs. */
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
@@ -10,7 +7,6 @@ import OpenAI from 'openai'
 import type { JsonRecord } from '../../../src/wire/chat-request.ts'
 import { parseEvents } from '../server-sent-events.ts'
 
-/** A fetch that answers every request with these bytes, in pieces of `step` bytes. */
 function answering(body: string, step = Number.POSITIVE_INFINITY, type = EVENTS) {
   const bytes = Buffer.from(body)
   const length = Math.min(step, Math.max(1, bytes.length))
@@ -37,7 +33,8 @@ export async function accumulate(
   step?: number,
 ): Promise<JsonRecord> {
   const fetch = answering(text, step)
-  // The SDKs keep what parses partial JSON beside it: only what would be sent on is compared.
+  // The SDKs keep parsers of partial JSON beside the answer, so only serialisable members are
+  // compared.
   const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as JsonRecord
   switch (dialect) {
     case 'openai-chat': {
@@ -60,7 +57,6 @@ export async function accumulate(
   }
 }
 
-/** What the AI SDK understands of an answer. */
 export interface AiSdkAnswer {
   readonly text: string
   readonly reasoning: string
@@ -83,7 +79,6 @@ type Fetch = typeof globalThis.fetch
 const SERVER = { apiKey: 'any', baseURL: 'http://gateway.test/v1' }
 const PROMPT = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Hi' }] }]
 
-/** Each model of the AI SDK for a dialect, asked for an answer in these bytes. */
 export async function readByAiSdk(
   dialect: string,
   body: string,

@@ -14,7 +14,7 @@ async function send(cell: Cell, asked: Ask): Promise<Asked> {
   return await ask(cell, { answers: [toScript(cell, sampleOf(cell.upstream, TEXT))], ...asked })
 }
 
-/** A model that thinks by itself, and what turns that off. */
+/** A model that reasons by default, and how to turn reasoning off. */
 const THINKERS: Readonly<Record<string, readonly [target: string, off: object]>> = {
   'openai-chat': ['vllm/Qwen/Qwen3-8B', { chat_template_kwargs: { enable_thinking: false } }],
   'openai-responses': ['openai/gpt-5.1', { reasoning: { effort: 'none' } }],
@@ -56,7 +56,7 @@ const unread: Kind = {
     const content = [{ type: 'text', text: 'probe-prompt', x_new: 1 }]
     const members = { messages: [{ role: 'user', content }] }
     if (cell.caller.dialect === 'gatehouse-chat') {
-      // Its format knows no vendor's members: an unknown one is always refused.
+      // The gateway's own format knows no vendor's members, so unknown members are refused.
       const { seen, sent } = await ask(cell, { members })
       expect([seen.status, sent.length]).toEqual([400, 0])
       expect(seen.text).toContain('x_new')
@@ -142,7 +142,7 @@ const attribution: Kind = {
   },
 }
 
-/** Features that a client asks for by a header, and what each platform of Claude does with them. */
+/** Features that a client requests by a header, and what each platform of Claude does with them. */
 const PLATFORMS: Readonly<
   Record<string, { readonly target: string; readonly sent: string; readonly ignored: string }>
 > = {

@@ -1,7 +1,4 @@
-/**
- * Small answers of each dialect of upstreams, made of the samples that the conformance table uses,
- * and the same answers in the odd ways that servers write them.
- */
+/** Small answers of each upstream dialect, and the same answers in the odd ways of some servers. */
 
 import type { JsonRecord } from '../../../src/wire/chat-request.ts'
 import { awsEvent } from '../aws-event-stream.ts'
@@ -13,7 +10,6 @@ const OSLO = { id: 'call1abcd', name: 'weather', arguments: '{"city":"Oslo"}' }
 const ULM = { id: 'call2abcd', name: 'clock', arguments: '{"city":"Ulm"}' }
 export const ONE_CALL: AnswerScript = { calls: [OSLO], finish: 'tool_calls' }
 export const TWO_CALLS: AnswerScript = { calls: [OSLO, ULM], finish: 'tool_calls' }
-/** The token limit ends it within the arguments. */
 export const CUT_ARGUMENTS = '{"city":"Os'
 export const CUT_CALL: AnswerScript = {
   calls: [{ ...OSLO, arguments: CUT_ARGUMENTS }],
@@ -30,7 +26,6 @@ export function isChatShaped({ dialect }: Upstream): boolean {
   return CHAT_SHAPED.has(dialect)
 }
 
-/** Arguments are a text, so that a whole answer can hold a part of them. */
 export function writesArgumentsAsText({ dialect }: Upstream): boolean {
   return TAKES_ARGUMENTS_AS_TEXT.has(dialect)
 }
@@ -41,14 +36,12 @@ export function sampleOf({ kit }: Upstream, script: AnswerScript): Sample {
   return { whole, stream: kit.stream(script).map((piece) => Buffer.from(piece)) }
 }
 
-/** For streams of what no whole answer can hold. */
 export function streamOf({ kit }: Upstream, script: AnswerScript): Sample {
   return { whole: {}, stream: kit.stream(script).map((piece) => Buffer.from(piece)) }
 }
 
 const textOf = (piece: Piece): string => Buffer.from(piece).toString('latin1')
 
-/** The number that a dialect gives to the call or block of an event. */
 function indexOf(piece: Piece, { dialect }: Upstream): number | undefined {
   const found = CHAT_SHAPED.has(dialect)
     ? /"tool_calls":\[\{"index":(\d+)/.exec(textOf(piece))
@@ -56,7 +49,7 @@ function indexOf(piece: Piece, { dialect }: Upstream): number | undefined {
   return found === null ? undefined : Number(found[1])
 }
 
-/** As chat servers do that send a call in several chunks. */
+/** As chat servers send a call in several chunks. */
 function splitChatCalls(piece: Piece): readonly Piece[] {
   const found = /^data: (\{.*"tool_calls":\[.*\})\n\n$/.exec(Buffer.from(piece).toString())
   if (found === null) return [piece]
@@ -74,9 +67,7 @@ function splitChatCalls(piece: Piece): readonly Piece[] {
   ]
 }
 
-/**
- * Two calls whose pieces alternate; undefined where every call is one piece.
- */
+/** Two calls with alternating pieces; undefined where a call is one piece. */
 export function alternatingCalls(upstream: Upstream): Sample | undefined {
   const { whole, stream } = sampleOf(upstream, TWO_CALLS)
   const pieces = isChatShaped(upstream) ? stream.flatMap(splitChatCalls) : stream
@@ -95,7 +86,7 @@ export function alternatingCalls(upstream: Upstream): Sample | undefined {
   }
 }
 
-/** Every call has the index 0, and an id and a name of its own. */
+/** Every call has the index 0, and its own id and name. */
 export function callsAtIndexZero(upstream: Upstream): Sample | undefined {
   if (!isChatShaped(upstream)) return undefined
   const { whole, stream } = sampleOf(upstream, TWO_CALLS)
@@ -103,7 +94,6 @@ export function callsAtIndexZero(upstream: Upstream): Sample | undefined {
   return { whole, stream: stream.map(atZero) }
 }
 
-/** What a stream has until the first event that holds `text`, with it. */
 export function until(sample: Sample, text: string): Sample {
   const wanted = Buffer.from(text).toString('latin1')
   const at = sample.stream.findIndex((piece) => textOf(piece).includes(wanted))
@@ -111,7 +101,7 @@ export function until(sample: Sample, text: string): Sample {
   return { ...sample, stream: sample.stream.slice(0, at + 1) }
 }
 
-/** Another word for the end of an answer, in the place of the one that the dialect has for it. */
+/** Replaces the word for the end of an answer. */
 export function endingWith(upstream: Upstream, script: AnswerScript, reason: string): Sample {
   const { whole, stream } = sampleOf(upstream, script)
   if (upstream.dialect === 'bedrock-converse') {
@@ -130,7 +120,10 @@ export function endingWith(upstream: Upstream, script: AnswerScript, reason: str
   }
 }
 
-/** An answer to a call that wrote five tokens to the cache; undefined where no report tells it. */
+/**
+ * An answer to a call that wrote five tokens to the cache; undefined where reports do not contain
+ * that count.
+ */
 export function withCacheWrites(upstream: Upstream): Sample | undefined {
   const { whole, stream } = sampleOf(upstream, TEXT)
   if (upstream.dialect === 'bedrock-converse') {
@@ -159,7 +152,6 @@ const REPORTS: Readonly<Record<string, readonly [found: RegExp, told: string]>> 
 
 export const IMAGE = 'iVBORw0KGgo='
 
-/** A text with an image; undefined where the dialect's answers hold none. */
 export function withImage(upstream: Upstream): Sample | undefined {
   const { whole, stream } = sampleOf(upstream, TEXT)
   const imaged: Json = JSON.parse(JSON.stringify(whole))
@@ -199,8 +191,8 @@ const PARTS = [
 ] as const
 
 /**
- * A turn of thinking, text, thinking, text and a call, as each dialect writes it; the texts are in
- * `TURN_TEXTS`. Undefined where a turn has one place for thinking.
+ * A turn of reasoning, text, reasoning, text and a call, as each dialect writes it. Undefined where
+ * a turn has one place for reasoning.
  */
 export function interleavedTurn(upstream: Upstream): Sample | undefined {
   const { whole, stream } = sampleOf(upstream, ONE_CALL)

@@ -104,7 +104,7 @@ const found = z
     credentialHeader: z
       .enum(['authorization', 'x-api-key'])
       .optional()
-      .meta({ description: 'The header for the credential.' }),
+      .meta({ description: 'The header in which the server takes the credential.' }),
     embeddings: z
       .boolean()
       .optional()

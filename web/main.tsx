@@ -40,7 +40,7 @@ function ConnectionNotice() {
           <LoaderCircle aria-hidden className="size-4 shrink-0" />
           <span>
             <span className="font-medium">The gateway does not answer.</span> This page tries again
-            by itself; your input is kept.
+            without your help, and keeps your input.
           </span>
         </p>
       )}

@@ -75,7 +75,7 @@ const modelOf = (page: Page, place: number) =>
 
 test('a target without calls since the start is shown as not seen, with the time of the start', async () => {
   const { page } = visit
-  const sentence = /^ ?Not seen since the restart of this node, .*\(.*\)\.$/
+  const sentence = /^ ?No call to this target since the restart of this node, .*\(.*\)\.$/
   await follow(page, '/gates/demo')
   const target = page.getByRole('list', { name: 'Targets' }).getByRole('listitem').first()
   await target.getByText('not seen since restart', { exact: true }).waitFor()
@@ -302,7 +302,7 @@ test('targets are reordered by keys and buttons, unsaved changes are guarded, an
   await pollUntil(
     'the target to have moved',
     async () => {
-      if (await page.getByText('Now at place 2 of 3.').isVisible()) return true
+      if (await page.getByText('The target is now at place 2 of 3.').isVisible()) return true
       const isTooFar = await page.getByText('Now at place 3 of 3.').isVisible()
       await page.keyboard.press(isTooFar ? 'ArrowUp' : 'ArrowDown')
       return undefined
@@ -370,7 +370,7 @@ test('a deletion names its consequences, and undo restores the gate', async () =
   await follow(page, '/gates/doomed')
   await page.getByRole('button', { name: 'Delete', exact: true }).click()
   const asked = page.getByRole('alertdialog')
-  await asked.getByText('No calls were made through it').waitFor()
+  await asked.getByText('No calls were made through the gate').waitFor()
   await asked.getByRole('button', { name: 'Delete the gate' }).click()
   // It stays as long as it is pointed at.
   await page.getByText('Gate “doomed” deleted').hover()

@@ -121,7 +121,7 @@ test('a target that was typed and not added keeps the gate from being saved with
   await page.getByLabel('Display name').fill('Typed')
   await page.keyboard.press('Enter')
   const told = page.getByText(
-    'This is not a target yet: press Enter to choose it, or clear the field.',
+    'The text in the field is not a target yet: press Enter to choose it, or clear the field.',
   )
   // Above the list, which covers what stands beneath the field.
   await told.first().waitFor()

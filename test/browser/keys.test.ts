@@ -276,8 +276,8 @@ test('a rotated key is shown once, and the old one works for a shown time, until
   expect(previous?.maskedPrefix).toBe(`${first.slice(0, 'sk-svc-'.length + 4)}…`)
 
   await chooseAction('rotated', 'Rotate')
-  await page.getByText('It was rotated before').waitFor()
-  await page.getByText(/w(?:as|ere) made with it/).waitFor()
+  await page.getByText('was rotated before').waitFor()
+  await page.getByText(/used this credential/).waitFor()
   expect(
     await page.getByLabel('The old key ends').locator('option:not([disabled])').allTextContents(),
   ).toEqual(['Now'])

@@ -134,7 +134,7 @@ test('a new account sees its first steps, and the last one turns green when the 
 
   expect(await call('demo')).toBe(200)
   await page.clock.fastForward(LOOKS_AGAIN_AFTER_MS)
-  await callStep().getByText('It was answered with 200').waitFor()
+  await callStep().getByText('The first call was answered with 200').waitFor()
   await callStep().getByText('Done:').waitFor({ state: 'attached' })
   await page.getByRole('button', { name: 'Close' }).click()
   await firstSteps().waitFor({ state: 'detached' })

@@ -144,7 +144,7 @@ test('a deletion names the gates that use the provider', async () => {
   await sandboxRow().getByRole('button', { name: 'Delete the key for Sandbox' }).click()
   const asked = page.getByRole('alertdialog')
   await asked.getByRole('link', { name: 'support-chat' }).waitFor()
-  await asked.getByText('They will use the platform’s credential').waitFor()
+  await asked.getByText('Calls to these targets will use the platform’s credential').waitFor()
   expect(await findAccessibilityFaults(page)).toEqual([])
   await asked.getByRole('button', { name: 'Delete the key' }).click()
   await sandboxRow().getByText('No key of yours').waitFor()

@@ -133,7 +133,7 @@ test('an invitation that was accepted a moment before is not revoked, and its me
     .getByRole('region', { name: 'Members' })
     .getByRole('cell', { name: GUEST.name, exact: true })
     .waitFor()
-  await page.getByText('Nobody is invited at the moment.').waitFor()
+  await page.getByText('No invitation is open at the moment.').waitFor()
   expect(await findPageFaults(page)).toEqual([])
 })
 
@@ -157,7 +157,7 @@ test('a link that cannot be looked up now is not called closed, and can be tried
     route.fulfill({ status: 429, json: { error: 'rate_limit_exceeded', message: 'Later.' } }),
   )
   await follow(stranger.page, '/welcome')
-  await stranger.page.getByText('Somebody has signed up here already.').waitFor()
+  await stranger.page.getByText('The first user has signed up at this gateway already.').waitFor()
   await stranger.page.goto(`/dashboard/sign-up#invitation=${invitation.token}`)
   await stranger.page.getByRole('heading', { name: 'could not be looked up' }).waitFor()
   expect(await findPageFaults(stranger.page)).toEqual([])
@@ -229,7 +229,7 @@ test('an invitation is revoked', async () => {
   await page.getByRole('button', { name: 'Done' }).click()
   await page.getByRole('button', { name: 'Revoke the invitation of mistaken@example.com' }).click()
   await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click()
-  await page.getByText('Nobody is invited at the moment.').waitFor()
+  await page.getByText('No invitation is open at the moment.').waitFor()
 })
 
 test('a member sees why removing others is not possible', async () => {

@@ -58,7 +58,8 @@ describe('a secret with a single showing', () => {
     await page.getByRole('button', { name: 'Create New Key' }).click()
     await dialog().getByLabel('Name').fill(name)
   }
-  const ON_ITS_WAY = 'This window stays open for the answer, which is shown only once.'
+  const ON_ITS_WAY =
+    'This dialog stays open until the answer arrives, because the answer is shown only once.'
 
   test('has the focus at Copy, and survives a click beside it, Escape, the cross, Done and the way back', async () => {
     await openNewKey('once')

@@ -41,7 +41,9 @@ afterAll(async () => {
 const ask = async (method: string, path: string, body?: object) =>
   (await (await controlPlaneCall(gatehouse, method, path, body)).json()) as { id: string }
 const note = (page: Page, thing: string) =>
-  page.getByRole('alert').filter({ hasText: `Somebody else changed this ${thing} while you were` })
+  page
+    .getByRole('alert')
+    .filter({ hasText: `Another user or program changed this ${thing} while you were` })
 
 describe('a gate that another tab has saved meanwhile', () => {
   test('is not overwritten unseen: the newest can be seen, and mine brought back onto it', async () => {

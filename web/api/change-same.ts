@@ -21,7 +21,7 @@ export class ChangedMeanwhile<Thing = unknown> extends Error {
   readonly last: { readonly by: string; readonly at: string } | undefined
 
   constructor(newest: Thing, last: ChangedMeanwhile['last']) {
-    super('Somebody else changed this while you were editing.')
+    super('Another user or program changed this entry while you were editing.')
     this.newest = newest
     this.last = last
   }

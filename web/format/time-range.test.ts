@@ -69,7 +69,7 @@ describe('days of the reader’s own zone', () => {
     liveIn('Asia/Kolkata')
     const near = resolveRange(chooseDays('2026-11-01', '2026-11-02', 'local'), NOW)
     expect(near.current.fromMs).toBe(at('2026-11-01T00:00Z'))
-    expect(describeUtcDays(near, 'local')).toBe('Its days are in UTC.')
+    expect(describeUtcDays(near, 'local')).toBe('The chart’s days are in UTC.')
   })
 
   test('are widened to whole hours from an address, and have to go forwards', () => {

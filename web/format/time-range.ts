@@ -91,7 +91,7 @@ export function describeUtcDays(
 ): string {
   if (!hasUtcDays || nameOffset(zone, current.fromMs) === 'UTC') return ''
   return step === 'hour'
-    ? 'Its days are in UTC.'
+    ? 'The chart’s days are in UTC.'
     : `Each step is a ${step} in UTC, like the stored sums.`
 }
 

@@ -29,7 +29,7 @@ export function ChangedMeanwhileNote({
     <div role="alert" className="rounded-lg bg-warn-soft px-3 py-2.5 text-[13px] text-warn">
       <p>
         <strong className="font-semibold">
-          Somebody else changed this {thing} while you were editing.
+          Another user or program changed this {thing} while you were editing.
         </strong>{' '}
         Nothing of yours is saved yet.
         {last !== undefined && (
@@ -58,7 +58,7 @@ export function OwnEditsNote({ onBringBack }: { readonly onBringBack: (() => voi
       role="status"
       className="flex flex-wrap items-center justify-between gap-2 rounded-lg bg-sunken px-3 py-2 text-[13px] text-ink-soft"
     >
-      This is the newest version. Your input is kept.
+      The fields below show the newest version. Your input is kept.
       <Button size="small" onClick={onBringBack}>
         Bring mine back
       </Button>

@@ -217,7 +217,7 @@ export function FormActions({
     <DialogActions>
       {wasTried && (
         <p role="status" className="w-full text-[13px] text-ink-soft">
-          This window stays open for the answer, which is shown only once.
+          This dialog stays open until the answer arrives, because the answer is shown only once.
         </p>
       )}
       <Button onClick={onCancel} disabled={isAwaited}>

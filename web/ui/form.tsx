@@ -140,7 +140,7 @@ export function describeInvalid(control: InvalidControl): string {
     const missing = (control.minLength ?? 0) - control.value.length
     return `At least ${control.minLength} characters: ${missing} more.`
   }
-  if (validity.badInput === true) return 'This is not complete.'
+  if (validity.badInput === true) return 'The input is not complete.'
   if (validity.rangeUnderflow === true) return `Not before ${control.min}.`
   if (validity.rangeOverflow === true) return `Not after ${control.max}.`
   return control.validationMessage

@@ -59,7 +59,7 @@ export function OneTimeSecret({
         <div role="alert" className="mt-6 rounded-lg border border-warn bg-warn-soft px-4 py-3">
           <p className="text-sm font-medium text-warn">You have not copied the {name}.</p>
           <p className="mt-0.5 text-[13px] text-warn">
-            After this window is closed, it cannot be shown again.
+            After this dialog is closed, the text cannot be shown again.
           </p>
           <div className="mt-3 flex flex-wrap justify-end gap-2">
             <Button look="danger" onClick={() => openWindow?.closeUnasked()}>

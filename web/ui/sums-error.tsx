@@ -17,8 +17,8 @@ export function SumsError({
     return <ErrorState error={error} {...(retry && { retry })} />
   return (
     <EmptyState icon={<ChartColumnStacked />} title="The hours of this range are not kept any more">
-      The sums of its days are. Choose a range of more than a week, which is drawn by days, or a
-      later one.
+      The sums by day remain. Choose a later range, or a range of more than a week, which is drawn
+      by days.
     </EmptyState>
   )
 }

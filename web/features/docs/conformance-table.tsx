@@ -140,8 +140,11 @@ interface VerdictLook {
 
 export const VERDICT_LOOKS: Readonly<Record<Verdict, VerdictLook>> = {
   relayed: { tone: 'accent', means: 'The bytes are passed on unchanged.' },
-  lossless: { tone: 'ok', means: 'It is translated without loss.' },
-  lossy: { tone: 'warn', means: 'The target does not support it: it is omitted or changed.' },
+  lossless: { tone: 'ok', means: 'The request is translated without loss.' },
+  lossy: {
+    tone: 'warn',
+    means: 'The target does not support the feature, so the feature is omitted or changed.',
+  },
   refused: { tone: 'danger', means: 'The request is refused with status 400.' },
   absent: { tone: 'neutral', means: 'The target has no equivalent.' },
 }

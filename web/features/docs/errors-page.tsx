@@ -21,7 +21,7 @@ interface ErrorEntry {
 const GUIDANCE: Readonly<Record<ErrorKind, Pick<ErrorEntry, 'means' | 'cure'>>> = {
   invalid_request: {
     means: 'The request is invalid.',
-    cure: 'The message names the field and says what it must be.',
+    cure: 'The message names the field and the allowed values.',
   },
   unauthorized: {
     means: 'The key or the session is missing, wrong or deleted.',
@@ -35,7 +35,7 @@ const GUIDANCE: Readonly<Record<ErrorKind, Pick<ErrorEntry, 'means' | 'cure'>>> 
   },
   gate_not_found: {
     means: 'The account has no gate with this id.',
-    cure: 'GET /v1/models lists its gates. Give the SDK the gate’s id as the model.',
+    cure: 'GET /v1/models lists the account’s gates. Give the SDK the gate’s id as the model.',
   },
   not_found: {
     means: 'There is nothing at this address, or the account has no such resource.',
@@ -47,15 +47,15 @@ const GUIDANCE: Readonly<Record<ErrorKind, Pick<ErrorEntry, 'means' | 'cure'>>> 
   },
   request_timeout: {
     means: 'The body of the request did not arrive in time.',
-    cure: 'Send it again. If it happens often, look at the network between you and the gateway.',
+    cure: 'Send the request again. If this error is frequent, check the network between you and the gateway.',
   },
   conflict: {
-    means: 'It already exists, is still in use, or has changed in the meantime.',
+    means: 'The resource already exists, is still in use, or has changed in the meantime.',
     cure: 'Check the current state, then decide again.',
   },
   precondition_failed: {
-    means: 'It was changed after the version in If-Match.',
-    cure: 'Get it again and send the change with its new ETag, or without If-Match to overwrite.',
+    means: 'The resource was changed after the version in If-Match.',
+    cure: 'Get the resource again and send the change with its new ETag, or without If-Match to overwrite.',
   },
   payload_too_large: {
     means: 'The body is larger than the operator allows.',
@@ -93,11 +93,11 @@ const GUIDANCE: Readonly<Record<ErrorKind, Pick<ErrorEntry, 'means' | 'cure'>>> 
     cure: 'Try again, raise the gate’s deadline, or add a faster target.',
   },
   unavailable: {
-    means: 'The gateway is shutting down, has too few file handles, or cannot write its ledger.',
-    cure: 'Try again after retry-after. If it continues, tell the operator.',
+    means: 'The gateway is shutting down, has no file descriptor left, or cannot write its ledger.',
+    cure: 'Try again after retry-after. If the error continues, tell the operator.',
   },
   internal_error: {
-    means: 'The gateway failed. It is not your request’s fault.',
+    means: 'The gateway failed. Your request is not the cause.',
     cure: 'Try again, and give the operator the x-request-id.',
   },
 }

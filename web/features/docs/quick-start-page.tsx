@@ -20,13 +20,13 @@ import { NO_TARGET_TAKES_IT, useFormatFit } from '../../ui/use-format-fit.ts'
 const NO_GATE = 'your-gate'
 
 const NOTES: Readonly<Record<SnippetFamily, string>> = {
-  curl: 'Nothing to install. The same token works at every endpoint.',
+  curl: 'With curl you install nothing. The same token works at every endpoint.',
   OpenAI:
     'OpenAI’s SDK with another address. Chat and Responses reach every provider with a similar dialect; the conformance table shows what is translated.',
   Anthropic: 'Anthropic’s SDK with another address. Tools, streams and errors work as usual.',
   'Mistral FIM':
-    'Completes code between two parts. The gate needs a target that supports this, such as a code model.',
-  'Vercel AI SDK': 'Through its OpenAI provider, with another address.',
+    'Fill-in-the-middle completes code between two parts. The gate needs a target that supports this, such as a code model.',
+  'Vercel AI SDK': 'The AI SDK’s OpenAI provider with another address.',
 }
 
 export function QuickStartPage() {

@@ -15,14 +15,14 @@ const health: TargetHealth = {
 const failed = { code: 'upstream_error', status: 502, at: '2026-01-01T11:58:00Z' }
 
 test.each<[Partial<TargetHealth>, string, string]>([
-  [{}, 'not seen since restart', 'Not seen since the restart of this node.'],
+  [{}, 'not seen since restart', 'No call to this target since the restart of this node.'],
   [{ seenSince: '2026-01-01T11:55:00Z' }, 'not seen since restart', '(5 minutes ago).'],
   [
     { lastFailure: failed },
     'not seen since the change',
     'Not called since its credential was changed. Last',
   ],
-  [{ configured: false }, 'no key', 'There is no key for its provider'],
+  [{ configured: false }, 'no key', 'The provider has no key'],
   [{ state: 'healthy', averageFirstByteMs: 120 }, 'healthy', 'First byte after 120 ms on average.'],
   [{ state: 'failing', failuresInARow: 1, lastFailure: failed }, 'failing', 'Failed the last time'],
   [

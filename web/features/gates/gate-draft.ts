@@ -176,7 +176,8 @@ export function toChanges(gate: Gate, draft: GateDraft): Partial<GateSettings> {
 /** Without this problem the reader might think that the typed target was saved. */
 const NOT_ADDED: Problem = {
   field: 'typedTarget',
-  message: 'This is not a target yet: press Enter to choose it, or clear the field.',
+  message:
+    'The text in the field is not a target yet: press Enter to choose it, or clear the field.',
 }
 
 export function findProblems(draft: GateDraft): readonly Problem[] {

@@ -126,7 +126,7 @@ export function GateEditor({
             {isDirty &&
               wasChangedElsewhere &&
               !(save.error instanceof ChangedMeanwhile) &&
-              ' It was changed elsewhere in the meantime.'}
+              ' The gate was changed elsewhere in the meantime.'}
           </div>
           {isDirty && (
             <div className="flex gap-2">

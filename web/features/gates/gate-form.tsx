@@ -116,7 +116,7 @@ const STRATEGIES: readonly {
   readonly name: string
   readonly note: string
 }[] = [
-  { id: 'fallback', name: 'Fallback', note: 'The first target; the next one when it fails.' },
+  { id: 'fallback', name: 'Fallback', note: 'The first target; if it fails, the next target.' },
   { id: 'weighted', name: 'Weighted', note: 'Each target gets its share of the calls, exactly.' },
   { id: 'fastest', name: 'Fastest', note: 'The target with the fastest recent first byte.' },
 ]
@@ -359,7 +359,7 @@ function AdvancedFold({ form }: { readonly form: GateForm }) {
         <TextField
           {...field('maxRetries', 'maxRetries')}
           label="Retries"
-          hint="How often a target is retried before the next one is tried. 0 to 5."
+          hint="How often a target is retried before the next target is tried. 0 to 5."
         />
       </div>
     </Fold>

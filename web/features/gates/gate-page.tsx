@@ -143,7 +143,7 @@ function DeleteGateDialog({
       await ask('POST /v1/gates', { body })
       await refresh(queryClient, 'GET /v1/gates', 'GET /v1/gates/{id}', 'GET /v1/targets/health')
       toast('success', `Gate “${gate.id}” created again`, {
-        description: 'With everything that was set.',
+        description: 'The gate has all its previous settings.',
       })
     } catch (error) {
       toast('error', `Gate “${gate.id}” could not be created again`, {
@@ -162,7 +162,7 @@ function DeleteGateDialog({
     done: [
       `Gate “${gate.id}” deleted`,
       {
-        description: 'Calls that name it are refused from now on.',
+        description: 'Calls that name the deleted gate are refused from now on.',
         action: { label: 'Undo', run: () => void restore() },
         durationMs: UNDO_MS,
       },
@@ -176,7 +176,7 @@ function DeleteGateDialog({
       confirmLabel="Delete the gate"
       change={remove}
     >
-      <p>It takes effect at once. Its calls stay in the log.</p>
+      <p>The deletion takes effect at once. The gate’s calls stay in the log.</p>
       <RecentUse gateId={gate.id} />
     </ConfirmChange>
   )
@@ -186,13 +186,13 @@ function RecentUse({ gateId }: { readonly gateId: string }) {
   const { calls } = useRecentCalls()(gateId)
   if (calls === undefined) return <p className="mt-2">Looking up what uses it…</p>
   if (calls === 0)
-    return <p className="mt-2">No calls were made through it in the last 24 hours.</p>
+    return <p className="mt-2">No calls were made through the gate in the last 24 hours.</p>
   return (
     <p className="mt-2 rounded-lg bg-warn-soft px-3 py-2 text-warn">
       <strong className="font-semibold">
         {formatWhole(calls)} {calls === 1 ? 'call' : 'calls'}
       </strong>{' '}
-      went through it in the last 24 hours. Such calls will fail with status 404.
+      went through the gate in the last 24 hours. Such calls will fail with status 404.
     </p>
   )
 }
@@ -210,8 +210,8 @@ function GateSnippets({ gate }: { readonly gate: Gate }) {
         title="Snippets"
         note={
           <>
-            They read the key from <code className="font-mono text-xs">{KEY_VARIABLE}</code>; create
-            one under{' '}
+            The snippets read the key from <code className="font-mono text-xs">{KEY_VARIABLE}</code>
+            ; create one under{' '}
             <Link to="/keys" className="text-accent underline">
               Tokens and API Keys
             </Link>

@@ -30,7 +30,7 @@ export function GateTest({
     <Card>
       <CardHeader
         title="Test"
-        note="Asks every target once with a tiny request. It is a call like any other: it counts for limits and is in the log."
+        note="The test sends every target one small request, which is an ordinary call: it counts for limits and is in the log."
       >
         <Button look="primary" isBusy={test.isPending} onClick={() => test.mutate()}>
           {!test.isPending && <Play aria-hidden className="size-4" />}
@@ -39,7 +39,7 @@ export function GateTest({
       </CardHeader>
       {hasUnsaved && (
         <p className="border-b border-line bg-warn-soft px-5 py-2 text-[13px] text-warn">
-          The gate is tested as it was saved; your changes are not part of it yet.
+          The test uses the saved gate, without your unsaved changes.
         </p>
       )}
       <p role="status" className="sr-only">

@@ -27,7 +27,7 @@ export function describeHealth(
     return {
       tone: 'danger',
       word: 'no key',
-      sentence: 'There is no key for its provider, so it is skipped.',
+      sentence: 'The provider has no key, so the target is skipped.',
     }
   }
   const failed = describeFailure(health, now)
@@ -59,7 +59,7 @@ export function describeHealth(
       return {
         tone: 'warn',
         word: 'probing',
-        sentence: `Its pause is over; one call checks whether it works again.${failed}`,
+        sentence: `The pause is over; one call checks whether it works again.${failed}`,
       }
   }
 }
@@ -73,7 +73,7 @@ function describeUnseen(health: TargetHealth, now: number, zone: TimeZone): Heal
   return {
     tone: 'neutral',
     word: 'not seen since restart',
-    sentence: `Not seen since the restart of this node${tellWhen(health.seenSince, now, zone)}.`,
+    sentence: `No call to this target since the restart of this node${tellWhen(health.seenSince, now, zone)}.`,
   }
 }
 

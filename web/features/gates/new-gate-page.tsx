@@ -18,7 +18,7 @@ export function NewGatePage() {
     makesStale: ['GET /v1/gates', 'GET /v1/targets/health'],
     done: (gate) => [
       `Gate “${gate.id}” created`,
-      { description: 'Calls can name it from now on.' },
+      { description: 'Calls can name the new gate from now on.' },
     ],
     onDone: (gate) =>
       navigate({

@@ -71,7 +71,7 @@ export function TargetList({
         announcements,
         screenReaderInstructions: {
           draggable:
-            'Press the space bar to lift the target, the arrow keys to move it, space to put it down.',
+            'Press the space bar to lift the target, the arrow keys to move the target, and the space bar again to put the target down.',
         },
       }}
     >
@@ -113,7 +113,9 @@ function toAnnouncements(targets: readonly TargetDraft[]): Announcements {
     // Also called for the start position, which must not replace the announcement of the lift.
     onDragOver({ active, over }) {
       if (over === null) return undefined
-      return over.id === active.id ? lifted(active.id) : `Now at place ${placeOf(over.id)} ${of}.`
+      return over.id === active.id
+        ? lifted(active.id)
+        : `The target is now at place ${placeOf(over.id)} ${of}.`
     },
     onDragEnd: ({ active, over }) =>
       over === null

@@ -141,7 +141,7 @@ export function TargetPicker({
                 <p role="status" className="px-4 pb-3 text-[13px] text-ink-soft">
                   {catalog.isLoading
                     ? 'Loading the models…'
-                    : 'No model matches. Type provider/model to use it anyway.'}
+                    : 'No listed model matches. You can also type any other target as provider/model.'}
                 </p>
               )}
             </div>

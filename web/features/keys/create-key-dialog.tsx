@@ -17,12 +17,12 @@ const KINDS = [
   {
     kind: 'token',
     label: 'Access token',
-    note: 'For applications and developers: it can only call gates.',
+    note: 'Access tokens are for applications and developers: a token can only call gates.',
   },
   {
     kind: 'key',
     label: 'API key (full access)',
-    note: 'For administrators and automation: it can also change gates, keys, budgets and provider keys, and invite members.',
+    note: 'API keys are for administrators and automation: a key can also change gates, keys, budgets and provider keys, and invite members.',
   },
 ] as const
 type Kind = (typeof KINDS)[number]['kind']

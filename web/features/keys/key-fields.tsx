@@ -65,8 +65,9 @@ function Consequence({
   readonly expiresAt: number | null | undefined
   readonly zone: TimeZone
 }) {
-  if (expiresAt === undefined) return 'The last day on which it works.'
-  if (expiresAt === null) return 'It works until it is deleted or rotated.'
+  if (expiresAt === undefined) return 'The last day on which this credential works.'
+  if (expiresAt === null)
+    return 'Without a last day, the credential works until it is deleted or rotated.'
   return `Refused permanently from ${formatDateTime(expiresAt, zone)} (${nameZone(zone)}).`
 }
 

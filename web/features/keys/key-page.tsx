@@ -31,7 +31,7 @@ export function KeyPage() {
       title={row?.name ?? 'Token or key'}
       note={
         list.data !== undefined && row === undefined
-          ? 'It was deleted. Its calls stay in the logs.'
+          ? 'The token or key was deleted. Its calls stay in the logs.'
           : row?.maskedPrefix
       }
     >

@@ -69,11 +69,11 @@ function DeleteKeyDialog({ row: apiKey, onClose }: RowDialogProps<ApiKey>) {
       makesStale={['GET /v1/keys']}
       done={[
         `Key “${apiKey.name}” deleted`,
-        { description: 'Requests with it are refused from now on.' },
+        { description: 'Requests with the deleted key are refused from now on.' },
       ]}
       onClose={onClose}
     >
-      <p>It takes effect at once and cannot be undone.</p>
+      <p>The deletion takes effect at once and cannot be undone.</p>
       <RecentUseNote apiKey={apiKey} />
     </DeleteDialog>
   )
@@ -117,7 +117,7 @@ function ChangeKeyDialog({ row: apiKey, onClose }: RowDialogProps<ApiKey>) {
         <KeyNameField takesFocus name={name} onChange={(typed) => change({ name: typed })} />
         {isOver ? (
           <p className="text-[13px] text-ink-soft">
-            This key has expired and cannot be renewed. Create a new one.
+            This key has expired and cannot be renewed. Create a new key.
           </p>
         ) : (
           <ExpiryField

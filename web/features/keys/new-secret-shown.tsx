@@ -10,7 +10,7 @@ import { ClientSetup } from './client-setup.tsx'
 export type Created = AnswerOf<'POST /v1/keys'> | AnswerOf<'POST /v1/access-tokens'>
 
 export function shownOnce(thing: 'key' | 'token'): string {
-  return `Copy the ${thing} now and keep it in a safe place. It is not shown again.`
+  return `Copy the ${thing} now and keep it in a safe place. The ${thing} is not shown again.`
 }
 
 export function NewSecretShown({
@@ -37,8 +37,8 @@ export function NewSecretShown({
         <>
           {children}
           <p className="mt-4 rounded-lg bg-warn-soft px-3 py-2 text-[13px] text-warn">
-            Anyone who has it can do everything in this account. Do not put it into code that runs
-            in browsers, or into version control.
+            Anyone who has an API key can do everything in this account. Do not put API keys into
+            code that runs in browsers, or into version control.
           </p>
         </>
       )}

@@ -13,17 +13,18 @@ export function RecentUseNote({ apiKey }: { readonly apiKey: RowOf<'GET /v1/keys
   const usage = useQuery(
     operationQuery('GET /v1/analytics', { query: { key: apiKey.id, from, interval: 'all' } }),
   )
-  if (usage.isError) return <p className="mt-2">Its recent use could not be loaded.</p>
+  if (usage.isError) return <p className="mt-2">The recent use could not be loaded.</p>
   if (usage.data === undefined) return <p className="mt-2">Looking up what uses it…</p>
   const calls = usage.data.data.reduce((sum, { calls }) => sum + calls, 0)
-  if (calls === 0) return <p className="mt-2">No calls were made with it in the last 24 hours.</p>
+  if (calls === 0)
+    return <p className="mt-2">This credential made no calls in the last 24 hours.</p>
   return (
     <p className="mt-3 rounded-lg bg-warn-soft px-3 py-2 text-[13px] text-warn">
       <strong className="font-semibold">
         {calls === 1 ? '1 call' : `${formatWhole(calls)} calls`}
       </strong>{' '}
-      {calls === 1 ? 'was' : 'were'} made with it in the last 24 hours, the last one{' '}
-      <Moment at={apiKey.lastUsedAt} />. Calls like these will fail with status 401.{' '}
+      used this credential in the last 24 hours, the last one <Moment at={apiKey.lastUsedAt} />.
+      Calls like these will fail with status 401.{' '}
       <PageLink to="/logs" search={{ key: apiKey.id }}>
         See its logs
       </PageLink>

@@ -87,7 +87,7 @@ function RotateDialog({
       isOpen
       onClose={onClose}
       title={`Rotate “${apiKey.name}”?`}
-      note={`It gets a new ${thing}. Its name, budgets, limits, expiry and logs stay.`}
+      note={`The rotation creates a new ${thing}. Name, budgets, limits, expiry and logs stay.`}
     >
       <Form
         onSubmit={() => rotate.mutate()}
@@ -96,8 +96,8 @@ function RotateDialog({
       >
         {older !== undefined && (
           <p className="rounded-lg bg-warn-soft px-3 py-2 text-[13px] text-warn">
-            It was rotated before: <OldKey masked={older.maskedPrefix} /> is accepted until{' '}
-            <DateTime at={older.endsAt} />. Until then it can only be rotated so that both end now.
+            The {thing} was rotated before: <OldKey masked={older.maskedPrefix} /> is accepted until{' '}
+            <DateTime at={older.endsAt} />. Until then, a rotation has to end both at once.
           </p>
         )}
         <SelectField

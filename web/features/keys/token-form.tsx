@@ -173,7 +173,7 @@ function TokenFields({
       <OwnerField {...bind('owner')} />
       {isOver ? (
         <p className="text-[13px] text-ink-soft">
-          This token has expired, and stays so. Create a new one in its place.
+          An expired token cannot be renewed. Create a new token in its place.
         </p>
       ) : (
         <ExpiryField expiry={fields.expiry} onChange={(expiry) => change({ expiry })} kept={kept} />
@@ -190,7 +190,7 @@ function TokenFields({
               hint="Empty: as many as the account’s plan allows."
               problem={
                 parseLimit(fields[field]) === undefined
-                  ? 'Write a whole number of at least 1, or leave it empty.'
+                  ? 'Write a whole number of at least 1, or leave the field empty.'
                   : undefined
               }
               {...bind(field)}
@@ -214,7 +214,7 @@ function TokenFields({
             <span>
               <span className="font-medium text-ink">Allow overrides</span>
               <span className="block text-[13px] text-ink-faint">
-                A request may choose another target or other settings, where the gate allows that.
+                A request may choose another target or other settings if the gate allows that.
               </span>
             </span>
           </label>
@@ -250,7 +250,7 @@ function GatesField({
   const [before] = useState(gates ?? [])
   const ids = [...new Set([...there, ...before])]
   const refusal = useRefusal('gates')
-  const problem = wasTried && gates?.length === 0 ? 'Choose at least one.' : refusal
+  const problem = wasTried && gates?.length === 0 ? 'Choose at least one gate.' : refusal
   return (
     <fieldset data-field="gates" className="flex flex-col gap-2">
       <legend className="mb-1.5 text-[13px] font-medium text-ink">Gates</legend>
@@ -292,7 +292,7 @@ function GatesField({
           ))}
           {ids.length === 0 && (
             <p className="text-[13px] text-ink-soft">
-              {all.isPending ? 'Loading the gates…' : 'There is no gate yet.'}
+              {all.isPending ? 'Loading the gates…' : 'The account has no gate yet.'}
             </p>
           )}
         </div>

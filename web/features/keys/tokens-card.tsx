@@ -25,7 +25,7 @@ export function TokensCard() {
     <ResourceCard
       list="GET /v1/access-tokens"
       title="Access tokens"
-      note="For applications and developers: a token can only call gates."
+      note="Access tokens are for applications and developers: a token can only call gates."
       many="access tokens"
       icon={<Ticket />}
       purpose="Applications and developers send a token with every request. It calls the gates that you choose, and can change nothing."
@@ -68,11 +68,11 @@ function RevokeTokenDialog({ row: token, onClose }: RowDialogProps<AccessToken>)
       makesStale={['GET /v1/access-tokens']}
       done={[
         `Token “${token.name}” revoked`,
-        { description: 'Requests with it are refused from now on.' },
+        { description: 'Requests with the revoked token are refused from now on.' },
       ]}
       onClose={onClose}
     >
-      <p>It takes effect at once and cannot be undone.</p>
+      <p>The revocation takes effect at once and cannot be undone.</p>
       <RecentUseNote apiKey={token} />
     </DeleteDialog>
   )

@@ -210,17 +210,18 @@ function CallUsage({ log }: { readonly log: Log }) {
 }
 
 const CERTAINTY: Readonly<Record<Details['cost']['status'], string>> = {
-  exact: 'Exact: the model’s own price times what the provider reported, or the cost it reported.',
+  exact:
+    'The cost is exact: the model’s own price times the reported tokens, or the cost that the provider reported.',
   estimated:
-    'Estimated: from the price of a similar model, an incomplete report, or tools that the provider runs.',
+    'The cost is estimated: from the price of a similar model, from an incomplete report, or with tools that the provider runs.',
   unknown:
-    'Unknown: this model has no price, or the provider reported no tokens. Sums do not include it.',
+    'The cost is unknown, because the model has no price or the provider reported no tokens. Sums do not include this call.',
 }
 
 function whyNoParts(source: string): string {
   return source.endsWith('+answered')
-    ? ' Other models than the target’s answered, so its parts are not shown.'
-    : ' That price is no longer available, so its parts are not shown.'
+    ? ' Other models than the target’s answered, so the parts of the cost are not shown.'
+    : ' The price of that time is no longer available, so the parts of the cost are not shown.'
 }
 
 function CallCost({

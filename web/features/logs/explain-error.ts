@@ -22,12 +22,12 @@ export const ERROR_EXPLANATIONS: Readonly<Record<ErrorKind, ErrorExplanation>> =
     cure: 'Send a key of this account as “Authorization: Bearer sk-svc-…”.',
   },
   forbidden: {
-    means: 'The caller may not do this.',
+    means: 'The caller lacks the permission for this request.',
     cure: 'Ask the owner of the account.',
   },
   gate_not_found: {
-    means: 'There is no gate with the id that was sent as the model.',
-    cure: 'Compare the id with the list of gates; it is case-sensitive.',
+    means: 'The account has no gate with the id that was sent as the model.',
+    cure: 'Compare the id with the list of gates; ids are case-sensitive.',
   },
   not_found: {
     means: 'There is nothing at the address, or the model is not known to the provider.',
@@ -42,12 +42,12 @@ export const ERROR_EXPLANATIONS: Readonly<Record<ErrorKind, ErrorExplanation>> =
     cure: 'Check the caller’s connection, and proxies in front of the gateway.',
   },
   conflict: {
-    means: 'It exists already, or is still in use.',
-    cure: 'Choose another name, or remove what uses it first.',
+    means: 'The resource exists already, or is still in use.',
+    cure: 'Choose another name, or first remove the gates that use the resource.',
   },
   precondition_failed: {
-    means: 'It was changed after the version in If-Match.',
-    cure: 'Get it again, and send the change with its new ETag.',
+    means: 'The resource was changed after the version in If-Match.',
+    cure: 'Get the resource again, and send the change with its new ETag.',
   },
   payload_too_large: {
     means: 'The request is larger than the gateway accepts.',
@@ -86,11 +86,11 @@ export const ERROR_EXPLANATIONS: Readonly<Record<ErrorKind, ErrorExplanation>> =
   unavailable: {
     means:
       'The gateway could not accept the call: it was shutting down, or could not write its ledger.',
-    cure: 'Try again. If it continues, check the free disk space and /readyz.',
+    cure: 'Try again. If the error continues, check the free disk space and /readyz.',
   },
   internal_error: {
     means: 'The gateway itself failed.',
-    cure: 'Report it with the call’s id; the server’s log has the cause.',
+    cure: 'Report the failure with the call’s id; the server’s log has the cause.',
   },
 }
 
@@ -105,7 +105,7 @@ export const CANCELLED: ErrorExplanation = {
 /** A failure without a kind, or of a kind that only a newer gateway knows. */
 const OTHER: ErrorExplanation = {
   means: 'The call failed.',
-  cure: 'The attempts below and the server’s log say more.',
+  cure: 'The attempts below and the server’s log have the details.',
 }
 
 export function explainError(

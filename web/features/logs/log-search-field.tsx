@@ -83,7 +83,7 @@ export function LogSearchField({
           role="alert"
           className="absolute top-9 left-0 z-20 rounded-md border border-line bg-surface px-2.5 py-1.5 text-xs text-danger shadow-high"
         >
-          No gate or key has this name, and no target can have it.
+          No gate or key has this name, and a target’s name cannot contain it.
         </p>
       )}
     </form>

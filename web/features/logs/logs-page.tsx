@@ -234,9 +234,8 @@ function EmptyLog({
         title="No calls yet"
         action={<LinkButton to={QUICK_START}>How to send a call</LinkButton>}
       >
-        Every call through a gate leaves a line here, about a second after it has ended: who called,
-        which target answered, how long it took, what it cost. Send one with any of your access
-        tokens or API keys.
+        Every call through a gate appears in this list about a second after its end, with caller,
+        target, duration and cost. Send a call with any of your access tokens or API keys.
       </EmptyState>,
     )
   }

@@ -61,7 +61,7 @@ export function FirstSteps({
           action={{ to: PROVIDER_KEYS, label: 'Set a key' }}
           note={
             hasProvider
-              ? `Can be called: ${nameSome(state.providerNames)}.`
+              ? `Providers that can be called: ${nameSome(state.providerNames)}.`
               : 'The gateway calls models at their providers with your key, which is stored encrypted.'
           }
         />
@@ -72,7 +72,7 @@ export function FirstSteps({
           action={{ to: NEW_GATE, label: 'Create a gate' }}
           note={
             !hasGate ? (
-              'A name that applications call. The models that answer are tried in your order.'
+              'Applications call a gate by its name. The gate tries its models in your order.'
             ) : (
               <>
                 <code className="font-mono text-[12.5px] text-ink">{gateId}</code> can be called.
@@ -87,8 +87,8 @@ export function FirstSteps({
           action={{ to: KEYS, label: 'Create a key' }}
           note={
             hasKey
-              ? 'Set it as GATEHOUSE_API_KEY. A key is shown once; create another one if you lost it.'
-              : 'Applications send it with every request.'
+              ? 'Set the key as GATEHOUSE_API_KEY. A key is shown once; create another key if you lost it.'
+              : 'Applications send their key with every request.'
           }
         />
         <Step
@@ -98,8 +98,8 @@ export function FirstSteps({
           action={firstCall === undefined ? undefined : { to: LOGS, label: 'Open the logs' }}
           note={
             firstCall === undefined
-              ? 'Run one of these. This step turns green when the call arrives.'
-              : `It was answered with ${firstCall.status} in ${formatDuration(firstCall.durationMs)}.`
+              ? 'Run one of these commands. This step turns green when the call arrives.'
+              : `The first call was answered with ${firstCall.status} in ${formatDuration(firstCall.durationMs)}.`
           }
         >
           {hasCalled !== true && (

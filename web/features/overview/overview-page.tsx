@@ -130,8 +130,8 @@ function LiveButton({
           aria-pressed={live.isLive}
           title={
             live.isLive
-              ? 'Updated every 10 seconds. Press to pause.'
-              : 'Press to update it every 10 seconds.'
+              ? 'The page is updated every 10 seconds. Press to pause.'
+              : 'Press to update the page every 10 seconds.'
           }
           onClick={live.toggle}
         >

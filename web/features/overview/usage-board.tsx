@@ -110,12 +110,12 @@ function describeCompared(
   zone: TimeZone,
 ): string {
   if (compared === undefined)
-    return 'None of its hours is complete, so there is nothing to compare yet.'
+    return 'The range has no complete hour yet, so no comparison is shown.'
   const { finished, before } = compared
   const shown = range.hasUtcDays ? 'utc' : zoneOfSteps(range.step, zone)
   const [format, lastMs] = range.isOngoing ? [formatDateHour, 0] : [formatDate, 1]
   const stretch = `${format(before.fromMs, shown)} to ${format(before.toMs - lastMs, shown)}`
-  if (!hasCalls) return `There is nothing to compare with: no calls from ${stretch}.`
+  if (!hasCalls) return `No comparison is shown, because there were no calls from ${stretch}.`
   if (!range.isOngoing) return `Compared with ${stretch}.`
   return `Changes are up to ${formatDateHour(finished.toMs, shown)}, compared with ${stretch}.`
 }

@@ -37,7 +37,7 @@ export function slugProblem(slug: string): string | undefined {
       ? 'Small letters only.'
       : `${wrong.trim() === '' ? 'A space' : `“${wrong}”`} cannot be in it: only small letters, digits and hyphens.`
   }
-  if (slug.startsWith('-')) return 'It must begin with a letter or a digit.'
+  if (slug.startsWith('-')) return 'The slug must begin with a letter or a digit.'
   return slug.length > MAX_SLUG_LENGTH ? `At most ${MAX_SLUG_LENGTH} characters.` : undefined
 }
 
@@ -45,8 +45,8 @@ export function addressProblem(baseUrl: string): string | undefined {
   const typed = baseUrl.trim()
   if (typed === '' || 'https://'.startsWith(typed) || 'http://'.startsWith(typed)) return undefined
   if (!/^https?:\/\//i.test(typed))
-    return 'It must begin with https:// (or http://, for hosts that the operator trusts).'
-  return /[?#]/.test(typed) ? 'Without a query or a fragment.' : undefined
+    return 'The address must begin with https:// (or http://, for hosts that the operator trusts).'
+  return /[?#]/.test(typed) ? 'The address must not contain a query or a fragment.' : undefined
 }
 
 export function priceProblem(typed: string): string | undefined {
@@ -54,7 +54,7 @@ export function priceProblem(typed: string): string | undefined {
   if (price === '' || toCents(price) !== undefined) return undefined
   return /^\d+$/.test(price)
     ? `At most ${MAX_PRICE_CENTS} cents: $${MAX_PRICE_CENTS / 100} per million.`
-    : 'Whole cents, in digits: $0.25 is 25.'
+    : 'Write whole cents in digits: $0.25 is 25.'
 }
 
 export function toCents(typed: string): number | undefined {

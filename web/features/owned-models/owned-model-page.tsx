@@ -119,8 +119,8 @@ function CredentialCard({ model }: { readonly model: OwnedModel }) {
       </CardHeader>
       <div className="p-5 text-[13px] text-ink-soft">
         <p>
-          Encrypted. A new credential is tested at once, and saved whether or not the model accepts
-          it.
+          The credential is stored encrypted. A new credential is tested at once, and saved whether
+          or not the model accepts it.
         </p>
       </div>
       <RotateCredentialDialog
@@ -201,7 +201,7 @@ function ReachabilityCard({ model }: { readonly model: OwnedModel }) {
       <div className="flex flex-col gap-3 p-5 text-[13px] text-ink-soft">
         {lastCall !== undefined && <LastCallNote lastCall={lastCall} />}
         {probe === null ? (
-          <p>This version of the gateway has not tested it yet.</p>
+          <p>This version of the gateway has not tested the model yet.</p>
         ) : lastCall === undefined ? (
           <ProbeNote probe={probe} />
         ) : (
@@ -214,7 +214,7 @@ function ReachabilityCard({ model }: { readonly model: OwnedModel }) {
             </div>
           </details>
         )}
-        {isUnderWay(probe) && <p>This page shows what is found.</p>}
+        {isUnderWay(probe) && <p>This page shows the result of the test.</p>}
         <ProblemNote error={check.error} />
       </div>
     </Card>
@@ -266,8 +266,8 @@ function DeleteOwnedModelDialog({
       change={remove}
     >
       <p>
-        No gate uses it. Its credential is deleted too and cannot be restored; its calls stay in the
-        log.
+        No gate uses the model. The model’s credential is deleted too and cannot be restored; calls
+        to the model stay in the log.
       </p>
     </ConfirmChange>
   )
@@ -303,7 +303,7 @@ function EditForm({ model }: { readonly model: OwnedModel }) {
       store(saved)
       begin(saved)
       toast('success', `Model “${model.slug}” saved`, {
-        description: 'Calls that begin now use it.',
+        description: 'Calls that begin now use the new credential.',
       })
     },
     makesStale: ['GET /v1/owned-models'],
@@ -334,7 +334,11 @@ function EditForm({ model }: { readonly model: OwnedModel }) {
         spellCheck={false}
         maxLength={MAX_LENGTH.upstreamModelId}
         {...bind('upstreamModelId')}
-        problem={typed.upstreamModelId.trim() === '' ? 'Its server needs a name.' : undefined}
+        problem={
+          typed.upstreamModelId.trim() === ''
+            ? 'The model needs its name at the server.'
+            : undefined
+        }
       />
       {fillsInTheMiddle(model.dialect) && <FimFields chosen={typed} onChange={change} />}
       {hasCredentialHeaderField(model.dialect, typed.credentialHeader) && (

@@ -142,7 +142,9 @@ export function ProbeNote({
         <p className={classNames('font-semibold', INKS[tone])}>{isSaved ? savedTitle : title}</p>
         {probe.detail !== undefined && <p className="mt-0.5 text-ink">{probe.detail}</p>}
         {probe.status === 'checking' && (
-          <p className="mt-0.5 text-ink">A model that must be loaded first may take a minute.</p>
+          <p className="mt-0.5 text-ink">
+            The test of a model that must be loaded first may take a minute.
+          </p>
         )}
         <dl className="mt-1.5 grid grid-cols-2 gap-x-5 gap-y-0.5 text-ink-soft tabular-nums">
           <Fact term="Result" value={probe.status} />

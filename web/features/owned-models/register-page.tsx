@@ -164,7 +164,7 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
         <LeaveGuard isDirty={isTyped} />
         <div className="flex flex-wrap items-center justify-end gap-2">
           <p className="mr-auto text-[13px] text-ink-faint">
-            The model is asked for one token, and saved in both cases.
+            The model is asked for one token as a test, and saved whether or not it answers.
           </p>
           <LinkButton to="/owned-models">Cancel</LinkButton>
           <Button look="primary" type="submit" isBusy={register.isPending}>
@@ -199,7 +199,7 @@ function Registered({
       {saved.probe?.status === 'unreachable' && (
         <p className="text-sm text-ink-soft">
           The credential and the model id can be changed on the model’s page. To change the address,
-          delete the model and register it again.
+          delete the model and register a new one.
         </p>
       )}
       <UseInGate slug={saved.slug} />

@@ -33,7 +33,7 @@ export function RotateCredentialDialog({
       }
       note={
         probe === undefined
-          ? 'It replaces the old credential at once. The model is then asked for one token as a test; the credential is saved in both cases.'
+          ? 'The new credential replaces the old one at once. The model is then asked for one token as a test; the credential is saved whether or not the model accepts it.'
           : undefined
       }
     >

@@ -41,7 +41,7 @@ export function Composer({
     <div className="flex flex-col gap-2">
       {onCancelEdit !== undefined && (
         <p className="flex items-center justify-between gap-2 rounded-lg bg-accent-soft px-3 py-1.5 text-[13px] text-accent-strong">
-          Your last message, to be sent again. Sending it removes everything after it.
+          Sending your last message again removes everything after that message.
           <Button size="small" look="quiet" onClick={onCancelEdit}>
             Cancel
           </Button>
@@ -83,8 +83,8 @@ export function Composer({
             <span className="hidden sm:inline">
               Enter sends, Shift+Enter makes a line, Escape stops.{' '}
             </span>
-            Conversations are not stored: they stay in this tab’s memory until you reload. The calls
-            count, and are in the log without their content.
+            Conversations are not stored: they stay in this tab’s memory until you reload. Calls of
+            the playground count for limits, and are in the log without their content.
           </>
         )}
       </p>

@@ -36,7 +36,7 @@ export function PlaygroundPage() {
                 </LinkButton>
               }
             >
-              A conversation needs a gate. Create one first.
+              A conversation needs a gate. Create a gate first.
             </EmptyState>
           ) : (
             <Conversations gates={rows} />

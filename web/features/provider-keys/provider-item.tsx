@@ -92,7 +92,11 @@ function PlatformState({
         'flex items-center gap-1.5 text-[13px]',
         provider.configured && isUsed ? 'text-ok' : 'text-ink-faint',
       )}
-      title={provider.hasAddress ? undefined : 'Calls fail until the operator sets its address.'}
+      title={
+        provider.hasAddress
+          ? undefined
+          : 'Calls fail until the operator sets the provider’s address.'
+      }
     >
       <Icon aria-hidden className="size-3.5" />
       {provider.configured

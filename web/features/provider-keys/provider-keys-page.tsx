@@ -51,7 +51,7 @@ function Explanation() {
         The call fails. The platform’s credential never replaces a key that the provider refused.
       </Point>
       <Point term="While it is inactive">
-        Calls use the platform’s credential if there is one, otherwise they fail.
+        Calls use the platform’s credential, or fail if the platform has none.
       </Point>
     </dl>
   )
@@ -130,7 +130,10 @@ function DeleteProviderKeyDialog({ row, onClose }: RowDialogProps<ProviderRow>) 
       done={`Key for ${name} deleted`}
       onClose={onClose}
     >
-      <p>It cannot be restored: the gateway keeps no copy. To pause it, switch it off instead.</p>
+      <p>
+        A deleted key cannot be restored, because the gateway keeps no copy. To pause the key,
+        switch it off instead.
+      </p>
       <Consequences row={row} />
     </DeleteDialog>
   )
@@ -153,8 +156,8 @@ function Consequences({ row: { provider } }: { readonly row: ProviderRow }) {
       {users.length === 1 ? 'One gate has' : `${users.length} gates have`} targets of this provider:{' '}
       <GateLinks gates={users} />.{' '}
       {provider.configured
-        ? 'They will use the platform’s credential, and count for your plan’s quota.'
-        : 'These targets will fail: the platform has no credential for it.'}
+        ? 'Calls to these targets will use the platform’s credential, and count for your plan’s quota.'
+        : 'Calls to these targets will fail, because the platform has no credential for the provider.'}
     </p>
   )
 }
@@ -186,7 +189,7 @@ function SetKeyDialog({
           ? `Set your key for ${provider.name}`
           : `Replace your key for ${provider.name}`
       }
-      note={`Calls to ${provider.id}/… will be charged to your account there. If the provider refuses the key, they fail: the platform’s credential does not replace it.`}
+      note={`Calls to ${provider.id}/… will be charged to your account at the provider. If the provider refuses the key, these calls fail; the platform’s credential does not replace your key.`}
     >
       {!provider.hasAddress && (
         <p className="mb-4 rounded-lg bg-warn-soft px-3 py-2 text-[13px] text-warn">
@@ -228,8 +231,8 @@ function SetKeyForm({
       {
         description: [
           isActive
-            ? `Calls that begin now use ${maskedKey === HIDDEN ? 'it' : maskedKey}.`
-            : 'It is inactive, like the previous one.',
+            ? `Calls that begin now use ${maskedKey === HIDDEN ? 'the new key' : maskedKey}.`
+            : 'The new key is inactive, like the previous key.',
           ...(warnings.length === 0 ? [probe.detail] : []),
         ].join(' '),
       },

@@ -86,18 +86,18 @@ function Retention({ retention }: { readonly retention: Account['retention'] }) 
     [
       'Prompts and completions',
       'Never stored',
-      'Not in the log, not in traces, not in error reports.',
+      'Prompts and completions are in no log, trace or error report.',
     ],
     [
       'Single calls in the log',
       inDays(retention.callLogDays),
-      'Time, gate, target, tokens, cost, status. Their sums remain for the analytics.',
+      'A call’s row has time, gate, target, tokens, cost and status. Sums of calls remain for the analytics.',
     ],
     ['Sums by the hour', inDays(retention.hourlySumsDays), 'Daily sums are kept forever.'],
     [
       'Changes in the audit log',
       inDays(retention.auditLogDays),
-      'Who changed what, before and after.',
+      'The audit log says who changed what, with the state before and after.',
     ],
   ]
   return (

@@ -154,7 +154,9 @@ function AuditDetails({ entry }: { readonly entry: AuditEntry }) {
   return (
     <div className="flex flex-col gap-4 pl-6">
       {changes.length === 0 ? (
-        <p className="text-[13px] text-ink-faint">It changed nothing that is shown here.</p>
+        <p className="text-[13px] text-ink-faint">
+          The change altered no value that is shown here.
+        </p>
       ) : (
         <Changes
           changes={changes}

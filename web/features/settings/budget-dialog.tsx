@@ -127,8 +127,8 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
               label="Models without a known price"
               hint={
                 unpriced === 'allow'
-                  ? 'Their calls are allowed, and their usage is not counted.'
-                  : 'Their calls are refused, because their cost is unknown.'
+                  ? 'Calls to models without a price are allowed, and their usage is not counted.'
+                  : 'Calls to models without a price are refused, because their cost is unknown.'
               }
               {...bind('unpriced')}
               options={{ refuse: 'Refuse', allow: 'Allow, uncounted' }}
@@ -278,8 +278,8 @@ function describeMatches({
   readonly isTyped: boolean
 }): string {
   if (subjects === undefined) return 'Loading…'
-  if (subjects.length === 0) return `There is no ${type} yet.`
-  if (!isTyped) return `One of ${subjects.length.toLocaleString('en')}.`
+  if (subjects.length === 0) return `The account has no ${type} yet.`
+  if (!isTyped) return `Choose one of ${subjects.length.toLocaleString('en')}.`
   if (subject !== undefined) return `Limits ${subject.label}.`
   return matches === 0
     ? `No ${type} matches.`
@@ -320,10 +320,10 @@ const PERIOD_CHOICES: Readonly<Record<Period, string>> = {
 }
 
 const PERIODS: Readonly<Record<Period, string>> = {
-  day: 'Starts again each day at 00:00 UTC.',
-  week: 'Starts again each Monday at 00:00 UTC.',
-  month: 'Starts again on the first of each month at 00:00 UTC.',
-  total: 'Never starts again: when it is used up, raise or delete it.',
+  day: 'The budget starts again each day at 00:00 UTC.',
+  week: 'The budget starts again each Monday at 00:00 UTC.',
+  month: 'The budget starts again on the first of each month at 00:00 UTC.',
+  total: 'The budget never starts again: when it is used up, raise or delete it.',
 }
 
 const SPANS: Readonly<Record<Period, string>> = {
@@ -343,5 +343,5 @@ export function describePeriod(period: Period): string {
 }
 
 export function hintOfAlerts(period: Period): string {
-  return `Percentages of the limit. Each sends one event${period === 'total' ? '' : ' per period'}.`
+  return `Alerts are percentages of the limit. Each alert sends one event${period === 'total' ? '' : ' per period'}.`
 }

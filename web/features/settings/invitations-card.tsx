@@ -38,7 +38,9 @@ export function InvitationsCard({
           const open = rows.filter(({ status }) => status !== 'accepted')
           if (open.length === 0)
             return (
-              <p className="px-5 py-6 text-sm text-ink-faint">Nobody is invited at the moment.</p>
+              <p className="px-5 py-6 text-sm text-ink-faint">
+                No invitation is open at the moment.
+              </p>
             )
           return (
             <SearchedTable
@@ -103,7 +105,8 @@ export function InvitationsCard({
           onClose={() => setRevoked(undefined)}
         >
           <p>
-            Its link stops working at once. You can invite the same address again, with a new link.
+            The link of the invitation stops working at once. You can invite the same address again,
+            with a new link.
           </p>
         </DeleteDialog>
       )}

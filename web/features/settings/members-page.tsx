@@ -45,7 +45,7 @@ export function MembersPage() {
         {members.data !== undefined && session !== undefined && (
           <p className="border-t border-line px-5 py-3 text-[13px] text-ink-faint">
             {isOwner ? (
-              'You own this account. To leave it, transfer it to another member first.'
+              'You own this account. To leave the account, transfer it to another member first.'
             ) : (
               <>
                 You cannot remove members: <bdi>{owner?.name ?? 'somebody else'}</bdi> owns this
@@ -160,14 +160,14 @@ const TEXTS: Readonly<Record<MemberStep['type'], StepTexts>> = {
     title: (name) => `Remove “${name}”?`,
     confirm: 'Remove',
     consequences:
-      'Their sessions end at once, and their open invitations are revoked. API keys belong to the account and stay: delete those that they knew.',
+      'The member’s sessions end at once, and open invitations of the member are revoked. API keys belong to the account and stay: delete the keys that the member knew.',
     done: (name) => `“${name}” removed`,
   },
   'hand-on': {
     title: (name) => `Transfer the account to “${name}”?`,
     confirm: 'Hand the account on',
     consequences:
-      'They become the owner and you become a member. Only they can transfer it back, and they can remove you.',
+      'The new owner can remove you, and only the new owner can transfer the account back. You become a member.',
     done: (name) => `Account handed on to “${name}”`,
   },
   leave: {
@@ -242,7 +242,7 @@ function InviteDialog({
         isOpen={isOpen}
         onClose={close}
         title={`Invitation of ${invite.data.email} created`}
-        note="No mail is sent: hand the link on yourself. It is not shown again."
+        note="No mail is sent: pass the link on yourself. The link is not shown again."
         width="wide"
       >
         <OneTimeSecret secret={link} name="link">
@@ -257,8 +257,8 @@ function InviteDialog({
                 </div>
               </details>
               <p className="mt-4 rounded-lg bg-warn-soft px-3 py-2 text-[13px] text-warn">
-                It works once, within seven days, and only for this email address. Anyone who uses
-                it gets full access to the account.
+                The link works once, within seven days, and only for this email address. The person
+                who uses the link gets full access to the account.
               </p>
             </>
           )}

@@ -180,7 +180,7 @@ function WebhookDialog({ row: webhook, onClose }: RowDialogProps<Webhook | undef
         isOpen
         onClose={close}
         title="Webhook created"
-        note="This is its secret. Copy it now: it is not shown again."
+        note="Copy the secret of the webhook now: the secret is not shown again."
         width="wide"
       >
         <GeneratedSecret secret={save.data} />
@@ -202,7 +202,7 @@ function WebhookDialog({ row: webhook, onClose }: RowDialogProps<Webhook | undef
             autoFocus={webhook === undefined}
             autoComplete="off"
             placeholder="https://example.com/hooks/gatehouse"
-            hint="An https address that anybody can reach. Redirects are not followed."
+            hint="A public https address. Redirects are not followed."
             {...bind('url')}
           />
           <EventChoice events={events} onChange={(chosen) => change({ events: chosen })} />
@@ -215,8 +215,8 @@ function WebhookDialog({ row: webhook, onClose }: RowDialogProps<Webhook | undef
             autoComplete="new-password"
             hint={
               webhook === undefined
-                ? 'The secret that signs deliveries. If empty, one is generated and shown once.'
-                : 'If empty, the current secret stays.'
+                ? 'The secret that signs deliveries. If the field is empty, a secret is generated and shown once.'
+                : 'If the field is empty, the current secret stays.'
             }
             {...bind('secret')}
           />
@@ -247,7 +247,7 @@ function EventChoice({
   readonly onChange: (events: readonly WebhookEvent[]) => void
 }) {
   const refusal = useRefusal('events')
-  const problem = events.length === 0 ? 'Choose at least one.' : refusal
+  const problem = events.length === 0 ? 'Choose at least one event.' : refusal
   return (
     <fieldset data-field="events" className="flex flex-col gap-2">
       <legend className="mb-1.5 text-[13px] font-medium text-ink">Events</legend>

@@ -52,7 +52,8 @@ export function SignInForm({
       <details className="text-[13px] text-ink-soft">
         <summary className="mx-auto w-fit hover:text-ink">Forgot the password?</summary>
         <p className="mt-2 mb-2">
-          Ask whoever runs this gateway to set a new one, on its machine. No mail is sent.
+          Ask the operator of this gateway to set a new password on the gateway’s machine. No mail
+          is sent.
         </p>
         <CodeBlock
           code={`gatehouse users reset-password ${fields.email === '' ? 'EMAIL' : fields.email}`}

@@ -68,7 +68,7 @@ function Reason({
   return (
     <p role="status" className="rounded-lg bg-sunken px-3 py-2 text-[13px] text-ink-soft">
       {reason === undefined
-        ? 'The page that you opened is for members: sign in to see it.'
+        ? 'The page that you opened is for members. Sign in to see the page.'
         : REASONS[reason]}
     </p>
   )
@@ -76,7 +76,7 @@ function Reason({
 
 function describeOidcError(code: string): string {
   if (code === 'account_full')
-    return 'The account that invited you has reached its limit of members: ask its owner to remove one.'
+    return 'The account that invited you has reached its limit of members: ask the owner of the account to remove a member.'
   return code === 'not_invited'
     ? 'You are not a member of an account yet. Open the link of an invitation to your email address to join.'
     : `The identity provider did not sign you in (${code}).`

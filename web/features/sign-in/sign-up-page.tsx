@@ -75,7 +75,7 @@ export function SignUpPage() {
       title={offer.data === undefined ? 'Create an account' : `Join ${offer.data.accountName}`}
       note={
         offer.data === undefined ? (
-          'You will be its owner, and can invite others.'
+          'You will be the owner of the account, and can invite other people.'
         ) : (
           <>
             By invitation of <bdi>{offer.data.invitedBy ?? 'the operator'}</bdi>, {offer.data.email}{' '}

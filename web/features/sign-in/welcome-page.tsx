@@ -50,7 +50,7 @@ export function WelcomePage() {
       </NewUserForm>
       {options?.hasOwner === true && (
         <p className="mt-6 text-center text-[13px] text-ink-soft">
-          Somebody has signed up here already. <SignInLink />
+          The first user has signed up at this gateway already. <SignInLink />
         </p>
       )}
     </SignInFrame>

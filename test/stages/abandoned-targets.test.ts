@@ -1,6 +1,6 @@
 /**
- * A target that was asked in vain: the vendor may charge for the request if the gateway ended the
- * wait, and charges nothing if the target failed by itself.
+ * A target that did not answer: the vendor may charge for the request if the gateway ended the
+ * wait, and charges nothing if the target failed.
  */
 import { describe } from 'bun:test'
 import { CHAT_STREAM_WITH_USAGE } from '../support/dialect-samples.ts'
@@ -27,7 +27,6 @@ import {
 const FIRST = 'openai/first'
 const SECOND = 'groq/second'
 const THIRD = 'xai/third'
-/** What `chatBody()` counts, and what the second target's answer costs. */
 const REQUEST = 16
 const ANSWER = 81
 const two = { gates: { [GATE]: [FIRST, SECOND] } }

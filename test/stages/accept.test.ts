@@ -1,7 +1,4 @@
-/**
- * Stage 2 at the border: which requests are usable, how large they may be, and how long they may
- * take.
- */
+/** Stage 2: which requests are valid, how large they may be, and how long they may take. */
 import { describe, expect, test } from 'bun:test'
 import { readErrorCode } from '../support/envelopes.ts'
 import { InProcessGateway } from '../support/in-process-gateway.ts'
@@ -18,7 +15,6 @@ import {
 const TEXT = JSON.stringify(chatBody())
 const LIMITS = { maxBodyBytes: Buffer.byteLength(TEXT), bodyTimeoutMs: 1_000 }
 
-/** A body that comes in pieces, without its length; `end`: what follows the last. */
 function arriving(
   pieces: readonly string[],
   end: 'whole' | 'silence' | Error = 'whole',

@@ -1,6 +1,6 @@
 /**
- * What a translation changes without any loss is named in `x-gatehouse-adapted`, and no reason to
- * refuse a strict caller; what it loses is named in `x-gatehouse-ignored`, and is one.
+ * `x-gatehouse-adapted` names lossless changes of a translation, which strict callers accept;
+ * `x-gatehouse-ignored` names losses, which strict callers refuse.
  */
 import { describe, expect, test } from 'bun:test'
 import { CHAT_JSON, MESSAGES_JSON, RESPONSES_JSON } from '../support/dialect-samples.ts'
@@ -8,13 +8,12 @@ import { InProcessGateway, type Seen } from '../support/in-process-gateway.ts'
 import { json } from '../support/scripted-upstream.ts'
 import { TRANSLATED } from '../support/translated-samples.ts'
 
-// Loaded with the first such target, which would take time that a scripted clock knows nothing of.
+// Loaded beforehand, because loading takes real time, which the scripted clock ignores.
 await import('../../src/net/sign-aws.ts')
 
 const answerOf = (dialect: string) =>
   TRANSLATED.find((row) => row.dialect === dialect)?.answer ?? ''
 
-/** One target of each dialect that Messages callers are translated to. */
 const TRANSLATING = [
   ['openai/gpt-4o', CHAT_JSON],
   ['openai/gpt-5', RESPONSES_JSON],

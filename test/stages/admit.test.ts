@@ -1,7 +1,4 @@
-/**
- * Stage 3 at the border: what the limits and the ledger are asked, and what becomes of a call that
- * they turn away.
- */
+/** Stage 3: what the limits and the ledger are asked, and how refused calls end. */
 
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../src/core/errors.ts'
@@ -192,7 +189,7 @@ describe('a limit in money', () => {
     {
       name: 'has what the call may cost at a target of its gate set aside',
       ...asked({ limitsSpend: true }, { [GATE]: [TARGET] }),
-      // A micro-dollar for each token that goes in, ten for each that may come out.
+      // A micro-dollar per input token, ten per possible output token.
       check: ({ limits: { tickets } }) =>
         expect(tickets[0]?.call.leastNanoUsd).toBeWithin(100 * 10, 100 * 10 + 50),
     },
@@ -277,7 +274,7 @@ describe('a call without a cap on its output has set aside what its gate usually
   test('nobody teaches it that answers are short, by many at once or by leaving', async () => {
     const gateway = openGateway({ [GATE]: [TARGET] }, [4_000, 1, 1])
     await usualTokensAfter(gateway, chatBody())
-    // A target that knows no `n` gives one answer.
+    // A target without `n` gives one answer.
     await usualTokensAfter(gateway, chatBody({ n: 1_000 }))
     gateway.upstream.script([SILENCE])
     gateway.upstream.script([...answerOf(1)])

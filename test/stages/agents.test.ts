@@ -1,8 +1,3 @@
-/**
- * What published agents send (`test/fixtures/agents/`), opening turns and later ones with tool calls
- * in the history, reaches an upstream: on every kind of credential, relayed and translated, with
- * and without a budget in money.
- */
 import { describe, expect, test } from 'bun:test'
 import { NO_RULES } from '../../src/core/access-token.ts'
 import { Secret } from '../../src/core/secret.ts'
@@ -27,7 +22,6 @@ import { TRANSLATED } from '../support/translated-samples.ts'
 
 const fixtures = readAgentFixtures()
 
-/** Of each dialect: a whole answer, and a stream. */
 const ANSWERS: Readonly<Record<string, readonly [whole: Script, streamed: Script]>> = {
   ...Object.fromEntries(
     TRANSLATED.map(({ dialect, answer, stream: events }) => [
@@ -40,11 +34,9 @@ const ANSWERS: Readonly<Record<string, readonly [whole: Script, streamed: Script
   'anthropic-messages': [json(200, MESSAGES_JSON), stream(MESSAGES_STREAM)],
 }
 
-/** One row of the table: whose credential the target gets, and what the caller's account is. */
 interface Way {
   readonly name: string
   readonly script: Partial<GatewayScript>
-  /** Targets by the endpoint that the agent called, with the dialect that each speaks. */
   readonly targets: Readonly<Record<string, readonly Aim[]>>
 }
 
@@ -147,7 +139,6 @@ const BUDGETS = {
   },
 } as const
 
-/** @returns whether the upstream was sent the call, and how it ended */
 async function send(
   { path, headers, body }: AgentCall,
   { target, dialect }: Aim,
@@ -173,7 +164,6 @@ async function send(
   return { sent: gateway.upstream.sent, status: seen.status, outcome: record?.outcome, said }
 }
 
-/** Members that the gateway itself fills in. */
 const FILLED_IN = ['model', 'include']
 
 function askedOf(body: string): object {

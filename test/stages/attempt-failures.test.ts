@@ -1,4 +1,3 @@
-/** Each attempt in a call's row says why it failed, and the others say nothing. */
 import { describe, expect } from 'bun:test'
 import type { AttemptFailure } from '../../src/core/call.ts'
 import { CHAT_STREAM_WITH_USAGE } from '../support/dialect-samples.ts'

@@ -1,6 +1,6 @@
 /**
- * Stage 5 at the border, one attempt: what is sent, under which deadlines, what counts as an
- * answer, and whose words a refusal has.
+ * Stage 5, one attempt: the request, the deadlines, what counts as an answer, and the text of a
+ * refusal.
  */
 import { describe, expect, test } from 'bun:test'
 import { Secret } from '../../src/core/secret.ts'
@@ -38,7 +38,7 @@ import {
   type UnnamedRow,
 } from '../support/stage-rows.ts'
 
-// Loaded with the first such target, which would take time that a scripted clock knows nothing of.
+// Loaded beforehand, because loading takes real time, which the scripted clock ignores.
 await import('../../src/net/sign-aws.ts')
 
 const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'

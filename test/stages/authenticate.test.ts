@@ -1,7 +1,4 @@
-/**
- * Stage 1 at the border: who is let in, what is asked before, and that nothing else happens for who
- * is not.
- */
+/** Stage 1: which callers are admitted, and that a refused caller causes nothing else. */
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../src/core/errors.ts'
 import type { Freshness } from '../../src/gateway/ports.ts'
@@ -62,7 +59,7 @@ describe('refused with 401 before anything else is looked at', () => {
   runRows(
     refusals.map(([name, headers, message]) => ({
       name,
-      // With a body that accept would refuse: this stage comes first.
+      // The body is invalid too, because authentication comes first.
       request: { headers: { ...headers, 'content-type': 'text/plain' }, body: 'no JSON' },
       seen: {
         status: 401,

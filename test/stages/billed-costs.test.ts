@@ -1,6 +1,6 @@
 /**
- * Costs that an answer tells more of than its tokens: the vendor's own report, another model than
- * the target's, several models. At the real prices.
+ * Costs from reports beyond tokens: the vendor's own report, another model than the target's,
+ * several models. At real prices.
  */
 import { describe, expect } from 'bun:test'
 import { CallPrices } from '../../src/ledger/call-prices.ts'
@@ -55,7 +55,6 @@ const MESSAGES = {
   body: { model: GATE, max_tokens: 99, messages: [{ role: 'user', content: 'hi' }] },
 }
 
-/** The same call whole and streamed, relayed and translated. */
 function everyWay({ name, target = SONNET, usage = COUNTS, model, ...cost }: Call): StageRow[] {
   const whole = json(200, JSON.stringify(completion(usage, model)))
   const events = stream(chunks(usage, model))
@@ -84,7 +83,6 @@ const reported = (microUsd: number, status: 'exact' | 'estimated' = 'exact') => 
   status,
   source: 'reported',
 })
-/** 1,000 tokens at 3 US dollars per million and 200 at 15. */
 const byTable = (status: 'exact' | 'estimated') => ({ nanoUsd: 6_000_000, status, source: LISTED })
 
 describe('a cost that the vendor reports', () => {
@@ -273,7 +271,6 @@ const messageEvents = (usage: object) => {
 }
 const fallbacks = [{ model: 'claude-opus-4-8' }]
 
-/** Whole and streamed, on the account's own key. */
 function bothWays(name: string, usage: object, settled: StageRow['settled']): StageRow[] {
   const gateway = {
     gates: { [GATE]: [FABLE] },
@@ -365,13 +362,13 @@ describe('an answer whose model is not the one that was asked for', () => {
     asked('groq/llama-3.3-70b-versatile', 'llama-3.3-70b-versatile', {
       cost: { ...exact, nanoUsd: 748_000 },
     }),
-    // An alias and the version that it leads to are one model.
+    // An alias and its resolved version are the same model.
     asked('xai/grok-4', 'grok-4-0709', { cost: { nanoUsd: 6_000_000, ...exact } }),
     asked('mistral/mistral-large-latest', 'mistral-large-2512', {}),
     asked('openai/gpt-4.1-mini', 'gpt-4.1-2025-04-14', {
       cost: { nanoUsd: 3_600_000, status: 'exact', source: `${LISTED}+answered` },
     }),
-    // A router, and a deployment that is named after another model.
+    // A router, and a deployment named after another model.
     asked('azure-openai/model-router', 'gpt-5-mini-2025-08-07', {
       cost: { nanoUsd: 650_000, status: 'estimated', source: `${LISTED}+answered` },
     }),
@@ -416,7 +413,6 @@ describe('a request that names other models, on an account’s own key and under
       prices,
     },
   })
-  /** 1,000 tokens of output, and the few of the input. */
   const served = (members: object, usdPerMillion: number): StageRow => ({
     ...named(members),
     upstream: [json(200, JSON.stringify(message({ input_tokens: 9, output_tokens: 1 })))],
@@ -463,7 +459,7 @@ describe('a request that names other models, on an account’s own key and under
     refused({ fallbacks: Array.from({ length: 11 }, () => ({ model: 'claude-opus-4-8' })) }),
     reporting({ models: ['anthropic/claude-haiku-4.5', 'anthropic/claude-fable-5'] }, 50),
     reporting({ models: ['openai/gpt-oss-120b'] }, 5),
-    // Its vendor reports what it bills, so the choice has the bound of a model that no table lists.
+    // The vendor reports what it bills, so the bound is the bound of a model that no table lists.
     reporting({ models: ['somebody/something-new'] }, 75),
     reporting({ preset: 'mine' }, 75),
   ])

@@ -1,13 +1,13 @@
 /**
- * A tool call whose arguments are no JSON object: models write such, and agents replay it with the
- * tool's error. The history reaches targets that demand an object.
+ * A tool call with arguments that are no JSON object: models write such arguments, and agents
+ * replay them with the tool's error to targets that demand an object.
  */
 import { describe, expect } from 'bun:test'
 import { json } from '../support/scripted-upstream.ts'
 import { chatBody, GATE, runRows, type StageRow } from '../support/stage-rows.ts'
 import { TRANSLATED } from '../support/translated-samples.ts'
 
-// Loaded with the first such target, which would take time that a scripted clock knows nothing of.
+// Loaded beforehand, because loading takes real time, which the scripted clock ignores.
 await import('../../src/net/sign-aws.ts')
 
 const TARGETS: Readonly<Record<string, readonly [dialect: string, name: string]>> = {

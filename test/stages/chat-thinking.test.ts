@@ -1,7 +1,6 @@
 /**
- * A chat-only server's thinking in the tool loop of a Messages caller: it comes back to the server
- * that gave it, in the member that it came in, or is named. From the door to what the upstream is
- * sent.
+ * Reasoning of a chat-only server in the tool loop of a Messages caller: the server gets its
+ * reasoning back in the same member, or the loss is named.
  */
 import { describe, expect, test } from 'bun:test'
 import { Secret } from '../../src/core/secret.ts'
@@ -55,7 +54,6 @@ interface Block {
 const TOOLS = [{ name: 'weather', input_schema: { type: 'object' } }]
 const FIRST = { max_tokens: 99, tools: TOOLS, messages: [{ role: 'user', content: 'Ulm?' }] }
 
-/** The request of the next turn, as every client of the format makes it of the answer. */
 const goOn = (gate: string, blocks: readonly Block[], stream = false) => ({
   ...FIRST,
   model: gate,
@@ -74,7 +72,6 @@ function idOf(blocks: readonly Block[]): unknown {
   return blocks.find(({ type }) => type === 'tool_use')?.id
 }
 
-/** A client's state when a stream is over. */
 function collect(text: string): Block[] {
   const blocks: Record<string, unknown>[] = []
   for (const { data } of parseEvents(text)) {

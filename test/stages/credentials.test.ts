@@ -1,6 +1,6 @@
 /**
- * A credential's form at the border on its way to its provider: a key, a signature or a token; and
- * the error when it has none.
+ * How a credential is sent to its provider: a key, a signature or a token; and the error without a
+ * credential.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { Secret } from '../../src/core/secret.ts'
@@ -32,7 +32,7 @@ function open({ target, credential, ...script }: Scene): InProcessGateway {
   return new InProcessGateway({ gates: { [GATE]: [target] }, credentials, ...script })
 }
 
-/** What signs and what fetches tokens is no part of scripted time: these calls need none of it. */
+/** Signing and fetching tokens take real time, so these calls do not use the scripted clock. */
 async function ask(scene: Scene) {
   const gateway = open(scene)
   const seen = await gateway.begin({ path: CHAT, body: chatBody() }).seen

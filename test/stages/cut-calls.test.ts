@@ -1,4 +1,3 @@
-/** Translated answers that break off within a tool call: at their token limit, or for no reason. */
 import { describe, expect, test } from 'bun:test'
 import { Secret } from '../../src/core/secret.ts'
 import { InProcessGateway } from '../support/in-process-gateway.ts'

@@ -1,6 +1,6 @@
 /**
- * A report in which a part is greater than its whole: the part counts up to the whole, the cost is
- * an estimate, and the caller gets the report as it came.
+ * A report with a part greater than its whole: the part counts up to the whole, the cost is an
+ * estimate, and the caller gets the report unchanged.
  */
 import { describe } from 'bun:test'
 import { CallPrices } from '../../src/ledger/call-prices.ts'

@@ -1,6 +1,6 @@
 /**
- * Every door of the data plane once through all seven stages: relayed and translated, whole answers
- * and streams.
+ * Every endpoint of the data plane through all seven stages: relayed and translated, whole and
+ * streamed.
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Usage } from '../../src/core/usage.ts'
@@ -13,8 +13,7 @@ import { CHAT, chatBody, GATE, runRow, type UnnamedRow } from '../support/stage-
 import { TRANSLATED, TRANSLATED_TEXT } from '../support/translated-samples.ts'
 import { WHOLE_ANSWERS } from '../support/whole-answer-samples.ts'
 
-// The gateway loads what signs with the first request that needs it, and scripted time does not
-// wait for files.
+// Loaded beforehand, because scripted time does not wait for files.
 beforeAll(() => import('../../src/net/sign-aws.ts'))
 
 const providerOf = (target: string) => target.slice(0, target.indexOf('/'))
@@ -39,7 +38,6 @@ function succeeded(dialect: string, target: string, usage: Usage | null) {
   } as const
 }
 
-/** As much as the body is long. */
 const ofFields = (inputTokens: number): Usage => ({
   inputTokens,
   outputTokens: 0,
@@ -124,7 +122,6 @@ describe('relayed to the byte', () => {
   }
 })
 
-/** Whom to ask in each dialect. */
 const TARGETS: Readonly<Record<string, string>> = {
   'anthropic-messages': 'anthropic/claude-opus-5',
   'gemini-generate-content': 'gemini/gemini-3-pro',
@@ -138,10 +135,7 @@ const TARGETS: Readonly<Record<string, string>> = {
   'anthropic-count-tokens': 'anthropic/model-1',
 }
 
-/**
- * Callers who are served by upstreams that speak otherwise: what they ask, and where the answer's
- * text is.
- */
+/** Callers whose upstreams speak another dialect: the request, and where the answer's text is. */
 const CALLERS = [
   {
     dialect: 'openai-chat',
@@ -450,7 +444,6 @@ describe('another method than the door has', () => {
   test.each(doors)('%s and an upgrade to a WebSocket', async (path, envelope, allow) => {
     for (const upgrade of ['websocket', 'WebSocket']) {
       const seen = await scene().ask({ path, method: 'GET', headers: { upgrade } })
-      // A door that has GET gives its answer: an upgrade may be ignored.
       if (allow !== 'POST') {
         expect(seen.status).toBe(200)
         continue
@@ -462,7 +455,6 @@ describe('another method than the door has', () => {
         envelope === 'messages' ? 'invalid_request_error' : 'upgrade_not_supported',
       )
     }
-    // Other protocols are unknown.
     const other = await scene().ask({ path, method: 'PUT', headers: { upgrade: 'h2c' } })
     expect(other.status).toBe(405)
   })

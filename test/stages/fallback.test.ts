@@ -1,6 +1,5 @@
 /**
- * From one target to the next: what moves on, in which order, what the answer says of it, and which
- * failure is told.
+ * From a target to the next: which failures move on, in which order, and which failure is reported.
  */
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../src/core/errors.ts'
@@ -44,7 +43,6 @@ const SECOND = 'groq/second'
 const THIRD = 'xai/third'
 const gates = (...targets: string[]) => ({ gates: { [GATE]: targets } })
 const two = gates(FIRST, SECOND)
-/** A target that fell silent may have read the request, which counts 16 tokens. */
 const withRequest = (usage: typeof CHAT_USAGE) => ({
   ...usage,
   inputTokens: usage.inputTokens + 16,
@@ -242,7 +240,7 @@ describe('the order', () => {
       ],
       settled: { attempts: 4, target: SECOND, outcome: 'succeeded' },
       check: ({ upstream: { sent } }) => {
-        // Between targets there is no pause.
+        // No pause between targets.
         expect(sent[2]?.atMs).toBe(sent[1]?.atMs)
       },
     }))

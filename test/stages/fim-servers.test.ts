@@ -1,7 +1,6 @@
 /**
- * Fill-in-the-middle at the servers that people run themselves, none of which has
- * `/fim/completions`: what each is sent, and what its answers become. Each server is played as its
- * own code and documentation say.
+ * Fill-in-the-middle at self-hosted servers without `/fim/completions`: the request to each, and
+ * the translated answers. Each server behaves as in its code and documentation.
  */
 import { describe, expect, test } from 'bun:test'
 import { Mistral } from '@mistralai/mistralai'
@@ -39,9 +38,7 @@ interface Server {
   readonly whole: Script
   readonly streamed: Script
   readonly used?: Partial<typeof USAGE>
-  /** The request that it gets for `BASE`. */
   readonly sent: object
-  /** Beside it, for a stream. */
   readonly sentForStream?: object
 }
 

@@ -1,7 +1,6 @@
 /**
- * Requests that a vendor's model would refuse are fitted to it: what is lost is named in
- * `x-gatehouse-ignored` and refused for strict callers, what is equivalent in
- * `x-gatehouse-adapted`.
+ * Requests that a vendor's model would refuse are adapted: losses are named in
+ * `x-gatehouse-ignored` and refused for strict callers, lossless changes in `x-gatehouse-adapted`.
  */
 import { describe, expect, test } from 'bun:test'
 import { InProcessGateway, type Seen } from '../support/in-process-gateway.ts'
@@ -12,7 +11,7 @@ import { openaiUpstream } from '../support/upstream-answers/chat-upstreams.ts'
 import { responsesUpstream } from '../support/upstream-answers/responses-upstream.ts'
 import { anthropicUpstream, geminiUpstream } from '../support/upstream-answers/vendor-upstreams.ts'
 
-// Loaded with the first such target, which would take time that a scripted clock knows nothing of.
+// Loaded beforehand, because loading takes real time, which the scripted clock ignores.
 await import('../../src/net/sign-aws.ts')
 
 const MESSAGES = '/v1/messages'
@@ -58,7 +57,6 @@ interface LostRow {
   readonly target: string
   readonly members: object
   readonly ignored: string
-  /** A part of the request that is sent instead. */
   readonly sends?: object
   readonly lacks?: string
 }

@@ -1,4 +1,7 @@
-/** Calls that name a gate by an alias, and calls that name none: the account's catch-all. */
+/**
+ * Calls that name a gate by an alias, and calls without a gate's name, which reach the account's
+ * catch-all.
+ */
 import { describe, expect, test } from 'bun:test'
 import { NO_RULES } from '../../src/core/access-token.ts'
 import type { GateId } from '../../src/core/ids.ts'

@@ -1,6 +1,6 @@
 /**
- * A client that hangs up, at each point of its call: the upstream is let go, at once or a
- * quarter of a second after a stream has begun, and the call is settled once.
+ * A client that disconnects at each point of its call: the upstream is closed, at once or 0.25 s
+ * after a stream has begun, and the call is settled once.
  */
 import { describe, expect, test } from 'bun:test'
 import {
@@ -34,7 +34,9 @@ import {
 
 const left = { status: 502, ending: 'left' } as const
 const cancelled = { outcome: 'cancelled', errorKind: null } as const
-/** A small chat call is 63 bytes, which is 16 tokens; as a stream that asks for usage it is 120. */
+/**
+ * A small chat call is 63 bytes, which is 16 tokens; a stream that asks for usage has 120 bytes.
+ */
 const onlyInput = (inputTokens: number) => ({
   inputTokens,
   outputTokens: 0,
@@ -47,12 +49,11 @@ const streamed = (members: object = {}) => ({
   body: chatBody({ stream: true, stream_options: { include_usage: true }, ...members }),
 })
 
-/** @param length of what is encrypted, in characters */
 const sealedItem = (length: number) =>
   `event: response.output_item.done\ndata: {"type":"response.output_item.done","sequence_number":1,"output_index":0,"item":{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"${'g'.repeat(length)}"}}\n\n`
 const SEALED = stream([RESPONSES_STREAM[0] ?? '', sealedItem(1_060 + 400)], { ending: [SILENCE] })
 
-/** Chat with a pause after so many events, up to the event `end`, then silence. */
+/** Chat with a pause after this many events, up to the event `end`, then silence. */
 const pausingAfter = (events: number, ms: number, end?: number) => [
   ...stream(CHAT_STREAM_WITH_USAGE.slice(0, events)),
   pause(ms),
@@ -299,7 +300,7 @@ describe('in the middle of a stream', () => {
       client: { leavesAfterEvents: 2 },
       seen: { status: 200, ending: 'left' },
       sent: [{ state: 'cancelled' }],
-      // 50 tokens for each second after the first one; the text of 3 tokens is among them.
+      // 50 tokens for each second after the first, including the text's 3 tokens.
       settled: { ...cancelled, usage: { ...onlyInput(30), outputTokens: 200 } },
     },
     {
@@ -505,7 +506,6 @@ describe('at each event of a stream, kept up with or not', () => {
     expect(seen).toMatchObject({ status: 200, ending: 'left' })
     expect(seen.text).toBe(CHAT_STREAM_WITH_USAGE.slice(0, events).join(''))
     await gateway.clock.advance(200)
-    // A client with the last event has had all of the answer.
     expect(gateway.ledger.records).toMatchObject([
       { outcome: events === all ? 'succeeded' : 'cancelled', status: 200, stream: true },
     ])

@@ -1,6 +1,6 @@
 /**
- * A target that is late, and a second that is asked beside it: who answers, what becomes of the
- * other, and what is told.
+ * A late target and a second target that is asked meanwhile: which target answers, how the other
+ * call ends, and what is reported.
  */
 import { describe, expect, test } from 'bun:test'
 import { Secret } from '../../src/core/secret.ts'
@@ -467,7 +467,6 @@ test.each([
     expect(seen.text).toBe(isStream ? CHAT_STREAM_WITH_USAGE.join('') : CHAT_JSON)
     expect(seen.headers['x-gatehouse-target']).toBe(FIRST)
     expect(scene.upstream.sent.map(({ state }) => state).toSorted()).toEqual([...states].toSorted())
-    // The other one was asked too, and read the same.
     const inputTokens = CHAT_USAGE.inputTokens + 30
     const usage = { ...CHAT_USAGE, inputTokens }
     expect(scene.ledger.records).toMatchObject([{ target: FIRST, attempts: 2, usage }])

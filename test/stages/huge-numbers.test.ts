@@ -1,6 +1,6 @@
 /**
- * Numbers that JSON can spell and no program can hold: where a request is translated they are
- * refused by name, and never told on as null.
+ * Numbers that JSON can express and programs cannot: a translated request with such a number is
+ * refused, and never passes as null.
  */
 import { describe } from 'bun:test'
 import { runRows } from '../support/stage-rows.ts'

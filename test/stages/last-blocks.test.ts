@@ -1,6 +1,6 @@
 /**
- * The last block of a translated Messages answer. Clients show its text as the result, so no seal
- * stands behind the text; a tool loop gets every seal back all the same.
+ * The last block of a translated Messages answer. Clients show its text as the result, so no
+ * encrypted reasoning follows the text.
  */
 import { describe, expect, test } from 'bun:test'
 import { Secret } from '../../src/core/secret.ts'
@@ -31,7 +31,6 @@ const toStream = (parts: readonly Part[]) =>
   ])
 const toWhole = (parts: readonly Part[]) => json(200, toAnswer(parts, { finishReason: 'STOP' }))
 
-/** As the SDK puts a streamed message together. */
 function collect(text: string): Block[] {
   const blocks: Record<string, string>[] = []
   for (const { data } of parseEvents(text)) {
@@ -81,7 +80,8 @@ describe.each([false, true])('streamed: %p', (isStream) => {
   ])('a signature %s does not end the message', async (_, parts) => {
     const { last, sent } = await ask(parts, isStream)
     expect(last).toEqual({ type: 'text', text: 'Hello.' })
-    // The signature of a text is optional: a stream has sent the text before the signature is known.
+    // The signature of a text is optional, because a stream sends the text before the signature is
+    // known.
     expect(sent).toEqual([
       { text: 'Hello.' },
       ...(isStream ? [] : [{ text: '', thoughtSignature: 'c2lnMQ==' }]),

@@ -1,4 +1,3 @@
-/** Stage 6 at its end: what an upstream sends behind the last event goes out before the answer ends. */
 import { test } from 'bun:test'
 import { CHAT_STREAM_WITH_USAGE } from '../support/dialect-samples.ts'
 import { stream } from '../support/scripted-upstream.ts'

@@ -1,6 +1,6 @@
 /**
- * Streams whose targets stay silent: when the answer begins without them, what goes on behind it,
- * and how it ends.
+ * Streams with silent targets: when the answer begins without them, how it continues, and how it
+ * ends.
  */
 import { describe, expect, test } from 'bun:test'
 import {
@@ -33,7 +33,7 @@ const EVENTS = stream(CHAT_STREAM_WITH_USAGE)
 const refusal = (status: number, message = `said ${status}`): Script =>
   json(status, { error: { message, type: 't', param: null, code: null } })
 const succeeded = { outcome: 'succeeded', status: 200, errorKind: null, usage: CHAT_USAGE } as const
-/** Only a target that answers could have said it. */
+/** Only a target that answers could have sent these headers. */
 const unsaid = {
   'x-gatehouse-target': null,
   'x-gatehouse-attempts': null,

@@ -1,7 +1,4 @@
-/**
- * Members that ask for nothing: clients send them with every call, and none is a reason to refuse
- * one, whatever the target and its credential.
- */
+/** Members without effect, which clients send with every call: no target refuses them. */
 import { describe } from 'bun:test'
 import { CHAT_JSON, MESSAGES_JSON, RESPONSES_JSON } from '../support/dialect-samples.ts'
 import { json, type Script } from '../support/scripted-upstream.ts'
@@ -13,14 +10,13 @@ const ANSWERS: Readonly<Record<string, Script>> = {
   responses: json(200, RESPONSES_JSON),
 }
 
-// Loaded with the first such target, which would take time that a scripted clock knows nothing of.
+// Loaded beforehand, because loading takes real time, which the scripted clock ignores.
 await import('../../src/net/google-token.ts')
 
 interface Neutral {
   readonly path: string
   readonly body: object
   readonly members: readonly object[]
-  /** Target → the format that it answers in. */
   readonly targets: Readonly<Record<string, string>>
 }
 

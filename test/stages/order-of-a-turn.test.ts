@@ -1,6 +1,6 @@
 /**
- * The order of an assistant turn with thinking between its texts, through the formats that keep
- * text and thinking apart: the model gets its turn back as it wrote it.
+ * An assistant turn with reasoning between its texts, through formats that separate text and
+ * reasoning: the model gets its turn back in the original order.
  */
 import { describe, expect, test } from 'bun:test'
 import { Secret } from '../../src/core/secret.ts'
@@ -71,7 +71,7 @@ const CALLERS = [
       tools: [{ type: 'function', function: FUNCTION }],
     },
     ofWhole: (text: string): Message => JSON.parse(text).choices[0].message,
-    // As clients do that keep nothing but what OpenAI's own format has.
+    // As clients do that keep only what OpenAI's own format has.
     ofStream(text: string): Message {
       const deltas = parseEvents(text).flatMap(({ data }) =>
         data === '[DONE]' ? [] : [JSON.parse(data).choices[0]?.delta ?? {}],

@@ -1,6 +1,6 @@
 /**
- * Ids of things in a provider's account: sent with the account's own key and for the operator's
- * account, and for no other account with the key that accounts share.
+ * Ids of objects in a provider's account: sent with the account's own key and for the operator's
+ * account, and never with a key that accounts share.
  */
 import { describe, expect, test } from 'bun:test'
 import { CALL_ENDPOINTS } from '../../src/wire/dialects.ts'
@@ -166,7 +166,7 @@ const IDS: readonly (readonly [param: string, asked: Asked])[] = [
     'prompt_cache_options.comparison_response_id',
     responses({ prompt_cache_options: { comparison_response_id: 'resp_1' } }),
   ],
-  // A body that calls itself something else is a body all the same.
+  // A body with another content type is checked too.
   [
     'input[0].content[0].file_id',
     responses({
@@ -232,7 +232,7 @@ const IDS: readonly (readonly [param: string, asked: Asked])[] = [
   ],
 ]
 
-/** What honest clients send: names that look like ids, where no vendor reads them. */
+/** Names that look like ids in members that no vendor reads as ids. */
 const HONEST: readonly (readonly [what: string, asked: Asked])[] = [
   [
     'a session of Codex',
@@ -426,7 +426,7 @@ test('every path of an id is tried here', () => {
   const listed = Object.values(CALL_ENDPOINTS).flatMap(({ vendorIds }) =>
     (vendorIds?.paths.vendor ?? []).map((each) => (typeof each === 'string' ? each : each.path)),
   )
-  // Tools have the same ids, whether the request or an item of its input brings them.
+  // Tools have the same ids in the request and in an item of its input.
   const isTried = (path: string) =>
     tried.has(path) || (path.startsWith('input.tools.') && tried.has(path.slice('input.'.length)))
   expect(listed.filter((path) => !isTried(path))).toEqual([])

@@ -1,7 +1,6 @@
 /**
- * A caller of the Messages format is told in its own form when the server of an owned model
- * refuses: servers that offer several formats have one form of error for all of them, and it is
- * rarely Anthropic's.
+ * When the server of an owned model refuses, a Messages caller gets the error in its own format:
+ * such servers often have a single error format for all dialects.
  */
 import { expect, test } from 'bun:test'
 import { Secret } from '../../src/core/secret.ts'

@@ -1,6 +1,5 @@
 /**
- * Owned models whose server takes no credential: calls in every dialect carry no header for one,
- * whatever the caller sends.
+ * Owned models without a credential: calls carry no credential header, whatever the caller sends.
  */
 import { describe, expect, test } from 'bun:test'
 import type { OwnedModelDialect } from '../../src/core/dialects.ts'
@@ -87,7 +86,7 @@ describe('a model without a credential', () => {
           credential: { secret: undefined, owner: 'account' },
         },
       ],
-      // An operator's own names let none of the caller's through.
+      // The operator's forwarded headers do not include the caller's credential.
       addedHeaders: { request: ['authorization', 'x-api-key'], answer: [] },
       upstream: [json(200, answer)],
     })

@@ -1,11 +1,10 @@
 /**
  * Parts of an upstream's answer beside text and calls: images reach callers whose dialect has a
- * place for them, and whatever does not reach its caller is named, in the header of a whole answer
- * and in a comment of a stream.
+ * place for images, and losses are named in a header or a comment of the stream.
  */
 import { describe, expect, test } from 'bun:test'
 import { Secret } from '../../src/core/secret.ts'
-// The gateway loads it with the first call that needs it, which takes real time.
+// Loaded beforehand, because loading takes real time, which the scripted clock ignores.
 import '../../src/net/sign-aws.ts'
 import { InProcessGateway } from '../support/in-process-gateway.ts'
 import { json, type Script, stream } from '../support/scripted-upstream.ts'
@@ -70,7 +69,6 @@ const said = (text: string, members: object = {}) => ({
 
 interface Row {
   readonly target: string
-  /** Whole, and as a stream. */
   readonly answers: readonly Script[]
   readonly text: string
 }
@@ -129,7 +127,6 @@ async function ask(path: string, { target, answers }: Row, isStream: boolean) {
   return await gateway.ask({ path, body })
 }
 
-/** The names that a whole answer has in its header, and a stream in comments. */
 function namesIn({ headers, text }: Awaited<ReturnType<typeof ask>>, isStream: boolean): string[] {
   if (!isStream) return headers['x-gatehouse-ignored']?.split(', ') ?? []
   return [...text.matchAll(/^: x-gatehouse-ignored: (.*)$/gm)].map(([, name = '']) => name)
@@ -137,7 +134,7 @@ function namesIn({ headers, text }: Awaited<ReturnType<typeof ask>>, isStream: b
 
 describe.each([false, true])('streamed: %p', (isStream) => {
   describe.each(Object.entries(WITH_IMAGE))('%s', (kind, row) => {
-    // Chat callers get the bytes of other targets as they are.
+    // Chat callers get the bytes of other targets unchanged.
     const callers = row.target.startsWith('gemini/') ? ['/v1/chat/completions'] : []
     test.each(callers)('stands in `images` for callers of %s', async (path) => {
       const seen = await ask(path, row, isStream)

@@ -1,6 +1,6 @@
 /**
- * Stage 4 at the border: from a gate's name to who is asked and in what words; and what is refused
- * before anyone is.
+ * Stage 4: from a gate's name to its targets and their requests, and the refusals before any
+ * request.
  */
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../src/core/errors.ts'
@@ -641,7 +641,7 @@ describe('the address of a model’s calls', () => {
   test.each([
     ['gemini/gemini-2.5-pro', false, `${gemini}/gemini-2.5-pro:generateContent`],
     ['gemini/gemini-2.5-pro', true, `${gemini}/gemini-2.5-pro:streamGenerateContent?alt=sse`],
-    // A name may hold what a path may not.
+    // A name may contain characters that a path may not.
     ['gemini/a/b?c d', false, `${gemini}/a%2Fb%3Fc%20d:generateContent`],
     ['openai/gpt-4o', false, chat],
     ['openai/gpt-4o', true, chat],

@@ -1,16 +1,16 @@
 /**
- * A client that speaks to Anthropic sends all of its betas and members. Platforms that host its
- * models refuse some: those are left out and named, and the others arrive in the platform's place.
+ * A client of Anthropic sends all of its betas and members. Platforms that host Anthropic's models
+ * refuse some, which are omitted and named.
  */
 import { describe, expect } from 'bun:test'
-// Both are loaded with the first call otherwise, which takes no time of the script's.
+// Loaded beforehand, because loading takes real time, which the scripted clock ignores.
 import '../../src/net/google-token.ts'
 import '../../src/net/sign-aws.ts'
 import { MESSAGES_JSON } from '../support/dialect-samples.ts'
 import { json } from '../support/scripted-upstream.ts'
 import { chatBody, GATE, runRows, type StageRow } from '../support/stage-rows.ts'
 
-/** What Claude Code 2.1 sends with `ANTHROPIC_BASE_URL` alone, and more. */
+/** What Claude Code 2.1 sends with only `ANTHROPIC_BASE_URL` set, and more. */
 const BETAS =
   'claude-code-20250219, interleaved-thinking-2025-05-14,context-1m-2025-08-07,advanced-tool-use-2025-11-20,prompt-caching-scope-2026-01-05,effort-2025-11-24'
 const VERTEX = 'vertex-anthropic/claude-opus-5'

@@ -1,6 +1,4 @@
-/**
- * Limits in money and targets whose price nobody knows; and what makes a known price an estimate.
- */
+/** Limits in money and targets without a known price; and what makes a known price an estimate. */
 import { describe, expect, test } from 'bun:test'
 import { createPlans, type PlansSection } from '../../src/core/plan.ts'
 import { budgetOf } from '../../src/limits/usage-limits.fixture.ts'
@@ -116,7 +114,7 @@ describe('a request that chooses a price above the list’s', () => {
     asks({ tools: [{ type: 'image_generation' }] }, false),
     asks({ modalities: ['text', 'audio'] }, true),
     asks({ modalities: ['text'] }, false),
-    // A tool that is only offered chooses no price.
+    // A tool that is only offered does not change the price.
     asks({ tools: [{ type: 'web_search' }] }, false),
     asks({ web_search_options: {} }, false),
     asks({ search_parameters: { mode: 'auto' } }, false),

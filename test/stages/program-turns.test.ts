@@ -1,6 +1,6 @@
 /**
- * A turn that continues a program: a program that a model wrote earlier calls tools, no model runs,
- * and the vendor reports 0 + 0. That is a report, and any other 0 + 0 is none.
+ * A turn that continues a program: an earlier program of the model calls tools, no model runs, and
+ * the vendor reports 0 + 0, which counts as a report only here.
  */
 import { describe } from 'bun:test'
 import { json, type Script, stream } from '../support/scripted-upstream.ts'

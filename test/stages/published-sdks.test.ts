@@ -1,6 +1,6 @@
 /**
- * Every translated stream through the accumulators of the published SDKs: what they make of it is
- * what they make of the whole answer, wherever either side of the gateway cuts its bytes.
+ * Every translated stream through the accumulators of the published SDKs: the result equals the
+ * whole answer, wherever the bytes are cut.
  */
 import { describe, expect, test } from 'bun:test'
 import { IS_LONG } from '../support/chaos-form.ts'
@@ -35,13 +35,12 @@ async function textOf(cell: Cell, sample: Sample): Promise<string> {
   return seen.text
 }
 
-/** Each byte is a piece. */
 function inBytes(sample: Sample): Sample {
   const bytes = Buffer.concat(sample.stream.map((piece) => Buffer.from(piece)))
   return { ...sample, stream: Array.from(bytes, (byte) => Uint8Array.of(byte)) }
 }
 
-/** OpenAI's own SDK keeps no reasoning of chat completions, and cannot repeat it. */
+/** OpenAI's own SDK keeps no reasoning of chat completions, so the comparison omits reasoning. */
 function read({ caller }: Cell, answer: Parameters<Cell['caller']['kit']['readAnswer']>[0]) {
   const seen = caller.kit.readAnswer(answer)
   return caller.dialect === 'openai-chat' ? { ...seen, reasoning: '' } : seen
@@ -59,7 +58,6 @@ test.each(SAMPLES)('$title', async ({ cell, sample }) => {
   }
 })
 
-/** The tests above already cut streams at every byte; each cut alone takes seconds. */
 const BYTES_BETWEEN_CUTS = IS_LONG ? 1 : 11
 
 describe('with its first cut at any byte', () => {

@@ -1,6 +1,6 @@
 /**
- * An answer to a stream request is read whatever its content type says: events are events, an error
- * as JSON is shown as that error, and a failure in the first event gets the status that fits it.
+ * An answer to a stream request is read by its contents, not its content type: events, an error as
+ * JSON, or a failure in the first event.
  */
 import { describe, expect, test } from 'bun:test'
 import {
@@ -113,7 +113,6 @@ interface Kind {
   readonly members: object
   readonly status: number
   readonly type: string
-  /** Another target may do better. */
   readonly movesOn: boolean
 }
 

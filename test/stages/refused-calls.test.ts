@@ -1,7 +1,4 @@
-/**
- * Calls that are turned away before they are admitted, at the border: what is kept of them, and of
- * which.
- */
+/** Calls that are refused before admission: what is stored of such calls. */
 import { describe, expect, test } from 'bun:test'
 import type { CallRecord } from '../../src/core/call.ts'
 import { GatewayError, invalidRequest } from '../../src/core/errors.ts'

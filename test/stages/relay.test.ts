@@ -1,7 +1,4 @@
-/**
- * Stage 6 at the border: what passes and what does not, at whose pace, and that nothing ends before
- * it is written down.
- */
+/** Stage 6: which bytes pass, at which pace, and that no answer ends before its row is written. */
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../src/core/errors.ts'
 import {
@@ -466,7 +463,6 @@ describe('an answer too large to hold', () => {
     'tokens":7}',
     ',"y":[1]}',
   ]
-  /** A string so long without a space is a medium, of 1,500 tokens. */
   const ESTIMATED = {
     inputTokens: 16,
     outputTokens: 1_536,

@@ -1,6 +1,6 @@
 /**
- * Refusals that persist carry `x-should-retry: false`, so that SDKs and agents do not repeat the
- * request. Failures that may pass do not.
+ * Refusals that persist carry `x-should-retry: false`, so that SDKs do not repeat the request.
+ * Temporary failures do not.
  */
 import { describe } from 'bun:test'
 import { Secret } from '../../src/core/secret.ts'

@@ -1,6 +1,6 @@
 /**
- * A provider that repeats the key it was sent, wherever it reports a failure: no caller may see it,
- * for the key may be the platform's.
+ * A provider that repeats the received key in a failure: no caller may see the key, which may be
+ * the platform's.
  */
 import { describe, expect, test } from 'bun:test'
 import { Secret } from '../../src/core/secret.ts'
@@ -13,11 +13,8 @@ interface Door {
   readonly name: string
   readonly path: string
   readonly body: object
-  /** `provider/model` */
   readonly target: string
-  /** How its provider begins a good stream. */
   readonly begun: string
-  /** How it reports a failure in a stream, and in an answer with a 200. */
   readonly event: (message: string) => string
   readonly answer: (message: string) => object
 }

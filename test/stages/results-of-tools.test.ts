@@ -1,6 +1,6 @@
 /**
- * Results of tools that hold more than text arrive with all that is in them, or are refused by
- * name: an empty result would tell the model that its tool found nothing.
+ * Tool results with more than text arrive complete or are refused by name, because an empty result
+ * would tell the model that its tool found nothing.
  */
 import { describe, expect, test } from 'bun:test'
 import { CHAT_JSON, RESPONSES_JSON } from '../support/dialect-samples.ts'
@@ -8,7 +8,7 @@ import { InProcessGateway } from '../support/in-process-gateway.ts'
 import { json } from '../support/scripted-upstream.ts'
 import { TRANSLATED } from '../support/translated-samples.ts'
 
-// Loaded with the first such target, which would take time that a scripted clock knows nothing of.
+// Loaded beforehand, because loading takes real time, which the scripted clock ignores.
 await import('../../src/net/sign-aws.ts')
 
 const answerOf = (dialect: string) =>

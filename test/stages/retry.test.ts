@@ -1,6 +1,6 @@
 /**
- * From one attempt to the next at the same target: what is tried again, after how long, and who may
- * leave meanwhile.
+ * From an attempt to the next at the same target: which failures are retried, after which pause,
+ * and clients that leave meanwhile.
  */
 import { afterEach, beforeEach, describe, expect, type Mock, spyOn, test } from 'bun:test'
 import { InProcessGateway } from '../support/in-process-gateway.ts'
@@ -38,7 +38,6 @@ const refusal = (status: number, headers: Readonly<Record<string, string>> = {})
     headers,
   )
 
-/** Half of every backoff, so that pauses are known. */
 let random: Mock<typeof Math.random>
 beforeEach(() => {
   random = spyOn(Math, 'random').mockReturnValue(0.5)
@@ -77,7 +76,6 @@ describe('tried again', () => {
         status: 200,
         attempts: 2,
         target: TARGET,
-        // A silent upstream may have read the request, which counts 16 tokens.
         usage: script.includes(SILENCE)
           ? { ...CHAT_USAGE, inputTokens: CHAT_USAGE.inputTokens + 16 }
           : CHAT_USAGE,
@@ -277,7 +275,7 @@ describe('the time that the gate grants', () => {
         { timeouts: expect.objectContaining({ totalMs: 700 }) as never, state: 'total_timeout' },
       ],
       settled: { outcome: 'failed', status: 504, errorKind: 'upstream_timeout', attempts: 3 },
-      // With the time over there is no pause and no retry.
+      // No pause and no retry after the time limit.
       tookMs: 1_000,
     }))
 

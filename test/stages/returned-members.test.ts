@@ -1,6 +1,6 @@
 /**
- * Members beside a chat answer that its server wants back: `reasoning_details`, and `extra_content`
- * of a call. They come back through callers of other dialects into the places that they came from.
+ * Members of a chat answer that its server wants back: `reasoning_details`, and `extra_content` of
+ * a call. Callers of other dialects return them to their original places.
  */
 import { describe, expect, test } from 'bun:test'
 import { Secret } from '../../src/core/secret.ts'
@@ -33,7 +33,6 @@ interface Turn {
   readonly tool_calls: readonly Json[]
 }
 
-/** `/v3/chat` has no carrier for what comes after the last call: there it is named. */
 const LATE = new Set(['a signature after its call', 'reasoning after a call'])
 
 const TURNS: Readonly<Record<string, readonly [whole: Turn, deltas: readonly Json[]]>> = {

@@ -1,6 +1,6 @@
 /**
- * A key that goes while its calls are under way: what the client is told, in each dialect, and what
- * is written down.
+ * A key that is revoked during its calls: what the client receives, in each dialect, and what is
+ * stored.
  */
 import { describe, expect, test } from 'bun:test'
 import { DIALECTS } from '../support/dialect-table.ts'
@@ -64,7 +64,7 @@ describe.each(DOORS.map((door) => [door.name, door] as const))('%s', (_, door) =
     expect(gateway.ledger.records).toMatchObject([
       { outcome: 'failed', status: 200, errorKind: 'unauthorized', keyId: CALLER.keyId, target },
     ])
-    // It says nothing of the target.
+    // The failure must not count against the target.
     expect(gateway.breakers.seenOf(failuresOf(target))?.failuresInARow).toBe(0)
     await gateway.assertNothingIsLeft()
   })

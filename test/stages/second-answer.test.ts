@@ -1,6 +1,6 @@
 /**
- * A stream in which a second answer begins is one broken answer: its client gets what belongs to
- * the first, then an error in its own dialect, and nothing of the second is shown or counted.
+ * A stream in which a second answer begins is a broken answer: the client gets the first answer,
+ * then an error in its dialect.
  */
 import { describe } from 'bun:test'
 import { stream } from '../support/scripted-upstream.ts'

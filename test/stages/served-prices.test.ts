@@ -1,6 +1,6 @@
 /**
- * The price of a call follows how the vendor says that it served the call: tier, speed, region. A
- * factor that no vendor publishes makes the cost an estimate.
+ * The price of a call depends on how the vendor served the call: tier, speed, region. A factor that
+ * no vendor publishes makes the cost an estimate.
  */
 import { describe, expect, test } from 'bun:test'
 import { costOfParts } from '../../src/core/money.ts'
@@ -12,7 +12,6 @@ import { CALLER } from '../support/in-process-gateway.ts'
 import { json, type Script, stream } from '../support/scripted-upstream.ts'
 import { GATE, runRows, type StageRow } from '../support/stage-rows.ts'
 
-/** Billionths of a dollar in a millionth. */
 const MICRO = 1_000
 const TOKENS = { inputTokens: 1_000_000, outputTokens: 100_000 }
 
@@ -124,7 +123,6 @@ const geminiEvents = (served: object): Script =>
 const GPT = 'openai/gpt-5'
 const CLAUDE = 'anthropic/claude-opus-4-8'
 const GEMINI = 'gemini/gemini-3-pro-preview'
-/** 1,000 tokens in and 100 out at their list prices, in micro-dollars. */
 const LIST = { 'openai/gpt-4o': 3_500, [GPT]: 2_250, [CLAUDE]: 7_500, [GEMINI]: 3_200 } as const
 
 interface Served {
@@ -296,9 +294,9 @@ describe('the address has its factor', () => {
     ['openai/gpt-4o', EU, 1],
     ['openai/text-embedding-3-small', EU, 1],
     ['openai/o3', EU, 1],
-    // Nothing is published of a model whose name does not tell its age.
+    // A model name without a version does not show whether the factor applies.
     ['vertex/gemini-pro', vertexIn('europe-west4'), null],
-    // A deployment is global, of a data zone or regional, and nothing tells which.
+    // A deployment is global, of a data zone or regional, and the address does not show which.
     ['azure-openai/o4-mini', 'https://ours.openai.azure.com/openai/v1', null],
     ['bedrock/amazon.nova-pro-v1:0', 'https://bedrock-runtime.us-east-1.amazonaws.com', 1],
     ['bedrock/amazon.nova-pro-v1:0', 'https://bedrock-runtime.eu-central-1.amazonaws.com', null],
@@ -333,7 +331,7 @@ describe('the address has its factor', () => {
     const cost = at.costOf(call)
     expect(cost.nanoUsd).toBeCloseTo((book.costOf(call).nanoUsd ?? 0) * (factor ?? 1), -1)
     if (factor !== null && factor !== 1) expect(cost.source).toEndWith(`*region:${factor}`)
-    // Computed again from its row, which has the factor in the source alone.
+    // Recomputed from the row, which has the factor only in the source.
     expect(book.recompute(call, cost)).toEqual(cost)
     const parts = book.partsOf(call, cost) ?? []
     expect(costOfParts(parts)).toBe(cost.nanoUsd ?? Number.NaN)

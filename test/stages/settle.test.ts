@@ -1,7 +1,4 @@
-/**
- * Stage 7 at the border: one row and one place given back for each call, with what it used, what
- * that cost, and who is told.
- */
+/** Stage 7: one row and one released slot per call, with its usage and cost. */
 import { describe, expect, test } from 'bun:test'
 import type { CallRecord } from '../../src/core/call.ts'
 import { NOTHING_SENT } from '../../src/core/cost.ts'
@@ -32,7 +29,6 @@ import {
 const UNKNOWN = { nanoUsd: null, status: 'unknown', source: null } as const
 const answer = (usage: unknown) =>
   json(200, { id: 'c', choices: [{ message: { content: 'twenty-four bytes of it.' } }], usage })
-/** A small chat call is 63 bytes, which is 16 tokens. */
 const guessed = (inputTokens: number, outputTokens: number) => ({
   usage: { inputTokens, outputTokens, cachedInputTokens: 0, reasoningTokens: 0 },
   cost: {

@@ -1,4 +1,3 @@
-/** The reason that a translated answer gives for its end, beside what the answer holds. */
 import { describe, expect, test } from 'bun:test'
 import { Secret } from '../../src/core/secret.ts'
 import { InProcessGateway } from '../support/in-process-gateway.ts'

@@ -1,6 +1,6 @@
 /**
- * Tool calls in a translated stream, as servers of OpenAI's format write them: what the published
- * SDKs make of the answer.
+ * Tool calls in a translated stream, as servers of OpenAI's format write them, read by the
+ * published SDKs.
  */
 import { describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
@@ -100,7 +100,6 @@ function openGateway(pieces: readonly Piece[]): InProcessGateway {
 
 const TOOLS = ['read', 'write'].map((name) => ({ name, input_schema: { type: 'object' } }))
 
-/** The stream through the SDK's own accumulator, cut at every `step` bytes. */
 async function accumulate(body: string, step: number): Promise<readonly Call[]> {
   const bytes = Buffer.from(body)
   const pieces = Array.from({ length: Math.ceil(bytes.length / step) }, (_, index) =>

@@ -1,11 +1,11 @@
 /**
- * Targets that think unless told otherwise: what turns it off is sent where the vendor has such a
- * thing and named where it has not; what they thought in a loop goes back whatever the caller asks.
+ * Targets that reason by default: how reasoning is turned off, or named where the vendor has no
+ * such setting.
  */
 import { describe, expect, test } from 'bun:test'
 import { Secret } from '../../src/core/secret.ts'
 import type { Credential } from '../../src/gateway/ports.ts'
-// The gateway loads it with the first call that needs it, which takes real time.
+// Loaded beforehand, because loading takes real time, which the scripted clock ignores.
 import '../../src/net/sign-aws.ts'
 import { InProcessGateway } from '../support/in-process-gateway.ts'
 import { json } from '../support/scripted-upstream.ts'
@@ -58,7 +58,6 @@ async function ask(target: string, path: string, body: object, isStrict = false)
   return { status, ignored: answered['x-gatehouse-ignored'] ?? '', sent }
 }
 
-/** The body of a caller goes to a target of its own dialect as it is. */
 function isRelayed(path: string, target: string): boolean {
   if (path === '/v1/messages') return target.startsWith('anthropic/')
   return path === '/v1/chat/completions' && !/^(?:anthropic|bedrock|gemini)\//.test(target)
@@ -207,7 +206,7 @@ describe('how thinking is to be read is named where the target cannot be told', 
     ['mistral/mistral-medium-latest', 'thinking.display'],
     ['cohere/command-a-reasoning-08-2025', 'thinking.display'],
     ['bedrock/openai.gpt-oss-120b-1:0', 'thinking.display'],
-    // Of thinking as a whole one name is enough.
+    // One name stands for all of reasoning.
     ['deepseek/deepseek-reasoner', 'thinking'],
     ['openrouter/some/model', 'thinking'],
     ['cohere/command-a', 'thinking'],

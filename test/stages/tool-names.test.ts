@@ -1,6 +1,6 @@
 /**
- * Tool names that a vendor refuses are respelled for it, and callers get their own names back: in
- * answers, in streams, and in the next turn's history.
+ * Tool names that a vendor refuses are renamed for the vendor, and callers get their own names
+ * back.
  */
 import { describe, expect, test } from 'bun:test'
 import { AWS_STREAM_HEADERS } from '../support/aws-event-stream.ts'
@@ -12,7 +12,7 @@ import { openaiUpstream } from '../support/upstream-answers/chat-upstreams.ts'
 import { responsesUpstream } from '../support/upstream-answers/responses-upstream.ts'
 import { anthropicUpstream, geminiUpstream } from '../support/upstream-answers/vendor-upstreams.ts'
 
-// Loaded with the first such target, which would take time that a scripted clock knows nothing of.
+// Loaded beforehand, because loading takes real time, which the scripted clock ignores.
 await import('../../src/net/sign-aws.ts')
 
 const LONG = `mcp__plugin_${'very_'.repeat(8)}long_server__create_pull_request`
@@ -93,7 +93,7 @@ const CHAT: Caller = {
   }),
 }
 
-/** A vendor's own dialect is relayed as it is. */
+/** A vendor's own dialect is relayed unchanged. */
 function callersOf({ target }: Row): readonly Caller[] {
   if (target.startsWith('openai/')) return [MESSAGES]
   return target.startsWith('anthropic/') ? [CHAT] : [MESSAGES, CHAT]
@@ -124,7 +124,6 @@ async function ask(
   return { seen, sent: gateway.upstream.sent[0]?.body ?? '' }
 }
 
-/** Every text at `name` beside a schema or arguments, in the order of the request. */
 function namesSent(sent: string): readonly string[] {
   return [...sent.matchAll(/"name":"([^"]*)"/g)].map(([, name = '']) => name)
 }

@@ -1,6 +1,6 @@
 /**
- * Tools that a vendor runs and charges for by the use: what is counted of them, whoever ends the
- * call, and which calls a limit in money lets through.
+ * Tools that a vendor runs and charges by use: how uses are counted, and which calls a limit in
+ * money admits.
  */
 import { describe, expect } from 'bun:test'
 import { MESSAGES_JSON } from '../support/dialect-samples.ts'
@@ -13,7 +13,6 @@ const CLAUDE = 'anthropic/claude-opus-4-8'
 const budget = 'the budget b (bud_1)'
 const WEB = { type: 'web_search' }
 const USAGE = { input_tokens: 11, output_tokens: 7 }
-/** What the tokens of `USAGE` cost. */
 const TOKENS = 81
 
 const responses = (members: object = {}) => ({
@@ -299,7 +298,7 @@ describe('a limit in money', () => {
       request: { path: '/v1/responses', body: escaped },
       settled: exact,
     }),
-    // No answer shows how often these were used: one use is charged.
+    // No answer reports how often such a tool was used, so one use is charged.
     offered('a search of an older version', {
       ...tools({ type: 'web_search_preview' }),
       settled: uncounted,

@@ -1,6 +1,6 @@
 /**
- * The gateway asks for the usage of each stream. A server that refuses to be asked so gets the
- * request as its client sent it.
+ * The gateway asks for the usage of each stream. A server that refuses the option gets the client's
+ * original request.
  */
 import { describe, expect, test } from 'bun:test'
 import { InProcessGateway } from '../support/in-process-gateway.ts'
@@ -12,7 +12,6 @@ const streamed = chatBody({ stream: true })
 const withoutOptions = { body: expect.not.stringContaining('stream_options') as never }
 const withOptions = { json: { stream_options: { include_usage: true } } }
 
-/** As several servers say it. */
 const REFUSALS: readonly (readonly [status: number, body: object])[] = [
   [400, { error: { message: "Unknown parameter: 'stream_options'.", param: 'stream_options' } }],
   [400, { error: { message: 'Unrecognized request argument supplied: stream_options' } }],

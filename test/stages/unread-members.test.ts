@@ -1,6 +1,6 @@
 /**
  * Members below the top level that a translation does not read: named for every caller, refused for
- * a strict one, and no matter where nothing is translated.
+ * strict callers, and ignored where nothing is translated.
  */
 import { describe, expect, test } from 'bun:test'
 import { CHAT_JSON, MESSAGES_JSON, RESPONSES_JSON } from '../support/dialect-samples.ts'
@@ -8,7 +8,7 @@ import { InProcessGateway } from '../support/in-process-gateway.ts'
 import { json } from '../support/scripted-upstream.ts'
 import { TRANSLATED } from '../support/translated-samples.ts'
 
-// Loaded with the first such target, which would take time that a scripted clock knows nothing of.
+// Loaded beforehand, because loading takes real time, which the scripted clock ignores.
 await import('../../src/net/sign-aws.ts')
 
 const answerOf = (dialect: string) =>

@@ -1,6 +1,6 @@
 /**
- * Answers that an upstream worked on and nobody has seen, because the gateway's own side ended the
- * call: what is counted of them, whichever way an account would have had them for nothing.
+ * Answers that an upstream worked on and nobody received, because the gateway ended the call: how
+ * such calls are counted.
  */
 import { describe, expect, spyOn, test } from 'bun:test'
 import { InProcessGateway } from '../support/in-process-gateway.ts'
@@ -30,7 +30,6 @@ const JSON_HEAD = head(200, { 'content-type': 'application/json' })
 const timed = (timeoutMs: number, members: object = {}) => ({
   gates: { [GATE]: { targets: [{ model: TARGET }], timeoutMs, ...members } },
 })
-/** A small chat call is 63 bytes, which is 16 tokens. */
 const tokens = (inputTokens: number, outputTokens: number) => ({
   inputTokens,
   outputTokens,

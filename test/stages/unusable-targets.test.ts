@@ -1,6 +1,6 @@
 /**
- * A vendor that refuses because its account has no credit, or because it does not know the model
- * any more, is at fault, not the caller: the gate's next target is asked, and somebody is told.
+ * A vendor that refuses for lack of credit, or because of a retired model: the gate's next target
+ * is asked, and the fault is reported.
  */
 import { describe, expect, test } from 'bun:test'
 import type { UnusableTarget } from '../../src/gateway/ports.ts'

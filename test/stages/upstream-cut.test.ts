@@ -1,6 +1,6 @@
 /**
- * An upstream that breaks at each point of its answer, in each dialect: what the client is told,
- * and what is written down.
+ * An upstream that breaks at each point of its answer, in each dialect: what the client receives,
+ * and what is stored.
  */
 import { describe, expect, test } from 'bun:test'
 import { DIALECTS } from '../support/dialect-table.ts'
@@ -53,9 +53,7 @@ interface Door {
   readonly body: object
   readonly events: readonly (string | Uint8Array)[]
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Relayed events are the upstream's own bytes; translated ones are not. */
   readonly isRelayed: boolean
-  /** Its streams end with a mark. */
   readonly endsWithDone: boolean
 }
 
@@ -132,8 +130,7 @@ describe.each(DOORS.map((door) => [door.name, door] as const))('%s', (_, door) =
     async ({ ending, errorKind, state, count }) => {
       const sent = events.slice(0, count)
       const upstream = [stream(sent, { ending })]
-      // A last chunk of chat that says why it ends is enough: without the mark behind it the answer
-      // is whole too.
+      // A last chunk of chat with a finish reason makes the answer whole, even without the mark.
       const saysWhy =
         door.isRelayed && sent.some((event) => /"finish_reason":"\w+"/.test(String(event)))
       if (saysWhy && ending.length === 0) {
@@ -166,7 +163,7 @@ describe.each(DOORS.map((door) => [door.name, door] as const))('%s', (_, door) =
           const failure = JSON.parse(told.at(door.endsWithDone ? -2 : -1)?.data ?? '{}')
           expect(JSON.stringify(failure)).toContain('error')
           expect(breakers.seenOf(failuresOf(target))?.failuresInARow).toBe(1)
-          // Usage reported by then is kept, and nothing is guessed.
+          // Reported usage is kept, and nothing is estimated.
           if (records[0]?.usage === null) expect(records[0]?.cost?.status).toBe('unknown')
         },
       })
@@ -281,7 +278,7 @@ describe('a shutdown', () => {
       expect(gateway.ledger.records).toMatchObject([
         { outcome: 'failed', errorKind: 'unavailable', status: 200, durationMs: 1_000 },
       ])
-      // The gateway's own end is no fault of the target's.
+      // The gateway ended the answer, so the target is not blamed.
       expect(isBlamed(gateway, door.target)).toBeFalse()
       await gateway.assertNothingIsLeft()
     },
@@ -332,7 +329,8 @@ test.each([
       outcome: 'failed',
       errorKind: 'upstream_timeout',
       durationMs: timeoutMs ?? 60_000,
-      // The upstream had not failed: whoever sets a gate's time would stream for nothing otherwise.
+      // The upstream had not failed, so the call has a cost; otherwise short time limits would make
+      // streams free.
       cost: expect.objectContaining({ status: 'estimated' }) as never,
     },
   }),
@@ -352,7 +350,7 @@ test('JSON for a stream and a stream for JSON are failures', async () => {
       status: 502,
       contains: ['answered with application/json instead of an event stream'],
     },
-    // Read, for it could have been an error.
+    // The answer is read, because it could be an error.
     sent: [{ state: 'whole' }],
     settled: { outcome: 'failed', errorKind: 'upstream_error', firstByteMs: null },
   })

@@ -1,6 +1,6 @@
 /**
- * Rules of single vendors at the border: a request that one of them would refuse is adapted and
- * named, or refused here with the cause, and what is odd in their answers is understood.
+ * Rules of single vendors: a request that a vendor would refuse is adapted and named, or refused
+ * with the cause.
  */
 import { describe, expect } from 'bun:test'
 import { MESSAGES_JSON } from '../support/dialect-samples.ts'
@@ -16,7 +16,7 @@ import {
   type StageRow,
 } from '../support/stage-rows.ts'
 
-// Loaded with the first such target, which would take time that a scripted clock knows nothing of.
+// Loaded beforehand, because loading takes real time, which the scripted clock ignores.
 await import('../../src/net/sign-aws.ts')
 
 const MESSAGES = '/v1/messages'

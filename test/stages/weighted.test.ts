@@ -1,6 +1,6 @@
 /**
- * In which order a gate's targets are asked: the shares of each, the order of those behind, and
- * what rests or is not known.
+ * The order of a gate's targets: weights, the order of the remaining targets, and targets that rest
+ * or are unknown.
  */
 import { describe, expect, test } from 'bun:test'
 import type { Gate } from '../../src/core/gate.ts'
@@ -10,7 +10,6 @@ import { CHAT, CHAT_ANSWER, chatBody, GATE } from '../support/stage-rows.ts'
 
 function scene(gate: Partial<Gate> & Pick<Gate, 'targets'>, ...upstream: readonly Script[]) {
   const gateway = new InProcessGateway({ gates: { [GATE]: gate }, upstream })
-  /** The models that one call asks, in order. */
   const ask = async (...scripts: readonly Script[]): Promise<string> => {
     gateway.upstream.script(...scripts)
     const before = gateway.upstream.sent.length
@@ -47,7 +46,7 @@ describe('weighted', () => {
   })
 
   test('the heaviest of the others follows when the first one fails', async () => {
-    // In no order of their own: neither by the list nor by its reverse.
+    // Neither the order of the list nor its reverse.
     const { gateway, ask } = scene(weighted({ light: 1, first: 9, heavy: 5, spare: 0, middle: 3 }))
     expect(await ask(...FAILING(5))).toBe('first heavy middle light spare')
     await gateway.assertNothingIsLeft()
@@ -86,7 +85,6 @@ describe('fastest', () => {
     const asked: string[] = []
     for (let call = 1; call <= 40; call += 1)
       asked.push(await ask(taking(asked.length === 0 ? 900 : 100)))
-    // The first two calls find out who is fast.
     expect(asked.map((name, index) => (name === 'slow' ? index + 1 : 0)).filter(Boolean)).toEqual([
       1, 20, 40,
     ])
@@ -128,7 +126,6 @@ describe('a target that fails again and again', () => {
     await gateway.clock.advance(5_000)
     gateway.upstream.script([SILENCE])
     await gateway.ask({ path: CHAT, body: chatBody() }, { leavesAfterMs: 100 })
-    // Neither a client that has left nor one that has asked for what there is not.
     expect(await ask(json(404, { error: { message: 'no such model' } }))).toBe('sick')
     expect(await ask(CHAT_ANSWER)).toBe('sick')
     expect(await ask(CHAT_ANSWER)).toBe('sick')

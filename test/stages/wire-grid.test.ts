@@ -1,6 +1,6 @@
 /**
- * Kinds of public bug reports over every pair of dialects, whole and streamed. Each cell of the page
- * `docs/generated/wire-grid.md` is a test here.
+ * Kinds of public bug reports over every pair of dialects, whole and streamed. Each cell of the
+ * page `docs/generated/wire-grid.md` is a test here.
  */
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'

@@ -6,6 +6,7 @@ import type { ProviderBody } from '../contract/providers.ts'
 import type { Budget } from '../core/budget.ts'
 import type { CallRecord } from '../core/call.ts'
 import type { Timekeeper } from '../core/clock.ts'
+import type { ReloadedProcess } from '../core/configuration-report.ts'
 import type { Cost, CostPart } from '../core/cost.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
@@ -105,6 +106,15 @@ export interface ControlPlaneDependencies {
   readonly calls: Pick<CallTableStore, 'findPage' | 'find' | 'correctCosts'>
   readonly usage: Pick<UsageStore, 'readRange' | 'readLatencies' | 'readRefused' | 'readAnswered'>
   readonly prices: Prices
+  /** Undefined: every account is a customer's. */
+  readonly operatorAccount: AccountId | undefined
+  /**
+   * Reloads the configuration file on every node.
+   * @param accountId the operator's, for the audit log
+   */
+  readonly reload: (
+    accountId: AccountId,
+  ) => Promise<{ readonly id: string; readonly nodes: readonly ReloadedProcess[] }>
   /**
    * The catalog and the operator's own providers; a gate's targets may only name these providers.
    */
@@ -238,6 +248,28 @@ export function assertOwner(actor: Actor): Extract<Actor, { type: 'user' }> {
   if (actor.type !== 'user' || actor.member.role !== 'owner')
     throw new GatewayError('forbidden', 'Only the signed-in owner of the account may do this.')
   return actor
+}
+
+/**
+ * The operator: a key of the first account, or its signed-in owner.
+ * @param operatorAccount undefined: every account is a customer's
+ * @throws GatewayError `forbidden`
+ */
+export function assertOperator(
+  { accountId, actor, token }: ControlPlaneCaller,
+  operatorAccount: AccountId | undefined,
+): void {
+  if (token !== undefined) throw onlyCalls()
+  if (operatorAccount === undefined)
+    throw new GatewayError(
+      'forbidden',
+      'This gateway has no account of its operator (GATEHOUSE_DEFAULT_ACCOUNT=tenant).',
+    )
+  if (accountId !== operatorAccount || (actor.type === 'user' && actor.member.role !== 'owner'))
+    throw new GatewayError(
+      'forbidden',
+      'Only the operator may do this: with a key of the first account, or signed in as its owner.',
+    )
 }
 
 export function visitorOf({ request, clientAddress }: ControlPlaneBindings): Visitor {

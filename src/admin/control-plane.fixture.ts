@@ -184,6 +184,8 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
     ...resources,
     identity,
     callerOfUser,
+    operatorAccount: DEFAULT_ACCOUNT,
+    reload: async () => ({ id: 'reload_test', nodes: [] }),
     budgets,
     webhooks,
     plain: await loadPlainRegistries(store.plain, { clock }),

@@ -40,7 +40,8 @@ const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 const CREATED = 201
 /** After a slower body the caller's rights are checked again. */
 const SLOW_BODY_MS = 50
-const BODILESS_PATH = /^\/v1\/(?:(?:gates|webhooks)\/[^/]+\/test|owned-models\/[^/]+\/probe)$/
+const BODILESS_PATH =
+  /^\/v1\/(?:reload|(?:gates|webhooks)\/[^/]+\/test|owned-models\/[^/]+\/probe)$/
 const PUBLIC_PATHS: ReadonlySet<string> = new Set([
   OPENAPI_PATH,
   ...DOCS_PATHS,

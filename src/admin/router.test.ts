@@ -66,6 +66,7 @@ describe('every route', () => {
     ['PATCH', '/v1/provider-keys/openai'],
     ['DELETE', '/v1/provider-keys/openai'],
     ['GET', '/v1/conformance'],
+    ['POST', '/v1/reload'],
     ['GET', '/v1/audit-log'],
     ['GET', '/v1/account'],
     ['PATCH', '/v1/account'],

@@ -169,6 +169,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<BindCommand>>> = {
   logs: async () => (await import('./logs.ts')).bindLogs,
   costs: async () => (await import('./costs.ts')).bindCosts,
   config: async () => (await import('./config.ts')).bindConfig,
+  reload: async () => (await import('./reload.ts')).bindReload,
   doctor: async () => (await import('./doctor.ts')).bindDoctor,
 }
 

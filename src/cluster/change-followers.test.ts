@@ -109,6 +109,7 @@ describe('without the store', () => {
     // They decide neither who may call nor whom a call goes to.
     ['webhook', 'insert', true],
     ['budget', 'delete', true],
+    ['reload', 'insert', true],
   ] as const)('%s %s: whether this process may go on: %p', (resourceType, operation, mayGoOn) => {
     const { told, followers } = start()
     expect(followers.followBlindly(changeOf({ resourceType, operation }))).toBe(mayGoOn)

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { AccountId } from '../core/ids.ts'
 import { type FollowedResource, RESOURCE_ENTRIES } from '../core/resource-table.ts'
 import type { FollowedChange } from '../store/changes/change-feed.ts'
+import { RELOAD } from '../store/changes/publish-reload.ts'
 import type { NamedThing } from '../store/database/find-some.ts'
 
 export interface Follower {
@@ -16,11 +17,16 @@ export interface Follower {
 
 export type Followers = Readonly<Record<FollowedResource, Follower>> & {
   readonly key: { forget(accountId: AccountId, keyId: string): void }
+  /** Every node reads its own configuration file. */
+  readonly [RELOAD]: Follower
 }
 
-const INERT: ReadonlySet<string> = new Set(
-  RESOURCE_ENTRIES.flatMap(([word, { follow }]) => (follow?.decidesCalls === false ? [word] : [])),
-)
+const INERT: ReadonlySet<string> = new Set([
+  RELOAD,
+  ...RESOURCE_ENTRIES.flatMap(([word, { follow }]) =>
+    follow?.decidesCalls === false ? [word] : [],
+  ),
+])
 
 /** Read by one statement, and applied in one step of the event loop. */
 const THINGS_PER_STEP = 100
@@ -68,7 +74,7 @@ export class ChangeFollowers {
   #of(resourceType: string): Follower | undefined {
     // A newer version may follow resource types that this version does not hold.
     return Object.hasOwn(this.#followers, resourceType)
-      ? this.#followers[resourceType as FollowedResource]
+      ? this.#followers[resourceType as keyof Followers]
       : undefined
   }
 }

@@ -2,6 +2,7 @@
  * Reports all errors in the settings instead of only the first, so that an operator can correct
  * them together. Runs only after an error, so unused settings never prevent a start.
  */
+import type { SettingFault } from '../core/configuration-report.ts'
 import { catalog } from '../providers/catalog.ts'
 import { readDatabaseSettings } from './database-settings.ts'
 import { readMasterKeyVariables } from './master-key-variables.ts'
@@ -11,7 +12,7 @@ import { readRedisSettings } from './redis-settings.ts'
 import { commandLineSettings } from './setting-table/process.ts'
 import { openTelemetrySettings } from './setting-table/telemetry.ts'
 import { SETTINGS, type SettingName } from './setting-table.ts'
-import { type Environment, faultsOf, type SettingFault, SettingsError } from './setting-type.ts'
+import { type Environment, faultsOf, SettingsError } from './setting-type.ts'
 import { readSettings } from './settings.ts'
 import { readTelemetrySettings } from './telemetry-settings.ts'
 import { readUserSettings } from './user-settings.ts'

@@ -1,14 +1,9 @@
+import type { SettingFault } from '../core/configuration-report.ts'
 import type { Secret } from '../core/secret.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-export interface SettingFault {
-  readonly file?: string | undefined
-  readonly line?: number | undefined
-  /** Names the error and the valid form. A message never repeats a value that may be a key. */
-  readonly message: string
-}
-
+/** The message names every fault. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError'
   readonly faults: readonly SettingFault[]

@@ -86,6 +86,9 @@ export interface Schemas {
   readonly "Readiness": { readonly "status": "ready" | "not ready"; readonly "checks": { readonly [name: string]: { readonly "status": string; readonly [name: string]: unknown } } }
   readonly "RefusedCalls": { readonly "from": string; readonly "to": string; readonly "interval": string; readonly "data": readonly (Schemas["RefusedSum"])[] }
   readonly "RefusedSum": { readonly "start": string; readonly "status": number; readonly "errorKind": "invalid_request" | "unauthorized" | "forbidden" | "gate_not_found" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "precondition_failed" | "payload_too_large" | "upgrade_not_supported" | "rate_limited" | "quota_exceeded" | "upstream_error" | "provider_auth_failed" | "upstream_timeout" | "unavailable" | "internal_error" | null; readonly "calls": number }
+  readonly "Reload": { readonly "id": string; readonly "status": "reloaded" | "incomplete"; readonly "nodes": readonly (Schemas["ReloadedNode"])[] }
+  readonly "ReloadRequest": Record<string, never>
+  readonly "ReloadedNode": { readonly "node": string | null; readonly "host": string; readonly "worker": number | null; readonly "status": "reloaded" | "refused" | "no_answer"; readonly "digest": string | null; readonly "faults": readonly ({ readonly "file": string | null; readonly "line": number | null; readonly "message": string })[]; readonly "changed": readonly (string)[]; readonly "needsRestart": readonly (string)[] }
   readonly "Response": { readonly "id": string; readonly "object": "response"; readonly "created_at": number; readonly "status": string; readonly "model": string; readonly "output": readonly ({ readonly "type": string; readonly [name: string]: unknown })[]; readonly "usage"?: { readonly "input_tokens": number; readonly "output_tokens": number; readonly "total_tokens": number; readonly [name: string]: unknown } | null | undefined; readonly [name: string]: unknown }
   readonly "ResponsesRequest": { readonly "model": string; readonly "input": string | readonly ({ readonly [name: string]: unknown })[]; readonly "instructions"?: string | null | undefined; readonly "tools"?: readonly ({ readonly [name: string]: unknown })[] | null | undefined; readonly "tool_choice"?: string | { readonly [name: string]: unknown } | null | undefined; readonly "max_output_tokens"?: number | null | undefined; readonly "reasoning"?: { readonly "effort"?: string | null | undefined; readonly [name: string]: unknown } | null | undefined; readonly "include"?: readonly (string)[] | null | undefined; readonly "temperature"?: number | null | undefined; readonly "top_p"?: number | null | undefined; readonly "stream"?: boolean | null | undefined; readonly "store"?: false | undefined; readonly "background"?: false | undefined; readonly "previous_response_id"?: null | undefined; readonly "conversation"?: null | undefined; readonly "prompt"?: null | undefined; readonly [name: string]: unknown }
   readonly "RotateApiKey": { readonly "oldEndsInSeconds"?: number | undefined }
@@ -232,7 +235,7 @@ export interface Api {
     readonly answer: Schemas["RefusedCalls"]
   }
   readonly "GET /v1/audit-log": {
-    readonly question: { readonly query?: { readonly "limit"?: number | undefined; readonly "cursor"?: string | undefined; readonly "actor"?: string | undefined; readonly "action"?: "gate.create" | "gate.update" | "gate.delete" | "key.create" | "key.import" | "key.update" | "key.rotate" | "key.delete" | "provider-key.create" | "provider-key.update" | "provider-key.delete" | "owned-model.create" | "owned-model.update" | "owned-model.delete" | "master-key.rotate" | "account.update" | "member.create" | "member.update" | "member.delete" | "invitation.create" | "invitation.delete" | "budget.create" | "budget.update" | "budget.delete" | "webhook.create" | "webhook.update" | "webhook.delete" | "tag.create" | "tag.update" | "tag.delete" | "user.set-password" | undefined; readonly "resourceType"?: "gate" | "key" | "provider-key" | "owned-model" | "master-key" | "account" | "member" | "invitation" | "budget" | "webhook" | "tag" | "user" | undefined; readonly "resourceId"?: string | undefined; readonly "from"?: string | undefined; readonly "to"?: string | undefined } }
+    readonly question: { readonly query?: { readonly "limit"?: number | undefined; readonly "cursor"?: string | undefined; readonly "actor"?: string | undefined; readonly "action"?: "gate.create" | "gate.update" | "gate.delete" | "key.create" | "key.import" | "key.update" | "key.rotate" | "key.delete" | "provider-key.create" | "provider-key.update" | "provider-key.delete" | "owned-model.create" | "owned-model.update" | "owned-model.delete" | "configuration.reload" | "master-key.rotate" | "account.update" | "member.create" | "member.update" | "member.delete" | "invitation.create" | "invitation.delete" | "budget.create" | "budget.update" | "budget.delete" | "webhook.create" | "webhook.update" | "webhook.delete" | "tag.create" | "tag.update" | "tag.delete" | "user.set-password" | undefined; readonly "resourceType"?: "gate" | "key" | "provider-key" | "owned-model" | "configuration" | "master-key" | "account" | "member" | "invitation" | "budget" | "webhook" | "tag" | "user" | undefined; readonly "resourceId"?: string | undefined; readonly "from"?: string | undefined; readonly "to"?: string | undefined } }
     readonly answer: Schemas["AuditLog"]
   }
   readonly "GET /v1/auth": {
@@ -490,6 +493,10 @@ export interface Api {
   readonly "POST /v1/playground": {
     readonly question: { readonly body: Schemas["GatehouseChatRequest"] }
     readonly answer: Schemas["GatehouseChatAnswer"]
+  }
+  readonly "POST /v1/reload": {
+    readonly question: { readonly body?: Schemas["ReloadRequest"] }
+    readonly answer: Schemas["Reload"]
   }
   readonly "POST /v1/responses": {
     readonly question: { readonly body: Schemas["ResponsesRequest"] }

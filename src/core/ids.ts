@@ -31,6 +31,7 @@ export function createId(prefix: string): string {
 
 export const createCallId = () => createId('req') as CallId
 export const createKeyId = () => createId('key') as KeyId
+export const createReloadId = () => createId('reload')
 export const createAuditId = () => createId('audit') as AuditId
 export const createAccountId = () => createId('acct') as AccountId
 export const createUserId = () => createId('user') as UserId

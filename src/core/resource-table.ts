@@ -97,6 +97,10 @@ export const RESOURCE_TABLE = {
     },
     follow: { decidesCalls: true },
   },
+  configuration: {
+    label: 'Configuration file',
+    actions: { reload: 'Reloaded the configuration file' },
+  },
   'master-key': { label: 'Master key', actions: { rotate: 'Rotated the master key' } },
   account: {
     label: 'Account',

@@ -24,6 +24,7 @@ import {
 } from '../store/migrations/newer-steps.ts'
 import type { Schema } from '../store/schema.ts'
 import type { ExaminedGate } from './check-accounts.ts'
+import { checkDigests } from './check-configuration.ts'
 import { statIfThere } from './check-machine.ts'
 import { codeOf, findingsOf, messageOf } from './finding.ts'
 
@@ -239,13 +240,14 @@ async function checkNodes(database: Kysely<Schema>, shared: SharedSettings): Pro
       const message = `${setting} is ${there} at another node and ${here} here`
       hosts.set(message, (hosts.get(message) ?? new Set()).add(host))
     }
-  if (hosts.size > 0)
-    return [...hosts].map(([message, where]) =>
-      ofNodes.warn(
-        `${message} (${[...where].join(', ')})`,
-        'Give all nodes on this database the same value, and restart those that had another',
-      ),
-    )
+  const differences = [...hosts].map(([message, where]) =>
+    ofNodes.warn(
+      `${message} (${[...where].join(', ')})`,
+      'Give all nodes on this database the same value, and restart those that had another',
+    ),
+  )
+  const found = [...differences, ...checkDigests(nodes)]
+  if (found.length > 0) return found
   return nodes.length === 0
     ? []
     : [ofNodes.ok(`${nodes.length} on this database, with the settings that all have to share`)]

@@ -11,6 +11,7 @@ import {
 } from '../core/http.ts'
 import type { Secret } from '../core/secret.ts'
 import { checkUnpricedBudgets, type ExaminedGate } from './check-accounts.ts'
+import { checkConfiguration } from './check-configuration.ts'
 import { codeOf, findingsOf } from './finding.ts'
 
 const { fail, ok, warn } = findingsOf('server')
@@ -61,12 +62,14 @@ export async function checkServer(address: ServerAddress): Promise<ExaminedServe
         'Set GATEHOUSE_URL to the address of the gateway itself; redirects are not followed',
       ),
     )
+  const readiness = await ask(`${base}/readyz`)
   const findings: Finding[] = [
     ok(`${base} answers, version ${version}`),
     ...checkTransport(url),
     ...checkVersion(version, address.version),
     ...checkClock(await readClock(base)),
-    checkReadiness(await ask(`${base}/readyz`)),
+    checkReadiness(readiness),
+    ...checkConfiguration(checksOf(readiness)),
     ...(await checkConnections(base, address.metricsToken)),
   ]
   const { apiKey } = address
@@ -240,12 +243,16 @@ function checkClock(skewMs: number | undefined): Finding[] {
   return [ofClock.warn(message, 'Set both by NTP; signed requests and sign-in need the time')]
 }
 
+function checksOf(answer: Answer | Error): Json {
+  return answer instanceof Error ? {} : Object(answer.body?.checks)
+}
+
 function checkReadiness(answer: Answer | Error): Finding {
   if (answer instanceof Error)
     return fail('it does not say whether it is ready', "See the server's log")
-  const checks = answer.body?.checks as Json | undefined
-  const ledger = checks?.ledger as Json | undefined
-  if ((checks?.redis as Json | undefined)?.status === 'other')
+  const checks: Json = checksOf(answer)
+  const ledger = checks.ledger as Json | undefined
+  if ((checks.redis as Json | undefined)?.status === 'other')
     return fail(
       "its Redis is another installation's, and no limit is shared",
       'See REDIS_URL and GATEHOUSE_REDIS_PREFIX; should it be meant: gatehouse store ' +
@@ -257,14 +264,14 @@ function checkReadiness(answer: Answer | Error): Finding {
         `it is not ready: the ledger cannot be written (${ledger.reason})`,
         'See the disk and permissions of its data folder, and its log',
       )
-    const usage = (checks?.usage as Json | undefined)?.status
+    const usage = (checks.usage as Json | undefined)?.status
     if (usage === 'failing' || usage === 'reading')
       return fail(
         'it is not ready: what was used before ' +
           `${usage === 'failing' ? 'cannot be read' : 'is being read'}`,
         'See its log: calls with a quota or a budget need the database',
       )
-    const standing = (checks?.installation as Json | undefined)?.status
+    const standing = (checks.installation as Json | undefined)?.status
     if (standing === 'other' || standing === 'gone')
       return fail(
         'it is not ready: its store ' +
@@ -273,7 +280,7 @@ function checkReadiness(answer: Answer | Error): Finding {
       )
     return fail('it is not ready', 'See its /readyz and its log')
   }
-  const setBack = (checks?.installation as Json | undefined)?.setBack as Json | undefined
+  const setBack = (checks.installation as Json | undefined)?.setBack as Json | undefined
   if (setBack !== undefined)
     return fail(
       `its store was set back in time, from change ${setBack.fromChange} to ${setBack.toChange}`,

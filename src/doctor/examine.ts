@@ -245,7 +245,7 @@ function checkConfigurationFile(
   return [
     warn(
       `the configuration file ${file.path} was changed after the server read it`,
-      'Have it read again with SIGHUP (systemctl reload); providers wait for a restart',
+      'Have every node read it: gatehouse reload; or this one: SIGHUP (systemctl reload)',
     ),
   ]
 }

@@ -17,6 +17,7 @@ let upstream: ReturnType<typeof startUpstream>
 /** Undefined: it answers at once. */
 let held: PromiseWithResolvers<void> | undefined
 let asked: number
+let plans: PlansSection
 
 function startUpstream() {
   return Bun.serve({
@@ -60,8 +61,11 @@ async function start(limits: NonNullable<PlansSection['definitions']>[string]): 
     OPENAI_BASE_URL: `http://127.0.0.1:${upstream.port}/v1`,
     OPENAI_API_KEY: 'planted',
   })
-  const plans = { default: 'team', definitions: { team: limits } }
-  gatehouse = await composeGatehouse({ settings, log: createLog('silent'), plans })
+  plans = { default: 'team', definitions: { team: limits } }
+  gatehouse = await composeGatehouse({
+    ...{ settings, log: createLog('silent'), plans },
+    readSettings: async () => ({ ...settings, plans }),
+  })
   await gatehouse.gates.create(DEFAULT_ACCOUNT, {
     id: 'demo' as GateId,
     description: '',
@@ -155,7 +159,8 @@ describe('with the one call of this minute made', () => {
         accountConcurrentCalls: null,
       },
     })
-    gatehouse?.replacePlans({ default: 'team', definitions: { team: {} } })
+    plans = { default: 'team', definitions: { team: {} } }
+    await gatehouse?.reload()
     expect((await chat(first)).status).toBe(200)
   })
 })

@@ -15,7 +15,7 @@ import { systemClock, type Timekeeper } from '../core/clock.ts'
 import { DEFAULT_ACCOUNT, type GateId } from '../core/ids.ts'
 import type { PlanDefinition } from '../core/plan.ts'
 import { Secret } from '../core/secret.ts'
-import { createLog, type Log } from '../telemetry/log.ts'
+import { createLog, type LeveledLog } from '../telemetry/log.ts'
 import { composeGatehouse, type Gatehouse } from './compose.ts'
 
 const USED = 30
@@ -91,7 +91,7 @@ interface Start {
   readonly environment?: Record<string, string>
   readonly limits?: PlanDefinition
   readonly clock?: SetClock
-  readonly log?: Log
+  readonly log?: LeveledLog
 }
 
 async function start({
@@ -291,6 +291,7 @@ describe.each(databases)('a key’s last use on $name', (database) => {
 test('a changed clock is logged once, with both times', async () => {
   const warnings: object[] = []
   const log = {
+    level: 'info',
     ...{ info: () => {}, error: () => {} },
     warn: (fields: object) => void warnings.push(fields),
   }

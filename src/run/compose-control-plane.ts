@@ -20,12 +20,14 @@ import { toResponse } from '../net/messages.ts'
 import type { Provider } from '../providers/define.ts'
 import type { createKeyLimits } from '../snapshots/key-limits.ts'
 import type { OwnedModelChecks } from '../snapshots/owned-model-checks.ts'
+import { publishReload } from '../store/changes/publish-reload.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Telemetry } from '../telemetry/start-telemetry.ts'
 import { gatehouseChat } from '../wire/gatehouse-chat/index.ts'
 import type { ComposedLedger } from './compose-ledger.ts'
 import type { JoinedNode } from './compose-nodes.ts'
 import type { State } from './compose-state.ts'
+import type { NodeReload } from './reload-nodes.ts'
 
 export interface ControlPlaneParts {
   readonly settings: Settings
@@ -37,6 +39,7 @@ export interface ControlPlaneParts {
   readonly addresses: AddressGuard
   readonly checks: OwnedModelChecks
   readonly node: JoinedNode | undefined
+  readonly nodeReload: Pick<NodeReload, 'runEverywhere'>
   readonly telemetry: Telemetry | undefined
   readonly reportFailure: (error: GatewayError, requestId: string) => void
 }
@@ -92,6 +95,11 @@ export async function composeControlPlane(parts: ControlPlaneParts): Promise<Con
       auditLogDays: settings.auditRetentionDays,
     },
     usage: store.usage,
+    operatorAccount: ports.operatorAccount,
+    reload: (accountId) =>
+      parts.nodeReload.runEverywhere((published) =>
+        publishReload(store.database, { ...published, accountId }),
+      ),
     prices: {
       source: () => prices.source,
       recompute: (call) => prices.recompute(call, call.cost),

@@ -12,9 +12,15 @@ import type { SharedStore } from '../cluster/shared-store.ts'
 import { type FreshnessState, SnapshotFreshness } from '../cluster/snapshot-freshness.ts'
 import type { Settings } from '../config/settings.ts'
 import { compareSharedSettings, type SharedSettings } from '../config/shared-settings.ts'
+import type { NodeConfiguration } from '../core/configuration-report.ts'
 import { reasonAway } from '../core/errors.ts'
 import type { Freshness } from '../gateway/ports.ts'
-import { CHANGES_CHANNEL, ChangeFeed, type NodeRow } from '../store/changes/change-feed.ts'
+import {
+  CHANGES_CHANNEL,
+  ChangeFeed,
+  type NodeRow,
+  type NodeWithSettings,
+} from '../store/changes/change-feed.ts'
 import { readNodeId } from '../store/installation/data-folder.ts'
 import type { Log } from '../telemetry/log.ts'
 
@@ -46,6 +52,11 @@ export interface JoinedNode {
    */
   confirm(): Promise<void>
   state(): NodeState
+  readonly nodeId: string
+  /** Reports settings that changed while this node runs. */
+  report(settings: SharedSettings, configuration: NodeConfiguration): Promise<void>
+  /** The other active nodes with their settings. */
+  others(): Promise<readonly NodeWithSettings[]>
   onBack(run: () => void): void
 }
 
@@ -147,6 +158,11 @@ export async function composeNode(
         catchUp: () => joined.catchUp(),
         confirm: () => confirmation.confirm(),
         state: () => ({ ...joined.state(), confirmations }),
+        get nodeId() {
+          return feed.nodeId
+        },
+        report: (shared, configuration) => feed.report(shared, configuration),
+        others: () => feed.settingsOfOthers(),
         onBack(run) {
           tellBack = run
         },

@@ -2,7 +2,7 @@
  * The stored state and its copy in memory: opens the store, reads what calls need, and follows the
  * changes of other nodes.
  */
-import { ChangeFollowers } from '../cluster/change-followers.ts'
+import { ChangeFollowers, type Follower } from '../cluster/change-followers.ts'
 import { openVault } from '../config/master-key.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Timekeeper } from '../core/clock.ts'
@@ -192,6 +192,7 @@ export async function joinNodes(
   state: State,
   shared: ComposedLimits,
   settings: Settings,
+  reload: Follower,
 ): Promise<JoinedNode | undefined> {
   const { store, redis } = shared
   const followers = new ChangeFollowers({
@@ -201,6 +202,7 @@ export async function joinNodes(
     'provider-key': state.providerKeys,
     budget: state.budgets,
     webhook: state.webhooks.registry,
+    reload,
     ...state.plain,
   })
   const isShared = store !== undefined && redis !== undefined && settings.redis !== undefined

@@ -2,10 +2,12 @@
  * Constructs a whole gateway from its settings: the only place where ports meet their
  * implementations.
  */
+import { hostname } from 'node:os'
 import packageJson from '../../package.json' with { type: 'json' }
 import type { ControlPlane } from '../admin/router.ts'
 import type { Settings } from '../config/settings.ts'
 import { systemClock, type Timekeeper } from '../core/clock.ts'
+import type { ConfigurationReport } from '../core/configuration-report.ts'
 import type { GatewayError } from '../core/errors.ts'
 import { isHttps } from '../core/http.ts'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
@@ -26,7 +28,6 @@ import { probeOwnedModel } from '../gateway/probe/probe-owned-model.ts'
 import { SeenReasoning } from '../gateway/settle/seen-reasoning.ts'
 import type { Journal } from '../ledger/journal.ts'
 import { shipperLagSeconds } from '../ledger/shipper.ts'
-import type { UsageLimits } from '../limits/usage-limits.ts'
 import { AddressGuard, type ResolveHost } from '../net/address-guard.ts'
 import type { AddressOf } from '../net/client-address.ts'
 import { ConnectionPools, Routes } from '../net/connection-pools.ts'
@@ -41,7 +42,7 @@ import { createKeyLimits } from '../snapshots/key-limits.ts'
 import type { KeyRegistry } from '../snapshots/key-registry.ts'
 import { OwnedModelChecks } from '../snapshots/owned-model-checks.ts'
 import type { InstallationWatch } from '../store/installation/watch-installation.ts'
-import type { Log } from '../telemetry/log.ts'
+import type { LeveledLog, Log } from '../telemetry/log.ts'
 import { tellMetricsPort } from '../telemetry/metrics.ts'
 import {
   startTelemetry,
@@ -50,11 +51,13 @@ import {
 } from '../telemetry/start-telemetry.ts'
 import { refuseForwarding } from './check-settings.ts'
 import { composeControlPlane } from './compose-control-plane.ts'
-import { installationCheck } from './compose-installation.ts'
 import { composeLedger } from './compose-ledger.ts'
-import { type ComposedLimits, composeLimits, redisCheck } from './compose-limits.ts'
-import { type JoinedNode, storeCheck } from './compose-nodes.ts'
+import { type ComposedLimits, composeLimits } from './compose-limits.ts'
+import type { JoinedNode } from './compose-nodes.ts'
 import { abandonState, joinNodes, openState } from './compose-state.ts'
+import { createReadiness } from './readiness.ts'
+import { ConfigurationReload } from './reload-configuration.ts'
+import { NodeReload } from './reload-nodes.ts'
 import { createRouter } from './server.ts'
 
 export const VERSION = packageJson.version
@@ -68,7 +71,8 @@ export interface Gatehouse {
   readonly metrics: Telemetry['metrics']
   beginDraining(): void
   readonly renderMetrics: Telemetry['renderMetrics']
-  replacePlans(section: PlansSection | undefined): void
+  /** Reloads the configuration file in this process; never rejects. */
+  reload(): Promise<ConfigurationReport>
   catchUp(): Promise<void>
   cutOff(): void
   close(): Promise<void>
@@ -76,14 +80,17 @@ export interface Gatehouse {
 
 export interface ComposeOptions {
   readonly settings: Settings
-  readonly log: Log
+  readonly log: LeveledLog
+  /** Reads the source of `settings` again, and throws on errors. Defaults to `settings`. */
+  readonly readSettings?: () => Promise<Settings>
+  /** Called with the ids of reloads of all nodes that this process begins. */
+  readonly onReloadBegun?: ((ids: readonly string[]) => void) | undefined
   readonly knownAddresses?: ReadonlyMap<string, string>
   readonly plans?: PlansSection | undefined
   readonly clock?: Timekeeper
   readonly resolveHost?: ResolveHost
   readonly hasTelemetry?: boolean
   readonly worker?: TelemetryOfWorker | undefined
-  readonly reloads?: { readonly refused: number }
 }
 
 /**
@@ -93,13 +100,14 @@ export interface ComposeOptions {
 export async function composeGatehouse({
   settings,
   log,
+  readSettings = async () => settings,
+  onReloadBegun,
   knownAddresses,
   plans: plansSection,
   clock = systemClock,
   resolveHost,
   hasTelemetry = false,
   worker,
-  reloads,
 }: ComposeOptions): Promise<Gatehouse> {
   // Checked before anything is opened, so that a wrong setting leaves nothing behind.
   const trustedHosts = new TrustedHosts(settings.trustedHosts)
@@ -136,10 +144,27 @@ export async function composeGatehouse({
     await abandonState(state)
     throw error
   })
-  const node = await joinNodes(state, shared, settings)
+  const reload = new ConfigurationReload({
+    ...{ log, settings, read: readSettings },
+    apply(next) {
+      plans.replace(plansOf(next.plans))
+      keys.renewLimits()
+    },
+    // The supervisor has the folder of its workers.
+    ownsFolder: worker === undefined,
+  })
+  const nodeReload = new NodeReload({
+    ...{ reload, log, host: hostname(), onBegun: onReloadBegun },
+    worker: worker?.index ?? null,
+  })
+  const node = await joinNodes(state, shared, settings, nodeReload)
+  await nodeReload.join(node)
   const ledger = composeLedger({ settings, log, state, limits: shared, clock })
   const { journal } = ledger
-  node?.onBack(() => ledger.hurry())
+  node?.onBack(() => {
+    ledger.hurry()
+    void nodeReload.report()
+  })
   webhooks.sender.wake()
   const pools = new ConnectionPools(clock, settings.connections)
   const handles = ownHandles()
@@ -147,7 +172,7 @@ export async function composeGatehouse({
     ...{ log, journal, breakers, pools, worker, handles },
     ...{ watch: state.watch, redis: shared.redis, node: node?.state },
     // The supervisor reads the file first, and counts for all workers.
-    reloads: worker === undefined ? reloads : undefined,
+    reloads: worker === undefined ? reload : undefined,
   }
   const telemetry = hasTelemetry ? await openTelemetry(settings, watched) : undefined
   const deadlines = new Deadlines()
@@ -209,7 +234,7 @@ export async function composeGatehouse({
   })
   const parts = {
     ...{ settings, log, state, ledger, ports, checks },
-    ...{ limitsOf, addresses, node, telemetry, reportFailure },
+    ...{ limitsOf, addresses, node, nodeReload, telemetry, reportFailure },
   }
   let controlPlane: Promise<ControlPlane> | undefined
   let isDraining = false
@@ -225,16 +250,9 @@ export async function composeGatehouse({
     isSecure: isHttps(settings.users.publicOrigin),
     version: VERSION,
     metrics: hasOwnPort ? tellMetricsPort : telemetry?.metrics,
-    readiness: async () => {
-      await waitBriefly(usage.whenCounted())
-      return readiness({
-        journal: journal.state(),
-        usage: usage.pastState(),
-        watch: state.watch,
-        redis: shared.redis,
-        node,
-      })
-    },
+    readiness: createReadiness({
+      ...{ journal, usage, watch: state.watch, redis: shared.redis, node, reload: nodeReload },
+    }),
     isDraining: () => isDraining,
   })
   return {
@@ -247,10 +265,7 @@ export async function composeGatehouse({
     beginDraining() {
       isDraining = true
     },
-    replacePlans(section) {
-      plans.replace(plansOf(section))
-      keys.renewLimits()
-    },
+    reload: () => nodeReload.run(),
     catchUp: async () => await node?.catchUp(),
     cutOff: () => deadlines.expireAll(),
     async close() {
@@ -330,47 +345,6 @@ function reachableProviders(
 const UNUSABLE_PROXY =
   'the proxy for https upstreams itself has an https:// address: calls that need it will ' +
   'fail. Give it as http://'
-
-/** Long enough for an ordinary start, and far less than load balancers wait. */
-const BRIEFLY_MS = 1_000
-
-async function waitBriefly(work: Promise<void> | undefined): Promise<void> {
-  if (work === undefined) return
-  const timer = Promise.withResolvers<void>()
-  const cancel = systemClock.after(BRIEFLY_MS, timer.resolve)
-  await Promise.race([work.catch(() => {}), timer.promise])
-  cancel()
-}
-
-interface Readiness {
-  readonly journal: ReturnType<Journal['state']>
-  readonly usage: ReturnType<UsageLimits['pastState']>
-  readonly watch: InstallationWatch
-  readonly redis: ComposedLimits['redis']
-  readonly node: JoinedNode | undefined
-}
-
-function readiness({ journal, usage, watch, redis, node }: Readiness) {
-  const { writable, ...figures } = journal
-  const ledger = { status: writable ? 'ok' : 'failing', ...figures }
-  const ofRedis = redis?.()
-  const ofNode = node?.state()
-  return {
-    isReady:
-      writable &&
-      usage === 'ok' &&
-      watch.standing === 'ok' &&
-      ofRedis?.mode !== 'closed' &&
-      ofNode?.status !== 'away',
-    checks: {
-      ledger,
-      usage: { status: usage },
-      installation: installationCheck(watch),
-      ...(ofRedis === undefined ? {} : { redis: redisCheck(ofRedis) }),
-      ...(ofNode === undefined ? {} : { store: storeCheck(ofNode) }),
-    },
-  }
-}
 
 function logFailure(log: Log, error: GatewayError, requestId: string): void {
   log.error({ requestId, err: error.cause ?? error }, 'a request failed inside the gateway')

@@ -1,6 +1,6 @@
 /**
- * Reloads a running server's configuration file: applies plans and the log level, and reports that
- * everything else needs a restart.
+ * Reloads a running process's configuration file: applies all of it, or nothing when any part is
+ * invalid. Must not know what triggers it.
  */
 
 import {
@@ -9,21 +9,111 @@ import {
   rememberConfiguration,
   setsSomething,
 } from '../config/remembered-configuration.ts'
+import { faultsOf } from '../config/setting-type.ts'
 import type { Settings } from '../config/settings.ts'
+import type { ConfigurationReport } from '../core/configuration-report.ts'
 import type { LeveledLog, Log } from '../telemetry/log.ts'
-import type { Gatehouse } from './compose.ts'
 
 export interface ReloadParts {
   readonly log: LeveledLog
   readonly settings: Settings
   readonly read: () => Promise<Settings>
-  readonly gatehouse: Pick<Gatehouse, 'replacePlans'> | undefined
+  /** Applies the settings to everything that begins from now on. Must not fail. */
+  readonly apply: (next: Settings) => void
   readonly ownsFolder: boolean
-  readonly count: ReloadCount
 }
 
-export interface ReloadCount {
-  refused: number
+/**
+ * Called between reading and applying: if it fails, nothing is applied.
+ * @param next digest of the file that was read; null: there is none, or it is invalid
+ */
+export type RecordReload = (inForce: string | null, next: string | null) => Promise<void>
+
+export class ConfigurationReload {
+  readonly #parts: ReloadParts
+  #settings: Settings
+  #report: ConfigurationReport
+  #refused = 0
+  #turn: Promise<unknown> = Promise.resolve()
+
+  constructor(parts: ReloadParts) {
+    this.#parts = parts
+    this.#settings = parts.settings
+    const digest = digestOf(parts.settings)
+    this.#report = { digest, faults: [], changed: [], needsRestart: [] }
+  }
+
+  /** The settings in force. */
+  get settings(): Settings {
+    return this.#settings
+  }
+
+  /** The result of the latest reload, or of the start. */
+  get report(): ConfigurationReport {
+    return this.#report
+  }
+
+  /** Failed reloads since the start. */
+  get refused(): number {
+    return this.#refused
+  }
+
+  /** Runs one at a time. @throws only errors of `record` */
+  run(record?: RecordReload): Promise<ConfigurationReport> {
+    const next = this.#turn.then(() => this.#reload(record))
+    this.#turn = next.catch(() => {})
+    return next
+  }
+
+  async #reload(record: RecordReload | undefined): Promise<ConfigurationReport> {
+    const { read, log } = this.#parts
+    let next: Settings
+    try {
+      next = await read()
+      assertStillThere(this.#settings.configurationFile, next.configurationFile)
+    } catch (error) {
+      await record?.(digestOf(this.#settings), null)
+      this.#refused += 1
+      this.#report = {
+        digest: digestOf(this.#settings),
+        faults: faultsOf(error),
+        changed: [],
+        needsRestart: [],
+      }
+      log.error(
+        { reason: error instanceof Error ? error.message : String(error) },
+        'the configuration was not reloaded: nothing has changed',
+      )
+      return this.#report
+    }
+    await record?.(digestOf(this.#settings), digestOf(next))
+    return this.#apply(next)
+  }
+
+  #apply(next: Settings): ConfigurationReport {
+    const { settings: started, log, apply, ownsFolder } = this.#parts
+    const before = this.#settings
+    const changed = [
+      ...(isSame(next.plans, before.plans) ? [] : ['plans']),
+      ...(next.logLevel === before.logLevel ? [] : ['logLevel']),
+    ]
+    const needsRestart = isSame(next.providers, started.providers) ? [] : ['providers']
+    apply(next)
+    log.level = next.logLevel
+    this.#settings = next
+    this.#report = { digest: digestOf(next), faults: [], changed, needsRestart }
+    if (ownsFolder && setsSomething(next.configurationFile)) noteConfiguration(next, log)
+    log.info({ taken: changed, waitsForRestart: needsRestart }, 'the configuration was reloaded')
+    return this.#report
+  }
+}
+
+function digestOf({ configurationFile }: Settings): string | null {
+  return configurationFile?.digest ?? null
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return Bun.deepEquals(one, other)
 }
 
 export function noteConfiguration(
@@ -46,52 +136,4 @@ export function noteConfiguration(
         'will not notice',
     )
   }
-}
-
-export function createReload({
-  log,
-  settings,
-  read,
-  gatehouse,
-  ownsFolder,
-  count,
-}: ReloadParts): () => Promise<boolean> {
-  let current = settings
-  let turn: Promise<unknown> = Promise.resolve()
-
-  async function reload(): Promise<boolean> {
-    let next: Settings
-    try {
-      next = await read()
-      assertStillThere(current.configurationFile, next.configurationFile)
-    } catch (error) {
-      count.refused += 1
-      log.error(
-        { reason: error instanceof Error ? error.message : String(error) },
-        'the configuration was not reloaded: nothing has changed',
-      )
-      return false
-    }
-    const taken = [
-      ...(isSame(next.plans, current.plans) ? [] : ['plans']),
-      ...(next.logLevel === current.logLevel ? [] : ['logLevel']),
-    ]
-    const waits = isSame(next.providers, settings.providers) ? [] : ['providers']
-    gatehouse?.replacePlans(next.plans)
-    log.level = next.logLevel
-    current = next
-    if (ownsFolder && setsSomething(next.configurationFile)) noteConfiguration(next, log)
-    log.info({ taken, waitsForRestart: waits }, 'the configuration was reloaded')
-    return true
-  }
-
-  return () => {
-    const next = turn.then(reload)
-    turn = next
-    return next
-  }
-}
-
-function isSame(one: unknown, other: unknown): boolean {
-  return Bun.deepEquals(one, other)
 }

@@ -22,7 +22,7 @@ import { adoptionReport, claimWorkerFolders } from './claim-folders.ts'
 import { obeySignals } from './hear-signals.ts'
 import { listenForMetrics } from './listen-for-metrics.ts'
 import { ownCommand } from './prepare-process.ts'
-import { createReload, noteConfiguration, type ReloadCount } from './reload-configuration.ts'
+import { ConfigurationReload, noteConfiguration } from './reload-configuration.ts'
 import { folderToAdd, welcome } from './welcome.ts'
 import { startWorkerProcess, WorkerGroup } from './worker-group.ts'
 
@@ -47,7 +47,11 @@ export async function serveWorkers({
   for (const name of settings.unknownVariables)
     log.warn({ name }, 'unknown setting: is it misspelt?')
   const parts: Parts = { settings, log, lock: lockDataFolder(settings.dataFolder) }
-  const reloads: ReloadCount = { refused: 0 }
+  const reload = new ConfigurationReload({
+    ...{ log, settings, read: readSettings, ownsFolder: true },
+    // It serves nothing itself.
+    apply: () => {},
+  })
   try {
     await assertPortFree(settings)
     // Noted before the workers start, because they look for the recorded file.
@@ -68,8 +72,11 @@ export async function serveWorkers({
             ...(parts.sandbox === undefined ? {} : { SANDBOX_BASE_URL: parts.sandbox.url }),
           },
           collect: () => group.collect(),
+          onReload: (ids) => group.follow(ids),
         }),
-      reloads,
+      reloads: reload,
+      // The workers read the file by themselves; this process records it in the data folder.
+      onReload: () => void reload.run(),
       report: {
         ready: (worker, pid, restarts) => log.info({ worker, pid, restarts }, 'worker is ready'),
         ended: (worker, reason, restartInMs) =>
@@ -89,17 +96,9 @@ export async function serveWorkers({
     const answer = createMetricsEndpoint(settings.telemetry.metrics?.token, () => group.collect())
     parts.metrics = listenForMetrics(answer, settings, log)
     writeServerInfo(settings.dataFolder, { pid: process.pid, url })
-    const reload = createReload({
-      log,
-      settings,
-      read: readSettings,
-      gatehouse: undefined,
-      ownsFolder: true,
-      count: reloads,
-    })
     obeySignals({
       end: endOnSignal(parts),
-      reload: () => void reload().then((isRead) => isRead && group.reload()),
+      reload: () => void reload.run().then(({ faults }) => faults.length > 0 || group.reload()),
     })
     const store = describeStore(locateStore(settings))
     const { dataFolder, workers } = settings

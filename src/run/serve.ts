@@ -18,7 +18,7 @@ import { createLog, type Log, logBroken } from '../telemetry/log.ts'
 import { composeGatehouse, type Gatehouse, VERSION } from './compose.ts'
 import { obeySignals } from './hear-signals.ts'
 import { listenForMetrics } from './listen-for-metrics.ts'
-import { createReload, noteConfiguration, type ReloadCount } from './reload-configuration.ts'
+import { noteConfiguration } from './reload-configuration.ts'
 import { folderToAdd, welcome } from './welcome.ts'
 import type { WorkerChannel } from './worker-channel.ts'
 
@@ -51,11 +51,11 @@ export async function serve({
     channel === undefined
       ? undefined
       : { index: channel.index, collectMetrics: () => channel.collect() }
-  const reloads: ReloadCount = { refused: 0 }
   const composed = {
     settings,
     log,
-    reloads,
+    readSettings,
+    onReloadBegun: (ids: readonly string[]) => channel?.reloading(ids),
     knownAddresses,
     plans: settings.plans,
     hasTelemetry: true,
@@ -86,17 +86,9 @@ export async function serve({
     yieldCompilers()
     systemClock.every(COMPILERS_EVERY_MS, yieldCompilers)
     const running = { gatehouse, listener, metrics, sandbox, settings, log }
-    const reload = createReload({
-      log,
-      settings,
-      read: readSettings,
-      gatehouse,
-      ownsFolder: channel === undefined,
-      count: reloads,
-    })
-    if (channel === undefined)
-      obeySignals({ end: endOnSignal(running), reload: () => void reload() })
-    else takeOrders(running, channel, () => void reload())
+    const reload = () => void gatehouse.reload()
+    if (channel === undefined) obeySignals({ end: endOnSignal(running), reload })
+    else takeOrders(running, channel, reload)
     log.info(
       {
         url: listener.url,

@@ -7,6 +7,8 @@ export interface WorkerChannel {
   refuse(message: string): void
   onRender(render: () => Promise<string>): void
   collect(): Promise<string>
+  /** Reports reloads of all nodes that this worker has begun, by their ids. */
+  reloading(ids: readonly string[]): void
   onReload(reload: () => void): void
   onEnd(end: (reason: string) => void): void
 }
@@ -57,6 +59,7 @@ export function openWorkerChannel(index: number, isFirst: boolean): WorkerChanne
       if (text === undefined) throw new Error('The supervisor did not answer.')
       return text
     },
+    reloading: (ids) => send({ type: 'reloading', ids }),
     onReload(given) {
       reload = given
     },
@@ -84,6 +87,8 @@ export type FromWorker =
   | { readonly type: 'refused'; readonly message: string }
   | { readonly type: 'rendered'; readonly id: number; readonly text: string }
   | { readonly type: 'collect'; readonly id: number }
+  /** Reloads of all nodes that this worker has begun. */
+  | { readonly type: 'reloading'; readonly ids: readonly string[] }
 
 export type ToWorker =
   | { readonly type: 'render'; readonly id: number }
@@ -92,7 +97,7 @@ export type ToWorker =
 
 /** Unknown messages of another version are ignored. */
 export function readFromWorker(message: unknown): FromWorker | undefined {
-  return isTyped(message, ['ready', 'refused', 'rendered', 'collect'])
+  return isTyped(message, ['ready', 'refused', 'rendered', 'collect', 'reloading'])
     ? (message as FromWorker)
     : undefined
 }

@@ -14,6 +14,8 @@ interface WorkerGroupOptions {
   readonly start: (index: number, url: string | undefined) => WorkerProcess
   readonly report: WorkerReport
   readonly reloads: { readonly refused: number }
+  /** Called once for each reload of all nodes that workers follow. */
+  readonly onReload: () => void
   /**
    * Called when every worker keeps ending soon after its start: nothing serves, and restarts stop.
    */
@@ -35,12 +37,16 @@ interface Member {
   timer: ReturnType<typeof setTimeout> | undefined
 }
 
+/** Reloads that overlap, times workers. */
+const MOST_FOLLOWED = 1_000
+
 export class WorkerGroup {
   readonly #options: WorkerGroupOptions
   readonly #members: readonly Member[]
   readonly #schedule: RestartSchedule
   #url: string | undefined
   #isOpen = false
+  #followed: readonly string[] = []
   #isClosing = false
 
   constructor(options: WorkerGroupOptions) {
@@ -112,6 +118,13 @@ export class WorkerGroup {
 
   reload(): void {
     for (const { process } of this.#members) process?.reload()
+  }
+
+  /** Workers have begun these reloads of all nodes; each of them reports every one. */
+  follow(ids: readonly string[]): void {
+    const isKnown = ids.length > 0 && ids.every((id) => this.#followed.includes(id))
+    this.#followed = [...this.#followed, ...ids].slice(-MOST_FOLLOWED)
+    if (!isKnown) this.#options.onReload()
   }
 
   kill(): void {
@@ -244,6 +257,8 @@ interface WorkerCommand {
   readonly command: readonly string[]
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly collect: () => Promise<string>
+  /** Called with the ids of reloads of all nodes that the worker has begun. */
+  readonly onReload: (ids: readonly string[]) => void
 }
 
 const RENDER_TIMEOUT_MS = 2_000
@@ -252,6 +267,7 @@ export function startWorkerProcess({
   command,
   environment,
   collect,
+  onReload,
 }: WorkerCommand): WorkerProcess {
   const questions = new Questions()
   const ready = Promise.withResolvers<WorkerReady>()
@@ -283,6 +299,9 @@ export function startWorkerProcess({
         return
       case 'rendered':
         questions.answer(message.id, message.text)
+        return
+      case 'reloading':
+        onReload(message.ids)
         return
       case 'collect':
         void collect().then((text) => send({ type: 'collected', id: message.id, text }))

@@ -61,6 +61,7 @@ export const auditedRoutes: Readonly<Record<string, AuditedRoute>> = {
   setProviderKey: { action: 'provider-key.create', prepare: async () => 'sandbox' },
   updateProviderKey: { action: 'provider-key.update', prepare: setProviderKey },
   deleteProviderKey: { action: 'provider-key.delete', prepare: setProviderKey },
+  reload: { action: 'configuration.reload', idOf: ({ id }) => String(id) },
   updateAccount: { action: 'account.update', idOf: ({ id }) => String(id) },
   updateMember: {
     action: 'member.update',

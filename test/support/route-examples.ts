@@ -32,6 +32,7 @@ export const exampleBodies: Readonly<Record<string, (gateId: string) => object>>
   createGate: () => ({ id: `made-${crypto.randomUUID()}`, targets: [{ model: 'sandbox/echo' }] }),
   updateGate: () => ({ displayName: 'Changed by a stranger' }),
   testGate: () => ({}),
+  reload: () => ({}),
   createKey: () => ({ name: 'example' }),
   updateKey: () => ({ name: 'Changed by a stranger' }),
   createAccessToken: () => ({ name: 'example' }),

@@ -256,6 +256,7 @@ const TAGS: readonly { readonly name: string; readonly description?: string }[] 
   },
   { name: 'Sign-in', description: 'Users and their sessions, for the browser.' },
   { name: 'Members', description: 'The members of the account.' },
+  { name: 'Operator', description: 'For the operator of the gateway: the first account.' },
   { name: 'Service', description: 'The gateway itself, without a key.' },
 ]
 

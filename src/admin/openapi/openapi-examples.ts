@@ -120,6 +120,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
   getAltModel: { parameters: { id: 'demo' } },
 
   testGate: { parameters: { id: 'assistant' }, bodies: { Nothing: {} } },
+  reload: { bodies: { Nothing: {} } },
   importKey: { bodies: { 'A key': { name: 'old application', key: 'legacy_3f9c2b7d1e8a4c60' } } },
 
   setProviderKey: {

@@ -3,6 +3,7 @@
  * against a commit.
  */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { sql } from 'kysely'
 import { databases, type TestDatabase } from '../../../test/support/databases.ts'
 import { describeIf } from '../../../test/support/skip-unless.ts'
 import type { ApiKey } from '../../core/api-key.ts'
@@ -11,6 +12,7 @@ import { DEFAULT_ACCOUNT, type GateId, type KeyId } from '../../core/ids.ts'
 import { PostgresSession } from '../database/postgres-session.ts'
 import { openStore, type Store } from '../open-store.ts'
 import { CHANGES_CHANNEL, ChangeFeed, type NodeRow } from './change-feed.ts'
+import { publishReload } from './publish-reload.ts'
 
 setDefaultTimeout(60_000)
 
@@ -195,7 +197,6 @@ describeIf(databases.length > 1, 'needs Postgres')('on Postgres', () => {
 
   test('numbers have no gap if a transaction notes changes before its end, or takes some back', async () => {
     const feed = await open()
-    const { sql } = await import('kysely')
     await store.database.transaction().execute(async (transaction) => {
       const insert = (...ids: string[]) =>
         transaction.insertInto('api_keys').values(ids.map(row)).execute()
@@ -216,6 +217,42 @@ describeIf(databases.length > 1, 'needs Postgres')('on Postgres', () => {
     const kept = [1, 2, 3, 4, 7, 8, 9].map((number) => `key_${number}`)
     expect(found).toEqual(kept.map((id, index) => [index + 1, id]))
     expect(await feed.counter()).toBe(kept.length)
+  })
+
+  test('a reload is in it with its number, and in the audit log, beside other changes', async () => {
+    const feed = await open()
+    const reload = (id: string) =>
+      publishReload(store.database, {
+        ...{ id, accountId: DEFAULT_ACCOUNT, inForce: null, next: 'abc' },
+      })
+    await Promise.all([
+      ...[1, 2, 3].map((number) => store.gates.insert(gateOf(`gate_${number}`))),
+      ...[1, 2, 3].map((number) => reload(`reload_${number}`)),
+    ])
+    const found = await feed.since(0, 100)
+    expect(found.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6])
+    expect(await feed.counter()).toBe(6)
+    expect(found.filter(({ resourceType }) => resourceType === 'reload')).toHaveLength(3)
+    expect(notices).toBeGreaterThan(0)
+    const { rows } = await sql<{ action: string }>`
+      SELECT action FROM audit_log WHERE resource_type = 'configuration'`.execute(store.database)
+    expect(rows).toHaveLength(3)
+  })
+
+  test('what a node reports of its file is in its row, and stays when it registers again', async () => {
+    const reader = await open({ id: 'node_b' })
+    const feed = await open()
+    await feed.register(0)
+    const configuration = {
+      ...{ digest: 'abc', faults: [], changed: ['plans'], needsRestart: [] },
+      ...{ worker: null, reloads: ['reload_1'] },
+    }
+    await feed.report({ plans: 'new' }, configuration)
+    const reported = [{ id: 'node_a', host: 'here', settings: { plans: 'new' }, configuration }]
+    expect(await reader.settingsOfOthers()).toEqual(reported)
+    await created.run('DELETE FROM nodes')
+    await feed.register(0)
+    expect(await reader.settingsOfOthers()).toEqual(reported)
   })
 
   test('a change that is rolled back is not in it, and leaves no gap', async () => {
@@ -258,7 +295,6 @@ describeIf(databases.length > 1, 'needs Postgres')('on Postgres', () => {
     const counted = Promise.withResolvers<void>()
     const change = store.database.transaction().execute(async (transaction) => {
       await transaction.insertInto('api_keys').values(row('key_1')).execute()
-      const { sql } = await import('kysely')
       // A commit does the same, and then takes long.
       await sql`SET CONSTRAINTS ALL IMMEDIATE`.execute(transaction)
       counted.resolve()

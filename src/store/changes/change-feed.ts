@@ -3,6 +3,7 @@
  * each node has read, and how long each node may serve without reading. All times are the
  * database's.
  */
+import type { NodeConfiguration } from '../../core/configuration-report.ts'
 import type { AccountId } from '../../core/ids.ts'
 import type { PostgresSession } from '../database/postgres-session.ts'
 
@@ -35,10 +36,13 @@ export interface NodeRow {
 
 export type SettingsByName = Readonly<Record<string, string>>
 
+/** A node with what it reported of its settings. */
 export interface NodeWithSettings {
   readonly id: string
   readonly host: string
   readonly settings: SettingsByName
+  /** Undefined: its version does not report it. */
+  readonly configuration?: NodeConfiguration | undefined
 }
 
 class OtherInstallationError extends Error {
@@ -74,9 +78,13 @@ export interface SettingsRow {
 export function settingsOfRows(rows: readonly SettingsRow[]): NodeWithSettings[] {
   return rows.flatMap(({ id, incarnation, host, settings: text }) => {
     if (text === null) return []
-    const said = JSON.parse(text) as { incarnation: string; settings: SettingsByName }
-    return said.incarnation === incarnation ? [{ id, host, settings: said.settings }] : []
+    const { incarnation: author, ...said } = JSON.parse(text) as Reported
+    return author === incarnation ? [{ id, host, ...said }] : []
   })
+}
+
+interface Reported extends Pick<NodeWithSettings, 'settings' | 'configuration'> {
+  readonly incarnation: string
 }
 
 export class ChangeFeed {
@@ -84,6 +92,7 @@ export class ChangeFeed {
   readonly #node: NodeRow
   readonly #installationId: string | undefined
   #id: string
+  #reported: Reported
   #isRegistered = false
 
   /** @param installationId the database's expected installation; undefined accepts any */
@@ -92,6 +101,7 @@ export class ChangeFeed {
     this.#session = session
     this.#node = node
     this.#id = node.id
+    this.#reported = { incarnation: node.incarnation, settings: node.settings }
   }
 
   get nodeId(): string {
@@ -129,7 +139,7 @@ export class ChangeFeed {
   }
 
   async register(appliedSeq: number): Promise<void> {
-    const { incarnation, host, version, needsRedis, settings } = this.#node
+    const { incarnation, host, version, needsRedis } = this.#node
     // A copy of the data folder serves elsewhere, so this node takes another id: two nodes must not
     // confirm changes for each other.
     if (this.#isRegistered && (await this.#isTaken())) this.#id = `${this.#node.id}-${incarnation}`
@@ -142,10 +152,21 @@ export class ChangeFeed {
       [
         ...[this.#id, incarnation, host, version, appliedSeq, needsRedis ? 1 : 0],
         // An older version that takes over the row does not change this column.
-        JSON.stringify({ incarnation, settings }),
+        JSON.stringify(this.#reported),
       ],
     )
     this.#isRegistered = true
+  }
+
+  /** Reports settings that changed while this node runs. */
+  async report(settings: SettingsByName, configuration: NodeConfiguration): Promise<void> {
+    const { incarnation } = this.#node
+    this.#reported = { incarnation, settings, configuration }
+    await this.#session.query('UPDATE nodes SET settings = $3 WHERE id = $1 AND incarnation = $2', [
+      this.#id,
+      incarnation,
+      JSON.stringify(this.#reported),
+    ])
   }
 
   async #isTaken(): Promise<boolean> {

@@ -5,7 +5,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema'
-import { createGate, waitForLogRow } from '../support/control-plane.ts'
+import { controlPlaneCall, createGate, waitForLogRow } from '../support/control-plane.ts'
 import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
 import { jsonAnswer, streamAnswer } from '../support/scripted-answers.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
@@ -527,6 +527,35 @@ test('the gates are its models, page by page', async () => {
   expect(await failureOf(anthropic.models.retrieve('nobody'))).toBeInstanceOf(
     Anthropic.NotFoundError,
   )
+})
+
+test('a gate has its limits and abilities, and listed aliases are on the pages too', async () => {
+  const aliases = ['claude-opus-9', 'openai/gpt-4.1', { name: 'hidden', isListed: false }]
+  const facts = {
+    contextTokens: 200_000,
+    maxOutputTokens: 32_000,
+    inputModalities: ['text', 'image'],
+    reasoningEfforts: ['low', 'high'],
+  }
+  await createGate(gatehouse, 'described', 'sandbox-anthropic/claude', { aliases, facts })
+  try {
+    const models: Anthropic.ModelInfo[] = []
+    for await (const model of anthropic.models.list({ limit: 2 })) models.push(model)
+    const described = models.filter((model) => model.display_name === 'described')
+    expect(described.map(({ id }) => id)).toEqual(['described', 'claude-opus-9', 'openai/gpt-4.1'])
+    for (const model of [...described, await anthropic.models.retrieve('openai/gpt-4.1')])
+      expect(model).toMatchObject({
+        max_input_tokens: 200_000,
+        max_tokens: 32_000,
+        capabilities: {
+          image_input: { supported: true },
+          effort: { supported: true, high: { supported: true }, max: { supported: false } },
+        },
+      })
+    expect((await anthropic.models.retrieve('hidden')).id).toBe('hidden')
+  } finally {
+    await controlPlaneCall(gatehouse, 'DELETE', '/v1/gates/described')
+  }
 })
 
 test('a tool runner with a thread goes on with the whole conversation if no thread is stored', async () => {

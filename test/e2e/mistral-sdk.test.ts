@@ -69,6 +69,25 @@ test('models.list names the gates, and which of them fill in the middle', async 
   expect(found.get('not-fim')).toMatchObject({ capabilities: { completionFim: false } })
 })
 
+test('a model has its context, its abilities and its other names, and is found by an alias', async () => {
+  await createGate(gatehouse, 'described', 'sandbox/echo', {
+    aliases: ['mistral/large:3'],
+    facts: { contextTokens: 64_000, inputModalities: ['text', 'image'], reasoningEfforts: [] },
+  })
+  const model = await connect().models.retrieve({ modelId: 'mistral/large:3' })
+  expect(model).toMatchObject({
+    id: 'mistral/large:3',
+    maxContextLength: 64_000,
+    aliases: ['described'],
+    capabilities: { vision: true, audio: false, reasoning: false },
+  })
+  const answer = await connect().chat.complete({
+    model: 'mistral/large:3',
+    messages: [{ role: 'user', content: 'hi' }],
+  })
+  expect(answer.choices[0]?.message?.content).toBe('Sandbox echo: hi')
+})
+
 describe('errors carry the status and the flat envelope', () => {
   test.each([
     ['a wrong key', 401, 'unauthorized', () => connect(`sk-svc-${'0'.repeat(64)}`), 'codestral'],

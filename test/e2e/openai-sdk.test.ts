@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type OpenAI from 'openai'
-import { createGate } from '../support/control-plane.ts'
+import { controlPlaneCall, createGate } from '../support/control-plane.ts'
 import {
   alteredReplay,
   OPENAI_SCENARIOS,
@@ -85,6 +85,18 @@ describe.each(OPENAI_VERSIONS)('%s', (_, Sdk) => {
     for await (const model of open().client.models.list()) ids.push(model.id)
     expect(ids).toContain('plain')
     expect(ids).toContain('demo')
+  })
+
+  test('models.retrieve finds a gate by an alias with a slash, and so does a call', async () => {
+    const body = { aliases: ['openai/gpt-4.1'], facts: { contextTokens: 5_000 } }
+    await controlPlaneCall(gatehouse, 'PATCH', '/v1/gates/demo', body)
+    const { client } = open()
+    expect(await client.models.retrieve('openai/gpt-4.1')).toMatchObject({
+      id: 'openai/gpt-4.1',
+      context_length: 5_000,
+    })
+    const { output_text } = await client.responses.create({ model: 'openai/gpt-4.1', input: 'hi' })
+    expect(output_text).toBe('Sandbox echo: hi')
   })
 
   test('an altered ciphertext is refused', async () => {

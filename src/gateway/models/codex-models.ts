@@ -14,13 +14,13 @@ const MAX_INSTRUCTIONS_BYTES = 700_000
 const KEPT_OUTPUT_TOKENS = 10_000
 
 /**
- * Only gates with instructions, because they replace Codex's own prompt. Without such a gate the
- * member is absent, and Codex keeps its own list.
+ * Only gates with instructions, because they replace Codex's own prompt. With an empty list Codex
+ * keeps its own models and those of `model_catalog_json`; without a list it reports an error.
  */
 export function toCodexModels(
   entries: readonly ModelEntry[],
   detailsOf: (entry: ModelEntry) => ModelDetails,
-): { readonly models?: readonly object[] } {
+): { readonly models: readonly object[] } {
   let bytes = 0
   const models = entries.flatMap((entry, index) => {
     const { codexInstructions } = entry.gate
@@ -29,7 +29,7 @@ export function toCodexModels(
     if (bytes > MAX_INSTRUCTIONS_BYTES) return []
     return [toCodexModel(entry, detailsOf(entry), { instructions: codexInstructions, index })]
   })
-  return models.length === 0 ? {} : { models }
+  return { models }
 }
 
 function toCodexModel(

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
+import { UNPRICED_RULES } from '../core/budget.ts'
 import { MAX_LIMIT_USD } from '../core/money.ts'
 import { PERIODS } from '../core/period.ts'
 import { CliError } from './cli-error.ts'
@@ -118,8 +119,8 @@ function withLimitOptions(command: Command): Command {
     .addOption(
       new Option(
         '--unpriced <rule>',
-        'with --usd: whether targets without a known price are refused or allowed',
-      ).choices(['refuse', 'allow']),
+        'with --usd: how calls to targets without a known price are treated',
+      ).choices(UNPRICED_RULES),
     )
     .option('--name <text>', 'name of the budget')
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { UNPRICED_RULES } from '../core/budget.ts'
 import { isWholeNanoUsd, MAX_LIMIT_USD } from '../core/money.ts'
 import { PERIODS } from '../core/period.ts'
 import { listOf } from './lists.ts'
@@ -55,12 +56,13 @@ const alertAt = z
     uniqueItems: true,
     items: { type: 'number', minimum: 0.01, maximum: 1 },
   })
-const unpriced = z.enum(['refuse', 'allow']).meta({
+const unpriced = z.enum(UNPRICED_RULES).meta({
   description:
-    'Of a limit in US dollars: whether calls may go to targets whose price is not ' +
-    'known, and whose use is therefore not counted (`used.unpricedCalls`). `refuse`: such a ' +
-    'target is passed over, and without another one the call is 400 `price_unknown`. Budgets ' +
-    'from before there was a choice have `allow`.',
+    'Of a limit in US dollars, for targets whose price is not known. `estimate`: their calls ' +
+    "count at the operator's `unpricedPrice`, or at the highest known price of the same family " +
+    'of models if that is higher. `refuse`: such a target is passed over, and without another ' +
+    'one the call is 400 `price_unknown`. `allow`: their calls are not counted ' +
+    '(`used.unpricedCalls`). Budgets from before there was a choice have `allow`.',
 })
 const time = z.iso.datetime()
 const amount = z.number().min(0)
@@ -110,7 +112,7 @@ export const createBudgetBody = z
     limitTokens: limitTokens.optional(),
     limitUsd: limitUsd.optional(),
     period,
-    unpriced: unpriced.default('refuse'),
+    unpriced: unpriced.default('estimate'),
     alertAt: alertAt.default([0.5, 0.8, 1]),
   })
   .superRefine((body, context) => {

@@ -3,6 +3,7 @@
  * variables and files with keys.
  */
 import { z } from 'zod'
+import { UNPRICED_RULES } from '../core/budget.ts'
 import { MAX_LIMIT_USD } from '../core/money.ts'
 import { BUILT_IN_PLANS } from '../core/plan.ts'
 import { LOG_LEVELS } from './log-levels.ts'
@@ -38,10 +39,11 @@ const planLimits = z
     monthlySpendUsd: z.number().min(0).max(MAX_LIMIT_USD).nullable().meta({
       description: 'The most that the account may cost in a calendar month (UTC), in US dollars.',
     }),
-    unpriced: z.enum(['refuse', 'allow']).meta({
+    unpriced: z.enum(UNPRICED_RULES).meta({
       description:
-        'With monthlySpendUsd: whether calls may go to targets whose price is not known, ' +
-        'which count nothing. refuse is the default.',
+        'With monthlySpendUsd, for targets whose price is not known. estimate: their calls count ' +
+        'at unpricedPrice; refuse: they are not called; allow: their calls count nothing. ' +
+        'estimate is the default of free, pro and unlimited, refuse that of other plans.',
     }),
   })
   .partial()

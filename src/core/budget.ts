@@ -14,7 +14,8 @@ export type BudgetScope =
   | { readonly type: 'gate'; readonly gateId: GateId }
 
 /** The rule for a target without a known price, whose usage would not count against money. */
-export type UnpricedRule = 'refuse' | 'allow'
+export const UNPRICED_RULES = ['estimate', 'refuse', 'allow'] as const
+export type UnpricedRule = (typeof UNPRICED_RULES)[number]
 
 export interface Budget {
   readonly accountId: AccountId

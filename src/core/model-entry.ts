@@ -48,6 +48,9 @@ export interface ModelEntry {
   readonly facts?: ModelFacts | undefined
 }
 
+/** The kind of a call's tokens when its model has no known price. */
+export type UnpricedKind = 'text' | 'embedding'
+
 /** US dollars per million tokens, for models without a known price. */
 export interface UnpricedPrice {
   readonly input: number

@@ -10,7 +10,7 @@ test('the default account is unlimited without configuration, and every other on
   expect(Object.values(plans.of(DEFAULT_ACCOUNT).limits)).toEqual(Array(7).fill(null))
   expect(plans.of(stranger)).toEqual({
     name: 'free',
-    unpriced: 'refuse',
+    unpriced: 'estimate',
     limits: BUILT_IN_PLANS.free as never,
   })
 })

@@ -118,15 +118,15 @@ export function createPlans(section: PlansSection = {}, overrides: LimitOverride
 }
 
 function definePlan(name: string, section: PlansSection, overrides: LimitOverrides): Plan {
-  const builtIn =
-    (Object.hasOwn(BUILT_IN_PLANS, name) ? BUILT_IN_PLANS[name] : undefined) ?? NO_LIMITS
+  const isBuiltIn = Object.hasOwn(BUILT_IN_PLANS, name)
+  const builtIn = (isBuiltIn ? BUILT_IN_PLANS[name] : undefined) ?? NO_LIMITS
   const definitions = section.definitions ?? {}
   const given = (Object.hasOwn(definitions, name) ? definitions[name] : undefined) ?? {}
   const pick = (limit: keyof PlanLimits) =>
     given[limit] === undefined ? builtIn[limit] : given[limit]
   return {
     name,
-    unpriced: given.unpriced ?? 'refuse',
+    unpriced: given.unpriced ?? (isBuiltIn ? 'estimate' : 'refuse'),
     limits: {
       requestsPerMinute: overrides.requestsPerMinute ?? pick('requestsPerMinute'),
       tokensPerMinute: pick('tokensPerMinute'),

@@ -1,6 +1,8 @@
 /** Stage admit: checks the key's limits and reserves tokens and money for the call. */
+import { formOfDialect } from '../core/dialects.ts'
 import type { Gate } from '../core/gate.ts'
 import { continueWith, type MaybePromise } from '../core/maybe-promise.ts'
+import type { UnpricedKind } from '../core/model-entry.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
 import type { Admission } from './call.ts'
 import { estimateOutput, type UsualOutput } from './estimate-output.ts'
@@ -38,7 +40,12 @@ export function admit(ports: AdmitPorts, call: AskingCall): MaybePromise<Admissi
   const inputTokens = estimateInputTokens(body)
   const { cap, usualTokens, teaches } = estimateOutput(ports.usualOutput, { dialect, body, gate })
   const outputTokens = cap ?? usualTokens
-  const leastNanoUsd = maximumNanoUsd(ports, { call, tools, inputTokens, outputTokens })
+  const limitsSpend = ports.limits.limitsSpend(caller, gateId)
+  const estimateAs =
+    limitsSpend && ports.limits.estimatesUnpriced(caller, gateId) ? kindOf(dialect) : undefined
+  const leastNanoUsd = limitsSpend
+    ? maximumNanoUsd(ports.prices, { call, tools, inputTokens, outputTokens, estimateAs })
+    : 0
   const ticket = ports.limits.admit(caller, {
     gateId,
     startedAtMs: startedAt,
@@ -54,5 +61,10 @@ export function admit(ports: AdmitPorts, call: AskingCall): MaybePromise<Admissi
     teaches,
     tools,
     otherPrices,
+    estimateAs,
   }))
+}
+
+function kindOf({ id }: Dialect): UnpricedKind {
+  return formOfDialect(id).id === 'embeddings' ? 'embedding' : 'text'
 }

@@ -12,6 +12,7 @@ import type { OtherPrice, ToolKind } from '../core/cost.ts'
 import { type ErrorKind, GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
 import { type CallId, createCallId } from '../core/ids.ts'
+import type { UnpricedKind } from '../core/model-entry.ts'
 import { bodyMemory } from '../net/body-memory.ts'
 import type { HttpRequest } from '../net/messages.ts'
 import type { AnswerOutcome } from '../wire/codec.ts'
@@ -56,6 +57,8 @@ export interface Admission {
   readonly teaches: Gate | undefined
   readonly tools: readonly ToolKind[]
   readonly otherPrices: readonly OtherPrice[]
+  /** Estimates the cost of targets without a known price. Undefined: their cost is unknown. */
+  readonly estimateAs: UnpricedKind | undefined
 }
 
 export interface AdmittedCall extends Call {

@@ -104,17 +104,22 @@ function priceUnknown({ name }: Target, who: string): GatewayError {
   return new GatewayError(
     'invalid_request',
     `The price of ${name} is unknown, so its usage would not count against ${who}, which is in money. ` +
-      'Register the model as an owned model with prices and use the owned model in the gate, or ask the operator to declare prices for a provider of gatehouse.yaml. ' +
-      `To allow such calls, set "unpriced" of ${who} to "allow".`,
+      `${howToPrice(name)} To count such calls at an estimated price, set "unpriced" of ${who} to "estimate".`,
     { code: 'price_unknown' },
   )
+}
+
+function howToPrice(target: string): string {
+  return ownedSlugOf(target) === undefined
+    ? `Ask the operator to add the price to gatehouse.yaml under "models", in US dollars per million tokens: - {model: ${target}, prices: [{input: …, output: …}]}.`
+    : 'Declare the prices of this owned model.'
 }
 
 function modelsUnknown(member: string, who: string): GatewayError {
   return new GatewayError(
     'invalid_request',
     `'${member}' may select a model whose price is unknown, so too little would count against ${who}, which is in money. ` +
-      `Name models with a known price, or omit '${member}'. To allow such calls, set "unpriced" of ${who} to "allow".`,
+      `Name models with a known price, or omit '${member}'. To count such calls at an estimated price, set "unpriced" of ${who} to "estimate".`,
     { code: 'price_unknown', param: member },
   )
 }
@@ -123,7 +128,7 @@ function surchargeUnknown(member: string, who: string): GatewayError {
   return new GatewayError(
     'invalid_request',
     `'${member}' costs an unknown amount more than the listed token price, so too little would count against ${who}, which is in money. ` +
-      `Omit '${member}'. To allow such calls, set "unpriced" of ${who} to "allow".`,
+      `Omit '${member}'. To count such calls at the listed price, set "unpriced" of ${who} to "estimate".`,
     { code: 'price_unknown', param: member },
   )
 }

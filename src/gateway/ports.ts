@@ -5,6 +5,7 @@ import type { Cost, OtherPrice, ToolKind, ToolUses } from '../core/cost.ts'
 import type { GatewayError, TargetFault } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
 import type { AccountId, KeyId } from '../core/ids.ts'
+import type { UnpricedKind } from '../core/model-entry.ts'
 import type { ModelFacts } from '../core/model-facts.ts'
 import type { DeclaredPrices } from '../core/owned-model.ts'
 import type { Secret } from '../core/secret.ts'
@@ -109,6 +110,8 @@ export interface Limits {
   /** In memory: no I/O. Undefined: no limit needs a price. */
   priceDemand(caller: Caller, gateId: string): PriceDemand | undefined
   limitsSpend(caller: Caller, gateId: string): boolean
+  /** Whether a limit in money counts calls without a known price at an estimate. */
+  estimatesUnpriced(caller: Caller, gateId: string): boolean
   /**
    * Acquires a slot of the key (and of the account) without asking other nodes.
    * @param nowMs on the scale of `Stopwatch.elapsed`
@@ -152,6 +155,8 @@ export interface Prices {
       readonly isEstimated?: boolean
       readonly otherPrices?: readonly OtherPrice[]
       readonly answeredBy?: string | undefined
+      /** Estimates the cost when no price is known. Undefined: the cost is unknown then. */
+      readonly estimateAs?: UnpricedKind | undefined
       readonly tools?: readonly ToolKind[]
       readonly toolUses?: ToolUses | undefined
     },

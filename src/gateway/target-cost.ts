@@ -1,16 +1,12 @@
 /** Estimates the maximum cost of a call over all its possible targets. */
 import type { ToolKind } from '../core/cost.ts'
 import type { Gate, GateTarget } from '../core/gate.ts'
+import type { UnpricedKind } from '../core/model-entry.ts'
 import { MODEL_MEMBERS } from '../providers/define.ts'
 import type { AcceptedRequest } from '../wire/dialect.ts'
 import { readNamedModels } from './named-models.ts'
 import { findChosen, isTargetName } from './plan/plan-targets.ts'
-import type { Caller, Limits, Prices } from './ports.ts'
-
-interface CostPorts {
-  readonly limits: Pick<Limits, 'limitsSpend'>
-  readonly prices?: Prices | undefined
-}
+import type { Caller, Prices } from './ports.ts'
 
 interface EstimatedCall {
   readonly call: AskingCall
@@ -18,6 +14,7 @@ interface EstimatedCall {
   readonly tools: readonly ToolKind[]
   readonly inputTokens: number
   readonly outputTokens: number
+  readonly estimateAs: UnpricedKind | undefined
 }
 
 interface AskingCall {
@@ -28,19 +25,20 @@ interface AskingCall {
 }
 
 /**
- * Returns billionths of a US dollar; 0 when no limit is in money. The maximum counts, because the
- * answering target is unknown and an average hides expensive calls.
+ * Returns billionths of a US dollar. The maximum counts, because the answering target is unknown and
+ * an average hides expensive calls.
  */
 export function maximumNanoUsd(
-  { limits, prices }: CostPorts,
-  { call, tools, inputTokens, outputTokens }: EstimatedCall,
+  prices: Prices | undefined,
+  { call, tools, inputTokens, outputTokens, estimateAs }: EstimatedCall,
 ): number {
   const { caller, accepted, gate, startedAt } = call
   const { accountId } = caller
-  if (prices === undefined || !limits.limitsSpend(caller, accepted.gateId)) return 0
+  if (prices === undefined) return 0
   const usage = { inputTokens, outputTokens, cachedInputTokens: 0, reasoningTokens: 0 }
   const costOf = (target: string) =>
-    prices.priceOf({ accountId, target, usage, startedAt, outcome: 'succeeded' })?.nanoUsd ?? 0
+    prices.priceOf({ accountId, target, usage, startedAt, outcome: 'succeeded', estimateAs })
+      ?.nanoUsd ?? 0
   const named = readNamedModels(accepted.body, MODEL_MEMBERS).flatMap(({ models }) => models)
   let most = 0
   for (const { model: target } of gate === undefined ? [] : listCandidates(gate, accepted)) {

@@ -19,6 +19,9 @@ export const REPORTED = 'reported'
 
 export const ANSWERED = '+answered'
 
+/** The source of a cost whose price was not known. */
+export const UNPRICED = 'unpriced'
+
 interface ReportedCall {
   readonly usage: Usage | null
   readonly outcome?: Parameters<typeof isWhole>[0]

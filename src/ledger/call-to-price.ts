@@ -1,6 +1,7 @@
 import type { CallOutcome } from '../core/call.ts'
 import type { OtherPrice, ToolKind, ToolUses } from '../core/cost.ts'
 import type { AccountId } from '../core/ids.ts'
+import type { UnpricedKind } from '../core/model-entry.ts'
 import type { DeclaredPrices } from '../core/owned-model.ts'
 import type { Usage } from '../core/usage.ts'
 import type { ServedPrice } from './served-price.ts'
@@ -17,6 +18,8 @@ export interface CallToPrice {
   /** Options of the request that change the price. */
   readonly otherPrices?: readonly OtherPrice[]
   readonly answeredBy?: string | undefined
+  /** Estimates the cost when no price is known. Undefined: the cost is unknown then. */
+  readonly estimateAs?: UnpricedKind | undefined
   /** Tools that the provider was asked to run. */
   readonly tools?: readonly ToolKind[]
   readonly toolUses?: ToolUses | undefined

@@ -21,12 +21,11 @@ export const OVERLAY = 'overlay:'
 const HASH_DIGITS = 12
 
 export class EntryPricing {
-  readonly used: UsedEntry
-  readonly #source: string
   readonly #entries: readonly ModelEntry[]
   readonly #outside: OutsidePrices
   /** The model after the last entry. Undefined: no entry is like another model. */
   readonly #end: string | undefined
+  #used: UsedEntry | undefined
 
   /** @param target must have an entry */
   constructor(overlay: ModelOverlay, target: string, outside: OutsidePrices) {
@@ -34,13 +33,26 @@ export class EntryPricing {
     this.#entries = entries
     this.#outside = outside
     this.#end = entries.some(({ like }) => like !== undefined) ? end : undefined
+  }
+
+  get used(): UsedEntry {
+    this.#used ??= this.#toUsed()
+    return this.#used
+  }
+
+  #toUsed(): UsedEntry {
     // The price also depends on the model after `like`, so the cost's source names that model's
     // source.
-    const isCompleted = entries.at(-1)?.like !== undefined
-    const text = JSON.stringify(isCompleted ? [...entries, outside.source] : entries)
+    const isCompleted = this.#entries.at(-1)?.like !== undefined
+    const parts = isCompleted ? [...this.#entries, this.#outside.source] : this.#entries
+    const text = JSON.stringify(parts)
     const hash = createHash('sha256').update(text).digest('hex').slice(0, HASH_DIGITS)
-    this.used = { hash, text }
-    this.#source = OVERLAY + hash
+    return { hash, text }
+  }
+
+  /** The prices of the usual tier. Undefined as `priceAt`. */
+  ratesAt(at: number): ModelPrice | undefined {
+    return this.#completed(this.#entries, at)?.prices
   }
 
   /** Undefined while no price of the entry is in force. */
@@ -55,7 +67,7 @@ export class EntryPricing {
     return {
       prices,
       isOwn: true,
-      source: this.#source,
+      source: OVERLAY + this.used.hash,
       borrowed: borrowedKinds(prices, given.prices),
       tiers: completeTiers(prices, given, like?.tiers),
     }

@@ -15,6 +15,7 @@ export type ProviderPricing =
       readonly factors?: readonly PriceFactor[] | undefined
       /** Base address. Undefined: factors by address do not apply. */
       readonly address?: string | undefined
+      readonly isSelfHosted?: boolean | undefined
       readonly reports?: CostReports | undefined
     } & Fees)
   | { readonly type: 'free'; readonly models?: readonly string[] }

@@ -24,7 +24,14 @@ import { costOfParts } from '../core/money.ts'
 import type { DeclaredPrices } from '../core/owned-model.ts'
 import type { BilledAttempt, Billing, Usage } from '../core/usage.ts'
 import type { AskedPrice, KnownFacts } from '../gateway/ports.ts'
-import { ANSWERED, asReported, sumAttempts, toEstimated, withGuessedUsage } from './billed-price.ts'
+import {
+  ANSWERED,
+  asReported,
+  sumAttempts,
+  toEstimated,
+  UNPRICED,
+  withGuessedUsage,
+} from './billed-price.ts'
 import type { AsServed, CallToPrice } from './call-to-price.ts'
 import { costOfDeclared, partsOfListed, partsOfUses, withUses } from './cost-parts.ts'
 import { OVERLAY } from './entry-price.ts'
@@ -109,18 +116,19 @@ export class PriceBook implements KnownFacts {
     if (known.type === 'free') return FREE_COST
     if (known.type === 'owned') {
       const declared = call.ownedPrices ?? this.#declaredPrices(call.accountId, known.model)
-      if (declared === undefined) return UNKNOWN_COST
+      if (declared === undefined) return this.#estimate(call)
       const cost = costOfDeclared('owned-model', declared, { usage, outcome: call.outcome })
       return isNotAsDeclared(usage) ? withGuessedUsage(cost) : cost
     }
-    if (known.type === 'unknown') return UNKNOWN_COST
+    if (known.type === 'unknown') return this.#estimate(call)
     const cost = this.#costWithUses(known, call)
     return known.type === 'listed' ? asReported(known.reports, call, cost) : cost
   }
 
   #costWithUses(known: Listed | Declared, call: CallToPrice & AsServed): Cost {
     const { usage } = call
-    const cost = this.#costOfPriced(known, call)
+    const priced = this.#costOfPriced(known, call)
+    const cost = priced.nanoUsd === null ? this.#estimate(call) : priced
     const { otherPrices = NOTHING_ASKED_FOR, tools, toolUses } = call
     // With several attempts, the answer reports how only the last attempt was served.
     const isOfSome = otherPrices.length > 0 && usage?.billing?.attempts !== undefined
@@ -129,6 +137,17 @@ export class PriceBook implements KnownFacts {
     const uses = withUncounted(tools, toolUses)
     const isExact = !isOther && haveFees(known.toolFees, uses)
     return withUses(isExact ? cost : toEstimated(cost), partsOfUses(feesAt(known), uses))
+  }
+
+  /** The cost of usage without a known price, if a limit counts it. */
+  #estimate({ target, usage, startedAt, estimateAs }: CallToPrice): Cost {
+    if (target === null || usage === null || estimateAs === undefined) return UNKNOWN_COST
+    const { input, output } = this.#targets.unpricedPriceOf(target, startedAt, estimateAs)
+    const nanoUsd = costOfParts([
+      { count: usage.inputTokens, usdPerMillion: input },
+      { count: usage.outputTokens, usdPerMillion: output },
+    ])
+    return { nanoUsd, status: 'estimated', source: UNPRICED }
   }
 
   #costOfPriced(known: Listed | Declared, call: CallToPrice & AsServed): Cost {

@@ -1,7 +1,7 @@
 /** Recomputes and explains costs that are stored in rows, as far as their prices are still known. */
 import { type Cost, type CostPart, FREE_COST, NOTHING_SENT } from '../core/cost.ts'
 import type { Usage } from '../core/usage.ts'
-import { REPORTED, withGuessedUsage } from './billed-price.ts'
+import { REPORTED, UNPRICED, withGuessedUsage } from './billed-price.ts'
 import type { AsServed, CallToPrice } from './call-to-price.ts'
 import {
   costOfDeclared,
@@ -56,6 +56,7 @@ function recomputeTokens(
   // Rows do not store why a cost is an estimate, so an estimate stays an estimate.
   const as = stored?.source == null ? undefined : splitFactors(stored).price
   const now = book.costOf({ ...call, as, isEstimated: stored?.status === 'estimated' })
+  if (stored?.source === UNPRICED) return now.nanoUsd === null ? stored : now
   const wasPriced = stored !== undefined && stored.source !== null
   return wasPriced && now.source !== stored.source ? undefined : now
 }

@@ -3,6 +3,7 @@
  * providers, or in the table. Remembers what it found. Knows no call.
  */
 import type { ModelPrice } from '@pydantic/genai-prices'
+import type { UnpricedKind } from '../core/model-entry.ts'
 import type { ModelFacts } from '../core/model-facts.ts'
 import { type ModelOverlay, NO_OVERLAY } from '../core/model-overlay.ts'
 import { rateOf } from './cost-parts.ts'
@@ -16,6 +17,7 @@ import {
   type ProviderPricing,
   type UsdPrices,
 } from './known-target.ts'
+import { familyOf } from './model-family.ts'
 import { type KnownPrice, loadPriceTable, type PriceTable } from './price-table.ts'
 
 export interface KnownModel {
@@ -36,16 +38,29 @@ export interface TargetPricesOptions {
 
 /** Prices that depend on the time are looked up again each minute, the table's resolution. */
 const PRICE_LIFE_MS = 60_000
+const DAY_MS = 86_400_000
+const FREE: FamilyPrice = { input: 0, output: 0 }
 /** Customers name targets, so the number of remembered targets is bounded. */
 const MAX_REMEMBERED = 5_000
 
 class Generation {
   readonly overlay: ModelOverlay
   readonly remembered = new Map<string, KnownTarget>()
+  /** By provider id. */
+  readonly families = new Map<
+    string,
+    { readonly day: number; readonly prices: ReadonlyMap<string, FamilyPrice> }
+  >()
 
   constructor(overlay: ModelOverlay) {
     this.overlay = overlay
   }
+}
+
+/** The highest price of a family's models. */
+interface FamilyPrice {
+  readonly input: number
+  readonly output: number
 }
 
 export class TargetPrices {
@@ -82,6 +97,10 @@ export class TargetPrices {
   get table(): PriceTable {
     this.#table ??= this.#loadTable()
     return this.#table
+  }
+
+  get #overlaid(): { readonly overlay: ModelOverlay; readonly outside: OutsidePrices } {
+    return { overlay: this.overlay, outside: this.#outside }
   }
 
   get overlay(): ModelOverlay {
@@ -155,8 +174,9 @@ export class TargetPrices {
     for (const { model: target } of this.overlay.entries()) {
       if (!target.startsWith(`${providerId}/`)) continue
       const id = target.slice(providerId.length + 1)
-      const known = this.find(target, at)
-      const prices = known.type === 'listed' ? this.priceOf(known, at)?.prices : undefined
+      // Not remembered: the list must not displace the targets of calls.
+      const known = lookUpOverlaid(target, this.#providers, this.#overlaid)
+      const prices = known.type === 'listed' ? known.entry?.ratesAt(at) : undefined
       const outside = models.get(id)
       models.set(id, {
         ...{ id, name: outside?.name },
@@ -182,6 +202,45 @@ export class TargetPrices {
         inputUsdPerMillion: rateOf(prices?.input_mtok, 0),
         outputUsdPerMillion: rateOf(prices?.output_mtok, 0),
       }))
+  }
+
+  /**
+   * The price of a target without a known one: the operator's, or the highest of the model's family
+   * at its provider if that is higher. US dollars per million tokens.
+   */
+  unpricedPriceOf(target: string, at: number, kind: UnpricedKind): FamilyPrice {
+    const slash = target.indexOf('/')
+    const providerId = target.slice(0, slash)
+    const pricing = this.#providers.get(providerId)
+    const given = this.overlay.unpricedPrice
+    const isSelfHosted = pricing?.type === 'listed' && pricing.isSelfHosted === true
+    const least = isSelfHosted ? FREE : given
+    const input = isSelfHosted || kind === 'text' ? least.input : given.embedding
+    const family = this.#familiesOf(providerId, at).get(familyOf(target.slice(slash + 1)))
+    return {
+      input: Math.max(input, family?.input ?? 0),
+      output: kind === 'embedding' ? 0 : Math.max(least.output, family?.output ?? 0),
+    }
+  }
+
+  /** Once a day: reading all models of a provider takes some milliseconds. */
+  #familiesOf(providerId: string, at: number): ReadonlyMap<string, FamilyPrice> {
+    const { families } = this.#current
+    const day = Math.floor(at / DAY_MS)
+    const held = families.get(providerId)
+    if (held?.day === day) return held.prices
+    const prices = new Map<string, FamilyPrice>()
+    for (const { id, inputUsdPerMillion, outputUsdPerMillion } of this.modelsOf(providerId, at)) {
+      const family = familyOf(id)
+      if (family === '') continue
+      const { input, output } = prices.get(family) ?? FREE
+      prices.set(family, {
+        input: Math.max(input, inputUsdPerMillion ?? 0),
+        output: Math.max(output, outputUsdPerMillion ?? 0),
+      })
+    }
+    families.set(providerId, { day, prices })
+    return prices
   }
 
   /** The operator's facts, completed by the table's. May load the table. */

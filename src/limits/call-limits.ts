@@ -69,6 +69,10 @@ export class CallLimits implements Limits {
     return this.#usage.priceDemand(caller, gateId)
   }
 
+  estimatesUnpriced(caller: Caller, gateId: string): boolean {
+    return this.#usage.estimatesUnpriced(caller, gateId)
+  }
+
   limitsSpend(caller: Caller, gateId: string): boolean {
     return this.#usage.limitsSpend(caller, gateId)
   }

@@ -144,6 +144,14 @@ export class UsageLimits {
     return { plan, budget: strict && `the budget ${strict.budget.name} (${strict.budget.id})` }
   }
 
+  estimatesUnpriced(caller: Caller, gateId: string): boolean {
+    const { unpriced, limits } = this.#plans.of(caller.accountId)
+    if (limits.monthlySpendUsd !== null && unpriced === 'estimate') return true
+    return this.#budgets
+      .findFor(caller, { gateId })
+      .some(({ budget }) => budget.limit.type === 'spend' && budget.unpriced === 'estimate')
+  }
+
   limitsSpend(caller: Caller, gateId: string): boolean {
     if (this.#plans.of(caller.accountId).limits.monthlySpendUsd !== null) return true
     return this.#budgets

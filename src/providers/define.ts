@@ -144,6 +144,8 @@ export interface Provider {
      */
     readonly unlisted: { readonly input: number; readonly output: number }
   }
+  /** A server of the operator's own: usage of models without a known price is free. */
+  readonly isSelfHosted?: true
   /** Answers of every model are free. */
   readonly isFree?: true
   /** Prices by model name; `*`: every other model. Replaces the price table. */
@@ -171,6 +173,7 @@ export type Pricing =
       readonly inPart?: RegExp | undefined
       readonly factors?: readonly PriceFactor[] | undefined
       readonly address?: string | undefined
+      readonly isSelfHosted?: boolean | undefined
       readonly reports?: Provider['reportsCosts'] | undefined
     } & Fees)
 
@@ -201,6 +204,7 @@ export function pricingOf(provider: Provider, address = provider.baseUrl): Prici
         inPart: provider.pricedInPart,
         factors: provider.priceFactors,
         address,
+        isSelfHosted: provider.isSelfHosted,
         reports: provider.reportsCosts,
         ...fees,
       }

@@ -69,6 +69,7 @@ const ROWS: readonly Row[] = [
     name: 'llama.cpp',
     docs: 'https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md',
     fallbackKey: 'none',
+    isSelfHosted: true,
     hasEmbeddings: true,
     ...openModels,
   },
@@ -77,6 +78,7 @@ const ROWS: readonly Row[] = [
     name: 'LM Studio',
     docs: 'https://lmstudio.ai/docs/developer/openai-compat',
     fallbackKey: 'none',
+    isSelfHosted: true,
     hasEmbeddings: true,
   },
   {
@@ -91,6 +93,7 @@ const ROWS: readonly Row[] = [
     name: 'Ollama',
     docs: 'https://docs.ollama.com/api/openai-compatibility',
     fallbackKey: 'none',
+    isSelfHosted: true,
     hasEmbeddings: true,
     // https://docs.ollama.com/api/openai-compatibility: models that do not think accept the effort
     // too.
@@ -164,6 +167,7 @@ const ROWS: readonly Row[] = [
     name: 'vLLM',
     docs: 'https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html',
     fallbackKey: 'none',
+    isSelfHosted: true,
     // https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html: the key guards `/v1`.
     keyCheck: { path: '/models' },
     hasEmbeddings: true,

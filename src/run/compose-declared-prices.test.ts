@@ -46,7 +46,7 @@ interface Scene {
 
 async function start(
   prices: readonly string[] = [],
-  { model = 'acme/large', further = [] as readonly string[] } = {},
+  { model = 'acme/large', unpriced = 'refuse', further = [] as readonly string[] } = {},
 ): Promise<Scene> {
   const folder = await createTemporaryFolder()
   endings.push(() => folder.remove())
@@ -56,7 +56,7 @@ async function start(
     '    name: Acme AI',
     `    baseUrl: ${startUpstream()}`,
     ...prices,
-    'plans: {default: money, definitions: {money: {monthlySpendUsd: 5, unpriced: refuse}}}',
+    `plans: {default: money, definitions: {money: {monthlySpendUsd: 5, unpriced: ${unpriced}}}}`,
     ...further,
   ]
   await Bun.write(join(folder.path, 'gatehouse.yaml'), configuration.join('\n'))
@@ -134,6 +134,24 @@ test.each(['acme/large', 'openai/gpt-6.2-sol'])(
     expect(JSON.parse((stored as { entry: string }).entry)).toEqual([
       { model, prices: [{ from: '2026-01-01', input: 2000, output: 8000 }] },
     ])
+  },
+)
+
+test.each(['acme/large', 'openai/gpt-6.2-sol'])(
+  'without a price %s is called and counted at an estimate where the plan says so',
+  async (model) => {
+    const further = ['unpricedPrice: {input: 3000, output: 9000}']
+    const scene = await start([], { model, unpriced: 'estimate', further })
+    const answer = await send(scene, '/v1/chat/completions', CHAT)
+    expect(answer.status).toBe(200)
+    await answer.text()
+    const usd = (20 * 3000 + 10 * 9000) / 1_000_000
+    expect(await (await send(scene, '/v1/account')).json()).toMatchObject({
+      quota: { spend: { used: usd, unpricedCalls: 0 } },
+    })
+    expect((await firstRow(scene)).cost).toMatchObject({
+      ...{ usd, status: 'estimated', source: 'unpriced' },
+    })
   },
 )
 

@@ -34,7 +34,7 @@ describe('a target with an unknown price', () => {
       gateway: gateway([UNPRICED], { budget, plan: undefined }),
       seen: {
         ...refused,
-        contains: [UNPRICED, budget, 'owned model with prices', '\\"unpriced\\"'],
+        contains: [UNPRICED, budget, 'add the price to gatehouse.yaml', '\\"unpriced\\"'],
       },
       settled: { outcome: 'failed', status: 400, errorKind: 'invalid_request', attempts: 0 },
       spent: { tokens: 0 },

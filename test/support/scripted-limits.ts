@@ -17,6 +17,7 @@ export interface LimitsScript {
   readonly acquireSlot?: () => void
   readonly priceDemand?: PriceDemand
   readonly limitsSpend?: true
+  readonly estimatesUnpriced?: true
   /** Waited for before anything else is asked. */
   readonly whenReady?: () => Promise<void> | undefined
   /** Refuses by throwing; a promise: other nodes are asked. */
@@ -72,6 +73,10 @@ export class ScriptedLimits implements Limits {
         isHeld = false
       },
     }
+  }
+
+  estimatesUnpriced(): boolean {
+    return this.#script.estimatesUnpriced === true
   }
 
   limitsSpend(): boolean {

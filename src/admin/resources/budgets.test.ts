@@ -108,7 +108,7 @@ test('a budget is created, listed, changed and deleted', async () => {
     limitTokens: 1000,
     limitUsd: null,
     period: 'day',
-    unpriced: 'refuse',
+    unpriced: 'estimate',
     alertAt: [0.5, 1],
     used: { tokens: 0, usd: 0, unpricedCalls: 0 },
     isExhausted: false,
@@ -124,7 +124,7 @@ test('a budget is created, listed, changed and deleted', async () => {
   expect(changed).toMatchObject({
     name: 'small',
     limitTokens: 5,
-    unpriced: 'refuse',
+    unpriced: 'estimate',
     alertAt: [0.5, 1],
   })
   const allowing = await plane.sendForJson({ method: 'PATCH', url, body: { unpriced: 'allow' } })

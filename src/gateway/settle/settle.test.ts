@@ -31,6 +31,7 @@ function admittedCall(spent: Spent[]): AdmittedCall {
       teaches: undefined,
       tools: [],
       otherPrices: [],
+      estimateAs: undefined,
     },
     attempts: { list: [], target: null, credential: null, firstByteAt: 401, skipped: [] },
     record: undefined,

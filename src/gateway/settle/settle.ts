@@ -348,6 +348,7 @@ function pricePart(
     answeredBy,
     isEstimated,
     otherPrices,
+    estimateAs: asked.admission.estimateAs,
   }
   return tools.length === 0 && (toolUses === undefined || toolUses === NO_USES)
     ? prices.priceOf(call)

@@ -1,5 +1,5 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
-import { type Budget, ceilingOf, toPublicBudget } from '../../core/budget.ts'
+import { type Budget, ceilingOf, toPublicBudget, UNPRICED_RULES } from '../../core/budget.ts'
 import type { AccountCaps } from '../../core/plan.ts'
 import type { NamedThing } from '../database/find-some.ts'
 import { isSqlite } from '../database/sql-differences.ts'
@@ -90,7 +90,7 @@ function toBudget(row: Selectable<BudgetTable>): Budget {
         ? { type: 'spend', nanoUsd: row.limit_nano_usd ?? 0 }
         : { type: 'tokens', tokens: row.limit_tokens },
     period: row.period,
-    unpriced: row.unpriced === 'refuse' ? 'refuse' : 'allow',
+    unpriced: UNPRICED_RULES.find((rule) => rule === row.unpriced) ?? 'allow',
     alertAt: JSON.parse(row.alert_at) as number[],
     createdAt: row.created_at,
     updatedAt: row.updated_at,

@@ -22,10 +22,17 @@ import {
 
 const DEFAULT_ALERTS = [0.5, 0.8, 1]
 
+const UNPRICED_HINTS: Readonly<Record<Budget['unpriced'], string>> = {
+  estimate:
+    'Calls to models without a price count at the operator’s price for such models, or at a similar model’s price.',
+  refuse: 'Calls to models without a price are refused, because their cost is unknown.',
+  allow: 'Calls to models without a price are allowed, and their usage is not counted.',
+}
+
 const toFields = (budget: Budget | undefined) => ({
   name: budget?.name ?? '',
   amount: budget === undefined ? '' : String(toUse(budget).limit),
-  unpriced: budget?.unpriced ?? ('refuse' as const),
+  unpriced: budget?.unpriced ?? ('estimate' as const),
   alerts: writeAlerts(budget?.alertAt ?? DEFAULT_ALERTS),
 })
 
@@ -125,13 +132,13 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
           {unit === 'usd' && (
             <SelectField
               label="Models without a known price"
-              hint={
-                unpriced === 'allow'
-                  ? 'Calls to models without a price are allowed, and their usage is not counted.'
-                  : 'Calls to models without a price are refused, because their cost is unknown.'
-              }
+              hint={UNPRICED_HINTS[unpriced]}
               {...bind('unpriced')}
-              options={{ refuse: 'Refuse', allow: 'Allow, uncounted' }}
+              options={{
+                estimate: 'Count at an estimated price',
+                refuse: 'Refuse',
+                allow: 'Allow, uncounted',
+              }}
             />
           )}
           <TextField

@@ -106,3 +106,15 @@ export interface PriceFactor {
   /** Undefined: the provider publishes no factor, so the cost is an estimate. */
   readonly factor?: number
 }
+
+/** Whole days at the price of one hour, which a price table by the time of day cannot express. */
+export interface FlatDays {
+  readonly models: RegExp
+  /** Milliseconds since the Unix epoch. */
+  readonly fromMs: number
+  /** Of the time zone; 0 is Sunday. */
+  readonly weekdays: readonly number[]
+  readonly utcOffsetHours: number
+  /** The hour, in UTC, whose price applies all day. */
+  readonly atUtcHour: number
+}

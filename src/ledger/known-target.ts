@@ -1,4 +1,4 @@
-import type { PriceFactor, ToolFees } from '../core/cost.ts'
+import type { FlatDays, PriceFactor, ToolFees } from '../core/cost.ts'
 import type { ModelOverlay } from '../core/model-overlay.ts'
 import type { DeclaredPrices } from '../core/owned-model.ts'
 import type { CostReports } from './billed-price.ts'
@@ -16,6 +16,7 @@ export type ProviderPricing =
       /** Base address. Undefined: factors by address do not apply. */
       readonly address?: string | undefined
       readonly isSelfHosted?: boolean | undefined
+      readonly flatDays?: FlatDays | undefined
       readonly reports?: CostReports | undefined
     } & Fees)
   | { readonly type: 'free'; readonly models?: readonly string[] }
@@ -49,6 +50,7 @@ export interface Listed extends PricedUses {
   readonly isInPart: boolean
   readonly factors: readonly PriceFactor[]
   readonly atAddress: ServedPrice
+  readonly flatDays: FlatDays | undefined
   readonly reports: CostReports | undefined
   /** Assumed when the table does not list the model. */
   readonly unlisted: DeclaredPrices | undefined
@@ -101,7 +103,7 @@ export function lookUpOverlaid(
   return {
     ...{ type: 'listed', provider: undefined, model: target.slice(target.indexOf('/') + 1) },
     ...{ isInPart: false, factors: NO_FACTORS, atAddress: LIST_PRICE, toolFees, usualToolFees },
-    ...{ reports: undefined, unlisted: undefined, entry, otherwise: known },
+    ...{ reports: undefined, unlisted: undefined, flatDays: undefined, entry, otherwise: known },
     ...{ minute: Number.NaN, price: undefined },
   }
 }
@@ -131,11 +133,11 @@ export function lookUp(
       ? { type: 'unknown' }
       : { type: 'declared', prices: toCents(prices), isByName, ...fees }
   }
-  const { name: provider, inPart, factors = NO_FACTORS, address, reports } = pricing
+  const { name: provider, inPart, factors = NO_FACTORS, address, reports, flatDays } = pricing
   const isInPart = inPart?.test(model) === true
   const atAddress = priceAtAddress({ factors, model }, address)
   const unlisted = reports === undefined ? undefined : toCents(reports.unlisted)
-  const none = { entry: undefined, otherwise: undefined }
+  const none = { entry: undefined, otherwise: undefined, flatDays }
   const price = { minute: Number.NaN, price: undefined, reports, unlisted, ...none }
   return { type: 'listed', provider, model, isInPart, factors, atAddress, ...fees, ...price }
 }

@@ -167,16 +167,19 @@ export class PriceBook implements KnownFacts {
 
   #costOfAnswer(known: Listed, call: CallToPrice & AsServed, usage: Usage): Cost {
     const { target, answeredBy, startedAt } = call
-    if (answeredBy === undefined || isNameOf(known.model, answeredBy))
-      return this.#costAt(known, call, usage)
     const own = this.#targets.priceOf(known, startedAt)
     // The operator's price applies to whatever answers under the target's name.
     if (own !== undefined && isFromEntry(own)) return this.#costAt(known, call, usage)
-    const other = this.#recallModel(target, answeredBy, startedAt)
+    const isMoving = own?.isMoving === true
+    if (!isMoving && (answeredBy === undefined || isNameOf(known.model, answeredBy)))
+      return this.#costAt(known, call, usage)
+    const other =
+      answeredBy === undefined ? undefined : this.#recallModel(target, answeredBy, startedAt)
     const price = other === undefined ? undefined : this.#targets.priceOf(other, startedAt)
-    if (other === undefined || price === undefined)
+    if (other === undefined || price === undefined || (isMoving && price.isMoving === true))
       return toEstimated(this.#costAt(known, call, usage))
-    if (price.prices === own?.prices) return this.#costAt(known, call, usage)
+    // Rows do not store the answering model, so the source says that it resolved an alias.
+    if (!isMoving && price.prices === own?.prices) return this.#costAt(known, call, usage)
     const { nanoUsd, status, source } = this.#costAt(other, call, usage)
     const cost = { nanoUsd, status, source: `${source ?? ''}${ANSWERED}` }
     return known.isInPart ? toEstimated(cost) : cost

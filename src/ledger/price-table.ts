@@ -11,6 +11,8 @@ export interface ListedPrice {
   /** The same object for all names of a model. */
   readonly prices: ModelPrice
   readonly isOwn: boolean
+  /** The name may stand for another model than the listed one: an alias, or a retired name. */
+  readonly isMoving?: boolean
 }
 
 export interface PricedKinds {
@@ -60,7 +62,8 @@ export function loadPriceTable(): PriceTable {
       if (found === null) return undefined
       // A price that the table borrows from another provider is not the provider's own.
       const isOwn = found.provider.models.includes(found.model) && isOwnPrice(found.model, model)
-      return { prices: found.model_price, isOwn }
+      const isMoving = found.model.deprecated === true || isAlias(model)
+      return { prices: found.model_price, isOwn, isMoving }
     },
     contextTokensOf: (provider, model) =>
       calcPrice({}, model, { providerId: provider })?.model.context_window,
@@ -104,6 +107,12 @@ const DATE = /(?:[-@](?:20\d{6}|20\d{2}-\d{2}-\d{2}|latest))$/
 
 function toBareName(name: string): string {
   return name.toLowerCase().trim().replace(REGION, '').replace(VERSION, '').replace(DATE, '')
+}
+
+/** A name with `-latest`, or without any version: vendors point it at another model from time to time. */
+function isAlias(model: string): boolean {
+  const name = model.slice(model.lastIndexOf('/') + 1)
+  return name.endsWith('-latest') || !/\d/.test(name)
 }
 
 /** `-0709`, `-001`, `-03-2025`: other forms of a version's date or number. */

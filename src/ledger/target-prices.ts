@@ -3,6 +3,7 @@
  * providers, or in the table. Remembers what it found. Knows no call.
  */
 import type { ModelPrice } from '@pydantic/genai-prices'
+import type { FlatDays } from '../core/cost.ts'
 import type { UnpricedKind } from '../core/model-entry.ts'
 import type { ModelFacts } from '../core/model-facts.ts'
 import { type ModelOverlay, NO_OVERLAY } from '../core/model-overlay.ts'
@@ -38,7 +39,8 @@ export interface TargetPricesOptions {
 
 /** Prices that depend on the time are looked up again each minute, the table's resolution. */
 const PRICE_LIFE_MS = 60_000
-const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 const FREE: FamilyPrice = { input: 0, output: 0 }
 /** Customers name targets, so the number of remembered targets is bounded. */
 const MAX_REMEMBERED = 5_000
@@ -134,14 +136,14 @@ export class TargetPrices {
     return known.price
   }
 
-  #lookUpPrice({ entry, provider, model }: Listed, at: number): KnownPrice | undefined {
+  #lookUpPrice({ entry, provider, model, flatDays }: Listed, at: number): KnownPrice | undefined {
     const given = entry?.priceAt(at)
     if (entry !== undefined && given !== undefined) {
       this.#onUsed(entry.used)
       return given
     }
     if (provider === undefined) return undefined
-    const found = this.table.find(provider, model, at)
+    const found = this.table.find(provider, model, flatTime(flatDays, model, at))
     return found && { ...found, source: this.table.source }
   }
 
@@ -253,6 +255,15 @@ export class TargetPrices {
       return contextTokens === undefined ? undefined : { contextTokens }
     })
   }
+}
+
+/** The time whose listed price applies at `at`. */
+function flatTime(days: FlatDays | undefined, model: string, at: number): number {
+  if (days === undefined || at < days.fromMs || !days.models.test(model)) return at
+  const weekday = new Date(at + days.utcOffsetHours * HOUR_MS).getUTCDay()
+  return days.weekdays.includes(weekday)
+    ? Math.floor(at / DAY_MS) * DAY_MS + days.atUtcHour * HOUR_MS
+    : at
 }
 
 function toFreeModel(id: string): KnownModel {

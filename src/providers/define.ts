@@ -1,5 +1,11 @@
 /** Defines providers as data. A capability is a present or absent field, never a method. */
-import { type PriceFactor, TOOL_KINDS, type ToolFees, type ToolKind } from '../core/cost.ts'
+import {
+  type FlatDays,
+  type PriceFactor,
+  TOOL_KINDS,
+  type ToolFees,
+  type ToolKind,
+} from '../core/cost.ts'
 import type { DialectId } from '../core/dialects.ts'
 import type { CostForm } from '../core/usage.ts'
 import type { PlatformFeatures } from '../wire/bridge-features.ts'
@@ -144,6 +150,8 @@ export interface Provider {
      */
     readonly unlisted: { readonly input: number; readonly output: number }
   }
+  /** Days on which the price table's times of day do not apply. */
+  readonly flatDays?: FlatDays
   /** A server of the operator's own: usage of models without a known price is free. */
   readonly isSelfHosted?: true
   /** Answers of every model are free. */
@@ -174,6 +182,7 @@ export type Pricing =
       readonly factors?: readonly PriceFactor[] | undefined
       readonly address?: string | undefined
       readonly isSelfHosted?: boolean | undefined
+      readonly flatDays?: FlatDays | undefined
       readonly reports?: Provider['reportsCosts'] | undefined
     } & Fees)
 
@@ -205,6 +214,7 @@ export function pricingOf(provider: Provider, address = provider.baseUrl): Prici
         factors: provider.priceFactors,
         address,
         isSelfHosted: provider.isSelfHosted,
+        flatDays: provider.flatDays,
         reports: provider.reportsCosts,
         ...fees,
       }

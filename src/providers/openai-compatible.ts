@@ -43,6 +43,15 @@ const ROWS: readonly Row[] = [
     keyCheck: { path: '/models' },
     // https://api-docs.deepseek.com/guides/thinking_mode
     traits: [[/./, { withoutThinking: { thinking: { type: 'disabled' } } }]],
+    // https://api-docs.deepseek.com/quick_start/pricing: off-peak all day on weekends in Beijing,
+    // from August 23, 2026. No peak hour contains noon in UTC.
+    flatDays: {
+      models: /^deepseek-v4/,
+      fromMs: Date.parse('2026-08-23T00:00:00+08:00'),
+      weekdays: [0, 6],
+      utcOffsetHours: 8,
+      atUtcHour: 12,
+    },
   },
   {
     id: 'fireworks',

@@ -553,7 +553,9 @@ test('a budget that outlives its gate is pulled with a note, and the file stays 
   await run('config push')
   const deletion = await run('gates delete house --yes')
   expect(deletion.stdout).toBe('Deleted house.\n')
-  expect(deletion.stderr).toMatch(/budget bud_\w+ stays, .*gatehouse budgets delete bud_/)
+  expect(deletion.stderr).toMatch(
+    /budget bud_\w+ of the gate stays, .*gatehouse budgets delete bud_/,
+  )
   expect(await run('config pull')).toMatchObject({
     exitCode: 0,
     stderr: expect.stringMatching(/budget bud_\w+ limits the gate 'house', which was deleted/),

@@ -256,12 +256,16 @@ describe('without streams', () => {
 
 describe('/v1/models', () => {
   const scene = () =>
-    new InProcessGateway({ gates: { one: ['openai/gpt-4o'], two: ['mistral/large'] } })
+    new InProcessGateway({
+      gates: { one: ['openai/gpt-4o'], two: ['mistral/large'] },
+      hasNoPrices: true,
+    })
   const model = (id: string) => ({
     id,
     object: 'model',
     created: 1_780_000_000,
     owned_by: 'gatehouse',
+    name: id,
   })
 
   test('lists the gates of the account, and names each alone', async () => {
@@ -353,8 +357,8 @@ describe('/v1/models', () => {
     const card = (id: string, takes: boolean) => ({
       ...model(id),
       type: 'base',
-      name: id,
       description: '',
+      aliases: [],
       capabilities: { completion_chat: takes, completion_fim: takes, function_calling: takes },
     })
     const list = await gateway.ask({ path: '/alt/v1/models', method: 'GET' })

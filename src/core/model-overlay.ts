@@ -35,6 +35,13 @@ export class ModelOverlay {
     return this.#exact.size + this.#patterns.length
   }
 
+  equals(other: ModelOverlay): boolean {
+    return Bun.deepEquals(
+      [this.unpricedPrice, this.#exact, this.#patterns],
+      [other.unpricedPrice, other.#exact, other.#patterns],
+    )
+  }
+
   /** Falls back to the longest matching pattern. */
   find(target: string): ModelEntry | undefined {
     return this.#exact.get(target) ?? this.#patterns.find(({ model }) => matches(model, target))

@@ -27,6 +27,7 @@ import { readHealthKey, TargetOrder } from '../gateway/plan/order-targets.ts'
 import { probeOwnedModel } from '../gateway/probe/probe-owned-model.ts'
 import { SeenReasoning } from '../gateway/settle/seen-reasoning.ts'
 import type { Journal } from '../ledger/journal.ts'
+import type { PriceBook } from '../ledger/price-book.ts'
 import { shipperLagSeconds } from '../ledger/shipper.ts'
 import { AddressGuard, type ResolveHost } from '../net/address-guard.ts'
 import type { AddressOf } from '../net/client-address.ts'
@@ -144,11 +145,18 @@ export async function composeGatehouse({
     await abandonState(state)
     throw error
   })
+  const addressesKnown = knownAddresses ?? new Map<string, string>()
+  const providers = reachableProviders(settings, addressesKnown)
+  let prices: PriceBook | undefined
   const reload = new ConfigurationReload({
     ...{ log, settings, read: readSettings },
     apply(next) {
       plans.replace(plansOf(next.plans))
       keys.renewLimits()
+      providerKeys.replacePlatform(next.providerKeys)
+      moveProviders(providers, next, addressesKnown)
+      if (!next.models.equals(reload.settings.models))
+        prices?.replaceOverlay(next.models, clock.now())
     },
     // The supervisor has the folder of its workers.
     ownsFolder: worker === undefined,
@@ -159,8 +167,10 @@ export async function composeGatehouse({
   })
   const node = await joinNodes(state, shared, settings, nodeReload)
   await nodeReload.join(node)
-  const ledger = composeLedger({ settings, log, state, limits: shared, clock })
+  // A reload may have been followed meanwhile.
+  const ledger = composeLedger({ settings: reload.settings, log, state, limits: shared, clock })
   const { journal } = ledger
+  prices = ledger.prices
   node?.onBack(() => {
     ledger.hurry()
     void nodeReload.report()
@@ -179,7 +189,6 @@ export async function composeGatehouse({
   const exchangePorts = { deadlines, routes: new Routes(proxies), pools }
   const reportFailure = (error: GatewayError, requestId: string) =>
     logFailure(log, error, requestId)
-  const providers = reachableProviders(settings, knownAddresses ?? new Map())
   const ports: PipelinePorts = {
     clock,
     keys,
@@ -329,7 +338,7 @@ function openTelemetry(
 function reachableProviders(
   settings: Settings,
   knownAddresses: ReadonlyMap<string, string>,
-): ReadonlyMap<string, ReachableProvider> {
+): Map<string, ReachableProvider> {
   const reachable = new Map<string, ReachableProvider>()
   for (const provider of settings.providers) {
     const baseUrl =
@@ -339,6 +348,22 @@ function reachableProviders(
     if (baseUrl !== undefined) reachable.set(provider.id, { ...provider, baseUrl })
   }
   return reachable
+}
+
+/**
+ * Gives the known providers the addresses of a reloaded file. An unchanged provider stays the same
+ * object, so its compiled targets stay too; calls in flight keep theirs.
+ */
+function moveProviders(
+  providers: Map<string, ReachableProvider>,
+  next: Settings,
+  knownAddresses: ReadonlyMap<string, string>,
+): void {
+  for (const { id, baseUrl } of reachableProviders(next, knownAddresses).values()) {
+    const current = providers.get(id)
+    if (current !== undefined && current.baseUrl !== baseUrl)
+      providers.set(id, { ...current, baseUrl })
+  }
 }
 
 /** TLS inside TLS hangs in this runtime, so such calls are refused (docs/decisions/0043). */

@@ -96,8 +96,11 @@ export class ConfigurationReload {
     const changed = [
       ...(isSame(next.plans, before.plans) ? [] : ['plans']),
       ...(next.logLevel === before.logLevel ? [] : ['logLevel']),
+      ...(next.models.equals(before.models) ? [] : ['models']),
+      ...(isSame(addressesOf(next), addressesOf(before)) ? [] : ['addresses']),
+      ...(isSame(keysOf(next), keysOf(before)) ? [] : ['keys']),
     ]
-    const needsRestart = isSame(next.providers, started.providers) ? [] : ['providers']
+    const needsRestart = providersThatDiffer(started, next).map((id) => `providers.${id}`)
     apply(next)
     log.level = next.logLevel
     this.#settings = next
@@ -110,6 +113,28 @@ export class ConfigurationReload {
 
 function digestOf({ configurationFile }: Settings): string | null {
   return configurationFile?.digest ?? null
+}
+
+function addressesOf({ providers, providerBaseUrls }: Settings): ReadonlyMap<string, unknown> {
+  return new Map(providers.map(({ id, baseUrl }) => [id, providerBaseUrls.get(id) ?? baseUrl]))
+}
+
+function keysOf({ providerKeys }: Settings): ReadonlyMap<string, string> {
+  return new Map(Array.from(providerKeys, ([id, secret]) => [id, secret.reveal()]))
+}
+
+/** Ids of providers that were added or removed, or differ in more than address and key. */
+function providersThatDiffer(started: Settings, next: Settings): readonly string[] {
+  const definitionsOf = ({ providers }: Settings) =>
+    new Map(
+      providers.map((provider) => [
+        provider.id,
+        { ...provider, baseUrl: undefined, keyVariable: undefined },
+      ]),
+    )
+  const [before, after] = [definitionsOf(started), definitionsOf(next)]
+  const ids = new Set([...before.keys(), ...after.keys()])
+  return [...ids].filter((id) => !isSame(before.get(id), after.get(id)))
 }
 
 function isSame(one: unknown, other: unknown): boolean {

@@ -55,7 +55,7 @@ const REOPEN_AFTER_MS = 10_000
 export class ProviderKeyRegistry extends Snapshot<Entry, SealedProviderKey> implements Credentials {
   readonly #options: ProviderKeyRegistryOptions
   readonly #clock: Clock
-  readonly #platform: ReadonlyMap<string, Credential>
+  readonly #platform: Map<string, Credential>
   readonly #unsaved = new UnsavedUses<Entry>({
     save: (entries) =>
       this.#options.keys.saveLastUsed(
@@ -70,9 +70,8 @@ export class ProviderKeyRegistry extends Snapshot<Entry, SealedProviderKey> impl
     super(options.keys)
     this.#options = options
     this.#clock = options.clock ?? systemClock
-    this.#platform = new Map(
-      Array.from(options.platform, ([id, secret]) => [id, { secret, owner: 'platform' }] as const),
-    )
+    this.#platform = new Map()
+    this.replacePlatform(options.platform)
     this.#unsaved.start(options)
   }
 
@@ -87,6 +86,14 @@ export class ProviderKeyRegistry extends Snapshot<Entry, SealedProviderKey> impl
     const entry = this.held(accountId, providerId)
     if (entry === undefined || !entry.key.isActive) return this.#platform.get(providerId)
     return entry.opened ?? this.#open(entry)
+  }
+
+  /** New calls use these. An unchanged key keeps its credential, which is a cache key elsewhere. */
+  replacePlatform(platform: ProviderKeyRegistryOptions['platform']): void {
+    for (const id of this.#platform.keys()) if (!platform.has(id)) this.#platform.delete(id)
+    for (const [id, secret] of platform)
+      if (this.#platform.get(id)?.secret.reveal() !== secret.reveal())
+        this.#platform.set(id, { secret, owner: 'platform' })
   }
 
   touch(accountId: AccountId, providerId: string): void {

@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
-import { GATE_DEFAULT_NAMES, OVERRIDES, REASONING_EFFORTS, STRATEGIES } from '../core/gate.ts'
+import {
+  ADAPT_MODES,
+  GATE_DEFAULT_NAMES,
+  OVERRIDES,
+  REASONING_EFFORTS,
+  STRATEGIES,
+} from '../core/gate.ts'
 import { CliError } from './cli-error.ts'
 import type { Client } from './client.ts'
 import type { CliContext } from './context.ts'
@@ -173,6 +179,7 @@ function show(gate: Gate, isJson: boolean, facts: readonly Fact[] = []): void {
       ['hedge after', gate.hedgeAfterMs === null ? 'never' : `${gate.hedgeAfterMs} ms`],
       ['overrides', gate.overrides],
       ['aliases', describeAliases(gate)],
+      ['adapt', gate.adapt],
       ['catch-all', gate.isCatchAll ? 'yes, for unknown names' : 'no'],
       ...factsShown(gate),
       ['codex prompt', toLine(gate.codexInstructions ?? 'none')],
@@ -284,6 +291,7 @@ interface GateFlags {
   readonly clearFacts?: boolean
   readonly codexInstructions?: string | null
   readonly usageHeaders?: boolean
+  readonly adapt?: GateBody['adapt']
 }
 
 function withGateOptions(command: Command): Command {
@@ -323,6 +331,11 @@ function withGateOptions(command: Command): Command {
     .addOption(
       new Option('--overrides <how>', 'effect of a request that contradicts the gate').choices(
         OVERRIDES,
+      ),
+    )
+    .addOption(
+      new Option('--adapt <how>', 'leave out optional members that a model refuses').choices(
+        ADAPT_MODES,
       ),
     )
     .option('--alias <name>', 'another name for calls; again for each further one', collect)
@@ -443,6 +456,7 @@ function toGateBody(flags: GateFlags, current: Current = {}): GateBody {
     facts: flags.fact || flags.clearFacts ? Object.fromEntries(flags.fact ?? []) : undefined,
     codexInstructions: flags.codexInstructions,
     usageHeaders: flags.usageHeaders,
+    adapt: flags.adapt,
     timeoutMs,
     maxRetries,
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { MAX_ALIASES, OVERRIDES, REASONING_EFFORTS, STRATEGIES } from '../core/gate.ts'
+import { ADAPT_MODES, MAX_ALIASES, OVERRIDES, REASONING_EFFORTS, STRATEGIES } from '../core/gate.ts'
 import { FACT_SOURCES } from '../core/gate-facts.ts'
 import { listOf } from './lists.ts'
 import { modelFacts } from './model-facts.ts'
@@ -149,6 +149,13 @@ const usageHeaders = z.boolean().meta({
     'Whole answers have the headers `x-gatehouse-cost-usd`, `x-gatehouse-input-tokens`, ' +
     '`x-gatehouse-output-tokens` and `x-gatehouse-cached-input-tokens`, as far as they are known.',
 })
+const adapt = z.enum(ADAPT_MODES).meta({
+  description:
+    "What happens to optional members that a target's model refuses. `off`: the request goes as it " +
+    'is. `retry`: after the provider refuses a member, the request goes once more without it, and ' +
+    'the refusal is remembered for an hour. `on`: members that the model is known to refuse are ' +
+    'left out at once. `x-gatehouse-ignored` names each; `x-gatehouse-strict` prevents it.',
+})
 
 const displayName = label({ min: 1, max: 120 })
 const description = text({ min: 0, max: 1000 })
@@ -194,6 +201,7 @@ const gateBody = z
     resolvedFacts,
     codexInstructions,
     usageHeaders,
+    adapt,
     timeoutMs,
     maxRetries,
     createdAt: time,
@@ -218,6 +226,7 @@ export const createGateBody = z
     facts: facts.default({}),
     codexInstructions: codexInstructions.default(null),
     usageHeaders: usageHeaders.default(false),
+    adapt: adapt.default('retry'),
     timeoutMs: timeoutMs.default(null),
     maxRetries: maxRetries.default(DEFAULT_RETRIES),
   })
@@ -237,6 +246,7 @@ export const updateGateBody = z
     facts,
     codexInstructions,
     usageHeaders,
+    adapt,
     timeoutMs,
     maxRetries,
   })

@@ -52,6 +52,14 @@ export const GATE_DEFAULT_NAMES = [
 export const OVERRIDES = ['ignore', 'reject', 'allow'] as const
 export type Overrides = (typeof OVERRIDES)[number]
 
+/**
+ * What happens to optional members that a target's model refuses. `off`: the request goes as it is.
+ * `retry`: after the upstream's 400 the request goes once more without the member. `on`: members
+ * that the provider's data names are left out at once.
+ */
+export const ADAPT_MODES = ['off', 'retry', 'on'] as const
+export type AdaptMode = (typeof ADAPT_MODES)[number]
+
 /** Another name by which calls find a gate: `openai/gpt-4.1`. */
 export interface GateAlias {
   /** Case-sensitive; unique over the ids and aliases of the account's gates. */
@@ -83,6 +91,7 @@ export interface Gate {
   readonly codexInstructions: string | null
   /** Adds the cost and tokens of a call to the headers of a whole answer. */
   readonly usageHeaders: boolean
+  readonly adapt: AdaptMode
   /** Milliseconds from a call's first byte in to its last byte out; null: the server's limit. */
   readonly timeoutMs: number | null
   /** Retries of one target after a temporary failure, before the next target. */
@@ -102,6 +111,7 @@ export const USUAL_GATE = {
   facts: {} as ModelFacts,
   codexInstructions: null,
   usageHeaders: false,
+  adapt: 'retry',
 } as const satisfies Partial<Gate>
 
 export function toPublicGate(gate: Gate) {
@@ -121,6 +131,7 @@ export function toPublicGate(gate: Gate) {
     facts: gate.facts,
     codexInstructions: gate.codexInstructions,
     usageHeaders: gate.usageHeaders,
+    adapt: gate.adapt,
     timeoutMs: gate.timeoutMs,
     maxRetries: gate.maxRetries,
     createdAt: new Date(gate.createdAt).toISOString(),

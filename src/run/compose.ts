@@ -14,6 +14,7 @@ import { DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { createPlans, type PlansSection, ReplaceablePlans } from '../core/plan.ts'
 import { shippedFile } from '../core/shipped-files.ts'
 import { createDashboard } from '../dashboard/create-dashboard.ts'
+import { RefusedMembers } from '../gateway/attempt/adapt-members.ts'
 import { CallHeaders } from '../gateway/attempt/call-headers.ts'
 import type { CircuitBreakers } from '../gateway/attempt/circuit-breakers.ts'
 import { UncountedStreams } from '../gateway/attempt/uncounted-streams.ts'
@@ -206,6 +207,7 @@ export async function composeGatehouse({
     breakers,
     unusable: webhooks.unusable,
     uncounted: new UncountedStreams(clock),
+    refusedMembers: new RefusedMembers(clock),
     reasoning: new SeenReasoning(),
     usualOutput: new UsualOutput(),
     order: new TargetOrder(breakers),

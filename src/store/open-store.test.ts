@@ -57,6 +57,7 @@ function gate(id: string, changes: Partial<Gate> = {}): Gate {
     facts: { contextTokens: 200_000, inputModalities: ['text', 'image'] },
     codexInstructions: 'Sei "kurz"\n',
     usageHeaders: true,
+    adapt: 'on',
     timeoutMs: null,
     maxRetries: 2,
     createdAt: 1_700_000_000_000,

@@ -5,7 +5,7 @@
 import type { Generated } from 'kysely'
 import type { CallCredential } from '../core/call.ts'
 import type { OwnedModelDialect } from '../core/dialects.ts'
-import type { Overrides, Strategy } from '../core/gate.ts'
+import type { AdaptMode, Overrides, Strategy } from '../core/gate.ts'
 import type { AccountId, GateId, KeyId } from '../core/ids.ts'
 import type { CredentialHeader, OwnedModel } from '../core/owned-model.ts'
 import type { Period } from '../core/period.ts'
@@ -114,6 +114,7 @@ export interface GateTable {
   codex_instructions: string | null
   /** 0 or 1. */
   usage_headers: number
+  adapt: AdaptMode
   timeout_ms: number | null
   max_retries: number
   created_at: number

@@ -10,6 +10,7 @@ import { GatewayError } from '../../src/core/errors.ts'
 import { type Gate, USUAL_GATE } from '../../src/core/gate.ts'
 import type { AccountId, GateId, KeyId } from '../../src/core/ids.ts'
 import { Secret } from '../../src/core/secret.ts'
+import { RefusedMembers } from '../../src/gateway/attempt/adapt-members.ts'
 import { type AddedHeaders, CallHeaders } from '../../src/gateway/attempt/call-headers.ts'
 import { CircuitBreakers } from '../../src/gateway/attempt/circuit-breakers.ts'
 import { UncountedStreams } from '../../src/gateway/attempt/uncounted-streams.ts'
@@ -230,6 +231,7 @@ export class InProcessGateway {
       observer: script.observer,
       unusable: script.unusable,
       uncounted: new UncountedStreams(this.clock),
+      refusedMembers: new RefusedMembers(this.clock),
       refusals: script.refusals,
       reportFailure: (error) => void this.failures.push(error),
     }

@@ -13,6 +13,8 @@ import type { CommonHeaders } from '../../net/headers.ts'
 import type { LeaveSignal } from '../../net/messages.ts'
 import { UpstreamFailure } from '../../net/upstream-failure.ts'
 import { type WaitLimits, waitWithin } from '../../net/wait-within.ts'
+import type { AcceptedRequest } from '../../wire/dialect.ts'
+import { readStrictness } from '../accept.ts'
 import {
   type AdmittedCall,
   type AttemptLog,
@@ -24,6 +26,7 @@ import type { AttemptRecord } from '../call-observer.ts'
 import type { Target } from '../plan/compile-target.ts'
 import type { Credentials, UnusableTargets } from '../ports.ts'
 import type { SeenReasoning } from '../settle/seen-reasoning.ts'
+import { refusedMember } from './adapt-members.ts'
 import { type AnswerExpectation, type BegunAnswer, beginAnswer } from './begin-answer.ts'
 import type { CircuitBreakers } from './circuit-breakers.ts'
 import { isOurEnd, isSilence, outOfHandles, toFailure } from './failures.ts'
@@ -68,15 +71,44 @@ export function askTarget(
   target: Target,
   signal: LeaveSignal,
 ): Promise<Attempted> {
-  const { uncounted } = ports
+  const { uncounted, refusedMembers } = ports
   const { request } = input.plan
   const asked = askOnce(ports, input, target, signal)
-  if (!request.stream || uncounted === undefined || uncounted.has(target)) return asked
+  const learns = refusedMembers !== undefined && adapts(input, target)
+  const counts = request.stream && uncounted !== undefined && !uncounted.has(target)
+  if (!learns && !counts) return asked
   return asked.catch((thrown: unknown) => {
-    if (!refusesStreamOptions(thrown, request)) throw thrown
-    uncounted.note(target)
-    return askOnce(ports, input, target, signal)
+    const isLearnt = learns && noteRefusal(ports, target, thrown, request)
+    if (counts && refusesStreamOptions(thrown, request)) uncounted.note(target)
+    else if (!isLearnt) throw thrown
+    const again = askOnce(ports, input, target, signal)
+    if (!learns) return again
+    return again.catch((secondThrown: unknown) => {
+      // The next call goes without both members.
+      noteRefusal(ports, target, secondThrown, request)
+      throw secondThrown
+    })
   })
+}
+
+/** @returns false when the failure names no optional member, or one that was already left out */
+function noteRefusal(
+  { refusedMembers }: AskPorts,
+  target: Target,
+  thrown: unknown,
+  request: AcceptedRequest,
+): boolean {
+  const member = refusedMember(thrown, request)
+  if (member === undefined || refusedMembers?.of(target).includes(member) !== false) return false
+  refusedMembers.note(target, member)
+  return true
+}
+
+/** Whether the gate lets the gateway send a refused request once more without the refused member. */
+function adapts({ call, plan }: Attempting, { translator }: Target): boolean {
+  return (
+    plan.gate.adapt !== 'off' && translator === undefined && !readStrictness(call.request.headers)
+  )
 }
 
 async function askOnce(

@@ -28,6 +28,12 @@ import {
 } from '../translate/translate.ts'
 import { translateEmbeddings } from '../translate/translate-embeddings.ts'
 import { translateFim } from '../translate/translate-fim.ts'
+import {
+  type AdaptedRequest,
+  knownRefusals,
+  type RefusedMembers,
+  withoutMembers,
+} from './adapt-members.ts'
 import type { AnswerForm } from './begin-answer.ts'
 import type { UncountedStreams } from './uncounted-streams.ts'
 
@@ -36,6 +42,8 @@ export interface OutgoingPorts {
   readonly prices?: Prices | undefined
   /** Undefined: no target is retried without `stream_options`. */
   readonly uncounted?: UncountedStreams | undefined
+  /** Undefined: no refusal of a member is remembered. */
+  readonly refusedMembers?: RefusedMembers | undefined
   readonly bodyLimits: { readonly maxBodyBytes: number }
 }
 
@@ -81,8 +89,8 @@ interface Rewritten {
 function rewrite(ports: OutgoingPorts, input: Attempting, target: Target): Rewritten {
   const { call, plan } = input
   const { dialect } = call
-  const accepted = plan.request
   if (target.translator !== undefined) {
+    const accepted = plan.request
     const { body: bytes, ...form } = toTranslated(ports, input, target, target.translator)
     const ignored = joinNames(accepted.ignored, form.ignored)
     return { body: new EditedBytes({ bytes }), form: { type: 'translated', ...form, ignored } }
@@ -90,6 +98,8 @@ function rewrite(ports: OutgoingPorts, input: Attempting, target: Target): Rewri
   const { relayed } = target
   if (relayed === undefined)
     throw new GatewayError('internal_error', `Nothing translates ${dialect.id} for ${target.name}.`)
+  const changes = adapt(ports, input, target)
+  const accepted = changes?.request ?? plan.request
   const {
     body,
     hidesUsage,
@@ -102,10 +112,25 @@ function rewrite(ports: OutgoingPorts, input: Attempting, target: Target): Rewri
   const bridged = bridgeHeader(call, target)
   const lost = joinNames(leftOut, bridged?.lost)
   if (lost.length > 0 && readStrictness(call.request.headers)) refuseIgnored(target, lost)
-  const ignored = joinNames(joinNames(accepted.ignored, unknown), lost)
-  const adapted = bridged?.renamed
+  const ignored = joinNames(joinNames(accepted.ignored, unknown), joinNames(lost, changes?.ignored))
+  const adapted = joinNames(bridged?.renamed ?? NOTHING, changes?.adapted)
   const form = { type: 'relayed' as const, ignored, adapted, dialect: relayed, hidesUsage }
   return { body, form, features: bridged?.taken }
+}
+
+/** @returns undefined when the gate or the caller wants the request as it is, or nothing differs */
+function adapt(
+  { refusedMembers }: OutgoingPorts,
+  { call, plan }: Attempting,
+  target: Target,
+): AdaptedRequest | undefined {
+  const { adapt: mode } = plan.gate
+  if (mode === 'off' || readStrictness(call.request.headers)) return undefined
+  const refused = refusedMembers?.of(target) ?? NOTHING
+  return withoutMembers(
+    plan.request,
+    mode === 'on' ? [...knownRefusals(target), ...refused] : refused,
+  )
 }
 
 /** @returns undefined when the target supports the dialect's own header */

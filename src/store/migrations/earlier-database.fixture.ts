@@ -9,6 +9,7 @@ const LATER_COLUMNS = [
   ['gates', 'facts'],
   ['gates', 'codex_instructions'],
   ['gates', 'usage_headers'],
+  ['gates', 'adapt'],
 ] as const
 
 export async function makeEarlier(

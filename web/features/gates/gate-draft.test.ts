@@ -29,6 +29,7 @@ const gate: Gate = {
   resolvedFacts: { contextTokens: { value: 200_000, source: 'gate' } },
   codexInstructions: null,
   usageHeaders: false,
+  adapt: 'off',
   timeoutMs: 60_000,
   maxRetries: 1,
   createdAt: '2026-01-01T00:00:00Z',
@@ -137,6 +138,7 @@ test('empty fields are left to the gateway', () => {
     facts: {},
     codexInstructions: null,
     usageHeaders: false,
+    adapt: 'retry',
     timeoutMs: null,
     maxRetries: 0,
   })

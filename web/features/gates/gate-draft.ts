@@ -8,6 +8,7 @@ export type NewGate = NonNullable<QuestionOf<'POST /v1/gates'>[0]>['body']
 export type GateSettings = Omit<NewGate, 'id'>
 export type Strategy = Gate['strategy']
 export type Overrides = Gate['overrides']
+export type AdaptMode = Gate['adapt']
 
 export interface TargetDraft {
   /** Stable while the target is moved and renamed. */
@@ -42,6 +43,7 @@ export interface GateDraft {
   readonly reasoningEfforts: string
   readonly codexInstructions: string
   readonly usageHeaders: boolean
+  readonly adapt: AdaptMode
   readonly timeoutMs: string
   readonly maxRetries: string
 }
@@ -70,6 +72,7 @@ export const EMPTY_DRAFT: GateDraft = {
   reasoningEfforts: '',
   codexInstructions: '',
   usageHeaders: false,
+  adapt: 'retry',
   timeoutMs: '',
   maxRetries: '0',
 }
@@ -111,6 +114,7 @@ export function toDraft(gate: Gate): GateDraft {
     reasoningEfforts: (gate.facts.reasoningEfforts ?? []).join(', '),
     codexInstructions: gate.codexInstructions ?? '',
     usageHeaders: gate.usageHeaders,
+    adapt: gate.adapt,
     timeoutMs: toText(gate.timeoutMs),
     maxRetries: String(gate.maxRetries),
   }
@@ -153,6 +157,7 @@ export function toSettings(
     },
     codexInstructions: draft.codexInstructions.trim() === '' ? null : draft.codexInstructions,
     usageHeaders: draft.usageHeaders,
+    adapt: draft.adapt,
     timeoutMs: toNullable(draft.timeoutMs),
     maxRetries: draft.maxRetries.trim() === '' ? 0 : toWhole(draft.maxRetries),
   }

@@ -172,6 +172,7 @@ const LABELS: Readonly<Record<keyof GateSettings, string>> = {
   facts: 'facts',
   codexInstructions: 'Codex prompt',
   usageHeaders: 'usage headers',
+  adapt: 'adapt',
   timeoutMs: 'time limit',
   maxRetries: 'retries',
 }
@@ -199,6 +200,7 @@ function describeChanges(before: Gate, after: Gate): readonly string[] {
   if (JSON.stringify(before.facts) !== JSON.stringify(after.facts)) told.push('facts')
   if (before.codexInstructions !== after.codexInstructions) told.push('Codex prompt')
   note('usageHeaders', before.usageHeaders ? 'yes' : 'no', after.usageHeaders ? 'yes' : 'no')
+  note('adapt', before.adapt, after.adapt)
   note('isCatchAll', before.isCatchAll ? 'yes' : 'no', after.isCatchAll ? 'yes' : 'no')
   note(
     'timeoutMs',

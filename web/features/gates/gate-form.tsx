@@ -4,7 +4,13 @@ import { Card, CardHeader } from '../../ui/card.tsx'
 import { classNames } from '../../ui/class-names.ts'
 import { SelectField, TextAreaField, TextField } from '../../ui/field.tsx'
 import { Fold } from '../../ui/fold.tsx'
-import { type GateDraft, type Overrides, type Strategy, toNewTarget } from './gate-draft.ts'
+import {
+  type AdaptMode,
+  type GateDraft,
+  type Overrides,
+  type Strategy,
+  toNewTarget,
+} from './gate-draft.ts'
 import { TargetList } from './target-list.tsx'
 import { TargetPicker } from './target-picker.tsx'
 import { useCatalog } from './use-catalog.ts'
@@ -163,6 +169,12 @@ const OVERRIDES: Readonly<Record<Overrides, string>> = {
   ignore: 'Ignore: the gate counts, and the answer names what did not',
   reject: 'Reject: refuse the request with status 400',
   allow: 'Allow: what the request says counts',
+}
+
+const ADAPT: Readonly<Record<AdaptMode, string>> = {
+  retry: 'Retry: send the request once more without it',
+  on: 'Leave it out at once where the model is known to refuse it',
+  off: 'Off: the answer is the refusal',
 }
 
 function SettingsFolds({ form }: { readonly form: GateForm }) {
@@ -340,7 +352,7 @@ function DefaultsFold({ form }: { readonly form: GateForm }) {
 
 function AdvancedFold({ form }: { readonly form: GateForm }) {
   const field = numberField(form)
-  const isWrong = ['hedgeAfterMs', 'timeoutMs', 'maxRetries'].some(
+  const isWrong = ['hedgeAfterMs', 'timeoutMs', 'maxRetries', 'adapt'].some(
     (name) => form.problem(name) !== undefined,
   )
   return (
@@ -362,6 +374,14 @@ function AdvancedFold({ form }: { readonly form: GateForm }) {
           hint="How often a target is retried before the next target is tried. 0 to 5."
         />
       </div>
+      <SelectField
+        label="When a model refuses an optional setting"
+        value={form.draft.adapt}
+        onChange={(event) => form.set('adapt', toAdapt(event.target.value))}
+        problem={form.problem('adapt')}
+        hint="Such as temperature at a reasoning model. Answers name what was left out."
+        options={ADAPT}
+      />
     </Fold>
   )
 }
@@ -386,6 +406,10 @@ function numberField({ draft, set, problem }: GateForm) {
   })
 }
 
+function toAdapt(text: string): AdaptMode {
+  return text === 'off' || text === 'on' ? text : 'retry'
+}
+
 function toOverrides(text: string): Overrides {
   return text === 'reject' || text === 'allow' ? text : 'ignore'
 }
@@ -407,6 +431,7 @@ function summariseAdvanced(draft: GateDraft): string {
     draft.hedgeAfterMs === '' ? '' : `hedge after ${draft.hedgeAfterMs} ms`,
     draft.timeoutMs === '' ? '' : `at most ${draft.timeoutMs} ms`,
     draft.maxRetries === '' || draft.maxRetries === '0' ? '' : `retries ${draft.maxRetries}`,
+    draft.adapt === 'retry' ? '' : `adapt: ${draft.adapt}`,
   ].filter((text) => text !== '')
   return set.length === 0 ? 'Hedging, time limit, retries' : set.join(' · ')
 }

@@ -1,0 +1,162 @@
+/**
+ * A gate's `adapt` on relayed requests: optional members that the target's model refuses are left
+ * out or renamed. Refusals are learned from the upstream's 400 and remembered in memory.
+ */
+import type { Stopwatch } from '../../core/clock.ts'
+import { GatewayError } from '../../core/errors.ts'
+import type { AcceptedRequest } from '../../wire/dialect.ts'
+import type { RequestRules } from '../../wire/fit/request-rules.ts'
+import { type JsonEdit, scanJsonObject, spliceJson } from '../../wire/json-splice.ts'
+import { isRecord } from '../../wire/read-json.ts'
+import type { Target } from '../plan/compile-target.ts'
+
+/** Members whose loss keeps the meaning of a request; every other refusal goes to the caller. */
+const OPTIONAL: ReadonlySet<string> = new Set([
+  ...['temperature', 'top_p', 'top_k', 'min_p', 'presence_penalty', 'frequency_penalty'],
+  ...['repetition_penalty', 'logprobs', 'top_logprobs', 'logit_bias', 'seed', 'user'],
+  ...['safety_identifier', 'prompt_cache_key', 'prompt_cache_retention', 'service_tier'],
+  ...['parallel_tool_calls', 'reasoning_effort', 'verbosity', 'metadata', 'store'],
+])
+
+/** Other names of members whose loss would change the answer. */
+const RENAMED: Readonly<Record<string, string>> = { max_tokens: 'max_completion_tokens' }
+
+/** A vendor may lift a refusal, so the member is tried again after this time. */
+const FORGOTTEN_AFTER_MS = 3_600_000
+const MAX_REMEMBERED = 10_000
+
+type Named = Pick<Target, 'url' | 'model'>
+
+/** The members that targets have refused, by target and for an hour. */
+export class RefusedMembers {
+  readonly #clock: Stopwatch
+  readonly #refusedAtMs = new Map<string, Map<string, number>>()
+
+  constructor(clock: Stopwatch) {
+    this.#clock = clock
+  }
+
+  of(target: Named): readonly string[] {
+    const members = this.#refusedAtMs.get(keyOf(target))
+    if (members === undefined) return NOTHING
+    const now = this.#clock.elapsed()
+    return [...members].flatMap(([name, atMs]) => (now - atMs < FORGOTTEN_AFTER_MS ? [name] : []))
+  }
+
+  note(target: Named, member: string): void {
+    const key = keyOf(target)
+    const members = this.#refusedAtMs.get(key) ?? new Map<string, number>()
+    members.set(member, this.#clock.elapsed())
+    this.#refusedAtMs.delete(key)
+    this.#refusedAtMs.set(key, members)
+    const [oldest] = this.#refusedAtMs.keys()
+    if (this.#refusedAtMs.size > MAX_REMEMBERED && oldest !== undefined)
+      this.#refusedAtMs.delete(oldest)
+  }
+}
+
+function keyOf({ url, model }: Named): string {
+  return `${url}\n${model}`
+}
+
+const REFUSING: ReadonlySet<number> = new Set([400, 422])
+
+/** How vendors say that a model does not take a member, unlike a value out of bounds. */
+const UNSUPPORTED =
+  /unsupported|not support|unrecogni[sz]ed|unknown (?:parameter|argument|field)|extra inputs|cannot both|not permitted|deprecated for/i
+
+/**
+ * The member of the request that an upstream's refusal names, if the request can do without it.
+ * OpenAI names it in `param`, Anthropic and others in the message.
+ */
+export function refusedMember(
+  thrown: unknown,
+  { body }: Pick<AcceptedRequest, 'body'>,
+): string | undefined {
+  if (!(thrown instanceof GatewayError)) return undefined
+  const { kind, status, message, details } = thrown
+  if (kind !== 'upstream_error' || !REFUSING.has(status)) return undefined
+  const { param, code } = refusalIn(details)
+  if (!UNSUPPORTED.test(message) && !/^(?:unsupported|unknown)_/.test(code ?? '')) return undefined
+  const isSpare = (name: string) => {
+    if (body.get(name) === undefined) return false
+    const renamed = RENAMED[name]
+    return renamed === undefined ? OPTIONAL.has(name) : message.includes(renamed)
+  }
+  if (param !== undefined) return isSpare(param) ? param : undefined
+  return [...message.matchAll(/[a-z][a-z_]+/g)].map(([name]) => name).find(isSpare)
+}
+
+function refusalIn(details: unknown): Partial<Record<'param' | 'code', string>> {
+  const body = isRecord(details) ? details.body : undefined
+  const error = isRecord(body) ? body.error : undefined
+  if (!isRecord(error)) return {}
+  const { param, code } = error
+  return {
+    ...(typeof param === 'string' ? { param } : {}),
+    ...(typeof code === 'string' ? { code } : {}),
+  }
+}
+
+const SAMPLING_MEMBERS: Readonly<Record<string, string>> = {
+  temperature: 'temperature',
+  topP: 'top_p',
+  topK: 'top_k',
+}
+const SETTING_MEMBERS: Readonly<Record<string, string>> = {
+  ...SAMPLING_MEMBERS,
+  presencePenalty: 'presence_penalty',
+  frequencyPenalty: 'frequency_penalty',
+  logprobs: 'logprobs',
+  topLogprobs: 'top_logprobs',
+  parallelToolCalls: 'parallel_tool_calls',
+}
+
+/** The members that the model refuses according to the provider's data. */
+export function knownRefusals({
+  traits,
+  rules,
+  isReasoningModel,
+}: Pick<Target, 'traits' | 'isReasoningModel'> & {
+  readonly rules: RequestRules
+}): readonly string[] {
+  return [
+    ...(traits.refusesSampling === true ? Object.values(SAMPLING_MEMBERS) : []),
+    ...(isReasoningModel && traits.maxCompletionTokens === true ? ['max_tokens'] : []),
+    ...(rules.refusedSettings ?? []).flatMap((name) => SETTING_MEMBERS[name] ?? []),
+  ]
+}
+
+export interface AdaptedRequest {
+  readonly request: AcceptedRequest
+  readonly ignored: readonly string[]
+  readonly adapted: readonly string[]
+}
+
+/** @returns undefined when the request has none of the members */
+export function withoutMembers(
+  request: AcceptedRequest,
+  refused: readonly string[],
+): AdaptedRequest | undefined {
+  const { body } = request
+  const edits: JsonEdit[] = []
+  const ignored: string[] = []
+  const adapted: string[] = []
+  for (const name of new Set(refused)) {
+    const member = body.get(name)
+    if (member === undefined) continue
+    const renamed = RENAMED[name]
+    edits.push({ type: 'remove', member })
+    if (renamed === undefined) ignored.push(name)
+    else {
+      if (body.get(renamed) === undefined)
+        edits.push({ type: 'add', key: renamed, json: Buffer.from(body.raw(member)).toString() })
+      adapted.push(name)
+    }
+  }
+  if (edits.length === 0) return undefined
+  const edited = scanJsonObject(spliceJson(body, edits))
+  return { request: { ...request, body: edited }, ignored, adapted }
+}
+
+const NOTHING: readonly string[] = []

@@ -122,6 +122,8 @@ export interface ControlPlaneDependencies {
   /** Facts of a target `provider/model`. Undefined: nothing is known. */
   readonly factsOf: (target: string) => ModelFacts | undefined
   readonly modelsOf: (providerId: string) => readonly KnownModel[]
+  /** @param listed the model of `modelsOf`; undefined: any other model */
+  readonly describeModel: (target: string, listed?: KnownModel) => ModelDetails
   readonly seenOf: (accountId: AccountId, target: string) => SeenTarget | undefined
   readonly seenSinceMs: number
   /**
@@ -152,6 +154,19 @@ export interface KnownModel {
   /** US dollars per million tokens, if known. */
   readonly inputUsdPerMillion: number | undefined
   readonly outputUsdPerMillion: number | undefined
+  readonly cachedInputUsdPerMillion?: number | undefined
+}
+
+/** Prices are in US dollars per million tokens. An undefined member is not known. */
+export interface ModelDetails {
+  readonly inputUsdPerMillion: number | undefined
+  readonly cachedInputUsdPerMillion: number | undefined
+  readonly outputUsdPerMillion: number | undefined
+  readonly priceSource: string | undefined
+  readonly priceFrom: string | undefined
+  readonly isPriceEstimated: boolean
+  readonly isAlias: boolean
+  readonly facts: ModelFacts | undefined
 }
 
 export interface Prices {

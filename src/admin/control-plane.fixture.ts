@@ -210,13 +210,25 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
         ? [
             {
               id: 'gpt-5',
-              name: 'GPT-5',
-              contextTokens: 400_000,
-              inputUsdPerMillion: 1.25,
-              outputUsdPerMillion: 10,
+              ...{ name: 'GPT-5', contextTokens: undefined },
+              ...{ inputUsdPerMillion: undefined, outputUsdPerMillion: undefined },
             },
+            ...['o1', 'org/gpt-oss'].map((id) => ({
+              ...{ id, name: undefined, contextTokens: undefined },
+              ...{ inputUsdPerMillion: undefined, outputUsdPerMillion: undefined },
+            })),
           ]
         : [],
+    describeModel: (target) => ({
+      inputUsdPerMillion: target === 'openai/gpt-5' ? 1.25 : undefined,
+      cachedInputUsdPerMillion: undefined,
+      outputUsdPerMillion: target === 'openai/gpt-5' ? 10 : undefined,
+      priceSource: target === 'openai/gpt-5' ? 'prices@1' : undefined,
+      priceFrom: undefined,
+      isPriceEstimated: false,
+      isAlias: false,
+      facts: target.startsWith('openai/') ? { contextTokens: 400_000 } : undefined,
+    }),
     seenSinceMs: Date.parse('2026-01-01T12:00:00Z'),
     seenOf: (accountId, name) => seen.get(`${accountId} ${name}`),
     bodyTime: { clock: systemClock, timeoutMs: 60_000 },

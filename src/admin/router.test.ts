@@ -43,6 +43,7 @@ describe('every route', () => {
     ['POST', '/v1/costs/verify'],
     ['GET', '/v1/providers'],
     ['GET', '/v1/provider-models'],
+    ['GET', '/v1/provider-models/openai/x'],
     ['GET', '/v1/targets/health'],
     ['GET', '/v1/targets/fallbacks'],
     ['GET', '/v1/budgets'],
@@ -136,7 +137,7 @@ describe('every route', () => {
           ([, { security = [{ key: [] }] }]) =>
             security.every((way) => Object.keys(way).length > 0) && security.length > 0,
         )
-        .map(([method]) => `${method.toUpperCase()} ${path.replace(/\{\w+\}/, 'x')}`),
+        .map(([method]) => `${method.toUpperCase()} ${path.replaceAll(/\{\w+\}/g, 'x')}`),
     )
     const listed = routes.map(
       ([method, path]) =>

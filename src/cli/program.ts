@@ -153,6 +153,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<BindCommand>>> = {
   'master-key': async () => (await import('./master-key.ts')).bindMasterKey,
   store: async () => (await import('./store.ts')).bindStore,
   providers: async () => (await import('./providers.ts')).bindProviders,
+  models: async () => (await import('./models/models.ts')).bindModels,
   audit: async () => (await import('./audit.ts')).bindAudit,
   users: async () => (await import('./users.ts')).bindUsers,
   call: async () => (await import('./call.ts')).bindCall,

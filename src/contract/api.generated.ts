@@ -81,7 +81,7 @@ export interface Schemas {
   readonly "ProviderKey": { readonly "provider": string; readonly "maskedKey": string; readonly "active": boolean; readonly "createdAt": string; readonly "updatedAt": string; readonly "lastUsedAt": string | null }
   readonly "ProviderKeyList": { readonly "data": readonly (Schemas["ProviderKey"])[]; readonly "nextCursor": string | null }
   readonly "ProviderList": { readonly "data": readonly (Schemas["Provider"])[]; readonly "nextCursor": string | null }
-  readonly "ProviderModel": { readonly "provider": string; readonly "id": string; readonly "name": string | null; readonly "contextTokens": number | null; readonly "inputUsdPerMillion": number | null; readonly "outputUsdPerMillion": number | null }
+  readonly "ProviderModel": { readonly "provider": string; readonly "id": string; readonly "name": string | null; readonly "contextTokens": number | null; readonly "maxOutputTokens": number | null; readonly "inputModalities": readonly ("text" | "image" | "audio" | "video" | "file" | "embeddings")[] | null; readonly "outputModalities": readonly ("text" | "image" | "audio" | "video" | "file" | "embeddings")[] | null; readonly "reasoningEfforts": readonly (string)[] | null; readonly "inputUsdPerMillion": number | null; readonly "cachedInputUsdPerMillion": number | null; readonly "outputUsdPerMillion": number | null; readonly "priceSource": string | null; readonly "priceFrom": string | null; readonly "isPriceEstimated": boolean; readonly "isAlias": boolean; readonly "credential": "own" | "platform" | null }
   readonly "ProviderModelList": { readonly "data": readonly (Schemas["ProviderModel"])[]; readonly "nextCursor": string | null }
   readonly "Readiness": { readonly "status": "ready" | "not ready"; readonly "checks": { readonly [name: string]: { readonly "status": string; readonly [name: string]: unknown } } }
   readonly "RefusedCalls": { readonly "from": string; readonly "to": string; readonly "interval": string; readonly "data": readonly (Schemas["RefusedSum"])[] }
@@ -319,8 +319,12 @@ export interface Api {
     readonly answer: Schemas["ProviderKeyList"]
   }
   readonly "GET /v1/provider-models": {
-    readonly question: { readonly query?: { readonly "provider"?: string | undefined } }
+    readonly question: { readonly query?: { readonly "provider"?: string | undefined; readonly "search"?: string | undefined; readonly "limit"?: number | undefined; readonly "cursor"?: string | undefined } }
     readonly answer: Schemas["ProviderModelList"]
+  }
+  readonly "GET /v1/provider-models/{provider}/{model}": {
+    readonly question: { readonly path: { readonly "provider": string; readonly "model": string } }
+    readonly answer: Schemas["ProviderModel"]
   }
   readonly "GET /v1/providers": {
     readonly question: Record<never, never>

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-const MAX_PAGE_SIZE = 200
+export const MAX_PAGE_SIZE = 200
 const DEFAULT_PAGE_SIZE = 50
 
 const LIMIT_PROBLEM = `must be a whole number from 1 to ${MAX_PAGE_SIZE}`

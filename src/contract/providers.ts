@@ -1,8 +1,18 @@
 import { z } from 'zod'
+import { MODALITIES } from '../core/model-facts.ts'
 import { KEY_PROBE_STATUSES } from '../core/provider-key.ts'
-import { listOf } from './lists.ts'
+import { listOf, MAX_PAGE_SIZE, pageQuery } from './lists.ts'
 import type { FieldNotes } from './problems.ts'
 import type { ResourceDescription } from './resource-description.ts'
+
+const credential = z
+  .enum(['own', 'platform'])
+  .nullable()
+  .meta({
+    description:
+      "The owner of the credential that the account's calls use: `own` (its active provider " +
+      'key) or `platform`. Null: no credential is configured.',
+  })
 
 export const providerBody = z
   .object({
@@ -20,14 +30,7 @@ export const providerBody = z
     configured: z
       .boolean()
       .meta({ description: 'Whether the gateway has a credential for the provider.' }),
-    credential: z
-      .enum(['own', 'platform'])
-      .nullable()
-      .meta({
-        description:
-          "The owner of the credential that the account's calls use: `own` (its active provider " +
-          'key) or `platform`. Null: no credential is configured.',
-      }),
+    credential,
     hasAddress: z.boolean().meta({
       description:
         'Whether the gateway has an address for the provider. Some providers need an address ' +
@@ -46,6 +49,16 @@ export const providerModelsQuery = z.strictObject({
     .max(100)
     .optional()
     .meta({ description: 'Only the models of this provider.' }),
+  search: z.string({ error: 'must be given once' }).max(200).optional().meta({
+    description: 'Only models whose `provider/id` or name contains every word, in any letter case.',
+  }),
+  limit: pageQuery.shape.limit.unwrap().optional().meta({
+    type: 'integer',
+    minimum: 1,
+    maximum: MAX_PAGE_SIZE,
+    description: 'Absent: all models in one page.',
+  }),
+  cursor: pageQuery.shape.cursor,
 })
 
 const price = (of: string) =>
@@ -58,7 +71,9 @@ const price = (of: string) =>
         'several; null: not known.',
     })
 
-const providerModelBody = z
+const modalities = z.array(z.enum(MODALITIES)).nullable().meta({ description: 'Null: not known.' })
+
+export const providerModelBody = z
   .object({
     provider: z.string().meta({ example: 'sandbox' }),
     id: z.string().meta({
@@ -70,10 +85,51 @@ const providerModelBody = z
       .nullable()
       .meta({ description: 'The display name of the model; null: the same as the id.' }),
     contextTokens: z.int().nullable().meta({ description: 'Null: not known.' }),
+    maxOutputTokens: z.int().nullable().meta({ description: 'Null: not known.' }),
+    inputModalities: modalities,
+    outputModalities: modalities,
+    reasoningEfforts: z
+      .array(z.string())
+      .nullable()
+      .meta({ description: 'Empty: the model has no such setting. Null: not known.' }),
     inputUsdPerMillion: price('input'),
+    cachedInputUsdPerMillion: price('cached input'),
     outputUsdPerMillion: price('output'),
+    priceSource: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          'The source of the price: the price package and its version, `overlay:` and the hash ' +
+          "of the operator's entry, `configured` for `providers[].prices` of the configuration " +
+          'file, or `free`. Null: the price is not known.',
+        example: 'free',
+      }),
+    priceFrom: z.string().nullable().meta({
+      description: "The date from which the operator's price applies. Null: no date is given.",
+    }),
+    isPriceEstimated: z.boolean().meta({
+      description:
+        'Whether costs are `estimated`: the price, or a part of it, is that of a similar model.',
+    }),
+    isAlias: z.boolean().meta({
+      description:
+        'Whether the provider may answer with different models under this name: one that ends ' +
+        'with `latest`, or has no version.',
+    }),
+    credential,
   })
   .meta({ id: 'ProviderModel' })
+
+export const providerModelParameters = z.object({
+  provider: z.string().meta({ description: 'The id of the provider.', example: 'sandbox' }),
+  model: z.string().meta({
+    description: "The model's name at the provider, percent-encoded.",
+    example: 'echo',
+  }),
+})
+
+export type ProviderModelBody = z.infer<typeof providerModelBody>
 
 export const providerModelList = listOf(providerModelBody, 'ProviderModelList')
 

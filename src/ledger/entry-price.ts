@@ -73,6 +73,12 @@ export class EntryPricing {
     }
   }
 
+  /** The date of the entry's own prices in force, if the entry gives one. */
+  fromAt(at: number): string | undefined {
+    const [entry] = this.#entries
+    return entry && latestOf(entry, at)?.from
+  }
+
   #completed(entries: readonly ModelEntry[], at: number): Given | undefined {
     const [entry, ...others] = entries
     const own = entry === undefined ? undefined : latestOf(entry, at)

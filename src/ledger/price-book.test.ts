@@ -521,6 +521,62 @@ describe('the known models', () => {
     expect(small.modelsOf('bare', MIDDAY)).toEqual([])
   })
 
+  test('are described with their price, its source and whether it is their own', () => {
+    const priced = new PriceBook({
+      providers: new Map<string, ProviderPricing>([
+        ['all', { type: 'listed', name: 'all-of-it', inPart: /^part/ }],
+        ['gift', { type: 'free' }],
+        ['own', { type: 'declared', prices: new Map([['x', { input: 2, output: 3 }]]) }],
+      ]),
+      overlay: new ModelOverlay([
+        {
+          model: 'all/mine-*',
+          prices: [
+            { from: '2020-01-01', input: 7, output: 8 },
+            { from: '2999-01-01', input: 1, output: 1 },
+          ],
+        },
+        { model: 'all/like-1', like: 'own/x' },
+        { model: 'own/x', facts: { maxOutputTokens: 5 } },
+      ]),
+      loadTable: () =>
+        tableOf({
+          find: (_, model) =>
+            /^[ap]/.test(model)
+              ? { prices: { input_mtok: tiered, cache_read_mtok: 1 }, isOwn: model === 'a' }
+              : undefined,
+        }),
+    })
+    const describe = (target: string) => priced.describe(target, MIDDAY)
+    expect(describe('all/a')).toMatchObject({
+      ...{ inputUsdPerMillion: 3, cachedInputUsdPerMillion: 1, outputUsdPerMillion: undefined },
+      ...{ priceSource: 'test@1', isPriceEstimated: false, isAlias: true },
+    })
+    expect(describe('all/ab-1')).toMatchObject({ isPriceEstimated: true, isAlias: false })
+    expect(describe('all/part-1')).toMatchObject({ isPriceEstimated: true })
+    expect(describe('all/mine-1')).toMatchObject({
+      ...{ inputUsdPerMillion: 7, priceFrom: '2020-01-01', isPriceEstimated: false },
+      priceSource: expect.stringMatching(/^overlay:/),
+    })
+    expect(describe('all/like-1')).toMatchObject({
+      ...{ inputUsdPerMillion: 2, priceFrom: undefined, isPriceEstimated: true },
+    })
+    for (const provider of ['all', 'own'])
+      for (const listed of priced.modelsOf(provider, MIDDAY)) {
+        const target = `${provider}/${listed.id}`
+        expect(priced.describe(target, MIDDAY, listed)).toEqual(describe(target))
+      }
+    expect(describe('gift/x')).toMatchObject({ inputUsdPerMillion: 0, priceSource: 'free' })
+    expect(describe('own/x')).toMatchObject({
+      ...{ outputUsdPerMillion: 3, priceSource: 'configured', isAlias: false },
+      facts: { maxOutputTokens: 5 },
+    })
+    expect(describe('own/y')).toMatchObject({ priceSource: undefined, facts: undefined })
+    expect(describe('all/new-1')).toMatchObject({
+      ...{ priceSource: undefined, isPriceEstimated: false, inputUsdPerMillion: undefined },
+    })
+  })
+
   test('are empty for an unknown provider', () => {
     expect(small.modelsOf('stranger', MIDDAY)).toEqual([])
   })

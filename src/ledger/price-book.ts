@@ -48,7 +48,12 @@ import {
   withTier,
 } from './served-price.ts'
 import { partsOf, recompute } from './stored-costs.ts'
-import { type KnownModel, TargetPrices, type TargetPricesOptions } from './target-prices.ts'
+import {
+  type KnownModel,
+  type ModelDetails,
+  TargetPrices,
+  type TargetPricesOptions,
+} from './target-prices.ts'
 
 export interface PriceBookOptions extends TargetPricesOptions {
   readonly declaredPrices?: (accountId: AccountId, slug: string) => DeclaredPrices | undefined
@@ -94,6 +99,10 @@ export class PriceBook implements KnownFacts {
 
   modelsOf(providerId: string, at: number): readonly KnownModel[] {
     return this.#targets.modelsOf(providerId, at)
+  }
+
+  describe(target: string, at: number, listed?: KnownModel): ModelDetails {
+    return this.#targets.describe(target, at, listed)
   }
 
   factsOf(providerId: string, model: string): ModelFacts | undefined {

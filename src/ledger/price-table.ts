@@ -110,7 +110,7 @@ function toBareName(name: string): string {
 }
 
 /** A name with `-latest`, or without any version: vendors point it at another model from time to time. */
-function isAlias(model: string): boolean {
+export function isAlias(model: string): boolean {
   const name = model.slice(model.lastIndexOf('/') + 1)
   return name.endsWith('-latest') || !/\d/.test(name)
 }

@@ -19,7 +19,7 @@ import {
   type UsdPrices,
 } from './known-target.ts'
 import { familyOf } from './model-family.ts'
-import { type KnownPrice, loadPriceTable, type PriceTable } from './price-table.ts'
+import { isAlias, type KnownPrice, loadPriceTable, type PriceTable } from './price-table.ts'
 
 export interface KnownModel {
   readonly id: string
@@ -27,6 +27,21 @@ export interface KnownModel {
   readonly contextTokens: number | undefined
   readonly inputUsdPerMillion: number | undefined
   readonly outputUsdPerMillion: number | undefined
+  readonly cachedInputUsdPerMillion?: number | undefined
+}
+
+/** Prices are in US dollars per million tokens, at the first step of length. */
+export interface ModelDetails {
+  readonly inputUsdPerMillion: number | undefined
+  readonly cachedInputUsdPerMillion: number | undefined
+  readonly outputUsdPerMillion: number | undefined
+  /** As in a cost. Undefined: no price is known. */
+  readonly priceSource: string | undefined
+  /** The date of the operator's price, if the entry gives one. */
+  readonly priceFrom: string | undefined
+  readonly isPriceEstimated: boolean
+  readonly isAlias: boolean
+  readonly facts: ModelFacts | undefined
 }
 
 export interface TargetPricesOptions {
@@ -44,6 +59,11 @@ const DAY_MS = 24 * HOUR_MS
 const FREE: FamilyPrice = { input: 0, output: 0 }
 /** Customers name targets, so the number of remembered targets is bounded. */
 const MAX_REMEMBERED = 5_000
+
+const DECLARERS = {
+  ...{ free: 'free', declared: 'configured' },
+  ...{ owned: undefined, unknown: undefined },
+} as const
 
 class Generation {
   readonly overlay: ModelOverlay
@@ -203,6 +223,7 @@ export class TargetPrices {
         ...model,
         inputUsdPerMillion: rateOf(prices?.input_mtok, 0),
         outputUsdPerMillion: rateOf(prices?.output_mtok, 0),
+        cachedInputUsdPerMillion: rateOf(prices?.cache_read_mtok, 0),
       }))
   }
 
@@ -245,6 +266,62 @@ export class TargetPrices {
     return prices
   }
 
+  /**
+   * Does not remember the target: lists must not displace the targets of calls.
+   * @param listed the model of `modelsOf`, which saves two look-ups in the table
+   */
+  describe(target: string, at: number, listed?: KnownModel): ModelDetails {
+    if (listed !== undefined && this.overlay.find(target) === undefined)
+      return this.#describeListed(target, listed)
+    const known = lookUpOverlaid(target, this.#providers, this.#overlaid)
+    const entry = known.type === 'listed' ? known.entry : undefined
+    const slash = target.indexOf('/')
+    const providerId = target.slice(0, slash)
+    const model = target.slice(slash + 1)
+    const price = entry?.priceAt(at) ?? this.#describeOutside(target, at)
+    const input = rateOf(price?.prices.input_mtok, 0)
+    const output = rateOf(price?.prices.output_mtok, 0)
+    const isPriced = price !== undefined && (input !== undefined || output !== undefined)
+    return {
+      inputUsdPerMillion: input,
+      cachedInputUsdPerMillion: rateOf(price?.prices.cache_read_mtok, 0),
+      outputUsdPerMillion: output,
+      priceSource: isPriced ? price.source : undefined,
+      priceFrom: entry?.fromAt(at),
+      isPriceEstimated: isPriced && (!price.isOwn || price.borrowed !== undefined),
+      isAlias: this.#providers.get(providerId)?.type === 'listed' && isAlias(model),
+      facts: this.factsOf(providerId, model),
+    }
+  }
+
+  #describeListed(target: string, { contextTokens, ...prices }: KnownModel): ModelDetails {
+    const known = lookUp(target, this.#providers)
+    const source = known.type === 'listed' ? this.table.source : DECLARERS[known.type]
+    const isPriced =
+      prices.inputUsdPerMillion !== undefined || prices.outputUsdPerMillion !== undefined
+    return {
+      inputUsdPerMillion: prices.inputUsdPerMillion,
+      cachedInputUsdPerMillion: prices.cachedInputUsdPerMillion,
+      outputUsdPerMillion: prices.outputUsdPerMillion,
+      priceSource: isPriced ? source : undefined,
+      priceFrom: undefined,
+      isPriceEstimated: isPriced && known.type === 'listed' && known.isInPart,
+      isAlias: known.type === 'listed' && isAlias(known.model),
+      facts: contextTokens === undefined ? undefined : { contextTokens },
+    }
+  }
+
+  #describeOutside(target: string, at: number): KnownPrice | undefined {
+    const known = lookUp(target, this.#providers)
+    if (known.type === 'free' || known.type === 'declared') {
+      const prices = this.#findOutside(target, at) ?? {}
+      return { prices, isOwn: true, source: DECLARERS[known.type] }
+    }
+    if (known.type !== 'listed' || known.provider === undefined) return undefined
+    const found = this.table.find(known.provider, known.model, at)
+    return found && { ...found, isOwn: found.isOwn && !known.isInPart, source: this.table.source }
+  }
+
   /** The operator's facts, completed by the table's. May load the table. */
   factsOf(providerId: string, model: string): ModelFacts | undefined {
     return this.overlay.factsOf(`${providerId}/${model}`, (target) => {
@@ -276,6 +353,10 @@ function toFreeModel(id: string): KnownModel {
   }
 }
 
-function toDeclaredModel([id, { input, output }]: readonly [string, UsdPrices]): KnownModel {
-  return { ...toFreeModel(id), inputUsdPerMillion: input, outputUsdPerMillion: output }
+function toDeclaredModel([id, prices]: readonly [string, UsdPrices]): KnownModel {
+  const { input, output, cachedInput = input } = prices
+  return {
+    ...{ ...toFreeModel(id), inputUsdPerMillion: input, outputUsdPerMillion: output },
+    cachedInputUsdPerMillion: cachedInput,
+  }
 }

@@ -110,6 +110,7 @@ export async function composeControlPlane(parts: ControlPlaneParts): Promise<Con
     ),
     factsOf: (target) => factsOfTarget(prices, target),
     modelsOf: (providerId) => prices.modelsOf(providerId, ports.clock.now()),
+    describeModel: (target, listed) => prices.describe(target, ports.clock.now(), listed),
     seenOf: (accountId, target) => breakers.seenOf(healthKey({ accountId }, { model: target })),
     seenSinceMs: breakers.sinceMs,
     async authenticate(headers, address) {

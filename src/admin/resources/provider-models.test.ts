@@ -4,22 +4,57 @@ import { useControlPlane } from '../control-plane.fixture.ts'
 const { check, sendForJson } = useControlPlane()
 const url = '/v1/provider-models'
 
-const gpt5 = {
-  provider: 'openai',
-  id: 'gpt-5',
-  name: 'GPT-5',
+const unknown = {
+  name: null,
   contextTokens: 400_000,
-  inputUsdPerMillion: 1.25,
-  outputUsdPerMillion: 10,
+  ...{ maxOutputTokens: null, inputModalities: null, outputModalities: null },
+  ...{ reasoningEfforts: null, inputUsdPerMillion: null, cachedInputUsdPerMillion: null },
+  ...{ outputUsdPerMillion: null, priceSource: null, priceFrom: null },
+  ...{ isPriceEstimated: false, isAlias: false, credential: 'platform' },
+}
+const gpt5 = {
+  ...{ provider: 'openai', id: 'gpt-5' },
+  ...unknown,
+  ...{ name: 'GPT-5', inputUsdPerMillion: 1.25, outputUsdPerMillion: 10 },
+  priceSource: 'prices@1',
 }
 
-test('the known models are listed with their prices', async () => {
-  expect(await sendForJson({ url })).toEqual({ data: [gpt5], nextCursor: null })
+test('the known models are listed with their prices and facts', async () => {
+  expect(await sendForJson({ url })).toEqual({
+    data: [
+      gpt5,
+      { provider: 'openai', id: 'o1', ...unknown },
+      { provider: 'openai', id: 'org/gpt-oss', ...unknown },
+    ],
+    nextCursor: null,
+  })
+})
+
+test('pages follow each other without a gap', async () => {
+  const first = await sendForJson({ url: `${url}?limit=2` })
+  expect(first.data).toMatchObject([{ id: 'gpt-5' }, { id: 'o1' }])
+  const second = await sendForJson({ url: `${url}?limit=2&cursor=${String(first.nextCursor)}` })
+  expect(second).toMatchObject({ data: [{ id: 'org/gpt-oss' }], nextCursor: null })
+})
+
+test('the list and the model show whose credential is used', async () => {
+  await sendForJson({ method: 'PUT', url: '/v1/provider-keys/openai', body: { key: 'sk-own' } })
+  expect(await sendForJson({ url: `${url}?search=gpt-5` })).toMatchObject({
+    data: [{ ...gpt5, credential: 'own' }],
+  })
+  expect(await sendForJson({ url: `${url}/openai/gpt-5` })).toEqual({ ...gpt5, credential: 'own' })
 })
 
 check([
   ['one provider', `GET ${url}?provider=openai`, undefined, 200, '"id":"gpt-5"'],
   ['a provider without known models', `GET ${url}?provider=mistral`, undefined, 200, '"data":[]'],
   ['an unknown provider', `GET ${url}?provider=nobody`, undefined, 200, '"data":[]'],
+  ['words in any order', `GET ${url}?search=5%20OPENAI`, undefined, 200, '"id":"gpt-5"'],
+  ['words that no model has', `GET ${url}?search=gpt-5%20x`, undefined, 200, '"data":[]'],
   ['an unknown parameter', `GET ${url}?q=gpt`, undefined, 400, 'q: is not a known parameter'],
+  ['a page of none', `GET ${url}?limit=0`, undefined, 400, 'limit: must be a whole number'],
+  ['a foreign cursor', `GET ${url}?cursor=x`, undefined, 400, 'cursor: is not a cursor'],
+  ['a name with a slash', `GET ${url}/openai/org%2Fgpt-oss`, undefined, 200, '"id":"org/gpt-oss"'],
+  ['an unlisted model', `GET ${url}/mistral/new-1`, undefined, 404, 'the section models'],
+  ['a model of no provider', `GET ${url}/opnai/o1`, undefined, 404, "Did you mean 'openai'"],
 ])

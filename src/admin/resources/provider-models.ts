@@ -1,0 +1,170 @@
+/** `/v1/provider-models`: what is known of the providers' models, and whose credential is used. */
+import { createRoute } from '@hono/zod-openapi'
+import {
+  type ProviderModelBody,
+  providerModelBody,
+  providerModelList,
+  providerModelParameters,
+  providerModelsQuery,
+} from '../../contract/providers.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { didYouMean } from '../../core/nearest-name.ts'
+import {
+  type ControlPlaneApp,
+  type ControlPlaneDependencies,
+  callerOf,
+  errorAnswers,
+  jsonContent,
+  type KnownModel,
+} from '../control-plane-app.ts'
+import { refuse } from '../refusals.ts'
+import { credentialsOf } from './providers.ts'
+
+const listRoute = createRoute({
+  method: 'get',
+  path: '/v1/provider-models',
+  operationId: 'listProviderModels',
+  summary: 'List the models that are known of the providers',
+  description:
+    'From the price table that is part of this version of the gateway, without what was ' +
+    "withdrawn, and from the operator's entries. Targets may name models that are not listed.",
+  tags: ['Providers'],
+  request: { query: providerModelsQuery },
+  responses: {
+    200: jsonContent(providerModelList, 'A page of models, or all.'),
+    ...errorAnswers(400),
+  },
+})
+
+const showRoute = createRoute({
+  method: 'get',
+  path: '/v1/provider-models/{provider}/{model}',
+  operationId: 'getProviderModel',
+  summary: "Show a provider's model",
+  description: 'Also a model that is not listed, if its price or another fact is known.',
+  tags: ['Providers'],
+  request: { params: providerModelParameters },
+  responses: { 200: jsonContent(providerModelBody, 'The model.'), ...errorAnswers(400, 404) },
+})
+
+type Dependencies = Pick<
+  ControlPlaneDependencies,
+  'providers' | 'providerKeys' | 'modelsOf' | 'describeModel'
+>
+
+interface Found {
+  readonly provider: string
+  readonly id: string
+  readonly name: string | undefined
+  readonly listed: KnownModel | undefined
+}
+
+export function bindProviderModels(app: ControlPlaneApp, dependencies: Dependencies): void {
+  const { providers, modelsOf, describeModel } = dependencies
+
+  const toBody = (
+    { provider, id, name, listed }: Found,
+    credential: ProviderModelBody['credential'],
+  ): ProviderModelBody => {
+    const { facts = {}, ...details } = describeModel(`${provider}/${id}`, listed)
+    return {
+      ...{ provider, id, name: name ?? null },
+      contextTokens: facts.contextTokens ?? null,
+      maxOutputTokens: facts.maxOutputTokens ?? null,
+      inputModalities: copyOf(facts.inputModalities),
+      outputModalities: copyOf(facts.outputModalities),
+      reasoningEfforts: copyOf(facts.reasoningEfforts),
+      inputUsdPerMillion: details.inputUsdPerMillion ?? null,
+      cachedInputUsdPerMillion: details.cachedInputUsdPerMillion ?? null,
+      outputUsdPerMillion: details.outputUsdPerMillion ?? null,
+      priceSource: details.priceSource ?? null,
+      priceFrom: details.priceFrom ?? null,
+      isPriceEstimated: details.isPriceEstimated,
+      isAlias: details.isAlias,
+      credential,
+    }
+  }
+
+  app.openapi(listRoute, (c) => {
+    const { provider, search = '', limit, cursor } = c.req.valid('query')
+    const after = cursor === undefined ? undefined : decodeCursor(cursor)
+    const words = search.toLowerCase().split(/\s+/)
+    const asked = providers.filter(({ id }) => provider === undefined || id === provider)
+    const order = new Map(providers.map(({ id }, index) => [id, index]))
+    const found = asked
+      .flatMap(({ id: provider }) =>
+        modelsOf(provider).map((listed) => ({
+          provider,
+          id: listed.id,
+          name: listed.name,
+          listed,
+        })),
+      )
+      .filter((model) => contains(model, words))
+      .toSorted((one, other) => compare(order, one, other))
+    const rest =
+      after === undefined ? found : found.filter((model) => compare(order, model, after) > 0)
+    const page = limit === undefined ? rest : rest.slice(0, limit)
+    const last = page.at(-1)
+    const credentials = credentialsOf(dependencies, callerOf(c.env).accountId)
+    const data = page.map((model) => toBody(model, credentials(model.provider)))
+    const hasMore = last !== undefined && page.length < rest.length
+    return c.json({ data, nextCursor: hasMore ? encodeCursor(last) : null }, 200)
+  })
+
+  app.openapi(showRoute, (c) => {
+    const { provider, model } = c.req.valid('param')
+    const ids = providers.map(({ id }) => id)
+    if (!ids.includes(provider))
+      throw new GatewayError(
+        'not_found',
+        `provider: there is no such provider.${didYouMean(provider, ids)}`,
+        { param: 'provider' },
+      )
+    const listed = modelsOf(provider).find(({ id }) => id === model)
+    const credentials = credentialsOf(dependencies, callerOf(c.env).accountId)
+    const found = { provider, id: model, name: listed?.name, listed }
+    const body = toBody(found, credentials(provider))
+    if (listed === undefined && body.priceSource === null && body.contextTokens === null)
+      throw new GatewayError('not_found', UNKNOWN_MODEL, { param: 'model' })
+    return c.json(body, 200)
+  })
+}
+
+const UNKNOWN_MODEL =
+  'model: nothing is known of this model. Targets may name it, and its price can be declared in ' +
+  'the section models of the configuration file.'
+
+function copyOf<Item>(items: readonly Item[] | undefined): Item[] | null {
+  return items === undefined ? null : [...items]
+}
+
+function contains({ provider, id, name = '' }: Found, words: readonly string[]): boolean {
+  const text = `${provider}/${id} ${name}`.toLowerCase()
+  return words.every((word) => text.includes(word))
+}
+
+type Position = Pick<Found, 'provider' | 'id'>
+
+/** Providers in their own order, and the models of each by id. */
+function compare(order: ReadonlyMap<string, number>, one: Position, other: Position): number {
+  const difference = (order.get(one.provider) ?? 0) - (order.get(other.provider) ?? 0)
+  if (difference !== 0 || one.id === other.id) return difference
+  return one.id < other.id ? -1 : 1
+}
+
+function encodeCursor({ provider, id }: Position): string {
+  return Buffer.from(`${provider}/${id}`).toString('base64url')
+}
+
+/** @throws GatewayError `invalid_request` for anything not made by `encodeCursor` */
+function decodeCursor(cursor: string): Position {
+  const text = cursor.length > MAX_CURSOR ? '' : Buffer.from(cursor, 'base64url').toString()
+  const slash = text.indexOf('/')
+  const position = { provider: text.slice(0, slash), id: text.slice(slash + 1) }
+  if (slash < 1 || encodeCursor(position) !== cursor)
+    throw refuse([{ field: 'cursor', message: 'is not a cursor of this list' }])
+  return position
+}
+
+const MAX_CURSOR = 1_000

@@ -10,7 +10,6 @@ import { GatewayError } from '../../core/errors.ts'
 import { type Gate, listedNamesOf } from '../../core/gate.ts'
 import { factsOfTarget, resolveFacts, toFacts } from '../../core/gate-facts.ts'
 import { createCallId } from '../../core/ids.ts'
-import type { ModelFacts } from '../../core/model-facts.ts'
 import { didYouMean } from '../../core/nearest-name.ts'
 import type { HttpRequest } from '../../net/messages.ts'
 import { describeReach, findGate, listGates } from '../access-token.ts'
@@ -23,7 +22,7 @@ import {
 import { findUpstream, type PlanPorts } from '../plan/plan-targets.ts'
 import type { GateStore, KnownFacts, Prices } from '../ports.ts'
 import { CODEX_QUERY, toCodexModels } from './codex-models.ts'
-import { listPriceOf } from './list-price.ts'
+import { listPriceOf, priceOfTarget } from './list-price.ts'
 import {
   type AltCalls,
   altModels,
@@ -59,7 +58,7 @@ export async function listModels(
   const caller = authenticate(ports, request.headers, addressOf, KEY_HEADER)
   const query = new URL(request.url).searchParams
   const entries = toEntries(listGates(ports.gates, caller))
-  const detailsOf = createDetails(ports)
+  const detailsOf = createDetails(ports, caller)
   const list = shape.toList(entries, query, (entry) => shape.toModel(entry, detailsOf(entry)))
   const isCodex = shape === nestedModels && query.has(CODEX_QUERY)
   const body = isCodex ? { ...list, ...toCodexModels(entries, detailsOf) } : list
@@ -86,7 +85,7 @@ export async function retrieveModel(
     )
   }
   const entry = { id, gate }
-  return answer(shape.toModel(entry, createDetails(ports)(entry)), shape)
+  return answer(shape.toModel(entry, createDetails(ports, caller)(entry)), shape)
 }
 
 /** The header in which Anthropic's clients send the key. */
@@ -97,19 +96,33 @@ function toEntries(gates: readonly Gate[]): readonly ModelEntry[] {
   return gates.flatMap((gate) => listedNamesOf(gate).map((id) => ({ id, gate })))
 }
 
-/** The facts of a target are looked up once for the whole list. */
-function createDetails(ports: ModelPorts): (entry: ModelEntry) => ModelDetails {
-  const known = new Map<string, ModelFacts | undefined>()
-  const factsOf = (target: string) => {
-    if (!known.has(target)) known.set(target, factsOfTarget(ports.facts, target))
-    return known.get(target)
-  }
-  const now = ports.clock.now()
+/** A target is looked up once for the whole list. */
+function createDetails(
+  ports: ModelPorts,
+  { accountId }: Pick<Gate, 'accountId'>,
+): (entry: ModelEntry) => ModelDetails {
+  const { prices, clock } = ports
+  const startedAt = clock.now()
+  const factsOf = once((target) => factsOfTarget(ports.facts, target))
+  const priceOf = once(
+    (target) => prices && priceOfTarget(prices, { accountId, target, startedAt }),
+  )
   return ({ gate }) => ({
     facts: () => toFacts(resolveFacts(gate, factsOf)),
-    price: () => listPriceOf(ports.prices, gate, now),
+    price: () => listPriceOf(gate, priceOf),
     calls: () => callsOf(ports, gate),
   })
+}
+
+function once<Value>(find: (target: string) => Value): (target: string) => Value {
+  const found = new Map<string, Value>()
+  return (target) => {
+    const known = found.get(target)
+    if (known !== undefined || found.has(target)) return known as Value
+    const value = find(target)
+    found.set(target, value)
+    return value
+  }
 }
 
 function callsOf(ports: ModelPorts, { accountId, targets }: Gate): AltCalls {

@@ -1,7 +1,7 @@
 /** The list price of a gate, for clients that show costs. */
 import type { Gate } from '../../core/gate.ts'
 import type { Usage } from '../../core/usage.ts'
-import type { Prices } from '../ports.ts'
+import type { PricedRecord, Prices } from '../ports.ts'
 
 /** In US dollars per token, as OpenRouter spells them. */
 export interface ListPrice {
@@ -15,29 +15,27 @@ const TOKENS = 1_000
 
 const NOTHING: Usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 }
 
-/** Undefined: the price of a target is unknown, or targets have different prices. */
+/**
+ * Undefined: the price of a target is unknown, or targets have different prices.
+ * @param priceOf a target of the gate
+ */
 export function listPriceOf(
-  prices: Prices | undefined,
-  gate: Gate,
-  now: number,
+  { targets }: Pick<Gate, 'targets'>,
+  priceOf: (target: string) => ListPrice | undefined,
 ): ListPrice | undefined {
-  if (prices === undefined) return undefined
-  const found = gate.targets.map(({ model }) => priceOfTarget(prices, { gate, model, now }))
+  const found = targets.map(({ model }) => priceOf(model))
   const [first] = found
   const isSame = found.every((price) => JSON.stringify(price) === JSON.stringify(first))
   return isSame ? first : undefined
 }
 
-function priceOfTarget(
+export function priceOfTarget(
   prices: Prices,
-  { gate, model, now }: { readonly gate: Gate; readonly model: string; readonly now: number },
+  asked: Pick<PricedRecord, 'accountId' | 'target' | 'startedAt'>,
 ): ListPrice | undefined {
   const costOf = (used: Partial<Usage>): number | undefined => {
     const usage = { ...NOTHING, ...used }
-    const { accountId } = gate
-    const cost = prices.priceOf({
-      ...{ accountId, target: model, usage, startedAt: now, outcome: 'succeeded' },
-    })
+    const cost = prices.priceOf({ ...asked, usage, outcome: 'succeeded' })
     return cost?.status === 'exact' ? (cost.nanoUsd ?? undefined) : undefined
   }
   const input = costOf({ inputTokens: TOKENS })

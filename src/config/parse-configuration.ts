@@ -10,9 +10,10 @@ import type { PlansSection } from '../core/plan.ts'
 import { Secret } from '../core/secret.ts'
 import type { Endpoint, Provider } from '../providers/define.ts'
 import { readKeyFile } from './key-file.ts'
+import { readConfigurationYaml } from './large-list.ts'
 import { parseModels } from './parse-models.ts'
 import { SettingsError } from './setting-type.ts'
-import { readYaml, toYamlFaults, type YamlFault } from './yaml-document.ts'
+import { toYamlFaults, type YamlFault } from './yaml-document.ts'
 
 export interface ConfigurationText {
   readonly path: string
@@ -37,7 +38,7 @@ export function parseConfiguration(
 ): Configuration {
   if (file.text.length > MAX_CHARACTERS)
     throw toError(file, [{ line: 1, message: `must have at most ${MAX_CHARACTERS} characters` }])
-  const document = readYaml(file.text)
+  const document = readConfigurationYaml(file.text)
   if (!('value' in document)) throw toError(file, document)
   const value = document.value ?? {}
   const { lineOf } = document

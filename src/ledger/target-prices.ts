@@ -193,7 +193,7 @@ export class TargetPrices {
 
   modelsOf(providerId: string, at: number): readonly KnownModel[] {
     const models = new Map(this.#modelsOutside(providerId, at).map((model) => [model.id, model]))
-    for (const { model: target } of this.overlay.entries()) {
+    for (const target of this.overlay.names()) {
       if (!target.startsWith(`${providerId}/`)) continue
       const id = target.slice(providerId.length + 1)
       // Not remembered: the list must not displace the targets of calls.

@@ -8,6 +8,7 @@ const WHERE_TO = `
 Commands other than serve, sandbox, connect and token talk to the gateway at GATEHOUSE_URL with the key GATEHOUSE_API_KEY.
 Without GATEHOUSE_URL they work on the local data folder, while no server uses it.
 doctor looks at both, as far as they can be reached.
+models import works on the configuration file of this machine.
 master-key always works on the local data folder and the GATEHOUSE_MASTER_KEY variables, beside a server too.
 store works on the local data folder while no server uses it.`
 

@@ -55,11 +55,16 @@ async function load(environment: Environment): Promise<Settings> {
   })
 }
 
-async function readConfigurationFile(
+export function configurationPath(environment: Environment): string {
+  const named = readGiven(environment, 'GATEHOUSE_CONFIG')
+  return named === undefined ? join(readDataFolder(environment), FILE_NAME) : resolve(named)
+}
+
+export async function readConfigurationFile(
   environment: Environment,
 ): Promise<ConfigurationText | undefined> {
   const named = readGiven(environment, 'GATEHOUSE_CONFIG')
-  const path = named === undefined ? join(readDataFolder(environment), FILE_NAME) : resolve(named)
+  const path = configurationPath(environment)
   try {
     return { path, text: await readFile(path, 'utf8') }
   } catch (thrown) {

@@ -63,9 +63,7 @@ export function parseConfiguration(
     else report('apiKeyFile', `names a file that ${key}`)
   }
   // Parsed separately, so that an error in another section does not hide the providers.
-  const providers = configuration.shape.providers
-    .safeParse((value as { readonly providers?: unknown }).providers)
-    .data?.map(toProvider)
+  const providers = configuredProviders(value)
   const models = parseModels({ value, lineOf }, providers && [...known, ...providers])
   faults.push(...models.faults)
   if (!parsed.success || providers === undefined || faults.length > 0) throw toError(file, faults)
@@ -75,6 +73,13 @@ export function parseConfiguration(
     ...{ providers, keysInFiles, plans, logLevel },
     models: isOverlaid ? new ModelOverlay(models.entries, unpricedPrice) : NO_OVERLAY,
   }
+}
+
+/** @returns undefined when one of them is faulty */
+export function configuredProviders(value: unknown): readonly Provider[] | undefined {
+  return configuration.shape.providers
+    .safeParse((value as { readonly providers?: unknown }).providers)
+    .data?.map(toProvider)
 }
 
 /** 8 MiB of ASCII: a table with the maximum number of entries. */

@@ -7,6 +7,7 @@ import { withClient } from '../client.ts'
 import type { CliContext } from '../context.ts'
 import { type Columns, printCsv, printThing } from '../output.ts'
 import { asJson, example, parseLimit, printListing } from '../program-parts.ts'
+import { bindImport } from './import.ts'
 
 interface ListFlags {
   readonly provider?: string
@@ -59,6 +60,8 @@ export function bindModels(program: Command, context: CliContext): void {
       )
       printThing(model, asJson(command), toFields(model))
     })
+
+  bindImport(models, context)
 }
 
 const COLUMNS: Columns<Model> = {

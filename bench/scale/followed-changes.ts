@@ -24,7 +24,7 @@ export const scenario: Scenario = {
     const work = async (store: Store) => {
       const ids = await seedKeys(store, KEYS)
       const key = await KeyRegistry.load({ keys: store.keys, limitsOf: () => UNLIMITED })
-      const followers = new ChangeFollowers({ key } as unknown as Followers)
+      const followers = new ChangeFollowers({ key } as unknown as Followers, () => [])
       const changes = ids.map(
         (resourceId, number): FollowedChange => ({
           seq: number + 1,

@@ -27,6 +27,7 @@ import type { KeyRegistry } from '../snapshots/key-registry.ts'
 import type { OwnedModelRegistry } from '../snapshots/owned-model-registry.ts'
 import type { PlainRegistries } from '../snapshots/plain-registry.ts'
 import type { ProviderKeyRegistry } from '../snapshots/provider-key-registry.ts'
+import type { StopRegistry } from '../snapshots/stop-registry.ts'
 import type { CallTableStore } from '../store/calls/calls.ts'
 import type { AuditLogTableStore } from '../store/changes/audit-log.ts'
 import type { UsageStore } from '../store/usage/usage.ts'
@@ -87,7 +88,15 @@ export interface ControlPlaneDependencies {
   >
   readonly users: Pick<UserTableStore, 'listSessions' | 'deleteSession'>
   readonly identity: Identity
-  readonly callerOfUser: (accountId: AccountId, userId: UserId) => Caller
+  /** @throws GatewayError `unavailable` (rejects) when this node may be out of date */
+  readonly callerOfUser: (accountId: AccountId, userId: UserId) => Caller | Promise<Caller>
+  readonly stops: Pick<StopRegistry, 'find' | 'stop' | 'lift'>
+  /**
+   * Ends the running calls of a deleted key, or of a stopped user or access token with this id.
+   * Resolves when every node has done so, or may no longer serve.
+   * @throws GatewayError `unavailable`
+   */
+  readonly endCalls: (id: string) => Promise<EndReport>
   readonly budgets: Pick<
     BudgetRegistry,
     'list' | 'get' | 'create' | 'update' | 'delete' | 'windowOf'
@@ -145,6 +154,12 @@ export interface ControlPlaneDependencies {
   ) => Promise<Response>
   readonly onAnswered?: ((request: AnsweredRequest) => void) | undefined
   readonly onFailure?: (error: GatewayError, requestId: string) => void
+}
+
+/** What became of running calls. */
+export interface EndReport {
+  readonly callsEnded: number
+  readonly nodesNotHeard: number
 }
 
 export interface KnownModel {

@@ -33,6 +33,7 @@ import { KeyRegistry } from '../snapshots/key-registry.ts'
 import { OwnedModelRegistry } from '../snapshots/owned-model-registry.ts'
 import { loadPlainRegistries } from '../snapshots/plain-registry.ts'
 import { ProviderKeyRegistry } from '../snapshots/provider-key-registry.ts'
+import { StopRegistry } from '../snapshots/stop-registry.ts'
 import { WebhookRegistry } from '../webhooks/webhook-registry.ts'
 import type { Prices } from './control-plane-app.ts'
 import { RequestRates, type RequestRatesOptions } from './request-rates.ts'
@@ -118,7 +119,12 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
   const failures: GatewayError[] = []
   const store = await openMigratedStore()
   const limitsOf = createKeyLimits(createPlans())
-  const keys = await KeyRegistry.load({ keys: store.keys, limitsOf, clock })
+  const stops: StopRegistry = await StopRegistry.load({
+    stops: store.stops,
+    clock,
+    onChanged: (accountId) => keys.renewStops(accountId),
+  })
+  const keys = await KeyRegistry.load({ keys: store.keys, stops, limitsOf, clock })
   const gates = await GateRegistry.load({ gates: store.gates, clock })
   const vault = createVault([new Secret('7c'.repeat(32))])
   const ownedModels = await OwnedModelRegistry.load({
@@ -151,6 +157,7 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
     accountId,
     keyId: userId as string as KeyId,
     limits: limitsOf(accountId),
+    stop: stops.find(accountId, userId),
   })
   const testGate = async (_caller: Caller, gate: Gate) =>
     gate.targets.map(({ model }) => ({
@@ -164,6 +171,7 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
     gates,
     ownedModels,
     keys,
+    stops,
     providerKeys,
     calls,
     auditLog,
@@ -186,6 +194,7 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
     callerOfUser,
     operatorAccount: DEFAULT_ACCOUNT,
     reload: async () => ({ id: 'reload_test', nodes: [] }),
+    endCalls: async () => ({ callsEnded: 0, nodesNotHeard: 0 }),
     budgets,
     webhooks,
     plain: await loadPlainRegistries(store.plain, { clock }),
@@ -256,6 +265,7 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
     failures,
     store,
     keys,
+    stops,
     providerKeys,
     gates,
     ownedModels,

@@ -3,6 +3,7 @@ import type { ChangeActor, ChangeOrigin } from '../core/audit.ts'
 import { GatewayError } from '../core/errors.ts'
 import { HTTP_METHODS } from '../core/http.ts'
 import type { CallId } from '../core/ids.ts'
+import { stoppedError } from '../core/stop.ts'
 import { assertSameOrigin } from '../identity/same-origin.ts'
 import { type AssertMayStillAct, withOrigin } from '../store/changes/change-origin.ts'
 import { watchChanges } from '../store/changes/changes-made.ts'
@@ -41,7 +42,7 @@ const CREATED = 201
 /** After a slower body the caller's rights are checked again. */
 const SLOW_BODY_MS = 50
 const BODILESS_PATH =
-  /^\/v1\/(?:reload|(?:gates|webhooks)\/[^/]+\/test|owned-models\/[^/]+\/probe)$/
+  /^\/v1\/(?:reload|(?:gates|webhooks)\/[^/]+\/test|owned-models\/[^/]+\/probe|(?:members|access-tokens)\/[^/]+\/stop)$/
 const PUBLIC_PATHS: ReadonlySet<string> = new Set([
   OPENAPI_PATH,
   ...DOCS_PATHS,
@@ -167,8 +168,10 @@ export async function authenticateCaller(
     throw new GatewayError('unauthorized', 'The session has ended or is invalid: sign in again.')
   assertSameOrigin(request, identity.publicOrigin)
   const { id, member, expiresAt } = session
+  const caller = await callerOfUser(member.accountId, member.userId)
+  if (caller.stop !== undefined && !isSignOut(request)) throw stoppedError(caller.stop)
   return {
-    ...callerOfUser(member.accountId, member.userId),
+    ...caller,
     owner: id,
     actor: {
       type: 'user',
@@ -178,6 +181,10 @@ export async function authenticateCaller(
       sessionExpiresAt: expiresAt,
     },
   }
+}
+
+function isSignOut(request: Request): boolean {
+  return request.method === 'DELETE' && getPath(request) === '/v1/session'
 }
 
 export const limitRate: Middleware = async ({ caller }, next, { requestRates }) => {

@@ -75,7 +75,13 @@ interface EachAction<Row extends Dated, Description extends ResourceDescription>
     body: Given<Description, 'update'>,
     caller: ControlPlaneCaller,
   ): Promise<Answer<Description, 'updated'>>
-  delete(accountId: AccountId, id: string, caller: ControlPlaneCaller): Promise<void>
+  delete(
+    accountId: AccountId,
+    id: string,
+    caller: ControlPlaneCaller,
+  ): Promise<
+    Description extends { readonly deleted: z.ZodType } ? Given<Description, 'deleted'> : void
+  >
 }
 
 export type ResourceActions<Row extends Dated, Description extends ResourceDescription> = Pick<
@@ -165,8 +171,10 @@ export function bindResource<Row extends Dated, Description extends ResourceDesc
     app.openapi(routes.delete, async (c) => {
       const caller = callerOf(c.env)
       const id = idIn(c.req.valid('param'))
-      await ifMatched(c.env, { word, id }, () => remove(caller.accountId, id, caller))
-      return c.body(null, 204)
+      const answer = await ifMatched(c.env, { word, id }, async () =>
+        remove(caller.accountId, id, caller),
+      )
+      return description.deleted === undefined ? c.body(null, 204) : c.json(answer as object, 200)
     })
 }
 
@@ -273,7 +281,11 @@ function routesOf(description: ResourceDescription) {
       ...head('delete', 'delete'),
       request: { params, query: noQuery },
       responses: {
-        204: { description: wordsOf('delete').answers ?? 'It is gone.' },
+        ...(description.deleted === undefined
+          ? { 204: { description: wordsOf('delete').answers ?? 'It is gone.' } }
+          : {
+              200: jsonContent(description.deleted, wordsOf('delete').answers ?? 'It is gone.'),
+            }),
         ...errors('delete', 404),
       },
       ...said('delete', ofOne),

@@ -1,4 +1,5 @@
 /** Sends requests to a gateway, in this process or over HTTP, and turns errors into CliErrors. */
+import type { Schemas } from '../contract/api.generated.ts'
 import {
   type AnswerOf,
   type ApiRequest,
@@ -109,10 +110,17 @@ export class Client {
     await this.removeNamed(name, question)
   }
 
-  async removeNamed(name: RemovalName, question?: Question): Promise<void> {
+  /** @returns the report of ended calls; undefined: the operation has none */
+  async removeNamed(
+    name: RemovalName,
+    question?: Question,
+  ): Promise<Schemas['StopReport'] | undefined> {
     const response = await this.#ask(toApiRequest(name, question), question)
+    if (response.status === 204) return undefined
+    const body = await readJsonObject(response)
     // Every other success is not from a gateway.
-    if (response.status !== 204) throw notAGateway(response)
+    if (body?.stopped !== true) throw notAGateway(response)
+    return body as Schemas['StopReport']
   }
 
   async listAll<Name extends ListName>(

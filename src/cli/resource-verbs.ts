@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { Schemas } from '../contract/api.generated.ts'
 import type { AnswerOf, ListName, OperationName, RemovalName, RowOf } from '../contract/api-call.ts'
 import { CliError } from './cli-error.ts'
 import { type Client, withClient } from './client.ts'
@@ -124,14 +125,24 @@ export function addDelete(
       const id =
         findId === undefined ? given : await withClient(context, (client) => findId(client, given))
       await confirmDeletion(nameOf?.(id) ?? `the ${verb.one} ${id}`, flags.yes === true)
-      const rest = await withClient(context, async (client) => {
-        await client.removeNamed(verb.ask, { path: { [parameter]: id } })
-        return (await verb.findRest?.(client, id)) ?? []
-      })
-      if (asJson(command)) printJson({ [parameter]: id, deleted: true })
-      else printLine(`Deleted ${nameOf?.(id) ?? id}.`)
+      const [report, rest] = await withClient(context, async (client) => [
+        await client.removeNamed(verb.ask, { path: { [parameter]: id } }),
+        (await verb.findRest?.(client, id)) ?? [],
+      ])
+      if (asJson(command)) printJson({ [parameter]: id, deleted: true, ...report })
+      else printLine(`Deleted ${nameOf?.(id) ?? id}.${report ? describeEnd(report) : ''}`)
       for (const note of rest) printNote(note)
     })
+}
+
+/** What became of running calls, after another sentence. */
+export function describeEnd({ callsEnded, nodesNotHeard }: Schemas['StopReport']): string {
+  const calls =
+    callsEnded === 0 ? '' : ` ${callsEnded} running ${callsEnded === 1 ? 'call' : 'calls'} ended.`
+  const nodes = nodesNotHeard === 1 ? '1 node' : `${nodesNotHeard} nodes`
+  return nodesNotHeard === 0
+    ? calls
+    : `${calls} ${nodes} did not confirm: new calls are refused there, running ones may go on.`
 }
 
 export function idOf(one: string): string {

@@ -1,10 +1,12 @@
 import type { Command } from 'commander'
+import type { Schemas } from '../contract/api.generated.ts'
 import { CliError } from './cli-error.ts'
 import type { CliContext } from './context.ts'
 import { endOfOld, parseEnd, ROTATION, shortIdOf } from './keys.ts'
 import { formatTime, printJson, printLine, printNote, printThing } from './output.ts'
 import { parseWhole } from './program-parts.ts'
 import { addAct, addDelete, addList, addShow, changesOf } from './resource-verbs.ts'
+import { addStops } from './stop-verbs.ts'
 import { wholeKeyId } from './whole-key-id.ts'
 
 const A_TOKEN = 'the id, or the end of it as tokens list shows it'
@@ -84,6 +86,7 @@ export function bindTokens(program: Command, context: CliContext): void {
         ['created', formatTime(token.createdAt)],
         ['expires', formatTime(token.expiresAt)],
         ['last used', formatTime(token.lastUsedAt)],
+        ['stopped', describeStop(token.stop)],
       ])
     },
   })
@@ -128,6 +131,14 @@ export function bindTokens(program: Command, context: CliContext): void {
         `Access token ${rotated.id} rotated. The new token is shown only this once. The old token ${endOfOld(rotated)}.`,
       )
     },
+  })
+
+  addStops(tokens, context, {
+    path: '/v1/access-tokens',
+    one: 'access token',
+    argument: ['id', A_TOKEN],
+    example: '6121edd01a1f',
+    findId: (client, given) => wholeKeyId(client, given, 'GET /v1/access-tokens'),
   })
 
   addDelete(tokens, context, {
@@ -196,6 +207,13 @@ function listOrAll(given: readonly string[] | undefined, all: string): string[] 
 
 function toLimit(given: number | undefined): number | null | undefined {
   return given === UNLIMITED ? null : given
+}
+
+function describeStop(stop: Schemas['AccessToken']['stop']): string {
+  if (stop === null) return 'no'
+  const who = stop.kind === 'member' ? 'with its owner, ' : ''
+  const why = stop.reason === null ? '' : `: ${stop.reason}`
+  return `${who}since ${formatTime(stop.createdAt)}${why}`
 }
 
 function limitText(limit: number | null): string {

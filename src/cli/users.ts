@@ -1,10 +1,11 @@
 import type { Command } from 'commander'
 import { CliError } from './cli-error.ts'
-import { type Listing, withClient } from './client.ts'
+import { type Client, type Listing, withClient } from './client.ts'
 import type { CliContext, LocalUser, LocalUsers } from './context.ts'
 import { readSecret } from './input.ts'
 import { formatTime, noteMadeFolder, printJson, printLine, printNote } from './output.ts'
 import { asJson, example, parseLimit, printListing } from './program-parts.ts'
+import { addStops } from './stop-verbs.ts'
 
 export function bindUsers(program: Command, context: CliContext): void {
   const users = program
@@ -57,6 +58,14 @@ export function bindUsers(program: Command, context: CliContext): void {
       )
     })
 
+  addStops(users, context, {
+    path: '/v1/members',
+    one: 'member',
+    argument: ['user', 'the email address or the id'],
+    example: 'jane@example.com',
+    findId: findMember,
+  })
+
   users
     .command('reset-password')
     .argument('<email>', 'email address of the user')
@@ -80,6 +89,15 @@ export function bindUsers(program: Command, context: CliContext): void {
       if (asJson(command)) return printJson({ email, reset: true })
       printLine(`The password of ${email} is set; every session has ended.`)
     })
+}
+
+/** @throws CliError when no member has this email address */
+async function findMember(client: Client, given: string): Promise<string> {
+  if (!given.includes('@')) return given
+  const { rows } = await client.listAll('GET /v1/members', Number.POSITIVE_INFINITY)
+  const found = rows.find(({ email }) => email === given.toLowerCase())
+  if (found === undefined) throw new CliError('notFound', `There is no member ${given}.`)
+  return found.id
 }
 
 function isRemote({ environment }: CliContext): boolean {

@@ -11,6 +11,8 @@ const FOLLOWED_RESOURCES = RESOURCE_ENTRIES.filter(([, { follow }]) => follow !=
   ([word]) => word,
 )
 
+const ENDED = [{ id: 'key_1', calls: 2 }]
+
 function start() {
   const told: string[] = []
   const steps: number[] = []
@@ -23,8 +25,18 @@ function start() {
   })
   const forget = (accountId: AccountId, id: string) => void told.push(`forget ${accountId} ${id}`)
   const each = Object.fromEntries(FOLLOWED_RESOURCES.map((name) => [name, follower(name)]))
-  const followers = { ...each, key: { ...follower('key'), forget } } as unknown as Followers
-  return { told, steps, followers: new ChangeFollowers(followers) }
+  const stop = {
+    ...follower('stop'),
+    forget: (accountId: AccountId, id: string) => void told.push(`lift ${accountId} ${id}`),
+    followBlindly: (accountId: AccountId, id: string) => void told.push(`stop ${accountId} ${id}`),
+  }
+  const key = { ...follower('key'), forget }
+  const followers = { ...each, key, stop } as unknown as Followers
+  const end = () => {
+    told.push('end')
+    return ENDED
+  }
+  return { told, steps, followers: new ChangeFollowers(followers, end) }
 }
 
 function changeOf(change: Partial<FollowedChange>): FollowedChange {
@@ -48,6 +60,7 @@ test('each changed resource is read once, by the registry of its kind', async ()
     changeOf({ seq: 5, resourceId: 'gate_2' }),
   ])
   expect(told.toSorted()).toEqual([
+    'end',
     'gate acct_acme gate_1',
     'gate acct_acme gate_2',
     'gate acct_other gate_1',
@@ -71,22 +84,37 @@ test('only the changed resources are read, however many, some of them with one q
     changeOf({ seq: index, resourceId: `gate_${index % 225}` }),
   )
   await followers.follow([...changes, changeOf({ resourceType: 'key', resourceId: 'key_1' })])
-  expect(told).toHaveLength(226)
-  expect(new Set(told).size).toBe(226)
+  expect(told).toHaveLength(227)
+  expect(new Set(told).size).toBe(227)
   expect(told.filter((name) => name.startsWith('all'))).toEqual([])
   expect(steps).toEqual([100, 100, 25, 1])
 })
+
+test.each(['key', 'stop'])(
+  'calls end once after a change of a %s is read',
+  async (resourceType) => {
+    const { told, followers } = start()
+    const ended = await followers.follow([changeOf({ resourceType, resourceId: 'key_1' })])
+    expect(told).toEqual([`${resourceType} acct_acme key_1`, 'end'])
+    expect(ended).toEqual(ENDED)
+    expect(await followers.follow([changeOf({ resourceType: 'gate' })])).toEqual([])
+    expect(await followers.followAll()).toEqual(ENDED)
+  },
+)
 
 test('it resolves when all changes are read, and not before', async () => {
   const { told, followers } = start()
   const { promise, resolve } = Promise.withResolvers<void>()
   let isDone = false
-  const slow = new ChangeFollowers({ gate: { follow: () => promise } } as unknown as Followers)
+  const slow = new ChangeFollowers(
+    { gate: { follow: () => promise } } as unknown as Followers,
+    () => [],
+  )
   const following = slow.follow([changeOf({})]).then(() => {
     isDone = true
   })
   await followers.followAll()
-  expect(told).toHaveLength(FOLLOWED_RESOURCES.length)
+  expect(told).toHaveLength(FOLLOWED_RESOURCES.length + 1)
   expect(isDone).toBe(false)
   resolve()
   await following
@@ -97,7 +125,15 @@ describe('without the store', () => {
     const { told, followers } = start()
     const change = changeOf({ resourceType: 'key', resourceId: 'key_1', operation: 'delete' })
     expect(followers.followBlindly(change)).toBe(true)
-    expect(told).toEqual(['forget acct_acme key_1'])
+    expect(told).toEqual(['forget acct_acme key_1', 'end'])
+  })
+
+  test('a stop and its lifting hold at once', () => {
+    const { told, followers } = start()
+    const change = changeOf({ resourceType: 'stop', resourceId: 'user_1', operation: 'insert' })
+    expect(followers.followBlindly(change)).toBe(true)
+    expect(followers.followBlindly({ ...change, operation: 'delete' })).toBe(true)
+    expect(told).toEqual(['stop acct_acme user_1', 'end', 'lift acct_acme user_1', 'end'])
   })
 
   test.each([

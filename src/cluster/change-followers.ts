@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { AccountId } from '../core/ids.ts'
 import { type FollowedResource, RESOURCE_ENTRIES } from '../core/resource-table.ts'
+import type { EndedCalls } from '../gateway/end-revoked-calls.ts'
 import type { FollowedChange } from '../store/changes/change-feed.ts'
 import { RELOAD } from '../store/changes/publish-reload.ts'
 import type { NamedThing } from '../store/database/find-some.ts'
@@ -19,6 +20,10 @@ export type Followers = Readonly<Record<FollowedResource, Follower>> & {
   readonly key: { forget(accountId: AccountId, keyId: string): void }
   /** Every node reads its own configuration file. */
   readonly [RELOAD]: Follower
+  readonly stop: {
+    followBlindly(accountId: AccountId, id: string): void
+    forget(accountId: AccountId, id: string): void
+  }
 }
 
 const INERT: ReadonlySet<string> = new Set([
@@ -34,12 +39,16 @@ const CHANGES_PER_TURN = 1_000
 
 export class ChangeFollowers {
   readonly #followers: Followers
+  readonly #endRevokedCalls: () => readonly EndedCalls[]
 
-  constructor(followers: Followers) {
+  /** @param endRevokedCalls ends the running calls that must end by what the followers hold */
+  constructor(followers: Followers, endRevokedCalls: () => readonly EndedCalls[]) {
     this.#followers = followers
+    this.#endRevokedCalls = endRevokedCalls
   }
 
-  async follow(changes: readonly FollowedChange[]): Promise<void> {
+  /** Resolves once the changes are in use and the calls that they revoke have ended. */
+  async follow(changes: readonly FollowedChange[]): Promise<readonly EndedCalls[]> {
     const changed = new Map<string, Map<string, NamedThing>>()
     for (const [index, { resourceType, accountId, resourceId: id }] of changes.entries()) {
       if (index > 0 && index % CHANGES_PER_TURN === 0) await nextTurn()
@@ -52,11 +61,13 @@ export class ChangeFollowers {
       for (let start = 0; start < things.length; start += THINGS_PER_STEP)
         await this.#of(resourceType)?.follow(things.slice(start, start + THINGS_PER_STEP))
     }
+    return changed.has('key') || changed.has('stop') ? this.#endRevokedCalls() : []
   }
 
-  async followAll(isOlder = false): Promise<void> {
+  async followAll(isOlder = false): Promise<readonly EndedCalls[]> {
     for (const follower of Object.values<Follower>(this.#followers))
       await follower.followAll(isOlder)
+    return this.#endRevokedCalls()
   }
 
   /**
@@ -64,11 +75,13 @@ export class ChangeFollowers {
    * @returns false when this process now holds outdated data, or lacks a resource
    */
   followBlindly({ resourceType, operation, accountId, resourceId }: FollowedChange): boolean {
-    if (resourceType === 'key' && operation === 'delete') {
-      this.#followers.key.forget(accountId, resourceId)
-      return true
-    }
-    return INERT.has(resourceType)
+    const { key, stop } = this.#followers
+    if (resourceType === 'key' && operation === 'delete') key.forget(accountId, resourceId)
+    else if (resourceType === 'stop' && operation === 'delete') stop.forget(accountId, resourceId)
+    else if (resourceType === 'stop') stop.followBlindly(accountId, resourceId)
+    else return INERT.has(resourceType)
+    this.#endRevokedCalls()
+    return true
   }
 
   #of(resourceType: string): Follower | undefined {

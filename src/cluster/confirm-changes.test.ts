@@ -6,6 +6,7 @@ import { ChangeConfirmation } from './confirm-changes.ts'
 import type { FallbackNodes } from './fallback-feed.ts'
 
 const SEQ = 7
+const NOBODY_LATE = { unheard: async () => [], countEnded: async () => 0 }
 const CHANGE: FollowedChange = {
   seq: SEQ,
   accountId: DEFAULT_ACCOUNT,
@@ -35,6 +36,7 @@ function confirm(
         return [CHANGE]
       },
       laggards: async () => [...(looks[Math.min(look++, looks.length - 1)] ?? [])],
+      ...NOBODY_LATE,
     },
     catchUp: async () => {},
     fallback:
@@ -152,6 +154,7 @@ function confirmThroughLoss(question: 'counter' | 'catchUp' | 'laggards', lostFo
       counter: () => ask('counter', SEQ),
       since: async () => [],
       laggards: () => ask('laggards', []),
+      ...NOBODY_LATE,
     },
     catchUp: () => ask('catchUp', undefined),
   })
@@ -193,9 +196,52 @@ test('patience begins again with each answer', async () => {
         if (nowMs % 5_000 >= 2_500) throw new Error('reset')
         return nowMs < 20_000 ? [laggard(500, false)] : []
       },
+      ...NOBODY_LATE,
     },
     catchUp: async () => {},
   })
   await confirmation.confirm()
   expect(nowMs).toBe(20_000)
+})
+
+test.each([
+  ['that nobody else tells', [{ id: 'b', needsRedis: false }], undefined, 1],
+  ['that Redis has told', [{ id: 'b', needsRedis: true }], knownNodes(500, SEQ), 0],
+  ['that Redis has not told', [{ id: 'b', needsRedis: true }], knownNodes(-1, SEQ - 1), 1],
+  ['that neither knows', [{ id: 'c', needsRedis: true }], knownNodes(500, SEQ), 1],
+] as const)(
+  'a node whose lease is over, and %s, is reported',
+  async (_, unheard, told, expected) => {
+    const confirmation = new ChangeConfirmation({
+      feed: {
+        counter: async () => SEQ,
+        since: async () => [CHANGE],
+        laggards: async () => [],
+        unheard: async () => [...unheard],
+        countEnded: async (id) => (id === 'key_1' ? 3 : 0),
+      },
+      catchUp: async () => {},
+      fallback: told === undefined ? undefined : { publish: async () => told },
+    })
+    expect(await confirmation.confirmEnd('key_1')).toEqual({
+      callsEnded: 3,
+      nodesNotHeard: expected,
+    })
+  },
+)
+
+test('a caller gets an error when the database is lost before the report', async () => {
+  const confirmation = new ChangeConfirmation({
+    feed: {
+      counter: async () => SEQ,
+      since: async () => [],
+      laggards: async () => [],
+      unheard: async () => [],
+      countEnded: async () => {
+        throw new Error('reset')
+      },
+    },
+    catchUp: async () => {},
+  })
+  await expect(confirmation.confirmEnd('key_1')).rejects.toThrow('The change is stored')
 })

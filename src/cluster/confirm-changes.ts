@@ -15,12 +15,20 @@ const TOLD_AGAIN = 100
 const PATIENCE_MS = 3_000
 
 export interface ConfirmChangesOptions {
-  readonly feed: Pick<ChangeFeed, 'counter' | 'laggards' | 'since'>
+  readonly feed: Pick<ChangeFeed, 'counter' | 'laggards' | 'since' | 'unheard' | 'countEnded'>
   readonly catchUp: () => Promise<void>
   readonly fallback?: Pick<FallbackFeed, 'publish'> | undefined
   readonly pause?: (delayMs: number) => Promise<unknown>
   readonly steadyMs?: () => number
   readonly onConfirmed?: (durationMs: number) => void
+}
+
+/** What became of running calls on the nodes. */
+export interface EndReport {
+  /** Calls that nodes reported as ended. */
+  readonly callsEnded: number
+  /** Nodes without news: they accept no call, and may still run earlier ones. */
+  readonly nodesNotHeard: number
 }
 
 export class ChangeConfirmation {
@@ -37,6 +45,35 @@ export class ChangeConfirmation {
    * stored, but may not be known everywhere
    */
   async confirm(): Promise<void> {
+    await this.#whenConfirmed()
+  }
+
+  /**
+   * Confirms the revocation of a key, or a stop, as `confirm` does.
+   * @param id of the key, or of the stopped user or access token
+   * @throws GatewayError `unavailable`, as `confirm`
+   */
+  async confirmEnd(id: string): Promise<EndReport> {
+    const seq = await this.#whenConfirmed()
+    try {
+      return {
+        callsEnded: await this.#options.feed.countEnded(id),
+        nodesNotHeard: await this.#countUnheard(seq),
+      }
+    } catch (cause) {
+      throw unconfirmed(cause)
+    }
+  }
+
+  /** Nodes that Redis has told have ended the calls, too. */
+  async #countUnheard(seq: number): Promise<number> {
+    const unheard = await this.#options.feed.unheard(seq)
+    const told = unheard.some(({ needsRedis }) => needsRedis) ? await this.#tell(seq) : undefined
+    return unheard.filter(({ id }) => (told?.byId.get(id)?.knownSeq ?? -1) < seq).length
+  }
+
+  /** @returns the newest change that is confirmed */
+  async #whenConfirmed(): Promise<number> {
     const { pause = sleep, steadyMs = () => performance.now(), onConfirmed } = this.#options
     const startedAtMs = steadyMs()
     let answeredAtMs = startedAtMs
@@ -44,14 +81,16 @@ export class ChangeConfirmation {
     for (let lookMs = FIRST_LOOK_MS; ; lookMs = Math.min(LONGEST_LOOK_MS, lookMs * 1.5)) {
       try {
         seq ??= await this.#knownHere()
-        if (!(await this.#mustWait(seq))) break
+        if (!(await this.#mustWait(seq))) {
+          onConfirmed?.(steadyMs() - startedAtMs)
+          return seq
+        }
         answeredAtMs = steadyMs()
       } catch (cause) {
         if (steadyMs() - answeredAtMs >= PATIENCE_MS) throw unconfirmed(cause)
       }
       await pause(lookMs)
     }
-    onConfirmed?.(steadyMs() - startedAtMs)
   }
 
   async #knownHere(): Promise<number> {

@@ -1,9 +1,10 @@
 /** The changes that a node takes over from another, and its own state that it keeps. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { databases, type TestDatabase } from '../../test/support/databases.ts'
+import { NO_RULES } from '../core/access-token.ts'
 import { generateApiKey, hashApiKey } from '../core/api-key.ts'
 import type { Budget } from '../core/budget.ts'
-import { DEFAULT_ACCOUNT, type KeyId } from '../core/ids.ts'
+import { type AccountId, DEFAULT_ACCOUNT, type KeyId } from '../core/ids.ts'
 import { createPlans } from '../core/plan.ts'
 import { Secret } from '../core/secret.ts'
 import { createVault } from '../core/vault.ts'
@@ -13,6 +14,7 @@ import { GateRegistry } from '../snapshots/gate-registry.ts'
 import { KeyRegistry } from '../snapshots/key-registry.ts'
 import { OwnedModelRegistry } from '../snapshots/owned-model-registry.ts'
 import { ProviderKeyRegistry } from '../snapshots/provider-key-registry.ts'
+import { StopRegistry } from '../snapshots/stop-registry.ts'
 import { openStore, type Store } from '../store/open-store.ts'
 import { SealedRows } from '../store/sealed-rows.ts'
 import { WebhookRegistry } from '../webhooks/webhook-registry.ts'
@@ -28,10 +30,16 @@ const limits = { requestsPerMinute: 60, tokensPerMinute: 1000, concurrentCalls: 
 async function startNode(store: Store, sealing = vault) {
   const changed: string[] = []
   const usage = new UsageLimits({ plans: createPlans(undefined, {}) })
+  const stops: StopRegistry = await StopRegistry.load({
+    stops: store.stops,
+    onChanged: (accountId) => keys.renewStops(accountId),
+  })
+  const keys = await KeyRegistry.load({ keys: store.keys, stops, limitsOf: () => limits })
   return {
     changed,
     usage,
-    keys: await KeyRegistry.load({ keys: store.keys, limitsOf: () => limits }),
+    keys,
+    stops,
     gates: await GateRegistry.load({ gates: store.gates }),
     ownedModels: await OwnedModelRegistry.load({
       ownedModels: store.ownedModels,
@@ -72,10 +80,45 @@ describe.each(databases)('on $name', (kind) => {
     await created.remove()
   })
 
+  describe('a stop', () => {
+    const id = 'key_stopped'
+    const name = { accountId: DEFAULT_ACCOUNT, id }
+
+    test('that cannot be read holds without its reason, and ends without the store', () => {
+      here.stops.followBlindly(DEFAULT_ACCOUNT, id)
+      expect(here.stops.find(DEFAULT_ACCOUNT, id)).toMatchObject({ id, reason: null })
+      here.stops.forget(DEFAULT_ACCOUNT, id)
+      expect(here.stops.find(DEFAULT_ACCOUNT, id)).toBeUndefined()
+    })
+
+    test('that a restored store lacks lasts until it is lifted', async () => {
+      here.stops.followBlindly(DEFAULT_ACCOUNT, id)
+      await here.stops.followAll(true)
+      expect(here.stops.find(DEFAULT_ACCOUNT, id)).toBeDefined()
+      await here.stops.lift(name)
+      expect(here.stops.find(DEFAULT_ACCOUNT, id)).toBeUndefined()
+    })
+
+    test('of a token that is not there, of a key, and of another account is none', async () => {
+      const { record } = await here.keys.create({ accountId: DEFAULT_ACCOUNT, name: 'a key' })
+      const label = { accountId: DEFAULT_ACCOUNT, name: 'ci', token: NO_RULES }
+      const token = (await here.keys.create(label)).record.id
+      const other = 'acct_other' as AccountId
+      for (const stopped of [
+        name,
+        { accountId: DEFAULT_ACCOUNT, id: record.id },
+        { accountId: other, id: token },
+        { accountId: DEFAULT_ACCOUNT, id: 'user_none' },
+      ])
+        expect(await here.stops.stop(stopped, null)).toBeUndefined()
+      expect(await store.stops.loadAll()).toEqual([])
+    })
+  })
+
   /** Thing by thing, or all anew: it makes no difference. */
   describe.each(['follow', 'followAll'] as const)('by %s', (way) => {
     type Registry =
-      | Node['keys' | 'gates' | 'ownedModels' | 'providerKeys' | 'budgets']
+      | Node['keys' | 'stops' | 'gates' | 'ownedModels' | 'providerKeys' | 'budgets']
       | WebhookRegistry
     const follow = (registry: Registry, id: string) =>
       way === 'follow'
@@ -138,6 +181,24 @@ describe.each(databases)('on $name', (kind) => {
         here.keys.delete(DEFAULT_ACCOUNT, record.id),
       ])
       expect(here.keys.find(hashApiKey(key.reveal()))).toBeUndefined()
+    })
+
+    test('a token that is stopped there is stopped here, until the stop is lifted', async () => {
+      const token = { ...NO_RULES, owner: { type: 'member', id: 'user_1' } } as const
+      const label = { accountId: DEFAULT_ACCOUNT, name: 'ci', token }
+      const { record, key } = await here.keys.create(label)
+      const name = { accountId: DEFAULT_ACCOUNT, id: record.id }
+      const stop = () => here.keys.find(hashApiKey(key.reveal()))?.stop
+      expect(stop()).toBeUndefined()
+      for (const reason of ['first', 'second', null]) {
+        const made = await there.stops.stop(name, reason)
+        await follow(here.stops, record.id)
+        expect(made).toMatchObject({ reason })
+        expect(stop()).toEqual(made)
+      }
+      await there.stops.lift(name)
+      await follow(here.stops, record.id)
+      expect(stop()).toBeUndefined()
     })
 
     test('a gate created, changed and deleted there is the same here', async () => {

@@ -55,6 +55,9 @@ class Scene {
   readonly setBacks: (readonly [from: number, to: number])[] = []
   readonly states: { readonly status: FreshnessState['status']; readonly error?: unknown }[] = []
   readonly followed: string[] = []
+  /** What the next step of following ends. */
+  readonly ended: { id: string; calls: number }[] = []
+  cannotReport = false
   readonly #freshness: SnapshotFreshness
 
   constructor(
@@ -79,15 +82,21 @@ class Scene {
           this.sweeps += 1
           throw new Error('somebody else does')
         },
+        reportEnded: async (ended) => {
+          if (this.cannotReport) throw new Error('reset')
+          for (const { id, calls } of ended) this.followed.push(`ended ${calls} of ${id}`)
+        },
       },
       followers: {
         follow: async (changes) => {
           for (const { seq } of changes) this.followed.push(`read ${seq}`)
+          return this.ended.splice(0)
         },
         followAll: async (isOlder) => {
           await this.reading
           this.followed.push('read all')
           if (isOlder === true) this.setBacksRead += 1
+          return []
         },
         followBlindly: ({ seq, resourceType, operation }) => {
           this.followed.push(`told ${seq}`)
@@ -249,6 +258,22 @@ describe('with the database', () => {
     expect(scene.followed).toEqual(['read 1', 'read all'])
     expect(scene.node.appliedSeq).toBe(0)
   })
+})
+
+test('calls that a change ends are reported once, before the change is acknowledged', async () => {
+  const scene = new Scene()
+  await scene.node.start()
+  scene.ended.push({ id: 'key_1', calls: 2 })
+  scene.cannotReport = true
+  scene.changes = [changeOf(1, 'key.delete')]
+  const { renewals } = scene
+  await expect(scene.node.catchUp()).rejects.toThrow('reset')
+  // It asked, and has not acknowledged.
+  expect(scene.renewals).toBe(renewals + 1)
+  scene.cannotReport = false
+  await scene.node.catchUp()
+  await scene.node.catchUp()
+  expect(scene.followed).toEqual(['read 1', 'ended 2 of key_1'])
 })
 
 test('catching up resolves when everything is read, and not before', async () => {

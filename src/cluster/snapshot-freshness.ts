@@ -8,6 +8,7 @@ import { GatewayError } from '../core/errors.ts'
 import type { AccountId } from '../core/ids.ts'
 import { retryDelayMs } from '../core/retry-delay.ts'
 import type { FreshnessStatus, StoreOutagePolicy } from '../core/shared-stores.ts'
+import type { EndedCalls } from '../gateway/end-revoked-calls.ts'
 import type { Freshness } from '../gateway/ports.ts'
 import type { ChangeFeed, FollowedChange } from '../store/changes/change-feed.ts'
 import type { ChangeFollowers } from './change-followers.ts'
@@ -30,7 +31,10 @@ const SWEEP_EVERY_MS = 600_000
 const TELL_EVERY_MS = 10_000
 
 export interface SnapshotFreshnessOptions {
-  readonly feed: Pick<ChangeFeed, 'counter' | 'renew' | 'register' | 'since' | 'sweep'>
+  readonly feed: Pick<
+    ChangeFeed,
+    'counter' | 'renew' | 'register' | 'since' | 'sweep' | 'reportEnded'
+  >
   readonly followers: Pick<ChangeFollowers, 'follow' | 'followAll' | 'followBlindly'>
   readonly policy: StoreOutagePolicy
   readonly leaseMs: number
@@ -71,6 +75,8 @@ export class SnapshotFreshness implements Freshness {
   #seen: number
   readonly #stale = new Set<AccountId>()
   #lacksKeys = false
+  /** Not reported to the database yet. */
+  #ended: readonly EndedCalls[] = []
   #contactAtMs: number
   #sweptAtMs: number
   #toldAtMs = Number.NEGATIVE_INFINITY
@@ -198,6 +204,9 @@ export class SnapshotFreshness implements Freshness {
   async #toNewest(): Promise<void> {
     const { feed, leaseMs, policy } = this.#options
     for (;;) {
+      // Before the renewal, which acknowledges the changes: nodes that wait for it read the report.
+      if (this.#ended.length > 0) await feed.reportEnded(this.#ended)
+      this.#ended = []
       const asked = momentOf(this.#clocks)
       const counter = await feed.renew(this.#applied)
       if (counter === undefined) await feed.register(this.#applied)
@@ -224,8 +233,8 @@ export class SnapshotFreshness implements Freshness {
     const isWhole =
       !isOlder && changes[0]?.seq === this.#applied + 1 && counter - this.#applied <= MOST_FOLLOWED
     if (isOlder) this.#options.onSetBack?.(this.#applied, counter)
-    if (isWhole) await followers.follow(changes)
-    else await followers.followAll(isOlder)
+    const ended = await (isWhole ? followers.follow(changes) : followers.followAll(isOlder))
+    this.#ended = [...this.#ended, ...ended]
     if (isOlder) {
       this.#known = counter
       await this.#options.fallback?.forget(counter).catch(() => {})

@@ -7,6 +7,7 @@ import { TOKEN_OWNERS } from '../core/access-token.ts'
 import { expiresAt, keyFacts } from './keys.ts'
 import { listOf } from './lists.ts'
 import type { ResourceDescription } from './resource-description.ts'
+import { endReport, stopState } from './stops.ts'
 import { label } from './text.ts'
 
 const MAX_GATES = 200
@@ -71,6 +72,7 @@ const tokenFields = {
   name,
   maskedPrefix: z.string().meta({ example: 'at-svc-ab12…' }),
   ...rules,
+  stop: stopState,
 }
 const tokenBody = z.object(tokenFields).meta({ id: 'AccessToken' })
 const createdTokenBody = z
@@ -123,7 +125,8 @@ export const accessTokenResource = {
     },
     delete: {
       summary: 'Revoke an access token',
-      description: 'After this answer, no call with the token is accepted.',
+      description:
+        'After this answer, no call with the token is accepted, and running calls have ended.',
       answers: 'The token is revoked.',
     },
   },
@@ -132,6 +135,7 @@ export const accessTokenResource = {
   create: createTokenBody,
   created: createdTokenBody,
   update: updateTokenBody,
+  deleted: endReport,
   examples: {
     id: 'key_01a1fbc63aa470d6877cf556d6121ede',
     create: {

@@ -52,8 +52,9 @@ export type QueryOf<Name extends OperationName> = Api[Name]['question'] extends 
 
 export type FiltersOf<Name extends ListName> = Omit<QueryOf<Name>, 'limit' | 'cursor'>
 
+/** Removals: their successful answer is empty, or reports the calls that ended. */
 export type RemovalName = {
-  [Name in OperationName]: AnswerOf<Name> extends null ? Name : never
+  [Name in OperationName]: AnswerOf<Name> extends null | { readonly stopped: true } ? Name : never
 }[OperationName] &
   `DELETE ${string}`
 

@@ -1,7 +1,7 @@
 /** What the gateway is asked and answers over HTTP. Generated from its OpenAPI document by scripts/docs.ts: `make fmt` renews it. */
 
 export interface Schemas {
-  readonly "AccessToken": { readonly "id": string; readonly "createdAt": string; readonly "lastUsedAt": string | null; readonly "createdBy": string | null; readonly "expiresAt": string | null; readonly "previous": { readonly "maskedPrefix": string; readonly "endsAt": string } | null; readonly "name": string; readonly "maskedPrefix": string; readonly "owner": { readonly "type": "member" | "tag"; readonly "id": string } | null; readonly "gates": readonly (string)[] | null; readonly "requestsPerMinute": number | null; readonly "tokensPerMinute": number | null; readonly "concurrentCalls": number | null; readonly "ipRanges": readonly (string)[] | null; readonly "overrides": boolean }
+  readonly "AccessToken": { readonly "id": string; readonly "createdAt": string; readonly "lastUsedAt": string | null; readonly "createdBy": string | null; readonly "expiresAt": string | null; readonly "previous": { readonly "maskedPrefix": string; readonly "endsAt": string } | null; readonly "name": string; readonly "maskedPrefix": string; readonly "owner": { readonly "type": "member" | "tag"; readonly "id": string } | null; readonly "gates": readonly (string)[] | null; readonly "requestsPerMinute": number | null; readonly "tokensPerMinute": number | null; readonly "concurrentCalls": number | null; readonly "ipRanges": readonly (string)[] | null; readonly "overrides": boolean; readonly "stop": { readonly "kind": "member" | "access-token"; readonly "reason": string | null; readonly "createdAt": string; readonly "createdBy": string | null } | null }
   readonly "AccessTokenList": { readonly "data": readonly (Schemas["AccessToken"])[]; readonly "nextCursor": string | null }
   readonly "Account": { readonly "id": string; readonly "name": string; readonly "plan": string; readonly "limits": { readonly "requestsPerMinute": number | null; readonly "tokensPerMinute": number | null; readonly "concurrentCalls": number | null; readonly "accountRequestsPerMinute": number | null; readonly "accountConcurrentCalls": number | null; readonly "monthlyTokens": number | null; readonly "monthlySpendUsd": number | null }; readonly "quota": { readonly "tokens": { readonly "limit": number | null; readonly "used": number; readonly "reserved": number; readonly "resetsAt": string }; readonly "spend": { readonly "limit": number | null; readonly "used": number; readonly "reserved": number; readonly "resetsAt": string; readonly "unpricedCalls": number } }; readonly "retention": { readonly "callLogDays": number; readonly "hourlySumsDays": number; readonly "auditLogDays": number } }
   readonly "AccountName": { readonly "id": string; readonly "name": string }
@@ -38,7 +38,7 @@ export interface Schemas {
   readonly "CreateOwnedModel": { readonly "slug": string; readonly "displayName"?: string | undefined; readonly "dialect": "openai-chat" | "openai-responses" | "mistral-fim" | "anthropic-messages" | "openai-embeddings"; readonly "baseUrl": string; readonly "upstreamModelId": string; readonly "credential"?: string | undefined; readonly "credentialHeader"?: "auto" | "authorization" | "x-api-key" | undefined; readonly "fimEndpoint"?: "auto" | "fim-completions" | "infill" | "completions-suffix" | "completions-template" | undefined; readonly "fimTemplate"?: "auto" | "codegemma" | "codellama" | "codestral" | "deepseek-coder" | "granite-code" | "qwen-coder" | "starcoder2" | undefined; readonly "pricingInput"?: number | undefined; readonly "pricingOutput"?: number | undefined; readonly "pricingCachedInput"?: number | undefined }
   readonly "CreateTag": { readonly "name": string; readonly "description"?: string | undefined }
   readonly "CreateWebhook": { readonly "url": string; readonly "secret"?: string | undefined; readonly "events": readonly ("budget.threshold" | "budget.exhausted" | "provider.degraded" | "target.unusable" | "store.set-back" | "redis.other")[]; readonly "active"?: boolean | undefined }
-  readonly "CreatedAccessToken": { readonly "id": string; readonly "createdAt": string; readonly "lastUsedAt": string | null; readonly "createdBy": string | null; readonly "expiresAt": string | null; readonly "previous": { readonly "maskedPrefix": string; readonly "endsAt": string } | null; readonly "name": string; readonly "maskedPrefix": string; readonly "owner": { readonly "type": "member" | "tag"; readonly "id": string } | null; readonly "gates": readonly (string)[] | null; readonly "requestsPerMinute": number | null; readonly "tokensPerMinute": number | null; readonly "concurrentCalls": number | null; readonly "ipRanges": readonly (string)[] | null; readonly "overrides": boolean; readonly "token": string }
+  readonly "CreatedAccessToken": { readonly "id": string; readonly "createdAt": string; readonly "lastUsedAt": string | null; readonly "createdBy": string | null; readonly "expiresAt": string | null; readonly "previous": { readonly "maskedPrefix": string; readonly "endsAt": string } | null; readonly "name": string; readonly "maskedPrefix": string; readonly "owner": { readonly "type": "member" | "tag"; readonly "id": string } | null; readonly "gates": readonly (string)[] | null; readonly "requestsPerMinute": number | null; readonly "tokensPerMinute": number | null; readonly "concurrentCalls": number | null; readonly "ipRanges": readonly (string)[] | null; readonly "overrides": boolean; readonly "stop": { readonly "kind": "member" | "access-token"; readonly "reason": string | null; readonly "createdAt": string; readonly "createdBy": string | null } | null; readonly "token": string }
   readonly "CreatedApiKey": { readonly "id": string; readonly "createdAt": string; readonly "lastUsedAt": string | null; readonly "createdBy": string | null; readonly "expiresAt": string | null; readonly "previous": { readonly "maskedPrefix": string; readonly "endsAt": string } | null; readonly "name": string; readonly "maskedPrefix": string; readonly "key": string }
   readonly "CreatedInvitation": { readonly "id": string; readonly "email": string; readonly "invitedBy": string; readonly "status": "open" | "accepted" | "expired"; readonly "createdAt": string; readonly "expiresAt": string; readonly "token": string; readonly "link": string }
   readonly "CreatedWebhook": { readonly "id": string; readonly "url": string; readonly "events": readonly ("budget.threshold" | "budget.exhausted" | "provider.degraded" | "target.unusable" | "store.set-back" | "redis.other")[]; readonly "active": boolean; readonly "createdAt": string; readonly "updatedAt": string; readonly "secret"?: string | undefined }
@@ -63,7 +63,7 @@ export interface Schemas {
   readonly "LatencyStep": { readonly "start": string; readonly "calls": number; readonly "durationMs": readonly (number)[]; readonly "firstByteMs": readonly (number)[] }
   readonly "Log": { readonly "id": string; readonly "keyId": string; readonly "keyName": string | null; readonly "gateId": string; readonly "sentGateId": string | null; readonly "dialect": string; readonly "stream": boolean; readonly "target": string | null; readonly "attempts": number; readonly "outcome": "succeeded" | "failed" | "cancelled"; readonly "status": number; readonly "errorKind": "invalid_request" | "unauthorized" | "forbidden" | "gate_not_found" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "precondition_failed" | "payload_too_large" | "upgrade_not_supported" | "rate_limited" | "quota_exceeded" | "upstream_error" | "provider_auth_failed" | "upstream_timeout" | "unavailable" | "internal_error" | null; readonly "refusalCode": string | null; readonly "refusedBy": string | null; readonly "startedAt": string; readonly "firstByteMs": number | null; readonly "durationMs": number; readonly "usage": { readonly "inputTokens": number; readonly "outputTokens": number; readonly "cachedInputTokens": number; readonly "reasoningTokens": number; readonly "cacheWriteTokens"?: number | undefined } | null; readonly "credential": "own" | "platform" | null; readonly "cost": Schemas["Cost"]; readonly "refusals": number | null; readonly "attemptDetails": readonly (Schemas["Attempt"])[] | null }
   readonly "LogDetails": { readonly "id": string; readonly "keyId": string; readonly "keyName": string | null; readonly "gateId": string; readonly "sentGateId": string | null; readonly "dialect": string; readonly "stream": boolean; readonly "target": string | null; readonly "attempts": number; readonly "outcome": "succeeded" | "failed" | "cancelled"; readonly "status": number; readonly "errorKind": "invalid_request" | "unauthorized" | "forbidden" | "gate_not_found" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "precondition_failed" | "payload_too_large" | "upgrade_not_supported" | "rate_limited" | "quota_exceeded" | "upstream_error" | "provider_auth_failed" | "upstream_timeout" | "unavailable" | "internal_error" | null; readonly "refusalCode": string | null; readonly "refusedBy": string | null; readonly "startedAt": string; readonly "firstByteMs": number | null; readonly "durationMs": number; readonly "usage": { readonly "inputTokens": number; readonly "outputTokens": number; readonly "cachedInputTokens": number; readonly "reasoningTokens": number; readonly "cacheWriteTokens"?: number | undefined } | null; readonly "credential": "own" | "platform" | null; readonly "cost": Schemas["CostWithParts"]; readonly "refusals": number | null; readonly "attemptDetails": readonly (Schemas["Attempt"])[] | null }
-  readonly "Member": { readonly "id": string; readonly "email": string; readonly "name": string; readonly "role": "owner" | "member"; readonly "createdAt": string }
+  readonly "Member": { readonly "id": string; readonly "email": string; readonly "name": string; readonly "role": "owner" | "member"; readonly "createdAt": string; readonly "stop": { readonly "kind": "member" | "access-token"; readonly "reason": string | null; readonly "createdAt": string; readonly "createdBy": string | null } | null }
   readonly "MemberList": { readonly "data": readonly (Schemas["Member"])[]; readonly "nextCursor": string | null }
   readonly "Message": { readonly "id": string; readonly "type": "message"; readonly "role": "assistant"; readonly "model": string; readonly "content": readonly ({ readonly "type": string; readonly [name: string]: unknown })[]; readonly "stop_reason": string | null; readonly "usage": { readonly "input_tokens": number; readonly "output_tokens": number; readonly [name: string]: unknown }; readonly [name: string]: unknown }
   readonly "MessagesError": { readonly "type": "error"; readonly "error": { readonly "type": string; readonly "message": string; readonly "details"?: unknown | undefined; readonly [name: string]: unknown }; readonly [name: string]: unknown }
@@ -98,6 +98,8 @@ export interface Schemas {
   readonly "SignIn": { readonly "email": string; readonly "password": string }
   readonly "SignInOptions": { readonly "signUp": "invitation" | "open" | "closed"; readonly "oidc": boolean; readonly "hasOwner": boolean }
   readonly "SignUp": { readonly "email": string; readonly "name": string; readonly "password": string; readonly "invitation"?: string | undefined }
+  readonly "StopReport": { readonly "stopped": true; readonly "callsEnded": number; readonly "nodesNotHeard": number }
+  readonly "StopRequest": { readonly "reason"?: string | undefined }
   readonly "Tag": { readonly "id": string; readonly "name": string; readonly "description": string; readonly "createdAt": string }
   readonly "TagList": { readonly "data": readonly (Schemas["Tag"])[]; readonly "nextCursor": string | null }
   readonly "TargetHealth": { readonly "target": string; readonly "configured": boolean; readonly "state": "unknown" | "healthy" | "failing" | "resting" | "probing"; readonly "restsUntil": string | null; readonly "failuresInARow": number; readonly "averageFirstByteMs": number | null; readonly "lastAnsweredAt": string | null; readonly "lastFailure": { readonly "code": string; readonly "status": number; readonly "at": string; readonly "fault"?: "out_of_credit" | "model_not_found" | undefined } | null }
@@ -128,6 +130,10 @@ export interface Schemas {
 export interface Api {
   readonly "DELETE /v1/access-tokens/{id}": {
     readonly question: { readonly path: { readonly "id": string } }
+    readonly answer: Schemas["StopReport"]
+  }
+  readonly "DELETE /v1/access-tokens/{id}/stop": {
+    readonly question: { readonly path: { readonly "id": string } }
     readonly answer: null
   }
   readonly "DELETE /v1/budgets/{id}": {
@@ -144,9 +150,13 @@ export interface Api {
   }
   readonly "DELETE /v1/keys/{id}": {
     readonly question: { readonly path: { readonly "id": string } }
-    readonly answer: null
+    readonly answer: Schemas["StopReport"]
   }
   readonly "DELETE /v1/members/{id}": {
+    readonly question: { readonly path: { readonly "id": string } }
+    readonly answer: null
+  }
+  readonly "DELETE /v1/members/{id}/stop": {
     readonly question: { readonly path: { readonly "id": string } }
     readonly answer: null
   }
@@ -235,7 +245,7 @@ export interface Api {
     readonly answer: Schemas["RefusedCalls"]
   }
   readonly "GET /v1/audit-log": {
-    readonly question: { readonly query?: { readonly "limit"?: number | undefined; readonly "cursor"?: string | undefined; readonly "actor"?: string | undefined; readonly "action"?: "gate.create" | "gate.update" | "gate.delete" | "key.create" | "key.import" | "key.update" | "key.rotate" | "key.delete" | "provider-key.create" | "provider-key.update" | "provider-key.delete" | "owned-model.create" | "owned-model.update" | "owned-model.delete" | "configuration.reload" | "master-key.rotate" | "account.update" | "member.create" | "member.update" | "member.delete" | "invitation.create" | "invitation.delete" | "budget.create" | "budget.update" | "budget.delete" | "webhook.create" | "webhook.update" | "webhook.delete" | "tag.create" | "tag.update" | "tag.delete" | "user.set-password" | undefined; readonly "resourceType"?: "gate" | "key" | "provider-key" | "owned-model" | "configuration" | "master-key" | "account" | "member" | "invitation" | "budget" | "webhook" | "tag" | "user" | undefined; readonly "resourceId"?: string | undefined; readonly "from"?: string | undefined; readonly "to"?: string | undefined } }
+    readonly question: { readonly query?: { readonly "limit"?: number | undefined; readonly "cursor"?: string | undefined; readonly "actor"?: string | undefined; readonly "action"?: "gate.create" | "gate.update" | "gate.delete" | "key.create" | "key.import" | "key.update" | "key.rotate" | "key.delete" | "provider-key.create" | "provider-key.update" | "provider-key.delete" | "owned-model.create" | "owned-model.update" | "owned-model.delete" | "configuration.reload" | "master-key.rotate" | "account.update" | "member.create" | "member.update" | "member.delete" | "invitation.create" | "invitation.delete" | "budget.create" | "budget.update" | "budget.delete" | "webhook.create" | "webhook.update" | "webhook.delete" | "tag.create" | "tag.update" | "tag.delete" | "stop.create" | "stop.delete" | "user.set-password" | undefined; readonly "resourceType"?: "gate" | "key" | "provider-key" | "owned-model" | "configuration" | "master-key" | "account" | "member" | "invitation" | "budget" | "webhook" | "tag" | "stop" | "user" | undefined; readonly "resourceId"?: string | undefined; readonly "from"?: string | undefined; readonly "to"?: string | undefined } }
     readonly answer: Schemas["AuditLog"]
   }
   readonly "GET /v1/auth": {
@@ -418,6 +428,10 @@ export interface Api {
     readonly question: { readonly path: { readonly "id": string }; readonly body: Schemas["RotateApiKey"] }
     readonly answer: Schemas["CreatedAccessToken"]
   }
+  readonly "POST /v1/access-tokens/{id}/stop": {
+    readonly question: { readonly path: { readonly "id": string }; readonly body: Schemas["StopRequest"] }
+    readonly answer: Schemas["StopReport"]
+  }
   readonly "POST /v1/auth/invitation": {
     readonly question: { readonly body: Schemas["AskForInvitationOffer"] }
     readonly answer: Schemas["InvitationOffer"]
@@ -477,6 +491,10 @@ export interface Api {
   readonly "POST /v1/keys/{id}/rotate": {
     readonly question: { readonly path: { readonly "id": string }; readonly body: Schemas["RotateApiKey"] }
     readonly answer: Schemas["CreatedApiKey"]
+  }
+  readonly "POST /v1/members/{id}/stop": {
+    readonly question: { readonly path: { readonly "id": string }; readonly body: Schemas["StopRequest"] }
+    readonly answer: Schemas["StopReport"]
   }
   readonly "POST /v1/messages": {
     readonly question: { readonly body: Schemas["MessagesRequest"] }

@@ -5,6 +5,7 @@
 import { z } from 'zod'
 import { listOf } from './lists.ts'
 import type { ResourceDescription } from './resource-description.ts'
+import { endReport } from './stops.ts'
 import { label } from './text.ts'
 import { LATEST_MS } from './usage-query.ts'
 
@@ -129,7 +130,8 @@ export const keyResource = {
     },
     delete: {
       summary: 'Revoke an API key',
-      description: 'After this answer, no call with the key is accepted.',
+      description:
+        'After this answer, no call with the key is accepted, and running calls have ended.',
       answers: 'It is revoked.',
     },
   },
@@ -138,6 +140,7 @@ export const keyResource = {
   create: createKeyBody,
   created: createdKeyBody,
   update: updateKeyBody,
+  deleted: endReport,
   examples: {
     id: 'key_01a1fbc63aa470d6877cf556d6121edd',
     create: { 'A key': { name: 'production' } },

@@ -34,6 +34,8 @@ export interface ResourceDescription {
   readonly created?: z.ZodType
   readonly update?: z.ZodType
   readonly updated?: z.ZodType
+  /** The answer to a deletion; absent: none. */
+  readonly deleted?: z.ZodType
   readonly notes?: Readonly<Partial<Record<'create' | 'update', FieldNotes>>>
   readonly examples?: {
     readonly id: string

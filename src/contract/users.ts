@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { INVITATION_STATUSES, SIGN_UP_POLICIES } from '../core/user.ts'
 import { listOf } from './lists.ts'
 import type { ResourceDescription } from './resource-description.ts'
+import { stopState } from './stops.ts'
 import { label } from './text.ts'
 
 const time = z.iso.datetime()
@@ -162,6 +163,7 @@ const memberBody = z
     name: z.string(),
     role,
     createdAt: time.meta({ description: 'When the user joined.' }),
+    stop: stopState,
   })
   .meta({ id: 'Member' })
 const updateMemberBody = z
@@ -184,7 +186,7 @@ export const memberResource = {
     update: {
       summary: 'Transfer the account to a member',
       description: 'Only the owner can transfer the account, and then becomes a member.',
-      refusals: [403],
+      refusals: [403, 409],
       isForUsers: true,
     },
     delete: {

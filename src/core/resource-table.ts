@@ -60,7 +60,7 @@ export const RESOURCE_TABLE = {
       rotate: 'Rotated an API key',
       delete: 'Deleted an API key',
     },
-    unversioned: ['lastUsedAt', 'key'],
+    unversioned: ['lastUsedAt', 'key', 'stop'],
     cap: {
       name: 'keys',
       of: 'API keys',
@@ -114,6 +114,7 @@ export const RESOURCE_TABLE = {
       update: 'Transferred the account',
       delete: 'Removed a member',
     },
+    unversioned: ['stop'],
     cap: {
       name: 'members',
       of: 'members',
@@ -170,6 +171,15 @@ export const RESOURCE_TABLE = {
     actions: { create: 'Created a tag', update: 'Changed a tag', delete: 'Deleted a tag' },
     cap: { name: 'tags', of: 'tags', most: 500, variable: 'GATEHOUSE_MAX_TAGS', table: 'tags' },
     follow: { decidesCalls: false },
+  },
+  /** Its id is that of the stopped member or access token. */
+  stop: {
+    label: 'Stops',
+    actions: {
+      create: 'Stopped a member or an access token',
+      delete: 'Lifted the stop of a member or an access token',
+    },
+    follow: { decidesCalls: true },
   },
   user: { label: 'Users', actions: { 'set-password': 'Set a password' } },
 } as const satisfies Readonly<Record<string, ResourceEntry>>

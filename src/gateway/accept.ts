@@ -5,7 +5,7 @@
 import { GatewayError, invalidRequest } from '../core/errors.ts'
 import { isJsonContentType } from '../core/http.ts'
 import type { MaybePromise } from '../core/maybe-promise.ts'
-import type { Deadline, Deadlines, DueCause } from '../net/deadlines.ts'
+import type { Deadline, Deadlines, DueCause, WaitingCall } from '../net/deadlines.ts'
 import type { HeaderFields } from '../net/fields.ts'
 import type { HttpRequest } from '../net/messages.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
@@ -27,12 +27,13 @@ export interface BodyLimits {
 export function accept(
   ports: { readonly bodyLimits: BodyLimits; readonly deadlines: Deadlines },
   request: HttpRequest,
-  { dialect, body: held, caller }: Pick<Call, 'dialect' | 'body' | 'caller'>,
+  call: Pick<Call, 'dialect' | 'body' | 'caller'>,
 ): MaybePromise<AcceptedRequest> {
   // The header is checked for every call, so a wrong value fails before a gate needs translation.
   readStrictness(request.headers)
-  const owner = caller?.owner
-  return readBody(request, ports.bodyLimits, { deadlines: ports.deadlines, dialect, held, owner })
+  const { dialect, body: held } = call
+  const { deadlines } = ports
+  return readBody(request, ports.bodyLimits, { deadlines, dialect, held, owner: call })
 }
 
 /** A scan takes a microsecond per member and blocks other calls, so the number is bounded. */
@@ -75,7 +76,8 @@ interface BodyReading {
   readonly deadlines: Deadlines
   readonly dialect: Dialect
   readonly held: HeldBody
-  readonly owner: string | undefined
+  /** For `Deadlines.revoke`. */
+  readonly owner: WaitingCall
 }
 
 function readBody(
@@ -152,7 +154,7 @@ class BodyWait implements Deadline {
   dueAt: number
   before: Deadline | undefined = undefined
   after: Deadline | undefined = undefined
-  readonly owner: string | undefined
+  readonly owner: WaitingCall
   readonly #deadlines: Deadlines
   readonly #reading: AcceptedAs
   readonly #accepted = Promise.withResolvers<AcceptedRequest>()
@@ -184,10 +186,10 @@ class BodyWait implements Deadline {
     this.#accepted.reject(cause instanceof GatewayError ? cause : unreadable(cause))
   }
 
-  onDue(cause: DueCause): void {
+  onDue(cause: DueCause, reason?: Error): void {
     this.#accepted.reject(
       cause === 'revoked'
-        ? keyIsGone()
+        ? (reason ?? keyIsGone())
         : new GatewayError('request_timeout', 'The request body did not arrive in time.'),
     )
   }

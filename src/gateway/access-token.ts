@@ -1,9 +1,21 @@
 /** The gates and addresses that an access token allows, and gates without overrides. */
 import type { TokenRules } from '../core/access-token.ts'
+import type { ApiKey } from '../core/api-key.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
+import type { Stop } from '../core/stop.ts'
 import { type IpRange, isInRange, parseIpAddress, parseIpRange } from '../net/address-ranges.ts'
-import type { Caller, GateStore } from './ports.ts'
+import type { Caller, GateStore, StopStore } from './ports.ts'
+
+/** The stop of the token itself, or of the member whom it was made for. */
+export function stopOfToken(
+  stops: StopStore,
+  { accountId, id, token }: Pick<ApiKey, 'accountId' | 'id' | 'token'>,
+): Stop | undefined {
+  const own = stops.find(accountId, id)
+  if (own !== undefined || token?.owner?.type !== 'member') return own
+  return stops.find(accountId, token.owner.id)
+}
 
 type Holder = Pick<Caller, 'accountId' | 'token'>
 

@@ -4,6 +4,7 @@ import { isAccessToken, looksLikeAccessToken } from '../core/access-token.ts'
 import { hashApiKey, isLegacyKey, isNewKey } from '../core/api-key.ts'
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
+import { stoppedError } from '../core/stop.ts'
 import type { HeaderFields } from '../net/fields.ts'
 import { assertAddress } from './access-token.ts'
 import type { Caller, Freshness, KeyStore } from './ports.ts'
@@ -33,7 +34,7 @@ export type ClientAddress = () => string | undefined
  * @param addressOf undefined: the address is unknown
  * @param keyHeader the dialect's own header for the key, if any
  * @throws GatewayError `unauthorized`; `unavailable` when the key cannot be checked; `forbidden`
- * when an access token is used from an address that it does not allow
+ * when an access token is stopped, or used from an address that it does not allow
  */
 export function authenticate(
   ports: AuthenticatePorts,
@@ -46,6 +47,7 @@ export function authenticate(
   const caller = hasOurForm ? ports.keys.find(hashApiKey(key)) : undefined
   ports.freshness?.assertKnown(caller?.accountId)
   if (caller === undefined) throw unauthorized(describeRefusal(key, hasOurForm))
+  if (caller.stop !== undefined) throw stoppedError(caller.stop)
   if (caller.token !== undefined) assertAddress(caller.token, addressOf)
   ports.keys.touch(caller.keyId, ports.clock.now())
   return caller

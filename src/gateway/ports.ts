@@ -9,6 +9,7 @@ import type { UnpricedKind } from '../core/model-entry.ts'
 import type { ModelFacts } from '../core/model-facts.ts'
 import type { DeclaredPrices } from '../core/owned-model.ts'
 import type { Secret } from '../core/secret.ts'
+import type { Stop } from '../core/stop.ts'
 import type { Provider } from '../providers/define.ts'
 
 export interface Caller {
@@ -21,6 +22,8 @@ export interface Caller {
   readonly isOldText?: true
   /** Rules of the presented access token. Undefined: the caller has full access. */
   readonly token?: TokenRules | undefined
+  /** Set while the token, its owner or the signed-in member is stopped: no call is served. */
+  readonly stop?: Stop | undefined
 }
 
 /** `Infinity` means no limit. */
@@ -41,6 +44,11 @@ export interface KeyStore {
   find(sha256: string): Caller | undefined
   /** Records the time of use, which is written to the store in batches. */
   touch(keyId: KeyId, atMs: number): void
+}
+
+export interface StopStore {
+  /** In memory: no I/O. @param id of a user or an access token */
+  find(accountId: AccountId, id: string): Stop | undefined
 }
 
 export interface GateStore {

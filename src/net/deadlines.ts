@@ -4,28 +4,37 @@
  */
 
 import { systemClock, type Timekeeper } from '../core/clock.ts'
+import type { AccountId, KeyId } from '../core/ids.ts'
 import type { LeaveSignal } from './messages.ts'
 
 /** Interval between sweeps in milliseconds, and so the precision of all deadlines. */
 const SWEEP_MS = 25
 
 /**
- * `shutdown`: the gateway is stopping. `revoked`: the owner's key is no longer valid. `cancelled`:
- * the signal was aborted.
+ * `shutdown`: the gateway is stopping. `revoked`: the caller may no longer call. `cancelled`: the
+ * signal was aborted.
  */
 export type DueCause = 'due' | 'shutdown' | 'revoked' | 'cancelled'
+
+/** A call that waits, and whose right to call may end meanwhile. */
+export interface WaitingCall {
+  readonly caller?:
+    | { readonly accountId: AccountId; readonly keyId: KeyId; readonly owner?: string | undefined }
+    | undefined
+}
 
 export interface Deadline {
   /** On the scale of `Deadlines.now`; renewed whenever the exchange makes progress. */
   dueAt: number
-  /** The key that is waiting; undefined when no key can be revoked. */
-  readonly owner?: string | undefined
+  /** Undefined: the wait does not end with its caller's right to call. */
+  readonly owner?: WaitingCall | undefined
   /**
    * Aborts when the wait is no longer needed. Adding a listener is expensive and most waits are
    * short, so the first sweep adds the listener.
    */
   readonly signal?: LeaveSignal | undefined
-  onDue(cause: DueCause): void
+  /** @param reason for `revoked` */
+  onDue(cause: DueCause, reason?: Error): void
   /** Neighbours in the ring while pending, for `Deadlines` only, as are the members below. */
   before?: Deadline | undefined
   after?: Deadline | undefined
@@ -100,16 +109,22 @@ export class Deadlines {
     for (const deadline of this.#find(() => true)) this.#end(deadline, 'shutdown')
   }
 
-  revoke(isOver: (owner: string) => boolean): void {
-    const isRevoked = ({ owner }: Deadline) => owner !== undefined && isOver(owner)
-    for (const deadline of this.#find(isRevoked)) this.#end(deadline, 'revoked')
+  /**
+   * Ends the waits of calls whose caller may no longer call.
+   * @param judge gives the reason; undefined: the call may go on
+   */
+  revoke(judge: (call: WaitingCall) => Error | undefined): void {
+    for (const deadline of this.#find(({ owner }) => owner !== undefined)) {
+      const reason = deadline.owner === undefined ? undefined : judge(deadline.owner)
+      if (reason !== undefined) this.#end(deadline, 'revoked', reason)
+    }
   }
 
-  #end(deadline: Deadline, cause: DueCause): void {
+  #end(deadline: Deadline, cause: DueCause, reason?: Error): void {
     // Another deadline's callback may have ended this deadline.
     if (deadline.before === undefined) return
     this.remove(deadline)
-    deadline.onDue(cause)
+    deadline.onDue(cause, reason)
   }
 
   #listen(deadline: Deadline, signal: LeaveSignal): void {

@@ -2,6 +2,7 @@
 
 import type { EditedBytes } from '../core/edited-bytes.ts'
 import type { AnswerHead } from './answer-parser.ts'
+import type { WaitingCall } from './deadlines.ts'
 import type { CommonHeaders } from './headers.ts'
 import type { LeaveSignal } from './messages.ts'
 
@@ -26,8 +27,8 @@ export interface ExchangeRequest {
   readonly totalMs: number
   /** Aborts when the answer is no longer needed. */
   readonly signal: LeaveSignal
-  /** The key of the call, for `Deadlines.revoke`; undefined when no key can be revoked. */
-  readonly owner?: string | undefined
+  /** For `Deadlines.revoke`. */
+  readonly owner?: WaitingCall | undefined
 }
 
 export type TakePiece = (piece: Uint8Array) => boolean

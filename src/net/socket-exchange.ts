@@ -6,7 +6,7 @@
 import type { AnswerHead } from './answer-parser.ts'
 import type { Asker, Connection, Question, Route } from './connection.ts'
 import type { ConnectionPool, ConnectionPools, Routes } from './connection-pools.ts'
-import type { Deadline, Deadlines, DueCause } from './deadlines.ts'
+import type { Deadline, Deadlines, DueCause, WaitingCall } from './deadlines.ts'
 import type { Exchange, ExchangeRequest, TakePart, TakePiece } from './exchange.ts'
 import { CommonHeaders } from './headers.ts'
 import { MalformedMessage, partOf } from './message-parser.ts'
@@ -42,7 +42,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
   before: Deadline | undefined = undefined
   after: Deadline | undefined = undefined
   onLeft: (() => void) | undefined = undefined
-  readonly owner: string | undefined
+  readonly owner: WaitingCall | undefined
   /** Undefined once the exchange may outlive the signal. */
   signal: LeaveSignal | undefined
   #outlivesByMs = 0
@@ -289,14 +289,14 @@ export class SocketExchange implements Exchange, Asker, Deadline {
     this.dueAt = Math.min(this.#ports.deadlines.now() + ms, this.#endBy)
   }
 
-  onDue(cause: DueCause): void {
+  onDue(cause: DueCause, reason?: Error): void {
     if (cause === 'cancelled' && this.#outlivesByMs > 0) {
       this.signal = undefined
       this.cancelWithin(this.#outlivesByMs)
       this.#ports.deadlines.add(this)
       return
     }
-    if (cause !== 'due') this.#fail(cause)
+    if (cause !== 'due') this.#fail(cause, reason)
     else if (this.#isLeft) this.#fail('cancelled')
     else {
       const isOver = this.#ports.deadlines.now() >= this.#overAt

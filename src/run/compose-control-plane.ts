@@ -10,6 +10,7 @@ import { type GatewayError, invalidRequest } from '../core/errors.ts'
 import { factsOfTarget } from '../core/gate-facts.ts'
 import type { KeyId } from '../core/ids.ts'
 import { authenticate, whenFresh } from '../gateway/authenticate.ts'
+import type { RevokedCalls } from '../gateway/end-revoked-calls.ts'
 import { createPipeline, type Pipeline, type PipelinePorts } from '../gateway/pipeline.ts'
 import type { ReachableProvider } from '../gateway/plan/compile-target.ts'
 import { healthKey } from '../gateway/plan/order-targets.ts'
@@ -40,6 +41,7 @@ export interface ControlPlaneParts {
   readonly checks: OwnedModelChecks
   readonly node: JoinedNode | undefined
   readonly nodeReload: Pick<NodeReload, 'runEverywhere'>
+  readonly revoked: RevokedCalls
   readonly telemetry: Telemetry | undefined
   readonly reportFailure: (error: GatewayError, requestId: string) => void
 }
@@ -69,11 +71,18 @@ export async function composeControlPlane(parts: ControlPlaneParts): Promise<Con
     members: store.members,
     invitations: store.invitations,
     users: store.users,
-    callerOfUser: (accountId, userId) => ({
-      accountId,
-      keyId: userId as string as KeyId,
-      limits: limitsOf(accountId),
-    }),
+    async callerOfUser(accountId, userId) {
+      await whenFresh(ports)
+      ports.freshness?.assertKnown(accountId)
+      const stop = state.stops.find(accountId, userId)
+      return { accountId, keyId: userId as string as KeyId, limits: limitsOf(accountId), stop }
+    },
+    stops: state.stops,
+    async endCalls(id) {
+      const here = parts.revoked.end().find((ended) => ended.id === id)?.calls ?? 0
+      const all = await node?.confirmEnd(id)
+      return { callsEnded: here + (all?.callsEnded ?? 0), nodesNotHeard: all?.nodesNotHeard ?? 0 }
+    },
     identity: createIdentity({
       store,
       settings: settings.users,

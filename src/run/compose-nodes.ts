@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { ChangeFollowers } from '../cluster/change-followers.ts'
-import { ChangeConfirmation } from '../cluster/confirm-changes.ts'
+import { ChangeConfirmation, type EndReport } from '../cluster/confirm-changes.ts'
 import { FallbackFeed } from '../cluster/fallback-feed.ts'
 import type { RedisStoreState } from '../cluster/redis-store.ts'
 import type { SharedStore } from '../cluster/shared-store.ts'
@@ -51,6 +51,12 @@ export interface JoinedNode {
    * @throws GatewayError `unavailable`
    */
   confirm(): Promise<void>
+  /**
+   * The same after a key was deleted or something was stopped.
+   * @param id of the key, or of the stopped user or access token
+   * @throws GatewayError `unavailable`
+   */
+  confirmEnd(id: string): Promise<EndReport>
   state(): NodeState
   readonly nodeId: string
   /** Reports settings that changed while this node runs. */
@@ -157,6 +163,7 @@ export async function composeNode(
         freshness: joined,
         catchUp: () => joined.catchUp(),
         confirm: () => confirmation.confirm(),
+        confirmEnd: (id) => confirmation.confirmEnd(id),
         state: () => ({ ...joined.state(), confirmations }),
         get nodeId() {
           return feed.nodeId

@@ -10,6 +10,7 @@ import { OWNED_PREFIX, ownedSlugOf } from '../core/owned-model.ts'
 import type { Plans } from '../core/plan.ts'
 import type { Vault } from '../core/vault.ts'
 import { CircuitBreakers } from '../gateway/attempt/circuit-breakers.ts'
+import type { RevokedCalls } from '../gateway/end-revoked-calls.ts'
 import { healthKeyPrefix, readHealthKey } from '../gateway/plan/order-targets.ts'
 import { BudgetRegistry } from '../limits/budget-registry.ts'
 import type { BudgetAlert } from '../limits/usage-counter.ts'
@@ -21,6 +22,7 @@ import { KeyRegistry } from '../snapshots/key-registry.ts'
 import { OwnedModelRegistry } from '../snapshots/owned-model-registry.ts'
 import { loadPlainRegistries } from '../snapshots/plain-registry.ts'
 import { ProviderKeyRegistry } from '../snapshots/provider-key-registry.ts'
+import { StopRegistry } from '../snapshots/stop-registry.ts'
 import { locateStore } from '../store/database/open-database.ts'
 import { lockDataFolder } from '../store/installation/data-folder.ts'
 import { joinInstallation } from '../store/installation/join-installation.ts'
@@ -82,7 +84,7 @@ export async function openState({
     const reportExposure = createExposureReport(log)
     const joined = await joinInstallation(installationParts(settings, store, reportExposure))
     let { masterKeyId } = joined
-    const told: { webhooks?: Webhooks } = {}
+    const told: { webhooks?: Webhooks; keys?: KeyRegistry } = {}
     watch = watchInstallation({
       settings,
       store,
@@ -123,13 +125,20 @@ export async function openState({
           'the credential of an owned model cannot be decrypted: its calls fail',
         ),
     })
+    const stops = await StopRegistry.load({
+      stops: store.stops,
+      clock,
+      onChanged: (accountId) => told.keys?.renewStops(accountId),
+    })
     const keys = await KeyRegistry.load({
       keys: store.keys,
+      stops,
       limitsOf,
       clock,
       onFlushFailure: (error) =>
         log.error({ err: error }, 'last-used times could not be written; they are kept'),
     })
+    told.keys = keys
     const webhooks: Webhooks = await composeWebhooks({ store, vault, log, addresses })
     told.webhooks = webhooks
     const reportResting = createReportResting(log, clock)
@@ -167,6 +176,7 @@ export async function openState({
       watch,
       node,
       keys,
+      stops,
       gates,
       ownedModels,
       providerKeys,
@@ -192,11 +202,13 @@ export async function joinNodes(
   state: State,
   shared: ComposedLimits,
   settings: Settings,
-  reload: Follower,
+  { reload, revoked }: { readonly reload: Follower; readonly revoked: Pick<RevokedCalls, 'end'> },
 ): Promise<JoinedNode | undefined> {
   const { store, redis } = shared
-  const followers = new ChangeFollowers({
+  const registries = {
     key: state.keys,
+    // After the keys: a stopped token that is deleted must stay refused.
+    stop: state.stops,
     gate: state.gates,
     'owned-model': state.ownedModels,
     'provider-key': state.providerKeys,
@@ -204,7 +216,8 @@ export async function joinNodes(
     webhook: state.webhooks.registry,
     reload,
     ...state.plain,
-  })
+  }
+  const followers = new ChangeFollowers(registries, () => revoked.end())
   const isShared = store !== undefined && redis !== undefined && settings.redis !== undefined
   const fallbackStore = isShared
     ? { store, state: redis, prefix: settings.redis.prefix }

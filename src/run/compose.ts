@@ -20,7 +20,7 @@ import type { CircuitBreakers } from '../gateway/attempt/circuit-breakers.ts'
 import { UncountedStreams } from '../gateway/attempt/uncounted-streams.ts'
 import { BodyBudget } from '../gateway/call.ts'
 import { createDataPlane } from '../gateway/data-plane.ts'
-import { endRevokedCalls } from '../gateway/end-revoked-calls.ts'
+import { RevokedCalls } from '../gateway/end-revoked-calls.ts'
 import { UsualOutput } from '../gateway/estimate-output.ts'
 import type { PipelinePorts } from '../gateway/pipeline.ts'
 import type { ReachableProvider } from '../gateway/plan/compile-target.ts'
@@ -149,6 +149,19 @@ export async function composeGatehouse({
   const addressesKnown = knownAddresses ?? new Map<string, string>()
   const providers = reachableProviders(settings, addressesKnown)
   let prices: PriceBook | undefined
+  const deadlines = new Deadlines()
+  const revoked = new RevokedCalls({
+    clock,
+    keys,
+    stops: state.stops,
+    sessions: {
+      findThere: (ids) => store.users.findSessions(ids),
+      reportFailure: (cause) =>
+        log.warn({ err: cause }, 'sessions of open calls were not looked up'),
+    },
+    deadlines,
+    withinMs: settings.revokedCallsMs,
+  })
   const reload = new ConfigurationReload({
     ...{ log, settings, read: readSettings },
     apply(next) {
@@ -166,7 +179,7 @@ export async function composeGatehouse({
     ...{ reload, log, host: hostname(), onBegun: onReloadBegun },
     worker: worker?.index ?? null,
   })
-  const node = await joinNodes(state, shared, settings, nodeReload)
+  const node = await joinNodes(state, shared, settings, { reload: nodeReload, revoked })
   await nodeReload.join(node)
   // A reload may have been followed meanwhile.
   const ledger = composeLedger({ settings: reload.settings, log, state, limits: shared, clock })
@@ -186,7 +199,6 @@ export async function composeGatehouse({
     reloads: worker === undefined ? reload : undefined,
   }
   const telemetry = hasTelemetry ? await openTelemetry(settings, watched) : undefined
-  const deadlines = new Deadlines()
   const exchangePorts = { deadlines, routes: new Routes(proxies), pools }
   const reportFailure = (error: GatewayError, requestId: string) =>
     logFailure(log, error, requestId)
@@ -213,6 +225,7 @@ export async function composeGatehouse({
     order: new TargetOrder(breakers),
     upstream: { open: (request) => new SocketExchange(exchangePorts, request) },
     deadlines,
+    revoked,
     isOutOfHandles: handles === undefined ? undefined : () => areUsedUp(handles),
     timeouts: settings.timeouts,
     keepAliveMs: settings.keepAliveMs,
@@ -224,17 +237,7 @@ export async function composeGatehouse({
     observer: telemetry?.observer,
     reportFailure,
   }
-  const stopEnding = endRevokedCalls({
-    clock,
-    keys,
-    sessions: {
-      findThere: (ids) => store.users.findSessions(ids),
-      reportFailure: (cause) =>
-        log.warn({ err: cause }, 'sessions of open calls were not looked up'),
-    },
-    deadlines,
-    withinMs: settings.revokedCallsMs,
-  })
+  const stopEnding = revoked.start()
   const checks = new OwnedModelChecks({
     ownedModels,
     clock: clock,
@@ -245,7 +248,7 @@ export async function composeGatehouse({
   })
   const parts = {
     ...{ settings, log, state, ledger, ports, checks },
-    ...{ limitsOf, addresses, node, nodeReload, telemetry, reportFailure },
+    ...{ limitsOf, addresses, node, nodeReload, telemetry, reportFailure, revoked },
   }
   let controlPlane: Promise<ControlPlane> | undefined
   let isDraining = false

@@ -17,7 +17,7 @@ import {
 import { GatewayError, invalidRequest } from '../core/errors.ts'
 import { type AccountId, createKeyId, type KeyId } from '../core/ids.ts'
 import type { Secret } from '../core/secret.ts'
-import { currentOrigin } from '../store/changes/change-origin.ts'
+import { currentActor } from '../store/changes/change-origin.ts'
 import { DeletedKeyError, type KeyChange, type KeyTableStore } from '../store/resources/keys.ts'
 import { KeySnapshot, type KeySnapshotOptions } from './key-snapshot.ts'
 
@@ -217,7 +217,7 @@ export class KeyRegistry extends KeySnapshot {
       maskedPrefix: maskApiKey(value),
       createdAt: this.clock.now(),
       lastUsedAt: null,
-      createdBy: creator(),
+      createdBy: currentActor(),
       expiresAt: label.expiresAt ?? null,
       previous: null,
       token: label.token,
@@ -227,15 +227,6 @@ export class KeyRegistry extends KeySnapshot {
 
 function prefixOf(token: TokenRules | undefined): 'at-svc-' | 'sk-svc-' {
   return token === undefined ? 'sk-svc-' : TOKEN_PREFIX
-}
-
-/**
- * The id of a user or key; null for the gateway's own process and command line, which count as the
- * operator.
- */
-function creator(): string | null {
-  const { actor } = currentOrigin()
-  return actor?.type === 'operator' ? 'operator' : (actor?.id ?? null)
 }
 
 function keyExists(): GatewayError {

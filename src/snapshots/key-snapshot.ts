@@ -4,7 +4,8 @@ import type { TokenRules } from '../core/access-token.ts'
 import { type ApiKey, isLastUse } from '../core/api-key.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import type { AccountId, KeyId } from '../core/ids.ts'
-import type { Caller, KeyLimits, KeyStore } from '../gateway/ports.ts'
+import { stopOfToken } from '../gateway/access-token.ts'
+import type { Caller, KeyLimits, KeyStore, StopStore } from '../gateway/ports.ts'
 import type { NamedThing } from '../store/database/find-some.ts'
 import type { KeyTableStore } from '../store/resources/keys.ts'
 import { newestFirst, OneAtATime, readAgain } from './snapshot.ts'
@@ -13,6 +14,8 @@ import { type FlushOptions, UnsavedUses } from './unsaved-uses.ts'
 export interface KeySnapshotOptions extends FlushOptions {
   readonly keys: Pick<KeyTableStore, 'loadAll' | 'findSome' | 'saveLastUsed'>
   readonly limitsOf: (accountId: AccountId) => KeyLimits
+  /** Undefined: nothing is ever stopped. */
+  readonly stops?: StopStore | undefined
   readonly clock?: Clock
 }
 
@@ -36,6 +39,7 @@ export abstract class KeySnapshot implements KeyStore, Follower {
   protected readonly clock: Clock
   readonly #keys: KeySnapshotOptions['keys']
   readonly #limitsOf: KeySnapshotOptions['limitsOf']
+  readonly #stops: StopStore | undefined
   readonly #byHash = new Map<string, Entry>()
   readonly #byId = new Map<KeyId, Entry>()
   #places = 0
@@ -58,6 +62,7 @@ export abstract class KeySnapshot implements KeyStore, Follower {
   protected constructor(options: KeySnapshotOptions) {
     this.#keys = options.keys
     this.#limitsOf = options.limitsOf
+    this.#stops = options.stops
     this.clock = options.clock ?? systemClock
     this.#unsaved.start(options)
   }
@@ -137,6 +142,11 @@ export abstract class KeySnapshot implements KeyStore, Follower {
     this.#buried.add(entry.record.id)
     const [oldest] = this.#buried
     if (this.#buried.size > MOST_BURIED && oldest !== undefined) this.#buried.delete(oldest)
+  }
+
+  /** Applies changed stops to new calls and to running ones. */
+  renewStops(accountId: AccountId): void {
+    for (const entry of this.#byAccount.get(accountId) ?? []) entry.caller = undefined
   }
 
   renewLimits(): void {
@@ -226,14 +236,16 @@ export abstract class KeySnapshot implements KeyStore, Follower {
     else entries.splice(place, 1)
   }
 
-  #toCaller({ accountId, id: keyId, sha256, token }: ApiKey, presentedSha256: string): Caller {
+  #toCaller(record: ApiKey, presentedSha256: string): Caller {
+    const { accountId, id: keyId, sha256, token } = record
+    const stop = this.#stops === undefined ? undefined : stopOfToken(this.#stops, record)
     const limits = limitsWithin(this.#limitsOf(accountId), token)
     const caller: Caller = {
       accountId,
       keyId,
       limits,
       owner: presentedSha256,
-      ...(token === undefined ? {} : { token }),
+      ...(token === undefined ? {} : { token, stop }),
     }
     return presentedSha256 === sha256 ? caller : { ...caller, isOldText: true }
   }

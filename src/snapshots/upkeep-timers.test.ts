@@ -52,11 +52,11 @@ const beginnings: Record<string, () => Promise<void>> = {
     const freshness = new SnapshotFreshness({
       feed: {
         ...{ counter: async () => 0, renew: async () => 0, register: nothing },
-        ...{ since: async () => [], sweep: nothing },
+        ...{ since: async () => [], sweep: nothing, reportEnded: nothing },
       },
       followers: {
-        follow: nothing,
-        followAll: nothing,
+        follow: async () => [],
+        followAll: async () => [],
         followBlindly: (_: { accountId: AccountId }) => true,
       },
       policy: { choice: 'grace', graceMs: 1 },

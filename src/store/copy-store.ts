@@ -18,6 +18,7 @@ export const TABLES: readonly (keyof Schema)[] = [
   'accounts',
   'api_keys',
   'deleted_keys',
+  'stops',
   'gates',
   'owned_models',
   'provider_keys',

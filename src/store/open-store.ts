@@ -21,6 +21,7 @@ import { KeyTableStore } from './resources/keys.ts'
 import { OwnedModelTableStore } from './resources/owned-models.ts'
 import { openPlainStores, type PlainStores } from './resources/plain-kinds.ts'
 import { ProviderKeyTableStore } from './resources/provider-keys.ts'
+import { StopTableStore } from './resources/stops.ts'
 import { WebhookTableStore } from './resources/webhooks.ts'
 import type { Schema } from './schema.ts'
 import { BudgetBeginnings } from './usage/budget-beginnings.ts'
@@ -34,6 +35,7 @@ import { UserTableStore } from './users/users.ts'
 
 export interface Store {
   readonly keys: KeyTableStore
+  readonly stops: StopTableStore
   readonly gates: GateTableStore
   readonly ownedModels: OwnedModelTableStore
   readonly calls: CallTableStore
@@ -114,6 +116,7 @@ export async function openStore(
   }
   return {
     keys: new KeyTableStore(database, sync, caps),
+    stops: new StopTableStore(database, sync),
     gates: new GateTableStore(database, caps),
     ownedModels: new OwnedModelTableStore(database, caps),
     calls: new CallTableStore(database),

@@ -17,6 +17,8 @@ export interface Schema extends UserSchema {
   readonly accounts: AccountTable
   readonly api_keys: ApiKeyTable
   readonly deleted_keys: DeletedKeyTable
+  readonly stops: StopTable
+  readonly ended_calls: EndedCallsTable
   readonly gates: GateTable
   readonly owned_models: OwnedModelTable
   readonly calls: CallTable
@@ -255,6 +257,25 @@ export interface WebhookTable {
   active: number
   created_at: number
   updated_at: number
+}
+
+/** A stopped member or access token. */
+export interface StopTable {
+  /** The id of the user or the key. */
+  id: string
+  account_id: AccountId
+  reason: string | null
+  created_at: number
+  created_by: string | null
+}
+
+/** Calls that a node has ended because of a deleted key or a stop; rows stay for an hour. */
+export interface EndedCallsTable {
+  /** The id of the key, or of the stopped user or token. */
+  id: string
+  node_id: string
+  calls: number
+  at: number
 }
 
 export interface TagTable {

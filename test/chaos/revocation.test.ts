@@ -1,9 +1,10 @@
 /**
- * A revocation or a change on one node holds on every node once it is answered: also on one that
- * was stopped, or is cut off from Redis, from Postgres or from both. Short by default, once each;
- * GATEHOUSE_CHAOS=long revokes two hundred times.
+ * A revocation, a stop or a change on one node holds on every node once it is answered: also on one
+ * that was suspended, or is cut off from Redis, from Postgres or from both. Running streams end.
+ * Short by default, once each; GATEHOUSE_CHAOS=long revokes eight hundred times.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { Browser } from '../support/browser.ts'
 import { IS_LONG, tellProgress } from '../support/chaos-form.ts'
 import { askControlPlane, type Cluster, canStartCluster, startCluster } from '../support/cluster.ts'
 import { startClusterLoad } from '../support/cluster-load.ts'
@@ -61,8 +62,39 @@ interface MadeKey {
 
 interface MadeToken {
   readonly id: string
-  readonly key?: undefined
   readonly token: string
+}
+
+interface EndReport {
+  readonly stopped: boolean
+  readonly callsEnded: number
+  readonly nodesNotHeard: number
+}
+
+/** Something to revoke: its credential, and how it is revoked. */
+interface Revocable {
+  readonly key: string
+  /** Of a signed-in member. */
+  readonly browser?: Browser
+  readonly method: 'DELETE' | 'POST'
+  readonly path: string
+  /** Of calls afterwards. */
+  readonly status: number
+}
+
+const PASSWORD = 'correct horse battery staple'
+/** How long a call may go on after the answer to its revocation. */
+const PROMISED_MS = 1_000
+const STREAMS_PER_NODE = 2
+
+/** A stream that never ends by itself; each event keeps it busy. */
+interface OpenStream {
+  readonly node: number
+  /** As `performance.now()` has it; undefined while it runs. */
+  readonly endedAtMs: number | undefined
+  /** At least one event has arrived. */
+  readonly hasBegun: boolean
+  readonly text: string
 }
 
 describeIf(canStartCluster(), 'needs Postgres and redis-server')('three nodes under load', () => {
@@ -72,7 +104,11 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')('three nodes un
   const upstream = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
-    fetch(request) {
+    async fetch(request) {
+      // Probes of models have no body.
+      const asked = await request.text()
+      if (asked.includes('"stream":true'))
+        return new Response(streamForEver(), { headers: EVENT_STREAM })
       seen.push(request.headers.get('authorization') ?? '')
       return Response.json({ id: 'x', object: 'chat.completion', choices: [], usage: null })
     },
@@ -84,8 +120,19 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')('three nodes un
         GATEHOUSE_STORE_GRACE_MS: '20000',
         GATEHOUSE_TRUSTED_HOSTS: '127.0.0.1',
         GROQ_BASE_URL: `http://127.0.0.1:${upstream.port}/v1`,
+        OPENAI_BASE_URL: `http://127.0.0.1:${upstream.port}/v1`,
+        OPENAI_API_KEY: 'planted',
       },
     })
+    const targets = [{ model: 'openai/endless' }]
+    await askControlPlane(cluster.node(0), 'POST', '/v1/gates', {
+      body: { id: 'endless', targets },
+      status: 201,
+    })
+    const body = { email: 'owner@example.test', name: 'Owner', password: PASSWORD }
+    const headers = { authorization: `Bearer ${cluster.key}` }
+    const owner = new Browser(cluster.node(0).url)
+    await owner.json('/v1/auth/sign-up', 201, { method: 'POST', body, headers })
   })
   afterAll(async () => {
     await cluster?.remove()
@@ -197,7 +244,7 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')('three nodes un
     )
     expect((await call(2)).status).toBe(200)
     expect((await call(2, { key: made.key })).status).toBe(200)
-    await askControlPlane(cluster.node(0), 'DELETE', `/v1/keys/${made.id}`, { status: 204 })
+    await askControlPlane(cluster.node(0), 'DELETE', `/v1/keys/${made.id}`)
     expect((await call(2, { key: made.key })).status).toBe(401)
     expect((await call(2)).status).toBe(200)
 
@@ -250,62 +297,179 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')('three nodes un
     expect((await call(2)).status).toBe(200)
   })
 
-  for (const [place, { name, times, harm }] of SCENES.entries()) {
-    // Access tokens in every other scene: they are followed like keys.
-    const kind = place % 2 === 0 ? 'keys' : 'access-tokens'
-    test(`no call that began after a DELETE of ${kind} answered is accepted: ${name}`, async () => {
-      const durationsMs: number[] = []
-      for (let round = 0; round < (IS_LONG ? times * LONG_ROUNDS : 1); round += 1) {
-        await whenWell()
-        const made = await askControlPlane<MadeKey | MadeToken>(
-          cluster.node(1),
-          'POST',
-          `/v1/${kind}`,
-          {
-            body: { name: 'to be revoked' },
-            status: 201,
-          },
-        )
-        const key = made.key ?? made.token
-        const load = startClusterLoad(cluster, {
-          key,
-          clients: 6,
-          timeoutMs: 10_000,
-          pauseMs: PAUSE_MS,
-        })
-        await pollUntil('calls that are served', () =>
-          load.calls.some(({ status }) => status === 200),
-        )
-        await Bun.sleep(Math.random() * 300)
-        harm(cluster)
-        await Bun.sleep(Math.random() * 300)
-        const askedAtMs = performance.now()
-        await askControlPlane(cluster.node(0), 'DELETE', `/v1/${kind}/${made.id}`, { status: 204 })
-        const answeredAtMs = performance.now()
-        durationsMs.push(answeredAtMs - askedAtMs)
-        // Some wait at its door when it goes on.
-        const waiting = Array.from({ length: 10 }, () => call(2, { key }))
-        await Bun.sleep(20)
-        cluster.node(2).resume()
-        for (const { status } of await Promise.all(waiting)) expect([401, 503]).toContain(status)
-        const callsAfter = () => load.calls.filter(({ beganAtMs }) => beganAtMs > answeredAtMs)
-        await pollUntil('refusals by the nodes that can say so, and calls of the other', () => {
-          const seen = callsAfter()
-          return (
-            seen.some(({ status, node }) => status === 401 && node !== 2) &&
-            seen.filter(({ node }) => node === 2).length > 2
-          )
-        })
-        await load.stop()
-        const after = callsAfter()
-        const accepted = after.filter(({ status }) => ![401, 503, 0].includes(status))
-        expect(accepted).toEqual([])
-      }
-      await whenWell()
-      tellProgress(`${name}: DELETE took ${toText(durationsMs)}`)
-    })
+  const make = <Made>(path: string, body: object) =>
+    askControlPlane<Made>(cluster.node(1), 'POST', path, { body, status: 201 })
+
+  const ACTS: Readonly<Record<string, () => Promise<Revocable>>> = {
+    'DELETE of a key': async () => {
+      const { id, key } = await make<MadeKey>('/v1/keys', { name: 'to be revoked' })
+      return { key, method: 'DELETE', path: `/v1/keys/${id}`, status: 401 }
+    },
+    'DELETE of a token': async () => {
+      const { id, token } = await make<MadeToken>('/v1/access-tokens', { name: 'to be revoked' })
+      return { key: token, method: 'DELETE', path: `/v1/access-tokens/${id}`, status: 401 }
+    },
+    'stop of a token': async () => {
+      const { id, token } = await make<MadeToken>('/v1/access-tokens', { name: 'to be stopped' })
+      return { key: token, method: 'POST', path: `/v1/access-tokens/${id}/stop`, status: 403 }
+    },
+    'stop of a member': async () => {
+      const email = `${crypto.randomUUID()}@example.test`
+      const { token: invitation } = await make<{ token: string }>('/v1/invitations', { email })
+      const browser = new Browser(cluster.node(1).url)
+      const joining = { email, name: 'Somebody', password: PASSWORD, invitation }
+      const { user } = (await browser.json('/v1/auth/sign-up', 201, {
+        method: 'POST',
+        body: joining,
+      })) as { user: { id: string } }
+      const owner = { type: 'member', id: user.id }
+      const { token } = await make<MadeToken>('/v1/access-tokens', { name: 'of a member', owner })
+      return {
+        ...{ key: token, browser, method: 'POST', path: `/v1/members/${user.id}/stop` },
+        status: 403,
+      } as const
+    },
   }
+
+  /** Streams of every node, and of the playground, once each has begun. */
+  async function beginStreams({ key, browser }: Revocable): Promise<readonly OpenStream[]> {
+    const streams = cluster.nodes.flatMap((node) =>
+      Array.from({ length: STREAMS_PER_NODE }, () =>
+        openStream(node.index, `${node.url}/v1/chat/completions`, {
+          authorization: `Bearer ${key}`,
+        }),
+      ),
+    )
+    if (browser !== undefined) {
+      const { url } = cluster.node(1)
+      const headers = { cookie: browser.cookieHeader(), origin: url, 'x-gatehouse-csrf': '1' }
+      streams.push(openStream(1, `${url}/v1/playground`, headers))
+    }
+    await pollUntil('streams that have begun', () => streams.every(({ hasBegun }) => hasBegun))
+    return streams
+  }
+
+  for (const { name, times, harm } of SCENES)
+    for (const [act, prepare] of Object.entries(ACTS))
+      test(`no call that began after a ${act} is accepted, and running ones end: ${name}`, async () => {
+        const durationsMs: number[] = []
+        let calls = 0
+        for (let round = 0; round < (IS_LONG ? times * LONG_ROUNDS : 1); round += 1) {
+          await whenWell()
+          const made = await prepare()
+          const load = startClusterLoad(cluster, {
+            key: made.key,
+            clients: 6,
+            timeoutMs: 10_000,
+            pauseMs: PAUSE_MS,
+          })
+          await pollUntil('calls that are served', () =>
+            load.calls.some(({ status }) => status === 200),
+          )
+          const streams = await beginStreams(made)
+          await Bun.sleep(Math.random() * 300)
+          harm(cluster)
+          await Bun.sleep(Math.random() * 300)
+          const askedAtMs = performance.now()
+          const { method, path, status: refusal } = made
+          const body = method === 'POST' ? { body: { reason: 'A test.' } } : {}
+          const report = await askControlPlane<EndReport>(cluster.node(0), method, path, body)
+          const answeredAtMs = performance.now()
+          durationsMs.push(answeredAtMs - askedAtMs)
+          // Some wait at its door when it goes on.
+          const waiting = Array.from({ length: 10 }, () => call(2, { key: made.key }))
+          await Bun.sleep(20)
+          cluster.node(2).resume()
+          for (const { status } of await Promise.all(waiting))
+            expect([refusal, 503]).toContain(status)
+          expect(report.stopped).toBe(true)
+          expect(report.callsEnded).toBeGreaterThanOrEqual(2 * STREAMS_PER_NODE)
+          const heard = report.nodesNotHeard === 0 ? [0, 1, 2] : [0, 1]
+          const promised = streams.filter(({ node }) => heard.includes(node))
+          await pollUntil('the end of the streams', () =>
+            promised.every(({ endedAtMs }) => endedAtMs !== undefined),
+          )
+          const late = promised.filter(
+            ({ endedAtMs = Number.POSITIVE_INFINITY }) => endedAtMs > answeredAtMs + PROMISED_MS,
+          )
+          expect(late).toEqual([])
+          const callsAfter = () => load.calls.filter(({ beganAtMs }) => beganAtMs > answeredAtMs)
+          await pollUntil('refusals by the nodes that can say so, and calls of the other', () => {
+            const seen = callsAfter()
+            return (
+              seen.some(({ status, node }) => status === refusal && node !== 2) &&
+              seen.filter(({ node }) => node === 2).length > 2
+            )
+          })
+          await load.stop()
+          const after = callsAfter()
+          calls += after.length
+          const accepted = after.filter(({ status }) => ![refusal, 503, 0].includes(status))
+          expect(accepted).toEqual([])
+          cluster.heal()
+          await pollUntil(
+            'the end of the streams of a node without news',
+            () => streams.every(({ endedAtMs }) => endedAtMs !== undefined),
+            { timeoutMs: 60_000 },
+          )
+          const told = act.startsWith('DELETE') ? 'was deleted' : 'stopped by an administrator'
+          for (const { text } of streams) expect(text).toContain(told)
+        }
+        await whenWell()
+        tellProgress(`${name}, ${act}: took ${toText(durationsMs)}; ${calls} calls, none late`)
+      })
 })
+
+const EVENT_STREAM = { 'content-type': 'text/event-stream' }
+const EVENT_EVERY_MS = 20
+
+function streamForEver(): ReadableStream<Uint8Array> {
+  const choices = [{ index: 0, delta: { content: 'hi' }, finish_reason: null }]
+  const event = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices }
+  const bytes = new TextEncoder().encode(`data: ${JSON.stringify(event)}\n\n`)
+  let isLeft = false
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      await Bun.sleep(EVENT_EVERY_MS)
+      if (!isLeft) controller.enqueue(bytes)
+    },
+    cancel() {
+      isLeft = true
+    },
+  })
+}
+
+function openStream(
+  node: number,
+  url: string,
+  headers: Readonly<Record<string, string>>,
+): OpenStream {
+  const seen = { node, endedAtMs: undefined as number | undefined, hasBegun: false, text: '' }
+  const read = async () => {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({
+        gate_id: 'endless',
+        stream: true,
+        messages: [{ role: 'user', content: 'hello' }],
+      }),
+    })
+    const decoder = new TextDecoder()
+    for await (const bytes of response.body ?? []) {
+      seen.hasBegun = true
+      // Its last events say why it ended.
+      seen.text = (seen.text + decoder.decode(bytes, { stream: true })).slice(-2_000)
+    }
+  }
+  // A revoked stream is cut, which is an error for its client.
+  read()
+    .catch(() => {})
+    .finally(() => {
+      seen.endedAtMs = performance.now()
+    })
+  return seen
+}
 
 function toText(durationsMs: number[]): string {
   const sorted = durationsMs.toSorted((a, b) => a - b).map((ms) => Math.round(ms))

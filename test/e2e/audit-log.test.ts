@@ -137,7 +137,7 @@ async function checkRoute(operation: Operation, route: AuditedRoute, scene: Scen
     operationId,
     action: route.action,
     resourceType: route.action.split('.')[0] ?? '',
-    resourceId: route.idOf?.(answer ?? {}) ?? String(id ?? answer?.id ?? answer?.slug),
+    resourceId: route.idOf?.(answer ?? {}, id ?? '') ?? String(id ?? answer?.id ?? answer?.slug),
     actor: {
       type: isKey ? 'key' : 'user',
       name: isKey ? 'first key' : expect.stringContaining('@'),

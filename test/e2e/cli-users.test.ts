@@ -77,6 +77,30 @@ test('a remote server’s users are listed and invited with a key, and get no pa
   })
 })
 
+test('a member is stopped and started by the email address, the owner is not', async () => {
+  const remote = { GATEHOUSE_URL: server.url, GATEHOUSE_API_KEY: server.key }
+  const email = 'jane@example.test'
+  const invitation = (await run(['invite', email], remote)).stdout.trim().split('=')[1]
+  const jane = new Browser(server.url)
+  const body = { email, name: 'Jane', password, invitation }
+  const { user } = (await jane.json('/v1/auth/sign-up', 201, { method: 'POST', body })) as {
+    user: { id: string }
+  }
+  expect(await run(['stop', 'Jane@example.test', '--reason', 'On leave.'], remote)).toMatchObject({
+    ...{ exitCode: 0, stdout: `Stopped ${user.id}.\n` },
+  })
+  const refused = await jane.send('/v1/session')
+  expect([refused.status, await refused.text()]).toEqual([
+    403,
+    expect.stringContaining('stopped by an administrator. Reason: On leave.'),
+  ])
+  expect(await run(['start', email], remote)).toMatchObject({ exitCode: 0 })
+  expect((await jane.send('/v1/session')).status).toBe(200)
+  expect((await run(['stop', 'owner@example.test'], remote)).exitCode).toBe(5)
+  expect((await run(['stop', 'who@example.test'], remote)).exitCode).toBe(4)
+  expect((await run(['stop', 'user_none'], remote)).exitCode).toBe(4)
+})
+
 test('an invitation without a server creates the missing files', async () => {
   const folder = await createTemporaryFolder()
   try {

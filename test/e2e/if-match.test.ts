@@ -116,7 +116,8 @@ function describeStore(start: () => Promise<readonly [Gatehouse, ...Gatehouse[]]
     if (operationId === 'setProviderKey') return
     const taken = await by(path, { ...call, headers: { 'if-match': '*' } })
     expect([operationId, taken.ok]).toEqual([operationId, true])
-    if (taken.status === 200) expect(taken.headers.get('etag')).toMatch(/^"[\w-]{22}"$/)
+    if (taken.status === 200 && operation.method !== 'delete')
+      expect(taken.headers.get('etag')).toMatch(/^"[\w-]{22}"$/)
     await route.leave?.(scene)
   }
 
@@ -155,7 +156,8 @@ function describeStore(start: () => Promise<readonly [Gatehouse, ...Gatehouse[]]
       for (const server of servers)
         expect(await tagOf(send('GET', one, undefined, undefined, server))).toBe(changed)
       expect((await send('DELETE', one, undefined, first)).status).toBe(412)
-      expect((await send('DELETE', one, undefined, changed)).status).toBe(204)
+      const deleted = await send('DELETE', one, undefined, changed)
+      expect(deleted.status).toBe(path === '/v1/keys' ? 200 : 204)
       expect((await send('DELETE', one, undefined, changed)).status).toBe(404)
     }
   })

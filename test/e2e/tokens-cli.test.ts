@@ -48,3 +48,22 @@ test.each([
 ] as const)('%s is refused', async (_name, words, exitCode) => {
   expect(await run(words)).toMatchObject({ exitCode, stdout: '' })
 })
+
+test('a token is stopped with a reason, shown so, and started again', async () => {
+  await run(['create', 'joe'])
+  const [{ id }] = JSON.parse((await run(['list', '--json'])).stdout) as [{ id: string }]
+  const short = id.slice(-12)
+  const stopped = await run(['stop', short, '--reason', 'It leaked.'])
+  expect(stopped).toMatchObject({ exitCode: 0, stdout: `Stopped ${id}.\n` })
+  expect((await run(['show', id])).stdout).toMatch(/^stopped +since .*: It leaked\.$/m)
+  expect(JSON.parse((await run(['stop', short, '--json'])).stdout)).toEqual({
+    ...{ id, stopped: true, callsEnded: 0, nodesNotHeard: 0 },
+  })
+  expect(await run(['start', short])).toMatchObject({ stdout: `${id} is not stopped.\n` })
+  expect(JSON.parse((await run(['start', short, '--json'])).stdout)).toEqual({ id, stopped: false })
+  expect((await run(['show', id])).stdout).toMatch(/^stopped +no$/m)
+  expect(JSON.parse((await run(['delete', id, '--yes', '--json'])).stdout)).toEqual({
+    ...{ id, deleted: true, stopped: true, callsEnded: 0, nodesNotHeard: 0 },
+  })
+  expect((await run(['stop', 'key_1'])).exitCode).toBe(4)
+})

@@ -3,6 +3,7 @@
  * stored.
  */
 import { describe, expect, test } from 'bun:test'
+import { NO_RULES } from '../../src/core/access-token.ts'
 import { DIALECTS } from '../support/dialect-table.ts'
 import { readErrorCode } from '../support/envelopes.ts'
 import { CALLER, InProcessGateway, REVOKED_CALLS_MS } from '../support/in-process-gateway.ts'
@@ -11,6 +12,7 @@ import { CHAT, CHAT_ANSWER, CHAT_EVENTS, chatBody, GATE, TARGET } from '../suppo
 import { TRANSLATED } from '../support/translated-samples.ts'
 
 const MESSAGE = 'The API key or session of this call was deleted or has expired.'
+const STOPPED = 'This access token was stopped by an administrator. Reason: It leaked.'
 const [anthropic] = TRANSLATED
 const TRANSLATING = 'anthropic/claude-opus-5'
 
@@ -79,6 +81,33 @@ describe.each(DOORS.map((door) => [door.name, door] as const))('%s', (_, door) =
     gateway.deleteKey()
     await gateway.clock.finish(seen)
     expect(gateway.ledger.records[0]?.usage?.inputTokens).toBeGreaterThan(0)
+    await gateway.assertNothingIsLeft()
+  })
+
+  test('a stream and a waiting call end at once with the reason when their token is stopped', async () => {
+    const gateway = new InProcessGateway({
+      gates: { [GATE]: [target] },
+      upstream: [stream(events.slice(0, -1), { ending: [SILENCE] }), [SILENCE]],
+      token: NO_RULES,
+    })
+    const calls = [gateway.begin({ path, body }), gateway.begin({ path, body })]
+    await gateway.clock.advance(1_000)
+    const beganAt = gateway.clock.passedMs
+    expect(gateway.stopToken('It leaked.')).toEqual([{ id: CALLER.keyId, calls: 2 }])
+    expect(gateway.upstream.sent).toMatchObject([{ state: 'revoked' }, { state: 'revoked' }])
+    const [begun, waiting] = await Promise.all(calls.map(({ seen }) => gateway.clock.finish(seen)))
+    expect(gateway.clock.passedMs - beganAt).toBeLessThanOrEqual(50)
+    expect(begun).toMatchObject({ status: 200, ending: 'cut' })
+    expect(waiting?.status).toBe(403)
+    for (const seen of [begun, waiting]) expect(seen?.text).toContain(STOPPED)
+    readErrorCode(envelope, waiting?.text ?? '')
+    const later = await gateway.ask({ path, body })
+    expect([later.status, later.text]).toEqual([403, expect.stringContaining(STOPPED)])
+    expect(later.headers['x-should-retry']).toBe('false')
+    expect(gateway.ledger.records).toMatchObject([
+      { outcome: 'failed', errorKind: 'forbidden' },
+      { outcome: 'failed', errorKind: 'forbidden' },
+    ])
     await gateway.assertNothingIsLeft()
   })
 
@@ -156,6 +185,34 @@ test('a call with its body still on its way is 401 when its key is deleted, with
   whole.resolve()
   const { status, text } = await gateway.clock.finish(seen)
   expect({ status, text }).toEqual({ status: 401, text: expect.stringContaining(MESSAGE) })
+  expect(gateway.upstream.sent).toEqual([])
+  await gateway.assertNothingIsLeft()
+})
+
+test('a hedged call that a stop ends counts once', async () => {
+  const gateway = new InProcessGateway({
+    gates: { [GATE]: { targets: [{ model: TARGET }, { model: TRANSLATING }], hedgeAfterMs: 100 } },
+    upstream: [[SILENCE], [SILENCE]],
+    token: NO_RULES,
+  })
+  const { seen } = gateway.begin({ path: CHAT, body: chatBody({ stream: true }) })
+  await gateway.clock.advance(1_000)
+  expect(gateway.stopToken(null)).toEqual([{ id: CALLER.keyId, calls: 1 }])
+  expect((await gateway.clock.finish(seen)).status).toBe(403)
+  await gateway.assertNothingIsLeft()
+})
+
+test('a call that waits for its admission while its key is deleted asks no upstream', async () => {
+  const admission = Promise.withResolvers<void>()
+  const gateway = new InProcessGateway({
+    gates: { [GATE]: [TARGET] },
+    limits: { whenReady: () => admission.promise },
+  })
+  const { seen } = gateway.begin({ path: CHAT, body: chatBody() })
+  await gateway.clock.idle()
+  gateway.deleteKeyQuietly()
+  admission.resolve()
+  expect((await gateway.clock.finish(seen)).status).toBe(401)
   expect(gateway.upstream.sent).toEqual([])
   await gateway.assertNothingIsLeft()
 })

@@ -110,7 +110,7 @@ async function walkKeys(server: ControlPlane): Promise<readonly string[]> {
     ...(response.status === 201 ? [] : [`POST /v1/keys: ${response.status}`]),
     ...(await take(server, ['GET', '/v1/keys', 200])),
     ...(await take({ ...server, key: made.key }, ['GET', '/v1/keys', 200])),
-    ...(await take({ ...server, key: made.key }, ['DELETE', `/v1/keys/${made.id}`, 204])),
+    ...(await take({ ...server, key: made.key }, ['DELETE', `/v1/keys/${made.id}`, 200])),
     ...(await take({ ...server, key: made.key }, ['GET', '/v1/keys', 401])),
   ]
 }

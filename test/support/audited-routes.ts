@@ -18,7 +18,7 @@ export interface AuditedRoute {
   readonly by?: 'owner' | 'visitor'
   readonly prepare?: (scene: Scene) => Promise<string>
   readonly body?: (gateId: string, scene: Scene) => object | Promise<object>
-  readonly idOf?: (answer: Readonly<Record<string, unknown>>) => string
+  readonly idOf?: (answer: Readonly<Record<string, unknown>>, idInPath: string) => string
   readonly leave?: (scene: Scene) => void | Promise<void>
 }
 
@@ -43,6 +43,15 @@ export const auditedRoutes: Readonly<Record<string, AuditedRoute>> = {
   deleteAccessToken: {
     action: 'key.delete',
     prepare: async ({ server }) => await makeToken(server),
+  },
+  stopAccessToken: {
+    action: 'stop.create',
+    prepare: ({ server }) => makeToken(server),
+    idOf: (_, idInPath) => idInPath,
+  },
+  liftAccessTokenStop: {
+    action: 'stop.delete',
+    prepare: async ({ server }) => await stop(server, 'access-tokens', await makeToken(server)),
   },
   createKey: { action: 'key.create' },
   importKey: { action: 'key.import' },
@@ -72,6 +81,15 @@ export const auditedRoutes: Readonly<Record<string, AuditedRoute>> = {
     },
   },
   deleteMember: { action: 'member.delete', by: 'owner', prepare: joinAsGuest },
+  stopMember: {
+    action: 'stop.create',
+    prepare: joinAsGuest,
+    idOf: (_, idInPath) => idInPath,
+  },
+  liftMemberStop: {
+    action: 'stop.delete',
+    prepare: async (scene) => await stop(scene.server, 'members', await joinAsGuest(scene)),
+  },
   createOwnedModel: { action: 'owned-model.create' },
   updateOwnedModel: { action: 'owned-model.update', prepare: makeOwnedModel },
   deleteOwnedModelCredential: { action: 'owned-model.update', prepare: makeOwnedModel },
@@ -188,6 +206,11 @@ async function joinAsGuest(scene: Scene): Promise<string> {
 
 async function session(browser: Browser): Promise<{ user: { id: string } }> {
   return (await browser.json('/v1/session', 200)) as { user: { id: string } }
+}
+
+async function stop(server: ControlPlane, things: string, id: string): Promise<string> {
+  await (await controlPlaneCall(server, 'POST', `/v1/${things}/${id}/stop`, {})).body?.cancel()
+  return id
 }
 
 async function makeToken(server: ControlPlane): Promise<string> {

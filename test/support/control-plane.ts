@@ -81,7 +81,7 @@ export async function createKey(server: ControlPlane, name: string): Promise<Cre
 }
 
 export async function deleteKey(server: ControlPlane, id: string): Promise<void> {
-  await expectStatus(await controlPlaneCall(server, 'DELETE', `/v1/keys/${id}`), 204)
+  await expectStatus(await controlPlaneCall(server, 'DELETE', `/v1/keys/${id}`), 200)
 }
 
 export function waitForLogRow(

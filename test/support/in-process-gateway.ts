@@ -11,13 +11,14 @@ import { type Gate, USUAL_GATE } from '../../src/core/gate.ts'
 import type { AccountId, GateId, KeyId } from '../../src/core/ids.ts'
 import { Secret } from '../../src/core/secret.ts'
 import { RefusedMembers } from '../../src/gateway/attempt/adapt-members.ts'
+import type { Stop } from '../../src/core/stop.ts'
 import { type AddedHeaders, CallHeaders } from '../../src/gateway/attempt/call-headers.ts'
 import { CircuitBreakers } from '../../src/gateway/attempt/circuit-breakers.ts'
 import { UncountedStreams } from '../../src/gateway/attempt/uncounted-streams.ts'
 import { BodyBudget } from '../../src/gateway/call.ts'
 import type { CallObserver } from '../../src/gateway/call-observer.ts'
 import { createDataPlane } from '../../src/gateway/data-plane.ts'
-import { endRevokedCalls } from '../../src/gateway/end-revoked-calls.ts'
+import { RevokedCalls } from '../../src/gateway/end-revoked-calls.ts'
 import { UsualOutput } from '../../src/gateway/estimate-output.ts'
 import type { PipelinePorts } from '../../src/gateway/pipeline.ts'
 import { TargetOrder } from '../../src/gateway/plan/order-targets.ts'
@@ -156,6 +157,8 @@ export class InProcessGateway {
   readonly touched: string[] = []
   readonly ports: PipelinePorts
   #isKeyDeleted = false
+  #stop: Stop | undefined
+  readonly #revoked: RevokedCalls
   readonly #clientAddress: string | undefined
   readonly #find: ReturnType<typeof createDataPlane>['find']
 
@@ -173,7 +176,9 @@ export class InProcessGateway {
       clock: this.clock,
       keys: {
         find: (sha256) =>
-          sha256 === hashApiKey(CALLER_KEY) && !this.#isKeyDeleted ? caller : undefined,
+          sha256 === hashApiKey(CALLER_KEY) && !this.#isKeyDeleted
+            ? withStop(caller, this.#stop)
+            : undefined,
         touch: (keyId) => void this.touched.push(keyId),
       },
       freshness: script.freshness,
@@ -220,6 +225,7 @@ export class InProcessGateway {
       order: new TargetOrder(this.breakers),
       upstream: this.upstream,
       deadlines: this.deadlines,
+      revoked: { reasonFor: (call) => this.#revoked.reasonFor(call) },
       isOutOfHandles: script.isOutOfHandles,
       timeouts: { ...TIMEOUTS, ...script.timeouts },
       keepAliveMs: script.keepAliveMs ?? KEEP_ALIVE_MS,
@@ -236,19 +242,31 @@ export class InProcessGateway {
       reportFailure: (error) => void this.failures.push(error),
     }
     this.#find = createDataPlane(this.ports).find
+    this.#revoked = new RevokedCalls({
+      clock: this.clock,
+      keys: this.ports.keys,
+      stops: { find: () => undefined },
+      deadlines: this.deadlines,
+      withinMs: REVOKED_CALLS_MS,
+    })
   }
 
   /** Revokes the key of all calls, which end at the next check. */
   deleteKey(): void {
     this.#isKeyDeleted = true
-    const { clock, keys } = this.ports
-    const stop = endRevokedCalls({
-      clock,
-      keys,
-      deadlines: this.deadlines,
-      withinMs: REVOKED_CALLS_MS,
-    })
-    clock.after(REVOKED_CALLS_MS, stop)
+    this.clock.after(REVOKED_CALLS_MS, this.#revoked.start())
+  }
+
+  /** As `deleteKey`, without a look at running calls. */
+  deleteKeyQuietly(): void {
+    this.#isKeyDeleted = true
+  }
+
+  /** Stops the caller's access token. @returns what ended at once */
+  stopToken(reason: string | null): ReturnType<RevokedCalls['end']> {
+    const { accountId, keyId: id } = CALLER
+    this.#stop = { accountId, id, reason, createdAt: 0, createdBy: null }
+    return this.#revoked.end()
   }
 
   /** A call from its request to its end, in scripted time. */
@@ -493,4 +511,8 @@ function toHeaders(said: Readonly<Record<string, string | null>>): Record<string
   return Object.fromEntries(
     Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== null),
   )
+}
+
+function withStop(caller: Caller, stop: Stop | undefined): Caller {
+  return stop === undefined ? caller : { ...caller, stop }
 }

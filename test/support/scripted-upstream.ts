@@ -152,7 +152,8 @@ class ScriptedExchange implements Exchange {
     this.#request = request
     this.#around = around
     this.#startedAt = around.deadlines.now()
-    this.#deadline = { dueAt: 0, owner: request.owner, onDue: (cause) => this.#onDue(cause) }
+    const onDue: Deadline['onDue'] = (cause, reason) => this.#onDue(cause, reason)
+    this.#deadline = { dueAt: 0, owner: request.owner, onDue }
     this.#expectWithin(request.timeouts.firstByteMs)
     around.deadlines.add(this.#deadline)
     // Nobody may be reading, and an unhandled rejection would end the process.
@@ -279,19 +280,21 @@ class ScriptedExchange implements Exchange {
     this.#deadline.dueAt = Math.min(this.#around.deadlines.now() + ms, this.#startedAt + totalMs)
   }
 
-  #onDue(cause: DueCause): void {
+  #onDue(cause: DueCause, reason: Error | undefined): void {
     const isOver = this.#around.deadlines.now() >= this.#startedAt + this.#request.totalMs
     const hasBegun = (this.#sent?.taken ?? 0) > 0
     const silence = hasBegun ? 'idle_timeout' : 'first_byte_timeout'
     const failure = this.#isLeft ? 'cancelled' : isOver ? 'total_timeout' : silence
-    this.#end(cause !== 'due' ? cause : failure)
+    this.#end(cause !== 'due' ? cause : failure, reason)
   }
 
-  #end(as: 'closed' | UpstreamFailureType): void {
+  #end(as: 'closed' | UpstreamFailureType, cause?: Error): void {
     if (this.#isOver) return
     this.#finish(as)
     const failure = as === 'closed' ? 'cancelled' : as
-    this.#ended.reject(new UpstreamFailure(failure, `The scripted exchange ended: ${failure}.`))
+    this.#ended.reject(
+      new UpstreamFailure(failure, `The scripted exchange ended: ${failure}.`, { cause }),
+    )
   }
 
   #finish(state: SentRequest['state']): void {

@@ -22,6 +22,7 @@ const weather = {
 
 const PASSWORD = 'correct horse battery staple'
 const KEY = 'key_01a1fbc63aa470d6877cf556d6121edd'
+const TOKEN = 'key_01a1fbc63aa470d6877cf556d6121ede'
 const WEBHOOK = 'wh_01a1fbc63aa470d6877cf556d6121edd'
 const MEMBER = 'user_01a1fbc63aa470d6877cf556d6121edd'
 const SESSION = 'sess_01a1fbc63aa470d6877cf556d6121edd'
@@ -159,8 +160,28 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
     },
     after: { operationId: 'createKey', parameters: ITS_ID },
   },
+  stopAccessToken: {
+    parameters: { id: TOKEN },
+    bodies: { 'With a reason': { reason: 'The laptop was stolen.' } },
+    after: { operationId: 'createAccessToken', parameters: ITS_ID },
+  },
+  liftAccessTokenStop: {
+    parameters: { id: TOKEN },
+    after: { operationId: 'createAccessToken', parameters: ITS_ID },
+  },
+  stopMember: {
+    parameters: { id: MEMBER },
+    bodies: { 'With a reason': { reason: 'On leave.' } },
+    after: { operationId: 'listMembers', parameters: { id: '$response.body#/data/0/id' } },
+    // The only member owns the account.
+    expects: 409,
+  },
+  liftMemberStop: {
+    parameters: { id: MEMBER },
+    after: { operationId: 'listMembers', parameters: { id: '$response.body#/data/0/id' } },
+  },
   rotateAccessToken: {
-    parameters: { id: 'key_01a1fbc63aa470d6877cf556d6121ede' },
+    parameters: { id: TOKEN },
     bodies: { 'At once': { oldEndsInSeconds: 0 } },
     after: { operationId: 'createAccessToken', parameters: ITS_ID },
   },

@@ -9,6 +9,8 @@ import { NO_RULES, type TokenRules } from '../../core/access-token.ts'
 import { type ApiKey, toPublicKey } from '../../core/api-key.ts'
 import { GatewayError, invalidRequest } from '../../core/errors.ts'
 import type { AccountId, KeyId, UserId } from '../../core/ids.ts'
+import { toPublicStop } from '../../core/stop.ts'
+import { stopOfToken } from '../../gateway/access-token.ts'
 import { parseIpRange } from '../../net/address-ranges.ts'
 import {
   assertMayGiveAccess,
@@ -20,6 +22,7 @@ import {
   jsonRequest,
 } from '../control-plane-app.ts'
 import { bindResource, ROUTE_DESCRIPTION, tagged } from '../resource-routes.ts'
+import { bindStops, toReport } from '../stop-routes.ts'
 import { toTime } from './keys.ts'
 
 const rotateRoute = createRoute({
@@ -47,8 +50,9 @@ type Rules = Partial<Omit<z.output<typeof createTokenBody>, 'name' | 'expiresAt'
 
 export function bindAccessTokens(
   app: ControlPlaneApp,
-  { keys, gates, members, plain }: ControlPlaneDependencies,
+  dependencies: ControlPlaneDependencies,
 ): void {
+  const { keys, gates, members, plain, stops, endCalls } = dependencies
   bindResource(app, accessTokenResource, {
     word: 'key',
     list: (accountId) => keys.list(accountId, 'token'),
@@ -69,7 +73,8 @@ export function bindAccessTokens(
     },
     async delete(accountId, id) {
       find(accountId, id)
-      await keys.delete(accountId, id as KeyId)
+      if (!(await keys.delete(accountId, id as KeyId))) throw tokenNotFound()
+      return toReport(await endCalls(id))
     },
     idOf: ({ id }) => id,
     toBody,
@@ -85,11 +90,32 @@ export function bindAccessTokens(
     return c.json(body, 201, tagged('key', body))
   })
 
+  bindStops(app, dependencies, {
+    ...{ path: '/v1/access-tokens', name: 'AccessToken', one: 'access token' },
+    group: accessTokenResource.group,
+    description: 'Its calls are refused with 403 and the reason.',
+    assertMay(act, caller, id) {
+      find(caller.accountId, id)
+      if (act === 'lift') assertMayGiveAccess(caller)
+    },
+  })
+
   function find(accountId: AccountId, id: string): ApiKey {
     const found = keys.recordOf(accountId, id as KeyId)
-    if (found?.token === undefined)
-      throw new GatewayError('not_found', 'There is no access token with this id.')
+    if (found?.token === undefined) throw tokenNotFound()
     return found
+  }
+
+  function toBody(record: ApiKey) {
+    const { gates: allowed, ipRanges, ...rules } = record.token ?? NO_RULES
+    const stop = stopOfToken(stops, record)
+    return {
+      ...toPublicKey(record),
+      ...rules,
+      gates: allowed === null ? null : [...allowed],
+      ipRanges: ipRanges === null ? null : [...ipRanges],
+      stop: stop === undefined ? null : toPublicStop(stop),
+    }
   }
 
   async function checkRules(
@@ -125,12 +151,6 @@ export function bindAccessTokens(
   }
 }
 
-function toBody(record: ApiKey) {
-  const { gates, ipRanges, ...rules } = record.token ?? NO_RULES
-  return {
-    ...toPublicKey(record),
-    ...rules,
-    gates: gates === null ? null : [...gates],
-    ipRanges: ipRanges === null ? null : [...ipRanges],
-  }
+function tokenNotFound(): GatewayError {
+  return new GatewayError('not_found', 'There is no access token with this id.')
 }

@@ -18,6 +18,7 @@ import {
   jsonRequest,
 } from '../control-plane-app.ts'
 import { bindResource, ROUTE_DESCRIPTION, tagged } from '../resource-routes.ts'
+import { toReport } from '../stop-routes.ts'
 
 const tags = [keyResource.group]
 
@@ -58,7 +59,7 @@ const rotateRoute = createRoute({
   [ROUTE_DESCRIPTION]: { isVersioned: true },
 })
 
-export function bindKeys(app: ControlPlaneApp, { keys }: ControlPlaneDependencies): void {
+export function bindKeys(app: ControlPlaneApp, { keys, endCalls }: ControlPlaneDependencies): void {
   bindResource(app, keyResource, {
     word: 'key',
     list: (accountId) => keys.list(accountId, 'key'),
@@ -78,6 +79,7 @@ export function bindKeys(app: ControlPlaneApp, { keys }: ControlPlaneDependencie
     async delete(accountId, id) {
       find(accountId, id)
       if (!(await keys.delete(accountId, id as KeyId))) throw keyNotFound()
+      return toReport(await endCalls(id))
     },
     idOf: ({ id }) => id,
     toBody: toPublicKey,

@@ -5,6 +5,7 @@ import { invitationResource, memberResource } from '../../contract/users.ts'
 import { systemClock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { UserId } from '../../core/ids.ts'
+import { toPublicStop } from '../../core/stop.ts'
 import { createInvitation, toInvitationLink } from '../../identity/create-invitation.ts'
 import { type Invitation, toPublicInvitation } from '../../store/users/invitations.ts'
 import { type Member, toPublicMember } from '../../store/users/members.ts'
@@ -18,11 +19,18 @@ import {
   callerOf,
 } from '../control-plane-app.ts'
 import { bindResource } from '../resource-routes.ts'
+import { bindStops } from '../stop-routes.ts'
 
 export function bindMembers(
   app: ControlPlaneApp,
-  { members }: Pick<ControlPlaneDependencies, 'members'>,
+  dependencies: Pick<ControlPlaneDependencies, 'members' | 'stops' | 'endCalls'>,
 ): void {
+  const { members, stops } = dependencies
+  const toBody = (member: Member) => {
+    const stop = stops.find(member.accountId, member.userId)
+    return { ...toPublicMember(member), stop: stop === undefined ? null : toPublicStop(stop) }
+  }
+
   bindResource(app, memberResource, {
     word: 'member',
     list: (accountId, part) => members.list(accountId, part),
@@ -30,6 +38,11 @@ export function bindMembers(
       const member = await findMember(accountId, id)
       const { userId } = assertOwner(actor)
       if (member.role !== 'owner') {
+        if (stops.find(accountId, member.userId) !== undefined)
+          throw new GatewayError(
+            'conflict',
+            'A stopped member cannot become the owner: lift the stop first.',
+          )
         const isDone = await members.transferOwnership(accountId, {
           from: userId,
           to: member.userId,
@@ -40,7 +53,7 @@ export function bindMembers(
             'The members have changed in the meantime. Load them again.',
           )
       }
-      return toPublicMember({ ...member, role: 'owner' })
+      return toBody({ ...member, role: 'owner' })
     },
     async delete(accountId, id, { actor }) {
       const member = await findMember(accountId, id)
@@ -53,7 +66,25 @@ export function bindMembers(
       if (!(await members.remove(accountId, member.userId))) throw memberNotFound()
     },
     idOf: ({ userId }) => userId,
-    toBody: toPublicMember,
+    toBody,
+  })
+
+  bindStops(app, dependencies, {
+    ...{ path: memberResource.path, name: 'Member', one: 'member', group: memberResource.group },
+    description:
+      'An API key or the owner stops a member. Calls with the access tokens that the member owns, ' +
+      "calls of the playground and the member's sessions are refused with 403 and the reason. API " +
+      'keys belong to the account and go on: revoke those that the member knows.',
+    async assertMay(act, caller, id) {
+      const member = await findMember(caller.accountId, id)
+      if (caller.actor.type === 'user') assertOwner(caller.actor)
+      if (act === 'lift') assertMayGiveAccess(caller)
+      else if (member.role === 'owner')
+        throw new GatewayError(
+          'conflict',
+          'The owner cannot be stopped: transfer the account first.',
+        )
+    },
   })
 
   async function findMember(accountId: Member['accountId'], id: string): Promise<Member> {

@@ -150,7 +150,8 @@ function operationsAt(path: CollectionPath, parameter = 'id'): Operations {
     read: (client, handle) => client.readNamed(`GET ${one}`, parameter, { path: named(handle) }),
     update: (client, handle, { body, version }) =>
       client.callNamed(`PATCH ${one}`, parameter, { path: named(handle), body, version }),
-    remove: (client, handle, version) =>
-      client.removeNamed(`DELETE ${one}` as RemovalName, { path: named(handle), version }),
+    async remove(client, handle, version) {
+      await client.removeNamed(`DELETE ${one}` as RemovalName, { path: named(handle), version })
+    },
   }
 }

@@ -23,6 +23,7 @@ import {
   hasRefused,
 } from '../call.ts'
 import type { AttemptRecord } from '../call-observer.ts'
+import type { RevokedCalls } from '../end-revoked-calls.ts'
 import type { Target } from '../plan/compile-target.ts'
 import type { Credentials, UnusableTargets } from '../ports.ts'
 import type { SeenReasoning } from '../settle/seen-reasoning.ts'
@@ -50,6 +51,8 @@ export interface AskPorts extends OutgoingPorts {
   /** Undefined: only the catalog names the models that reason. */
   readonly reasoning?: SeenReasoning | undefined
   readonly addresses: Pick<AddressGuard, 'resolve' | 'locate' | 'avoid'>
+  /** Undefined: no caller's right ends while it calls. */
+  readonly revoked?: Pick<RevokedCalls, 'reasonFor'> | undefined
   /** True when the process has no file descriptor left for a connection. Undefined: unknown. */
   readonly isOutOfHandles?: (() => boolean) | undefined
 }
@@ -261,6 +264,9 @@ function open(
   },
 ): OpenedExchange {
   const { outgoing, common, secrets, addresses } = prepared
+  // Admission, a signature or a lookup may have taken long enough for a revocation.
+  const revoked = ports.revoked?.reasonFor(call)
+  if (revoked !== undefined) throw revoked
   const exchange = ports.upstream.open({
     url: target.url,
     addresses,
@@ -271,7 +277,7 @@ function open(
     timeouts: ports.timeouts,
     totalMs: Math.max(1, timeUntil(ports.clock, endsAt)),
     signal,
-    owner: call.caller.owner,
+    owner: call,
   })
   return {
     exchange,

@@ -102,11 +102,11 @@ function pause(ports: AttemptPorts, call: AdmittedCall, target: Target, ms: numb
     const wait: Deadline = {
       // A timer ends the pause exactly; deadlines are checked only every few milliseconds.
       dueAt: Number.POSITIVE_INFINITY,
-      owner: call.caller.owner,
+      owner: call,
       signal,
-      onDue(cause) {
+      onDue(cause, reason) {
         callOff()
-        reject(toEnded(cause, target))
+        reject(toEnded(cause, target, reason))
       },
     }
     const callOff = clock.after(ms, () => {
@@ -117,10 +117,10 @@ function pause(ports: AttemptPorts, call: AdmittedCall, target: Target, ms: numb
   })
 }
 
-function toEnded(cause: DueCause, target: Target): Error {
+function toEnded(cause: DueCause, target: Target, reason?: Error): Error {
   if (cause === 'cancelled')
     return new UpstreamFailure(cause, 'The client left before the answer was complete.')
   const type = cause === 'due' ? 'total_timeout' : cause
   const message = 'The gateway is shutting down and does not retry.'
-  return toFailure(new UpstreamFailure(type, message), target.name)
+  return toFailure(new UpstreamFailure(type, message, { cause: reason }), target.name)
 }

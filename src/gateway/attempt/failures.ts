@@ -36,12 +36,18 @@ export function isSilence(thrown: unknown): boolean {
   )
 }
 
-export function keyIsGone(cause?: UpstreamFailure): GatewayError {
+export function keyIsGone(): GatewayError {
   return new GatewayError(
     'unauthorized',
     'The API key or session of this call was deleted or has expired.',
-    { cause },
   )
+}
+
+/** The reason why the caller may no longer call, after an upstream was asked. */
+function toRevoked(failure: UpstreamFailure): GatewayError {
+  const { kind, message, code } =
+    failure.cause instanceof GatewayError ? failure.cause : keyIsGone()
+  return new GatewayError(kind, message, { cause: failure, ...(code === null ? {} : { code }) })
 }
 
 export function outOfHandles(cause: unknown): GatewayError {
@@ -59,7 +65,7 @@ export function isOutOfHandles({ kind, code }: GatewayError): boolean {
 /** @param target `provider/model`, named in the message for the caller */
 export function toFailure(thrown: unknown, target: string): GatewayError {
   if (thrown instanceof UpstreamFailure) {
-    if (thrown.type === 'revoked') return keyIsGone(thrown)
+    if (thrown.type === 'revoked') return toRevoked(thrown)
     const kind = TIMEOUTS.has(thrown.type)
       ? 'upstream_timeout'
       : thrown.type === 'shutdown'

@@ -185,6 +185,35 @@ export class ChangeFeed {
     )
   }
 
+  /** The other nodes that have not confirmed the change, active or not. */
+  async unheard(seq: number): Promise<Pick<Laggard, 'id' | 'needsRedis'>[]> {
+    const rows = await this.#session.query<{ id: string; needsRedis: number }>(
+      'SELECT id, needs_redis AS "needsRedis" FROM nodes WHERE id <> $1 AND applied_seq < $2',
+      [this.#id, seq],
+    )
+    return rows.map(({ id, needsRedis }) => ({ id, needsRedis: needsRedis === 1 }))
+  }
+
+  /** Reports calls that this node has ended. */
+  async reportEnded(ended: readonly { readonly id: string; readonly calls: number }[]) {
+    await this.#session.query(
+      `INSERT INTO ended_calls (id, node_id, calls, at)
+       SELECT id, $1, calls, ${NOW_MS}
+       FROM jsonb_to_recordset($2::text::jsonb) AS ended (id text, calls bigint)`,
+      [this.#id, JSON.stringify(ended)],
+    )
+  }
+
+  /** How many calls the nodes have reported as ended because of a deleted key or a stop. */
+  async countEnded(id: string): Promise<number> {
+    const [row] = await this.#session.query<{ calls: number | string }>(
+      'SELECT coalesce(sum(calls), 0) AS calls FROM ended_calls WHERE id = $1',
+      [id],
+    )
+    return Number(row?.calls ?? 0)
+  }
+
+  /** The other active nodes that have not confirmed the change. */
   async laggards(seq: number): Promise<Laggard[]> {
     const rows = await this.#session.query<Omit<Laggard, 'needsRedis'> & { needsRedis: number }>(
       `SELECT id, lease_until - ${CLOCK_MS} AS "leaseMs", grace_until - ${CLOCK_MS} AS "graceMs", needs_redis AS "needsRedis"
@@ -227,6 +256,7 @@ export class ChangeFeed {
       'DELETE FROM changes WHERE seq <= (SELECT max(seq) FROM changes WHERE at ' +
         `< ${NOW_MS} - ${HOUR_MS})`,
     )
+    await this.#session.query(`DELETE FROM ended_calls WHERE at < ${NOW_MS} - ${HOUR_MS}`)
     await this.#session.query(
       `DELETE FROM nodes WHERE grace_until < ${NOW_MS} - ${HOUR_MS} AND ` +
         `last_seen < ${NOW_MS} - ${HOUR_MS}`,

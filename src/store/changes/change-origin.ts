@@ -44,6 +44,12 @@ export function currentOrigin(): ChangeOrigin {
   return works.getStore()?.origin ?? operatorOrigin
 }
 
+/** The id of a user or a key, or `operator`; null: unknown. */
+export function currentActor(): string | null {
+  const { actor } = currentOrigin()
+  return actor?.type === 'operator' ? 'operator' : (actor?.id ?? null)
+}
+
 /**
  * Checks the author's rights again after a change had to wait: a removed author must not leave
  * access behind.

@@ -11,6 +11,7 @@ const LATER_COLUMNS = [
   ['gates', 'usage_headers'],
   ['gates', 'adapt'],
 ] as const
+const LATER_TABLES = ['stops', 'ended_calls', 'price_entries'] as const
 
 export async function makeEarlier(
   { run, location }: Pick<TestDatabase, 'run' | 'location'>,
@@ -21,7 +22,7 @@ export async function makeEarlier(
   // What steps after the baseline have added.
   for (const column of LATER_COLUMNS)
     await run(`ALTER TABLE ${column[0]} DROP COLUMN ${column[1]}${cascade}`)
-  await run('DROP TABLE price_entries')
+  for (const table of LATER_TABLES) await run(`DROP TABLE ${table}`)
   await run('DELETE FROM kysely_migration')
   await run(`INSERT INTO kysely_migration (name, timestamp) VALUES ${values("'2026-11-28'")}`)
   await run(`INSERT INTO schema_step_notes (name, needs) VALUES ${values('NULL')}`)

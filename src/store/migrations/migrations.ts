@@ -16,6 +16,7 @@ import {
   withNote,
 } from './newer-steps.ts'
 import { priceEntries } from './price-entries-migration.ts'
+import { stops } from './stops-migration.ts'
 
 /** The schema could not be migrated, so the caller must not serve. */
 export class MigrationFailedError extends Error {
@@ -42,6 +43,7 @@ export class NewerDatabaseError extends Error {
 export const migrations: Steps = {
   [BASELINE]: baseline,
   '0002_access_tokens': accessTokens,
+  '0003_stops': stops,
   '0004_price_entries': priceEntries,
   '0005_gate_names': gateNames,
   '0006_gate_facts': gateFacts,

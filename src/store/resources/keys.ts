@@ -167,6 +167,12 @@ export class KeyTableStore {
         .where('key_id', '=', keyId)
         .where('sha256', '=', row.sha256)
         .execute()
+      // After the key: nodes apply changes in order, and a stopped token must stay refused.
+      await transaction
+        .deleteFrom('stops')
+        .where('account_id', '=', accountId)
+        .where('id', '=', keyId)
+        .execute()
       const before = toPublicKey(toApiKey(row))
       await recordChange(transaction, {
         accountId,

@@ -2,6 +2,7 @@ import { type Kysely, type Selectable, sql } from 'kysely'
 import type { AccountId, UserId } from '../../core/ids.ts'
 import { recordChange } from '../changes/audit-log.ts'
 import { changeAccount } from '../changes/change-account.ts'
+import { isStopped } from '../resources/stops.ts'
 import type { Schema } from '../schema.ts'
 import type { MemberTable, Role, UserTable } from './user-schema.ts'
 
@@ -129,6 +130,8 @@ export class MemberTableStore {
         .executeTakeFirst()
     try {
       await changeAccount(this.#database, accountId, async (transaction) => {
+        // A stopped owner could not lift the stop, and nobody else could remove the owner.
+        if (await isStopped(transaction, accountId, to)) throw new NotPossible()
         const left = await change(transaction, from, { was: 'owner', is: 'member' })
         const taken = await change(transaction, to, { was: 'member', is: 'owner' })
         if (Number(left.numUpdatedRows) !== 1 || Number(taken.numUpdatedRows) !== 1)

@@ -2,6 +2,7 @@ import type { Kysely, Transaction } from 'kysely'
 import { GatewayError } from '../../core/errors.ts'
 import type { SessionId, UserId } from '../../core/ids.ts'
 import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../../core/plan.ts'
+import { stoppedError } from '../../core/stop.ts'
 import { recordChange } from '../changes/audit-log.ts'
 import type { Schema } from '../schema.ts'
 import { deleteExpired } from './delete-expired.ts'
@@ -207,8 +208,8 @@ export class UserTableStore {
 
 /**
  * The session may have ended meanwhile: by sign-out, by removal of the user, or by a change of the
- * password.
- * @throws GatewayError `unauthorized`
+ * password. The user may have been stopped.
+ * @throws GatewayError `unauthorized`, `forbidden`
  */
 export async function assertSessionStays(
   transaction: Kysely<Schema>,
@@ -216,14 +217,16 @@ export async function assertSessionStays(
 ): Promise<void> {
   const row = await transaction
     .selectFrom('user_sessions')
-    .select('id')
-    .where('id', '=', sessionId)
+    .leftJoin('stops', 'stops.id', 'user_sessions.user_id')
+    .select(['user_sessions.id', 'stops.id as stop', 'stops.reason'])
+    .where('user_sessions.id', '=', sessionId)
     .executeTakeFirst()
   if (row === undefined)
     throw new GatewayError(
       'unauthorized',
       'The session ended before the change was made. Sign in again.',
     )
+  if (row.stop !== null) throw stoppedError({ id: row.stop, reason: row.reason })
 }
 
 /**

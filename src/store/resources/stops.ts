@@ -1,0 +1,146 @@
+/** Stops of members and access tokens in the database. */
+import type { Kysely, Selectable, Transaction } from 'kysely'
+import type { AccountId } from '../../core/ids.ts'
+import { type Stop, stoppedKindOf, toPublicStop } from '../../core/stop.ts'
+import { recordChange } from '../changes/audit-log.ts'
+import { changeAccount } from '../changes/change-account.ts'
+import { findSome, type NamedThing } from '../database/find-some.ts'
+import type { Schema, StopTable } from '../schema.ts'
+
+export class StopTableStore {
+  readonly #database: Kysely<Schema>
+  readonly #sync: () => Promise<void>
+
+  constructor(database: Kysely<Schema>, sync: () => Promise<void>) {
+    this.#database = database
+    this.#sync = sync
+  }
+
+  async loadAll(): Promise<Stop[]> {
+    return (await this.#database.selectFrom('stops').selectAll().execute()).map(toStop)
+  }
+
+  /** One entry per resource; undefined when it is not stopped. */
+  findSome(things: readonly NamedThing[]): Promise<readonly (Stop | undefined)[]> {
+    return findSome(this.#database, { table: 'stops', idColumn: 'id', toStored: toStop }, things)
+  }
+
+  /**
+   * Stops a member or a token, or replaces the reason. Durable when this resolves, even across a
+   * power failure.
+   * @returns the stop; undefined when the account has no such member or token, or the member is its
+   * owner
+   */
+  async insert(stop: Stop): Promise<Stop | undefined> {
+    const stored = await changeAccount(this.#database, stop.accountId, async (transaction) => {
+      if (!(await mayBeStopped(transaction, stop))) return undefined
+      // The report of this stop counts only calls that end from now on.
+      await transaction.deleteFrom('ended_calls').where('id', '=', stop.id).execute()
+      const known = await find(transaction, stop)
+      if (known !== undefined && known.reason === stop.reason) return known
+      const row = toRow(stop)
+      await transaction
+        .insertInto('stops')
+        .values(row)
+        .onConflict((conflict) => conflict.column('id').doUpdateSet({ reason: row.reason }))
+        .execute()
+      const after = known === undefined ? stop : { ...known, reason: stop.reason }
+      await recordChange(transaction, {
+        ...{ accountId: stop.accountId, action: 'stop.create', resourceId: stop.id },
+        before: known === undefined ? null : toPublicStop(known),
+        after: toPublicStop(after),
+      })
+      return after
+    })
+    await this.#sync()
+    return stored
+  }
+
+  /** Lifts a stop; without one nothing is recorded. */
+  async delete(name: NamedThing): Promise<void> {
+    const { accountId, id } = name
+    await changeAccount(this.#database, accountId, async (transaction) => {
+      const before = await find(transaction, name)
+      // Nodes that hold a stop which a restored backup lacks learn only of changed rows.
+      if (before === undefined)
+        await transaction.insertInto('stops').values(toEmptyRow(name)).execute()
+      await transaction
+        .deleteFrom('stops')
+        .where('account_id', '=', accountId)
+        .where('id', '=', id)
+        .execute()
+      if (before === undefined) return
+      await recordChange(transaction, {
+        ...{ accountId, action: 'stop.delete', resourceId: id },
+        ...{ before: toPublicStop(before), after: null },
+      })
+    })
+    await this.#sync()
+  }
+}
+
+function toEmptyRow({ accountId, id }: NamedThing): StopTable {
+  return { id, account_id: accountId, reason: null, created_at: 0, created_by: null }
+}
+
+async function find(
+  transaction: Transaction<Schema>,
+  { accountId, id }: NamedThing,
+): Promise<Stop | undefined> {
+  const row = await transaction
+    .selectFrom('stops')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row === undefined ? undefined : toStop(row)
+}
+
+async function mayBeStopped(
+  transaction: Transaction<Schema>,
+  { accountId, id }: NamedThing,
+): Promise<boolean> {
+  const query =
+    stoppedKindOf(id) === 'member'
+      ? transaction
+          .selectFrom('members')
+          .select('role as found')
+          .where('account_id', '=', accountId)
+          .where('user_id', '=', id as Selectable<Schema['members']>['user_id'])
+          .where('role', '<>', 'owner')
+      : transaction
+          .selectFrom('api_keys')
+          .select('id as found')
+          .where('account_id', '=', accountId)
+          .where('id', '=', id as Selectable<Schema['api_keys']>['id'])
+          .where('token', 'is not', null)
+  return (await query.executeTakeFirst()) !== undefined
+}
+
+export async function isStopped(
+  database: Kysely<Schema>,
+  accountId: AccountId,
+  id: string,
+): Promise<boolean> {
+  const row = await database
+    .selectFrom('stops')
+    .select('id')
+    .where('account_id', '=', accountId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+function toRow({ id, accountId, reason, createdAt, createdBy }: Stop): StopTable {
+  return { id, account_id: accountId, reason, created_at: createdAt, created_by: createdBy }
+}
+
+function toStop(row: Selectable<StopTable>): Stop {
+  return {
+    accountId: row.account_id,
+    id: row.id,
+    reason: row.reason,
+    createdAt: row.created_at,
+    createdBy: row.created_by,
+  }
+}

@@ -105,6 +105,15 @@ export const logFilterFields = {
     .transform((text) => text === 'true')
     .optional()
     .meta({ type: 'boolean' }),
+  unpriced: z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .optional()
+    .meta({
+      type: 'boolean',
+      description:
+        'Calls with reported tokens and without a known price, also if their cost was estimated.',
+    }),
   durationFromMs: milliseconds('Calls that took at least this time.'),
   durationToMs: milliseconds('Calls that took less than this time.'),
   firstByteFromMs: milliseconds('Calls whose first byte took at least this time.'),

@@ -97,6 +97,7 @@ export function toFilter(query: LogFilterQuery): CallFilter {
     ...(errorKind === undefined ? {} : { errorKind }),
     ...(refused === undefined ? {} : { refused }),
     ...(stream === undefined ? {} : { stream }),
+    ...(query.unpriced === undefined ? {} : { isUnpriced: query.unpriced }),
     ...(durationFromMs === undefined ? {} : { durationFromMs }),
     ...(durationToMs === undefined ? {} : { durationToMs }),
     ...(firstByteFromMs === undefined ? {} : { firstByteFromMs }),

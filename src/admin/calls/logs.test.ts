@@ -293,6 +293,17 @@ test('a part of a target’s name finds it, and each character stands for itself
   expect((await send({ url: `/v1/logs?targetPart=${'x'.repeat(301)}` })).status).toBe(400)
 })
 
+test('calls without a known price are listed', async () => {
+  const cost = { nanoUsd: 5, status: 'estimated', source: 'unpriced' } as const
+  await current().store.calls.insertMany([
+    call('req_1', { cost, startedAt: 1 }),
+    call('req_2', { cost: { ...cost, source: 'prices@1' }, startedAt: 2 }),
+  ])
+  expect(await listIds('unpriced=true')).toEqual(['req_1'])
+  expect(await listIds('unpriced=false')).toEqual(['req_2'])
+  expect((await send({ url: '/v1/logs?unpriced=yes' })).status).toBe(400)
+})
+
 test('any filters give the calls that pass all of them, whole and in order, of the own account only', async () => {
   let round = 0
   await fc.assert(

@@ -8,6 +8,7 @@ import type { CliContext } from '../context.ts'
 import { type Columns, printCsv, printThing } from '../output.ts'
 import { asJson, example, parseLimit, printListing } from '../program-parts.ts'
 import { bindImport } from './import.ts'
+import { bindUnknown } from './unknown.ts'
 
 interface ListFlags {
   readonly provider?: string
@@ -62,6 +63,7 @@ export function bindModels(program: Command, context: CliContext): void {
     })
 
   bindImport(models, context)
+  bindUnknown(models, context)
 }
 
 const COLUMNS: Columns<Model> = {

@@ -4,6 +4,7 @@ import { type Kysely, sql } from 'kysely'
 import { databases, type TestDatabase } from '../../../test/support/databases.ts'
 import { runsOn } from '../../../test/support/property-runs.ts'
 import type { CallRecord } from '../../core/call.ts'
+import { UNKNOWN_COST } from '../../core/cost.ts'
 import { type CallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../../core/ids.ts'
 import { createCallRecord } from '../../ledger/call-record.fixture.ts'
 import { openDatabase } from '../database/open-database.ts'
@@ -65,6 +66,26 @@ describe.each(databases)('on $name', (kind) => {
       page: { limit: 1 },
     })
     expect(calls).toEqual([sent])
+  })
+
+  test('calls without a known price are found, also those whose cost was estimated', async () => {
+    const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, reasoningTokens: 0 }
+    const estimated = { nanoUsd: 5, status: 'estimated' } as const
+    const records = [
+      { cost: UNKNOWN_COST, usage },
+      { cost: UNKNOWN_COST, usage: null },
+      { cost: { ...estimated, source: 'unpriced' }, usage },
+      { cost: { ...estimated, source: 'unpriced+webSearch:1@10000' }, usage },
+      { cost: { ...estimated, source: 'prices@1' }, usage },
+    ].map((given, index) => createCallRecord({ ...given, startedAt: 1 + index }))
+    await database.insertInto('calls').values(records.map(toRow)).execute()
+    const find = async (isUnpriced: boolean) => {
+      const page = { limit: 9 }
+      const found = await findCallPage(database, DEFAULT_ACCOUNT, { filter: { isUnpriced }, page })
+      return found.calls.map(({ startedAt }) => startedAt)
+    }
+    expect(await find(true)).toEqual([4, 3, 1])
+    expect(await find(false)).toEqual([5, 2])
   })
 
   test('calls come back to the letter and in order, whatever their texts and numbers hold', async () => {

@@ -25,6 +25,11 @@ const FIRST_STEP_OF_POSTGRES = 10_000
 const PAGE_AS_JSON = rowsAsJson('page', CALL_COLUMN_NAMES).as('rows')
 
 const ANY_CODE = 'any'
+/** `unpriced` is the source of estimates; uses of tools may follow it. */
+const UNPRICED = sql<SqlBool>`(
+  (cost_nano_usd IS NULL AND input_tokens IS NOT NULL)
+  OR coalesce(price_source, '') LIKE 'unpriced%'
+)`
 const WILDCARDS = /[%_!]/g
 
 export interface CallFilter {
@@ -42,6 +47,8 @@ export interface CallFilter {
   /** The error code of calls that the gateway refused; `any` for all refused calls. */
   readonly refused?: string
   readonly stream?: boolean
+  /** Whether tokens were reported and no price was known; their cost may be an estimate. */
+  readonly isUnpriced?: boolean
   readonly durationFromMs?: number
   readonly durationToMs?: number
   readonly firstByteFromMs?: number
@@ -198,6 +205,8 @@ function splitConditions(filter: CallFilter): SplitConditions {
   if (refused === ANY_CODE) others.push((eb) => eb('refusal_code', 'is not', null))
   else if (refused !== undefined) others.push((eb) => eb('refusal_code', '=', refused))
   if (stream !== undefined) others.push((eb) => eb('stream', '=', stream ? 1 : 0))
+  if (filter.isUnpriced !== undefined)
+    others.push(() => (filter.isUnpriced === true ? UNPRICED : sql<SqlBool>`NOT ${UNPRICED}`))
   const times = [
     ['duration_ms', filter.durationFromMs, filter.durationToMs],
     ['first_byte_ms', filter.firstByteFromMs, filter.firstByteToMs],

@@ -163,6 +163,14 @@ const PAGES: readonly PageWithLists[] = [
     ],
   },
   {
+    path: '/models',
+    files: ['features/models/models-page.tsx'],
+    lists: [
+      { kind: 'select', name: 'Provider', shows: inAddress('provider') },
+      { kind: 'select', name: 'Sort by', fewest: 6, shows: inAddress('sort', 'provider') },
+    ],
+  },
+  {
     path: '/owned-models/new',
     files: [
       'features/owned-models/credential-header-field.tsx',
@@ -374,6 +382,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'features/logs/filter-chips.tsx': 'below',
   'features/logs/log-list.tsx': 'below',
   'features/logs/log-search-field.tsx': 'log-reasons.test.ts',
+  'features/models/model-table.tsx': 'models.test.ts',
   'features/settings/webhooks-page.tsx': 'below',
   'features/gates/target-picker.tsx': 'gates.test.ts, and below while nothing matches',
   'features/overview/first-steps.tsx': 'overview.test.ts: it is gone once there was a call',

@@ -165,13 +165,25 @@ const shellRoutes = [
     ),
   }),
   page('/gates', () => import('../features/gates/gates-page.tsx'), 'GatesPage'),
-  page('/gates/new', () => import('../features/gates/new-gate-page.tsx'), 'NewGatePage'),
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/gates/new',
+    validateSearch: (search: Record<string, unknown>): { model?: string } =>
+      typeof search.model === 'string' ? { model: search.model } : {},
+    component: lazyPage(() => import('../features/gates/new-gate-page.tsx'), 'NewGatePage'),
+  }),
   createRoute({
     getParentRoute: () => shellRoute,
     path: '/gates/$gateId',
     validateSearch: (search: Record<string, unknown>): { tab?: 'test' | 'snippets' } =>
       search.tab === 'test' || search.tab === 'snippets' ? { tab: search.tab } : {},
     component: lazyPage(() => import('../features/gates/gate-page.tsx'), 'GatePage'),
+  }),
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/models',
+    validateSearch: textSearch,
+    component: lazyPage(() => import('../features/models/models-page.tsx'), 'ModelsPage'),
   }),
   page(
     '/owned-models',

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
 import {
   BookOpen,
+  Boxes,
   ChartColumnStacked,
   ChevronsUpDown,
   KeyRound,
@@ -240,6 +241,7 @@ const NAVIGATION: readonly NavigationGroup[] = [
     heading: 'Traffic',
     entries: [
       { to: '/gates', label: 'Gates', icon: Route },
+      { to: '/models', label: 'Models', icon: Boxes },
       { to: '/owned-models', label: 'Owned models', icon: Server },
     ],
   },

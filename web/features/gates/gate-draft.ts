@@ -84,6 +84,23 @@ export function toNewTarget(model: string): TargetDraft {
   return { key: `added-${addedTargets}`, model, weight: '' }
 }
 
+const NOT_IN_IDS = /[^A-Za-z0-9._-]+/g
+const MAX_ID_LENGTH = 64
+
+/**
+ * A new gate's draft.
+ * @param model `provider/model` of the first target, whose name the gate's id begins as
+ */
+export function toDraftWith(model: string | undefined): GateDraft {
+  if (model === undefined) return EMPTY_DRAFT
+  const name = model.slice(model.indexOf('/') + 1)
+  const id = name
+    .replace(NOT_IN_IDS, '-')
+    .replace(/^[^A-Za-z0-9]+/, '')
+    .slice(0, MAX_ID_LENGTH)
+  return { ...EMPTY_DRAFT, id, targets: [toNewTarget(model)] }
+}
+
 export function toDraft(gate: Gate): GateDraft {
   const { defaults } = gate
   return {

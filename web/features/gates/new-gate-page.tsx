@@ -1,4 +1,5 @@
-import { useNavigate } from '@tanstack/react-router'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
 import { ask } from '../../api/ask.ts'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { Form } from '../../ui/form.tsx'
@@ -6,12 +7,14 @@ import { LeaveGuard } from '../../ui/leave-guard.tsx'
 import { Page } from '../../ui/page.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
 import { useChange } from '../../ui/use-change.ts'
-import { EMPTY_DRAFT, type NewGate, toNewGate } from './gate-draft.ts'
+import { type NewGate, toDraftWith, toNewGate } from './gate-draft.ts'
 import { GateFields } from './gate-form.tsx'
 import { useGateForm } from './use-gate-form.ts'
 
 export function NewGatePage() {
-  const form = useGateForm(EMPTY_DRAFT)
+  const { model } = useSearch({ from: '/shell/gates/new' })
+  const [initial] = useState(() => toDraftWith(model))
+  const form = useGateForm(initial)
   const navigate = useNavigate()
   const create = useChange({
     send: (body: NewGate) => ask('POST /v1/gates', { body }),
@@ -34,7 +37,7 @@ export function NewGatePage() {
     create.mutate(toNewGate(form.draft))
     return true
   }
-  const isDirty = JSON.stringify(form.draft) !== JSON.stringify(EMPTY_DRAFT)
+  const isDirty = JSON.stringify(form.draft) !== JSON.stringify(initial)
   return (
     <Page title="Create a gate" note="Choose who answers; everything else can stay as it is.">
       <Form onSubmit={submit} error={create.error} className="flex flex-col gap-6">

@@ -69,7 +69,7 @@ export function TargetPicker({
     <Field
       label="Add a target"
       problem={problem}
-      hint="Any provider/model can be typed; the list has those whose price is known, in US dollars per million tokens."
+      hint="Any provider/model can be typed. The list has the known models, with prices in US dollars per million tokens."
     >
       {(links) => (
         <div className="relative">
@@ -196,7 +196,7 @@ function ChoiceText({
       </code>
       {!option.isConfigured && <Badge>no key</Badge>}
       <span className="text-xs whitespace-nowrap text-ink-faint tabular-nums">
-        {toPriceText(option)}
+        {toPriceText(option) || 'no known price'}
       </span>
     </>
   )

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { newestFirst } from './model-search.ts'
+import { newestFirst } from './newest-first.ts'
 
 const sorted = (...ids: readonly string[]) =>
   newestFirst(ids.map((id) => ({ id }))).map(({ id }) => id)

@@ -1,0 +1,197 @@
+import { formatCount } from '../../format/figures.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { LinkButton } from '../../ui/button.tsx'
+import { PageLink } from '../../ui/links.tsx'
+import { ColumnTable } from '../../ui/table.tsx'
+import { MOST_COMPARED } from './model-choices.ts'
+import {
+  ContextText,
+  CredentialBadge,
+  describeEfforts,
+  describeModalities,
+  NEW_GATE,
+  PriceText,
+} from './model-facts.tsx'
+import type { ModelRow } from './model-rows.ts'
+
+const PLAYGROUND: string = '/playground'
+
+export function ModelTable({
+  rows,
+  compared,
+  onCompare,
+  callsOf,
+}: {
+  readonly rows: readonly ModelRow[]
+  readonly compared: readonly string[]
+  readonly onCompare: (target: string, isCompared: boolean) => void
+  readonly callsOf: (row: ModelRow) => number | undefined
+}) {
+  return (
+    <ColumnTable
+      label="Models"
+      rows={rows}
+      keyOf={({ target, type }) => `${type} ${target}`}
+      columns={[
+        {
+          title: 'Model',
+          className: 'min-w-64 max-w-96',
+          cell: (row) => (
+            <ModelName
+              row={row}
+              isCompared={compared.includes(row.target)}
+              isFull={compared.length >= MOST_COMPARED}
+              onCompare={onCompare}
+            />
+          ),
+        },
+        {
+          title: 'Input / output, per 1M',
+          isNumber: true,
+          isLabelled: true,
+          className: 'max-sm:text-left',
+          cell: (row) => <PriceText row={row} />,
+        },
+        {
+          title: 'Context',
+          isNumber: true,
+          isLabelled: true,
+          className: 'text-ink-faint max-sm:text-left',
+          cell: (row) => <ContextText row={row} />,
+        },
+        {
+          title: 'Modalities and efforts',
+          className: 'min-w-36 text-[13px] text-ink-soft',
+          cell: (row) => <Abilities row={row} />,
+        },
+        { title: 'Key', isLabelled: true, cell: (row) => <CredentialBadge row={row} /> },
+        {
+          title: 'Calls, 30 days',
+          isNumber: true,
+          isLabelled: true,
+          className: 'max-sm:text-left',
+          cell: (row) => <Calls row={row} calls={callsOf(row)} />,
+        },
+        {
+          title: 'Actions',
+          isHidden: true,
+          cell: (row) => <Actions row={row} />,
+        },
+      ]}
+    />
+  )
+}
+
+function ModelName({
+  row: { target, name, isAlias, type },
+  isCompared,
+  isFull,
+  onCompare,
+}: {
+  readonly row: ModelRow
+  readonly isCompared: boolean
+  readonly isFull: boolean
+  readonly onCompare: (target: string, isCompared: boolean) => void
+}) {
+  return (
+    <div className="flex items-start gap-3">
+      <input
+        type="checkbox"
+        className="mt-0.5 size-4 shrink-0 accent-accent"
+        aria-label={`Compare ${target}`}
+        title={isFull && !isCompared ? `At most ${MOST_COMPARED} can be compared.` : 'Compare'}
+        checked={isCompared}
+        disabled={isFull && !isCompared}
+        onChange={(event) => onCompare(target, event.target.checked)}
+      />
+      <div className="min-w-0">
+        {type === 'provider' ? (
+          <code className="font-mono text-[13px] font-medium wrap-anywhere text-ink">{target}</code>
+        ) : (
+          <PageLink
+            to={type === 'gate' ? `/gates/${target}` : target.replace('owned/', '/owned-models/')}
+            className="font-mono text-[13px] wrap-anywhere"
+          >
+            {target}
+          </PageLink>
+        )}{' '}
+        {type === 'gate' && <Badge tone="accent">gate</Badge>}
+        {name !== null && (
+          <p className="text-[13px] wrap-anywhere text-ink-faint">
+            <bdi>{name}</bdi>
+          </p>
+        )}
+        {isAlias && (
+          <span
+            className="mt-1 block"
+            title="The provider may answer with different models under this name."
+          >
+            <Badge>alias</Badge>
+          </span>
+        )}
+      </div>
+    </div>
+  )
+}
+
+function Abilities({ row }: { readonly row: ModelRow }) {
+  const modalities = describeModalities(row)
+  const efforts = describeEfforts(row)
+  if (modalities === undefined && efforts === undefined)
+    return <span className="text-ink-faint max-sm:hidden">–</span>
+  return (
+    <>
+      {modalities !== undefined && <p>{modalities}</p>}
+      {efforts !== undefined && efforts !== 'none' && (
+        <p className="text-ink-faint">efforts: {efforts}</p>
+      )}
+    </>
+  )
+}
+
+function Calls({
+  row: { target, type },
+  calls,
+}: {
+  readonly row: ModelRow
+  readonly calls: number | undefined
+}) {
+  if (calls === undefined || calls === 0)
+    return <span className="text-ink-faint">{formatCount(calls)}</span>
+  return (
+    <PageLink
+      to="/logs"
+      search={{ [type === 'gate' ? 'gate' : 'target']: target }}
+      label={`${formatCount(calls)} calls, to the logs of ${target}`}
+    >
+      {formatCount(calls)}
+    </PageLink>
+  )
+}
+
+function Actions({ row: { target, type, gateId, isReachable } }: { readonly row: ModelRow }) {
+  return (
+    <div className="flex flex-wrap justify-end gap-2 max-sm:justify-start">
+      {type !== 'gate' && (
+        <LinkButton
+          size="small"
+          to={NEW_GATE}
+          search={{ model: target }}
+          aria-label={`Make a gate with ${target}`}
+        >
+          Make a gate
+        </LinkButton>
+      )}
+      {gateId !== undefined && isReachable && (
+        <LinkButton
+          size="small"
+          to={PLAYGROUND}
+          search={{ gate: gateId }}
+          aria-label={`Try in playground: ${target}`}
+        >
+          Try in playground
+        </LinkButton>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,42 @@
+import { CircleDollarSign } from 'lucide-react'
+import { formatWhole } from '../../format/figures.ts'
+import { PageLink } from '../../ui/links.tsx'
+import type { UnpricedTarget } from './model-rows.ts'
+
+/** Further models are only counted. */
+const MOST_SHOWN = 5
+
+export function UnpricedNotice({ unpriced }: { readonly unpriced: readonly UnpricedTarget[] }) {
+  if (unpriced.length === 0) return null
+  const calls = unpriced.reduce((sum, one) => sum + one.calls, 0)
+  const rest = unpriced.length - MOST_SHOWN
+  return (
+    <section
+      aria-label="Calls without a known price"
+      className="flex gap-3 rounded-xl border border-warn bg-warn-soft px-5 py-4 text-[13px] text-ink"
+    >
+      <CircleDollarSign aria-hidden className="mt-0.5 size-4 shrink-0 text-warn" />
+      <div className="min-w-0">
+        <p>
+          <span className="font-medium text-warn">
+            {calls === 1 ? '1 call' : `${formatWhole(calls)} calls`} of the last 30 days ran without
+            a known price.
+          </span>{' '}
+          The cost of such calls is unknown. The operator can declare prices in the section{' '}
+          <code className="font-mono">models</code> of the configuration file.
+        </p>
+        <ul className="mt-2 flex flex-wrap gap-x-4 gap-y-1">
+          {unpriced.slice(0, MOST_SHOWN).map((one) => (
+            <li key={one.target} className="min-w-0 wrap-anywhere">
+              <PageLink to="/logs" search={{ target: one.target }}>
+                {one.target}
+              </PageLink>{' '}
+              ({formatWhole(one.calls)})
+            </li>
+          ))}
+          {rest > 0 && <li>and {rest} more</li>}
+        </ul>
+      </div>
+    </section>
+  )
+}

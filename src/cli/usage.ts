@@ -94,7 +94,7 @@ type Analytics = AnswerOf<'GET /v1/analytics'>
 const GROUPS_PER_PAGE = 1_000
 
 /** Groups are read in pages. The sum of all others comes from the last page. */
-async function readUsage(client: Client, flags: UsageFlags): Promise<Analytics> {
+export async function readUsage(client: Client, flags: UsageFlags): Promise<Analytics> {
   const query = toQuery(flags)
   const ask = (paging: object) =>
     client.call('GET /v1/analytics', 'data', { query: { ...query, ...paging } })

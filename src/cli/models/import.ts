@@ -17,7 +17,7 @@ interface ImportFlags {
 }
 
 const MAX_SHOWN = 50
-const EXPECTED = `expected is ${KNOWN_FORMS}`
+export const EXPECTED = `expected is ${KNOWN_FORMS}`
 
 export function bindImport(models: Command, context: CliContext): void {
   models
@@ -46,7 +46,7 @@ export function bindImport(models: Command, context: CliContext): void {
     })
 }
 
-async function readList(file: string): Promise<string> {
+export async function readList(file: string): Promise<string> {
   if (file === '-') return await readStandardInput()
   try {
     return await readBounded(Bun.file(file).stream(), file, `nothing was imported; ${EXPECTED}`)

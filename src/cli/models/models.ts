@@ -9,6 +9,7 @@ import { type Columns, printCsv, printThing } from '../output.ts'
 import { asJson, example, parseLimit, printListing } from '../program-parts.ts'
 import { bindImport } from './import.ts'
 import { bindUnknown } from './unknown.ts'
+import { bindVerify } from './verify.ts'
 
 interface ListFlags {
   readonly provider?: string
@@ -64,6 +65,7 @@ export function bindModels(program: Command, context: CliContext): void {
 
   bindImport(models, context)
   bindUnknown(models, context)
+  bindVerify(models, context)
 }
 
 const COLUMNS: Columns<Model> = {

@@ -6,10 +6,13 @@ import type { BudgetTableStore } from '../store/resources/budgets.ts'
 import type { UsageWindow } from './usage-counter.ts'
 import type { UsageLimits } from './usage-limits.ts'
 
-/** Synchronised clocks differ by less. */
+/** Largest difference between the clocks of synchronised machines. */
 const MAY_DIFFER_MS = 1_000
 
-/** A timer may fire slightly early. */
+/**
+ * Time until the current millisecond is over, with a margin because a timer may fire slightly
+ * early.
+ */
 const PAST_THIS_MILLISECOND_MS = 2
 
 export interface BudgetRegistryOptions {
@@ -77,7 +80,8 @@ export class BudgetRegistry extends Registry<Budget> {
         throw error
       }
       this.hold(budget, budget)
-      // The caller may make a call immediately after this, and expects the call to count.
+      // The caller may make a call immediately after this method returns. A budget counts calls
+      // from the next millisecond on, so the method waits for that millisecond.
       await Bun.sleep(PAST_THIS_MILLISECOND_MS)
       return budget
     })

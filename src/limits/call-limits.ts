@@ -35,8 +35,8 @@ export interface RateStorage {
 /** Reserves in quotas and budgets. Both return promises only when a store has to be asked. */
 export interface UsageStorage {
   /**
-   * @throws GatewayError (or rejects) `quota_exceeded`; `rate_limited` while all of the rest is
-   * reserved
+   * @throws GatewayError (or rejects) `quota_exceeded`; `rate_limited` while other calls have
+   * reserved all that is left
    */
   reserveBudgets(caller: Caller, call: CallAhead): MaybePromise<BudgetReservations>
   reserveQuota(caller: Caller, call: CallAhead): MaybePromise<Reservation | GatewayError>
@@ -100,7 +100,7 @@ export class CallLimits implements Limits {
 
   admit(caller: Caller, call: CallAhead): MaybePromise<Ticket> {
     const budgets = this.#reservations.reserveBudgets(caller, call)
-    // Promises are awaited in methods of their own: a closure here would cost every call.
+    // Separate methods await the promises, because a closure here would cost time in every call.
     return budgets instanceof Promise
       ? this.#admitAfterBudgets(caller, call, budgets)
       : this.#admitByKey(caller, call, budgets)
@@ -236,7 +236,6 @@ class RateTicket implements Ticket {
   readonly key: Rates | undefined
   readonly account: Rates | undefined
   readonly caller: Caller
-  /** Tokens taken from the tokens per minute. */
   tokens: number
   readonly #usage: UsageLimits
   readonly #reservations: UsageStorage
@@ -279,7 +278,7 @@ class RateTicket implements Ticket {
 
   #keep(reserved: Reservation | GatewayError): GatewayError | undefined {
     if (reserved instanceof GatewayError) return reserved
-    // The call has ended while the store was asked.
+    // If the call ended while the store was asked, the reservation is released.
     if (this.#isSettled) reserved.settle(undefined)
     else this.#quota = reserved
     return undefined

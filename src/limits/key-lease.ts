@@ -151,7 +151,7 @@ export class KeyLease extends Rates<LeasedBucket> {
       this.#isAlone = false
       this.requests.rejoin(requestsPerMinute, nowMs)
       this.tokens.rejoin(tokensPerMinute, nowMs)
-      // The store may have lost this node's slots.
+      // The store may have lost this node's slots, so this node asks again before it uses a slot.
       this.#slotsAskedAtMs = Number.NEGATIVE_INFINITY
     } else if (mode !== 'shared' && !this.#isAlone) {
       this.#isAlone = true
@@ -273,7 +273,9 @@ export class KeyLease extends Rates<LeasedBucket> {
     }
   }
 
-  /** First come, first served. A call without a grant asks again, a few times. */
+  /**
+   * Waiting calls are served in order of arrival. A call without a grant asks again, a few times.
+   */
   #serveWaiting(): void {
     const waiting = this.#waiting
     this.#waiting = []

@@ -11,7 +11,7 @@ export interface BucketDemand {
   /** The debt of this node's share, when the store has lost its data. */
   readonly missing: number
   readonly wanted: number
-  /** Fewer units are useless. */
+  /** Minimum grant; fewer units are useless to the node. */
   readonly atLeast: number
   /**
    * Units that a call needs and that may be lent, because no other call runs on this node; 0 for no
@@ -43,7 +43,7 @@ export interface KeyDemand {
 
 export interface BucketGrant {
   readonly granted: number
-  /** The rest in the shared bucket, in parts (token-bucket.ts); negative for a debt. */
+  /** Remaining content of the shared bucket, in parts (token-bucket.ts); negative for a debt. */
   readonly parts: number
   readonly isLent: boolean
 }

@@ -7,7 +7,7 @@ import type { BucketDemand, BucketGrant } from './key-script.ts'
 import { type Availability, PARTS_PER_UNIT, type RateBucket, TokenBucket } from './token-bucket.ts'
 
 export const LARGEST_LEASE = 1 / 64
-/** A node holds what it used in this time, if that is at least one unit. */
+/** A node holds as many units as it used in this time, if it used at least one unit. */
 export const LEASE_MS = 100
 /** Shorter times are too short to measure the usage rate. */
 export const SHORTEST_LOOK_MS = 20
@@ -60,7 +60,7 @@ export class LeasedBucket implements RateBucket {
     const mayLend = isAlone && this.view.lends(units)
     if (this.#alone !== undefined) return mayLend || this.view.holds(units) ? 'yes' : 'no'
     if (isAlone && this.#isLent) return 'yes'
-    // In debt, held units are for a call that runs alone.
+    // While the bucket is in debt, its held units are reserved for a call that runs alone.
     if (this.#held >= units && this.view.parts >= 0) return 'yes'
     if (mayLend && !isWithin(FRESH_MS, this.#notLentAtMs, nowMs)) return 'ask'
     if (!isWithin(FRESH_MS, this.#toldAtMs, nowMs)) return 'ask'
@@ -86,7 +86,10 @@ export class LeasedBucket implements RateBucket {
     return this.#ahead > 0 && this.#held < this.#ahead / 2
   }
 
-  /** Whether this node holds many spare units or owes many, so that others should know soon. */
+  /**
+   * Whether this node holds many spare units or owes many units, so that other nodes should know
+   * soon.
+   */
   get isOff(): boolean {
     if (this.#alone !== undefined || !Number.isFinite(this.view.perMinute)) return false
     const off = Math.max(1, this.view.perMinute * LARGEST_LEASE)
@@ -162,7 +165,10 @@ export class LeasedBucket implements RateBucket {
     this.view.assume(parts, nowMs)
   }
 
-  /** Returns to the store, owing what was used meanwhile minus what has been refilled. */
+  /**
+   * Resumes use of the store. This node then owes the units used during the outage, minus the units
+   * refilled in that time.
+   */
   rejoin(perMinute: number, nowMs: number): void {
     const alone = this.#alone
     this.#alone = undefined
@@ -190,7 +196,7 @@ export class LeasedBucket implements RateBucket {
 
 const NOTHING = { charge: 0, missing: 0, wanted: 0, atLeast: 0, lendTo: 0, held: 0 }
 
-/** False if the clock was set back since. */
+/** False when the clock was set back after `sinceMs`. */
 function isWithin(ms: number, sinceMs: number, nowMs: number): boolean {
   return nowMs >= sinceMs && nowMs - sinceMs < ms
 }

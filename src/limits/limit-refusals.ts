@@ -49,7 +49,7 @@ export function tooManyTokens(
   isAlone: boolean,
 ): GatewayError {
   const { tokens } = buckets.key
-  // In debt, calls on other nodes may be the obstacle.
+  // While the bucket is in debt, calls on other nodes may prevent this call.
   const othersMs = isAlone && !tokens.lends(wanted) ? 0 : CONCURRENCY_RETRY_MS
   const waitMs = tokens.waitMsForCall(wanted, othersMs)
   const why =
@@ -164,7 +164,7 @@ export function toHeaders({ key, account }: CallBuckets): Record<string, string>
   return headers
 }
 
-/** Built once: building the names per call would cost more than their values. */
+/** The names are built once, because building them per call would cost more than their values. */
 function toNames(of: string) {
   return {
     limit: `x-ratelimit-limit-${of}`,

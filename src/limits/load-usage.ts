@@ -46,8 +46,8 @@ export interface LedgerSums {
     }[],
   ): Promise<readonly UsedSoFar[]>
   /**
-   * By budget id: the budget's usage on the day of its creation, as far as those calls and hours
-   * are deleted.
+   * Budget id → the budget's usage on the day of its creation, from calls and hours that are
+   * deleted.
    */
   budgetBeginnings(): Promise<ReadonlyMap<string, UsedSoFar>>
 }
@@ -68,7 +68,7 @@ export async function loadUsage(
   await loadBudgets(usage, budgets, ledger)
 }
 
-/** All or nothing, so the call can be retried. */
+/** Adds all usage or no usage, so the caller may retry. */
 export async function loadQuotas(
   usage: UsageLimits,
   { sums, nowMs, beforeCounting, isAgain }: LoadedLedger,
@@ -80,8 +80,8 @@ export async function loadQuotas(
 }
 
 /**
- * All or nothing, so the call can be retried. Sends alerts that the previous process could not
- * send.
+ * Adds all usage or no usage, so the caller may retry. Sends alerts that the previous process could
+ * not send.
  */
 export async function loadBudgets(
   usage: UsageLimits,
@@ -123,8 +123,8 @@ async function readBudgets(
   for (let beginnings = await sums.budgetBeginnings(); ; ) {
     const ofBudgets = await readSince(beginnings, { usage, budgets, sums, nowMs })
     const now = await sums.budgetBeginnings()
-    // A stored beginning that changed meanwhile may overlap with the read hours, or leave a gap, so
-    // all are read again.
+    // If a stored beginning changed during the read, the read hours may overlap or leave a gap, so
+    // all hours are read again.
     if (budgets.every(({ id }) => isSame(beginnings.get(id), now.get(id)))) return ofBudgets
     beginnings = now
   }
@@ -193,8 +193,8 @@ const RETRY_MS = 5_000
 export interface LoadingOptions {
   readonly usage: UsageLimits
   /**
-   * Each load is all or nothing. Budgets are loaded after quotas, whose calls do not wait for
-   * budgets.
+   * Each load adds all usage or no usage. Budgets are loaded after quotas, because calls with only
+   * a quota do not wait for budgets.
    */
   readonly loadQuotas: () => Promise<void>
   readonly loadBudgets: () => Promise<void>

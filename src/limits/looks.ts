@@ -1,7 +1,7 @@
 /** Refreshes each name at most once within a time; concurrent callers share the refresh. */
 
 export interface LooksOptions {
-  /** An older refresh is repeated. */
+  /** Maximum age of a refresh; an older refresh is repeated. */
   readonly maxAgeMs: number
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number

@@ -55,8 +55,8 @@ export class SharedUsage implements UsageStorage {
   }
 
   /**
-   * @throws GatewayError (or rejects) `quota_exceeded`; `rate_limited` while all of the rest is
-   * reserved
+   * @throws GatewayError (or rejects) `quota_exceeded`; `rate_limited` while other calls have
+   * reserved all that is left
    */
   reserveBudgets(
     caller: Caller,
@@ -94,8 +94,8 @@ export class SharedUsage implements UsageStorage {
   }
 
   /**
-   * Reports usage to the store and returns unused reservations, within this many rounds up to some
-   * thousand windows.
+   * Reports usage to the store and returns unused reservations. Up to some thousand windows are all
+   * visited within `rounds` calls.
    * @returns how many requests were sent
    */
   tend(nowMs: number, usualQuestions: number, rounds = 1): number {
@@ -230,7 +230,8 @@ export class SharedUsage implements UsageStorage {
     // In a cluster the text in braces decides where the key is stored. Keys named `used` belong to
     // earlier versions and count millionths of a US dollar.
     const storeKey = `${prefix}:used-nano:{${id}}:${window.startsAtMs}`
-    // All nodes together may have reached a share that no call on this node reached.
+    // The usage of all nodes together may have reached an alert's share, so each report of the sums
+    // is checked.
     const onSums = () => this.#usage.alertWindow(id, window)
     const nextSequence = this.#nextSequence
     const clocks = { now, wallNow, sharedNow }

@@ -83,7 +83,7 @@ export class TokenBucket implements RateBucket {
     return Math.max(-full, Math.min(full, parts))
   }
 
-  /** Units missing to an empty bucket; 0 without a debt. */
+  /** The number of units owed; 0 without a debt. */
   get debt(): number {
     return Math.max(0, Math.ceil(-this.#parts / PARTS_PER_UNIT))
   }

@@ -58,7 +58,10 @@ export class UsageWindow implements Span {
     this.#seen = ledger
   }
 
-  /** Everything known, including nodes that share no counters with this node. For display only. */
+  /**
+   * All known usage, including usage of nodes that share no counters with this node. For display
+   * only.
+   */
   get shown(): UsedSoFar {
     return {
       tokens: Math.max(this.tokens, this.#seen.tokens),

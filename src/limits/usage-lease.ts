@@ -44,7 +44,7 @@ export class UsageLease {
   #told: UsedSoFar
   #awaySinceMs: number | undefined
   #isInLedger = false
-  /** Whether the ledger has more than the store knows. */
+  /** Whether the ledger has usage that the store does not know. */
   #knowsMore = false
   #others: Amounts = NOTHING
   #allowed: Amounts = NOTHING
@@ -72,8 +72,8 @@ export class UsageLease {
   }
 
   /**
-   * Whether this much may be reserved without asking; while the store is unavailable, within this
-   * node's share.
+   * Whether an amount may be reserved without asking the store; while the store is unavailable,
+   * within this node's share.
    */
   covers(wanted: Amounts, nowMs: number): boolean {
     const { store, limit } = this.#options
@@ -96,7 +96,8 @@ export class UsageLease {
     if (store.mode === 'shared')
       return own + this.#kept[field] + wanted[field] <= this.#allowed[field]
     const rest = limits[field] - this.#told[field] - this.#others[field] - this.#allowed[field]
-    // The last call may exceed the limit, as in memory.
+    // A call is admitted while usage is below the limit, so the last call may exceed the limit, as
+    // with limits in memory.
     return own < this.#allowed[field] + Math.max(0, rest) / Math.max(this.#nodes, store.nodes)
   }
 
@@ -145,7 +146,7 @@ export class UsageLease {
   }
 
   /**
-   * Resolves when the store's answer is no older than this, or the store is unavailable. Never
+   * Resolves when the store's answer is at most `maxAgeMs` old, or the store is unavailable. Never
    * rejects.
    */
   async refresh(maxAgeMs: number): Promise<void> {
@@ -187,8 +188,8 @@ export class UsageLease {
   }
 
   /**
-   * Usage that could not be reported for long is in the ledger by now, where other nodes may have
-   * read it: so it is reported as a minimum and not added.
+   * Usage that was unreported for long is in the ledger by now, where other nodes may have read the
+   * usage. So the usage is reported as a minimum and not added.
    */
   #noteMode(nowMs: number): void {
     if (this.#options.store.mode !== 'shared') {
@@ -306,7 +307,7 @@ export class UsageLease {
   #take({ birth, used, others, allowed }: UsageGrant, added: UsedSoFar, nowMs: number): void {
     this.#doubtful = undefined
     this.#birth = birth
-    // The ledger may have been read during the request.
+    // The ledger may have been read during the request, so the greater of the two sums counts.
     const known = greater(this.#told, used)
     this.#knowsMore = exceeds(known, used)
     this.#accept(known, added)

@@ -161,7 +161,8 @@ export class UsageLimits {
 
   /**
    * @param isChecked whether the store has granted the reservation, so that nothing is refused
-   * @throws GatewayError `quota_exceeded`; `rate_limited` while all of the rest is reserved
+   * @throws GatewayError `quota_exceeded`; `rate_limited` while other calls have reserved all that
+   * is left
    */
   reserveBudgets(caller: Caller, call: CallAhead, isChecked = false): BudgetReservations {
     const counters = this.#budgets.findFor(caller, call)

@@ -33,7 +33,7 @@ const INERT: ReadonlySet<string> = new Set([
   ),
 ])
 
-/** Read by one statement, and applied in one step of the event loop. */
+/** Number of resources read by one statement and applied in one step of the event loop. */
 const THINGS_PER_STEP = 100
 const CHANGES_PER_TURN = 1_000
 

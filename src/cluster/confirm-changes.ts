@@ -23,11 +23,14 @@ export interface ConfirmChangesOptions {
   readonly onConfirmed?: (durationMs: number) => void
 }
 
-/** What became of running calls on the nodes. */
+/** The outcome of ending the running calls on all nodes. */
 export interface EndReport {
   /** Calls that nodes reported as ended. */
   readonly callsEnded: number
-  /** Nodes without news: they accept no call, and may still run earlier ones. */
+  /**
+   * Number of nodes that did not confirm. Such nodes accept no calls, but may still run earlier
+   * calls.
+   */
   readonly nodesNotHeard: number
 }
 
@@ -65,7 +68,10 @@ export class ChangeConfirmation {
     }
   }
 
-  /** Nodes that Redis has told have ended the calls, too. */
+  /**
+   * Nodes that learned the change from Redis have ended the calls too, so these nodes are not
+   * counted.
+   */
   async #countUnheard(seq: number): Promise<number> {
     const unheard = await this.#options.feed.unheard(seq)
     const told = unheard.some(({ needsRedis }) => needsRedis) ? await this.#tell(seq) : undefined

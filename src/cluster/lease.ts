@@ -20,8 +20,8 @@ export function momentOf({ steady, wall }: Clocks): Moment {
 const SAFE_PART = 0.95
 
 /**
- * Ends slightly before its granter thinks so: a lease starts before the request, and is shortened.
- * Either clock can end the lease.
+ * A lease ends slightly before its granter assumes, because it starts before the request and is
+ * shortened. The monotonic clock or the wall clock ends the lease, whichever is first.
  */
 export class Lease {
   readonly #clocks: Clocks

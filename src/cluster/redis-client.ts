@@ -15,7 +15,7 @@ export function createRedisClient(
   onFailure: (error: unknown) => void,
 ): RedisClient {
   const client = settings.topology === 'cluster' ? createCluster(settings) : createRedis(settings)
-  // Without a listener the process would end.
+  // An `error` event without a listener would end the process.
   client.on('error', (error: Error & { lastNodeError?: unknown }) =>
     onFailure(error.lastNodeError ?? error),
   )

@@ -204,7 +204,8 @@ export class SnapshotFreshness implements Freshness {
   async #toNewest(): Promise<void> {
     const { feed, leaseMs, policy } = this.#options
     for (;;) {
-      // Before the renewal, which acknowledges the changes: nodes that wait for it read the report.
+      // The report is sent before the renewal that acknowledges the changes, because other nodes
+      // read the report after the acknowledgement.
       if (this.#ended.length > 0) await feed.reportEnded(this.#ended)
       this.#ended = []
       const asked = momentOf(this.#clocks)

@@ -52,11 +52,14 @@ export interface AttemptRecord {
   ownedPrices: DeclaredPrices | undefined
   isPlatforms: boolean
   isTranslated: boolean
-  /** The model may write much before the first visible event: a complete answer, or reasoning. */
+  /**
+   * True when the model may write before the first visible event: in a complete answer, or during
+   * reasoning.
+   */
   writesUnseen: boolean
   /** Null unless the attempt itself failed. */
   failure: AttemptFailure | null
-  /** The upstream may charge for a request that was sent. */
+  /** True when the request was sent, so the upstream may charge for the attempt. */
   isSent: boolean
   /** The gateway ended the attempt before an answer, although the upstream had not failed. */
   isGivenUp: boolean

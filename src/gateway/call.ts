@@ -220,7 +220,10 @@ function toBroken({ errorKind }: AttemptsEnd): AttemptFailure | null {
   return errorKind === null ? null : { kind: errorKind, code: null }
 }
 
-/** Other bodies are read or sent within moments, so a retry after a second usually succeeds. */
+/**
+ * Memory for request bodies is usually free again within a second, so a retry after a second
+ * usually succeeds.
+ */
 const RETRY_SECONDS = '1'
 
 /** The process-wide memory limit for request bodies. */

@@ -1,7 +1,6 @@
 /**
- * Ends running calls whose caller may no longer call: immediately when this node learns of a
- * revocation, and periodically for keys that expire and sessions that end, so that calls and events
- * have no cost. Must not know how nodes learn of a revocation.
+ * Ends running calls whose caller may no longer call: immediately after a revocation, and
+ * periodically for expired keys and ended sessions.
  */
 import type { Timekeeper } from '../core/clock.ts'
 import type { GatewayError } from '../core/errors.ts'

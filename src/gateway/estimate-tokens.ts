@@ -1,14 +1,17 @@
 /** Estimates input tokens from the bytes of a text or of a request body. */
 import type { AcceptedRequest } from '../wire/dialect.ts'
 
-/** English text; the JSON around a prompt compensates for languages that need more tokens. */
+/**
+ * Bytes per token of English text. Other languages need more tokens, but the JSON around a prompt
+ * compensates for them.
+ */
 const BYTES_PER_TOKEN = 4
 
 export function estimateTextTokens(bytes: number): number {
   return Math.ceil(bytes / BYTES_PER_TOKEN)
 }
 
-/** A large picture; a minute of speech or a page of a document costs about as much. */
+/** Tokens of a large picture. A minute of speech or a page of a document costs about as much. */
 const TOKENS_PER_MEDIUM = 1_500
 /** A shorter text costs at most as much as a medium, so it counts as text. */
 const SMALLEST_MEDIUM_BYTES = TOKENS_PER_MEDIUM * BYTES_PER_TOKEN

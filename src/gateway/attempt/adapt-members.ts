@@ -61,7 +61,10 @@ function keyOf({ url, model }: Named): string {
 
 const REFUSING: ReadonlySet<number> = new Set([400, 422])
 
-/** How vendors say that a model does not take a member, unlike a value out of bounds. */
+/**
+ * Phrases by which vendors report that a model does not support a member. A member with a value out
+ * of bounds does not match.
+ */
 const UNSUPPORTED =
   /unsupported|not support|unrecogni[sz]ed|unknown (?:parameter|argument|field)|extra inputs|cannot both|not permitted|deprecated for/i
 

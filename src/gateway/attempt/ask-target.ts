@@ -51,7 +51,7 @@ export interface AskPorts extends OutgoingPorts {
   /** Undefined: only the catalog names the models that reason. */
   readonly reasoning?: SeenReasoning | undefined
   readonly addresses: Pick<AddressGuard, 'resolve' | 'locate' | 'avoid'>
-  /** Undefined: no caller's right ends while it calls. */
+  /** Undefined: no caller loses the right to call during a call. */
   readonly revoked?: Pick<RevokedCalls, 'reasonFor'> | undefined
   /** True when the process has no file descriptor left for a connection. Undefined: unknown. */
   readonly isOutOfHandles?: (() => boolean) | undefined
@@ -87,7 +87,7 @@ export function askTarget(
     const again = askOnce(ports, input, target, signal)
     if (!learns) return again
     return again.catch((secondThrown: unknown) => {
-      // The next call goes without both members.
+      // The second refusal is recorded too, so the next call goes without both members.
       noteRefusal(ports, target, secondThrown, request)
       throw secondThrown
     })

@@ -70,7 +70,8 @@ export async function attemptTargets(
   if (failure === undefined) throw new GatewayError('internal_error', 'The gate has no target.')
   attempts.target = failed.target
   attempts.credential = failed.credential
-  // The last refusal would repeat, but an earlier target may answer next time.
+  // The last target would refuse again, but an earlier target may answer next time, so the client
+  // may retry.
   if (input.mayPass && isRepeatedInVain(failure)) call.headers['x-should-retry'] = 'true'
   throw failure
 }

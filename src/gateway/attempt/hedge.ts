@@ -69,7 +69,10 @@ function ask(ports: AskPorts, input: Attempting, target: Target, failures: Faile
   return { attempted, leave, attempt: input.call.attempts.list.at(-1) }
 }
 
-/** Closes an answer that began at the same moment, and ignores the attempt's failure. */
+/**
+ * Closes an answer that began at the same moment as the used answer, and ignores the attempt's
+ * failure.
+ */
 function cancel(clock: Stopwatch, { attempted, leave, attempt }: Asked): void {
   // Recorded immediately, because the call may be settled before the attempt notices.
   if (attempt !== undefined) giveUpAttempt(clock, attempt)

@@ -209,8 +209,8 @@ function toOwnHeaders(
   trace: AttemptTrace | undefined,
 ): Record<string, string> {
   const { headers } = call.request
-  // Another dialect's target gets only the trace headers, because the rest belongs to the caller's
-  // dialect.
+  // Another dialect's target gets only the trace headers, because other headers belong to the
+  // caller's dialect.
   const own = target.isTranslated
     ? forwardTraceHeaders(headers)
     : target.passed.request.pick(headers)

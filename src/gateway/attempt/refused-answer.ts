@@ -25,7 +25,7 @@ import type { Target } from '../plan/compile-target.ts'
 import { FOREIGN_REASONING } from './retry.ts'
 import { type SentSecrets, scrub } from './sent-secrets.ts'
 
-/** The rest of a longer error answer is not read. */
+/** Maximum length of an error answer that is read; more bytes are ignored. */
 export const MAX_ERROR_BYTES = 64 * 1024
 
 /** 503, and Anthropic's own status for overload. */
@@ -90,7 +90,7 @@ const FAULT_STATUSES: Readonly<Record<TargetFault, number>> = {
 
 export interface ReportedFailure {
   readonly headers: HeaderFields
-  /** Without secrets, as is `said`. */
+  /** The body without secrets; `said` contains no secrets either. */
   readonly body: Uint8Array
   readonly said: UpstreamErrorAnswer
   readonly kind: string | undefined

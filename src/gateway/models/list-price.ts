@@ -10,7 +10,10 @@ export interface ListPrice {
   readonly input_cache_read: string
 }
 
-/** Below every provider's first tier by length; the price of one token is exact with it. */
+/**
+ * Number of tokens below every provider's first price tier by length, and large enough to compute
+ * the price of one token exactly.
+ */
 const TOKENS = 1_000
 
 const NOTHING: Usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 }
@@ -41,7 +44,7 @@ export function priceOfTarget(
   const input = costOf({ inputTokens: TOKENS })
   const output = costOf({ outputTokens: TOKENS })
   const cached = costOf({ inputTokens: TOKENS, cachedInputTokens: TOKENS })
-  // A fee per request is part of each, and no price per token.
+  // Each of the three costs includes the fee per request, so the fee is subtracted.
   const fee = costOf({})
   if (input === undefined || output === undefined || cached === undefined || fee === undefined)
     return undefined
@@ -55,7 +58,7 @@ export function priceOfTarget(
 
 const NANO_USD_PER_USD = 1e9
 
-/** Without an exponent or trailing zeros: `0.00000125`. */
+/** A decimal number without an exponent or trailing zeros: `0.00000125`. */
 function toPriceText(usdPerToken: number): string {
   return usdPerToken.toFixed(12).replace(/\.?0+$/, '')
 }

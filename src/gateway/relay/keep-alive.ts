@@ -44,7 +44,8 @@ export class KeepAlive {
   }
 
   #onDue(cause: DueCause): void {
-    // Other causes make the work itself fail, and the client gets that failure.
+    // Every other cause makes the work itself fail, and the client gets that failure, so nothing is
+    // done here.
     if (cause !== 'due') return
     // A due deadline is removed, so the deadline is added again.
     this.#ports.deadlines.add(this.#deadline)

@@ -46,7 +46,7 @@ const READ_ON_MS = 250
  * slower client may only see the reset.
  */
 const FLUSH_BEFORE_CUT_MS = 250
-/** Shorter, for a call that must end within a guaranteed time. */
+/** Time for a failure event when the call must end within a guaranteed time, in milliseconds. */
 const FLUSH_BEFORE_PROMISED_CUT_MS = 50
 
 export interface RelayPorts extends KeepAlivePorts, SettlePorts {

@@ -1,6 +1,6 @@
 /**
- * The result of a streamed call: the usage that the upstream reported, and an estimate of the rest,
- * because the account could otherwise stream for free.
+ * The result of a streamed call: the usage that the upstream reported, and an estimate of
+ * unreported usage where the account would otherwise stream for free.
  */
 import type { ToolUses } from '../../core/cost.ts'
 import { formOfDialect } from '../../core/dialects.ts'
@@ -44,7 +44,8 @@ export function endOf(
   const { leftAt } = relayed.seen
   const outcome = isLeft ? 'cancelled' : 'succeeded'
   const told = { outcome, status, usage, toolUses, model, leftAt } as const
-  // Some servers report no usage for streams, or only for the beginning, so the rest is estimated.
+  // Some servers report no usage for streams, or only for the beginning, so unreported usage is
+  // estimated.
   return usage === null || tap.unreportedBytes > 0
     ? { ...told, unreportedBytes: unreportedOf(ports, relayed) }
     : told
@@ -65,13 +66,16 @@ function hasReportedFailure(answer: BegunStream): boolean {
   return answer.type === 'events' && answer.tap.verdict === 'failed'
 }
 
-/** The upstream's own failure, which is never charged from an estimate. */
+/**
+ * The result of the upstream's own failure. Unreported usage is not estimated, so it is not
+ * charged.
+ */
 function reportedResult(relayed: Relayed): CallResult {
   const { status } = relayed.answer
   return { outcome: 'failed', status, errorKind: 'upstream_error', ...toldBy(relayed) }
 }
 
-/** The client left, so usage that the upstream has not reported is estimated. */
+/** The result when the client left: unreported usage is estimated. */
 export function leftResult(ports: SettlePorts, relayed: Relayed): CallResult {
   const { answer } = relayed
   if (hasReportedFailure(answer)) return reportedResult(relayed)
@@ -80,8 +84,8 @@ export function leftResult(ports: SettlePorts, relayed: Relayed): CallResult {
 }
 
 /**
- * The result of a broken answer. Usage is estimated only when the gateway ended the answer, because
- * an account can choose that moment and could stream for free until then.
+ * The result of a broken answer. Unreported usage is estimated only if the gateway ended the
+ * answer: an account can provoke that end, and would otherwise stream for free.
  */
 export function failedResult(
   ports: SettlePorts,
@@ -113,13 +117,13 @@ export function toolUsesOf(answer: BegunStream, { admission }: AdmittedCall): To
   return atLeastOneEach(admission.tools, answer.dialect.readToolUses?.(answer.counted.members))
 }
 
-/** In bytes of text. */
+/** Unreported output, in bytes of text. */
 function unreportedOf({ clock }: SettlePorts, relayed: Relayed): number {
   const { answer, call } = relayed
   const usage = usageOf(answer)
   if (answer.type === 'events')
     return answer.tap.unreportedBytes + (usage === null ? hiddenBytes(relayed, clock) : 0)
-  // A report covers the whole answer.
+  // A usage report covers the whole answer, so nothing is unreported after a report.
   return usage === null ? writtenIn({ answer, call }) : 0
 }
 

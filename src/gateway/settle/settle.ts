@@ -36,7 +36,10 @@ export interface CallResult {
   /** The limit that refused the call, as `GatewayError.limit`. */
   readonly refusedBy?: string | undefined
   readonly usage?: Usage | null
-  /** Bytes of text relayed since that report. Set when unreported usage has to be estimated. */
+  /**
+   * Bytes of text relayed since the last usage report. Set when unreported usage has to be
+   * estimated.
+   */
   readonly unreportedBytes?: number | undefined
   /** Uses of the provider's own tools. Undefined: the answer reports none. */
   readonly toolUses?: ToolUses | undefined
@@ -221,7 +224,10 @@ function timedOut(asked: AskedCall, { target, isPlatforms }: AttemptRecord): Use
   return { target, usage, isEstimated: true, payer: isPlatforms ? 'platform' : 'own' }
 }
 
-/** Models write two to three times as fast, so the estimate does not overcharge. */
+/**
+ * Bytes of unseen text per second. Models write two to three times as fast as this rate, so the
+ * estimate does not overcharge.
+ */
 const UNSEEN_BYTES_PER_SECOND = 200
 /** A model's initial silence, in which it writes nothing. */
 const USUAL_SILENCE_MS = 1_000

@@ -2,7 +2,7 @@
 import type { CallRecord } from '../../core/call.ts'
 import { toUsdText } from '../../core/money.ts'
 
-/** Without the figures that are unknown. */
+/** Contains only headers of known figures. */
 export function toUsageHeaders(
   record: Pick<CallRecord, 'cost' | 'usage'> | undefined,
 ): Record<string, string> {

@@ -13,9 +13,9 @@ export interface PlatformFeatures {
 }
 
 export interface BridgedFeatures {
-  /** In the platform's names. */
+  /** Supported features, in the platform's names. */
   readonly taken: readonly string[]
-  /** In the caller's names, as in `renamed`. */
+  /** Unsupported features, in the caller's names. `renamed` contains the caller's names too. */
   readonly lost: readonly string[]
   readonly renamed: readonly string[]
 }

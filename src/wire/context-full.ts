@@ -90,7 +90,8 @@ export function toContextMessage(message: string, envelope: Envelope, asked: Ask
   const figures = readContextFigures(message.slice(0, SEARCHED_CHARS).toLowerCase(), asked)
   if (figures === undefined) return `${TOO_LONG}: ${message}`
   const { input, output, limit } = figures
-  // Some provider's words mean the other case to Anthropic's clients, so the words are dropped.
+  // Some providers' words mean the other case to Anthropic's clients, so this text omits the
+  // provider's words.
   if (output > 0 && limit - input >= LEAST_ROOM)
     return `${BOTH_TOO_LONG}: ${input} + ${output} > ${limit}`
   const tokens = input > limit ? input : input + output

@@ -31,7 +31,7 @@ const SPACE = 0x20
 export const COLON = 0x3a
 const BACKSLASH = 0x5c
 
-/** The exports of wasm/json-walk.ts, which describes each. */
+/** The exports of wasm/json-walk.ts, where each export is described. */
 interface JsonWalk {
   readonly memory: WebAssembly.Memory
   readonly WANTED: WebAssembly.Global<'i32'>

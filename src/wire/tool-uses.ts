@@ -70,7 +70,7 @@ export function countItems(output: unknown): ToolUses {
 export class ItemCounter {
   readonly #announced = new Map<CountedTool, number>()
   readonly #done = new Map<CountedTool, number>()
-  /** Among the announced searches. */
+  /** Number of announced searches that only opened or searched a page. */
   #pagesOpened = 0
 
   announce(item: unknown): void {

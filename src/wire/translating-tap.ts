@@ -75,7 +75,8 @@ export class TranslatingTap implements StreamTap {
       if (event.type === 'start') this.model ??= event.model
       if (event.type === 'usage') {
         this.#told = event.usage
-        // An unchanged report does not cover the text since then.
+        // An unchanged report does not cover the text written since the report, so that text stays
+        // unreported.
         if (event.usage !== this.#soFar) this.unreportedBytes = 0
       } else this.unreportedBytes += textBytesOf(event)
       text += event.type === 'error' ? this.#fail(event) : this.#encode(event)
@@ -200,7 +201,7 @@ export class BlockSerialiser implements Step<ChatEvent, ChatEvent> {
       return
     }
     const block = this.#queue.find(({ call }) => call === event.index)
-    // The call was complete already.
+    // A call without a queue entry was complete already, so the event is ignored.
     if (block === undefined) return
     if (event.type === 'tool-call-end') block.hasEnded = true
     else {

@@ -206,7 +206,7 @@ export function toUnread(names: readonly string[]): readonly ChatEvent[] {
   return names.map((name) => ({ type: 'unread', name }))
 }
 
-/** Providers write empty members into every answer. */
+/** Providers write empty members into every answer, so empty members are not reported. */
 function isNothing(value: JsonValue | undefined): boolean {
   if (value === null || value === undefined || value === '' || value === false) return true
   if (Array.isArray(value)) return value.length === 0

@@ -148,7 +148,7 @@ function toName(said: string): string {
   return NAME.test(said) ? said : 'other'
 }
 
-/** The author of an item of an answer. `result`: the provider's own, of a program. */
+/** The author of an item of an answer. `result`: the item is the provider's result of a program. */
 type Authorship = 'program' | 'result' | 'model'
 
 /**

@@ -34,7 +34,7 @@ export function encodeAnthropicRequest(request: ChatRequest, target: EncodeTarge
   const thinking = planThinking(request, target, ignored)
   const settings = encodeSettings(request, MESSAGES_SETTINGS, {
     ignored,
-    // Tiers differ between providers.
+    // Tiers differ between providers, so the caller's tier is omitted.
     refused: ['serviceTier', ...refusedSampling(request, target.traits, thinking.isOn)],
     except: ['maxOutputTokens', 'stop'],
   })

@@ -55,7 +55,7 @@ function decodeCall(call: JsonRecord): AssistantPart {
   return { type: 'tool-call', id, name, arguments: isEmpty ? '{}' : argumentsText }
 }
 
-/** Some models write this for a tool without arguments. */
+/** The arguments that some models write for a tool without arguments. */
 export const NO_ARGUMENTS = 'null'
 
 export function readCall(call: JsonRecord): {

@@ -228,7 +228,7 @@ function shorten(content: readonly JsonRecord[]): string | readonly JsonRecord[]
 function encodeResult(result: ToolResult, rules: ReturnRules): JsonRecord {
   const encoded = encodeTextResult(result, rules.ignored)
   if (result.content.some((part) => part.type === 'file')) {
-    // Without its documents the result would be empty.
+    // A result without its documents would be empty, so the request is refused.
     if (result.content.every((part) => part.type !== 'text' || part.text === ''))
       throw takesOnly('no documents as results of tools')
     rules.ignored.add('files')

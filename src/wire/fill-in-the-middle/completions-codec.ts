@@ -208,7 +208,7 @@ class InfillDecoder extends FimStream {
   }
 }
 
-/** Older versions have a flag for each reason. */
+/** Older versions of the server have a flag for each finish reason. */
 function infillFinishReason({ stop_type, stopped_limit, truncated }: JsonRecord): FinishReason {
   return stop_type === 'limit' || stopped_limit === true || truncated === true ? 'length' : 'stop'
 }

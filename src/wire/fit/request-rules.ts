@@ -49,7 +49,6 @@ export interface ToolNameRule {
   readonly refused: RegExp
 }
 
-/** Tokens. */
 export interface ThinkingBudgetRule {
   readonly least: number
   readonly most: number

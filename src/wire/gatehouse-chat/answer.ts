@@ -28,7 +28,7 @@ export function encodeGatehouseAnswer(answer: ChatAnswer, facts: AnswerFacts): J
   const toolCalls: WrittenCall[] = []
   let content = ''
   let reasoning = ''
-  /** The id of the next call carries this reasoning. */
+  /** Sealed reasoning, which the id of the next tool call carries. */
   let sealed: ReasoningPart[] = []
   for (const part of answer.content) {
     switch (part.type) {

@@ -18,7 +18,7 @@ export class GatehouseEventEncoder implements EventEncoder {
   #content = ''
   #reasoning = ''
   #partStart = 0
-  /** The id of the next call carries this reasoning. */
+  /** Sealed reasoning, which the id of the next tool call carries. */
   #sealed: ReasoningPart[] = []
   readonly #calls = new Map<number, WrittenCall>()
   #hasRefusal = false
@@ -91,7 +91,7 @@ export class GatehouseEventEncoder implements EventEncoder {
       },
       this.#facts,
     )
-    // No id can carry reasoning after the last call.
+    // No id can carry reasoning after the last call, so that reasoning is reported as lost.
     const isLate = this.#calls.size > 0 && this.#sealed.length > 0
     const lost = isLate ? commentOf(LATE_SIGNATURE) : ''
     return this.#begun() + lost + write('chat.completed', whole)

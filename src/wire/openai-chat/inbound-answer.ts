@@ -61,8 +61,8 @@ function locateReasoning(content: readonly AnswerPart[]): ReasoningPart[] {
 }
 
 /**
- * In the form that routers of this format use. Stream accumulators join lists by `index`, so each
- * image needs its own.
+ * An image in the form that routers of this format use. Stream accumulators join lists by `index`,
+ * so each image needs its own index.
  */
 export function encodeAnswerImage(source: MediaSource, index: number): JsonRecord {
   return { index, type: 'image_url', image_url: { url: toUrl(source) } }
@@ -83,7 +83,9 @@ export function encodeHead(
   }
 }
 
-/** Inclusive counts, as OpenAI reports them. */
+/**
+ * Input counts include cached tokens and output counts include reasoning, as in OpenAI's reports.
+ */
 export function encodeUsage(usage: Usage): JsonRecord {
   return {
     prompt_tokens: usage.inputTokens,

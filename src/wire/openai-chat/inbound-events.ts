@@ -129,7 +129,10 @@ export class ChatEventEncoder implements EventEncoder {
     return `data: ${String(encodeError('nested', error))}\n\n${DONE}`
   }
 
-  /** Sent once as a whole: the SDK's accumulator keeps only the last value of an unknown member. */
+  /**
+   * Sealed reasoning is sent once as a whole, because the SDK's accumulator keeps only the last
+   * value of an unknown member.
+   */
   #takeDetails(): string {
     if (this.#hasSentDetails || this.#sealed.length === 0) return ''
     this.#hasSentDetails = true

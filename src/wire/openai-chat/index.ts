@@ -129,7 +129,8 @@ function askForUsage(body: JsonObject): JsonEdit | undefined {
   if (body.type(member) === 'null')
     return { type: 'replace', member, json: '{"include_usage":true}' }
   const options = scanStreamOptions(body.raw(member))
-  // A case-insensitive server would use the other spelling and not report usage.
+  // A case-insensitive server would accept `include_usage` in another spelling and not report
+  // usage, so other spellings are refused.
   refuseFieldInOtherLetters(options, 'include_usage')
   const include = options.get('include_usage')
   if (include !== undefined && options.value(include) === true) return undefined

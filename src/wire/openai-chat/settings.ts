@@ -156,7 +156,7 @@ export const CHAT_IDS = new VendorIds({
   free: [
     'messages.tool_call_id',
     'messages.tool_calls.id',
-    // Numbers of sources in the request itself.
+    // Numbers of sources inside the request itself, not ids at the provider.
     'messages.content.reference_ids',
     'messages.content.thinking.reference_ids',
   ],

@@ -106,7 +106,10 @@ const READ_AND_RETURNED = new Set([...READ, 'reasoning_details', 'extra_content'
 const READ_OF_CALL = new Set(['id', 'index', 'type', 'function'])
 const READ_AND_RETURNED_OF_CALL = new Set([...READ_OF_CALL, 'extra_content'])
 
-/** Providers put data into unread parts that a next turn may need. */
+/**
+ * Unread members of a message, for the report: providers put data into such members that a next
+ * turn may need.
+ */
 export function unreadOf(message: JsonRecord, hasReturned: true | undefined): string[] {
   const names = unreadIn(message, hasReturned === true ? READ_AND_RETURNED : READ, 'message')
   const { tool_calls: calls, images } = message

@@ -115,7 +115,7 @@ export class ResponsesStreamDecoder extends SseDecoder {
       case 'response.failed':
         return this.#failAs(responseOf(event).error)
       case 'error':
-        // Documented flat, but servers send it nested too.
+        // The error is documented as flat, but servers also send it nested.
         return this.#failAs(event.error ?? event)
       default:
         return []
@@ -229,7 +229,7 @@ export class ResponsesStreamDecoder extends SseDecoder {
   /** `response.failed` follows `error` and repeats it. */
   #failAs(error: unknown): readonly ChatEvent[] {
     const said = recordOf(error)
-    // In the flat form `type` is the event's own.
+    // In the flat form, `type` names the event and not the error, so the type is not examined.
     const { type, ...named } = said
     const kind = kindOfFailure(type === 'error' ? named : said)
     return this.fail(textOf(said.message) ?? 'no message', kind)

@@ -85,7 +85,7 @@ function accept(body: JsonObject): AcceptedRequest {
       'unsupported_parameter',
     )
   }
-  // Refused even when empty.
+  // The member is refused even when empty.
   const previous = body.get(PREVIOUS)
   if (previous !== undefined && body.type(previous) !== 'null')
     throw invalidRequest(
@@ -208,7 +208,7 @@ function rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest {
   ]
   if (written !== undefined) edits.unshift(...written.edits)
   const store = body.get('store')
-  // The upstream's default is true, so an absent member is not enough.
+  // The upstream stores answers by default, so an absent member is written as false.
   if (store === undefined) edits.push({ type: 'add', key: 'store', json: 'false' })
   else if (body.type(store) === 'null')
     edits.push({ type: 'replace', member: store, json: 'false' })

@@ -51,7 +51,7 @@ export function encodeResponsesRequest(request: ChatRequest, target: EncodeTarge
     service_tier: encodeServiceTier(request, ignored),
     stream: request.stream ? true : undefined,
   }) as JsonRecord
-  // The upstream stores by default.
+  // The upstream stores answers by default, so `store` is always false.
   return { body: { model: target.model, input, ...members, store: false }, ignored: [...ignored] }
 }
 
@@ -132,7 +132,7 @@ function encodeReasoning(
   return effort === undefined && summary === undefined ? undefined : present({ effort, summary })
 }
 
-/** Tiers differ between providers. */
+/** Tiers differ between providers, so only the tier of an OpenAI Chat caller is sent. */
 function encodeServiceTier(
   { serviceTier, family }: ChatRequest,
   ignored: Set<Feature>,
@@ -236,7 +236,8 @@ function encodeAssistant(parts: readonly AssistantPart[], rules: InputRules): Js
       arguments: part.arguments,
     })
   }
-  // The answer was cut while the model thought, so nothing follows the reasoning.
+  // An earlier answer was cut off during reasoning. OpenAI refuses reasoning without a following
+  // item, so the reasoning is dropped.
   if (reasoning.length > 0) rules.ignored.add('reasoningParts')
   return items
 }

@@ -98,7 +98,7 @@ export class ResponsesTap extends SseRelay implements StreamTap {
     const event = readEvent(frame)
     if (this.#first !== undefined) return
     this.reportedError = event.error?.message ?? event.message ?? 'no message'
-    // In the flat form `type` is the event's.
+    // In the flat form, `type` names the event and not the error, so the type is not used.
     this.reportedKind = kindOfFailure(event.error ?? { code: event.code })
   }
 

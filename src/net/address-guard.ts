@@ -80,7 +80,7 @@ export class AddressGuard {
       return 'allowed'
     } catch (thrown) {
       if (!(thrown instanceof UpstreamFailure)) throw thrown
-      // A host that is allowed only by its addresses is refused while it has none.
+      // A host that is allowed only by its addresses is refused while its name has no address.
       if (url.protocol === 'http:' && !this.#isNamed(url)) throw new AddressRefusedError(HTTPS_ONLY)
       return 'unresolved'
     }

@@ -233,7 +233,7 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     this.#isLast = true
     this.#ahead = NOTHING
     if (this.#request !== undefined) {
-      // The handler is running or has answered already.
+      // The handler is already running or has answered, so the request is notified of the error.
       this.#request.onLost(thrown)
       this.#finish()
       return
@@ -250,7 +250,8 @@ export class ClientConnection implements RequestReceiver, RequestSource {
       abandon(answer)
       return
     }
-    // The client may wait for `100 Continue` without end.
+    // A client that waits for `100 Continue` may never send its body, so the connection closes with
+    // this answer.
     const isUnread = request.head.awaitsContinue && !request.isWhole
     if (isUnread || answer.status === REQUEST_TIMEOUT || this.#ports.isCrowded())
       this.#isLast = true
@@ -435,7 +436,7 @@ type Whole = Pick<WholeAnswer, 'status' | 'lines' | 'body'> & {
 
 /** Frees the memory immediately instead of at the next garbage collection. */
 function giveBack({ buffer, byteLength }: Buffer): void {
-  // Other buffers share the rest of this memory.
+  // If other buffers share the memory, the memory must not be freed.
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
 }
 

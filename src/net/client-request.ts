@@ -18,7 +18,7 @@ const MAX_UNREAD_BYTES = 256 * 1024
 
 type Body = 'unread' | 'collected' | 'streamed' | 'dropped'
 
-/** Also its own abort signal, so a request allocates one object. */
+/** The request is also its own abort signal, so that each request allocates one object. */
 export class ClientRequest extends Leaving implements HttpRequest {
   readonly head: RequestHead
   readonly #source: RequestSource

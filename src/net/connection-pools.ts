@@ -21,7 +21,7 @@ const DEFAULT_CONNECTION_SETTINGS: ConnectionSettings = { idleMs: 30_000, maxIdl
 
 /**
  * Maximum number of connections being opened per upstream. The runtime cannot cancel an attempt, so
- * further calls wait for these.
+ * further calls wait for these connections.
  */
 const MAX_CONNECTING = 512
 /** A slower attempt may never succeed, so another connection is started for its waiting call. */
@@ -299,7 +299,8 @@ export class ConnectionPool implements ConnectionKeeper {
         stopPromising()
         this.#connecting -= 1
         counts.opened += 1
-        // The connection may have ended since.
+        // The connection may have ended since it became ready, so a waiting call may need another
+        // connection.
         if (connection.isOver) {
           this.#connectMore()
           return

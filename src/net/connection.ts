@@ -384,7 +384,7 @@ export class Connection implements AnswerReceiver {
     end: (socket) => socket.data.#onEndOfInput(),
     close: (socket, error) => socket.data.#onClose(error),
     error: (socket, error) => socket.data.#lose(error),
-    // The promise of `Bun.connect` reports the same error.
+    // The promise of `Bun.connect` reports the same error, so this callback ignores the error.
     connectError: () => undefined,
   }
 }

@@ -132,7 +132,8 @@ async function exchange(credential: Secret, scope: string, locate: Locate) {
   const answer: unknown = await exchanging
     .getToken({ forceRefresh: true })
     .catch((thrown: unknown) => {
-      // Other errors come from signing and may contain parts of the key.
+      // Other errors come from signing and may contain parts of the key, so such errors are
+      // replaced.
       throw thrown instanceof GoogleTokenError
         ? thrown
         : refusal('has a private_key that cannot be used')

@@ -11,7 +11,7 @@ const LOOK_EVERY_MS = 1_000
 
 export interface HandleRoom {
   readonly isCrowded: boolean
-  /** The rest of the file descriptors is for upstreams and files. */
+  /** Maximum number of client connections. Upstreams and files use the other file descriptors. */
   readonly mostConnections: number
   close(): void
 }

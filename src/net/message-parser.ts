@@ -214,7 +214,7 @@ export class MessageParser {
   }
 
   #skipEmptyLines(bytes: Buffer): void {
-    // The CR arrived with the bytes before.
+    // The CR was the last byte of the earlier bytes, so only the LF is skipped here.
     if (this.#heldLength === 1 && this.#held[0] === CR && bytes[this.#at] === LF) {
       this.#heldLength = 0
       this.#at += 1

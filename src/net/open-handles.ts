@@ -43,7 +43,8 @@ function countHandles(most: number): number {
   try {
     return readdirSync(FOLDER).length
   } catch (thrown) {
-    // Reading the folder itself needs a file descriptor.
+    // Reading the folder itself needs a file descriptor, so this error means that all descriptors
+    // are in use.
     if ((thrown as { readonly code?: unknown }).code === 'EMFILE') return most
     throw thrown
   }

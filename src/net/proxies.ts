@@ -20,7 +20,7 @@ export interface ProxyEnvironment {
 type Exception = HostException | { readonly range: IpRange }
 
 interface HostException {
-  /** Without a leading dot; `*` matches everything. */
+  /** A host suffix without its leading dot; `*` matches every host. */
   readonly host: string
   readonly port: number | undefined
 }

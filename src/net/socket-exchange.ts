@@ -36,7 +36,7 @@ const SILENCES: Record<Phase, UpstreamFailureType> = {
 /** Unread bytes of an answer that are buffered before the upstream has to wait. */
 const MAX_UNREAD_BYTES = 256 * 1024
 
-/** Also its own deadline, so an exchange allocates one object. */
+/** The exchange is also its own deadline, so that each exchange allocates one object. */
 export class SocketExchange implements Exchange, Asker, Deadline {
   dueAt: number
   before: Deadline | undefined = undefined

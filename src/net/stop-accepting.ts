@@ -98,7 +98,7 @@ function bindToNoInterface(libc: Libc, fd: number): boolean {
   return libc.setsockopt(fd, SOL_SOCKET, SO_BINDTOIFINDEX, index, index.byteLength) === 0
 }
 
-/** A socket without this figure counts as 0. */
+/** Number of connections that wait to be accepted; 0 if the socket does not report the number. */
 function waitingToBeAccepted(libc: Libc, fd: number): number {
   const info = new Uint8Array(TCP_INFO_BYTES)
   const length = new Uint32Array([info.byteLength])

@@ -13,7 +13,10 @@ export type BudgetScope =
   | { readonly type: 'key'; readonly keyId: KeyId }
   | { readonly type: 'gate'; readonly gateId: GateId }
 
-/** The rule for a target without a known price, whose usage would not count against money. */
+/**
+ * The rule for a target without a known price, whose usage would otherwise not count against a
+ * limit in money.
+ */
 export const UNPRICED_RULES = ['estimate', 'refuse', 'allow'] as const
 export type UnpricedRule = (typeof UNPRICED_RULES)[number]
 

@@ -7,7 +7,7 @@ export interface CallBatch {
   /** @param index from 0 to below `length` */
   accountOf(index: number): AccountId
   idOf(index: number): CallId
-  /** Costs up to a microsecond each time. */
+  /** Each call costs up to a microsecond. */
   read(index: number): CallRecord
 }
 

@@ -96,7 +96,10 @@ export interface ClockStep {
 }
 
 const LOOK_MS = 1_000
-/** Time synchronisation corrects a clock by less, and slowly. */
+/**
+ * Minimum jump that counts as a set clock. Time synchronisation corrects a clock by less, and
+ * slowly.
+ */
 const LEAST_STEP_MS = 2_000
 
 /**

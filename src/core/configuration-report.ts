@@ -11,7 +11,7 @@ export interface SettingFault {
 }
 
 export interface ConfigurationReport {
-  /** SHA-256 of the file in force, in hexadecimal; null: there is none. */
+  /** SHA-256 of the file in force, in hexadecimal; null: no file is in force. */
   readonly digest: string | null
   /** Why the latest reload changed nothing; empty: the file is in force. */
   readonly faults: readonly SettingFault[]
@@ -31,11 +31,11 @@ export interface NodeConfiguration extends ConfigurationReport {
 
 /** A process that was asked to reload, with its answer. */
 export interface ReloadedProcess {
-  /** Null: it is the only node. */
+  /** Null: the process is the only node. */
   readonly node: string | null
   readonly host: string
   /** Null: the process serves alone. */
   readonly worker: number | null
-  /** Undefined: it did not answer in time. */
+  /** Undefined: the process did not answer in time. */
   readonly report: ConfigurationReport | undefined
 }

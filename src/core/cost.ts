@@ -112,7 +112,7 @@ export interface FlatDays {
   readonly models: RegExp
   /** Milliseconds since the Unix epoch. */
   readonly fromMs: number
-  /** Of the time zone; 0 is Sunday. */
+  /** Days of the week in the time zone; 0 is Sunday. */
   readonly weekdays: readonly number[]
   readonly utcOffsetHours: number
   /** The hour, in UTC, whose price applies all day. */

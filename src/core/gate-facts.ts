@@ -1,4 +1,7 @@
-/** What a gate can: what is set on it, and else what all of its targets can. */
+/**
+ * The capabilities of a gate: facts set on the gate, or else facts that hold for all of its
+ * targets.
+ */
 import type { Gate } from './gate.ts'
 import { MODALITIES, type ModelFacts } from './model-facts.ts'
 
@@ -51,7 +54,7 @@ export function toFacts(resolved: ResolvedFacts): ModelFacts {
   return Object.fromEntries(Object.entries(resolved).map(([name, { value }]) => [name, value]))
 }
 
-/** A fact that is unknown of one model is unknown of all. */
+/** A fact that is unknown for one model is unknown for the gate. */
 function shareFacts(models: readonly ModelFacts[]): ModelFacts {
   const inputModalities = intersect(models.map((model) => model.inputModalities))
   const outputModalities = intersect(models.map((model) => model.outputModalities))

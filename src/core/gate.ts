@@ -5,7 +5,7 @@ import type { ModelFacts } from './model-facts.ts'
 export interface GateTarget {
   /** `provider/model`; the provider is the part before the first slash. */
   readonly model: string
-  /** Share of the calls under `weighted`; 0: only when the others fail. Default 1. */
+  /** Share of the calls under `weighted`; 0: only when the other targets fail. Default 1. */
   readonly weight?: number | undefined
 }
 
@@ -85,7 +85,7 @@ export interface Gate {
   readonly aliases: readonly GateAlias[]
   /** Answers calls that name no gate. At most one gate of an account. */
   readonly isCatchAll: boolean
-  /** Replace what is known of the targets (core/gate-facts.ts). */
+  /** Facts that replace what is known of the gate's targets (core/gate-facts.ts). */
   readonly facts: ModelFacts
   /** Replaces Codex's own prompt. Null: Codex's list of models does not contain the gate. */
   readonly codexInstructions: string | null

@@ -1,6 +1,6 @@
 /**
- * An entry of the operator's price overlay (`models` in the configuration file) and the price of
- * models without one. Plain data: knows no provider and computes no cost.
+ * An entry of the operator's price overlay (`models` in the configuration file), and the price of
+ * models without an entry. Plain data: knows no provider and computes no cost.
  */
 import type { ModelFacts } from './model-facts.ts'
 
@@ -48,7 +48,7 @@ export interface ModelEntry {
   readonly facts?: ModelFacts | undefined
 }
 
-/** The kind of a call's tokens when its model has no known price. */
+/** The kind of tokens of a call whose model has no known price. */
 export type UnpricedKind = 'text' | 'embedding'
 
 /** US dollars per million tokens, for models without a known price. */

@@ -6,7 +6,7 @@ export type Period = (typeof PERIODS)[number]
 
 export interface Span {
   readonly startsAtMs: number
-  /** Exclusive; infinite for `total`. */
+  /** End of the period, exclusive; infinite for `total`. */
   readonly endsAtMs: number
 }
 

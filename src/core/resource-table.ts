@@ -172,7 +172,7 @@ export const RESOURCE_TABLE = {
     cap: { name: 'tags', of: 'tags', most: 500, variable: 'GATEHOUSE_MAX_TAGS', table: 'tags' },
     follow: { decidesCalls: false },
   },
-  /** Its id is that of the stopped member or access token. */
+  /** A stop has the id of the stopped member or access token. */
   stop: {
     label: 'Stops',
     actions: {

@@ -23,7 +23,10 @@ const DAY_MS = 24 * HOUR_MS
 const USUAL_MS = 2 * HOUR_MS
 /** A day without calls, or a short downtime, is not worth a report. */
 const UNREMARKABLE_MS = DAY_MS
-/** Measured on a monotonic scale. Short enough for a process that restarts every day. */
+/**
+ * Delay before overdue rows are deleted, on a monotonic scale. The delay is short enough for a
+ * process that restarts every day.
+ */
 const WAIT_MS = 6 * HOUR_MS
 const STEP_MS = DAY_MS
 

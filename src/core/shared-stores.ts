@@ -10,7 +10,9 @@ export const STORE_OUTAGE_CHOICES = ['grace', 'closed', 'open'] as const
 
 export interface StoreOutagePolicy {
   readonly choice: StoreOutageChoice
-  /** Since the last time that every change was known. 0 with `closed`. */
+  /**
+   * Grace time in milliseconds, from the last time that every change was known. 0 with `closed`.
+   */
   readonly graceMs: number
 }
 

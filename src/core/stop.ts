@@ -9,7 +9,10 @@ export interface Stop {
   readonly accountId: AccountId
   /** The id of the stopped user or access token. */
   readonly id: string
-  /** For the stopped caller; null: none was given, or this node cannot read it now. */
+  /**
+   * Message for the stopped caller; null: no message was given, or this node cannot read the
+   * message now.
+   */
   readonly reason: string | null
   /** Milliseconds since the Unix epoch. */
   readonly createdAt: number

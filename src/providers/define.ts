@@ -33,7 +33,9 @@ export interface Endpoint {
   readonly ownerTools?: readonly string[]
   /** Hosts that serve files of an account, with the restriction of `ownerMembers`. */
   readonly ownerHosts?: RegExp
-  /** Refuses thinking from other signers, so such thinking is omitted. */
+  /**
+   * True when the provider refuses thinking from other signers, so that such thinking is omitted.
+   */
   readonly checksSignatures?: boolean
   /** The supported part of the models' original features. Undefined: all features. */
   readonly features?: PlatformFeatures
@@ -158,7 +160,7 @@ export interface Provider {
   readonly isFree?: true
   /** Prices by model name; `*`: every other model. Replaces the price table. */
   readonly declaredPrices?: ReadonlyMap<string, ModelPrices>
-  /** Models to offer for a provider without a price table; it may have more. */
+  /** Models to offer for a provider without a price table; the provider may have more models. */
   readonly knownModels?: readonly string[]
   /** Used when no key is configured: only for upstreams that accept any key. */
   readonly fallbackKey?: string

@@ -55,7 +55,7 @@ export interface Prompt {
   readonly tools: readonly ToolOffer[]
   readonly toolChoice: ToolChoice
   readonly isParallel: boolean
-  /** Including reasoning; null: no limit. */
+  /** Token limit, including reasoning; null: no limit. */
   readonly maxOutputTokens: number | null
   readonly stop: readonly string[]
   /** Set: the text is JSON; an empty schema means any object. */

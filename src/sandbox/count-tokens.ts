@@ -65,7 +65,7 @@ function hash(text: string): number {
   return state >>> 0
 }
 
-/** Marsaglia's xorshift; 0 only from 0. */
+/** Marsaglia's xorshift. The result is never 0. */
 function next(state: number): number {
   let value = state || 1
   value ^= value << 13

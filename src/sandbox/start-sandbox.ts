@@ -158,7 +158,7 @@ interface SandboxOptions {
   readonly hostname?: string
   /** Default: any free port. */
   readonly port?: number
-  /** Between the events of a stream; default 0. */
+  /** Milliseconds between the events of a stream; default 0. */
   readonly chunkDelayMs?: number
   readonly requireKey?: boolean
 }

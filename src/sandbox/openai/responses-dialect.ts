@@ -116,7 +116,8 @@ function* streamReasoning(
   outputIndex: number,
 ): Generator<ResponsesEvent> {
   const { apiKey } = streamed.exchange
-  // Only the ciphertext in `.done` is valid: the first is shorter and cannot be replayed.
+  // Only the ciphertext in `.done` is valid: the ciphertext in `.added` is shorter and cannot be
+  // replayed.
   const first =
     item.encrypted_content === undefined
       ? {}

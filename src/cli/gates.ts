@@ -271,11 +271,11 @@ interface GateFlags {
   readonly target?: readonly string[]
   readonly name?: string
   readonly description?: string
-  readonly timeoutMs?: number | null
+  readonly timeoutMs?: number | typeof NONE
   readonly maxRetries?: number
   readonly strategy?: GateBody['strategy']
   readonly weights?: readonly number[]
-  readonly hedgeAfterMs?: number | null
+  readonly hedgeAfterMs?: number | typeof NONE
   readonly overrides?: GateBody['overrides']
   readonly instructions?: string
   readonly temperature?: number
@@ -289,7 +289,7 @@ interface GateFlags {
   readonly catchAll?: boolean
   readonly fact?: readonly (readonly [string, unknown])[]
   readonly clearFacts?: boolean
-  readonly codexInstructions?: string | null
+  readonly codexInstructions?: string
   readonly usageHeaders?: boolean
   readonly adapt?: GateBody['adapt']
 }
@@ -382,8 +382,15 @@ function collectFact(text: string, previous: readonly GivenFact[] | undefined) {
   return [...(previous ?? []), given]
 }
 
-function readInstructions(path: string): string | null {
-  if (path === 'none') return null
+/** Commander replaces a parsed null by an empty text, so the word is kept until the body is made. */
+const NONE = 'none'
+
+function noneToNull<Value>(value: Value | typeof NONE | undefined): Value | null | undefined {
+  return value === NONE ? null : value
+}
+
+function readInstructions(path: string): string {
+  if (path === NONE) return NONE
   try {
     return readFileSync(path, 'utf8')
   } catch {
@@ -391,8 +398,8 @@ function readInstructions(path: string): string | null {
   }
 }
 
-function parseTimeout(text: string): number | null {
-  return text === 'none' ? null : parseWhole(text, { min: 1, max: 3_600_000 })
+function parseTimeout(text: string): number | typeof NONE {
+  return text === NONE ? NONE : parseWhole(text, { min: 1, max: 3_600_000 })
 }
 
 function parseWeights(text: string): readonly number[] {
@@ -448,16 +455,16 @@ function toGateBody(flags: GateFlags, current: Current = {}): GateBody {
     displayName: name,
     description,
     strategy,
-    hedgeAfterMs,
+    hedgeAfterMs: noneToNull(hedgeAfterMs),
     overrides,
     defaults: toDefaults(flags, current),
     aliases: toAliases(flags),
     isCatchAll: flags.catchAll,
     facts: flags.fact || flags.clearFacts ? Object.fromEntries(flags.fact ?? []) : undefined,
-    codexInstructions: flags.codexInstructions,
+    codexInstructions: noneToNull(flags.codexInstructions),
     usageHeaders: flags.usageHeaders,
     adapt: flags.adapt,
-    timeoutMs,
+    timeoutMs: noneToNull(timeoutMs),
     maxRetries,
   }
 }

@@ -219,6 +219,21 @@ describe('on the local data folder', () => {
     })
   })
 
+  test('none takes a gate’s time limits and prompt for Codex back', async () => {
+    const update = (...words: string[]) =>
+      run(['gates', 'update', 'limited', ...words, '--json'], { environment })
+    await run(['gates', 'create', 'limited', '--target', 'sandbox/echo'], { environment })
+    await update('--timeout-ms', '5000', '--hedge-after-ms', '900')
+    const updated = await update(
+      ...['--timeout-ms', 'none', '--hedge-after-ms', 'none', '--codex-instructions', 'none'],
+    )
+    expect(JSON.parse(updated.stdout)).toMatchObject({
+      timeoutMs: null,
+      hedgeAfterMs: null,
+      codexInstructions: null,
+    })
+  })
+
   test.each([
     ['an unknown command', ['gats'], 2, 'Did you mean gates?'],
     ['a temperature out of range', ['gates', 'create', 'x', '--temperature', '2.5'], 2, '0 to 2'],

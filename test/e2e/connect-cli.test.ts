@@ -264,7 +264,7 @@ test('nothing is written when something is missing or refused', async () => {
     [[...claude, '--yes'], {}, 2, '--gate: '],
     [[...claude, '--gate', 'nowhere', '--yes'], {}, 4, 'demo'],
     [[...claude, '--gate', 'demo', '--small-gate', 'nowhere', '--yes'], {}, 4, 'demo'],
-    [[...claude, '--yes'], { GATEHOUSE_TOKEN: unknown }, 3, 'does not know it'],
+    [[...claude, '--yes'], { GATEHOUSE_TOKEN: unknown }, 3, 'is unknown to this gateway'],
     [[...claude, '--yes'], { GATEHOUSE_TOKEN: unknown.slice(1) }, 3, 'form'],
     [[...claude, '--yes'], { GATEHOUSE_TOKEN: unknown.slice(0, 40) }, 3, 'whole token copied'],
     [[...claude, '--yes'], { GATEHOUSE_TOKEN: expired }, 3, 'has expired'],
@@ -381,4 +381,72 @@ test('the token stays while a connected client needs it', async () => {
   expect((await run(['token'])).stdout).toBe(`${token}\n`)
   expect((await undo('codex')).stdout).toContain('token was removed')
   expect((await run(['token'])).exitCode).toBe(4)
+})
+
+describe('the list of models of Codex', () => {
+  const CATALOG = '.codex/gatehouse-models.json'
+  const own = { slug: 'gpt-x', base_instructions: 'Own prompt.', context_window: 9, priority: 1 }
+
+  /** A `codex` whose `debug models` prints this. */
+  async function install(printed: string): Promise<Readonly<Record<string, string>>> {
+    const bin = join(home, 'bin')
+    await mkdir(bin, { recursive: true })
+    await writeFile(join(home, 'models.json'), printed)
+    await writeFile(join(bin, 'codex'), `#!/bin/sh\n/bin/cat '${join(home, 'models.json')}'\n`)
+    await chmod(join(bin, 'codex'), 0o755)
+    return { PATH: bin }
+  }
+  const connectCodex = (environment: Readonly<Record<string, string>>, gate = 'demo') =>
+    run(['connect', 'codex', '--gate', gate, '--yes'], environment)
+
+  test('has the gate with the prompt of Codex and the context of the gate, until undo', async () => {
+    await manage('gates', 'update', 'small', '--fact', 'contextTokens=123000')
+    const environment = await install(JSON.stringify({ models: [own] }))
+    expect(await connectCodex(environment, 'small')).toMatchObject({ exitCode: 0 })
+    expect(JSON.parse(await read(CATALOG)).models).toEqual([
+      {
+        ...own,
+        slug: 'small',
+        display_name: 'small',
+        description: 'A gate of Gatehouse.',
+        context_window: 123_000,
+        max_context_window: 123_000,
+      },
+    ])
+    const settings = Bun.TOML.parse(await read('.codex/config.toml'))
+    expect(settings).toMatchObject({ model_catalog_json: join(home, CATALOG) })
+    expect((await connectCodex(environment, 'small')).exitCode).toBe(0)
+    expect((await run(['connect', 'codex', '--undo', '--yes'])).exitCode).toBe(0)
+    expect(existsSync(join(home, CATALOG))).toBe(false)
+    expect(existsSync(join(home, '.codex/config.toml'))).toBe(false)
+  })
+
+  test('is left to the gateway where the gate has instructions for Codex', async () => {
+    const prompt = join(home, 'prompt.md')
+    await writeFile(prompt, 'Be brief.')
+    await manage('gates', 'update', 'small', '--codex-instructions', prompt)
+    const connected = await connectCodex(await install(JSON.stringify({ models: [own] })), 'small')
+    await manage('gates', 'update', 'small', '--codex-instructions', 'none')
+    expect(connected.exitCode).toBe(0)
+    expect(existsSync(join(home, CATALOG))).toBe(false)
+  })
+
+  test.each(['no JSON', '{"models":[]}', '{}'])(
+    'is absent, with a note, when Codex prints %p',
+    async (printed) => {
+      const connected = await connectCodex(await install(printed))
+      expect(connected).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('metadata') })
+      expect(await read('.codex/config.toml')).not.toContain('model_catalog_json')
+    },
+  )
+
+  test('of another kind is not replaced', async () => {
+    await write('.codex/config.toml', 'model_catalog_json = "/mine.json"\n')
+    const connected = await connectCodex(await install(JSON.stringify({ models: [own] })))
+    expect(connected).toMatchObject({
+      exitCode: 5,
+      stderr: expect.stringContaining('model_catalog_json'),
+    })
+    expect(existsSync(join(home, CATALOG))).toBe(false)
+  })
 })

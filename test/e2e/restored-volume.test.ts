@@ -101,7 +101,7 @@ describeIf(process.platform === 'linux' && process.getuid?.() === 0, 'needs root
       })
       const errors = await child.stderr.text()
       expect(await child.exited).toBe(1)
-      expect(errors).toContain('Does it belong to another user?')
+      expect(errors).toContain('belongs to another user')
       expect(errors).not.toContain('backup')
     })
 

@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { CliError } from '../cli-error.ts'
+import { catalogFileOf, createCatalog } from './codex-catalog.ts'
 import { restoreCodex, writeCodex } from './codex-settings.ts'
 import type { ConnectedClient, Connection, Environment, TestCall } from './connected-client.ts'
 import { backupOf } from './connected-files.ts'
@@ -102,6 +103,8 @@ export const CLIENTS = {
     precedence: [],
     write: writeCodex,
     restore: restoreCodex,
+    createFile: createCatalog,
+    ownFileOf: catalogFileOf,
     testCall: (gate) => ({
       operation: 'POST /v1/responses',
       member: 'output',

@@ -3,12 +3,14 @@
  * everything else stay.
  */
 import { CliError } from '../cli-error.ts'
+import { assertNoOtherCatalog, isOwnCatalog } from './codex-catalog.ts'
 import type { Connection } from './connected-client.ts'
 import { isMembers, type Members } from './json-settings.ts'
 
 const TABLE = /^\s*\[/
 const OWN_TABLE = /^\s*\[model_providers\.gatehouse(?:\.auth)?\]/
-const REPLACED = /^\s*(?:model|model_provider)\s*=/
+const REPLACED =
+  /^\s*(?:model|model_provider)\s*=|^\s*model_catalog_json\s*=.*\/gatehouse-models\.json"/
 
 /** @throws CliError when the text cannot be changed without a loss */
 export function writeCodex(text: string, connection: Connection, file: string): string {
@@ -26,6 +28,8 @@ export function writeCodex(text: string, connection: Connection, file: string): 
       `${file} selects a profile, which may choose another model: remove the line 'profile' first. ` +
         'Nothing was written.',
     )
+  const { ownFile } = connection
+  if (ownFile !== undefined) assertNoOtherCatalog(before, file)
   const provider = {
     name: 'Gatehouse',
     base_url: `${connection.base}/v1`,
@@ -36,6 +40,7 @@ export function writeCodex(text: string, connection: Connection, file: string): 
   const after = joinLines([
     `model = ${JSON.stringify(connection.gate)}`,
     'model_provider = "gatehouse"',
+    ...(ownFile === undefined ? [] : [`model_catalog_json = ${JSON.stringify(ownFile)}`]),
     ...head.filter((line) => !REPLACED.test(line)),
     ...tables,
     '',
@@ -54,6 +59,7 @@ export function writeCodex(text: string, connection: Connection, file: string): 
       ...before,
       model: connection.gate,
       model_provider: 'gatehouse',
+      ...(ownFile === undefined ? {} : { model_catalog_json: ownFile }),
       model_providers: { ...providers, gatehouse: provider },
     },
     file,
@@ -65,7 +71,9 @@ export function writeCodex(text: string, connection: Connection, file: string): 
  * @throws CliError when the text cannot be changed without a loss
  */
 export function restoreCodex(text: string, former: string, file: string): string {
-  const { model: _, model_provider: __, ...now } = parseToml(text, file)
+  const { model: _, model_provider: __, ...rest } = parseToml(text, file)
+  const { model_catalog_json: catalog, ...others } = rest
+  const now = isOwnCatalog(catalog) ? others : rest
   const { gatehouse: ___, ...providers } = providersOf(now, file)
   const { model, model_provider, model_providers } = parseToml(former, file)
   const { head, tables } = splitLines(text)
@@ -74,12 +82,12 @@ export function restoreCodex(text: string, former: string, file: string): string
     ...head.filter((line) => !REPLACED.test(line)),
     ...withoutOwnTables(tables),
   ])
-  const { model_providers: ____, ...others } = now
+  const { model_providers: ____, ...kept } = now
   const hasProviders = Object.keys(providers).length > 0 || model_providers !== undefined
   return assertToml(
     after,
     {
-      ...others,
+      ...kept,
       ...(model === undefined ? {} : { model }),
       ...(model_provider === undefined ? {} : { model_provider }),
       ...(hasProviders ? { model_providers: providers } : {}),

@@ -85,14 +85,22 @@ async function connectClient(work: Work): Promise<void> {
     cure: 'Ask for another one, or create it: gatehouse tokens create NAME.',
   })
   const gates = await untouched(chooseGates(asked, flags, client))
-  const connection = { base: gateway.base, tokenFile: files.tokenFile, ...gates }
+  const { gate } = gates
+  const own = await client.createFile?.(context.environment, asked, { gate, file })
+  const connection = {
+    base: gateway.base,
+    tokenFile: files.tokenFile,
+    ownFile: own?.file,
+    ...gates,
+  }
   const after = client.write(before, connection, file)
   const changes = diffLines(now, after)
   if (!(await isAgreed(work, changes, 'Write'))) return
   await saveToken(files, token)
+  if (own !== undefined) await files.writeOwn(own)
   await files.write(name, file, { before, after })
   const tried = [...new Set([gates.gate, gates.smallGate])]
-  for (const gate of tried) await tryGate(asked, client, gate)
+  for (const each of tried) await tryGate(asked, client, each)
   notePrecedence(work)
   if (work.isJson) return printJson({ client: name, file, ...gates, written: true, works: true })
   printLine(
@@ -108,6 +116,7 @@ async function undo(work: Work): Promise<void> {
   const { now, before } = await files.read(name, file, client)
   if (!(await isAgreed(work, diffLines(now, before), 'Restore'))) return
   await files.restore(name, file, before)
+  if (client.ownFileOf !== undefined) await files.removeOwn(client.ownFileOf(file))
   const isRemoved = await files.removeUnusedToken()
   if (work.isJson) return printJson({ client: name, file, restored: true })
   printLine(`Restored ${file}.${isRemoved ? ' The saved token was removed.' : ''}`)

@@ -1,8 +1,17 @@
+import type { Client } from '../client.ts'
+
 export interface Connection {
   readonly base: string
   readonly gate: string
   readonly smallGate: string
   readonly tokenFile: string
+  /** A file of the client that `createFile` made. */
+  readonly ownFile?: string | undefined
+}
+
+export interface OwnFile {
+  readonly file: string
+  readonly text: string
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -25,6 +34,13 @@ export interface ConnectedClient {
    * @throws CliError when the text cannot be changed without a loss
    */
   readonly restore: (text: string, former: string, file: string) => string
+  /** Makes a further file for the client, which is removed by undo. Undefined: no such file. */
+  readonly createFile?: (
+    environment: Environment,
+    client: Client,
+    named: { readonly gate: string; readonly file: string },
+  ) => Promise<OwnFile | undefined>
+  readonly ownFileOf?: (file: string) => string
   readonly testCall: (gate: string) => TestCall
   readonly start: (file: string) => string
 }

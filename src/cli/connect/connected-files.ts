@@ -11,7 +11,7 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { ConnectedClient } from './connected-client.ts'
+import type { ConnectedClient, OwnFile } from './connected-client.ts'
 
 const ONLY_USER = 0o600
 const ONLY_USER_FOLDER = 0o700
@@ -71,6 +71,15 @@ export class ConnectedFiles {
     else await replace(real, before, await modeOf(real))
     await rm(backupOf(file))
     await rm(this.#recordOf(client), { force: true })
+  }
+
+  async writeOwn({ file, text }: OwnFile): Promise<void> {
+    await mkdir(dirname(file), { recursive: true, mode: ONLY_USER_FOLDER })
+    await replace(file, text, ONLY_USER)
+  }
+
+  async removeOwn(file: string): Promise<void> {
+    await rm(file, { force: true })
   }
 
   async isConnected(file: string): Promise<boolean> {

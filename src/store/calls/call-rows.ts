@@ -39,48 +39,58 @@ export interface CallTable
 
 type CellValue = string | number | null
 
-const LIST = Object.entries(CALL_COLUMNS) as readonly (readonly [keyof CallRecord, CallColumn])[]
-
-export const CALL_COLUMN_NAMES = LIST.flatMap(([, column]) =>
-  'parts' in column ? Object.values(column.parts).map((part) => part.column) : [column.column],
-) as readonly (keyof CallTable)[]
-
-export function toRow(record: CallRecord): CallTable {
-  return toTableRow(toRowValues(record))
+interface CellColumn {
+  readonly column: keyof CallTable
+  readonly name: keyof CallRecord
+  /** The member of the value, for a column that the table stores in several. */
+  readonly part?: string
+  readonly type: CallColumn['type']
+  /** The cell of a call without this value. */
+  readonly absent: CellValue
 }
 
-export function toRowValues(call: CallRecord): CellValue[] {
-  const { usage, cost, attemptDetails } = call
-  return [
-    call.id,
-    call.accountId,
-    call.keyId,
-    call.gateId,
-    call.sentGateId ?? null,
-    call.dialect,
-    call.stream ? 1 : 0,
-    call.target,
-    call.attempts,
-    call.outcome,
-    call.status,
-    call.errorKind,
-    call.refusalCode ?? null,
-    call.refusedBy ?? null,
-    Math.round(call.startedAt),
-    call.firstByteMs === null ? null : Math.round(call.firstByteMs),
-    Math.round(call.durationMs),
-    usage?.inputTokens ?? null,
-    usage?.outputTokens ?? null,
-    usage?.cachedInputTokens ?? null,
-    usage?.cacheWriteTokens ?? null,
-    usage?.reasoningTokens ?? null,
-    call.credential,
-    cost?.nanoUsd ?? null,
-    cost?.status ?? 'unknown',
-    cost?.source ?? null,
-    call.refusals ?? null,
-    attemptDetails === undefined ? null : encodeAttempts(attemptDetails),
-  ]
+// The list defines the record and the table, so the names match.
+const LIST = Object.entries(CALL_COLUMNS) as readonly (readonly [keyof CallRecord, CallColumn])[]
+const CELLS: readonly CellColumn[] = LIST.flatMap(([name, column]) => toCells(name, column))
+
+/** In the order of `toRowValues`. */
+export const CALL_COLUMN_NAMES: readonly (keyof CallTable)[] = CELLS.map(({ column }) => column)
+
+function toCells(name: keyof CallRecord, listed: CallColumn): readonly CellColumn[] {
+  const { type } = listed
+  if (!('parts' in listed))
+    return [{ column: listed.column as keyof CallTable, name, type, absent: null }]
+  return Object.entries(listed.parts).map(([part, { column, values }]) => ({
+    ...{ column: column as keyof CallTable, name, part, type },
+    absent: values?.at(-1) ?? null,
+  }))
+}
+
+function toCell(record: CallRecord, { name, part, type, absent }: CellColumn): CellValue {
+  const value: unknown = record[name] ?? null
+  if (value === null) return absent
+  if (part !== undefined) return (value as Readonly<Record<string, CellValue>>)[part] ?? absent
+  if (type === 'flag') return value === true ? 1 : 0
+  if (type === 'moment' || type === 'durationMs') return Math.round(Number(value))
+  if (type === 'attempts') return encodeAttempts(value as readonly CallAttempt[])
+  return value as CellValue
+}
+
+export function toRow(record: CallRecord): CallTable {
+  return Object.fromEntries(
+    CELLS.map((cell) => [cell.column, toCell(record, cell)]),
+  ) as unknown as CallTable
+}
+
+/** The parameters of a bulk insert. */
+export function toRowValues(record: CallRecord): CellValue[] {
+  const values = new Array<CellValue>(CELLS.length)
+  let place = 0
+  for (const cell of CELLS) {
+    values[place] = toCell(record, cell)
+    place += 1
+  }
+  return values
 }
 
 export type CallValues = readonly CellValue[]

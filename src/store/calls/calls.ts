@@ -59,8 +59,8 @@ export class CallTableStore {
       const ofCommit = places.slice(start, start + this.#commitRows())
       const sorted = isSqlite(this.#database) ? ofCommit : await sortById(batch, ofCommit, between)
       const some = new BatchPart(batch, sorted)
-      // Nearly always all calls are new. Finding out which ones costs SQLite as much as an index,
-      // and skipping duplicates costs Postgres a quarter of the total.
+      // Assumes that all calls are new, and checks for duplicates only if the insert fails:
+      // checking always costs SQLite as much as an index, and Postgres a quarter of the insert.
       const sums =
         (await this.#insertNew(some, between)) ?? (await this.#insertMissing(some, between))
       start += some.length

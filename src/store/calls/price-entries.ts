@@ -23,7 +23,7 @@ export class PriceEntryStore {
     this.#database = database
   }
 
-  /** Known hashes stay as they are. */
+  /** Entries with a known hash stay unchanged. */
   async add(entries: readonly PriceEntry[]): Promise<void> {
     for (let at = 0; at < entries.length; at += ROWS_PER_STATEMENT)
       await this.#database

@@ -10,19 +10,25 @@ import { recordChange } from './audit-log.ts'
 import { changeAccount } from './change-account.ts'
 import { CHANGES_CHANNEL } from './change-feed.ts'
 
-/** The feed's type of such a change. No table holds it. */
+/** The type of a reload in the change feed. A reload has no table of its own. */
 export const RELOAD = 'reload'
 
 export interface PublishedReload {
   readonly id: string
-  /** The operator's. */
+  /** The operator's account. */
   readonly accountId: AccountId
-  /** Digests of the file at the node that was asked; null: none, or an invalid file. */
+  /**
+   * Digests of the configuration file on the node that received the request; null without a valid
+   * file.
+   */
   readonly inForce: string | null
   readonly next: string | null
 }
 
-/** A file has one process, so nothing is published there. */
+/**
+ * Records the reload in the audit log, and on Postgres in the change feed: SQLite has a single
+ * process, so no other process needs the reload.
+ */
 export async function publishReload(
   database: Kysely<Schema>,
   { id, accountId, inForce, next }: PublishedReload,
@@ -36,7 +42,8 @@ export async function publishReload(
       after: { digest: next },
     })
     if (isSqlite(transaction)) return
-    // Numbered in the order of commits, as the triggers of the followed tables do (baseline.ts).
+    // The number follows the order of commits, as in the triggers of the followed tables
+    // (baseline.ts).
     await sql`
       WITH counted AS (UPDATE change_counter SET value = value + 1 WHERE id = 1 RETURNING value)
       INSERT INTO changes (seq, at, account_id, resource_type, resource_id, operation)

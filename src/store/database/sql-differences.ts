@@ -28,7 +28,7 @@ export function rowsAsJson(table: string, columns: readonly string[]): RawBuilde
   return sql.raw(`json_agg(json_build_array(${values}))::text`)
 }
 
-/** Whether a row with this key exists already. The statement changed nothing then. */
+/** Whether an error reports a row with the same key, so that the statement changed nothing. */
 export function isDuplicate(error: unknown): boolean {
   return error instanceof Error && 'code' in error && DUPLICATE.test(String(error.code))
 }

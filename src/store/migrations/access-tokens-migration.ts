@@ -5,7 +5,8 @@ import type { Schema } from '../schema.ts'
 import type { Step } from './newer-steps.ts'
 
 export const accessTokens: Step = {
-  // Older builds would list access tokens as API keys, and could rotate a token into an API key.
+  // Older builds must not serve: they would list access tokens as API keys, and could rotate a
+  // token into an API key.
   olderBuilds: 'refuse',
   async up(database: Kysely<Schema>): Promise<void> {
     await database.schema.alterTable('api_keys').addColumn('token', 'text').execute()

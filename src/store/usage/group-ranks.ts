@@ -43,7 +43,7 @@ export function rankSums(sums: readonly UsageSum[], page: GroupPage): RankedPage
 const SUMS_PER_TURN = 500
 
 /**
- * Sorts by time, then by rank, with the rest last. Yields in between.
+ * Sorts by time, then by rank; the sum of the remaining groups comes last. Yields between steps.
  * @param sums ordered by time
  */
 export async function sortByRank(

@@ -17,7 +17,7 @@ export function sumCalls(calls: readonly CallRecord[]): UsageTable[] {
 }
 
 export class CallSums {
-  /** Nested maps, because a text key for each sum would be half a call's garbage. */
+  /** Nested maps, because building a text key would cause half of the garbage of a call. */
   readonly #sums = new Map<KeyId, Map<GateId | null, DimensionSum[]>>()
   #last: DimensionSum | undefined
 

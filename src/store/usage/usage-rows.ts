@@ -112,13 +112,13 @@ export async function toAnswerable<Query extends UsageQuery>(
 }
 
 /**
- * Milliseconds of the event loop: a slower slice halves the number of days, a slice in less than a
- * third of this time doubles the number.
+ * Event loop time of a slice in milliseconds. A slower slice halves the number of days; a slice
+ * below a third of this limit doubles the number of days.
  */
 const SLICE_MS = 0.6
 /**
- * A server's time does not block this loop, but parsing its answer does: 0.5 ms for this many
- * characters, with a fixed number per row.
+ * Maximum size of a slice from a server, plus a fixed number per row: parsing this many characters
+ * blocks the event loop for 0.5 ms.
  */
 const SLICE_CHARACTERS = 120_000
 const ROW_IN_CHARACTERS = 400

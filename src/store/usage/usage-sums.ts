@@ -63,9 +63,8 @@ export class UsageSums {
   }
 
   /**
-   * The usage in each of these ranges, which begin and end with an hour. The whole days of all
-   * ranges are read in one pass; the database sums the hours before and after the days. Hours may
-   * be deleted meanwhile; the budgets' beginnings cover deleted hours.
+   * The usage in each given range; every range begins and ends with an hour. The database sums the
+   * hours around whole days, and the budgets' beginnings cover deleted hours.
    * @throws the signal's reason (rejects)
    */
   async ofRanges(
@@ -114,8 +113,8 @@ export class UsageSums {
   }
 
   /**
-   * Only accounts with usage since this time, because several queries for each of ten thousand
-   * accounts would take a second of a start.
+   * Accounts with usage since the given time. Other accounts are skipped, because several queries
+   * for each of ten thousand accounts would delay a start by a second.
    */
   async #listUsing(fromMs: number): Promise<readonly AccountId[]> {
     const firstDayMs = fromMs - (fromMs % DAY_MS)
@@ -142,7 +141,7 @@ function divideByDays(range: ScopedRange): {
   readonly hours: readonly ScopedRange[]
 } {
   const firstMs = Math.ceil(range.fromMs / DAY_MS) * DAY_MS
-  // The end may be infinite.
+  // The end of the range may be infinite.
   const lastMs = range.untilMs - (Number.isFinite(range.untilMs) ? range.untilMs % DAY_MS : 0)
   const days = { ...range, fromMs: firstMs, untilMs: lastMs }
   if (lastMs < firstMs) return { days: { ...days, untilMs: firstMs }, hours: [range] }

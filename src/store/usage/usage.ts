@@ -49,8 +49,8 @@ export class UsageStore {
   }
 
   /**
-   * Ordered by time, then by rank, with the rest last. A range whose hours are deleted is widened
-   * to whole days, and the returned query says so.
+   * Sums ordered by time, then by rank; the sum of the remaining groups comes last. If hours of the
+   * range are deleted, the returned query covers whole days instead.
    * @throws HoursDeletedError when deleted hours were requested one by one
    */
   async readRange(

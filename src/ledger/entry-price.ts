@@ -96,7 +96,7 @@ export class EntryPricing {
   }
 }
 
-/** Whether the entry, or one that it is like, can ever give a price. */
+/** Whether the entry, or an entry that its `like` leads to, can ever give a price. */
 export function givesPrices({ prices, like }: ModelEntry): boolean {
   return prices !== undefined || like !== undefined
 }
@@ -162,7 +162,8 @@ function toFlat(given: EntryPrices): ModelPrice {
   for (const member of MEMBERS) {
     const price = given[member]
     if (price === undefined) continue
-    // The table's is for a thousand requests. Without a fee the request is no part of the cost.
+    // The price table's fee is for a thousand requests. Without a fee, the request adds nothing to
+    // the cost.
     if (member !== 'perRequest') prices[LISTED_NAMES[member]] = price
     else if (price > 0) prices[LISTED_NAMES[member]] = price * 1_000
   }

@@ -103,7 +103,8 @@ export class Journal implements Ledger {
     if (written || !this.#failClosed) {
       turn.resolve()
     } else {
-      // The caller may be gone, and an unhandled rejection would end the process.
+      // The caller may be gone, and an unhandled rejection would end the process, so the rejection
+      // is handled here.
       turn.written.catch(() => {})
       turn.reject(journalUnavailable(this.#failure?.cause))
     }
@@ -182,7 +183,8 @@ export class Journal implements Ledger {
       this.#keepWritten(batch)
       return true
     } catch (error) {
-      // A new file helps when the cause is this file: deleted, or at a size limit.
+      // A new file helps when the failure concerns only the current file, such as a deleted file or
+      // a size limit.
       this.#retire(active)
       const isKept = this.#keep(batch.bytes, batch.lines)
       return this.#begin(error) && isKept
@@ -265,8 +267,8 @@ export class Journal implements Ledger {
 }
 
 /**
- * About four thousand records, one batch of the shipper's. Smaller batches cost more, because calls
- * of many accounts share fewer pages; larger batches take memory.
+ * About four thousand records, which is one batch of the shipper. Smaller batches cost more,
+ * because calls of many accounts share fewer pages; larger batches take memory.
  */
 const SMALL_SEGMENT_BYTES = 1024 * 1024
 /** With more files waiting, the store is too slow, and few large files are better than many. */

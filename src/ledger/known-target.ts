@@ -55,7 +55,10 @@ export interface Listed extends PricedUses {
   /** Assumed when the table does not list the model. */
   readonly unlisted: DeclaredPrices | undefined
   readonly entry: EntryPricing | undefined
-  /** Prices the target before and after the entry's prices apply. Undefined when the table does. */
+  /**
+   * Prices the target while no price of the entry is in force. Undefined when the price table prices
+   * the target then.
+   */
   readonly otherwise: KnownTarget | undefined
   minute: number
   price: KnownPrice | undefined
@@ -85,7 +88,7 @@ interface OverlayPricing {
   readonly outside: OutsidePrices
 }
 
-/** With the operator's entry for the target, which precedes other prices. */
+/** Looks up a target's prices. The operator's entry takes precedence, if the entry has prices. */
 export function lookUpOverlaid(
   target: string,
   providers: ReadonlyMap<string, ProviderPricing>,
@@ -94,7 +97,8 @@ export function lookUpOverlaid(
   const known = lookUp(target, providers)
   const found = overlay.find(target)
   if (found === undefined || known.type === 'owned' || !givesPrices(found)) return known
-  // A provider's own price by name precedes patterns.
+  // A provider's price for this model's name is more specific than an entry for a pattern, so the
+  // provider's price applies.
   const isByName = overlay.named(target) !== undefined
   if (known.type === 'declared' && known.isByName && !isByName) return known
   const entry = new EntryPricing(overlay, target, outside)

@@ -92,7 +92,7 @@ export class PriceBook implements KnownFacts {
     void this.source
   }
 
-  /** Calls that began before keep the prices of the overlay before. */
+  /** Calls that began before the replacement keep the prices of the previous overlay. */
   replaceOverlay(overlay: ModelOverlay, nowMs: number): void {
     this.#targets.replaceOverlay(overlay, nowMs)
   }
@@ -229,7 +229,10 @@ export class PriceBook implements KnownFacts {
     return isSure ? cost : toEstimated(cost)
   }
 
-  /** The prices of the tier that served the call, and the factor for the rest of how it was. */
+  /**
+   * The prices of the tier that served the call, and the factor for all other properties of the
+   * service.
+   */
   #asServed(
     known: Listed,
     price: KnownPrice,

@@ -93,7 +93,8 @@ export function composeLedger({
   const refusals = new RefusalLog(journal, clock)
   const reportPricing = (error: unknown) => log.error({ err: error }, 'calls could not be priced')
   const callPrices = new CallPrices(prices)
-  // Loaded before a call needs the table, but after the first calls of all.
+  // The price table is loaded late, so that the first calls do not wait, but before a call needs a
+  // price.
   setTimeout(() => callPrices.load(), LOAD_PRICES_AFTER_MS).unref()
   const shipper = new Shipper(
     journal,
@@ -143,7 +144,7 @@ export function composeLedger({
     onFailure: (error: unknown) =>
       log.error({ err: error }, 'past usage could not be read: calls with a quota or budget fail'),
   }
-  /** The quotas' attempt opens the ledger from which the budgets are read. */
+  /** The attempt to load the quotas opens the ledger from which the budgets are read. */
   const keepLoadingFrom = async (open: () => Promise<LoadedLedger>) => {
     let opened = open
     return await keepLoading({
@@ -183,8 +184,8 @@ export function composeLedger({
   limits.reconcileWith(async () => {
     const { signal } = closing
     const sums = await openPastUsage(store, log, { segments: [], signal, prices: callPrices })
-    // During this pause the limits report usage that is in these sums but was not reported, without
-    // adding the usage again.
+    // During this pause, the limits report unreported usage without adding the usage again, because
+    // these sums already contain the usage.
     const beforeCounting = () => sleep(TOLD_WITHIN_MS, undefined, { signal, ref: false })
     await loadUsage(usage, budgets, { sums, nowMs: clock.now(), beforeCounting })
   })

@@ -67,7 +67,8 @@ export async function composeLimits(
       if (state.other !== undefined && isServing) onOther(state.other)
       if (state.isReady) reconciliation.begin()
     },
-    // A killed node returns under another id, and ships the calls that it had recorded.
+    // A killed node returns under another id and ships the calls that it had recorded, so the usage
+    // is reconciled.
     onNewNode: () => reconciliation.begin(),
   })
   await Promise.race([store.open(), Bun.sleep(START_WITHOUT_AFTER_MS)])

@@ -19,7 +19,7 @@ export interface ReadinessParts {
 
 export function createReadiness({ journal, usage, watch, redis, node, reload }: ReadinessParts) {
   return async () => {
-    // A call now would wait for it too.
+    // A call would wait for the count of past usage too, so readiness waits briefly.
     await waitBriefly(usage.whenCounted())
     await waitBriefly(reload.refresh())
     const { writable, ...figures } = journal.state()
@@ -46,10 +46,13 @@ export function createReadiness({ journal, usage, watch, redis, node, reload }: 
   }
 }
 
-/** Anyone may read it, and it is compared by eye. */
+/**
+ * Anyone may read `/readyz`, and people compare digests by eye, so the beginning of a digest is
+ * enough.
+ */
 const DIGEST_CHARACTERS = 12
 
-/** A warning only: the node serves with the settings from before. */
+/** A refused file is only a warning, because the node serves with the earlier settings. */
 function configurationCheck({ digest, isRefused, others }: ConfigurationState) {
   const differ = others.filter((other) => other !== digest).length
   return {

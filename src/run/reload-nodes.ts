@@ -20,9 +20,12 @@ import type { ConfigurationReload } from './reload-configuration.ts'
 const ANSWER_WITHIN_MS = 15_000
 const FIRST_LOOK_MS = 10
 const LONGEST_LOOK_MS = 250
-/** Reloads that overlap are few. */
+/** Maximum number of remembered reloads. Few reloads overlap. */
 const MOST_REMEMBERED = 20
-/** `/readyz` is asked several times a second. */
+/**
+ * `/readyz` is requested several times a second, so the digests of other nodes are cached this
+ * long.
+ */
 const DIGESTS_LIFE_MS = 2_000
 
 type Reports = Pick<JoinedNode, 'nodeId' | 'report' | 'others'>
@@ -31,7 +34,7 @@ export interface NodeReloadParts {
   readonly reload: ConfigurationReload
   readonly log: Pick<Log, 'warn'>
   readonly host: string
-  /** Null: this process serves alone. */
+  /** Null when this process serves without workers. */
   readonly worker: number | null
   /** Called with the ids of reloads of all nodes that this process begins. */
   readonly onBegun?: ((ids: readonly string[]) => void) | undefined
@@ -47,14 +50,14 @@ export type PublishReload = (reload: {
 
 export interface ReloadedNodes {
   readonly id: string
-  /** This node first. */
+  /** This node comes first. */
   readonly nodes: readonly ReloadedProcess[]
 }
 
 export class NodeReload implements Follower {
   readonly #parts: NodeReloadParts
   #node: Reports | undefined
-  /** Ids that were begun here, and those that were finished. The last ones. */
+  /** Ids of the latest reloads that this node has begun (`#begun`) and finished (`#finished`). */
   #begun: readonly string[] = []
   #finished: readonly string[] = []
   #others: readonly NodeWithSettings[] = []
@@ -64,13 +67,13 @@ export class NodeReload implements Follower {
     this.#parts = parts
   }
 
-  /** From now on reports reach the other nodes. */
+  /** Connects this node to the other nodes, which get its reports from now on. */
   async join(node: Reports | undefined): Promise<void> {
     this.#node = node
     await this.report()
   }
 
-  /** This process alone. */
+  /** Reloads the file of this process only. */
   async run(): Promise<ConfigurationReport> {
     const report = await this.#parts.reload.run()
     await this.report()
@@ -78,7 +81,7 @@ export class NodeReload implements Follower {
   }
 
   /**
-   * Every node. Waits for those that are active, for some seconds at most.
+   * Reloads the file of every node. Waits some seconds at most for the active nodes.
    * @throws errors of `publish`; nothing is applied then
    */
   async runEverywhere(publish: PublishReload): Promise<ReloadedNodes> {
@@ -93,7 +96,7 @@ export class NodeReload implements Follower {
     return { id, nodes: [own, ...(await this.#reportsOf(id, others))] }
   }
 
-  /** The feed does not wait: a slow disk must not cost this node its lease. */
+  /** Does not wait for the reloads, because a slow disk must not cost this node its lease. */
   async follow(things: readonly NamedThing[]): Promise<void> {
     const ids = things.map((thing) => thing.id).filter((id) => !this.#begun.includes(id))
     if (ids.length === 0) return
@@ -101,7 +104,7 @@ export class NodeReload implements Follower {
     void this.#followReloads(ids)
   }
 
-  /** A node that missed changes does not know whether there was a reload among them. */
+  /** A node that missed changes may have missed a reload, so the node reloads its file. */
   async followAll(): Promise<void> {
     this.#begin([])
     void this.#followReloads([])
@@ -137,7 +140,7 @@ export class NodeReload implements Follower {
     const deadlineMs = performance.now() + (this.#parts.answerWithinMs ?? ANSWER_WITHIN_MS)
     let latest = others
     for (let lookMs = FIRST_LOOK_MS; ; lookMs = Math.min(LONGEST_LOOK_MS, lookMs * 1.5)) {
-      // Postgres may be lost meanwhile; the nodes are then named as not answering.
+      // Postgres may be lost meanwhile; the result then names the other nodes as not answering.
       latest = (await this.#node?.others().catch(() => undefined)) ?? latest
       const asked = latest.filter((node) => others.some((other) => other.id === node.id))
       const isDone = asked.every((node) => hasFinished(node, id))
@@ -152,11 +155,11 @@ export class NodeReload implements Follower {
     }
   }
 
-  /** Reads the other nodes' reports, unless that was done a moment ago. */
+  /** Reads the other nodes' reports, unless the reports were read a moment ago. */
   async refresh(): Promise<void> {
     if (performance.now() - this.#lookedAtMs < DIGESTS_LIFE_MS) return
     this.#lookedAtMs = performance.now()
-    // The check of the store reports an outage.
+    // An outage is not reported here, because the check of the store reports an outage.
     this.#others = (await this.#node?.others().catch(() => undefined)) ?? this.#others
   }
 
@@ -171,7 +174,7 @@ export class NodeReload implements Follower {
 }
 
 export interface ConfigurationState {
-  /** Of the file in force here; null: there is none. */
+  /** Digest of the configuration file in force here; null without a file. */
   readonly digest: string | null
   /** The latest reload changed nothing, because the file is invalid. */
   readonly isRefused: boolean

@@ -49,7 +49,7 @@ export async function serveWorkers({
   const parts: Parts = { settings, log, lock: lockDataFolder(settings.dataFolder) }
   const reload = new ConfigurationReload({
     ...{ log, settings, read: readSettings, ownsFolder: true },
-    // It serves nothing itself.
+    // The supervisor serves nothing itself.
     apply: () => {},
   })
   try {

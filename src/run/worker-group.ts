@@ -37,7 +37,10 @@ interface Member {
   timer: ReturnType<typeof setTimeout> | undefined
 }
 
-/** Reloads that overlap, times workers. */
+/**
+ * Maximum number of remembered reload ids: overlapping reloads, multiplied by the number of
+ * workers.
+ */
 const MOST_FOLLOWED = 1_000
 
 export class WorkerGroup {
@@ -120,7 +123,9 @@ export class WorkerGroup {
     for (const { process } of this.#members) process?.reload()
   }
 
-  /** Workers have begun these reloads of all nodes; each of them reports every one. */
+  /**
+   * Remembers the reloads of all nodes that workers have begun. Every worker reports each reload.
+   */
   follow(ids: readonly string[]): void {
     const isKnown = ids.length > 0 && ids.every((id) => this.#followed.includes(id))
     this.#followed = [...this.#followed, ...ids].slice(-MOST_FOLLOWED)

@@ -97,7 +97,7 @@ export async function send(
   throw new ApiError('Your session had ended, and nothing was done. Try again.', error)
 }
 
-/** A proxy answers for a gateway that is restarting. The gateway's own answers have ids. */
+/** A proxy answers while the gateway restarts. Only the gateway's own answers have request ids. */
 function isOfProxy({ status, headers }: Response): boolean {
   return status >= 502 && status <= 504 && headers.get('x-request-id') === null
 }

@@ -11,7 +11,7 @@ interface NamedGroup {
   readonly name?: string | null | undefined
 }
 
-/** Gates and targets are their own names. A key without a name was deleted. */
+/** The name of a gate or target is its id. A key without a name was deleted. */
 export function nameOfGroup({ group, name }: NamedGroup, by: string): string {
   if (group === null) return ''
   return by === 'key' ? nameOfCaller(group, name) : group

@@ -56,7 +56,7 @@ export function AnalyticsPage() {
     >
       <FilterBar choices={choices} onChange={change} />
       <BreakdownCard choices={choices} range={range} onChange={change} />
-      {/* Without an asked target the group cannot be filtered. */}
+      {/* Refused calls have no target, so a filter by target matches no refused call. */}
       {choices.filters.target === undefined && (
         <RefusedCalls period={range.current} filters={toRefusedFilters(choices.filters)} />
       )}

@@ -8,10 +8,10 @@ import { type Choices, type GroupName, toSearch } from './choices.ts'
 import { COLUMNS, type Column, type NameGroup, type Sum, sortSums } from './columns.ts'
 
 const NAME_COLUMN = 'name'
-/** Takes the width that the figures leave; a longer name is cut. */
+/** The column of names takes the width that the figures leave; a longer name is cut. */
 const NAME_CLASS =
   'sticky left-0 w-full max-w-0 min-w-36 rail:min-w-32 bg-surface pr-3 pl-5 text-left'
-/** Below a figure, wrapped where the table is narrow. */
+/** A note below a figure, wrapped where the table is narrow. */
 const MARK =
   'block text-xs min-w-18 whitespace-normal rail:min-w-16 max-sm:whitespace-nowrap min-[90rem]:whitespace-nowrap'
 

@@ -87,7 +87,7 @@ const FoundGates = memo(function FoundGates({
   )
 })
 
-/** More would let one gate fill the screen. */
+/** Number of targets shown per gate, so that no gate fills the screen. */
 const SHOWN_TARGETS = 4
 
 function GateTable({ gates }: { readonly gates: readonly Gate[] }) {

@@ -73,7 +73,7 @@ export function useGateForm(initial: GateDraft): GateForm {
   }
 }
 
-/** A conflict without a field is one of the gate's id. */
+/** A conflict without a field concerns the gate's id. */
 function toProblems(error: unknown): readonly Problem[] {
   if (!(error instanceof ApiError)) return []
   if (error.problems.length > 0) return error.problems

@@ -258,7 +258,10 @@ function ImportKeyForm({
   )
 }
 
-/** The part of the body that both ways share. The form's own field refuses invalid days. */
+/**
+ * The part of the request body that creation and import share. The form's own field refuses invalid
+ * days.
+ */
 function toLabel(
   { name, expiry }: KeyDraft,
   { now, zone }: { readonly now: number; readonly zone: TimeZone },

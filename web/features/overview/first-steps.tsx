@@ -1,6 +1,6 @@
 /**
- * The first steps of a new account. Each is ticked once the user has done the step; the sandbox,
- * its gate and the first key exist from the start and do not count.
+ * The first steps of a new account. Each step is ticked once the user has done the step; the
+ * sandbox, its gate and the first key exist from the start and do not count.
  */
 import { Check, X } from 'lucide-react'
 import type { ReactNode } from 'react'

@@ -81,7 +81,8 @@ export function UsageBoard({
 }
 
 /**
- * All figures on the board are of one range: the previous range stays until the next is complete.
+ * All figures on the board are of one range: the previous range stays until the next range is
+ * complete.
  */
 function useComparedSums(range: ResolvedRange, everyMs: number | false) {
   const { current, compared, step } = range

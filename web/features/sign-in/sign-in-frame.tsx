@@ -45,7 +45,7 @@ export function OidcButton({
 }: {
   readonly label: string
   readonly returnTo: string
-  /** The token of an invitation that this accepts. */
+  /** The token of the invitation that this sign-in accepts. */
   readonly invitation?: string | undefined
 }) {
   const begin = useChange({

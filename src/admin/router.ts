@@ -54,7 +54,8 @@ const RESOURCES: readonly Resource[] = [
   at('access-tokens', () => import('./resources/access-tokens.ts'), 'bindAccessTokens'),
   at('owned-models', () => import('./resources/owned-models.ts'), 'bindOwnedModels'),
   at('provider-keys', () => import('./resources/provider-keys.ts'), 'bindProviderKeys'),
-  // Before the route of a single call, whose path matches the export too.
+  // The export comes before the route of a single call, because the path of that route matches the
+  // export too.
   at('logs', () => import('./calls/logs.ts'), 'bindLogExport'),
   at('logs', () => import('./calls/logs.ts'), 'bindLogs'),
   at('analytics', () => import('./calls/analytics.ts'), 'bindAnalytics'),

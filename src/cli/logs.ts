@@ -96,7 +96,7 @@ interface Followed {
   readonly isJson: boolean
 }
 
-/** Runs until the reader or the user ends it. */
+/** Runs until the reader of the output or the user ends the command. */
 async function follow(client: Client, { filters, flags, isJson }: Followed): Promise<void> {
   let isOver = false
   terminal().onReaderGone(() => {

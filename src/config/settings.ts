@@ -242,7 +242,7 @@ function readQuota(): string {
   try {
     return readFileSync('/sys/fs/cgroup/cpu.max', 'utf8')
   } catch {
-    // Another system, or the root group, which has no quota.
+    // Systems without cgroup v2, and the root group, lack this file, so no quota applies.
     return 'max'
   }
 }

@@ -25,7 +25,7 @@ export function readYaml(text: string): YamlDocument | readonly YamlFault[] {
   try {
     return { value: document.toJS() as unknown, lineOf: (path) => lineAt(document, lines, path) }
   } catch {
-    // Thousands of aliases that refer to aliases.
+    // The library refuses files with thousands of aliases that refer to aliases.
     return [{ line: 1, message: 'contains too many aliases' }]
   }
 }

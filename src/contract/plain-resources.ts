@@ -35,7 +35,7 @@ export interface PlainResource {
   }
 }
 
-/** By the word that the audit log uses. */
+/** The plain resources, keyed by their type in the audit log. */
 export const PLAIN_RESOURCES = {
   tag: {
     name: 'Tag',

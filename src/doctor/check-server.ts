@@ -19,7 +19,10 @@ const ofClock = findingsOf('clock')
 const ofJournal = findingsOf('journal')
 const ofKey = findingsOf('key')
 const WITHIN_MS = 5_000
-/** The header has whole seconds, and sign-in and signatures tolerate minutes. */
+/**
+ * The header has whole seconds, and sign-in and signatures tolerate minutes, so smaller differences
+ * are ignored.
+ */
 const MOST_SKEW_MS = 60_000
 const LARGE_BACKLOG_BYTES = 64 * 1024 * 1024
 const MOST_PAGES = 100
@@ -332,7 +335,7 @@ export async function checkConnections(
   ]
 }
 
-/** Above this share a server closes idle connections. */
+/** The share of open file descriptors above which a server closes idle connections. */
 const FEW_LEFT_AT = 0.8
 
 function checkHandles(text: string): Finding[] {
@@ -377,7 +380,7 @@ function readCounts(text: string): ReadonlyMap<string, Counts> {
 const LINE =
   /^gatehouse_upstream_connections_total\{provider="([a-z0-9-]{1,64})",event="(opened|reused|failed)"\} (\d{1,15})$/
 
-/** Larger than any gateway's metrics. */
+/** Maximum size of a metrics page, larger than the page of any gateway. */
 const MAX_BYTES = 32 * 1024 * 1024
 
 async function readAnswer(response: Response): Promise<string> {

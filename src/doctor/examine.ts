@@ -101,7 +101,8 @@ async function examineMachine(
   const nodes = [folder, ...listWorkerFolders(folder).map((index) => workerFolder(folder, index))]
   const journals = nodes.map((node) => join(node, 'journal'))
   await add('journal', () => checkJournal(journals, state))
-  // The invalid setting may be unrelated to the database.
+  // The invalid setting may be unrelated to the database, so the database of the data folder is
+  // checked.
   const given = settings ?? { dataFolder: folder, database: undefined }
   const isLocated = settings !== undefined || !environment.DATABASE_URL
   const database = isLocated
@@ -126,7 +127,7 @@ async function examineMachine(
   if (server.gates !== undefined) {
     findings.push(
       ...checkGatesOf(server),
-      // Other servers may have different keys on purpose.
+      // Only a local server is compared, because other servers may have different keys on purpose.
       ...(settings === undefined || holder === undefined ? [] : checkAgreement(settings, server)),
     )
   } else if (holder === undefined && settings !== undefined && database.gates !== undefined) {

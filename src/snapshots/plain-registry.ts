@@ -38,7 +38,8 @@ export class PlainRegistry<Thing extends PlainThing> extends Registry<Thing> {
   create(accountId: AccountId, settings: SettingsOf<Thing>): Promise<Thing> {
     return this.inTurn(async () => {
       const id = createId(this.#kind.idPrefix)
-      // The three members and the settings form a thing; the compiler cannot recombine an Omit.
+      // The object is a complete `Thing`, but the compiler cannot combine an Omit with the omitted
+      // members.
       const thing = { ...settings, accountId, id, createdAt: this.#clock.now() } as unknown as Thing
       await this.#store.insert(thing)
       this.adopt(thing)

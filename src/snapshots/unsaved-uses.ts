@@ -74,7 +74,7 @@ export class UnsavedUses<Entry> {
   }
 
   async #writeAll(): Promise<void> {
-    // The rest of a failed flush comes first.
+    // The uses that a failed flush has left come first.
     if (this.#written.size > 0) await this.#writeRest()
     // Entries used meanwhile belong to the next flush.
     this.#written = this.#waiting

@@ -80,8 +80,8 @@ export function completeDocument(document: Document): Document {
 const NAMED = { type: 'string' as const, minLength: 1 }
 
 /**
- * A body needs either of two members that name the gate, which a schema of single members cannot
- * express.
+ * A body must contain one of the two members that name the gate, which a schema of single members
+ * cannot express.
  */
 function demandGate(
   schema: NonNullable<NonNullable<Document['components']>['schemas']>[string],

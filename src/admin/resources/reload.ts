@@ -1,4 +1,6 @@
-/** `/v1/reload`: every node reads its configuration file again. Must not know what is in it. */
+/**
+ * `/v1/reload`: every node reads its configuration file again. Must not know the file's contents.
+ */
 import { createRoute } from '@hono/zod-openapi'
 import { noQuery } from '../../contract/lists.ts'
 import { type ReloadBody, reloadBody, reloadRequestBody } from '../../contract/reload.ts'

@@ -86,7 +86,7 @@ export const KINDS: readonly Kind[] = [
     ofPlainSections(({ name, one, namedBy, place }) =>
       kind(place, {
         label: one,
-        // The OpenAPI document names the schemas of creations like this.
+        // The OpenAPI document forms the names of creation schemas in the same way.
         creationSchema: `Create${name}` as keyof Schemas,
         withheld: [],
         handle: 'id',

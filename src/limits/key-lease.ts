@@ -63,7 +63,7 @@ export class KeyLease extends Rates<LeasedBucket> {
     this.#lastUsedMs = nowMs
   }
 
-  /** Whether a new object would have the same state. */
+  /** Whether a new object would have the same state, so that this object may be deleted. */
   get isIdle(): boolean {
     const isQuiet =
       this.running + this.slots === 0 && this.#leasedSlots === 0 && this.#asking === undefined

@@ -9,7 +9,7 @@ import { type Availability, PARTS_PER_UNIT, type RateBucket, TokenBucket } from 
 export const LARGEST_LEASE = 1 / 64
 /** A node holds as many units as it used in this time, if it used at least one unit. */
 export const LEASE_MS = 100
-/** Shorter times are too short to measure the usage rate. */
+/** Minimum time over which the usage rate is measured. */
 export const SHORTEST_LOOK_MS = 20
 /**
  * A node does not ask the store again within this time, so that a flood of refused calls costs one

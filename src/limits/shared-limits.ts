@@ -18,7 +18,10 @@ const TEND_MS = 250
 const TOLD_WITHIN_ROUNDS = 4
 /** How long an answer of the store is fresh enough for display. */
 const LOOKED_AT_MS = 500
-/** Spread over several rounds, so that nodes that reconnect together do not overload the store. */
+/**
+ * The reports are spread over several rounds, so that nodes that reconnect together do not overload
+ * the store.
+ */
 const MAX_QUESTIONS_PER_ROUND = 200
 
 export interface SharedLimitsOptions {
@@ -26,7 +29,7 @@ export interface SharedLimitsOptions {
   readonly prefix: string
   readonly usage: UsageLimits
   readonly clock?: Clock & Stopwatch
-  /** For tests; otherwise the store's own clock, which all nodes share. */
+  /** A clock for tests. Undefined: the store's own clock, which all nodes share. */
   readonly sharedClock?: Clock
 }
 

@@ -18,8 +18,8 @@ import type { BudgetReservations, LimitedWindow, UsageLimits } from './usage-lim
 /** A call is refused after this many answers that everything is reserved. */
 const SHORT_ROUNDS = 3
 /**
- * Ending calls may use more than estimated, out of the grants of waiting calls, which then ask
- * again.
+ * An ending call may use more than estimated and so use up the grants of waiting calls. Waiting
+ * calls then ask again, at most this often.
  */
 const MAX_ROUNDS = 30
 

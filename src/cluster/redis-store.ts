@@ -206,7 +206,7 @@ export class RedisStore implements SharedStore {
   #tellOfStart(): void {
     if (this.#hasToldOfStart || this.#isReady || this.#isClosed) return
     this.#hasToldOfStart = true
-    // Another installation's Redis was reported already.
+    // Another installation's Redis was reported already, so it is not reported again.
     if (this.#other === undefined) this.#onChange(this.state(), this.#lastError)
   }
 
@@ -265,7 +265,8 @@ export class RedisStore implements SharedStore {
       await this.#claim()
       const nodes = await this.#ask(BEAT, this.#nodesKey, [this.nodeId, NODE_LEASE_MS])
       if (this.#isClosed) return
-      // Shortly after an outage other nodes may not be known yet.
+      // Shortly after an outage other nodes may not be known yet, so the number of nodes does not
+      // fall.
       const isNewlyReady = !this.#isReady || performance.now() - this.#changedAtMs < NODE_LEASE_MS
       this.#nodes = Math.max(isNewlyReady ? this.#nodes : 1, nodes.length)
       this.#failedBeats = 0

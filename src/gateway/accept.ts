@@ -76,7 +76,7 @@ interface BodyReading {
   readonly deadlines: Deadlines
   readonly dialect: Dialect
   readonly held: HeldBody
-  /** For `Deadlines.revoke`. */
+  /** The call whose wait `Deadlines.revoke` may end. */
   readonly owner: WaitingCall
 }
 

@@ -56,7 +56,7 @@ export class RevokedCalls {
     this.#options.deadlines.revoke((call) => {
       const revocation = this.#find(call)
       if (revocation === undefined) return undefined
-      // A hedged call waits twice.
+      // A hedged call waits twice, so a set counts the call once.
       const calls = ended.get(revocation.id) ?? new Set<WaitingCall>()
       ended.set(revocation.id, calls.add(call))
       return revocation.reason
@@ -64,7 +64,7 @@ export class RevokedCalls {
     return Array.from(ended, ([id, { size: calls }]) => ({ id, calls }))
   }
 
-  /** Why this call may not ask an upstream any more; undefined: it may. */
+  /** Why this call may not ask an upstream any more; undefined: the call may ask. */
   reasonFor(call: WaitingCall): GatewayError | undefined {
     return this.#find(call)?.reason
   }

@@ -264,7 +264,8 @@ function open(
   },
 ): OpenedExchange {
   const { outgoing, common, secrets, addresses } = prepared
-  // Admission, a signature or a lookup may have taken long enough for a revocation.
+  // Admission, a signature or a lookup may have taken long enough for a revocation, so the caller's
+  // right is checked again.
   const revoked = ports.revoked?.reasonFor(call)
   if (revoked !== undefined) throw revoked
   const exchange = ports.upstream.open({

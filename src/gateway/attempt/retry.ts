@@ -26,7 +26,7 @@ export function movesOn(failure: GatewayError): boolean {
     isForeignReasoning(failure) ||
     failure.targetFault !== undefined ||
     isAddressRefused(failure) ||
-    // This process cannot open a connection, but another target may have an open one.
+    // This process cannot open a connection, but another target may have an open connection.
     isOutOfHandles(failure)
   )
 }

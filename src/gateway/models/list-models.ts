@@ -145,7 +145,7 @@ function nameIn(url: string): string {
   try {
     return decodeURIComponent(pathname.slice(pathname.indexOf(LIST_END) + LIST_END.length))
   } catch {
-    return '' // A broken percent-escape is no gate's name.
+    return '' // An id with a broken percent-escape cannot name a gate.
   }
 }
 

@@ -179,7 +179,8 @@ function toFinding(thrown: unknown): Finding | undefined {
   if (!(thrown instanceof UpstreamFailure)) return unreachable('The server could not be reached.')
   if (thrown.type === 'shutdown') return undefined
   const finding = unreachable(DETAILS[thrown.type] ?? thrown.message)
-  // Some servers accept no connection before their model is loaded.
+  // Some servers accept no connection before their model is loaded, so a failed connection may be
+  // temporary.
   return thrown.type === 'connect_failed' ? { ...finding, isPassing: true } : finding
 }
 

@@ -67,7 +67,8 @@ export const FURTHER_QUESTIONS: Partial<Record<OwnedModelDialect, readonly Furth
 export function judgeFurther(dialect: RelayedDialect, answer: ProbeAnswer): boolean | undefined {
   const { status } = answer
   if (status >= 200 && status < 300) return readAnswer(dialect, answer) === undefined
-  // The server is busy or failing. llama.cpp answers 501 when started without the capability.
+  // A busy or failing server shows nothing about the capability. llama.cpp answers 501 when started
+  // without the capability.
   const tellsNothing = status === 429 || (status >= 500 && status !== 501)
   return tellsNothing ? undefined : false
 }

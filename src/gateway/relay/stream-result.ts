@@ -127,7 +127,10 @@ function unreportedOf({ clock }: SettlePorts, relayed: Relayed): number {
   return usage === null ? writtenIn({ answer, call }) : 0
 }
 
-/** Vectors are not tokens, even when written as text. */
+/**
+ * Bytes of text that the model wrote. Vectors are not tokens, even when written as text, so
+ * embeddings count as 0.
+ */
 function writtenIn({
   answer,
   call,

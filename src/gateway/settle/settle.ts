@@ -380,7 +380,9 @@ function ownedPricesOf({ attempts }: AskedCall, target: string | null) {
   return undefined
 }
 
-/** Translation to another dialect drops the provider's tools. */
+/**
+ * True when a target was asked in another dialect. Such a translation drops the provider's tools.
+ */
 function isTranslated({ attempts }: AskedCall, target: string | null): boolean {
   return attempts.list.some((attempt) => attempt.target === target && attempt.isTranslated)
 }

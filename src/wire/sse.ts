@@ -127,7 +127,10 @@ export class SseFramer {
   }
 }
 
-/** In bytes. Enough for most events cut by a chunk border, so they are copied once. */
+/**
+ * In bytes. The size is enough for most events cut by a chunk border, so such events are copied
+ * once.
+ */
 const SMALLEST_ROOM = 1024
 
 /** A growing buffer that doubles its capacity, so many small pieces cost only one copy each. */

@@ -142,7 +142,7 @@ interface Block {
 }
 
 export class BlockSerialiser implements Step<ChatEvent, ChatEvent> {
-  /** The first block is being passed on; the others wait. */
+  /** The first block is being passed on; the other blocks wait. */
   readonly #queue: Block[] = []
   #hasCalls = false
   #hasCutCall = false

@@ -83,8 +83,7 @@ export function toFinishReason(reason: string, hasCalls: boolean): FinishReason 
 }
 
 /**
- * Converts to OpenAI's form. The probability of an item with several tokens is the product of
- * theirs.
+ * Converts to OpenAI's form. An item with several tokens has the product of their probabilities.
  */
 export function toLogprobs(items: JsonValue | undefined): JsonValue | undefined {
   if (!Array.isArray(items)) return undefined

@@ -27,7 +27,8 @@ const USER_PARTS = listOf(
 const INSTRUCTIONS = object(['role'], { content: listOf(TEXT) })
 
 const CALL = object(
-  // The index belongs to a stream's pieces, and some clients keep it when they join the pieces.
+  // The index belongs to a stream's pieces, but some clients keep the index when they join the
+  // pieces, so it counts as read.
   ['type', 'id', 'index'],
   {
     function: object(['name', 'arguments']),
@@ -147,7 +148,7 @@ export const CHAT_IDS = new VendorIds({
   vendor: [
     'messages.content.file.file_id',
     'messages.content.file_id',
-    // An earlier spoken answer.
+    // The id of an earlier spoken answer.
     'messages.audio.id',
     'audio.voice.id',
     'tools.connector_id',

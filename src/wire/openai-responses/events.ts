@@ -263,7 +263,7 @@ function newItem(call: number | undefined): OpenItem {
   return { call, hasDeltas: false, reasoning: undefined, part: undefined }
 }
 
-/** Some servers put the event's name only in the data, some only outside of it. */
+/** Some servers put the event's name only in the data, and some only in the `event` field. */
 function withType(event: JsonRecord, name: string | undefined): JsonRecord {
   return name === undefined || typeof event.type === 'string' ? event : { ...event, type: name }
 }

@@ -3,7 +3,10 @@
  * generation and cause full collections again and again.
  */
 
-/** A smaller body is cheaper to collect than to copy. */
+/**
+ * Minimum size of a body whose memory is reused. Collecting a smaller body costs less than copying
+ * it.
+ */
 export const LARGE_BODY_BYTES = 64 * 1024
 const LARGEST_PIECE_BYTES = 8 * 1024 * 1024
 const MOST_FREE_BYTES = 64 * 1024 * 1024

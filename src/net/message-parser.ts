@@ -295,7 +295,7 @@ export class MessageParser {
     if (isHeld) this.#hold(bytes)
     const all = isHeld ? this.#held.subarray(0, this.#heldLength) : bytes
     const from = isHeld ? 0 : this.#at
-    // `end` may have begun in the bytes before.
+    // `end` may have begun in the earlier bytes, so the search begins before the new bytes.
     const to = all.indexOf(end, isHeld ? Math.max(0, before - end.length + 1) : from)
     const length = (to === -1 ? all.length - end.length + 1 : to) - from
     if (length > limit) throw this.#tooLong()

@@ -100,5 +100,5 @@ export function toResponse(answer: Answer): Response {
   return answer instanceof Response ? answer : answer.toResponse()
 }
 
-/** Twice the limit of an upstream's head. */
+/** Maximum length of an answer's head for a client: twice the limit of an upstream's head. */
 const LONGEST_HEAD_BYTES = 128 * 1024

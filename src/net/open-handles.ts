@@ -7,7 +7,9 @@ export interface HandleFigures {
 }
 
 const FOLDER = '/proc/self/fd'
-/** Tolerance: some may have been closed between a failure and this check. */
+/**
+ * Tolerance, because some file descriptors may have been closed between a failure and this check.
+ */
 const NEARLY = 4
 
 export function ownHandles(): HandleFigures | undefined {

@@ -22,8 +22,8 @@ export type ToolFees = { readonly [Kind in ToolKind]?: number }
 export const NO_USES: ToolUses = {}
 
 /**
- * More uses than any call has. An upstream may report any number, and the sums of all calls must
- * fit into the store's 63 bits.
+ * Maximum uses of a call, above any real number. An upstream may report any number, and the sums of
+ * all calls must fit into the store's 63 bits.
  */
 export const MAX_USES_OF_CALL = 100_000
 

@@ -32,7 +32,7 @@ export interface PricesAbove extends EntryPrices {
 export interface DatedPrices extends EntryPrices {
   /** A date or time in ISO 8601, in UTC. Undefined: always. */
   readonly from?: string | undefined
-  /** With ascending `inputTokens`. */
+  /** Prices of long calls, with ascending `inputTokens`. */
   readonly above?: readonly PricesAbove[] | undefined
   /** Prices by the tier that the answer reports. An absent price stays the usual price. */
   readonly tiers?: Readonly<Record<string, EntryPrices>> | undefined

@@ -1,7 +1,7 @@
 /** Suggests the known name that an unknown name probably means. */
 
 const MOST_TYPOS = 3
-/** Bounds the time of a refusal. */
+/** Maximum number of names that are compared, so that a refusal takes little time. */
 const COMPARED_NAMES = 200
 const LONGEST_COMPARED = 64
 /** The minimum length at which the beginning of a name identifies the name. */

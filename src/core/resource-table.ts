@@ -6,7 +6,10 @@
 interface CapEntry {
   readonly name: string
   readonly of: string
-  /** Far above what people create, and small enough for the memory of every node. */
+  /**
+   * Maximum number of resources: far above what people create, and small enough for the memory of
+   * every node.
+   */
   readonly most: number
   readonly variable: `GATEHOUSE_MAX_${string}`
   readonly table: string

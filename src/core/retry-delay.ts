@@ -1,6 +1,6 @@
 /** How long to wait before a retry. */
 
-/** For a server shared by nodes that became unavailable. */
+/** Delays for a shared server that all nodes lost at once. */
 const SERVER: Backoff = { firstMs: 50, longestMs: 2_000 }
 
 export interface Backoff {
@@ -23,7 +23,7 @@ export function backoffMs(
 }
 
 /**
- * Without jitter, for failures that are not simultaneous.
+ * Delay without jitter, for failures that are not simultaneous.
  * @param attempt 0 for the first
  * @returns milliseconds
  */

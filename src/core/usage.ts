@@ -65,8 +65,8 @@ export function isCount(value: unknown): value is number {
 }
 
 /**
- * More tokens than any model reads or writes in one call. A customer's own model may report any
- * number, and the sums of all calls must fit into the store's 63 bits.
+ * Maximum tokens of a call, above any real number. A customer's own model may report any number,
+ * and the sums of all calls must fit into the store's 63 bits.
  */
 export const MAX_TOKENS_OF_CALL = 1_000_000_000
 

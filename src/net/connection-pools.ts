@@ -24,10 +24,7 @@ const DEFAULT_CONNECTION_SETTINGS: ConnectionSettings = { idleMs: 30_000, maxIdl
  * further calls wait for these connections.
  */
 const MAX_CONNECTING = 512
-/**
- * Milliseconds after which an attempt to connect may never succeed, so another connection is
- * started for the waiting call.
- */
+/** A connection attempt of this length may never succeed, so its call gets another connection. */
 const PROMISING_MS = 1_000
 /**
  * Maximum time from TCP connection to readiness (proxy, TLS), in milliseconds. Otherwise a silent

@@ -499,7 +499,9 @@ describe('a call without a known gate', () => {
       await waitForLogRow(gatehouse, id)
       await page.goto(`/dashboard/logs/${id}`)
       const call = page.getByRole('complementary', { name: 'Call' })
-      await call.getByText('There is no gate with the id that was sent').waitFor()
+      await call
+        .getByText('The account has no gate with the id that was sent as the model.')
+        .waitFor()
       await call.getByRole('definition').filter({ hasText: said }).waitFor()
       expect(await call.getByRole('link').count()).toBe(0)
       await page.getByRole('grid', { name: 'Calls' }).getByText(row).first().waitFor()

@@ -114,8 +114,8 @@ function withoutOwnTables(lines: readonly string[]): readonly string[] {
 }
 
 function joinLines(lines: readonly string[]): string {
-  const text = lines.join('\n').replace(/\n+$/, '')
-  return text === '' ? '' : `${text}\n`
+  const last = lines.findLastIndex((line) => line !== '')
+  return last === -1 ? '' : `${lines.slice(0, last + 1).join('\n')}\n`
 }
 
 function parseToml(text: string, file: string): Members {

@@ -121,13 +121,20 @@ function insertMember(
 }
 
 function removeMember(text: string, { members }: ObjectText, member: Member): string {
-  const start = text.slice(0, member.start).replace(/\n?[ \t]*$/, '').length
+  const start = lineBreakBefore(text, member.start)
   const comma = skipBlank(text, member.end)
   if (text[comma] === ',') return text.slice(0, start) + text.slice(comma + 1)
   const previous = members[members.indexOf(member) - 1]
   if (previous === undefined) return text.slice(0, start) + text.slice(member.end)
   const before = skipBlank(text, previous.end)
   return text.slice(0, before) + text.slice(before + 1, start) + text.slice(member.end)
+}
+
+/** The start of the white space before `at`, up to one line break. */
+function lineBreakBefore(text: string, at: number): number {
+  let start = at
+  while (text[start - 1] === ' ' || text[start - 1] === '\t') start -= 1
+  return text[start - 1] === '\n' ? start - 1 : start
 }
 
 function readObject(text: string, at: number): ObjectText {
@@ -144,12 +151,23 @@ function readObject(text: string, at: number): ObjectText {
   return { members, close: next }
 }
 
-const BLANK = /(?:\s|\/\/[^\n]*|\/\*.*?\*\/)*/sy
+const SPACE = /\s*/y
 const STRING = /"(?:[^"\\]|\\.)*"/sy
 const SCALAR = /[^\s,\]}/]*/y
 
+/** White space and comments. */
 function skipBlank(text: string, at: number): number {
-  return skip(BLANK, text, at)
+  for (let next = skip(SPACE, text, at); ; next = skip(SPACE, text, next)) {
+    const end = text.startsWith('//', next)
+      ? text.indexOf('\n', next)
+      : text.startsWith('/*', next)
+        ? text.indexOf('*/', next + 2) + 2
+        : undefined
+    if (end === undefined) return next
+    // A comment without an end.
+    if (end < next + 2) return text.length
+    next = end
+  }
 }
 
 function skipString(text: string, at: number): number {

@@ -60,5 +60,8 @@ const NANO_USD_PER_USD = 1e9
 
 /** A decimal number without an exponent or trailing zeros: `0.00000125`. */
 function toPriceText(usdPerToken: number): string {
-  return usdPerToken.toFixed(12).replace(/\.?0+$/, '')
+  const text = usdPerToken.toFixed(12)
+  let end = text.length
+  while (text[end - 1] === '0') end -= 1
+  return text.slice(0, text[end - 1] === '.' ? end - 1 : end)
 }

@@ -1,6 +1,6 @@
 /**
- * The limits of a key, or of an account's keys together, on this node: its leased parts of the
- * shared buckets and slots, and the requests to the store, one at a time however many calls wait.
+ * The limits of a key, or of an account's keys together, on this node: leased parts of the shared
+ * buckets and slots. At most one request to the store is open at a time.
  */
 
 import type { SharedStore } from '../cluster/shared-store.ts'

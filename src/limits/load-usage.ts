@@ -34,7 +34,7 @@ export interface LedgerSums {
   >
   /**
    * The usage of each time range, in order; all ranges of an account are queried together.
-   * @param ranges each of one key or one gate; they end at the beginning of an hour, or never
+   * @param ranges a range has one key or one gate, and ends at the beginning of an hour or never
    */
   ofRanges(
     accountId: AccountId,
@@ -204,8 +204,8 @@ export interface LoadingOptions {
 }
 
 /**
- * Retries until loading succeeds; meanwhile `usage` holds back calls that past usage could refuse.
- * The first attempt has begun when this returns.
+ * Retries until loading succeeds; until then, `usage` holds back calls that past usage could
+ * refuse. The first attempt has begun when this function returns.
  * @returns false after an abort; never rejects
  */
 export async function keepLoading(options: LoadingOptions): Promise<boolean> {

@@ -23,8 +23,8 @@ export class MemoryLimits extends CallLimits {
   }
 
   /**
-   * Keys and accounts in memory: those with a running call or a bucket that is not full, and a few
-   * idle ones.
+   * Keys and accounts in memory: all with a running call or a bucket that is not full, and a few
+   * idle keys and accounts.
    */
   get trackedKeys(): number {
     return this.#states.size

@@ -135,8 +135,8 @@ function surchargeUnknown(member: string, who: string): GatewayError {
 
 /**
  * When the quota is used up, keeps only the targets that the account pays for itself.
- * @throws GatewayError `quota_exceeded`, or `rate_limited` while the rest of the quota is reserved,
- * when no target is left
+ * @throws GatewayError `quota_exceeded`, or `rate_limited` while other calls have reserved the
+ * unused quota, when no target is left
  */
 export function reserveQuota(
   ticket: Ticket,

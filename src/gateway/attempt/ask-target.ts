@@ -94,7 +94,9 @@ export function askTarget(
   })
 }
 
-/** @returns false when the failure names no optional member, or one that was already left out */
+/**
+ * @returns false when the failure names no optional member, or a member that was already left out
+ */
 function noteRefusal(
   { refusedMembers }: AskPorts,
   target: Target,

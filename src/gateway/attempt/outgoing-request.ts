@@ -80,7 +80,9 @@ export function toOutgoing(
 }
 
 interface Rewritten {
-  /** Features that replace those in the caller's header. Undefined: the header is forwarded. */
+  /**
+   * Features that replace the features in the caller's header. Undefined: the header is forwarded.
+   */
   readonly features?: readonly string[] | undefined
   readonly body: EditedBytes
   readonly form: AnswerForm

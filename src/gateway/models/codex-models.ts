@@ -14,8 +14,9 @@ const MAX_INSTRUCTIONS_BYTES = 700_000
 const KEPT_OUTPUT_TOKENS = 10_000
 
 /**
- * Only gates with instructions, because they replace Codex's own prompt. With an empty list Codex
- * keeps its own models and those of `model_catalog_json`; without a list it reports an error.
+ * Only gates with instructions are listed, because the instructions replace Codex's own prompt.
+ * With an empty list Codex keeps its own models and those of `model_catalog_json`; without a list
+ * Codex reports an error.
  */
 export function toCodexModels(
   entries: readonly ModelEntry[],

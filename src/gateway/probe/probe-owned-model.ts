@@ -127,7 +127,7 @@ function withFound(finding: Finding, learnt: ServerTraits): Finding {
 
 /**
  * Servers that copied the Messages API may accept only a bearer token, as vLLM does. The headers
- * are tried one at a time, because Anthropic refuses both together.
+ * are tried one at a time, because Anthropic refuses both headers together.
  */
 function placesToTry(
   { dialect, credentialHeader }: Probing['model'],

@@ -58,8 +58,8 @@ export function judgeAnswer(dialect: Form, answer: ProbeAnswer): Verdict {
   if (status >= 500) return unreachable('The server failed to answer.')
   if (!isModelServersError(said))
     return unreachable(`The server answered HTTP ${status} ${NO_ANSWER}`)
-  // A used-up limit, or a model that needs more than one token: the model exists and accepts the
-  // credential.
+  // A used-up limit, or a model that needs more than one token, shows that the model exists and
+  // accepts the credential.
   return {
     status: 'reachable',
     httpStatus: status,

@@ -77,11 +77,14 @@ export type ChatEvent =
       readonly seal?: Seal
     }
   | { readonly type: 'tool-call-delta'; readonly index: number; readonly arguments: string }
-  /** The arguments are complete; without any delta they mean `{}`. */
+  /** The arguments are complete; without any delta the arguments are `{}`. */
   | { readonly type: 'tool-call-end'; readonly index: number }
   /** A complete image; the previous block has ended. */
   | { readonly type: 'image'; readonly source: MediaSource }
-  /** A part of the upstream's answer that cannot be represented here; may repeat. */
+  /**
+   * A part of the upstream's answer that cannot be represented here. The event may occur several
+   * times.
+   */
   | { readonly type: 'unread'; readonly name: string }
   /** A step of a further answer, if the caller asked for several; `index` from 1. */
   | { readonly type: 'choice'; readonly index: number; readonly event: ChatEvent }

@@ -39,7 +39,7 @@ const CALL = '_call'
 
 /**
  * The greater of a response's items and its provider's report: several searches may be in one item,
- * and a report omits discounted ones (https://github.com/openai/openai-node,
+ * and a report omits discounted uses (https://github.com/openai/openai-node,
  * `Response.tool_usage`).
  * @param seen used when the response repeats no items
  * @returns undefined when neither is present

@@ -39,7 +39,7 @@ export interface Schema extends UserSchema {
 
 /** Entries of the configuration file that costs came from, for all accounts. */
 export interface PriceEntryTable {
-  /** Named by the cost's source. */
+  /** The hash that a cost's source contains. */
   hash: string
   /** JSON. */
   entry: string

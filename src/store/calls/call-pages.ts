@@ -102,7 +102,7 @@ export async function findCallPage(
       .select(PAGE_AS_JSON)
       .executeTakeFirstOrThrow()
     if (rows === null) return []
-    // The driver has just blocked the event loop, so this yields to other work.
+    // The database driver has just blocked the event loop, so the next line yields to other work.
     await nextTurn()
     return (JSON.parse(rows) as CallValues[]).map((values) => toRecord(toTableRow(values)))
   }

@@ -36,12 +36,12 @@ export interface NodeRow {
 
 export type SettingsByName = Readonly<Record<string, string>>
 
-/** A node with what it reported of its settings. */
+/** A node and the settings that the node has reported. */
 export interface NodeWithSettings {
   readonly id: string
   readonly host: string
   readonly settings: SettingsByName
-  /** Undefined: its version does not report it. */
+  /** Undefined when the node's version does not report its configuration. */
   readonly configuration?: NodeConfiguration | undefined
 }
 

@@ -5,7 +5,7 @@ import type { Schema } from '../schema.ts'
 import type { Step } from './newer-steps.ts'
 
 export const stops: Step = {
-  // They would serve the calls of stopped members and tokens.
+  // Older builds must not serve: they would serve the calls of stopped members and tokens.
   olderBuilds: 'refuse',
   async up(database: Kysely<Schema>): Promise<void> {
     await database.schema

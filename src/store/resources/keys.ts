@@ -17,7 +17,7 @@ import { createTextSharing } from './share-texts.ts'
 const ROWS_AT_ONCE = 2_000
 const IDS_AT_ONCE = 500
 
-/** The key was deleted before, which is final. Nothing was changed. */
+/** The key was deleted before, which is final, so nothing was changed. */
 export class DeletedKeyError extends Error {
   override readonly name = 'DeletedKeyError'
 }
@@ -167,7 +167,8 @@ export class KeyTableStore {
         .where('key_id', '=', keyId)
         .where('sha256', '=', row.sha256)
         .execute()
-      // After the key: nodes apply changes in order, and a stopped token must stay refused.
+      // The stop is deleted after the key, because nodes apply changes in order, and a stopped
+      // token must stay refused.
       await transaction
         .deleteFrom('stops')
         .where('account_id', '=', accountId)

@@ -85,7 +85,8 @@ export class MemberTableStore {
         .executeTakeFirst()
       if (member === undefined || Number(result.numDeletedRows) !== 1) return false
       await transaction.deleteFrom('users').where('id', '=', userId).execute()
-      // Without this, a removed member could return through an invitation that they created.
+      // Invitations by the member are deleted too; otherwise the removed member could return
+      // through such an invitation.
       await transaction
         .deleteFrom('invitations')
         .where('account_id', '=', accountId)

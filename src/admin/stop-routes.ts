@@ -1,4 +1,7 @@
-/** The routes that stop a member or an access token, and lift the stop. Knows neither. */
+/**
+ * The routes that stop a member or an access token, and lift the stop. Must not know members or
+ * access tokens.
+ */
 import { createRoute, z } from '@hono/zod-openapi'
 import { noQuery } from '../contract/lists.ts'
 import { endReport, stopBody } from '../contract/stops.ts'
@@ -25,7 +28,7 @@ interface StoppedResource {
   readonly group: string
   readonly description: string
   /**
-   * Resolves when the caller may stop this one, or lift its stop.
+   * Resolves when the caller may stop this member or token, or lift its stop.
    * @throws GatewayError `not_found`, `forbidden`, `conflict`
    */
   assertMay(act: 'stop' | 'lift', caller: ControlPlaneCaller, id: string): void | Promise<void>

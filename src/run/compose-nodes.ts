@@ -52,7 +52,7 @@ export interface JoinedNode {
    */
   confirm(): Promise<void>
   /**
-   * The same after a key was deleted or something was stopped.
+   * Resolves when the deletion of a key, or a stop, is in effect on every node.
    * @param id of the key, or of the stopped user or access token
    * @throws GatewayError `unavailable`
    */

@@ -207,7 +207,7 @@ export async function joinNodes(
   const { store, redis } = shared
   const registries = {
     key: state.keys,
-    // After the keys: a stopped token that is deleted must stay refused.
+    // The stops follow the keys, because a stopped token that is deleted must stay refused.
     stop: state.stops,
     gate: state.gates,
     'owned-model': state.ownedModels,

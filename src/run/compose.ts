@@ -172,7 +172,7 @@ export async function composeGatehouse({
       if (!next.models.equals(reload.settings.models))
         prices?.replaceOverlay(next.models, clock.now())
     },
-    // The supervisor has the folder of its workers.
+    // The supervisor, not a worker, records the file in the shared data folder.
     ownsFolder: worker === undefined,
   })
   const nodeReload = new NodeReload({
@@ -181,7 +181,7 @@ export async function composeGatehouse({
   })
   const node = await joinNodes(state, shared, settings, { reload: nodeReload, revoked })
   await nodeReload.join(node)
-  // A reload may have been followed meanwhile.
+  // A reload may have been followed meanwhile, so the settings come from `reload`.
   const ledger = composeLedger({ settings: reload.settings, log, state, limits: shared, clock })
   const { journal } = ledger
   prices = ledger.prices
@@ -195,7 +195,8 @@ export async function composeGatehouse({
   const watched = {
     ...{ log, journal, breakers, pools, worker, handles },
     ...{ watch: state.watch, redis: shared.redis, node: node?.state },
-    // The supervisor reads the file first, and counts for all workers.
+    // The supervisor reads the file first and counts the reloads of all workers, so a worker counts
+    // none.
     reloads: worker === undefined ? reload : undefined,
   }
   const telemetry = hasTelemetry ? await openTelemetry(settings, watched) : undefined

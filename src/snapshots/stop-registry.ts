@@ -71,7 +71,7 @@ export class StopRegistry extends Snapshot<Stop> implements StopStore {
     })
   }
 
-  /** A stop that another node has made, and that cannot be read now. */
+  /** Adopts a stop that another node has made and that cannot be read at the moment. */
   followBlindly(accountId: AccountId, id: string): void {
     if (this.find(accountId, id) !== undefined) return
     this.adopt({ accountId, id, reason: null, createdAt: this.#clock.now(), createdBy: null })
@@ -88,7 +88,7 @@ export class StopRegistry extends Snapshot<Stop> implements StopStore {
   }
 
   protected adopt(stop: Stop): void {
-    // Each change costs a look at every key of the account.
+    // An unchanged stop is ignored, because each change costs a look at every key of the account.
     if (isDeepStrictEqual(this.find(stop.accountId, stop.id), stop)) return
     this.hold(stop, stop)
     this.#options.onChanged(stop.accountId)

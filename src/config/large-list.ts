@@ -22,7 +22,7 @@ export function readConfigurationYaml(text: string): YamlDocument | readonly Yam
   return (text.length > LARGE ? readLargeYaml(text) : undefined) ?? readYaml(text)
 }
 
-/** @returns undefined for a file in another form, such as one without such a list */
+/** @returns undefined for a file of another form, such as a file without a long list of models */
 function readLargeYaml(text: string): YamlDocument | readonly YamlFault[] | undefined {
   const lines = text.split('\n')
   const block = findBlock(lines)

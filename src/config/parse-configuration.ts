@@ -75,7 +75,7 @@ export function parseConfiguration(
   }
 }
 
-/** @returns undefined when one of them is faulty */
+/** @returns undefined when a provider is faulty */
 export function configuredProviders(value: unknown): readonly Provider[] | undefined {
   return configuration.shape.providers
     .safeParse((value as { readonly providers?: unknown }).providers)

@@ -20,8 +20,8 @@ export interface ModelsDiff {
 }
 
 /**
- * Other prices apply from a date on, so calls before keep theirs. Facts that the list does not have
- * stay.
+ * Changed prices apply from `from`, so earlier calls keep their prices. Existing facts that the
+ * imported list lacks are retained.
  * @param from the date in ISO 8601
  */
 export function diffModels(
@@ -49,7 +49,10 @@ export function diffModels(
   return { added, changed, same: imported.length - added.length - changed.length }
 }
 
-/** Also a price that will only apply later, because its entry knows more than the list. */
+/**
+ * The latest prices, including prices that only apply later, because the entry knows more than the
+ * list.
+ */
 function latestPrices({ prices = [] }: ModelEntry): DatedPrices | undefined {
   return prices.toSorted((one, other) => timeOf(one) - timeOf(other)).at(-1)
 }

@@ -1,6 +1,6 @@
 /**
- * Records refused calls in the journal: for each key and minute a limited number individually, the
- * others counted in a record per reason.
+ * Records refused calls in the journal: for each key and minute a limited number of calls
+ * individually, and all further calls in a record per reason.
  */
 import type { CallRecord } from '../core/call.ts'
 import type { Timekeeper } from '../core/clock.ts'

@@ -31,7 +31,8 @@ export class Retention extends HourlyWork {
   }
 
   override async run(): Promise<number> {
-    // Ships first: a segment that is shipped again after its calls were deleted would count twice.
+    // Segments are shipped first, because a segment that is shipped after its calls were deleted
+    // would count twice.
     await this.#options.ship()
     const { store, horizon, pauseMs } = this.#options
     const bounds = await store.calls.findBounds()

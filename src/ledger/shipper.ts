@@ -35,7 +35,10 @@ const NO_DAMAGE: Damage = { damagedLines: 0, tornEnd: false, otherLines: { newer
 
 export interface ShipperOptions {
   readonly intervalMs?: number
-  /** Maximum records per insert when many wait. Default 4,096: on a server they share a commit. */
+  /**
+   * Maximum records per insert when many records wait. Default 4,096, because on a server the
+   * records of an insert share a commit.
+   */
   readonly batchRecords?: number
   /** Longest pause after failures. Default 30,000. */
   readonly maxBackoffMs?: number
@@ -283,7 +286,7 @@ export class Shipper {
 
   async #insert(batch: CallBatch, between: Between): Promise<void> {
     await this.#insertMany(batch, between).catch(failStore)
-    // An embedded store inserts without leaving the event loop, so this yields to calls.
+    // An embedded store inserts without leaving the event loop, so the next line yields to calls.
     await nextTurn()
   }
 }

@@ -2,11 +2,14 @@
  * The gateway's own sandbox (src/sandbox/): no account, any key. Its address depends on the command
  * that starts it.
  */
+
+import type { RequestRulesRow } from '../wire/fit/request-rules.ts'
 import { anthropic, DISABLED } from './anthropic.ts'
 import { bedrock } from './bedrock.ts'
 import { cohere } from './cohere.ts'
 import { defineProvider } from './define.ts'
 import { gemini } from './gemini.ts'
+import { ANTHROPIC_RULES, BEDROCK_RULES, OPENAI_RULES } from './request-rules.ts'
 
 const DOCS = 'https://github.com/gatehouse/gatehouse/blob/main/src/sandbox/README.md'
 const ANY_KEY = 'gatehouse-sandbox-any-key'
@@ -41,8 +44,17 @@ export const sandbox = defineProvider({
   },
   reasoningModels: REASONING_MODELS,
   traits: [[REASONING_MODELS, { reasoning: 'effort', refusesSampling: true }]],
+  rules: OPENAI_RULES,
   fallbackKey: ANY_KEY,
 })
+
+/** The sandbox checks response schemas as Claude's models do, whatever the model's name. */
+const CLOSED_SCHEMAS: RequestRulesRow = {
+  models: /./,
+  source: DOCS,
+  checked: '2026-11',
+  rules: { closedSchemas: true },
+}
 
 /** Serves the sandbox as another provider, so calls are translated as for that provider. */
 export const sandboxAnthropic = defineProvider({
@@ -70,6 +82,7 @@ export const sandboxAnthropic = defineProvider({
     ],
     [/./, { reasoning: 'budget', defaultMaxOutputTokens: 8192 }],
   ],
+  rules: [...ANTHROPIC_RULES, CLOSED_SCHEMAS],
   fallbackKey: ANY_KEY,
 })
 
@@ -100,6 +113,7 @@ export const sandboxBedrock = defineProvider({
     [REASONING_MODELS, { reasoning: 'adaptive', refusesSampling: true, withoutThinking: DISABLED }],
     [/./, { reasoning: 'budget', defaultMaxOutputTokens: 8192 }],
   ],
+  rules: BEDROCK_RULES,
   fallbackKey: ANY_KEY,
 })
 

@@ -30,10 +30,10 @@ test('any HTTP error status is a fault, with seconds to wait after it', () => {
 test('an unknown model is refused', () => {
   for (const asked of [
     '',
-    'gpt-5',
+    'gpt-0',
     'echo+',
     '+429',
-    'gpt-5+429',
+    'gpt-0+429',
     'echo+none',
     '200',
     '600',
@@ -43,4 +43,11 @@ test('an unknown model is refused', () => {
   ]) {
     expect(parseModel(asked)).toBeNull()
   }
+})
+
+test("a vendor's model has the limits of the original, also with a fault", () => {
+  const limits = { maxOutputTokens: 100_000, efforts: ['low', 'medium', 'high'] }
+  const o3 = { name: 'o3', base: 'echo-reasoning', fault: null, limits } as const
+  expect(parseModel('o3')).toEqual(o3)
+  expect(parseModel('o3+429')).toMatchObject({ base: 'echo-reasoning', limits, fault: {} })
 })

@@ -1,6 +1,7 @@
 /**
  * Reads the kind of answer and the fault from a model's name. README.md has the table for users.
  */
+import { findVendorModel, type ModelLimits } from './vendor-models.ts'
 
 export type BaseModel = 'echo' | 'echo-reasoning' | 'echo-lenient' | 'codestral'
 
@@ -47,6 +48,8 @@ export interface SandboxModel {
   readonly name: string
   readonly base: BaseModel
   readonly fault: Fault | null
+  /** Undefined for the sandbox's own models. */
+  readonly limits?: ModelLimits
 }
 
 function isBaseModel(name: string): name is BaseModel {
@@ -67,16 +70,24 @@ function amountOf(digits: string | undefined): number | null {
 }
 
 /**
- * `echo`, `slow-2000` (which echoes) or `echo-reasoning+cut-mid-stream`; null for an unknown model.
+ * `echo`, `gpt-5`, `slow-2000` (which echoes) or `echo-reasoning+cut-mid-stream`; null for an
+ * unknown model.
  */
 export function parseModel(asked: string): SandboxModel | null {
   const name = asked.replace(/^sandbox[/-]/, '')
-  if (isBaseModel(name)) return { name, base: name, fault: null }
   const [before = '', after] = name.split('+', 2)
+  const found = findModel(before)
   if (after === undefined) {
+    if (found !== null) return { name, ...found, fault: null }
     const fault = parseFault(name)
     return fault && { name, base: 'echo', fault }
   }
   const fault = parseFault(after)
-  return fault && isBaseModel(before) ? { name, base: before, fault } : null
+  return fault && found && { name, ...found, fault }
+}
+
+function findModel(name: string): Pick<SandboxModel, 'base' | 'limits'> | null {
+  if (isBaseModel(name)) return { base: name }
+  const known = findVendorModel(name)
+  return known === undefined ? null : { base: known.base, limits: known.limits }
 }

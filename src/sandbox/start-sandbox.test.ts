@@ -121,7 +121,7 @@ test('a body that is not a request is refused', async () => {
       400,
       expect.stringContaining('missing_required_parameter'),
     ])
-    const unknown = await post(path, { model: 'gpt-5', input: 'x' })
+    const unknown = await post(path, { model: 'gpt-0', input: 'x' })
     expect([unknown.status, JSON.stringify(await unknown.json())]).toEqual([
       404,
       expect.stringContaining('model_not_found'),

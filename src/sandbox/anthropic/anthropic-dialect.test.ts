@@ -354,7 +354,11 @@ test('limits, stop texts, JSON and choices are obeyed', async () => {
     stop_reason: 'stop_sequence',
     stop_sequence: ' echo',
   })
-  const schema = { type: 'object', properties: { city: { type: 'string' } } }
+  const schema = {
+    type: 'object',
+    properties: { city: { type: 'string' } },
+    additionalProperties: false,
+  }
   const json = await client.messages.create({
     ...hello,
     output_config: { format: { type: 'json_schema', schema } },
@@ -408,7 +412,7 @@ test('errors keep their status and have Anthropic’s types', async () => {
     ['500', 500, 'api_error'],
     ['overloaded', 529, 'overloaded_error'],
     ['413', 413, 'request_too_large'],
-    ['gpt-5', 404, 'not_found_error'],
+    ['gpt-0', 404, 'not_found_error'],
   ] as const) {
     const answer = await post({ ...hello, model })
     expect([answer.status, await answer.json()]).toMatchObject([

@@ -16,6 +16,7 @@ import {
   wordSet,
 } from '../json.ts'
 import { checkThinking, readThinking, type ThinkingSettings } from '../thinking.ts'
+import { checkLimits } from './anthropic-limits.ts'
 
 interface AnthropicTurn {
   readonly role: string
@@ -217,7 +218,10 @@ export interface AnthropicRequest {
 const refused = (message: string, param: string) => badField(`${param}: ${message}`, param)
 
 export function readAnthropicRequest({ body, model }: Exchange): AnthropicRequest {
-  if (model.base !== 'echo-lenient') checkFields(body)
+  if (model.base !== 'echo-lenient') {
+    checkFields(body)
+    checkLimits(body, model)
+  }
   checkNumber(body.max_tokens, 'max_tokens', { least: 1, whole: true, required: true })
   checkNumber(body.temperature, 'temperature', { least: 0, most: 1 })
   checkNumber(body.top_p, 'top_p', { least: 0, most: 1 })
@@ -226,7 +230,8 @@ export function readAnthropicRequest({ body, model }: Exchange): AnthropicReques
     throw refused('Input should be a valid boolean', 'stream')
   const read = readPrompt(body)
   const thinking = readThinking(body, model.base === 'echo-reasoning')
-  if (model.base === 'echo-reasoning' && read.turns.at(-1)?.role === 'assistant') {
+  const refusesPrefill = model.base === 'echo-reasoning' || model.limits?.refusesPrefill === true
+  if (refusesPrefill && read.turns.at(-1)?.role === 'assistant') {
     throw badField(
       'This model does not support assistant message prefill. The conversation must end with ' +
         'a user message.',

@@ -44,7 +44,20 @@ export function readBedrockRequest({ body, model }: Exchange): BedrockRequest {
   checkRange(inference, 'topP')
   if (typeof inference.maxTokens === 'number' && inference.maxTokens < 1)
     throw invalid('inferenceConfig.maxTokens', 'Member must have value greater than or equal to 1')
+  const { maxOutputTokens = Number.POSITIVE_INFINITY, refusesPrefill } = model.limits ?? {}
+  if (typeof inference.maxTokens === 'number' && inference.maxTokens > maxOutputTokens)
+    throw badField(
+      `The maximum tokens you requested exceeds the model limit of ${maxOutputTokens}. Try again ` +
+        `with a maximum tokens value that is lower than ${maxOutputTokens}.`,
+      'inferenceConfig.maxTokens',
+    )
   const turns = readBedrockTurns(body.messages)
+  if (refusesPrefill === true && turns.at(-1)?.role === 'assistant')
+    throw badField(
+      'This model does not support assistant message prefill. The conversation must end with a ' +
+        'user message.',
+      'messages',
+    )
   const tools = readTools(body.toolConfig)
   if (tools.length === 0 && hasToolBlocks(turns))
     throw badField(

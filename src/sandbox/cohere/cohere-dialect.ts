@@ -59,6 +59,7 @@ function invalid(param: string, message: string): Refusal {
 function readCohereRequest({ body, model }: Exchange): CohereRequest {
   if (model.base !== 'echo-lenient') checkFields(body)
   const messages = readMessages(body.messages)
+  if (model.base !== 'echo-lenient') refuseTextBesideCalls(messages)
   const tools = readTools(body.tools)
   const start = messages.findLastIndex((message) => message.role !== 'tool') + 1
   const parts = messages.map((message) => {
@@ -133,6 +134,18 @@ function checkContent(message: JsonObject, hasCalls: boolean, at: number): void 
       `messages[${at}].content has the type '${String(odd.type)}', expected ` +
         `one of ${known.join(', ')}.`,
     )
+}
+
+/** https://docs.cohere.com/docs/tool-use-usage-patterns (2026-11): the plan stands in `tool_plan`. */
+function refuseTextBesideCalls(messages: readonly JsonObject[]): void {
+  const at = messages.findIndex(
+    ({ tool_calls, content }) => objectsOf(tool_calls).length > 0 && textOfContent(content) !== '',
+  )
+  if (at < 0) return
+  throw invalid(
+    'messages',
+    `messages[${at}] cannot have both text content and tool_calls, use tool_plan.`,
+  )
 }
 
 function refuseOpenCalls(open: ReadonlySet<string>): void {

@@ -274,7 +274,7 @@ test('errors have Google’s statuses, and the time to wait among their details'
     ['500', 500, 'INTERNAL'],
     ['overloaded', 503, 'UNAVAILABLE'],
     ['401', 401, 'UNAUTHENTICATED'],
-    ['gemini-3-pro', 404, 'NOT_FOUND'],
+    ['gemini-0', 404, 'NOT_FOUND'],
   ] as const) {
     const answer = await post(name, hello)
     const { error } = (await answer.json()) as { error: { status: string; details?: unknown } }

@@ -16,6 +16,7 @@ import {
 } from '../json.ts'
 import { reasoningTokensFor } from '../openai/openai-vendor.ts'
 import { openReasoning, sealReasoning } from '../thinking.ts'
+import { checkLimits } from './gemini-limits.ts'
 
 interface Content {
   readonly role: string
@@ -225,6 +226,7 @@ export function readGeminiRequest({ body: written, model }: Exchange): GeminiReq
   const tools = readDeclarations(body.tools)
   checkRanges(settings)
   const thinking = readThinking(settings.thinkingConfig, isNewer)
+  checkLimits(settings, tools.length > 0, model)
   const parts = [
     ...(tools.length > 0 ? [JSON.stringify(body.tools)] : []),
     ...(isObject(body.systemInstruction) ? [textOfContent(body.systemInstruction.parts)] : []),

@@ -13,7 +13,7 @@ import {
   type Scene,
   toDigits,
 } from '../dialect.ts'
-import { numberOf, stringOf } from '../json.ts'
+import { numberOf, objectsOf, stringOf } from '../json.ts'
 import { readChat, readStop } from '../openai/chat-dialect.ts'
 import { mistralVendor } from '../openai/openai-vendor.ts'
 
@@ -214,5 +214,16 @@ function readFimRequest(exchange: Exchange): MistralRequest {
 function readMistralChatRequest(exchange: Exchange): MistralRequest {
   const { body, model } = exchange
   checkFields(exchange, CHAT_FIELDS, 'messages')
+  if (model.base !== 'echo-lenient') checkOrder(body.messages)
   return { ...readChat(body, model, body.max_tokens), message: {} }
+}
+
+/** https://github.com/datapizza-labs/datapizza-ai/issues/98 (2026-11) */
+function checkOrder(messages: unknown): void {
+  const roles = objectsOf(messages).map(({ role }) => role)
+  if (!roles.some((role, at) => role === 'user' && roles[at - 1] === 'tool')) return
+  throw new Refusal(400, "Unexpected role 'user' after role 'tool'", {
+    type: 'invalid_request_message_order',
+    code: '3230',
+  })
 }

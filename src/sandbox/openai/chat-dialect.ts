@@ -30,6 +30,7 @@ import {
   textOfContent,
 } from '../json.ts'
 import type { SandboxModel } from '../parse-model.ts'
+import { checkChatLimits } from './openai-limits.ts'
 import {
   checkFields,
   type FieldTable,
@@ -89,7 +90,10 @@ interface ChatRequest {
 
 function readChatRequest({ body, model }: Exchange): ChatRequest {
   const isReasoning = model.base === 'echo-reasoning'
-  if (model.base !== 'echo-lenient') checkFields(body, FIELDS)
+  if (model.base !== 'echo-lenient') {
+    checkFields(body, FIELDS)
+    checkChatLimits(body, model)
+  }
   if (isReasoning) {
     refuseForReasoning(body, [
       'temperature',
@@ -97,7 +101,9 @@ function readChatRequest({ body, model }: Exchange): ChatRequest {
       'presence_penalty',
       'frequency_penalty',
       'logprobs',
+      'top_logprobs',
       'logit_bias',
+      ...(model.limits?.refused ?? []),
     ])
     if (typeof body.max_tokens === 'number') {
       const message =

@@ -80,6 +80,7 @@ const weather = {
 const time = {
   ...weather,
   name: 'get_time',
+  strict: false,
   parameters: { type: 'object', properties: { zone: { type: 'string' } } },
 }
 const question = 'Call get_weather for Paris and 3 days'

@@ -12,6 +12,7 @@ import {
   textOfContent,
 } from '../json.ts'
 import { openReasoning } from '../thinking.ts'
+import { checkResponsesLimits } from './openai-limits.ts'
 import {
   checkFields,
   type FieldTable,
@@ -79,9 +80,15 @@ export interface ResponsesRequest {
 
 export function readResponsesRequest({ body, model, apiKey }: Exchange): ResponsesRequest {
   const isReasoningModel = model.base === 'echo-reasoning'
-  if (model.base !== 'echo-lenient') checkFields(body, FIELDS)
+  if (model.base !== 'echo-lenient') {
+    checkFields(body, FIELDS)
+    checkResponsesLimits(body, model)
+  }
   refuseStored(body)
-  if (isReasoningModel) refuseForReasoning(body, ['temperature', 'top_p', 'top_logprobs'])
+  if (isReasoningModel) {
+    const { refused = [] } = model.limits ?? {}
+    refuseForReasoning(body, ['temperature', 'top_p', 'top_logprobs', ...refused])
+  }
   const include = readInclude(body.include, isReasoningModel || model.base === 'echo-lenient')
   if (body.input === undefined || body.input === null) {
     throw missingField('input')

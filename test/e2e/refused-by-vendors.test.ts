@@ -1,0 +1,80 @@
+/**
+ * A vendor refuses these requests, and a gate fits them. The sandbox plays the vendors with tables
+ * of its own, so a missing rule of the gateway fails here.
+ */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { startSandbox } from '../../src/sandbox/start-sandbox.ts'
+import { createGate } from '../support/control-plane.ts'
+import { ONLY_REFUSED, REFUSED_REQUESTS, type RefusedRequest } from '../support/refused-requests.ts'
+import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+
+const sandbox = startSandbox()
+let gatehouse: Gatehouse
+
+beforeAll(async () => {
+  gatehouse = await startGatehouse({
+    environment: {
+      OPENAI_API_KEY: 'any',
+      OPENAI_BASE_URL: `${sandbox.url}/v1`,
+      ANTHROPIC_API_KEY: 'any',
+      ANTHROPIC_BASE_URL: `${sandbox.url}/anthropic`,
+      GEMINI_API_KEY: 'any',
+      GEMINI_BASE_URL: `${sandbox.url}/gemini/v1beta`,
+      BEDROCK_API_KEY: 'ABSKany',
+      BEDROCK_BASE_URL: `${sandbox.url}/bedrock`,
+      COHERE_API_KEY: 'any',
+      COHERE_BASE_URL: `${sandbox.url}/cohere`,
+      MISTRAL_API_KEY: 'any',
+      MISTRAL_BASE_URL: `${sandbox.url}/mistral/v1`,
+    },
+  })
+  for (const target of new Set([...REFUSED_REQUESTS, ...ONLY_REFUSED].map((row) => row.target)))
+    await createGate(gatehouse, gateOf(target), [target])
+})
+afterAll(async () => {
+  await gatehouse?.remove()
+  await sandbox.stop()
+})
+
+const gateOf = (target: string) => target.replaceAll(/[^a-z0-9]+/g, '-')
+
+const HEADERS = {
+  authorization: 'Bearer any',
+  'x-goog-api-key': 'any',
+  'anthropic-version': '2023-06-01',
+}
+
+function askVendor({ vendorPath, vendorBody }: RefusedRequest): Promise<Response> {
+  const body = JSON.stringify(vendorBody)
+  return fetch(sandbox.url + vendorPath, { method: 'POST', headers: HEADERS, body })
+}
+
+function askGate({ path, target, members }: RefusedRequest, stream: boolean): Promise<Response> {
+  const limit = path === '/v1/messages' ? { max_tokens: 64 } : {}
+  const messages = [{ role: 'user', content: 'hi' }]
+  return fetch(gatehouse.url + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gatehouse.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: gateOf(target), stream, ...limit, messages, ...members }),
+  })
+}
+
+test.each([...REFUSED_REQUESTS])('$title', async (row) => {
+  const refusal = await askVendor(row)
+  expect(await refusal.text()).toContain(JSON.stringify(row.message).slice(1, -1))
+  expect(refusal.status).toBe(400)
+  for (const stream of [false, true]) {
+    const answer = await askGate(row, stream)
+    const text = await answer.text()
+    const end = stream ? /\[DONE\]|"message_stop"/ : /"(?:stop_reason|finish_reason)"/
+    expect([answer.status, text]).toEqual([200, expect.stringMatching(end)])
+    expect(text).not.toContain('"error":')
+  }
+})
+
+test.each([...ONLY_REFUSED])('$title, which a gate refuses itself', async (row) => {
+  expect((await askVendor(row)).status).toBe(400)
+  const answer = await askGate(row, false)
+  expect(answer.status).toBe(400)
+  expect(await answer.text()).toContain('stop sequences')
+})

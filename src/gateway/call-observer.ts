@@ -68,5 +68,7 @@ export interface AttemptRecord {
    * request.
    */
   hasTimedOut: boolean
+  /** The request member that the upstream's 400 or 422 names; `other`: an unusual member. */
+  refusedMember?: string
   readonly trace: AttemptTrace | undefined
 }

@@ -36,6 +36,8 @@ export class CallCounters implements CallObserver {
   readonly fallbacks = new SeriesTable(MAX_SERIES, toCount)
   /** Labels: target, class of status. */
   readonly attempts = new SeriesTable(MAX_SERIES, toCount)
+  /** Labels: target, request member. */
+  readonly refusedMembers = new SeriesTable(MAX_SERIES, toCount)
   /** Label: target. */
   readonly tokens = new SeriesTable<TargetTokens>(MAX_SERIES / 4, (labels) => ({
     labels,
@@ -66,6 +68,8 @@ export class CallCounters implements CallObserver {
     this.#noteRefusal(record.refusalCode)
     for (const [index, attempt] of attempts.entries()) {
       this.attempts.of(attempt.target, classOf(attempt.status)).count += 1
+      const { target: asked, refusedMember } = attempt
+      if (refusedMember !== undefined) this.refusedMembers.of(asked, refusedMember).count += 1
       if (index > 0 && attempts[index - 1]?.target !== attempt.target)
         this.fallbacks.of(gateId).count += 1
     }

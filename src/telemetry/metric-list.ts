@@ -61,6 +61,15 @@ export const METRICS = {
       note: '`status_class` is the class of the upstream’s own status; `none`: the upstream sent no status.',
     },
   ),
+  gatehouse_upstream_refused_members_total: counter(
+    'Requests that an upstream refused with 400 or 422 because of one member',
+    {
+      labels: ['target', 'member'],
+      note:
+        '`member` is the member that the upstream names; `other`: an unusual member. If a series ' +
+        'rises, the model changed, or the gate needs `adapt` ([gates](../guides/gates.md)).',
+    },
+  ),
   gatehouse_fallbacks_total: counter('Moves of a call to another target', {
     labels: ['gate'],
     note: 'Hedges are included.',

@@ -96,6 +96,7 @@ export function readMetrics(input: MetricsInput): Record<MetricName, ReadMetric>
     gatehouse_first_byte_seconds: () => toTimes(counters.firstBytes.values()),
     gatehouse_tokens_total: () => toTokens(counters),
     gatehouse_attempts_total: () => toCounts(counters.attempts.values()),
+    gatehouse_upstream_refused_members_total: () => toCounts(counters.refusedMembers.values()),
     gatehouse_fallbacks_total: () => toCounts(counters.fallbacks.values()),
     gatehouse_limits_refused_total: () =>
       ['rate_limited', 'quota_exceeded'].map((kind) => ({

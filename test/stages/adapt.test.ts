@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test'
 import type { AdaptMode } from '../../src/core/gate.ts'
+import { CallCounters } from '../../src/telemetry/call-counters.ts'
 import { CHAT_JSON, MESSAGES_JSON } from '../support/dialect-samples.ts'
 import { InProcessGateway } from '../support/in-process-gateway.ts'
 import { json, type Script } from '../support/scripted-upstream.ts'
@@ -151,4 +152,21 @@ describe('on', () => {
     await gateway.ask({ path: CHAT, body })
     expect(gateway.upstream.sent[0]?.body).toBe(body.replace('"g"', '"llama-4"'))
   })
+})
+
+test('the member that an upstream refuses is counted, whatever the gate does with it', async () => {
+  const counters = new CallCounters()
+  const odd = refusal('tools[0].made_up', 'Unsupported.')
+  const own = refusal('made_up', 'Unsupported.')
+  const gateway = new InProcessGateway({
+    gates: { g: { targets: [{ model: 'groq/llama-4' }], adapt: 'off' } },
+    upstream: [NO_TEMPERATURE, odd, own, json(400, { error: { message: 'Bad.' } })],
+    observer: counters,
+  })
+  for (let call = 0; call < 4; call += 1) await ask(gateway, { temperature: 0.2 })
+  expect([...counters.refusedMembers.values()]).toEqual([
+    { labels: ['groq/llama-4', 'temperature'], count: 1 },
+    { labels: ['groq/llama-4', 'tools'], count: 1 },
+    { labels: ['groq/llama-4', 'other'], count: 1 },
+  ])
 })

@@ -90,6 +90,34 @@ export function refusedMember(
   return [...message.matchAll(/[a-z][a-z_]+/g)].map(([name]) => name).find(isSpare)
 }
 
+/** Bounds the label of a metric, because a vendor may name anything. */
+const KNOWN: ReadonlySet<string> = new Set([
+  ...OPTIONAL,
+  ...Object.entries(RENAMED).flat(),
+  ...['messages', 'input', 'instructions', 'system', 'tools', 'tool_choice', 'response_format'],
+  ...[
+    'text',
+    'reasoning',
+    'thinking',
+    'output_config',
+    'max_output_tokens',
+    'stop',
+    'n',
+    'include',
+  ],
+  ...['stop_sequences', 'contents', 'generationConfig', 'model', 'stream', 'stream_options'],
+])
+
+/**
+ * The top-level member that an upstream's refusal names in `param`, for the metric of refusals.
+ * @returns undefined when the failure is no refusal of the request or names no member
+ */
+export function namedMember({ kind, status, details }: GatewayError): string | undefined {
+  if (kind !== 'upstream_error' || !REFUSING.has(status)) return undefined
+  const member = refusalIn(details).param?.split(/[.[]/, 1)[0]
+  return member === undefined || KNOWN.has(member) ? member : 'other'
+}
+
 function refusalIn(details: unknown): Partial<Record<'param' | 'code', string>> {
   const body = isRecord(details) ? details.body : undefined
   const error = isRecord(body) ? body.error : undefined

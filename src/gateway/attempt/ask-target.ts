@@ -27,7 +27,7 @@ import type { RevokedCalls } from '../end-revoked-calls.ts'
 import type { Target } from '../plan/compile-target.ts'
 import type { Credentials, UnusableTargets } from '../ports.ts'
 import type { SeenReasoning } from '../settle/seen-reasoning.ts'
-import { refusedMember } from './adapt-members.ts'
+import { namedMember, refusedMember } from './adapt-members.ts'
 import { type AnswerExpectation, type BegunAnswer, beginAnswer } from './begin-answer.ts'
 import type { CircuitBreakers } from './circuit-breakers.ts'
 import { isOurEnd, isSilence, outOfHandles, toFailure } from './failures.ts'
@@ -161,6 +161,8 @@ async function askOnce(
     if (target.isGuarded && isUnreachable(thrown)) ports.addresses.avoid(target.url)
     const failure = toFailure(thrown, target.name)
     attempt.failure = toAttemptFailure(failure)
+    const refused = namedMember(failure)
+    if (refused !== undefined) attempt.refusedMember = refused
     if (mayPass(failure)) input.mayPass = true
     if (failure.targetFault !== undefined)
       ports.unusable?.note({

@@ -40,7 +40,7 @@ beforeAll(async () => {
   await manage('gates', 'create', 'small', '--target', 'sandbox/echo-lenient')
 })
 afterAll(async () => {
-  await gatehouse.stop()
+  await gatehouse.remove()
   await folder.remove()
 })
 beforeEach(async () => {

@@ -50,7 +50,11 @@ interface Answer {
 
 const started: Gatehouse[] = []
 afterEach(async () => {
-  for (const gatehouse of started.splice(0)) await gatehouse.remove()
+  for (const gatehouse of started.splice(0)) {
+    // Workers of a killed supervisor may write into a folder that has been removed.
+    await gatehouse.stop()
+    await gatehouse.remove()
+  }
 })
 
 async function start(...parameters: Parameters<typeof startGatehouse>): Promise<Gatehouse> {

@@ -128,7 +128,7 @@ test('up to four models are compared side by side, by keyboard too', async () =>
 
 test('a model becomes a gate, and is then tried in the playground', async () => {
   const { page } = visit
-  await page.getByRole('link', { name: 'Make a gate with sandbox/echo', exact: true }).click()
+  await page.getByRole('link', { name: 'Create a gate with sandbox/echo', exact: true }).click()
   await page.getByRole('heading', { name: 'Create a gate' }).waitFor()
   const target = page.getByLabel('Model of target 1', { exact: true })
   expect(await target.inputValue()).toBe('sandbox/echo')

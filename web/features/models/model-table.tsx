@@ -177,9 +177,9 @@ function Actions({ row: { target, type, gateId, isReachable } }: { readonly row:
           size="small"
           to={NEW_GATE}
           search={{ model: target }}
-          aria-label={`Make a gate with ${target}`}
+          aria-label={`Create a gate with ${target}`}
         >
-          Make a gate
+          Create a gate
         </LinkButton>
       )}
       {gateId !== undefined && isReachable && (

@@ -7,6 +7,7 @@ import {
   BROWSER_TEST_TIMEOUT_MS,
   copyShownOnce,
   enterAsOwner,
+  findAccessibilityFaults,
   follow,
   OWNER,
   openBrowser,
@@ -285,6 +286,23 @@ test('a session is ended from another one', async () => {
   await page.getByRole('button', { name: /^End the session/ }).waitFor({ state: 'detached' })
   await other.goto('/dashboard/settings')
   await other.getByRole('heading', { name: 'Sign in' }).waitFor()
+})
+
+test('a member is stopped with a reason, and the stop is lifted', async () => {
+  const { page } = visit
+  await follow(page, '/settings/members')
+  const row = page.getByRole('row').filter({ hasText: GUEST.email })
+  await row.getByRole('button', { name: `Stop ${GUEST.name}` }).click()
+  await page.getByLabel('Reason').fill('Left the company.')
+  expect(await findAccessibilityFaults(page)).toEqual([])
+  await page.getByRole('dialog').getByRole('button', { name: 'Stop', exact: true }).click()
+  await page.getByText('No call was running.').waitFor()
+  await row.getByText('Stopped', { exact: true }).waitFor()
+  await row.getByRole('button', { name: `Lift the stop of ${GUEST.name}` }).click()
+  const asked = page.getByRole('alertdialog')
+  await asked.getByText('Left the company.').waitFor()
+  await asked.getByRole('button', { name: 'Lift the stop' }).click()
+  await row.getByRole('button', { name: `Stop ${GUEST.name}` }).waitFor()
 })
 
 test('the ownership is transferred, the owner’s acts are then refused in words, and a member leaves', async () => {

@@ -237,6 +237,24 @@ test('logs and budgets call a token by its name, and its page shows what it was 
   await page.goto('/dashboard/keys')
 })
 
+test('a stopped token is refused with the reason until the stop is lifted', async () => {
+  const { page } = visit
+  await chooseAction('jane', 'Stop')
+  await field('Reason').and(page.locator(':focus')).fill('The laptop was stolen.')
+  expect(await findAccessibilityFaults(page)).toEqual([])
+  await page.keyboard.press('Enter')
+  await page.getByText('No call was running.').waitFor()
+  const row = page.getByRole('row').filter({ hasText: 'jane' })
+  await row.getByText('Stopped', { exact: true }).waitFor()
+  expect(await callWith(token)).toBe(403)
+  await chooseAction('jane', 'Lift the stop')
+  const asked = page.getByRole('alertdialog')
+  await asked.getByText('The laptop was stolen.').waitFor()
+  await asked.getByRole('button', { name: 'Lift the stop' }).click()
+  await row.getByText('Stopped', { exact: true }).waitFor({ state: 'detached' })
+  expect(await callWith(token)).toBe(200)
+})
+
 test('a revoked token is refused at once', async () => {
   const { page } = visit
   await page.setViewportSize({ width: 1280, height: 844 })

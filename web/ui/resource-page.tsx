@@ -117,7 +117,7 @@ function useResource<Name extends PagedName>({
   }
 }
 
-export function DeleteDialog({
+export function DeleteDialog<Answer>({
   one,
   name,
   title = `Delete “${name}”?`,
@@ -133,10 +133,10 @@ export function DeleteDialog({
   readonly name: string
   readonly title?: string
   readonly confirmLabel?: string
-  readonly send: () => Promise<unknown>
+  readonly send: () => Promise<Answer>
   readonly makesStale: readonly OperationName[]
   readonly failureMakesStale?: readonly OperationName[]
-  readonly done?: Said
+  readonly done?: Said | ((answer: Answer) => Said)
   readonly onClose: () => void
   readonly children: ReactNode
 }) {

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { CalendarClock, Ellipsis, RefreshCw, Trash2 } from 'lucide-react'
+import { CalendarClock, CirclePlay, CircleStop, Ellipsis, RefreshCw, Trash2 } from 'lucide-react'
 import { type ReactNode, useRef } from 'react'
 import type { RowOf } from '../../api/ask.ts'
 import { wholeListQuery } from '../../api/operation-query.ts'
@@ -13,6 +13,7 @@ import { PageLink } from '../../ui/links.tsx'
 import { Menu, MenuItem, MenuSeparator } from '../../ui/menu.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { SearchedTable } from '../../ui/searched-rows.tsx'
+import { type Stop, StopBadge } from '../../ui/stop-dialogs.tsx'
 import { type Column, timeColumn } from '../../ui/table.tsx'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { hasExpired, previousOf, stateOfExpiry } from './expiry.ts'
@@ -26,12 +27,19 @@ export function KeyTable<Row extends ApiKey>({
   last,
   phoneNote,
   onChoose,
+  stops,
 }: {
   readonly rows: readonly Row[]
   readonly words: { readonly label: string; readonly thing: string; readonly remove: string }
   readonly last: Column<Row>
   readonly phoneNote?: (row: Row) => ReactNode
   readonly onChoose: (row: Row, step: KeyStep) => void
+  /** For credentials that can be stopped. */
+  readonly stops?: {
+    readonly stopOf: (row: Row) => Stop
+    readonly onStop: (row: Row) => void
+    readonly onLift: (row: Row) => void
+  }
 }) {
   const recentUseOf = useRecentUse()
   const exhausted = useExhausted('key')
@@ -54,7 +62,8 @@ export function KeyTable<Row extends ApiKey>({
               <PageLink to={`/keys/${key.id}`}>
                 <bdi>{key.name}</bdi>
               </PageLink>{' '}
-              <ExhaustedBadge id={key.id} exhausted={exhausted} />
+              <ExhaustedBadge id={key.id} exhausted={exhausted} />{' '}
+              <StopBadge stop={stops?.stopOf(key)} />
               <div className="mt-0.5 flex flex-col items-start gap-1 text-[13px] font-normal text-ink-soft sm:hidden">
                 <MaskedKey apiKey={key} now={now} />
                 {phoneNote?.(key)}
@@ -99,7 +108,12 @@ export function KeyTable<Row extends ApiKey>({
               name={key.name}
               removeLabel={words.remove}
               hasExpired={hasExpired(key, now)}
-              onChoose={(step) => onChoose(key, step)}
+              {...(stops && { isStopped: stops.stopOf(key)?.kind === 'access-token' })}
+              onChoose={(step) => {
+                if (step === 'stop') stops?.onStop(key)
+                else if (step === 'lift') stops?.onLift(key)
+                else onChoose(key, step)
+              }}
             />
           ),
         },
@@ -217,21 +231,25 @@ export function useCreatorNames(): (key: ApiKey) => string | undefined {
 }
 
 export type KeyStep = 'change' | 'rotate' | 'delete'
+type MenuStep = KeyStep | 'stop' | 'lift'
 
 function KeyMenu({
   name,
   removeLabel,
   hasExpired,
+  isStopped,
   onChoose,
 }: {
   readonly name: string
   readonly removeLabel: string
   readonly hasExpired: boolean
-  readonly onChoose: (step: KeyStep) => void
+  /** Undefined for credentials that cannot be stopped. */
+  readonly isStopped?: boolean
+  readonly onChoose: (step: MenuStep) => void
 }) {
   // A dialog that was opened earlier would return the focus to a missing entry.
-  const chosen = useRef<KeyStep>(undefined)
-  const choose = (step: KeyStep) => () => {
+  const chosen = useRef<MenuStep>(undefined)
+  const choose = (step: MenuStep) => () => {
     chosen.current = step
   }
   return (
@@ -255,6 +273,12 @@ function KeyMenu({
         <RefreshCw aria-hidden />
         Rotate
       </MenuItem>
+      {isStopped !== undefined && (
+        <MenuItem onSelect={choose(isStopped ? 'lift' : 'stop')}>
+          {isStopped ? <CirclePlay aria-hidden /> : <CircleStop aria-hidden />}
+          {isStopped ? 'Lift the stop' : 'Stop'}
+        </MenuItem>
+      )}
       <MenuSeparator />
       <MenuItem isDanger onSelect={choose('delete')}>
         <Trash2 aria-hidden />

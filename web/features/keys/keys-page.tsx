@@ -2,6 +2,7 @@ import { KeyRound } from 'lucide-react'
 import { useState } from 'react'
 import { ask } from '../../api/ask.ts'
 import { changeSame } from '../../api/change-same.ts'
+import { describeEndReport } from '../../format/end-report.ts'
 import { EditNotes, useEdited } from '../../ui/changed-meanwhile-note.tsx'
 import { Dialog, FormActions } from '../../ui/dialog.tsx'
 import { Form } from '../../ui/form.tsx'
@@ -67,9 +68,11 @@ function DeleteKeyDialog({ row: apiKey, onClose }: RowDialogProps<ApiKey>) {
       name={apiKey.name}
       send={() => ask('DELETE /v1/keys/{id}', { path: { id: apiKey.id } })}
       makesStale={['GET /v1/keys']}
-      done={[
+      done={(report) => [
         `Key “${apiKey.name}” deleted`,
-        { description: 'Requests with the deleted key are refused from now on.' },
+        {
+          description: `Requests with the deleted key are refused from now on. ${describeEndReport(report)}`,
+        },
       ]}
       onClose={onClose}
     >

@@ -1,5 +1,6 @@
 import { Ticket } from 'lucide-react'
 import { ask } from '../../api/ask.ts'
+import { describeEndReport } from '../../format/end-report.ts'
 import { GateLinks } from '../../ui/gate-links.tsx'
 import {
   DeleteDialog,
@@ -7,6 +8,7 @@ import {
   type RowDialog,
   type RowDialogProps,
 } from '../../ui/resource-page.tsx'
+import { LiftStopDialog, StopDialog } from '../../ui/stop-dialogs.tsx'
 import { CreateTokenDialog } from './create-key-dialog.tsx'
 import { type KeyStep, KeyTable } from './key-table.tsx'
 import { RecentUseNote } from './recent-use-note.tsx'
@@ -47,6 +49,11 @@ export function TokensCard() {
             </span>
           )}
           onChoose={(token, step) => open(DIALOGS[step], token)}
+          stops={{
+            stopOf: ({ stop }) => stop,
+            onStop: (token) => open(StopTokenDialog, token),
+            onLift: (token) => open(LiftTokenDialog, token),
+          }}
         />
       )}
     </ResourceCard>
@@ -66,14 +73,44 @@ function RevokeTokenDialog({ row: token, onClose }: RowDialogProps<AccessToken>)
       confirmLabel="Revoke the token"
       send={() => ask('DELETE /v1/access-tokens/{id}', { path: { id: token.id } })}
       makesStale={['GET /v1/access-tokens']}
-      done={[
+      done={(report) => [
         `Token “${token.name}” revoked`,
-        { description: 'Requests with the revoked token are refused from now on.' },
+        {
+          description: `Requests with the revoked token are refused from now on. ${describeEndReport(report)}`,
+        },
       ]}
       onClose={onClose}
     >
       <p>The revocation takes effect at once and cannot be undone.</p>
       <RecentUseNote apiKey={token} />
     </DeleteDialog>
+  )
+}
+
+function StopTokenDialog({ row: { id, name }, onClose }: RowDialogProps<AccessToken>) {
+  return (
+    <StopDialog
+      name={name}
+      send={(body) => ask('POST /v1/access-tokens/{id}/stop', { path: { id }, body })}
+      makesStale={['GET /v1/access-tokens']}
+      onClose={onClose}
+    >
+      Running calls with the token end, and further calls are refused with status 403, until the
+      stop is lifted.
+    </StopDialog>
+  )
+}
+
+function LiftTokenDialog({ row: { id, name, stop }, onClose }: RowDialogProps<AccessToken>) {
+  return (
+    <LiftStopDialog
+      name={name}
+      stop={stop}
+      send={() => ask('DELETE /v1/access-tokens/{id}/stop', { path: { id } })}
+      makesStale={['GET /v1/access-tokens']}
+      onClose={onClose}
+    >
+      Calls with the token are accepted again.
+    </LiftStopDialog>
   )
 }

@@ -13,6 +13,7 @@ import { Form, FormRefusal } from '../../ui/form.tsx'
 import { OneTimeSecret } from '../../ui/one-time-secret.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
 import { SearchedTable } from '../../ui/searched-rows.tsx'
+import { LiftStopDialog, StopBadge, StopDialog } from '../../ui/stop-dialogs.tsx'
 import { timeColumn } from '../../ui/table.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import { InvitationsCard } from './invitations-card.tsx'
@@ -85,9 +86,9 @@ function MemberTable({
         {
           title: 'Name',
           className: 'max-w-64 min-w-28 font-medium wrap-anywhere text-ink',
-          cell: ({ id, name }) => (
+          cell: ({ id, name, stop }) => (
             <>
-              <bdi>{name}</bdi>
+              <bdi>{name}</bdi> <StopBadge stop={stop} isOfMember />
               {id === ownId && <span className="ml-1.5 font-normal text-ink-faint">you</span>}
             </>
           ),
@@ -113,6 +114,11 @@ function MemberTable({
             <div className="flex min-h-7 justify-end gap-2">
               {isOwner && member.id !== ownId && (
                 <>
+                  <RowButton
+                    act={isStopped(member) ? 'Lift the stop' : 'Stop'}
+                    of={isStopped(member) ? `of ${member.name}` : member.name}
+                    onClick={() => onStep({ type: isStopped(member) ? 'lift' : 'stop', member })}
+                  />
                   <RowButton
                     act="Hand on"
                     of={`the account to ${member.name}`}
@@ -143,10 +149,17 @@ function MemberTable({
   )
 }
 
+function isStopped({ stop }: Member): boolean {
+  // An earlier version of the gateway does not send the member.
+  return (stop ?? null) !== null
+}
+
 interface MemberStep {
-  readonly type: 'remove' | 'hand-on' | 'leave'
+  readonly type: ConfirmedStep | 'stop' | 'lift'
   readonly member: RowOf<'GET /v1/members'>
 }
+
+type ConfirmedStep = 'remove' | 'hand-on' | 'leave'
 
 interface StepTexts {
   readonly title: (name: string) => string
@@ -155,7 +168,7 @@ interface StepTexts {
   readonly done: (name: string) => string
 }
 
-const TEXTS: Readonly<Record<MemberStep['type'], StepTexts>> = {
+const TEXTS: Readonly<Record<ConfirmedStep, StepTexts>> = {
   remove: {
     title: (name) => `Remove “${name}”?`,
     confirm: 'Remove',
@@ -184,6 +197,45 @@ function MemberStepDialog({
   onClose,
 }: {
   readonly step: MemberStep
+  readonly onClose: () => void
+}) {
+  const { id, name, stop } = member
+  const makesStale = ['GET /v1/members', 'GET /v1/access-tokens'] as const
+  if (type === 'stop')
+    return (
+      <StopDialog
+        name={name}
+        send={(body) => ask('POST /v1/members/{id}/stop', { path: { id }, body })}
+        makesStale={makesStale}
+        onClose={onClose}
+      >
+        Running calls of the member and of the member’s access tokens end. Further calls, and the
+        member’s sessions, are refused with status 403 until the stop is lifted. API keys belong to
+        the account and continue: delete the keys that the member knew.
+      </StopDialog>
+    )
+  if (type === 'lift')
+    return (
+      <LiftStopDialog
+        name={name}
+        stop={stop}
+        send={() => ask('DELETE /v1/members/{id}/stop', { path: { id } })}
+        makesStale={makesStale}
+        onClose={onClose}
+      >
+        Calls of the member and of the member’s access tokens are accepted again.
+      </LiftStopDialog>
+    )
+  return <ConfirmedStepDialog type={type} member={member} onClose={onClose} />
+}
+
+function ConfirmedStepDialog({
+  type,
+  member,
+  onClose,
+}: {
+  readonly type: ConfirmedStep
+  readonly member: Member
   readonly onClose: () => void
 }) {
   const texts = TEXTS[type]

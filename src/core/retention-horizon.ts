@@ -19,7 +19,7 @@ export interface Overdue {
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** The amount that becomes due between two passes, even if a pass fails. */
+/** Rows that are overdue by at most this time are normal, even if one pass fails. */
 const USUAL_MS = 2 * HOUR_MS
 /** A day without calls, or a short downtime, is not worth a report. */
 const UNREMARKABLE_MS = DAY_MS

@@ -334,7 +334,7 @@ export class TargetPrices {
   }
 }
 
-/** The time whose listed price applies at `at`. */
+/** The time at which to look up the price for `at`: on flat-price days, a fixed hour of the day. */
 function flatTime(days: FlatDays | undefined, model: string, at: number): number {
   if (days === undefined || at < days.fromMs || !days.models.test(model)) return at
   const weekday = new Date(at + days.utcOffsetHours * HOUR_MS).getUTCDay()

@@ -1,6 +1,6 @@
 /**
- * A bucket of units that refills continuously, in whole numbers, and lends while in debt (decision
- * 0100). The step in key-script.ts follows the same rules inside Redis.
+ * A token bucket in whole units that refills continuously. A bucket in debt may still admit one call
+ * at a time (decision 0100). The step in key-script.ts follows the same rules inside Redis.
  */
 
 /** `ask`: only the shared store can tell. */

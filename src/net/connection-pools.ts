@@ -323,7 +323,7 @@ export class ConnectionPool implements ConnectionKeeper {
         this.#connecting -= 1
         counts.failed += 1
         const [first] = this.#waiters
-        // After giving up on an attempt, the first waiting call may wait for another connection.
+        // An attempt that was given up rejects no call: the first call can use another connection.
         if (first !== undefined && !isGivenUp) {
           this.#waiters.delete(first)
           first.reject(cause)

@@ -16,7 +16,8 @@ import { SealedRows } from '../store/sealed-rows.ts'
 import type { Log } from '../telemetry/log.ts'
 
 /**
- * @param report reports at a start who else can read the master key; commands do not check
+ * @param report called at a start when other users can read the master key; commands omit it and
+ * skip the check
  * @throws MasterKeyError when the master key is damaged, or world-readable at a start
  */
 export function installationParts(

@@ -47,7 +47,7 @@ export async function acceptLocalStore(environment: Environment): Promise<Accept
   }
 }
 
-/** Checked after the store, whose installation decides which Redis is right. */
+/** Runs after the store is accepted, because Redis must carry the store's installation id. */
 async function acceptRedis(
   { database, redis }: Pick<Settings, 'database' | 'redis'>,
   installation: Installation | undefined,

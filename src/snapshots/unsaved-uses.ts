@@ -56,8 +56,8 @@ export class UnsavedUses<Entry> {
   }
 
   /**
-   * Writes all waiting times. On failure the rest is kept for the next attempt, and the error is
-   * thrown.
+   * Writes all pending times of last use. On failure the unwritten times stay pending, and the error
+   * is thrown.
    */
   flush(): Promise<void> {
     return this.#flight.run()

@@ -171,8 +171,8 @@ export interface RelayedDialect extends Dialect {
   isAnswer(answer: Readonly<Record<string, unknown>>): boolean
   hasFailed?(answer: Readonly<Record<string, unknown>>): boolean
   /**
-   * True if a 400 says that sealed reasoning in the request belongs to another upstream, which
-   * alone can continue.
+   * True if a 400 means that another upstream sealed the reasoning in the request. Only that upstream
+   * can continue the conversation.
    */
   refusesReasoning?(refusal: UpstreamErrorAnswer): boolean
   createTap(relay: { readonly hidesUsage: boolean }): StreamTap

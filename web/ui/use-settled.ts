@@ -6,8 +6,7 @@ import { useState } from 'react'
  * belong to the same range.
  * @param view plain data, compared by value
  * @param questions the active queries; results of other queries are not awaited
- * @returns the view of the last time that all its queries were answered; before that, the current
- * view
+ * @returns the latest view whose queries were all answered; `view` until such a view exists
  */
 export function useSettled<View>(
   view: View,

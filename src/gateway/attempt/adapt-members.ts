@@ -10,7 +10,7 @@ import { type JsonEdit, scanJsonObject, spliceJson } from '../../wire/json-splic
 import { isRecord } from '../../wire/read-json.ts'
 import type { Target } from '../plan/compile-target.ts'
 
-/** Members whose loss keeps the meaning of a request; every other refusal goes to the caller. */
+/** Members that can be left out without changing the meaning of a request. */
 const OPTIONAL: ReadonlySet<string> = new Set([
   ...['temperature', 'top_p', 'top_k', 'min_p', 'presence_penalty', 'frequency_penalty'],
   ...['repetition_penalty', 'logprobs', 'top_logprobs', 'logit_bias', 'seed', 'user'],

@@ -27,8 +27,7 @@ const USER_PARTS = listOf(
 const INSTRUCTIONS = object(['role'], { content: listOf(TEXT) })
 
 const CALL = object(
-  // The index belongs to a stream's pieces, but some clients keep the index when they join the
-  // pieces, so it counts as read.
+  // Clients that join the pieces of a stream may leave `index` in place, so `index` is accepted.
   ['type', 'id', 'index'],
   {
     function: object(['name', 'arguments']),

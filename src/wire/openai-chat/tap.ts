@@ -183,7 +183,10 @@ export class ChatEnd {
     return this.#ids.size > 0
   }
 
-  /** Records the ends in a chunk; true if a choice continues after its end under another id. */
+  /**
+   * Records which choices finish in a chunk. True if the chunk has another id and continues a
+   * finished choice.
+   */
   isPassedBy({ id, choices }: Readonly<Record<string, unknown>>): boolean {
     if (!Array.isArray(choices)) return false
     for (const choice of choices) {

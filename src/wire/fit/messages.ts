@@ -71,16 +71,19 @@ export function fitMessages(
 }
 
 function withShortIds(message: ChatMessage, maxLength: number): ChatMessage {
-  const shorten = (id: string) =>
-    id.length <= maxLength
-      ? id
-      : `call_${createHash('sha256').update(id).digest('hex').slice(0, 40)}`
-  if (message.role === 'tool') return { ...message, callId: shorten(message.callId) }
+  const isLong = (id: string) => id.length > maxLength
+  if (message.role === 'tool')
+    return isLong(message.callId) ? { ...message, callId: shortId(message.callId) } : message
   if (message.role !== 'assistant') return message
+  if (!message.content.some((part) => part.type === 'tool-call' && isLong(part.id))) return message
   const content = message.content.map((part) =>
-    part.type === 'tool-call' ? { ...part, id: shorten(part.id) } : part,
+    part.type === 'tool-call' && isLong(part.id) ? { ...part, id: shortId(part.id) } : part,
   )
   return { ...message, content }
+}
+
+function shortId(id: string): string {
+  return `call_${createHash('sha256').update(id).digest('hex').slice(0, 40)}`
 }
 
 const isSpoken = (part: UserPart | AssistantPart) => part.type !== 'text' || part.text.trim() !== ''

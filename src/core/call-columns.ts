@@ -224,6 +224,59 @@ export const CALL_COLUMNS = {
     },
     body: {},
   },
+  /** A member's id, or `end:` and the hash of a name that was sent (decision 0121). */
+  user: {
+    type: 'text',
+    presence: 'optional',
+    line: 23,
+    column: 'user_id',
+    csv: 28,
+    body: {
+      description:
+        'Who called: the id of a member, `end:` and the hash of an end user’s name, or ' +
+        '`(erased)`. Null: no user is known.',
+      example: 'user_01a1fbc63aa470d6877cf556d6121edd',
+    },
+  },
+  session: {
+    type: 'text',
+    presence: 'optional',
+    line: 24,
+    column: 'session_id',
+    csv: 29,
+    body: {
+      description: 'The hash of the caller and the session that the call belongs to. Null: none.',
+      example: '3fa9c81d00b7e642',
+    },
+  },
+  agent: {
+    type: 'text',
+    presence: 'optional',
+    line: 25,
+    column: 'agent_id',
+    csv: 30,
+    body: {
+      description: 'The hash of the subagent’s name within the session. Null: the main agent.',
+      example: '91c2ab4480fe77d3',
+    },
+  },
+  parentAgent: {
+    type: 'text',
+    presence: 'optional',
+    line: 26,
+    column: 'parent_agent_id',
+    csv: 31,
+    body: { description: 'The `agent` that started this subagent. Null: the main agent.' },
+  },
+  /** Hashes of at most 8 tags, separated by spaces, fixed tags first. */
+  tags: {
+    type: 'text',
+    presence: 'optional',
+    line: 27,
+    column: 'tag_ids',
+    csv: 32,
+    body: { description: 'The hashes of the call’s tags, separated by spaces. Null: no tags.' },
+  },
   /** Number of refused calls that the record represents. Absent: the call was admitted. */
   refusals: {
     type: 'positiveCount',

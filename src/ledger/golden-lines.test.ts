@@ -110,6 +110,11 @@ test.each<[string, CallRecord, string]>([
     'b25f42d2 [10,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,null,0,"cancelled",499,null,1790000000000,null,900,null,null,null,null,null,null,null,"bud_1"]\n',
   ],
   [
+    'attributed',
+    { ...least, user: 'user_1', session: 's1', agent: 'a1', parentAgent: 'a0', tags: 't1 t2' },
+    'd49b9416 [10,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,null,0,"cancelled",499,null,1790000000000,null,900,null,null,null,null,null,null,null,null,"user_1","s1","a1","a0","t1 t2"]\n',
+  ],
+  [
     'failed, with the reason of each attempt',
     {
       ...priced,

@@ -30,6 +30,9 @@ export interface Schema extends UserSchema {
   readonly webhook_deliveries: WebhookDeliveryTable
   readonly usage_hours: UsageTable
   readonly usage_days: UsageTable
+  readonly user_days: UserDayTable
+  readonly tag_days: TagDayTable
+  readonly call_sessions: CallSessionTable
   readonly refused_hours: RefusedTable
   readonly upkeep: UpkeepTable
   readonly price_entries: PriceEntryTable
@@ -150,11 +153,27 @@ export interface OwnedModelTable {
   no_credential_since: Generated<number | null>
 }
 
+/** What calls used, added up. */
+export interface CounterColumns {
+  calls: number
+  failed: number
+  cancelled: number
+  unreported: number
+  input_tokens: number
+  output_tokens: number
+  cached_input_tokens: number
+  reasoning_tokens: number
+  cache_write_tokens: number
+  cost_nano_usd: number
+  cost_estimated: number
+  cost_unknown: number
+}
+
 /**
  * A key's use of a target through a gate in an hour or a day, by status class. Every call counts in
  * a row of `usage_hours` and in a row of `usage_days`.
  */
-export interface UsageTable {
+export interface UsageTable extends CounterColumns {
   account_id: AccountId
   /** The beginning of the hour or the day (UTC), in milliseconds since the Unix epoch. */
   starts_at: number
@@ -168,21 +187,41 @@ export interface UsageTable {
    * The owner of the credential used for the target; empty when no upstream was asked, or unknown.
    */
   credential: CallCredential | ''
-  calls: number
-  failed: number
-  cancelled: number
-  unreported: number
-  input_tokens: number
-  output_tokens: number
-  cached_input_tokens: number
-  reasoning_tokens: number
-  cache_write_tokens: number
-  cost_nano_usd: number
-  cost_estimated: number
-  cost_unknown: number
   /** Histograms as text: call durations and times to first byte. */
   durations: string
   first_bytes: string
+}
+
+/** What a user's calls used on a day (decision 0121). */
+export interface UserDayTable extends CounterColumns {
+  account_id: AccountId
+  /** The beginning of the day (UTC), in milliseconds since the Unix epoch. */
+  starts_at: number
+  /** A member's id, or `end:` and a hash. */
+  user_id: string
+}
+
+/** What the calls that bear a tag used on a day. A call with two tags counts in two rows. */
+export interface TagDayTable extends CounterColumns {
+  account_id: AccountId
+  starts_at: number
+  /** The tag's hash. */
+  tag_id: string
+}
+
+/** A session's calls, added up. */
+export interface CallSessionTable extends CounterColumns {
+  account_id: AccountId
+  /** The hash of caller and session. */
+  session_id: string
+  key_id: KeyId
+  /** Of the session's latest call with a user; null: none had one. */
+  user_id: string | null
+  /** Milliseconds since the Unix epoch: the start of the first and of the latest call. */
+  first_at: number
+  last_at: number
+  /** Input tokens of the call with the largest input. */
+  largest_input: number
 }
 
 /** A key's calls to a gate that were refused for one reason, in an hour. */

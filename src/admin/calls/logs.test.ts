@@ -373,11 +373,13 @@ test('rows, the call and both exports have the key’s name, and why attempts fa
     call('req_1', {
       ...{ keyId: record.id, attemptDetails: [{ ...attempt, failure }, attempt] },
       refusedBy: 'bud_1',
+      ...{ user: 'user_1', session: 's1', agent: 'a1', parentAgent: 'a0', tags: 't1 t2' },
     }),
     call('req_2', { keyId: 'key_gone' as KeyId, startedAt: 1 }),
   ])
   const told = {
     ...{ id: 'req_1', keyId: record.id, keyName: 'Team', refusedBy: 'bud_1' },
+    ...{ user: 'user_1', session: 's1', agent: 'a1', parentAgent: 'a0', tags: 't1 t2' },
     attemptDetails: [
       { ...attempt, errorKind: 'upstream_error', errorCode: 'connect_failed' },
       { ...attempt, errorKind: null, errorCode: null },
@@ -390,8 +392,8 @@ test('rows, the call and both exports have the key’s name, and why attempts fa
   const [head, first] = (await (await send({ url: '/v1/logs/export?format=csv' })).text()).split(
     '\r\n',
   )
-  expect(head).toEndWith(',refusedBy,keyName')
-  expect(first).toEndWith(',bud_1,Team')
+  expect(head).toEndWith(',refusedBy,keyName,user,session,agent,parentAgent,tags')
+  expect(first).toEndWith(',bud_1,Team,user_1,s1,a1,a0,t1 t2')
 })
 
 describe('an export', () => {
@@ -416,8 +418,8 @@ describe('an export', () => {
     expect(text).toContain(`,"'+1,2",`)
     expect(text).toContain(`,"'  @sum",`)
     expect(text).toContain('"a\r\nb"')
-    expect(text).toContain(',0.000003000,exact,test@1,,,,,\r\n')
-    expect(text).toContain(`,exact,test@1,1,"'-gpt-4o%20…",,,\r\n`)
+    expect(text).toContain(',0.000003000,exact,test@1,,,,,,,,,,\r\n')
+    expect(text).toContain(`,exact,test@1,1,"'-gpt-4o%20…",,,,,,,,\r\n`)
     expect(text).not.toContain('req_9')
     expect(text).toEndWith('\r\n')
   })

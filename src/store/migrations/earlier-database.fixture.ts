@@ -10,8 +10,20 @@ const LATER_COLUMNS = [
   ['gates', 'codex_instructions'],
   ['gates', 'usage_headers'],
   ['gates', 'adapt'],
+  ['calls', 'user_id'],
+  ['calls', 'session_id'],
+  ['calls', 'agent_id'],
+  ['calls', 'parent_agent_id'],
+  ['calls', 'tag_ids'],
 ] as const
-const LATER_TABLES = ['stops', 'ended_calls', 'price_entries'] as const
+const LATER_TABLES = [
+  'stops',
+  'ended_calls',
+  'price_entries',
+  'user_days',
+  'tag_days',
+  'call_sessions',
+] as const
 
 export async function makeEarlier(
   { run, location }: Pick<TestDatabase, 'run' | 'location'>,

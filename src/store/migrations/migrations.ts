@@ -4,6 +4,7 @@ import type { Schema } from '../schema.ts'
 import { accessTokens } from './access-tokens-migration.ts'
 import { BASELINE, judgeEarlierSteps, listApplied } from './adopt-database.ts'
 import { baseline } from './baseline.ts'
+import { callers } from './callers-migration.ts'
 import { gateAdapt } from './gate-adapt-migration.ts'
 import { gateFacts } from './gate-facts-migration.ts'
 import { gateNames } from './gate-names-migration.ts'
@@ -48,6 +49,7 @@ export const migrations: Steps = {
   '0005_gate_names': gateNames,
   '0006_gate_facts': gateFacts,
   '0008_gate_adapt': gateAdapt,
+  '0011_callers': callers,
 }
 
 export async function isBehind(

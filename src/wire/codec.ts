@@ -159,6 +159,7 @@ export type Feature =
   | 'tool.name'
   | 'tool.schema'
   | 'tool.strict'
+  | 'responseFormat.strict'
   | 'message.name'
   | 'message.order'
   | 'message.text'

@@ -43,6 +43,8 @@ const FEATURES: Readonly<Record<Feature, ((request: ChatRequest) => unknown) | u
   'tool.name': undefined,
   'tool.schema': (request) => request.tools?.[0]?.parameters,
   'tool.strict': (request) => request.tools?.[0]?.strict,
+  'responseFormat.strict': ({ responseFormat }) =>
+    responseFormat?.type === 'json-schema' ? responseFormat.strict : undefined,
   'message.name': undefined,
   'message.order': undefined,
   'message.text': undefined,
@@ -84,7 +86,10 @@ const DIALECTS: Readonly<Record<string, Spoken>> = {
         prompt_cache_key: 'k',
       },
       tools: [{ type: 'function', function: { name: 'f', parameters: schema, strict: true } }],
-      response_format: { type: 'json_object' },
+      response_format: {
+        type: 'json_schema',
+        json_schema: { name: 'a', schema, strict: true },
+      },
       messages: [
         {
           ...{ role: 'user', name: 'ann' },
@@ -144,7 +149,7 @@ const DIALECTS: Readonly<Record<string, Spoken>> = {
     never: [
       ...(['seed', 'presencePenalty', 'frequencyPenalty', 'logprobs', 'topLogprobs'] as const),
       ...(['metadata', 'promptCacheKey', 'reasoning.summary', 'message.name', 'audio'] as const),
-      ...(['image.detail', 'image.url'] as const),
+      ...(['image.detail', 'image.url', 'responseFormat.strict'] as const),
     ],
   },
   'gatehouse-chat': {
@@ -159,7 +164,7 @@ const DIALECTS: Readonly<Record<string, Spoken>> = {
         metadata: {},
       },
       reasoning: { effort: 'low' },
-      response_format: { type: 'json' },
+      response_format: { type: 'json_schema', schema, strict: true },
       tools: [{ name: 'f', parameters: schema, strict: true }],
       messages: [
         {

@@ -328,6 +328,18 @@ describe('schemas of tools', () => {
     expect(schemaSent(body).description).toContain('oneOf')
   })
 
+  test('a property with a schema of its own in each branch keeps all of them', async () => {
+    const one = { properties: { kind: { const: 'one' } } }
+    const two = { properties: { kind: { const: 'two' } } }
+    const { body } = await ask(
+      CHAT,
+      'anthropic/claude-opus-4-6',
+      toolOf(CHAT, { type: 'object', anyOf: [one, two] }),
+    )
+    const both = { anyOf: [{ const: 'one' }, { const: 'two' }] }
+    expect(schemaSent(body).properties.kind).toEqual(both)
+  })
+
   test('a complete schema passes unchanged', async () => {
     const schema = {
       type: 'object',

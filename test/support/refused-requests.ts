@@ -97,6 +97,17 @@ const budget = (budget_tokens: number) => ({
 const geminiBudget = (thinkingBudget: number) => ({
   generationConfig: { thinkingConfig: { thinkingBudget } },
 })
+const OPTIONAL = { type: 'object', properties: { a: text, b: text }, required: ['a'] }
+const CLOSED = { ...OPTIONAL, additionalProperties: false }
+const UNTYPED = {
+  ...{ type: 'object', properties: { a: {} }, required: ['a'] },
+  additionalProperties: false,
+}
+const STRICT = { strict: true }
+const claudeStrictTool = (input_schema: object) => ({
+  tools: [{ name: 'look', input_schema, strict: true }],
+})
+const JPG = { type: 'base64', media_type: 'image/jpg', data: 'AAAA' }
 const CSV = Buffer.from('a,b\n1,2').toString('base64')
 const chatCall = { id: 'call00001', type: 'function', function: { name: 'look', arguments: '{}' } }
 const chatResult = { role: 'tool', tool_call_id: 'call00001', content: 'x' }
@@ -166,6 +177,64 @@ export const REFUSED_REQUESTS: readonly RefusedRequest[] = [
       message,
     }),
   ]),
+  ...(
+    [
+      [OPTIONAL, "'additionalProperties' is required to be supplied and to be false."],
+      [CLOSED, "Missing 'b'."],
+      [UNTYPED, "In context=('properties', 'a'), schema must have a 'type' key."],
+      [
+        { ...OPTIONAL, properties: { a: { ...text, format: 'uri' } }, additionalProperties: false },
+        "In context=('properties', 'a'), 'uri' is not a valid format.",
+      ],
+      [
+        { ...UNTYPED, properties: { a: { oneOf: [text, { type: 'null' }] } } },
+        "In context=('properties', 'a'), 'oneOf' is not permitted.",
+      ],
+    ] as const
+  ).flatMap(([schema, message]) => [
+    openaiChat({
+      title: `a strict tool to OpenAI Chat: ${message}`,
+      path: MESSAGES,
+      members: claudeStrictTool(schema),
+      vendorBody: chatTool('look', schema, STRICT),
+      message,
+    }),
+    responses('gpt-5', {
+      title: `a strict tool to OpenAI Responses: ${message}`,
+      path: MESSAGES,
+      members: claudeStrictTool(schema),
+      vendorBody: responsesTool('look', schema, STRICT),
+      message,
+    }),
+  ]),
+  claude(OPUS, {
+    title: 'an open strict tool to Anthropic',
+    path: CHAT,
+    members: chatTool('look', OPTIONAL, STRICT),
+    vendorBody: claudeStrictTool(OPTIONAL),
+    message: "'additionalProperties' must be explicitly set to false",
+  }),
+  claude('claude-sonnet-4-20250514', {
+    title: 'a strict tool to a Claude model without structured outputs',
+    path: CHAT,
+    members: chatTool('look', CLOSED, STRICT),
+    vendorBody: claudeStrictTool(CLOSED),
+    message: 'does not support strict tools.',
+  }),
+  claude(OPUS, {
+    title: 'image/jpg to Anthropic',
+    path: CHAT,
+    members: {
+      messages: [
+        {
+          role: 'user',
+          content: [{ type: 'image_url', image_url: { url: `data:image/jpg;base64,${JPG.data}` } }],
+        },
+      ],
+    },
+    vendorBody: { messages: [{ role: 'user', content: [{ type: 'image', source: JPG }] }] },
+    message: "Input should be 'image/jpeg', 'image/png'",
+  }),
   claude(OPUS, {
     title: 'a combinator at the root to Anthropic',
     path: CHAT,

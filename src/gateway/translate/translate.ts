@@ -16,7 +16,8 @@ import {
   type UpstreamCodec,
 } from '../../wire/codec.ts'
 import type { AcceptedRequest, StreamTap } from '../../wire/dialect.ts'
-import { fit, restoreAnswer, restoreEvents } from '../../wire/fit/fit.ts'
+import { fit } from '../../wire/fit/fit.ts'
+import { restoreAnswer, restoreEvents } from '../../wire/fit/restore-answers.ts'
 import { isDefaulted, withDefaults } from '../../wire/gate-defaults.ts'
 import { isRecord } from '../../wire/read-json.ts'
 import { TranslatingTap } from '../../wire/translating-tap.ts'

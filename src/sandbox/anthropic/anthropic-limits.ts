@@ -12,7 +12,7 @@ export function checkLimits(body: JsonObject, model: SandboxModel): void {
   if (stringOf(objectOf(body.metadata).user_id).length > MAX_USER_LENGTH)
     throw refused('metadata.user_id', `String should have at most ${MAX_USER_LENGTH} characters`)
   for (const [index, tool] of objectsOf(body.tools).entries())
-    checkRoot(objectOf(tool.input_schema), `tools.${index}.custom.input_schema`)
+    checkTool(tool, `tools.${index}.custom`, model)
   for (const [at, { content }] of objectsOf(body.messages).entries()) checkContent(content, at)
   checkFormat(objectOf(objectOf(body.output_config).format), model)
 }
@@ -29,10 +29,19 @@ function checkOutputLimit({ max_tokens: asked }: JsonObject, { name, limits }: S
   )
 }
 
-/** https://github.com/anthropics/claude-code/issues/5973 (2026-11) */
-function checkRoot(schema: JsonObject, at: string): void {
+function checkTool(tool: JsonObject, at: string, { name, limits }: SandboxModel): void {
+  const schema = objectOf(tool.input_schema)
+  // https://github.com/anthropics/claude-code/issues/5973 (2026-11)
   if (hasRootCombinator(schema))
-    throw refused(at, 'input_schema does not support oneOf, allOf, or anyOf at the top level')
+    throw refused(
+      `${at}.input_schema`,
+      'input_schema does not support oneOf, allOf, or anyOf at the top level',
+    )
+  if (tool.strict !== true) return
+  // https://github.com/eigent-ai/eigent/issues/1649 (2026-11)
+  if (limits?.refusesResponseSchema === true)
+    throw badField(`'${name}' does not support strict tools.`, 'tools')
+  checkClosed(schema, at)
 }
 
 function checkContent(content: unknown, at: number): void {
@@ -65,8 +74,11 @@ function checkFormat(format: JsonObject, { name, limits }: SandboxModel): void {
   if (format.type !== 'json_schema') return
   if (limits?.refusesResponseSchema === true)
     throw badField(`'${name}' does not support output format.`, 'output_config.format')
-  const at = 'output_config.format.schema'
-  for (const { schema } of walkSchema(format.schema)) {
+  checkClosed(objectOf(format.schema), 'output_config.format.schema')
+}
+
+function checkClosed(root: JsonObject, at: string): void {
+  for (const { schema } of walkSchema(root)) {
     const type = stringOf(schema.type)
     if (type === 'object' && schema.additionalProperties !== false)
       throw refused(at, "For 'object' type, 'additionalProperties' must be explicitly set to false")

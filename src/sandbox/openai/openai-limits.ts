@@ -92,7 +92,7 @@ function checkFunction(tool: JsonObject, at: string): void {
     // https://github.com/sigoden/aichat/pull/1049 (2026-11)
     if (schema.type === 'array' && schema.items === undefined && schema.prefixItems === undefined)
       throw refuse(`${context}, array schema missing items.`)
-    if (tool.strict === true && schema.type === 'object') checkStrict(schema, context, refuse)
+    if (tool.strict === true) checkStrict(schema, context, refuse)
   }
 }
 
@@ -114,12 +114,29 @@ function checkRoot(schema: JsonObject, refuse: (message: string) => Refusal): vo
     throw refuse('In context=(), object schema missing properties.')
 }
 
+/** https://developers.openai.com/api/docs/guides/structured-outputs#supported-schemas (2026-11) */
+const NOT_STRICT = [
+  ...['allOf', 'oneOf', 'not', 'if', 'then', 'else', 'dependentRequired', 'dependentSchemas'],
+  'patternProperties',
+]
+const STRICT_FORMAT = /^(?:date|time|date-time|duration|email|hostname|ipv[46]|uuid)$/
+const TYPING = /^(?:type|anyOf|\$ref|enum|const)$/
+
 /** https://github.com/kevinwatt/mysql-mcp/issues/5 (2026-11) */
 function checkStrict(
   schema: JsonObject,
   context: string,
   refuse: (message: string) => Refusal,
 ): void {
+  const keyword = NOT_STRICT.find((name) => schema[name] !== undefined)
+  if (keyword !== undefined) throw refuse(`${context}, '${keyword}' is not permitted.`)
+  // https://github.com/can1357/oh-my-pi/issues/206 (2026-11)
+  if (schema.format !== undefined && !STRICT_FORMAT.test(stringOf(schema.format)))
+    throw refuse(`${context}, '${stringOf(schema.format)}' is not a valid format.`)
+  // https://github.com/can1357/oh-my-pi/issues/211 (2026-11)
+  if (!Object.keys(schema).some((name) => TYPING.test(name)))
+    throw refuse(`${context}, schema must have a 'type' key.`)
+  if (schema.type !== 'object') return
   if (schema.additionalProperties !== false)
     throw refuse(`${context}, 'additionalProperties' is required to be supplied and to be false.`)
   const required = stringsOf(schema.required)

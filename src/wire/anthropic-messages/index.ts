@@ -67,6 +67,7 @@ const NAMES: Partial<Record<Feature, string>> = {
   'tool.name': 'tools.name',
   'tool.schema': 'tools.input_schema',
   'tool.strict': 'tools.strict',
+  'responseFormat.strict': 'output_config.format',
   cache: 'cache_control',
 }
 

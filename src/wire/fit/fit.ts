@@ -2,11 +2,11 @@
  * Fits a decoded request to what its model accepts, between the caller's codec and the upstream's
  * (decision 0120). Knows neither dialects nor models.
  */
-import type { AnswerPart, ChatAnswer, ChatEvent } from '../chat-answer.ts'
-import type { ChatRequest } from '../chat-request.ts'
-import type { Feature, StreamDecoder } from '../codec.ts'
+import type { ChatRequest, JsonRecord } from '../chat-request.ts'
+import type { Feature } from '../codec.ts'
 import { fitMessages } from './messages.ts'
 import type { RequestRules } from './request-rules.ts'
+import type { AnswerRestorer } from './restore-answers.ts'
 import { fitSchemas } from './schemas.ts'
 import { fitSettings } from './settings.ts'
 import { fitToolNames } from './tool-names.ts'
@@ -19,18 +19,13 @@ export interface FittedRequest {
   readonly restore: AnswerRestorer | undefined
 }
 
-/** Restores the caller's own spelling. */
-export interface AnswerRestorer {
-  part(part: AnswerPart): AnswerPart
-  event(event: ChatEvent): ChatEvent
-}
-
 /** @throws GatewayError `invalid_request` when fitting would change the meaning of the request */
 export function fit(request: ChatRequest, rules: RequestRules): FittedRequest {
   const ignored = new Set<Feature>()
   const adapted = new Set<Feature>()
   const { toolNames } = rules
-  const changes = { ignored, adapted }
+  const nullable = new Map<string, JsonRecord>()
+  const changes = { ignored, adapted, nullable }
   let fitted = fitSettings(request, rules, changes)
   fitted = fitSchemas(fitted, rules, changes)
   fitted = fitMessages(fitted, rules, changes)
@@ -43,40 +38,11 @@ export function fit(request: ChatRequest, rules: RequestRules): FittedRequest {
     request: fitted,
     ignored: [...ignored],
     adapted: [...adapted],
-    restore: names === undefined ? undefined : restoringNames(names.originals),
+    restore:
+      names === undefined && nullable.size === 0
+        ? undefined
+        : { originals: names?.originals ?? UNCHANGED, nullable },
   }
 }
 
-function restoringNames(originals: ReadonlyMap<string, string>): AnswerRestorer {
-  const toOriginal = (name: string) => originals.get(name) ?? name
-  const restoreEvent = (event: ChatEvent): ChatEvent => {
-    if (event.type === 'tool-call-start') return { ...event, name: toOriginal(event.name) }
-    if (event.type === 'choice') return { ...event, event: restoreEvent(event.event) }
-    return event
-  }
-  return {
-    part: (part) => (part.type === 'tool-call' ? { ...part, name: toOriginal(part.name) } : part),
-    event: restoreEvent,
-  }
-}
-
-export function restoreAnswer(answer: ChatAnswer, { part }: AnswerRestorer): ChatAnswer {
-  const { others, content } = answer
-  const restored = { ...answer, content: content.map(part) }
-  if (others === undefined) return restored
-  return {
-    ...restored,
-    others: others.map((choice) => ({ ...choice, content: choice.content.map(part) })),
-  }
-}
-
-export function restoreEvents(decoder: StreamDecoder, { event }: AnswerRestorer): StreamDecoder {
-  return {
-    push: (bytes) => decoder.push(bytes).map(event),
-    end: () => decoder.end().map(event),
-    isComplete: () => decoder.isComplete(),
-    get usageSoFar() {
-      return decoder.usageSoFar ?? null
-    },
-  }
-}
+const UNCHANGED: ReadonlyMap<string, string> = new Map()

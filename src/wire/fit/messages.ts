@@ -10,6 +10,7 @@ import type {
   UserPart,
 } from '../chat-request.ts'
 import type { Changes } from './changes.ts'
+import { fitMediaTypes } from './media-types.ts'
 import type { RequestRules } from './request-rules.ts'
 
 /**
@@ -25,7 +26,7 @@ export function fitMessages(
   rules: RequestRules,
   { ignored, adapted }: Changes,
 ): ChatRequest {
-  let { messages } = request
+  let messages = fitMediaTypes(request.messages, { adapted })
   const { maxCallIdLength: maxLength } = rules
   if (maxLength !== undefined)
     messages = messages.map((message) => withShortIds(message, maxLength))

@@ -1,8 +1,10 @@
 /** Fits JSON Schemas of tools and of response formats to what a model accepts. */
-import type { ChatRequest, JsonRecord, JsonValue, Tool } from '../chat-request.ts'
+import type { ChatRequest, JsonRecord, JsonValue, ResponseFormat, Tool } from '../chat-request.ts'
 import { isRecord } from '../read-json.ts'
 import type { Changes } from './changes.ts'
+import { COMBINATORS, describe, mapSchemas, recordOf, textsOf } from './json-schema.ts'
 import type { RequestRules } from './request-rules.ts'
+import { hasOptionalMembers, toStrict } from './strict-schemas.ts'
 
 export function fitSchemas(
   request: ChatRequest,
@@ -13,18 +15,39 @@ export function fitSchemas(
   return { ...fitFormat(request, rules, changes), ...(tools === undefined ? {} : { tools }) }
 }
 
-function fitTool(tool: Tool, rules: RequestRules, { ignored, adapted }: Changes): Tool {
-  let { parameters, strict } = tool
-  if (parameters === undefined) return tool
-  if (rules.plainToolSchemas === true) {
-    parameters = toPlainRoot(withItems(resolveRoot(parameters)) as JsonRecord)
-    if (!Bun.deepEquals(parameters, tool.parameters)) adapted.add('tool.schema')
-  }
-  if (rules.strictSchemas === true && strict === true && !isStrictSchema(parameters)) {
-    strict = false
+function fitTool(tool: Tool, rules: RequestRules, changes: Changes): Tool {
+  const plain =
+    tool.parameters === undefined || rules.plainToolSchemas !== true
+      ? tool.parameters
+      : toPlainRoot(withItems(resolveRoot(tool.parameters)) as JsonRecord)
+  if (plain === undefined) return tool
+  const fitted =
+    tool.strict === true
+      ? fitStrictTool(tool, plain, rules, changes)
+      : { ...tool, parameters: plain }
+  if (!Bun.deepEquals(fitted.parameters, tool.parameters)) changes.adapted.add('tool.schema')
+  return fitted
+}
+
+function fitStrictTool(
+  tool: Tool,
+  plain: JsonRecord,
+  { strictSchemas, closedSchemas, refusesResponseSchema }: RequestRules,
+  { ignored, nullable }: Changes,
+): Tool {
+  if (refusesResponseSchema === true) {
     ignored.add('tool.strict')
+    return { ...tool, parameters: plain, strict: false }
   }
-  return { ...tool, parameters, ...(strict === undefined ? {} : { strict }) }
+  if (closedSchemas === true) return { ...tool, parameters: toClosed(plain) }
+  if (strictSchemas !== true) return { ...tool, parameters: plain }
+  const strict = toStrict(plain)
+  if (strict === undefined) {
+    ignored.add('tool.strict')
+    return { ...tool, parameters: plain, strict: false }
+  }
+  if (!Bun.deepEquals(strict, plain)) nullable.set(tool.name, plain)
+  return { ...tool, parameters: strict }
 }
 
 function fitFormat(request: ChatRequest, rules: RequestRules, changes: Changes): ChatRequest {
@@ -38,13 +61,31 @@ function fitFormat(request: ChatRequest, rules: RequestRules, changes: Changes):
     const { responseFormat: _, ...rest } = request
     return rest
   }
-  if (responseFormat.type !== 'json-schema' || rules.closedSchemas !== true) return request
+  if (responseFormat.type !== 'json-schema') return request
+  if (rules.strictSchemas === true && responseFormat.strict === true)
+    return { ...request, responseFormat: fitStrictFormat(responseFormat, changes) }
+  if (rules.closedSchemas !== true) return request
   const schema = toClosed(responseFormat.schema)
   if (!Bun.deepEquals(schema, responseFormat.schema)) changes.adapted.add('responseFormat')
   return { ...request, responseFormat: { ...responseFormat, schema } }
 }
 
-const COMBINATORS = ['allOf', 'anyOf', 'oneOf'] as const
+type SchemaFormat = Extract<ResponseFormat, { type: 'json-schema' }>
+
+/**
+ * A schema with optional members loses `strict`: their nulls would be in the text of the answer,
+ * which is sent as it arrives.
+ */
+function fitStrictFormat(format: SchemaFormat, { ignored, adapted }: Changes): SchemaFormat {
+  const schema = hasOptionalMembers(format.schema) ? undefined : toStrict(format.schema)
+  if (schema === undefined) {
+    ignored.add('responseFormat.strict')
+    return { ...format, strict: false }
+  }
+  if (!Bun.deepEquals(schema, format.schema)) adapted.add('responseFormat')
+  return { ...format, schema }
+}
+
 const REFUSED_AT_ROOT = new Set<string>([...COMBINATORS, 'not', 'enum', 'const'])
 
 /**
@@ -61,7 +102,9 @@ function toPlainRoot(schema: JsonRecord): JsonRecord {
   const lost = Object.entries(schema).filter(([name]) => REFUSED_AT_ROOT.has(name))
   const properties = Object.assign(
     {},
-    ...branches.flatMap(({ list }) => list.map((branch) => recordOf(branch.properties))),
+    ...branches.map(({ name, list }) =>
+      mergeProperties(list, name === 'allOf' ? 'allOf' : 'anyOf'),
+    ),
     recordOf(schema.properties),
   ) as JsonRecord
   const required = new Set(textsOf(schema.required))
@@ -77,6 +120,22 @@ function toPlainRoot(schema: JsonRecord): JsonRecord {
   }
 }
 
+/** A property with several schemas keeps each of them. */
+function mergeProperties(branches: readonly JsonRecord[], combinator: string): JsonRecord {
+  const schemas = new Map<string, JsonValue[]>()
+  for (const [name, schema] of branches.flatMap((each) =>
+    Object.entries(recordOf(each.properties)),
+  )) {
+    const known = schemas.get(name) ?? []
+    if (!known.some((each) => Bun.deepEquals(each, schema))) schemas.set(name, [...known, schema])
+  }
+  const merged = [...schemas].map(([name, [first = {}, ...others]]) => [
+    name,
+    others.length === 0 ? first : { [combinator]: [first, ...others] },
+  ])
+  return Object.fromEntries(merged)
+}
+
 const requiredOf = (branch: JsonRecord) => textsOf(branch.required)
 
 function requiredByAll(branches: readonly JsonRecord[]): readonly string[] {
@@ -90,30 +149,6 @@ function resolveRoot(schema: JsonRecord): JsonRecord {
   const [, group = '', name = ''] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(String($ref)) ?? []
   const definition = recordOf(schema[group])[name]
   return isRecord(definition) ? { ...rest, ...(definition as JsonRecord) } : schema
-}
-
-/** Members that hold schemas by name, or lists of schemas. */
-const MAPS = new Set(['properties', '$defs', 'definitions', 'patternProperties'])
-const LISTS = new Set<string>([...COMBINATORS, 'prefixItems'])
-
-/** Applies `change` to each schema within a schema, innermost first. */
-function mapSchemas(schema: JsonValue, change: (schema: JsonRecord) => JsonRecord): JsonValue {
-  if (!isRecord(schema)) return schema
-  const inner = Object.entries(schema as JsonRecord).map(([name, value]) => {
-    if (MAPS.has(name) && isRecord(value))
-      return [
-        name,
-        Object.fromEntries(
-          Object.entries(value as JsonRecord).map(([key, each]) => [key, mapSchemas(each, change)]),
-        ),
-      ]
-    if (LISTS.has(name) && Array.isArray(value))
-      return [name, value.map((each: JsonValue) => mapSchemas(each, change))]
-    if (name === 'items' || name === 'additionalProperties')
-      return [name, mapSchemas(value, change)]
-    return [name, value]
-  })
-  return change(Object.fromEntries(inner))
 }
 
 /** Vendors refuse an array without `items`. */
@@ -152,34 +187,4 @@ function toClosed(schema: JsonRecord): JsonRecord {
       ...(lost.length === 0 ? {} : { description: describe(each.description, lost) }),
     }
   }) as JsonRecord
-}
-
-function describe(
-  description: JsonValue | undefined,
-  keywords: readonly (readonly [string, JsonValue])[],
-): string {
-  const told = keywords.map(([name, value]) => `${name}: ${JSON.stringify(value)}`).join(', ')
-  return typeof description === 'string' ? `${description}\n\n(${told})` : `(${told})`
-}
-
-/** True when every object lists its members and requires all of them. */
-function isStrictSchema(schema: JsonRecord): boolean {
-  let isStrict = true
-  mapSchemas(schema, (each) => {
-    if (each.type !== 'object') return each
-    const names = Object.keys(recordOf(each.properties))
-    const required = textsOf(each.required)
-    isStrict &&=
-      each.additionalProperties === false && names.every((name) => required.includes(name))
-    return each
-  })
-  return isStrict
-}
-
-function recordOf(value: JsonValue | undefined): JsonRecord {
-  return isRecord(value) ? (value as JsonRecord) : {}
-}
-
-function textsOf(value: JsonValue | undefined): readonly string[] {
-  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []
 }

@@ -43,6 +43,7 @@ const NAMES: Partial<Record<Feature, string>> = {
   'tool.name': 'tools.name',
   'tool.schema': 'tools.parameters',
   'tool.strict': 'tools.strict',
+  'responseFormat.strict': 'response_format.strict',
   'message.text': 'messages.content',
   'message.order': 'messages.role',
 }

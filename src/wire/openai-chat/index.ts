@@ -59,6 +59,7 @@ const NAMES: Partial<Record<Feature, string>> = {
   'tool.name': 'tools.function.name',
   'tool.schema': 'tools.function.parameters',
   'tool.strict': 'tools.function.strict',
+  'responseFormat.strict': 'response_format.json_schema.strict',
   'message.name': 'messages.name',
   'message.text': 'messages.content',
   'message.order': 'messages.role',

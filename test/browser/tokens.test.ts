@@ -99,6 +99,11 @@ test('an access token is created with rules, shown once with ready lines, and on
     `export ANTHROPIC_BASE_URL=${gatehouse.url}\nexport ANTHROPIC_AUTH_TOKEN=${token}\n` +
       'export ANTHROPIC_MODEL=demo ANTHROPIC_SMALL_FAST_MODEL=demo\nclaude',
   )
+  expect(
+    await dialog().getByRole('region', { name: 'Claude Code: gatehouse connect' }).textContent(),
+  ).toBe(
+    `GATEHOUSE_TOKEN=${token} gatehouse connect claude-code --url ${gatehouse.url} --gate demo`,
+  )
   expect(await findAccessibilityFaults(page)).toEqual([])
   await field('Lines for').selectOption('Codex')
   await dialog().getByRole('region', { name: 'Codex: ~/.codex/config.toml' }).waitFor()

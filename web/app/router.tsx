@@ -202,6 +202,12 @@ const shellRoutes = [
   ),
   page('/keys', () => import('../features/keys/keys-page.tsx'), 'KeysPage'),
   page('/keys/$keyId', () => import('../features/keys/key-page.tsx'), 'KeyPage'),
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/connect',
+    validateSearch: textSearch,
+    component: lazyPage(() => import('../features/connect/connect-page.tsx'), 'ConnectPage'),
+  }),
   page(
     '/provider-keys',
     () => import('../features/provider-keys/provider-keys-page.tsx'),

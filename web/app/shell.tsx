@@ -15,6 +15,7 @@ import {
   ScrollText,
   Server,
   Settings,
+  Terminal,
   X,
 } from 'lucide-react'
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
@@ -249,6 +250,7 @@ const NAVIGATION: readonly NavigationGroup[] = [
     heading: 'Access',
     entries: [
       { to: '/keys', label: 'Tokens and API Keys', icon: KeyRound },
+      { to: '/connect', label: 'Connect', icon: Terminal },
       { to: '/provider-keys', label: 'Provider keys', icon: Plug },
     ],
   },

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { wholeListQuery } from '../../api/operation-query.ts'
+import { ClientSetupLines } from '../../ui/client-setup-lines.tsx'
 import { clientSetups } from '../../ui/client-setups.ts'
-import { CodeBlock } from '../../ui/code-block.tsx'
 import { SelectField } from '../../ui/field.tsx'
 
 export function ClientSetup({
@@ -40,16 +40,7 @@ export function ClientSetup({
           ))}
         </SelectField>
       </div>
-      {setup?.parts.map(({ place, code }) => (
-        <div key={place} className="flex min-w-0 flex-col gap-1.5">
-          <p className="text-[13px] text-ink-soft">{place}</p>
-          <CodeBlock
-            code={code}
-            label={`${setup.name}: ${place}`}
-            {...(code.includes(token) ? { onCopied, isWrapped: true } : {})}
-          />
-        </div>
-      ))}
+      {setup !== undefined && <ClientSetupLines setup={setup} token={token} onCopied={onCopied} />}
     </div>
   )
 }

@@ -8,6 +8,7 @@ import type { ErrorKind } from '../core/errors.ts'
 import type { CallId, KeyId } from '../core/ids.ts'
 import type { DeclaredPrices } from '../core/owned-model.ts'
 import type { HeaderFields } from '../net/fields.ts'
+import type { AnswerFacts } from '../wire/answer-facts.ts'
 
 export interface CallObserver {
   /**
@@ -70,5 +71,7 @@ export interface AttemptRecord {
   hasTimedOut: boolean
   /** The request member that the upstream's 400 or 422 names; `other`: an unusual member. */
   refusedMember?: string
+  /** Undefined: the attempt brought no answer, or the call is not traced and no stream. */
+  answer?: AnswerFacts
   readonly trace: AttemptTrace | undefined
 }

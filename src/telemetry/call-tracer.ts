@@ -23,6 +23,7 @@ import {
 } from '@opentelemetry/sdk-trace'
 import type { CallRecord } from '../core/call.ts'
 import { DIALECTS, type DialectForm, type DialectId, formOfDialect } from '../core/dialects.ts'
+import { toUsd } from '../core/money.ts'
 import type {
   AttemptRecord,
   AttemptTrace,
@@ -66,13 +67,26 @@ export function targetAttributes(
   }
 }
 
-function callAttributes(record: CallRecord, names: ProviderNames): Attributes {
-  const { target, firstByteMs, usage } = record
+/** @param answer what the upstream told of its answer */
+function callAttributes(
+  record: CallRecord,
+  answer: AttemptRecord['answer'],
+  names: ProviderNames,
+): Attributes {
+  const { target, firstByteMs, usage, cost, session } = record
   return {
     ...targetAttributes(record.dialect, target, names),
-    ...(target === null || firstByteMs === null
+    ...answerAttributes(answer),
+    ...(target === null || firstByteMs === null || answer?.model !== undefined
       ? {}
       : { 'gen_ai.response.model': modelOf(target) }),
+    ...(session === undefined ? {} : { 'gen_ai.conversation.id': session }),
+    ...(cost === undefined || cost.nanoUsd === null
+      ? {}
+      : {
+          'gatehouse.cost.usd': toUsd(cost.nanoUsd),
+          'gatehouse.cost.status': cost.status,
+        }),
     ...(usage === null
       ? {}
       : {
@@ -80,6 +94,9 @@ function callAttributes(record: CallRecord, names: ProviderNames): Attributes {
           'gen_ai.usage.output_tokens': usage.outputTokens,
           'gen_ai.usage.cache_read.input_tokens': usage.cachedInputTokens,
           'gen_ai.usage.reasoning.output_tokens': usage.reasoningTokens,
+          ...(usage.cacheWriteTokens === undefined
+            ? {}
+            : { 'gen_ai.usage.cache_creation.input_tokens': usage.cacheWriteTokens }),
         }),
     ...(firstByteMs === null || !record.stream
       ? {}
@@ -93,6 +110,23 @@ function callAttributes(record: CallRecord, names: ProviderNames): Attributes {
     'gatehouse.attempts': record.attempts,
     ...errorAttributes(record),
   }
+}
+
+function answerAttributes(answer: AttemptRecord['answer']): Attributes {
+  if (answer === undefined) return {}
+  const { answerId, model, finishReasons } = answer
+  return {
+    ...(answerId === undefined ? {} : { 'gen_ai.response.id': shorten(answerId) }),
+    ...(model === undefined ? {} : { 'gen_ai.response.model': shorten(model) }),
+    ...(finishReasons === undefined
+      ? {}
+      : { 'gen_ai.response.finish_reasons': finishReasons.slice(0, 16).map(shorten) }),
+  }
+}
+
+/** Upstreams decide the length of these texts. */
+function shorten(text: string): string {
+  return text.slice(0, 200)
 }
 
 /** One of the gateway's own kinds, because the conventions require few distinct values. */
@@ -141,7 +175,8 @@ export class CallTracer implements CallObserver {
       `${operationOf(record.dialect)} ${record.gateId}`,
       record.startedAt,
     )
-    span.setAttributes(callAttributes(record, this.#names))
+    const answered = attempts.findLast(({ answer }) => answer !== undefined)
+    span.setAttributes(callAttributes(record, answered?.answer, this.#names))
     // A client that left is not an error.
     if (record.outcome === 'failed') span.setStatus({ code: SpanStatusCode.ERROR })
     const context = trace.setSpan(ROOT_CONTEXT, span)
@@ -158,6 +193,7 @@ export class CallTracer implements CallObserver {
         },
         context,
       )
+      child.setAttributes(answerAttributes(attempt.answer))
       if (status !== null) child.setAttribute('http.response.status_code', status)
       if (failedAt !== null) {
         child.setAttribute('error.type', status === null ? 'no_answer' : String(status))

@@ -25,7 +25,7 @@ import {
 } from '@opentelemetry/sdk-trace'
 import type { OtlpSettings } from '../config/telemetry-settings.ts'
 import type { CallRecord } from '../core/call.ts'
-import type { CallObserver } from '../gateway/call-observer.ts'
+import type { AttemptRecord, CallObserver } from '../gateway/call-observer.ts'
 import {
   CallTracer,
   errorAttributes,
@@ -187,6 +187,10 @@ export function createExportFailureReport(
 const SECONDS = [
   0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92,
 ]
+const FIRST_CHUNK_SECONDS = [
+  0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
+]
+const CHUNK_SECONDS = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5]
 const TOKENS = [
   1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216,
   67_108_864,
@@ -195,6 +199,8 @@ const TOKENS = [
 export class CallMeter implements CallObserver {
   readonly #durations: Histogram
   readonly #tokens: Histogram
+  readonly #firstChunks: Histogram
+  readonly #chunks: Histogram
   readonly #names: ProviderNames
 
   constructor(meter: Meter, providerNames: ProviderNames) {
@@ -209,23 +215,46 @@ export class CallMeter implements CallObserver {
       description: 'Tokens of a call as the provider reported them.',
       advice: { explicitBucketBoundaries: TOKENS },
     })
+    this.#firstChunks = meter.createHistogram('gen_ai.client.operation.time_to_first_chunk', {
+      unit: 's',
+      description: 'Time from the arrival of a streaming call to the first chunk from upstream.',
+      advice: { explicitBucketBoundaries: FIRST_CHUNK_SECONDS },
+    })
+    this.#chunks = meter.createHistogram('gen_ai.client.operation.time_per_output_chunk', {
+      unit: 's',
+      description: 'Mean time between the chunks of a streamed answer, once per call.',
+      advice: { explicitBucketBoundaries: CHUNK_SECONDS },
+    })
   }
 
   begin(): undefined {}
 
-  finish(record: CallRecord): void {
+  finish(record: CallRecord, attempts: readonly AttemptRecord[]): void {
     const { target, usage, dialect } = record
     // A call that asked no provider is not an operation.
     if (target === null) return
     const attributes: Attributes = targetAttributes(dialect, target, this.#names)
     if (record.firstByteMs !== null) attributes['gen_ai.response.model'] = modelOf(target)
     this.#durations.record(record.durationMs / 1000, { ...attributes, ...errorAttributes(record) })
+    this.#addChunks(record, attempts, attributes)
     if (usage === null) return
     this.#addTokens(usage.inputTokens, { ...attributes, 'gen_ai.token.type': 'input' })
     this.#addTokens(usage.outputTokens, { ...attributes, 'gen_ai.token.type': 'output' })
   }
 
   refuse(): void {}
+
+  #addChunks(
+    { stream, firstByteMs, durationMs }: CallRecord,
+    attempts: readonly AttemptRecord[],
+    attributes: Attributes,
+  ): void {
+    if (!stream || firstByteMs === null) return
+    this.#firstChunks.record(firstByteMs / 1000, attributes)
+    const chunks = attempts.findLast(({ answer }) => answer !== undefined)?.answer?.chunks ?? 0
+    if (chunks > 1)
+      this.#chunks.record((durationMs - firstByteMs) / 1000 / (chunks - 1), attributes)
+  }
 
   #addTokens(reported: number, attributes: Attributes): void {
     if (Number.isSafeInteger(reported) && reported >= 0) this.#tokens.record(reported, attributes)

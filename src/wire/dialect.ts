@@ -8,6 +8,7 @@ import type { EditedBytes } from '../core/edited-bytes.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { GateDefaults } from '../core/gate.ts'
 import type { Usage } from '../core/usage.ts'
+import type { AnswerFacts } from './answer-facts.ts'
 import type { PlatformFeatures } from './bridge-features.ts'
 import type { JsonRecord } from './chat-request.ts'
 import type { InboundCodec, ModelTraits } from './codec.ts'
@@ -81,7 +82,7 @@ export interface TapOutput {
 export type TapVerdict = 'open' | 'complete' | 'failed'
 
 /** Observes one stream: passes whole events on unchanged and records what accounting needs. */
-export interface StreamTap {
+export interface StreamTap extends AnswerFacts {
   /**
    * Processes the bytes from `from` to `to`, by default all.
    * @throws SseFrameTooLargeError when one event exceeds the size limit
@@ -91,7 +92,6 @@ export interface StreamTap {
   readonly usage: Usage | null
   /** Undefined: the dialect does not report uses of the provider's tools. */
   readonly toolUses?: ToolUses
-  readonly model?: string | undefined
   /** Bytes of text passed on since the last usage report, or since the beginning. */
   readonly unreportedBytes: number
   /** Only the final event was seen. Undefined: the dialect cannot know. */

@@ -65,6 +65,7 @@ export abstract class SseRelay {
   #isBroken = false
   verdict: TapVerdict = 'open'
   unreportedBytes = 0
+  chunks = 0
   reportedError: string | null = null
   reportedKind: string | undefined
 
@@ -112,6 +113,7 @@ export abstract class SseRelay {
       return
     }
     if (this.#isBroken) return
+    this.chunks += 1
     const seen = this.see(new SseText(text, this.#isFirst))
     this.#isFirst = false
     if (seen.isTerminal) this.#held += seen.text

@@ -26,6 +26,9 @@ export class TranslatingTap implements StreamTap {
   reportedError: string | null = null
   reportedKind: string | undefined
   model: string | undefined
+  answerId: string | undefined
+  finishReasons: readonly string[] | undefined
+  chunks = 0
   #hasShown = false
 
   constructor(decoder: StreamDecoder, encoder: EventEncoder, showsImages = false) {
@@ -72,7 +75,11 @@ export class TranslatingTap implements StreamTap {
         continue
       }
       if (event.type !== 'finish') this.isEmpty = false
-      if (event.type === 'start') this.model ??= event.model
+      if (event.type === 'start') {
+        this.model ??= event.model
+        this.answerId ??= event.id
+      } else if (event.type === 'finish') this.finishReasons = [event.reason]
+      else if (event.type !== 'usage') this.chunks += 1
       if (event.type === 'usage') {
         this.#told = event.usage
         // An unchanged report does not cover the text written since the report, so that text stays

@@ -3,11 +3,19 @@
  * is none.
  */
 import { afterEach, expect, test } from 'bun:test'
-import { CHAT_JSON, CHAT_STREAM_WITH_USAGE, MESSAGES_JSON } from '../support/dialect-samples.ts'
+import {
+  CHAT_JSON,
+  CHAT_STREAM_WITH_USAGE,
+  MESSAGES_JSON,
+  MESSAGES_STREAM,
+  RESPONSES_JSON,
+  RESPONSES_STREAM,
+} from '../support/dialect-samples.ts'
 import { startOtlpReceiver } from '../support/otlp-receiver.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import {
   CHAT,
+  MESSAGES,
   openRawScene,
   plantedKeyOf,
   type RawScene,
@@ -80,7 +88,12 @@ test('a call is a span under the caller’s, with one under it for each attempt,
     'gen_ai.operation.name': 'chat',
     'gen_ai.provider.name': 'openai',
     'gen_ai.request.model': 'gpt-4o-mini',
-    'gen_ai.response.model': 'gpt-4o-mini',
+    // As the upstream named it.
+    'gen_ai.response.model': 'gpt-4o-2024-08-06',
+    'gen_ai.response.id': 'chatcmpl-1',
+    'gen_ai.response.finish_reasons': ['stop'],
+    'gatehouse.cost.usd': expect.any(Number),
+    'gatehouse.cost.status': 'exact',
     'gen_ai.usage.input_tokens': 11,
     'gen_ai.usage.output_tokens': 7,
     'gatehouse.gate': 'two',
@@ -142,10 +155,13 @@ test('metrics follow the conventions, without a call’s content, keys or header
     count: 1,
     sum: 7,
   })
-  expect(seen.find(({ name }) => name === 'gen_ai.client.operation.duration')).toMatchObject({
-    attributes,
-    count: 1,
-  })
+  for (const measured of ['duration', 'time_to_first_chunk', 'time_per_output_chunk'])
+    expect(seen).toContainEqual({
+      name: `gen_ai.client.operation.${measured}`,
+      attributes,
+      count: 1,
+      sum: expect.any(Number),
+    })
   expect(
     spans
       .map(({ attributes: own }) => own['error.type'])
@@ -163,6 +179,42 @@ test('metrics follow the conventions, without a call’s content, keys or header
     'collector-secret',
   ])
     expect(sent).not.toContain(canary)
+})
+
+const CLAUDE_TOLD = {
+  'gen_ai.response.id': 'msg_1',
+  'gen_ai.response.model': 'claude-opus-5-1',
+}
+const ENDED = 'gen_ai.response.finish_reasons'
+
+test.each([
+  ['a whole Messages answer', 'claude', MESSAGES, false, MESSAGES_JSON, ['end_turn']],
+  ['a stream of Messages', 'claude', MESSAGES, true, MESSAGES_STREAM, ['end_turn']],
+  ['a translated answer', 'claude', CHAT, false, MESSAGES_JSON, ['end_turn']],
+  ['a translated stream', 'claude', CHAT, true, MESSAGES_STREAM, ['stop']],
+])('the span of %s has its id, model and end as the upstream told them', async (...row) => {
+  const [, gate, path, stream, answer, reasons] = row
+  const { receiver, scene } = await open({})
+  scene.upstream.answer(typeof answer === 'string' ? jsonAnswer(200, answer) : streamAnswer(answer))
+  const body = { model: gate, stream, max_tokens: 9, messages: [{ role: 'user', content: PROMPT }] }
+  expect((await scene.post(path, JSON.stringify(body))).status).toBe(200)
+  for (const { attributes } of await receiver.waitForSpans(2))
+    expect(attributes).toMatchObject({ ...CLAUDE_TOLD, [ENDED]: reasons })
+})
+
+test.each([
+  ['a whole response', false, RESPONSES_JSON],
+  ['a stream of a response', true, RESPONSES_STREAM],
+])('the span of %s has its id and status', async (_, stream, answer) => {
+  const { receiver, scene } = await open({})
+  scene.upstream.answer(typeof answer === 'string' ? jsonAnswer(200, answer) : streamAnswer(answer))
+  const body = JSON.stringify({ model: 'one', stream, store: false, input: PROMPT })
+  expect((await scene.post('/v1/responses', body)).status).toBe(200)
+  for (const { attributes } of await receiver.waitForSpans(2))
+    expect(attributes).toMatchObject({
+      'gen_ai.response.id': 'resp_1',
+      [ENDED]: ['completed'],
+    })
 })
 
 test('a caller’s invalid context is replaced; its sampling decision is kept', async () => {

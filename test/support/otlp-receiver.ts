@@ -91,5 +91,10 @@ export function startOtlpReceiver(): OtlpReceiver {
 }
 
 function toRecord(pairs: readonly Pair[]): Record<string, unknown> {
-  return Object.fromEntries(pairs.map(({ key, value }) => [key, Object.values(value)[0]]))
+  return Object.fromEntries(pairs.map(({ key, value }) => [key, toValue(value)]))
+}
+
+function toValue(value: Pair['value']): unknown {
+  const list = value.arrayValue as { readonly values: readonly Pair['value'][] } | undefined
+  return list === undefined ? Object.values(value)[0] : list.values.map(toValue)
 }

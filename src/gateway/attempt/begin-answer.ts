@@ -10,6 +10,7 @@ import type { Usage } from '../../core/usage.ts'
 import type { AnswerHead } from '../../net/answer-parser.ts'
 import type { Exchange } from '../../net/exchange.ts'
 import type { HeaderFields } from '../../net/fields.ts'
+import { factsOf } from '../../wire/answer-facts.ts'
 import type { JsonRecord } from '../../wire/chat-request.ts'
 import { answerBytes } from '../../wire/delta-bytes.ts'
 import type {
@@ -227,6 +228,7 @@ async function beginEvents(
     else {
       const { secrets } = expected
       const first = { now: shown, held }
+      expected.attempt.answer = tap
       return { type: 'events', status, headers, exchange, first, tap, secrets }
     }
   }
@@ -317,6 +319,7 @@ function toBegun(
     if (hasError(answer) && !ANSWER_MEMBERS.some((name) => Object.hasOwn(answer, name)))
       throw noAnswer(body, { headers }, expected)
     const { json, usage, model, ignored } = convert(form, answer, expected)
+    if (expected.attempt.trace !== undefined) expected.attempt.answer = factsOf(answer)
     const unreportedBytes = unreportedIn(json, usage, expected)
     const sent = Buffer.from(JSON.stringify(json))
     const told = { usage, unreportedBytes, model, ignored }
@@ -331,6 +334,7 @@ function toBegun(
   const answer = parseAnswer(body, target)
   const { dialect } = form
   if (!dialect.isAnswer(answer)) throw noAnswer(body, { headers }, expected)
+  if (expected.attempt.trace !== undefined) expected.attempt.answer = factsOf(answer)
   const toolUses = dialect.readToolUses?.(answer)
   const usage = dialect.readUsage(answer)
   const hasFailed = dialect.hasFailed?.(answer) === true

@@ -3,6 +3,7 @@
 import { NO_USES, type ToolUses } from '../../core/cost.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
+import { finishReasonsOf } from '../answer-facts.ts'
 import type { JsonValue } from '../chat-request.ts'
 import { deltaBytes } from '../delta-bytes.ts'
 import type { StreamTap } from '../dialect.ts'
@@ -23,6 +24,7 @@ const BLOCK_START = 'content_block_start'
 export class MessagesTap extends SseRelay implements StreamTap {
   /** The last usage names the model, because another model may have taken over. */
   model: string | undefined
+  finishReasons: readonly string[] | undefined
   #hasBegun = false
   #started: { readonly id: unknown } | undefined
   #hasContent = false
@@ -35,6 +37,11 @@ export class MessagesTap extends SseRelay implements StreamTap {
    * searches.
    */
   #newSearches = 0
+
+  get answerId(): string | undefined {
+    const id = this.#started?.id
+    return typeof id === 'string' ? id : undefined
+  }
 
   get toolUses(): ToolUses {
     const searches = this.#reportedSearches + this.#newSearches
@@ -90,6 +97,7 @@ export class MessagesTap extends SseRelay implements StreamTap {
   #noteUsage(frame: SseText): void {
     const event = parseRecord(frame.data)
     const message = isRecord(event?.message) ? event.message : event
+    this.finishReasons = finishReasonsOf(recordOf(event?.delta)) ?? this.finishReasons
     const usage = message?.usage
     if (!isRecord(usage)) return
     this.model ??= modelOf(message)

@@ -4,6 +4,7 @@
 
 import type { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
+import { type AnswerFacts, factsOf, finishReasonsOf } from '../answer-facts.ts'
 import { deltaBytes } from '../delta-bytes.ts'
 import type { Envelope, StreamTap } from '../dialect.ts'
 import { encodeErrorData } from '../envelope.ts'
@@ -14,7 +15,7 @@ import { isRecord, parseRecord } from '../read-json.ts'
 import { encodeSseFrame, type SseText } from '../sse.ts'
 import { type SeenFrame, SseRelay } from '../sse-streams.ts'
 import { isReportedError } from '../upstream-error.ts'
-import { modelOf, readUsage } from '../usage.ts'
+import { readUsage } from '../usage.ts'
 import { readChatCounts } from './usage.ts'
 
 const NOTHING = new Uint8Array(0)
@@ -45,7 +46,19 @@ export class ChatTap extends SseRelay implements StreamTap {
   }
 
   get model(): string | undefined {
-    return this.#lastChunk === undefined ? undefined : modelOf(parseRecord(this.#lastChunk.data))
+    return this.#last.model
+  }
+
+  get answerId(): string | undefined {
+    return this.#last.answerId
+  }
+
+  get finishReasons(): readonly string[] | undefined {
+    return finishReasonsOf(parseRecord(this.#lastWithReason?.data) ?? {})
+  }
+
+  get #last(): AnswerFacts {
+    return factsOf(parseRecord(this.#lastChunk?.data) ?? {})
   }
 
   protected see(frame: SseText): SeenFrame {

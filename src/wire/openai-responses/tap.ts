@@ -2,6 +2,7 @@
 import { NO_USES, type ToolUses } from '../../core/cost.ts'
 import type { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
+import { factsOf, finishReasonsOf } from '../answer-facts.ts'
 import { CONTEXT_FULL } from '../context-full.ts'
 import { deltaBytes, sealedTextBytes } from '../delta-bytes.ts'
 import type { StreamTap } from '../dialect.ts'
@@ -43,6 +44,14 @@ export class ResponsesTap extends SseRelay implements StreamTap {
 
   get toolUses(): ToolUses {
     return this.#finalUses ?? this.#items?.uses ?? NO_USES
+  }
+
+  get answerId(): string | undefined {
+    return factsOf(responseIn(this.#first)).answerId
+  }
+
+  get finishReasons(): readonly string[] | undefined {
+    return finishReasonsOf(responseIn(this.#last))
   }
 
   get model(): string | undefined {
@@ -168,6 +177,10 @@ function typeOf(frame: SseText): string | undefined {
 
 function readEvent({ data }: SseText): ResponseEvent {
   return parseRecord(data) ?? {}
+}
+
+function responseIn(frame: SseText | undefined): Readonly<Record<string, unknown>> {
+  return frame === undefined ? {} : (readEvent(frame).response ?? {})
 }
 
 /**

@@ -240,7 +240,7 @@ describe('an unfinished period', () => {
 
   test('is compared with the same part of the day before, without the running hour', async () => {
     await follow(page, `/?range=custom&from=${dayText(0)}&to=${dayText(0)}`)
-    await page.getByRole('tab', { name: /^Calls\s*4\s*\+50%/ }).waitFor()
+    await page.getByRole('tab', { name: /^Calls\s*4\s*\+50%/ }).click()
     await figure().getByText('Changes are up to').waitFor()
     await page.getByRole('button', { name: 'as a table' }).click()
     // The future is not drawn as if there had been no calls.
@@ -333,6 +333,7 @@ describe('a series on a chart', () => {
       alpha: seen.alpha ?? '',
     })
     await follow(page, onDays('/', 6))
+    await page.getByRole('tab', { name: /^Calls/ }).click()
     await page.getByRole('link', { name: 'gamma', exact: true }).waitFor()
     const top = (await page.evaluate(samplesIn('main ol li'))) as readonly (readonly [
       string,
@@ -362,7 +363,8 @@ describe('a series on a chart', () => {
     const calls = page.getByRole('tab', { name: /^Calls/ })
     const look = async () => [await drawing.getAttribute('aria-label'), await calls.textContent()]
     await follow(page, onDays('/', 4))
-    await calls.filter({ hasText: /^Calls7/ }).waitFor()
+    await calls.filter({ hasText: /^Calls7/ }).click()
+    await drawing.waitFor()
     const seen = await look()
     const letStepsPass = await holdSteps()
     const sums = page.waitForResponse(/\/v1\/analytics\?.*interval=all$/)

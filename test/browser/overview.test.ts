@@ -164,8 +164,8 @@ test('the chart, its table of figures and the range are reached by keyboard', as
   const calls = page.getByRole('tab', { name: /^Calls/ })
   await calls.focus()
   await calls.press('ArrowLeft')
-  await page.getByRole('figure', { name: 'First token p50 over time' }).waitFor()
-  await page.getByRole('tab', { name: /^First token/ }).press('ArrowRight')
+  await page.getByRole('figure', { name: 'Tokens over time' }).waitFor()
+  await page.getByRole('tab', { name: /^Tokens/ }).press('ArrowRight')
   const chart = page.getByRole('figure', { name: 'Calls over time' }).getByRole('application')
   // Not all of them are in one step when an hour began meanwhile.
   await untilItHolds(async () =>

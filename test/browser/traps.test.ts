@@ -543,7 +543,8 @@ test('a used-up budget is shown with its remedy where its calls are looked up', 
   await notice.getByRole('link', { name: 'what was refused' }).click()
   await page.getByRole('grid', { name: 'Calls' }).getByText('429').first().waitFor()
   await follow(page, '/')
-  await notice.getByRole('link', { name: 'Raise it under Budgets' }).click()
+  await notice.getByText('Used up: the budget “Demo, daily”.').waitFor()
+  await notice.getByRole('link', { name: 'Budgets' }).click()
   await page.getByRole('cell', { name: 'Demo, daily Exhausted' }).waitFor()
   await page
     .getByRole('navigation', { name: 'Pages' })

@@ -72,11 +72,24 @@ const rowsOf = async (group: string) =>
     .locator('tbody th')
     .allTextContents()
 
-test('the overview’s lists follow the figure that is chosen, by keyboard too', async () => {
+test('the overview opens on spend by model, gate or key; its lists follow the chosen figure', async () => {
   await follow(page, '/?range=7d')
+  await untilItHolds(async () => expect(await topOf('Top keys')).toBe(nameOf(KEYS - 1)))
+  const spend = page.getByRole('figure', { name: 'Spend over time' })
+  const legend = spend.getByRole('list', { name: 'Legend' })
+  const by = page.getByRole('combobox', { name: 'Spend by' })
+  for (const [choice, named] of [
+    ['By gate', 'busy'],
+    ['By key', nameOf(KEYS - 1)],
+    ['By model', 'owned/large'],
+  ] as const) {
+    await by.selectOption(choice)
+    await legend.getByText(named, { exact: true }).waitFor()
+  }
+  await page.getByRole('tab', { name: /^Spend/ }).focus()
+  for (const _ of ['tokens', 'calls']) await page.keyboard.press('ArrowRight')
   await untilItHolds(async () => expect(await topOf('Top keys')).toBe(nameOf(1)))
-  await page.getByRole('tab', { name: /^Calls/ }).focus()
-  for (const _ of ['tokens', 'cost']) await page.keyboard.press('ArrowRight')
+  for (const _ of ['tokens', 'spend']) await page.keyboard.press('ArrowLeft')
   await untilItHolds(async () => expect(await topOf('Top keys')).toBe(nameOf(KEYS - 1)))
   const dearest = page.getByRole('list', { name: 'Top keys' }).getByRole('listitem').first()
   await dearest.getByText('1 call', { exact: true }).waitFor()

@@ -44,6 +44,37 @@ export function LimitNotices({ exhausted }: { readonly exhausted: readonly Exhau
   )
 }
 
+/** One line for pages with a subject of their own. */
+export function LimitNoticeLine({ exhausted }: { readonly exhausted: readonly Exhausted[] }) {
+  if (exhausted.length === 0) return null
+  const rest = exhausted.length - NAMED_IN_LINE
+  return (
+    <section
+      aria-label="Limits that are used up"
+      className="flex items-center gap-3 rounded-xl border border-danger bg-danger-soft px-5 py-2.5 text-[13px] text-ink"
+    >
+      <CircleSlash aria-hidden className="size-4 shrink-0 text-danger" />
+      <span>
+        <span className="font-medium text-danger">Used up:</span>{' '}
+        {exhausted.slice(0, NAMED_IN_LINE).map(({ id, title }, index) => (
+          <span key={id}>
+            {index > 0 && ', '}
+            <Sentence text={title.replace(/^The/, 'the')} />
+          </span>
+        ))}
+        {rest > 0 && ` and ${rest} more`}. Their calls are refused:{' '}
+        <PageLink to="/settings/budgets">Budgets</PageLink>,{' '}
+        <PageLink to="/logs" search={{ status: '429' }}>
+          refused calls
+        </PageLink>
+        .
+      </span>
+    </section>
+  )
+}
+
+const NAMED_IN_LINE = 3
+
 function Notice({ type, title, resetsAt }: Exhausted) {
   return (
     <p className="text-ink">

@@ -29,9 +29,9 @@ export interface OverviewMetric {
 }
 
 export const OVERVIEW_METRICS: readonly OverviewMetric[] = [
-  { id: 'calls', label: 'Calls', main: CALLS, besides: [], drawn: [CALLS] },
+  { id: 'cost', label: 'Spend', main: COST, besides: [], drawn: [COST] },
   { id: 'tokens', label: 'Tokens', main: TOKENS, besides: [], drawn: [TOKENS] },
-  { id: 'cost', label: 'Cost', main: COST, besides: [], drawn: [COST] },
+  { id: 'calls', label: 'Calls', main: CALLS, besides: [], drawn: [CALLS] },
   {
     id: 'errors',
     label: 'Errors',

@@ -1,7 +1,7 @@
 import { useIsFetching, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { RefreshCw } from 'lucide-react'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { refresh } from '../../api/operation-query.ts'
 import {
   parseRangeChoice,
@@ -11,17 +11,20 @@ import {
 } from '../../format/time-range.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { classNames } from '../../ui/class-names.ts'
-import { LimitNotices, useExhausted } from '../../ui/limit-notices.tsx'
+import { LimitNoticeLine, useExhausted } from '../../ui/limit-notices.tsx'
 import { Page } from '../../ui/page.tsx'
 import { RangePicker } from '../../ui/range-picker.tsx'
 import { RefusedCalls } from '../../ui/refused-calls.tsx'
 import { RowSkeletons } from '../../ui/states.tsx'
 import { type Live, useLive } from '../../ui/use-live.ts'
-import { FirstSteps } from './first-steps.tsx'
 import { useDismissal, useFirstSteps } from './first-steps-state.ts'
 import { QuotaCard } from './quota-card.tsx'
 import { TopList } from './top-list.tsx'
 import { UsageBoard } from './usage-board.tsx'
+import { useSums } from './use-overview.ts'
+
+/** Only new accounts see them. */
+const FirstSteps = lazy(async () => ({ default: (await import('./first-steps.tsx')).FirstSteps }))
 
 export function OverviewPage() {
   const choice = parseRangeChoice(useSearch({ strict: false }))
@@ -74,7 +77,11 @@ export function OverviewPage() {
         )
       }
     >
-      {wasShown && steps.isKnown && <FirstSteps state={steps} onDismiss={dismiss} />}
+      {wasShown && steps.isKnown && (
+        <Suspense fallback={<RowSkeletons />}>
+          <FirstSteps state={steps} onDismiss={dismiss} />
+        </Suspense>
+      )}
       {(steps.hasCalled === undefined && !steps.isFailed) || (wasShown && !steps.isKnown) ? (
         <RowSkeletons />
       ) : isNew && wasShown ? null : (
@@ -93,16 +100,19 @@ function AccountUsage({
   readonly range: ResolvedRange
   readonly everyMs: number | false
 }) {
-  const [chosen, setChosen] = useState('calls')
-  const shared = { range, choice, everyMs, metric: chosen }
+  const [chosen, setChosen] = useState<string>()
+  const sum = useSums(range.current, 'all', { everyMs }).data?.data[0]
+  // Where all models are free, calls say more.
+  const metric = chosen ?? (sum?.cost.usd === 0 ? 'calls' : 'cost')
+  const shared = { range, choice, everyMs, metric }
   return (
     <>
-      <LimitNotices exhausted={useExhausted('account', everyMs)} />
-      <UsageBoard range={range} everyMs={everyMs} chosen={chosen} onChoose={setChosen} />
+      <LimitNoticeLine exhausted={useExhausted('account', everyMs)} />
+      <UsageBoard range={range} everyMs={everyMs} chosen={metric} onChoose={setChosen} />
       <div className="grid gap-6 xl:grid-cols-3">
-        <TopList title="Top gates" groupBy="gate" {...shared} />
-        <TopList title="Top targets" groupBy="target" {...shared} />
         <TopList title="Top keys" groupBy="key" {...shared} />
+        <TopList title="Top gates" groupBy="gate" {...shared} />
+        <TopList title="Top models" groupBy="target" {...shared} />
       </div>
       <RefusedCalls period={range.current} everyMs={everyMs} />
       <QuotaCard everyMs={everyMs} />

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useRef } from 'react'
+import { type KeyboardEvent, lazy, Suspense, useRef } from 'react'
 import { toLogAddress } from '../../format/calls-behind.ts'
 import { formatChange, formatCount, formatWhole } from '../../format/figures.ts'
 import { describeUtcDays, periodOfStep, type ResolvedRange } from '../../format/time-range.ts'
@@ -20,6 +20,9 @@ import { useSettled } from '../../ui/use-settled.ts'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { OVERVIEW_METRICS, type OverviewMetric, toChartData } from './overview-metrics.ts'
 import { useSums } from './use-overview.ts'
+
+/** Apart from the first load, whose size is limited. */
+const SpendChart = lazy(async () => ({ default: (await import('./spend-chart.tsx')).SpendChart }))
 
 export function UsageBoard({
   range,
@@ -45,6 +48,7 @@ export function UsageBoard({
           before: compared && earlierSteps && { period: compared.before, step, sums: earlierSteps },
           runningFromMs,
         })
+  const note = `${describeCompared(shown.range, shown.earlier?.length !== 0, zone)} ${describeUtcDays(shown.range, zone)}`
   return (
     <Card>
       <MetricTiles
@@ -62,6 +66,10 @@ export function UsageBoard({
           <SumsError error={failed.error} retry={() => void failed.refetch()} />
         ) : data === undefined || metric === undefined ? (
           <Skeleton className="m-5 h-[300px]" />
+        ) : metric.id === 'cost' ? (
+          <Suspense fallback={<Skeleton className="m-5 h-[300px]" />}>
+            <SpendChart range={range} everyMs={everyMs} note={note} />
+          </Suspense>
         ) : (
           <ChartPanel
             label={`${metric.label} over time`}
@@ -72,7 +80,7 @@ export function UsageBoard({
                 filters: metric.id === 'errors' ? { outcome: 'failed' } : {},
               })
             }
-            note={`${describeCompared(shown.range, shown.earlier?.length !== 0, zone)} ${describeUtcDays(shown.range, zone)}`}
+            note={note}
           />
         )}
       </div>

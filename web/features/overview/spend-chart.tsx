@@ -1,0 +1,95 @@
+/** Spend over time, stacked by target, gate or key. */
+import { useState } from 'react'
+import { toLogAddress } from '../../format/calls-behind.ts'
+import { type NamedGroupBy, nameOfGroup } from '../../format/group-name.ts'
+import { periodOfStep, type ResolvedRange } from '../../format/time-range.ts'
+import { COST } from '../../format/usage-measures.ts'
+import { ChartPanel } from '../../ui/charts/chart-panel.tsx'
+import { NOTHING_PAINT } from '../../ui/charts/palette.ts'
+import { groupOfSeries, listLargest, toStackedData } from '../../ui/charts/stacked-data.ts'
+import { usePaints } from '../../ui/charts/use-paints.ts'
+import { CONTROL_CLASS } from '../../ui/field.tsx'
+import { Skeleton } from '../../ui/states.tsx'
+import { SumsError } from '../../ui/sums-error.tsx'
+import { useSettled } from '../../ui/use-settled.ts'
+import { useSums } from './use-overview.ts'
+
+const BY: readonly (readonly [NamedGroupBy, string])[] = [
+  ['target', 'By model'],
+  ['gate', 'By gate'],
+  ['key', 'By key'],
+]
+
+export function SpendChart({
+  range,
+  everyMs,
+  note,
+}: {
+  readonly range: ResolvedRange
+  readonly everyMs: number | false
+  readonly note: string
+}) {
+  const [by, setBy] = useState<NamedGroupBy>('target')
+  const options = { everyMs, groupBy: by, order: 'cost' } as const
+  const totals = useSums(range.current, 'all', options)
+  const steps = useSums(range.current, range.step, options)
+  const shown = useSettled({ range, by, totals: totals.data?.data, steps: steps.data?.data }, [
+    totals,
+    steps,
+  ])
+  const largest = listLargest(shown.totals ?? [], COST)
+  const paints = usePaints(
+    shown.by,
+    largest.filter((group) => group !== null),
+  )
+  const failed = [totals, steps].find((query) => query.isError && query.data === undefined)
+  if (failed !== undefined)
+    return <SumsError error={failed.error} retry={() => void failed.refetch()} />
+  const names = new Map((shown.totals ?? []).map((sum) => [sum.group, nameOfGroup(sum, shown.by)]))
+  const { current, step, runningFromMs } = shown.range
+  return (
+    <>
+      <div className="flex justify-end px-4 pt-3">
+        <select
+          aria-label="Spend by"
+          value={by}
+          onChange={(event) =>
+            setBy(BY.find(([name]) => name === event.target.value)?.[0] ?? 'target')
+          }
+          className={`${CONTROL_CLASS} h-8 !w-auto !text-[13px]`}
+        >
+          {BY.map(([name, label]) => (
+            <option key={name} value={name}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </div>
+      {shown.steps === undefined ? (
+        <Skeleton className="m-5 h-[300px]" />
+      ) : (
+        <ChartPanel
+          label="Spend over time"
+          data={toStackedData(
+            { period: current, step, runningFromMs },
+            {
+              sums: shown.steps,
+              largest,
+              measure: COST,
+              name: ({ group, isRest }) =>
+                isRest ? 'All others' : (names.get(group) ?? 'No model was asked'),
+              paint: (group) => (group === null ? undefined : paints.get(group)) ?? NOTHING_PAINT,
+            },
+          )}
+          addressOf={(startMs, key) =>
+            toLogAddress({
+              period: periodOfStep(shown.range, startMs),
+              filters: { [shown.by]: groupOfSeries(key, largest) ?? undefined },
+            })
+          }
+          note={note}
+        />
+      )}
+    </>
+  )
+}

@@ -14,10 +14,9 @@ import { DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { createPlans, type PlansSection, ReplaceablePlans } from '../core/plan.ts'
 import { shippedFile } from '../core/shipped-files.ts'
 import { createDashboard } from '../dashboard/create-dashboard.ts'
-import { RefusedMembers } from '../gateway/attempt/adapt-members.ts'
 import { CallHeaders } from '../gateway/attempt/call-headers.ts'
 import type { CircuitBreakers } from '../gateway/attempt/circuit-breakers.ts'
-import { UncountedStreams } from '../gateway/attempt/uncounted-streams.ts'
+import { RefusedMembers } from '../gateway/attempt/refused-members.ts'
 import { BodyBudget } from '../gateway/call.ts'
 import { createDataPlane } from '../gateway/data-plane.ts'
 import { RevokedCalls } from '../gateway/end-revoked-calls.ts'
@@ -219,7 +218,6 @@ export async function composeGatehouse({
     providers,
     breakers,
     unusable: webhooks.unusable,
-    uncounted: new UncountedStreams(clock),
     refusedMembers: new RefusedMembers(clock),
     reasoning: new SeenReasoning(),
     usualOutput: new UsualOutput(),

@@ -11,10 +11,9 @@ import { type Gate, USUAL_GATE } from '../../src/core/gate.ts'
 import type { AccountId, GateId, KeyId } from '../../src/core/ids.ts'
 import { Secret } from '../../src/core/secret.ts'
 import type { Stop } from '../../src/core/stop.ts'
-import { RefusedMembers } from '../../src/gateway/attempt/adapt-members.ts'
 import { type AddedHeaders, CallHeaders } from '../../src/gateway/attempt/call-headers.ts'
 import { CircuitBreakers } from '../../src/gateway/attempt/circuit-breakers.ts'
-import { UncountedStreams } from '../../src/gateway/attempt/uncounted-streams.ts'
+import { RefusedMembers } from '../../src/gateway/attempt/refused-members.ts'
 import { BodyBudget } from '../../src/gateway/call.ts'
 import type { CallObserver } from '../../src/gateway/call-observer.ts'
 import { createDataPlane } from '../../src/gateway/data-plane.ts'
@@ -236,7 +235,6 @@ export class InProcessGateway {
       bodyLimits: { ...BODY_LIMITS, ...script.bodyLimits },
       observer: script.observer,
       unusable: script.unusable,
-      uncounted: new UncountedStreams(this.clock),
       refusedMembers: new RefusedMembers(this.clock),
       refusals: script.refusals,
       reportFailure: (error) => void this.failures.push(error),

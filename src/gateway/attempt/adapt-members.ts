@@ -1,14 +1,14 @@
 /**
  * A gate's `adapt` on relayed requests: optional members that the target's model refuses are left
- * out or renamed. Refusals are learned from the upstream's 400 and remembered in memory.
+ * out or renamed. Refusals are learned from the upstream's 400.
  */
-import type { Stopwatch } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { AcceptedRequest } from '../../wire/dialect.ts'
 import type { RequestRules } from '../../wire/fit/request-rules.ts'
 import { type JsonEdit, scanJsonObject, spliceJson } from '../../wire/json-splice.ts'
 import { isRecord } from '../../wire/read-json.ts'
 import type { Target } from '../plan/compile-target.ts'
+import { STREAM_OPTIONS } from './refused-members.ts'
 
 /** Members that can be left out without changing the meaning of a request. */
 const OPTIONAL: ReadonlySet<string> = new Set([
@@ -20,44 +20,6 @@ const OPTIONAL: ReadonlySet<string> = new Set([
 
 /** Other names of members whose loss would change the answer. */
 const RENAMED: Readonly<Record<string, string>> = { max_tokens: 'max_completion_tokens' }
-
-/** A vendor may lift a refusal, so the member is tried again after this time. */
-const FORGOTTEN_AFTER_MS = 3_600_000
-const MAX_REMEMBERED = 10_000
-
-type Named = Pick<Target, 'url' | 'model'>
-
-/** The members that targets have refused, by target and for an hour. */
-export class RefusedMembers {
-  readonly #clock: Stopwatch
-  readonly #refusedAtMs = new Map<string, Map<string, number>>()
-
-  constructor(clock: Stopwatch) {
-    this.#clock = clock
-  }
-
-  of(target: Named): readonly string[] {
-    const members = this.#refusedAtMs.get(keyOf(target))
-    if (members === undefined) return NOTHING
-    const now = this.#clock.elapsed()
-    return [...members].flatMap(([name, atMs]) => (now - atMs < FORGOTTEN_AFTER_MS ? [name] : []))
-  }
-
-  note(target: Named, member: string): void {
-    const key = keyOf(target)
-    const members = this.#refusedAtMs.get(key) ?? new Map<string, number>()
-    members.set(member, this.#clock.elapsed())
-    this.#refusedAtMs.delete(key)
-    this.#refusedAtMs.set(key, members)
-    const [oldest] = this.#refusedAtMs.keys()
-    if (this.#refusedAtMs.size > MAX_REMEMBERED && oldest !== undefined)
-      this.#refusedAtMs.delete(oldest)
-  }
-}
-
-function keyOf({ url, model }: Named): string {
-  return `${url}\n${model}`
-}
 
 const REFUSING: ReadonlySet<number> = new Set([400, 422])
 
@@ -88,6 +50,21 @@ export function refusedMember(
   }
   if (param !== undefined) return isSpare(param) ? param : undefined
   return [...message.matchAll(/[a-z][a-z_]+/g)].map(([name]) => name).find(isSpare)
+}
+
+const STREAM_USAGE = /\bstream_options\b|\binclude_usage\b/
+
+/** True when a target refused the member and the gateway, not the caller, had added the member. */
+export function refusesStreamOptions(
+  thrown: unknown,
+  { body, stream }: Pick<AcceptedRequest, 'body' | 'stream'>,
+): thrown is GatewayError {
+  if (!stream || !(thrown instanceof GatewayError)) return false
+  const { kind, status, message } = thrown
+  if (kind !== 'upstream_error' || !REFUSING.has(status) || !STREAM_USAGE.test(message))
+    return false
+  const member = body.get(STREAM_OPTIONS)
+  return member === undefined || body.type(member) === 'null'
 }
 
 /** Bounds the label of a metric, because a vendor may name anything. */
@@ -189,5 +166,3 @@ export function withoutMembers(
   const edited = scanJsonObject(spliceJson(body, edits))
   return { request: { ...request, body: edited }, ignored, adapted }
 }
-
-const NOTHING: readonly string[] = []

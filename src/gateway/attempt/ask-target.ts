@@ -27,7 +27,7 @@ import type { RevokedCalls } from '../end-revoked-calls.ts'
 import type { Target } from '../plan/compile-target.ts'
 import type { Credentials, UnusableTargets } from '../ports.ts'
 import type { SeenReasoning } from '../settle/seen-reasoning.ts'
-import { namedMember, refusedMember } from './adapt-members.ts'
+import { namedMember, refusedMember, refusesStreamOptions } from './adapt-members.ts'
 import { type AnswerExpectation, type BegunAnswer, beginAnswer } from './begin-answer.ts'
 import type { CircuitBreakers } from './circuit-breakers.ts'
 import { isOurEnd, isSilence, outOfHandles, toFailure } from './failures.ts'
@@ -38,9 +38,9 @@ import {
   type OutgoingRequest,
   toOutgoing,
 } from './outgoing-request.ts'
+import { STREAM_OPTIONS } from './refused-members.ts'
 import { askedDelayMs, isTargetsFault, mayPass } from './retry.ts'
 import { signRequest } from './sign-request.ts'
-import { refusesStreamOptions } from './uncounted-streams.ts'
 
 export interface AskPorts extends OutgoingPorts {
   readonly upstream: Upstream
@@ -74,15 +74,16 @@ export function askTarget(
   target: Target,
   signal: LeaveSignal,
 ): Promise<Attempted> {
-  const { uncounted, refusedMembers } = ports
+  const { refusedMembers } = ports
   const { request } = input.plan
   const asked = askOnce(ports, input, target, signal)
-  const learns = refusedMembers !== undefined && adapts(input, target)
-  const counts = request.stream && uncounted !== undefined && !uncounted.has(target)
+  if (refusedMembers === undefined) return asked
+  const learns = adapts(input, target)
+  const counts = request.stream && !refusedMembers.has(target, STREAM_OPTIONS)
   if (!learns && !counts) return asked
   return asked.catch((thrown: unknown) => {
     const isLearnt = learns && noteRefusal(ports, target, thrown, request)
-    if (counts && refusesStreamOptions(thrown, request)) uncounted.note(target)
+    if (counts && refusesStreamOptions(thrown, request)) refusedMembers.note(target, STREAM_OPTIONS)
     else if (!isLearnt) throw thrown
     const again = askOnce(ports, input, target, signal)
     if (!learns) return again
@@ -104,7 +105,7 @@ function noteRefusal(
   request: AcceptedRequest,
 ): boolean {
   const member = refusedMember(thrown, request)
-  if (member === undefined || refusedMembers?.of(target).includes(member) !== false) return false
+  if (member === undefined || refusedMembers?.has(target, member) !== false) return false
   refusedMembers.note(target, member)
   return true
 }

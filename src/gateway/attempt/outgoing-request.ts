@@ -28,20 +28,13 @@ import {
 } from '../translate/translate.ts'
 import { translateEmbeddings } from '../translate/translate-embeddings.ts'
 import { translateFim } from '../translate/translate-fim.ts'
-import {
-  type AdaptedRequest,
-  knownRefusals,
-  type RefusedMembers,
-  withoutMembers,
-} from './adapt-members.ts'
+import { type AdaptedRequest, knownRefusals, withoutMembers } from './adapt-members.ts'
 import type { AnswerForm } from './begin-answer.ts'
-import type { UncountedStreams } from './uncounted-streams.ts'
+import { type RefusedMembers, STREAM_OPTIONS } from './refused-members.ts'
 
 export interface OutgoingPorts {
   readonly clock: Timekeeper
   readonly prices?: Prices | undefined
-  /** Undefined: no target is retried without `stream_options`. */
-  readonly uncounted?: UncountedStreams | undefined
   /** Undefined: no refusal of a member is remembered. */
   readonly refusedMembers?: RefusedMembers | undefined
   readonly bodyLimits: { readonly maxBodyBytes: number }
@@ -109,7 +102,9 @@ function rewrite(ports: OutgoingPorts, input: Attempting, target: Target): Rewri
     leftOut = NOTHING,
   } = relayed.rewrite(
     accepted,
-    ports.uncounted?.has(target) === true ? { ...target, countsStreamsOnRequest: false } : target,
+    ports.refusedMembers?.has(target, STREAM_OPTIONS) === true
+      ? { ...target, countsStreamsOnRequest: false }
+      : target,
   )
   const bridged = bridgeHeader(call, target)
   const lost = joinNames(leftOut, bridged?.lost)
@@ -168,7 +163,7 @@ function toTranslated(
 }
 
 function translateChat(
-  { clock, prices, bodyLimits, uncounted }: OutgoingPorts,
+  { clock, prices, bodyLimits, refusedMembers }: OutgoingPorts,
   input: Attempting,
   target: Target,
   { inbound, upstream: client }: Extract<Translator, { form: 'chat' }>,
@@ -201,7 +196,7 @@ function translateChat(
             prices.priceOf({ ...priced, usage, answeredBy }),
         }),
   }
-  const refusesStreamOptions = uncounted?.has(target)
+  const refusesStreamOptions = refusedMembers?.has(target, STREAM_OPTIONS)
   return translate({ caller: input.caller, target, client, facts, isStrict, refusesStreamOptions })
 }
 

@@ -1,5 +1,6 @@
 /** Mistral: fill-in-the-middle and its own chat dialect. */
 import { defineProvider } from './define.ts'
+import { MISTRAL_RULES } from './request-rules.ts'
 
 export const mistral = defineProvider({
   id: 'mistral',
@@ -14,6 +15,7 @@ export const mistral = defineProvider({
     'mistral-chat': { path: '/chat/completions' },
     'mistral-embeddings': { path: '/embeddings' },
   },
+  rules: MISTRAL_RULES,
   // Magistral always thinks; other thinking models take an effort word.
   traits: [
     [/^magistral-/, { alwaysReasons: true }],

@@ -4,7 +4,7 @@
  * gateway's machine by default. Self-hosted servers accept any key.
  */
 import { type Endpoint, MODEL_MEMBERS, type Provider } from './define.ts'
-import { OPEN_MODEL_RULES } from './request-rules.ts'
+import { DEEPSEEK_RULES, OPEN_MODEL_RULES } from './request-rules.ts'
 
 // Qwen and GLM read `enable_thinking`, DeepSeek and Kimi `thinking`. Other models get no setting
 // (https://docs.vllm.ai/en/latest/features/reasoning_outputs/ and the models' templates).
@@ -41,6 +41,7 @@ const ROWS: readonly Row[] = [
     baseUrl: 'https://api.deepseek.com/v1',
     // https://api-docs.deepseek.com/api/list-models
     keyCheck: { path: '/models' },
+    rules: DEEPSEEK_RULES,
     // https://api-docs.deepseek.com/guides/thinking_mode
     traits: [[/./, { withoutThinking: { thinking: { type: 'disabled' } } }]],
     // https://api-docs.deepseek.com/quick_start/pricing: off-peak all day on weekends in Beijing,

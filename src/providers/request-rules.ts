@@ -211,7 +211,41 @@ export const BEDROCK_RULES: readonly RequestRulesRow[] = [
     checked: CHECKED,
     rules: { refusesBlankText: true, plainToolSchemas: true },
   },
+  {
+    // The vendor answers 400 `A conversation must start with a user message`.
+    models: /./,
+    source: 'https://github.com/strands-agents/harness-sdk/issues/2085',
+    checked: CHECKED,
+    rules: { beginsWithUser: true },
+  },
   ...CLAUDE_RULES,
+]
+
+export const MISTRAL_RULES: readonly RequestRulesRow[] = [
+  {
+    // The vendor answers 400 `Function name was … but must be a-z, A-Z, 0-9, or contain underscores
+    // and dashes, with a maximum length of 64`.
+    models: /./,
+    source: 'https://github.com/Kochava-Studios/witsy/pull/164',
+    checked: CHECKED,
+    rules: { toolNames: WORDS_OF_64 },
+  },
+  {
+    // The vendor answers 400 with the code 3230.
+    models: /./,
+    source: 'https://github.com/mistralai/mistral-common/issues/169',
+    checked: CHECKED,
+    rules: { systemFirst: true, assistantAfterTool: true },
+  },
+]
+
+export const DEEPSEEK_RULES: readonly RequestRulesRow[] = [
+  {
+    models: /./,
+    source: 'https://github.com/zed-industries/zed/issues/57531',
+    checked: CHECKED,
+    rules: { toolNames: WORDS_OF_64 },
+  },
 ]
 
 /** For servers of open-weight models, which refuse what the models' own chat templates refuse. */

@@ -170,8 +170,6 @@ export type Feature =
  * equivalent request. Allowed for strict callers.
  */
 export const ADAPTED_FEATURES: ReadonlySet<Feature> = new Set<Feature>([
-  // A conversation that begins with the assistant gets an opening turn.
-  'message.order',
   // When a named tool is required, only that tool is offered.
   'tools',
 ])

@@ -7,7 +7,7 @@ import { InProcessGateway, type Seen } from '../support/in-process-gateway.ts'
 import { json } from '../support/scripted-upstream.ts'
 import type { AnswerScript, UpstreamKit } from '../support/upstream-answers/answer-script.ts'
 import { bedrockUpstream } from '../support/upstream-answers/bedrock-upstream.ts'
-import { openaiUpstream } from '../support/upstream-answers/chat-upstreams.ts'
+import { mistralUpstream, openaiUpstream } from '../support/upstream-answers/chat-upstreams.ts'
 import { responsesUpstream } from '../support/upstream-answers/responses-upstream.ts'
 import { anthropicUpstream, geminiUpstream } from '../support/upstream-answers/vendor-upstreams.ts'
 
@@ -23,6 +23,7 @@ const kitOf = (target: string): UpstreamKit => {
   if (target.startsWith('anthropic/')) return anthropicUpstream
   if (target.startsWith('gemini/')) return geminiUpstream
   if (target.startsWith('bedrock/')) return bedrockUpstream
+  if (target.startsWith('mistral/')) return mistralUpstream
   return /^openai\/(?:o\d|gpt-5)/.test(target) ? responsesUpstream : openaiUpstream
 }
 
@@ -230,6 +231,34 @@ describe('what is equivalent', () => {
       expect(body.messages.map(({ role }: { role: string }) => role)).toEqual([
         ...['user', 'assistant', 'tool', 'assistant', 'user'],
       ])
+    },
+  )
+
+  test('Mistral gets an assistant between a result and the user, and instructions first', async () => {
+    const call = { id: 'call00001', type: 'function', function: { name: 'look', arguments: '{}' } }
+    const messages = [
+      ...[USER, { role: 'assistant', tool_calls: [call] }],
+      { role: 'tool', tool_call_id: 'call00001', content: 'x' },
+      ...[{ role: 'system', content: 'In German.' }, USER],
+    ]
+    const { seen, body } = await ask(CHAT, 'mistral/mistral-large-latest', { messages }, STRICT)
+    expect(seen.headers['x-gatehouse-adapted']).toBe('messages.role')
+    const sent: readonly { role: string; content: string }[] = body.messages
+    expect(sent.map(({ role }) => role)).toEqual([
+      ...['system', 'user', 'assistant', 'tool', 'assistant', 'user'],
+    ])
+    expect(sent[4]?.content).toBe(' ')
+  })
+
+  test.each([MESSAGES, CHAT])(
+    'Bedrock gets an opening turn before the assistant: %s',
+    async (path) => {
+      const messages = [{ role: 'assistant', content: 'Hello!' }, USER]
+      const target = 'bedrock/anthropic.claude-sonnet-4-5-20250929-v1:0'
+      const { seen, body } = await ask(path, target, { messages }, STRICT)
+      expect(seen.headers['x-gatehouse-adapted']).toBe('messages.role')
+      expect(body.messages[0]).toEqual({ role: 'user', content: [{ text: '.' }] })
+      expect(body.messages[1].role).toBe('assistant')
     },
   )
 

@@ -8,7 +8,7 @@ import { InProcessGateway } from '../support/in-process-gateway.ts'
 import { json, stream } from '../support/scripted-upstream.ts'
 import type { AnswerScript, UpstreamKit } from '../support/upstream-answers/answer-script.ts'
 import { bedrockUpstream } from '../support/upstream-answers/bedrock-upstream.ts'
-import { openaiUpstream } from '../support/upstream-answers/chat-upstreams.ts'
+import { mistralUpstream, openaiUpstream } from '../support/upstream-answers/chat-upstreams.ts'
 import { responsesUpstream } from '../support/upstream-answers/responses-upstream.ts'
 import { anthropicUpstream, geminiUpstream } from '../support/upstream-answers/vendor-upstreams.ts'
 
@@ -36,6 +36,8 @@ const VENDORS: readonly Row[] = [
     most: 64,
     streamHeaders: AWS_STREAM_HEADERS,
   },
+  { target: 'mistral/mistral-large-latest', kit: mistralUpstream, most: 64 },
+  { target: 'deepseek/deepseek-v4', kit: openaiUpstream, most: 64 },
   { target: 'gemini/gemini-2.5-pro', kit: geminiUpstream, most: 64 },
   { target: 'anthropic/claude-opus-4-5', kit: anthropicUpstream, most: 128 },
 ]
@@ -95,7 +97,7 @@ const CHAT: Caller = {
 
 /** A vendor's own dialect is relayed unchanged. */
 function callersOf({ target }: Row): readonly Caller[] {
-  if (target.startsWith('openai/')) return [MESSAGES]
+  if (/^(?:openai|deepseek)\//.test(target)) return [MESSAGES]
   return target.startsWith('anthropic/') ? [CHAT] : [MESSAGES, CHAT]
 }
 

@@ -70,6 +70,13 @@ const bedrock = (model: string, { vendorBody, ...row }: Row): RefusedRequest => 
   target: `bedrock/${model}`,
 })
 
+const mistral = ({ vendorBody, ...row }: Row): RefusedRequest => ({
+  ...row,
+  vendorPath: '/mistral/v1/chat/completions',
+  vendorBody: { model: 'echo', messages: [HI], ...vendorBody },
+  target: 'mistral/echo',
+})
+
 const OPUS = 'claude-opus-4-6'
 const SONNET = 'anthropic.claude-sonnet-4-5-20250929-v1:0'
 const FLASH = 'gemini-2.5-flash'
@@ -134,6 +141,13 @@ export const REFUSED_REQUESTS: readonly RefusedRequest[] = [
       members: claudeTool(name, OBJECT),
       vendorBody: bedrockTool(name, OBJECT),
       message: 'Member must satisfy regular expression pattern',
+    }),
+    mistral({
+      title: `the tool name ${name} to Mistral`,
+      path: MESSAGES,
+      members: claudeTool(name, OBJECT),
+      vendorBody: chatTool(name, OBJECT),
+      message: 'must be a-z, A-Z, 0-9, or contain underscores and dashes',
     }),
   ]),
   claude(OPUS, {
@@ -497,10 +511,9 @@ export const REFUSED_REQUESTS: readonly RefusedRequest[] = [
     },
     message: 'cannot have both text content and tool_calls',
   },
-  {
+  mistral({
     title: 'a user right after a result to Mistral',
     path: MESSAGES,
-    target: 'mistral/echo',
     members: {
       ...claudeTool('look', OBJECT),
       messages: [
@@ -518,14 +531,24 @@ export const REFUSED_REQUESTS: readonly RefusedRequest[] = [
         },
       ],
     },
-    vendorPath: '/mistral/v1/chat/completions',
     vendorBody: {
-      model: 'echo',
       ...chatTool('look', OBJECT),
       messages: [HI, { role: 'assistant', content: '', tool_calls: [chatCall] }, chatResult, HI],
     },
     message: "Unexpected role 'user' after role 'tool'",
-  },
+  }),
+  bedrock(SONNET, {
+    title: 'a conversation that the assistant begins to Bedrock',
+    path: CHAT,
+    members: { messages: [{ role: 'assistant', content: 'Hello!' }, HI] },
+    vendorBody: {
+      messages: [
+        { role: 'assistant', content: [{ text: 'Hello!' }] },
+        { role: 'user', content: [{ text: 'hi' }] },
+      ],
+    },
+    message: 'A conversation must start with a user message',
+  }),
 ]
 
 /** Cases without a fitted form. */

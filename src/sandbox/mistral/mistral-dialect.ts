@@ -13,7 +13,7 @@ import {
   type Scene,
   toDigits,
 } from '../dialect.ts'
-import { numberOf, objectsOf, stringOf } from '../json.ts'
+import { numberOf, objectOf, objectsOf, stringOf } from '../json.ts'
 import { readChat, readStop } from '../openai/chat-dialect.ts'
 import { mistralVendor } from '../openai/openai-vendor.ts'
 
@@ -214,8 +214,25 @@ function readFimRequest(exchange: Exchange): MistralRequest {
 function readMistralChatRequest(exchange: Exchange): MistralRequest {
   const { body, model } = exchange
   checkFields(exchange, CHAT_FIELDS, 'messages')
-  if (model.base !== 'echo-lenient') checkOrder(body.messages)
+  if (model.base !== 'echo-lenient') {
+    checkOrder(body.messages)
+    checkNames(body.tools)
+  }
   return { ...readChat(body, model, body.max_tokens), message: {} }
+}
+
+/** https://github.com/Kochava-Studios/witsy/pull/164 (2026-11) */
+function checkNames(tools: unknown): void {
+  for (const tool of objectsOf(tools)) {
+    const name = stringOf(objectOf(tool.function).name)
+    if (/^[a-zA-Z0-9_-]{1,64}$/.test(name)) continue
+    throw new Refusal(
+      400,
+      `Function name was ${name} but must be a-z, A-Z, 0-9, or contain underscores and dashes, ` +
+        'with a maximum length of 64.',
+      { type: 'invalid_request_function', code: '3300' },
+    )
+  }
 }
 
 /** https://github.com/datapizza-labs/datapizza-ai/issues/98 (2026-11) */

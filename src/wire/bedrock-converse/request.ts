@@ -35,7 +35,7 @@ export function encodeBedrockRequest(request: ChatRequest, target: EncodeTarget)
   const inferenceConfig = encodeInference(request, target, reasoning, ignored)
   return {
     body: {
-      messages: beginWithUser(messages, ignored),
+      messages,
       ...(system.length === 0 ? {} : { system }),
       ...present({
         inferenceConfig: unlessEmpty(inferenceConfig),
@@ -49,18 +49,6 @@ export function encodeBedrockRequest(request: ChatRequest, target: EncodeTarget)
     } as JsonRecord,
     ignored: [...ignored],
   }
-}
-
-/** Inserted before a conversation that the assistant begins. The API refuses blank text. */
-const OPENING: JsonRecord = { role: 'user', content: [{ text: '.' }] }
-
-function beginWithUser(
-  messages: readonly JsonRecord[],
-  ignored: Set<Feature>,
-): readonly JsonRecord[] {
-  if (messages[0]?.role === 'user') return messages
-  ignored.add('message.order')
-  return [OPENING, ...messages]
 }
 
 interface ReasoningPlan {

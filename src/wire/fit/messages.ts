@@ -91,7 +91,7 @@ const isSpoken = (part: UserPart | AssistantPart) => part.type !== 'text' || par
 
 /** Removes parts of white space alone. A result stays, because its call needs a result. */
 function withoutBlankText(message: ChatMessage): readonly ChatMessage[] {
-  if (message.content.every(isSpoken)) return [message]
+  if (message.content.length > 0 && message.content.every(isSpoken)) return [message]
   switch (message.role) {
     case 'tool':
       return [{ ...message, content: message.content.filter(isSpoken) }]

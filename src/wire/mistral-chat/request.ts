@@ -148,12 +148,6 @@ interface MessageRules {
   readonly ignored: Set<Feature>
 }
 
-/**
- * A user message may not directly follow a result, so an empty assistant message is inserted (error
- * 3230).
- */
-const BRIDGE: JsonRecord = { role: 'assistant', content: ' ' }
-
 function encodeMessages(messages: readonly ChatMessage[], rules: MessageRules): JsonRecord[] {
   // Mistral refuses instructions after an answer or a result, so they move to the front.
   const system = messages.flatMap((message) => (message.role === 'system' ? message.content : []))
@@ -164,7 +158,6 @@ function encodeMessages(messages: readonly ChatMessage[], rules: MessageRules): 
       case 'system':
         break
       case 'user':
-        if (encoded.at(-1)?.role === 'tool') encoded.push(BRIDGE)
         encoded.push({ role: 'user', content: encodeParts(message.content, rules) })
         break
       case 'assistant':

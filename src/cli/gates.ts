@@ -180,6 +180,7 @@ function show(gate: Gate, isJson: boolean, facts: readonly Fact[] = []): void {
       ['overrides', gate.overrides],
       ['aliases', describeAliases(gate)],
       ['adapt', gate.adapt],
+      ['ignore store', gate.ignoreStore ? 'yes' : 'no'],
       ['catch-all', gate.isCatchAll ? 'yes, for unknown names' : 'no'],
       ...factsShown(gate),
       ['codex prompt', toLine(gate.codexInstructions ?? 'none')],
@@ -292,6 +293,7 @@ interface GateFlags {
   readonly codexInstructions?: string
   readonly usageHeaders?: boolean
   readonly adapt?: GateBody['adapt']
+  readonly ignoreStore?: boolean
 }
 
 function withGateOptions(command: Command): Command {
@@ -352,6 +354,8 @@ function withGateOptions(command: Command): Command {
       "put the gate into Codex's list of models, with this text as the prompt, or 'none'",
       readInstructions,
     )
+    .option('--ignore-store', 'send chat calls with store: true as store: false')
+    .option('--no-ignore-store', 'send store as the caller wrote it')
     .option('--usage-headers', 'add cost and tokens to the headers of whole answers')
     .option('--no-usage-headers', 'add no such headers')
     .option('--max-retries <n>', 'retries of a target, 0 to 5', (text) =>
@@ -464,6 +468,7 @@ function toGateBody(flags: GateFlags, current: Current = {}): GateBody {
     codexInstructions: noneToNull(flags.codexInstructions),
     usageHeaders: flags.usageHeaders,
     adapt: flags.adapt,
+    ignoreStore: flags.ignoreStore,
     timeoutMs: noneToNull(timeoutMs),
     maxRetries,
   }

@@ -156,6 +156,11 @@ const adapt = z.enum(ADAPT_MODES).meta({
     'the refusal is remembered for an hour. `on`: members that the model is known to refuse are ' +
     'left out at once. `x-gatehouse-ignored` names each; `x-gatehouse-strict` prevents it.',
 })
+const ignoreStore = z.boolean().meta({
+  description:
+    'Chat Completions with `store: true` go to the provider with `store: false`, and ' +
+    '`x-gatehouse-ignored` names `store`. `POST /v1/responses` refuses `store: true` anyway.',
+})
 
 const displayName = label({ min: 1, max: 120 })
 const description = text({ min: 0, max: 1000 })
@@ -202,6 +207,7 @@ const gateBody = z
     codexInstructions,
     usageHeaders,
     adapt,
+    ignoreStore,
     timeoutMs,
     maxRetries,
     createdAt: time,
@@ -227,6 +233,7 @@ export const createGateBody = z
     codexInstructions: codexInstructions.default(null),
     usageHeaders: usageHeaders.default(false),
     adapt: adapt.default('retry'),
+    ignoreStore: ignoreStore.default(false),
     timeoutMs: timeoutMs.default(null),
     maxRetries: maxRetries.default(DEFAULT_RETRIES),
   })
@@ -247,6 +254,7 @@ export const updateGateBody = z
     codexInstructions,
     usageHeaders,
     adapt,
+    ignoreStore,
     timeoutMs,
     maxRetries,
   })

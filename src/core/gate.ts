@@ -92,6 +92,8 @@ export interface Gate {
   /** Adds the cost and tokens of a call to the headers of a whole answer. */
   readonly usageHeaders: boolean
   readonly adapt: AdaptMode
+  /** Sends Chat Completions with `store: true` as `store: false`. */
+  readonly ignoreStore: boolean
   /** Milliseconds from a call's first byte in to its last byte out; null: the server's limit. */
   readonly timeoutMs: number | null
   /** Retries of one target after a temporary failure, before the next target. */
@@ -112,6 +114,7 @@ export const USUAL_GATE = {
   codexInstructions: null,
   usageHeaders: false,
   adapt: 'retry',
+  ignoreStore: false,
 } as const satisfies Partial<Gate>
 
 export function toPublicGate(gate: Gate) {
@@ -132,6 +135,7 @@ export function toPublicGate(gate: Gate) {
     codexInstructions: gate.codexInstructions,
     usageHeaders: gate.usageHeaders,
     adapt: gate.adapt,
+    ignoreStore: gate.ignoreStore,
     timeoutMs: gate.timeoutMs,
     maxRetries: gate.maxRetries,
     createdAt: new Date(gate.createdAt).toISOString(),

@@ -58,6 +58,7 @@ function gate(id: string, changes: Partial<Gate> = {}): Gate {
     codexInstructions: 'Sei "kurz"\n',
     usageHeaders: true,
     adapt: 'on',
+    ignoreStore: true,
     timeoutMs: null,
     maxRetries: 2,
     createdAt: 1_700_000_000_000,

@@ -120,6 +120,8 @@ export interface GateTable {
   /** 0 or 1. */
   usage_headers: number
   adapt: AdaptMode
+  /** 0 or 1. */
+  ignore_store: number
   timeout_ms: number | null
   max_retries: number
   created_at: number

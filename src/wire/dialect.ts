@@ -34,6 +34,8 @@ export interface AcceptedRequest {
   readonly ignored: readonly string[]
   /** The gate's own decisions, which are not in the body. Undefined: the gate has no defaults. */
   readonly defaults?: GateDefaults
+  /** The gate treats `store: true` of Chat Completions as false. */
+  readonly ignoresStore?: boolean
 }
 
 export interface RelayTarget {

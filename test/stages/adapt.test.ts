@@ -170,3 +170,68 @@ test('the member that an upstream refuses is counted, whatever the gate does wit
     { labels: ['groq/llama-4', 'other'], count: 1 },
   ])
 })
+
+describe('store: true on chat', () => {
+  const startStoring = (target: string, ignoreStore: boolean, answer: Script) =>
+    new InProcessGateway({
+      gates: { g: { targets: [{ model: target }], adapt: 'off', ignoreStore } },
+      upstream: [answer],
+    })
+
+  test('goes as false where the gate says so, and is named', async () => {
+    const gateway = startStoring('openai/gpt-4o', true, OK)
+    const body = '{"model":"g", "store" : true,"messages":[{"role":"user","content":"hi"}]}'
+    const seen = await gateway.ask({ path: CHAT, body })
+    expect(seen.status).toBe(200)
+    expect(seen.headers['x-gatehouse-ignored']).toBe('store')
+    const sent = body.replace('"g"', '"gpt-4o"').replace('true', 'false')
+    expect(gateway.upstream.sent[0]?.body).toBe(sent)
+  })
+
+  test('is refused for strict callers of such a gate', async () => {
+    const gateway = startStoring('openai/gpt-4o', true, OK)
+    const { seen, sent } = await ask(gateway, { store: true }, { 'x-gatehouse-strict': 'true' })
+    expect(seen.status).toBe(400)
+    expect(seen.text).toContain('store')
+    expect(sent).toHaveLength(0)
+  })
+
+  test.each([{ store: false }, { store: null }, {}])(
+    'changes nothing else: %p',
+    async (members) => {
+      const gateway = startStoring('openai/gpt-4o', true, OK)
+      const { seen, sent } = await ask(gateway, members, { 'x-gatehouse-strict': 'true' })
+      expect(seen.headers).not.toHaveProperty('x-gatehouse-ignored')
+      expect(sent[0]).toEqual({
+        model: 'gpt-4o',
+        messages: [{ role: 'user', content: 'hi' }],
+        ...members,
+      })
+    },
+  )
+
+  test('passes at other gates', async () => {
+    const { seen, sent } = await ask(startStoring('openai/gpt-4o', false, OK), { store: true })
+    expect(seen.headers).not.toHaveProperty('x-gatehouse-ignored')
+    expect(sent[0]).toHaveProperty('store', true)
+  })
+
+  test('is lost by translation at either gate', async () => {
+    for (const ignoreStore of [true, false]) {
+      const gateway = startStoring('anthropic/claude-x', ignoreStore, json(200, MESSAGES_JSON))
+      const { seen, sent } = await ask(gateway, { store: true })
+      expect(seen.headers['x-gatehouse-ignored']).toBe('store')
+      expect(sent[0]).not.toHaveProperty('store')
+    }
+  })
+
+  test('on /v1/responses is a 400 at every gate', async () => {
+    const gateway = startStoring('openai/gpt-5', true, OK)
+    const seen = await gateway.ask({
+      path: '/v1/responses',
+      body: { model: 'g', input: 'hi', store: true },
+    })
+    expect(seen.status).toBe(400)
+    expect(seen.text).toContain('store')
+  })
+})

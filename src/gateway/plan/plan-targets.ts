@@ -285,10 +285,15 @@ function findTranslated(provider: Provider, model: string, dialect: Dialect) {
 }
 
 function decides(gate: Gate, request: AcceptedRequest): boolean {
-  return gate.defaults !== null || (gate.overrides !== 'ignore' && isModelIgnored(request))
+  return (
+    gate.ignoreStore ||
+    gate.defaults !== null ||
+    (gate.overrides !== 'ignore' && isModelIgnored(request))
+  )
 }
 
-function decideRequest(gate: Gate, request: AcceptedRequest, dialect: Dialect): AcceptedRequest {
+function decideRequest(gate: Gate, given: AcceptedRequest, dialect: Dialect): AcceptedRequest {
+  const request = gate.ignoreStore ? { ...given, ignoresStore: true } : given
   const { body, ignored } = request
   if (gate.overrides === 'reject' && isModelIgnored(request)) throw overrideRejected('model')
   if (gate.defaults === null || dialect.readSpoken === undefined) return request

@@ -10,6 +10,7 @@ const LATER_COLUMNS = [
   ['gates', 'codex_instructions'],
   ['gates', 'usage_headers'],
   ['gates', 'adapt'],
+  ['gates', 'ignore_store'],
   ['calls', 'user_id'],
   ['calls', 'session_id'],
   ['calls', 'agent_id'],

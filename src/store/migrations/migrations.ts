@@ -7,6 +7,7 @@ import { baseline } from './baseline.ts'
 import { callers } from './callers-migration.ts'
 import { gateAdapt } from './gate-adapt-migration.ts'
 import { gateFacts } from './gate-facts-migration.ts'
+import { gateIgnoreStore } from './gate-ignore-store-migration.ts'
 import { gateNames } from './gate-names-migration.ts'
 import {
   judgeNewerSteps,
@@ -49,6 +50,7 @@ export const migrations: Steps = {
   '0005_gate_names': gateNames,
   '0006_gate_facts': gateFacts,
   '0008_gate_adapt': gateAdapt,
+  '0010_gate_ignore_store': gateIgnoreStore,
   '0011_callers': callers,
 }
 

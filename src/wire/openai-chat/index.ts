@@ -115,10 +115,14 @@ function rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest {
   if (written !== undefined) edits.unshift(...written.edits)
   const usageEdit = request.stream && target.countsStreamsOnRequest ? askForUsage(body) : undefined
   if (usageEdit !== undefined) edits.push(usageEdit)
+  const storing =
+    request.ignoresStore === true && readFlag(body, 'store') ? body.get('store') : undefined
+  if (storing !== undefined) edits.push({ type: 'replace', member: storing, json: 'false' })
   return {
     body: editJson(body, edits),
     hidesUsage: usageEdit !== undefined,
     ignored: written?.ignored,
+    ...(storing === undefined ? {} : { leftOut: ['store'] }),
   }
 }
 

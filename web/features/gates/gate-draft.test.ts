@@ -30,6 +30,7 @@ const gate: Gate = {
   codexInstructions: null,
   usageHeaders: false,
   adapt: 'off',
+  ignoreStore: false,
   timeoutMs: 60_000,
   maxRetries: 1,
   createdAt: '2026-01-01T00:00:00Z',
@@ -139,6 +140,7 @@ test('empty fields are left to the gateway', () => {
     codexInstructions: null,
     usageHeaders: false,
     adapt: 'retry',
+    ignoreStore: false,
     timeoutMs: null,
     maxRetries: 0,
   })

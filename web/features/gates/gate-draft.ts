@@ -44,6 +44,7 @@ export interface GateDraft {
   readonly codexInstructions: string
   readonly usageHeaders: boolean
   readonly adapt: AdaptMode
+  readonly ignoreStore: boolean
   readonly timeoutMs: string
   readonly maxRetries: string
 }
@@ -73,6 +74,7 @@ export const EMPTY_DRAFT: GateDraft = {
   codexInstructions: '',
   usageHeaders: false,
   adapt: 'retry',
+  ignoreStore: false,
   timeoutMs: '',
   maxRetries: '0',
 }
@@ -132,6 +134,7 @@ export function toDraft(gate: Gate): GateDraft {
     codexInstructions: gate.codexInstructions ?? '',
     usageHeaders: gate.usageHeaders,
     adapt: gate.adapt,
+    ignoreStore: gate.ignoreStore,
     timeoutMs: toText(gate.timeoutMs),
     maxRetries: String(gate.maxRetries),
   }
@@ -175,6 +178,7 @@ export function toSettings(
     codexInstructions: draft.codexInstructions.trim() === '' ? null : draft.codexInstructions,
     usageHeaders: draft.usageHeaders,
     adapt: draft.adapt,
+    ignoreStore: draft.ignoreStore,
     timeoutMs: toNullable(draft.timeoutMs),
     maxRetries: draft.maxRetries.trim() === '' ? 0 : toWhole(draft.maxRetries),
   }

@@ -173,6 +173,7 @@ const LABELS: Readonly<Record<keyof GateSettings, string>> = {
   codexInstructions: 'Codex prompt',
   usageHeaders: 'usage headers',
   adapt: 'adapt',
+  ignoreStore: 'store',
   timeoutMs: 'time limit',
   maxRetries: 'retries',
 }
@@ -201,6 +202,7 @@ function describeChanges(before: Gate, after: Gate): readonly string[] {
   if (before.codexInstructions !== after.codexInstructions) told.push('Codex prompt')
   note('usageHeaders', before.usageHeaders ? 'yes' : 'no', after.usageHeaders ? 'yes' : 'no')
   note('adapt', before.adapt, after.adapt)
+  note('ignoreStore', before.ignoreStore ? 'off' : 'passed', after.ignoreStore ? 'off' : 'passed')
   note('isCatchAll', before.isCatchAll ? 'yes' : 'no', after.isCatchAll ? 'yes' : 'no')
   note(
     'timeoutMs',

@@ -177,6 +177,8 @@ const ADAPT: Readonly<Record<AdaptMode, string>> = {
   off: 'Off: the answer is the refusal',
 }
 
+const STORE = { pass: 'Pass it on', off: 'Send store: false, and name it' } as const
+
 function SettingsFolds({ form }: { readonly form: GateForm }) {
   return (
     <>
@@ -382,6 +384,13 @@ function AdvancedFold({ form }: { readonly form: GateForm }) {
         hint="Such as temperature at a reasoning model. Answers name what was left out."
         options={ADAPT}
       />
+      <SelectField
+        label="When a chat call has store: true"
+        value={form.draft.ignoreStore ? 'off' : 'pass'}
+        onChange={(event) => form.set('ignoreStore', event.target.value === 'off')}
+        hint="Some SDKs ask the provider by default to keep chats."
+        options={STORE}
+      />
     </Fold>
   )
 }
@@ -432,6 +441,7 @@ function summariseAdvanced(draft: GateDraft): string {
     draft.timeoutMs === '' ? '' : `at most ${draft.timeoutMs} ms`,
     draft.maxRetries === '' || draft.maxRetries === '0' ? '' : `retries ${draft.maxRetries}`,
     draft.adapt === 'retry' ? '' : `adapt: ${draft.adapt}`,
+    draft.ignoreStore ? 'store off' : '',
   ].filter((text) => text !== '')
   return set.length === 0 ? 'Hedging, time limit, retries' : set.join(' · ')
 }

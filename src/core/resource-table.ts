@@ -184,6 +184,12 @@ export const RESOURCE_TABLE = {
     },
     follow: { decidesCalls: true },
   },
+  /** The resource's id is the account's. */
+  attribution: {
+    label: 'Attribution',
+    actions: { update: 'Changed the attribution settings' },
+    follow: { decidesCalls: false },
+  },
   user: { label: 'Users', actions: { 'set-password': 'Set a password' } },
 } as const satisfies Readonly<Record<string, ResourceEntry>>
 

@@ -1,5 +1,6 @@
 /** Ports of the hot path; `run/` connects the implementations. */
 import type { TokenRules } from '../core/access-token.ts'
+import type { AttributionSettings, HashedKind } from '../core/attribution.ts'
 import type { CallRecord } from '../core/call.ts'
 import type { Cost, OtherPrice, ToolKind, ToolUses } from '../core/cost.ts'
 import type { GatewayError, TargetFault } from '../core/errors.ts'
@@ -44,6 +45,13 @@ export interface KeyStore {
   find(sha256: string): Caller | undefined
   /** Records the time of use, which is written to the store in batches. */
   touch(keyId: KeyId, atMs: number): void
+}
+
+export interface NameHashes {
+  /** In memory: no I/O. */
+  settingsOf(accountId: AccountId): AttributionSettings
+  /** In memory: no I/O. Undefined: the account's hash key is not available. */
+  hash(accountId: AccountId, kind: HashedKind, name: string, scope?: string): string | undefined
 }
 
 export interface StopStore {

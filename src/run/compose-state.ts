@@ -3,7 +3,7 @@
  * changes of other nodes.
  */
 import { ChangeFollowers, type Follower } from '../cluster/change-followers.ts'
-import { openVault } from '../config/master-key.ts'
+import { findMasterKeys, openVault } from '../config/master-key.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Timekeeper } from '../core/clock.ts'
 import { OWNED_PREFIX, ownedSlugOf } from '../core/owned-model.ts'
@@ -16,6 +16,7 @@ import { BudgetRegistry } from '../limits/budget-registry.ts'
 import type { BudgetAlert } from '../limits/usage-counter.ts'
 import { UsageLimits } from '../limits/usage-limits.ts'
 import type { AddressGuard } from '../net/address-guard.ts'
+import { AttributionRegistry } from '../snapshots/attribution-registry.ts'
 import { GateRegistry } from '../snapshots/gate-registry.ts'
 import type { createKeyLimits } from '../snapshots/key-limits.ts'
 import { KeyRegistry } from '../snapshots/key-registry.ts'
@@ -125,6 +126,19 @@ export async function openState({
           'the credential of an owned model cannot be decrypted: its calls fail',
         ),
     })
+    const attribution = await AttributionRegistry.load({
+      attribution: store.attribution,
+      vault,
+      mayEncrypt: () =>
+        settings.database === undefined ||
+        findMasterKeys({ dataFolder: settings.homeFolder, masterKeys: settings.masterKeys }) !==
+          undefined,
+      onFailure: (error, accountId) =>
+        log.error(
+          { accountId, err: error },
+          'the hash key of an account cannot be used: its calls are not attributed',
+        ),
+    })
     const stops = await StopRegistry.load({
       stops: store.stops,
       clock,
@@ -177,6 +191,7 @@ export async function openState({
       node,
       keys,
       stops,
+      attribution,
       gates,
       ownedModels,
       providerKeys,
@@ -209,6 +224,7 @@ export async function joinNodes(
     key: state.keys,
     // The stops follow the keys, because a stopped token that is deleted must stay refused.
     stop: state.stops,
+    attribution: state.attribution,
     gate: state.gates,
     'owned-model': state.ownedModels,
     'provider-key': state.providerKeys,

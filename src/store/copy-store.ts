@@ -28,6 +28,8 @@ export const TABLES: readonly (keyof Schema)[] = [
   'user_days',
   'tag_days',
   'call_sessions',
+  'attribution',
+  'caller_names',
   'refused_hours',
   'upkeep',
   'budgets',

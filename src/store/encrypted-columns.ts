@@ -2,6 +2,7 @@
  * Every column that the vault encrypts. A new encrypted column must be added here; otherwise a
  * rotation of the master key loses its rows.
  */
+import { hashKeyBinding } from '../core/attribution.ts'
 import type { AccountId } from '../core/ids.ts'
 import { ownedModelBinding } from '../core/owned-model.ts'
 import { providerKeyBinding } from '../core/provider-key.ts'
@@ -34,5 +35,11 @@ export const ENCRYPTED_COLUMNS: readonly EncryptedColumn[] = [
     column: 'sealed_credential',
     key: ['account_id', 'slug'],
     bindingOf: ([account = '', slug = '']) => ownedModelBinding(account, slug),
+  },
+  {
+    table: 'attribution',
+    column: 'sealed_hash_key',
+    key: ['account_id'],
+    bindingOf: ([account = '']) => hashKeyBinding(account as AccountId),
   },
 ]

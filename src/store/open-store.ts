@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../core/plan.ts'
+import { CallerNameStore } from './calls/caller-names.ts'
 import { CallTableStore } from './calls/calls.ts'
 import { PriceEntryStore } from './calls/price-entries.ts'
 import { AuditLogTableStore } from './changes/audit-log.ts'
@@ -15,6 +16,7 @@ import { isSqlite } from './database/sql-differences.ts'
 import { watchFile } from './database/sqlite-driver.ts'
 import { InstallationTableStore } from './installation/installation.ts'
 import { assertUpToDate, compareSteps, migrateToLatest } from './migrations/migrations.ts'
+import { AttributionTableStore } from './resources/attribution.ts'
 import { BudgetTableStore } from './resources/budgets.ts'
 import { GateTableStore } from './resources/gates.ts'
 import { KeyTableStore } from './resources/keys.ts'
@@ -36,6 +38,8 @@ import { UserTableStore } from './users/users.ts'
 export interface Store {
   readonly keys: KeyTableStore
   readonly stops: StopTableStore
+  readonly attribution: AttributionTableStore
+  readonly callerNames: CallerNameStore
   readonly gates: GateTableStore
   readonly ownedModels: OwnedModelTableStore
   readonly calls: CallTableStore
@@ -117,6 +121,8 @@ export async function openStore(
   return {
     keys: new KeyTableStore(database, sync, caps),
     stops: new StopTableStore(database, sync),
+    attribution: new AttributionTableStore(database),
+    callerNames: new CallerNameStore(database),
     gates: new GateTableStore(database, caps),
     ownedModels: new OwnedModelTableStore(database, caps),
     calls: new CallTableStore(database),

@@ -3,6 +3,7 @@
  * (milliseconds since the Unix epoch) and booleans (0, 1), text for JSON.
  */
 import type { Generated } from 'kysely'
+import type { NamedKind } from '../core/attribution.ts'
 import type { CallCredential } from '../core/call.ts'
 import type { OwnedModelDialect } from '../core/dialects.ts'
 import type { AdaptMode, Overrides, Strategy } from '../core/gate.ts'
@@ -33,6 +34,8 @@ export interface Schema extends UserSchema {
   readonly user_days: UserDayTable
   readonly tag_days: TagDayTable
   readonly call_sessions: CallSessionTable
+  readonly attribution: AttributionTable
+  readonly caller_names: CallerNameTable
   readonly refused_hours: RefusedTable
   readonly upkeep: UpkeepTable
   readonly price_entries: PriceEntryTable
@@ -84,6 +87,10 @@ export interface ApiKeyTable {
   previous_ends_at: Generated<number | null>
   /** The rules of an access token, as JSON; null for an API key. */
   token: Generated<string | null>
+  /** The member whom the key's calls count for; null: none. */
+  fixed_user: Generated<string | null>
+  /** JSON: `["team-a", "repo:gatehouse"]`; null: none. */
+  fixed_tags: Generated<string | null>
 }
 
 /** The hash of a deleted or replaced key; written by a trigger. */
@@ -226,6 +233,28 @@ export interface CallSessionTable extends CounterColumns {
   largest_input: number
 }
 
+/** An account's settings of attribution (decision 0121). */
+export interface AttributionTable {
+  account_id: AccountId
+  /** Encrypted by the vault, bound to the account; see encrypted-columns.ts. */
+  sealed_hash_key: string
+  members_and_tags: number
+  sessions: number
+  end_users: number
+  updated_at: number
+}
+
+/** The name behind a hash in the ledger. */
+export interface CallerNameTable {
+  account_id: AccountId
+  kind: NamedKind
+  /** As in the ledger's columns: a member's id, `end:` and a hash, or a tag's hash. */
+  hash: string
+  name: string
+  /** A day's precision, in milliseconds since the Unix epoch. */
+  last_seen_at: number
+}
+
 /** A key's calls to a gate that were refused for one reason, in an hour. */
 export interface RefusedTable {
   account_id: AccountId
@@ -325,6 +354,8 @@ export interface TagTable {
   name: string
   description: string
   created_at: number
+  /** JSON: ids of members; null: none. */
+  members: Generated<string | null>
 }
 
 export interface WebhookDeliveryTable {

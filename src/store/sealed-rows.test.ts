@@ -149,6 +149,7 @@ describe.each(databases)('on $name', (kind) => {
       { table: 'provider_keys', current: 1, previous: 0, unopened: 0 },
       { table: 'webhooks', current: 0 },
       { table: 'owned_models', current: 2, previous: 0, unopened: 0 },
+      { table: 'attribution', current: 0 },
     ])
     const vault = createVault([NEW])
     const found = await store.ownedModels.loadAll()

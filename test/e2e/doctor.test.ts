@@ -234,7 +234,7 @@ describe('the master key', () => {
 
   test('that is wrong or empty fails', async () => {
     const other = await examine({ GATEHOUSE_MASTER_KEY: 'c0ffee00'.repeat(8) })
-    expect(found(other, 'master key', 'fail')).toContain('1 stored credentials cannot be decrypted')
+    expect(found(other, 'master key', 'fail')).toContain('2 stored credentials cannot be decrypted')
     expect(other.said).not.toContain('c0ffee')
     await Bun.write(path(), 'planted\n')
     const broken = await examine()

@@ -180,6 +180,6 @@ test('behind a link is not replaced by a rotation, which says where the new key 
   const before = await Bun.file(file).text()
   writeFileSync(file, `${'ab'.repeat(32)}\n${before}`)
   const rotated = await rotate()
-  expect(JSON.parse(rotated.stdout)).toMatchObject({ outcome: 'finished', encryptedAnew: 1 })
+  expect(JSON.parse(rotated.stdout)).toMatchObject({ outcome: 'finished', encryptedAnew: 2 })
   expect(await keyInUse(await start())).toBe(`Bearer ${OWN}`)
 })

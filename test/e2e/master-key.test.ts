@@ -98,26 +98,23 @@ async function keyInUse(): Promise<string | undefined> {
   return upstream.requests[0]?.headers.authorization?.replace('Bearer ', '')
 }
 
-test('by file: created when first needed, rotated while a server serves, which then uses the new key', async () => {
+test('by file: created at the first start, rotated while a server serves, which then uses the new key', async () => {
   await start()
   await createGate(gatehouse, 'one', 'openai/gpt-4o')
-  expect(keysInFile()).toEqual([])
-  expect((await masterKey('rotate', {}, runCli)).said).toMatchObject({
-    outcome: 'nothing',
-    currentId: null,
-  })
+  // The account's hash key is encrypted at the first start.
+  expect(keysInFile()).toHaveLength(1)
   await setKey(OWN)
   const [made = ''] = keysInFile()
   const before = (await masterKey('status')).said
   expect(before).toMatchObject({
     previousIds: [],
-    tables: [{ current: 1, previous: 0, unopened: 0 }, { current: 0 }, { current: 0 }],
+    tables: [{ current: 1, previous: 0 }, { current: 0 }, { current: 0 }, { current: 1 }],
   })
 
   const rotated = await masterKey('rotate', {}, runCli)
   expect(rotated).toMatchObject({
     exitCode: 0,
-    said: { outcome: 'rotated', encryptedAnew: 1, previousIds: [before.currentId] },
+    said: { outcome: 'rotated', encryptedAnew: 2, previousIds: [before.currentId] },
     table: { current: 1, previous: 0, unopened: 0 },
   })
   expect(keysInFile()).toEqual([expect.any(String), made])
@@ -157,7 +154,7 @@ test("a webhook's secret is encrypted again too, and signs before and after, wit
     // Twice: the key that the server has its secret under in memory is then in no file any more.
     for (const _ of [1, 2]) {
       const rotated = await masterKey('rotate')
-      expect(rotated.said).toMatchObject({ outcome: 'rotated', encryptedAnew: 1 })
+      expect(rotated.said).toMatchObject({ outcome: 'rotated', encryptedAnew: 2 })
       expect(rotated.said.tables[1]).toEqual({
         table: 'webhooks',
         current: 1,
@@ -191,7 +188,7 @@ test('owned models are rotated twice beside a server that uses and changes them,
   const [first = ''] = keysInFile()
   for (let round = 1; round <= 2; round += 1) {
     const rotated = await masterKey('rotate')
-    expect(rotated.said).toMatchObject({ outcome: 'rotated', encryptedAnew: 1 })
+    expect(rotated.said).toMatchObject({ outcome: 'rotated', encryptedAnew: 2 })
     expect(rotated.said.tables[2]).toEqual({
       table: 'owned_models',
       current: 1,
@@ -260,7 +257,7 @@ test('a rotation killed half-way and started again loses nothing', async () => {
   await start()
   const [finished, used] = await Promise.all([masterKey('rotate'), keyInUse()])
   expect(used).toBe(OWN)
-  expect(finished.said).toMatchObject({ outcome: 'finished', encryptedAnew: atDeath })
+  expect(finished.said).toMatchObject({ outcome: 'finished', encryptedAnew: atDeath + 1 })
   const current = createVault([new Secret(keysInFile()[0] ?? '')])
   const rows = database
     .query<{ provider: string; sealed_key: string }, []>(
@@ -311,7 +308,7 @@ test('by environment: refused with a key missing, then in the documented order',
   expect(await keyInUse()).toBe(OWN)
   expect((await masterKey('rotate', both)).said).toMatchObject({
     outcome: 'finished',
-    encryptedAnew: 1,
+    encryptedAnew: 2,
   })
   await gatehouse.stop()
   await start({ GATEHOUSE_MASTER_KEY: SECOND })

@@ -227,7 +227,7 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => 
           ]) as unknown,
         })
         const rotated = await runCliInProcess(['master-key', 'rotate'], { environment })
-        expect(rotated.stdout).toContain('1 credential encrypted again')
+        expect(rotated.stdout).toContain('2 credentials encrypted again')
       } finally {
         await moved?.remove()
         await old.remove()

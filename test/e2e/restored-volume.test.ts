@@ -3,7 +3,16 @@
  * that is. Root may use everything, so the program runs as somebody else.
  */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
-import { chmodSync, chownSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { boundToTest } from '../support/bound-to-test.ts'
 import { STRANGER } from '../support/confined.ts'
@@ -110,13 +119,14 @@ describeIf(process.platform === 'linux' && process.getuid?.() === 0, 'needs root
       chmodSync(mount.path, 0o755)
       give(STRANGER, ...everything())
       for (const [name, text] of [
-        ['master.key', `${'ab'.repeat(32)}\n`],
+        ['master.key', readFileSync(join(folder.path, 'master.key'), 'utf8')],
         ['gatehouse.yaml', 'logLevel: info\n'],
       ] as const) {
         const file = join(mount.path, name)
         writeFileSync(file, text)
         chownSync(file, 0, STRANGER)
         chmodSync(file, 0o440)
+        rmSync(join(folder.path, name), { force: true })
         symlinkSync(file, join(folder.path, name))
       }
       const { code, output, errors } = await startAsStranger()

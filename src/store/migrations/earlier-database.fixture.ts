@@ -16,6 +16,9 @@ const LATER_COLUMNS = [
   ['calls', 'agent_id'],
   ['calls', 'parent_agent_id'],
   ['calls', 'tag_ids'],
+  ['api_keys', 'fixed_user'],
+  ['api_keys', 'fixed_tags'],
+  ['tags', 'members'],
 ] as const
 const LATER_TABLES = [
   'stops',
@@ -24,6 +27,8 @@ const LATER_TABLES = [
   'user_days',
   'tag_days',
   'call_sessions',
+  'attribution',
+  'caller_names',
 ] as const
 
 export async function makeEarlier(

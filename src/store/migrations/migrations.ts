@@ -3,6 +3,7 @@ import { currentSchema } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 import { accessTokens } from './access-tokens-migration.ts'
 import { BASELINE, judgeEarlierSteps, listApplied } from './adopt-database.ts'
+import { attribution } from './attribution-migration.ts'
 import { baseline } from './baseline.ts'
 import { callers } from './callers-migration.ts'
 import { gateAdapt } from './gate-adapt-migration.ts'
@@ -52,6 +53,7 @@ export const migrations: Steps = {
   '0008_gate_adapt': gateAdapt,
   '0010_gate_ignore_store': gateIgnoreStore,
   '0011_callers': callers,
+  '0012_attribution': attribution,
 }
 
 export async function isBehind(

@@ -1,0 +1,176 @@
+/**
+ * The accounts' settings of attribution and their hash keys in memory (decision 0121). Every node
+ * computes the same hash of a name.
+ */
+import { randomBytes } from 'node:crypto'
+import {
+  type AttributionSettings,
+  DEFAULT_ATTRIBUTION,
+  type HashedKind,
+  hashKeyBinding,
+} from '../core/attribution.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { AccountId } from '../core/ids.ts'
+import { Secret } from '../core/secret.ts'
+import type { Vault } from '../core/vault.ts'
+import type { NameHashes } from '../gateway/ports.ts'
+import type { NamedThing } from '../store/database/find-some.ts'
+import type { AttributionTableStore, StoredAttribution } from '../store/resources/attribution.ts'
+import { RecentHashes } from './recent-hashes.ts'
+import { Snapshot, withChanges } from './snapshot.ts'
+
+export interface AttributionRegistryOptions {
+  readonly attribution: Pick<
+    AttributionTableStore,
+    'loadAll' | 'findSome' | 'listAccountsWithout' | 'insertMissing' | 'change'
+  >
+  readonly vault: Pick<Vault, 'encrypt' | 'decrypt'>
+  /** False while encrypting would create a master key that other nodes do not have. */
+  readonly mayEncrypt: () => boolean
+  /** Called when an account's hash key cannot be decrypted or created. */
+  readonly onFailure: (error: unknown, accountId: AccountId | undefined) => void
+}
+
+interface Entry {
+  readonly sealedHashKey: string
+  readonly settings: AttributionSettings
+  /** Undefined: the key cannot be decrypted, so no name is hashed. */
+  readonly hashKey: Buffer | undefined
+}
+
+const HASH_KEY_BYTES = 32
+const HASH_CHARACTERS = 16
+
+export class AttributionRegistry extends Snapshot<Entry, StoredAttribution> implements NameHashes {
+  readonly #options: AttributionRegistryOptions
+  readonly #recent = new RecentHashes()
+  readonly #asked = new Set<AccountId>()
+
+  private constructor(options: AttributionRegistryOptions) {
+    super(options.attribution)
+    this.#options = options
+  }
+
+  /** Creates the hash key of each account that lacks one. */
+  static async load(options: AttributionRegistryOptions): Promise<AttributionRegistry> {
+    const registry = new AttributionRegistry(options)
+    if (options.mayEncrypt())
+      await registry.#create(await options.attribution.listAccountsWithout())
+    await registry.followAll()
+    return registry
+  }
+
+  settingsOf(accountId: AccountId): AttributionSettings {
+    const entry = this.held(accountId, accountId)
+    if (entry === undefined) this.#ensureLater(accountId)
+    return entry?.settings ?? DEFAULT_ATTRIBUTION
+  }
+
+  /**
+   * The first 64 bits of an HMAC-SHA-256, in hexadecimal.
+   * @param scope the key's id for a session, the session's hash for an agent, otherwise the account's
+   * id: the same name has another hash in another scope
+   * @returns undefined when the account's hash key is not available
+   */
+  hash(
+    accountId: AccountId,
+    kind: HashedKind,
+    name: string,
+    scope: string = accountId,
+  ): string | undefined {
+    const known = this.#recent.get(kind, scope, name)
+    if (known !== undefined) return known
+    const hashKey = this.held(accountId, accountId)?.hashKey
+    if (hashKey === undefined) return undefined
+    const hash = new Bun.CryptoHasher('sha256', hashKey)
+      .update(JSON.stringify([accountId, kind, scope, name]))
+      .digest('hex')
+      .slice(0, HASH_CHARACTERS)
+    this.#recent.put(kind, scope, name, hash)
+    return hash
+  }
+
+  /** For a new account. Does nothing when the account has a key. */
+  ensure(accountId: AccountId): Promise<void> {
+    return this.inTurn(async () => {
+      if (this.held(accountId, accountId) !== undefined) return
+      await this.#create([accountId])
+      const [stored] = await this.#options.attribution.findSome([{ accountId, id: accountId }])
+      if (stored !== undefined) this.adopt(stored)
+    })
+  }
+
+  /** @throws GatewayError `unavailable` when the account has no settings yet */
+  async change(
+    accountId: AccountId,
+    changes: { readonly [Name in keyof AttributionSettings]?: boolean | undefined },
+  ): Promise<AttributionSettings> {
+    await this.ensure(accountId)
+    return await this.inTurn(async () => {
+      const stored = await this.#options.attribution.change(accountId, (previous) =>
+        withChanges(previous, changes),
+      )
+      if (stored === undefined)
+        throw new GatewayError('unavailable', 'The account has no hash key. Try again soon.')
+      this.adopt(stored)
+      return stored.settings
+    })
+  }
+
+  protected nameOf({ accountId }: StoredAttribution): NamedThing {
+    return { accountId, id: accountId }
+  }
+
+  protected adopt(stored: StoredAttribution): void {
+    const { accountId, sealedHashKey, settings } = stored
+    const known = this.held(accountId, accountId)
+    const hashKey =
+      known?.sealedHashKey === sealedHashKey && known.hashKey !== undefined
+        ? known.hashKey
+        : this.#open(stored)
+    // A new key makes every remembered hash wrong; a rotation of the master key keeps them right.
+    if (known?.hashKey !== undefined && hashKey?.equals(known.hashKey) !== true)
+      this.#recent.clear()
+    this.hold({ accountId, id: accountId }, { sealedHashKey, settings, hashKey })
+  }
+
+  protected override forget(accountId: AccountId, id: string): void {
+    super.forget(accountId, id)
+    this.#recent.clear()
+  }
+
+  #open({ accountId, sealedHashKey }: StoredAttribution): Buffer | undefined {
+    try {
+      const text = this.#options.vault.decrypt(sealedHashKey, hashKeyBinding(accountId)).reveal()
+      return Buffer.from(text, 'base64')
+    } catch (error) {
+      this.#options.onFailure(error, accountId)
+      return undefined
+    }
+  }
+
+  /** Calls continue without attribution when the master key cannot be used. */
+  async #create(accountIds: readonly AccountId[]): Promise<void> {
+    if (accountIds.length === 0) return
+    let missing: StoredAttribution[]
+    try {
+      missing = accountIds.map((accountId) => {
+        const hashKey = new Secret(randomBytes(HASH_KEY_BYTES).toString('base64'))
+        const sealedHashKey = this.#options.vault.encrypt(hashKey, hashKeyBinding(accountId))
+        return { accountId, sealedHashKey, settings: DEFAULT_ATTRIBUTION }
+      })
+    } catch (error) {
+      this.#options.onFailure(error, undefined)
+      return
+    }
+    await this.#options.attribution.insertMissing(missing)
+  }
+
+  /** An older node may have created the account. Tried once per account and process. */
+  #ensureLater(accountId: AccountId): void {
+    if (this.#asked.has(accountId)) return
+    this.#asked.add(accountId)
+    if (!this.#options.mayEncrypt()) return
+    this.ensure(accountId).catch((error: unknown) => this.#options.onFailure(error, accountId))
+  }
+}

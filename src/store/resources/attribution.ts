@@ -1,0 +1,111 @@
+/** The accounts' settings of attribution in the database. Rows hold encrypted hash keys. */
+import type { Kysely, Selectable } from 'kysely'
+import type { AttributionSettings } from '../../core/attribution.ts'
+import type { AccountId } from '../../core/ids.ts'
+import { recordChange } from '../changes/audit-log.ts'
+import { changeAccount } from '../changes/change-account.ts'
+import { findSome, type NamedThing } from '../database/find-some.ts'
+import type { AttributionTable, Schema } from '../schema.ts'
+
+export interface StoredAttribution {
+  readonly accountId: AccountId
+  readonly sealedHashKey: string
+  readonly settings: AttributionSettings
+}
+
+const ROWS_PER_STATEMENT = 500
+
+export class AttributionTableStore {
+  readonly #database: Kysely<Schema>
+
+  constructor(database: Kysely<Schema>) {
+    this.#database = database
+  }
+
+  async loadAll(): Promise<readonly StoredAttribution[]> {
+    const rows = await this.#database.selectFrom('attribution').selectAll().execute()
+    return rows.map(toStored)
+  }
+
+  findSome(things: readonly NamedThing[]): Promise<readonly (StoredAttribution | undefined)[]> {
+    return findSome(
+      this.#database,
+      { table: 'attribution', idColumn: 'account_id', toStored },
+      things,
+    )
+  }
+
+  async listAccountsWithout(): Promise<readonly AccountId[]> {
+    const rows = await this.#database
+      .selectFrom('accounts')
+      .leftJoin('attribution', 'attribution.account_id', 'accounts.id')
+      .where('attribution.account_id', 'is', null)
+      .select('accounts.id')
+      .execute()
+    return rows.map(({ id }) => id)
+  }
+
+  /** Rows of accounts that have one already are skipped: the first writer's key stays. */
+  async insertMissing(missing: readonly StoredAttribution[]): Promise<void> {
+    for (let at = 0; at < missing.length; at += ROWS_PER_STATEMENT)
+      await this.#database
+        .insertInto('attribution')
+        .values(missing.slice(at, at + ROWS_PER_STATEMENT).map(toRow))
+        .onConflict((conflict) => conflict.doNothing())
+        .execute()
+  }
+
+  /** @returns undefined when the account has no row */
+  async change(
+    accountId: AccountId,
+    change: (previous: AttributionSettings) => AttributionSettings,
+  ): Promise<StoredAttribution | undefined> {
+    return await changeAccount(this.#database, accountId, async (transaction) => {
+      const row = await transaction
+        .selectFrom('attribution')
+        .selectAll()
+        .where('account_id', '=', accountId)
+        .executeTakeFirst()
+      if (row === undefined) return undefined
+      const before = toStored(row)
+      const after = { ...before, settings: change(before.settings) }
+      const { account_id: _, sealed_hash_key: __, ...changed } = toRow(after)
+      await transaction
+        .updateTable('attribution')
+        .set(changed)
+        .where('account_id', '=', accountId)
+        .execute()
+      await recordChange(transaction, {
+        accountId,
+        action: 'attribution.update',
+        resourceId: accountId,
+        before: { ...before.settings },
+        after: { ...after.settings },
+      })
+      return after
+    })
+  }
+}
+
+function toRow({ accountId, sealedHashKey, settings }: StoredAttribution): AttributionTable {
+  return {
+    account_id: accountId,
+    sealed_hash_key: sealedHashKey,
+    members_and_tags: Number(settings.membersAndTags),
+    sessions: Number(settings.sessions),
+    end_users: Number(settings.endUsers),
+    updated_at: Date.now(),
+  }
+}
+
+function toStored(row: Selectable<AttributionTable>): StoredAttribution {
+  return {
+    accountId: row.account_id,
+    sealedHashKey: row.sealed_hash_key,
+    settings: {
+      membersAndTags: row.members_and_tags === 1,
+      sessions: row.sessions === 1,
+      endUsers: row.end_users === 1,
+    },
+  }
+}

@@ -12,6 +12,7 @@ import { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
 import type { AccountId, CallId, KeyId, SessionId, UserId } from '../core/ids.ts'
 import type { ModelFacts } from '../core/model-facts.ts'
+import type { ModelPrice } from '../core/model-price.ts'
 import type { OwnedModel } from '../core/owned-model.ts'
 import type { ProviderKeyProbe } from '../core/provider-key.ts'
 import type { Secret } from '../core/secret.ts'
@@ -24,6 +25,7 @@ import type { BudgetRegistry } from '../limits/budget-registry.ts'
 import type { QuotaState } from '../limits/usage-limits.ts'
 import type { GateRegistry } from '../snapshots/gate-registry.ts'
 import type { KeyRegistry } from '../snapshots/key-registry.ts'
+import type { ModelPriceRegistry } from '../snapshots/model-price-registry.ts'
 import type { OwnedModelRegistry } from '../snapshots/owned-model-registry.ts'
 import type { PlainRegistries } from '../snapshots/plain-registry.ts'
 import type { ProviderKeyRegistry } from '../snapshots/provider-key-registry.ts'
@@ -117,6 +119,9 @@ export interface ControlPlaneDependencies {
   readonly prices: Prices
   /** Undefined: every account is a customer's. */
   readonly operatorAccount: AccountId | undefined
+  /** Whether `GATEHOUSE_OPERATOR_API` is on. */
+  readonly hasOperatorApi: boolean
+  readonly modelPrices: ModelPrices
   /**
    * Reloads the configuration file on every node.
    * @param accountId the operator's, for the audit log
@@ -154,6 +159,13 @@ export interface ControlPlaneDependencies {
   ) => Promise<Response>
   readonly onAnswered?: ((request: AnsweredRequest) => void) | undefined
   readonly onFailure?: (error: GatewayError, requestId: string) => void
+}
+
+/** The prices that the operator stored at run time. */
+export interface ModelPrices extends Pick<ModelPriceRegistry, 'set' | 'delete'> {
+  find(target: string): ModelPrice | undefined
+  /** The source of a price of the configuration file or the price table. Undefined: none. */
+  sourceOf(target: string): string | undefined
 }
 
 /** What became of running calls. */

@@ -30,6 +30,7 @@ import { TrustedHosts } from '../net/trusted-hosts.ts'
 import { GateRegistry } from '../snapshots/gate-registry.ts'
 import { createKeyLimits } from '../snapshots/key-limits.ts'
 import { KeyRegistry } from '../snapshots/key-registry.ts'
+import { ModelPriceRegistry } from '../snapshots/model-price-registry.ts'
 import { OwnedModelRegistry } from '../snapshots/owned-model-registry.ts'
 import { loadPlainRegistries } from '../snapshots/plain-registry.ts'
 import { ProviderKeyRegistry } from '../snapshots/provider-key-registry.ts'
@@ -126,6 +127,11 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
   })
   const keys = await KeyRegistry.load({ keys: store.keys, stops, limitsOf, clock })
   const gates = await GateRegistry.load({ gates: store.gates, clock })
+  const modelPrices = await ModelPriceRegistry.load({
+    prices: store.modelPrices,
+    onChanged: () => {},
+    clock,
+  })
   const vault = createVault([new Secret('7c'.repeat(32))])
   const ownedModels = await OwnedModelRegistry.load({
     ownedModels: store.ownedModels,
@@ -193,6 +199,13 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
     identity,
     callerOfUser,
     operatorAccount: DEFAULT_ACCOUNT,
+    hasOperatorApi: true,
+    modelPrices: {
+      find: (target) => modelPrices.find(DEFAULT_ACCOUNT, target),
+      sourceOf: (target) => (target === 'openai/gpt-5' ? 'prices@1' : undefined),
+      set: (thing, price) => modelPrices.set(thing, price),
+      delete: (thing) => modelPrices.delete(thing),
+    },
     reload: async () => ({ id: 'reload_test', nodes: [] }),
     endCalls: async () => ({ callsEnded: 0, nodesNotHeard: 0 }),
     budgets,

@@ -69,6 +69,8 @@ describe('every route', () => {
     ['PATCH', '/v1/provider-keys/openai'],
     ['DELETE', '/v1/provider-keys/openai'],
     ['GET', '/v1/conformance'],
+    ['PUT', '/v1/provider-models/openai/x'],
+    ['DELETE', '/v1/provider-models/openai/x'],
     ['POST', '/v1/reload'],
     ['GET', '/v1/audit-log'],
     ['GET', '/v1/account'],

@@ -62,6 +62,7 @@ const RESOURCES: readonly Resource[] = [
   at('costs', () => import('./calls/costs.ts'), 'bindCosts'),
   at('providers', () => import('./resources/providers.ts'), 'bindProviders'),
   at('provider-models', () => import('./resources/provider-models.ts'), 'bindProviderModels'),
+  at('provider-models', () => import('./resources/model-prices.ts'), 'bindModelPrices'),
   at('reload', () => import('./resources/reload.ts'), 'bindReload'),
   at('audit-log', () => import('./resources/audit-log.ts'), 'bindAuditLog'),
   at('account', () => import('./users/account.ts'), 'bindAccount'),

@@ -5,6 +5,7 @@ import { NO_RULES } from '../core/access-token.ts'
 import { generateApiKey, hashApiKey } from '../core/api-key.ts'
 import type { Budget } from '../core/budget.ts'
 import { type AccountId, DEFAULT_ACCOUNT, type KeyId } from '../core/ids.ts'
+import type { ModelPrice } from '../core/model-price.ts'
 import { createPlans } from '../core/plan.ts'
 import { Secret } from '../core/secret.ts'
 import { createVault } from '../core/vault.ts'
@@ -12,6 +13,7 @@ import { BudgetRegistry } from '../limits/budget-registry.ts'
 import { UsageLimits } from '../limits/usage-limits.ts'
 import { GateRegistry } from '../snapshots/gate-registry.ts'
 import { KeyRegistry } from '../snapshots/key-registry.ts'
+import { ModelPriceRegistry } from '../snapshots/model-price-registry.ts'
 import { OwnedModelRegistry } from '../snapshots/owned-model-registry.ts'
 import { ProviderKeyRegistry } from '../snapshots/provider-key-registry.ts'
 import { StopRegistry } from '../snapshots/stop-registry.ts'
@@ -29,6 +31,7 @@ const limits = { requestsPerMinute: 60, tokensPerMinute: 1000, concurrentCalls: 
 
 async function startNode(store: Store, sealing = vault) {
   const changed: string[] = []
+  const repriced: string[] = []
   const usage = new UsageLimits({ plans: createPlans(undefined, {}) })
   const stops: StopRegistry = await StopRegistry.load({
     stops: store.stops,
@@ -37,6 +40,7 @@ async function startNode(store: Store, sealing = vault) {
   const keys = await KeyRegistry.load({ keys: store.keys, stops, limitsOf: () => limits })
   return {
     changed,
+    repriced,
     usage,
     keys,
     stops,
@@ -54,6 +58,10 @@ async function startNode(store: Store, sealing = vault) {
     }),
     budgets: await BudgetRegistry.load({ budgets: store.budgets, usage }),
     webhooks: await WebhookRegistry.load({ webhooks: store.webhooks, vault: sealing }),
+    modelPrices: await ModelPriceRegistry.load({
+      prices: store.modelPrices,
+      onChanged: () => repriced.push('prices'),
+    }),
   }
 }
 
@@ -120,6 +128,7 @@ describe.each(databases)('on $name', (kind) => {
     type Registry =
       | Node['keys' | 'stops' | 'gates' | 'ownedModels' | 'providerKeys' | 'budgets']
       | WebhookRegistry
+      | ModelPriceRegistry
     const follow = (registry: Registry, id: string) =>
       way === 'follow'
         ? registry.follow([{ accountId: DEFAULT_ACCOUNT, id: id }])
@@ -181,6 +190,30 @@ describe.each(databases)('on $name', (kind) => {
         here.keys.delete(DEFAULT_ACCOUNT, record.id),
       ])
       expect(here.keys.find(hashApiKey(key.reveal()))).toBeUndefined()
+    })
+
+    test('a price that is stored, replaced or deleted there is so here', async () => {
+      const id = 'openai/gpt-9-new'
+      const name = { accountId: DEFAULT_ACCOUNT, id }
+      const prices = [{ input: 3, output: 9 }]
+      for (const given of [{ prices }, { like: 'openai/gpt-5' }]) {
+        await there.modelPrices.set(name, given)
+        here.repriced.length = 0
+        await follow(here.modelPrices, id)
+        expect(here.modelPrices.entries()).toEqual([{ model: id, ...given }])
+        expect(here.repriced).toEqual(['prices'])
+      }
+      const stored = here.modelPrices.find(DEFAULT_ACCOUNT, id)
+      expect(await store.modelPrices.loadAll()).toEqual([stored as ModelPrice])
+      await there.modelPrices.delete(name)
+      await follow(here.modelPrices, id)
+      expect(here.modelPrices.entries()).toEqual([])
+      const rows = await store.auditLog.list(DEFAULT_ACCOUNT, { resourceId: id }, { limit: 9 })
+      expect(rows.map(({ action }) => action)).toEqual([
+        'model-price.delete',
+        'model-price.update',
+        'model-price.create',
+      ])
     })
 
     test('a token that is stopped there is stopped here, until the stop is lifted', async () => {

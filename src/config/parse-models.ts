@@ -2,8 +2,13 @@
  * Checks the configuration file's entries for models, individually and together, and reports every
  * fault. No message repeats a value of the file.
  */
-import { MAX_MODELS, modelEntry } from '../contract/models-section.ts'
-import type { ModelEntry, PriceMember } from '../core/model-entry.ts'
+import {
+  type EntryFault,
+  faultsOfPrices,
+  MAX_MODELS,
+  modelEntry,
+} from '../contract/models-section.ts'
+import type { ModelEntry } from '../core/model-entry.ts'
 import type { Provider } from '../providers/define.ts'
 import { isListedModel } from './listed-models.ts'
 import { toYamlFaults, type YamlDocument, type YamlFault } from './yaml-document.ts'
@@ -56,8 +61,6 @@ function toStep(step: PropertyKey): string {
   return typeof step === 'number' ? `[${step}]` : `.${String(step)}`
 }
 
-type EntryFault = readonly [path: readonly PropertyKey[], message: string]
-
 class EntryChecks {
   readonly #providers: ReadonlyMap<string, Provider> | undefined
   readonly #entries = new Map<string, ModelEntry>()
@@ -104,20 +107,3 @@ const CIRCLE = 'must not lead to an entry that leads back to itself'
 const UNKNOWN_MODEL =
   'is not a model with a price: name another entry, or a model of GET /v1/provider-models'
 const UNKNOWN_PROVIDER = 'must begin with the id of a provider: GET /v1/providers lists them'
-
-function* faultsOfPrices({ prices = [], like }: ModelEntry): Generator<EntryFault> {
-  const dates = new Set<number | undefined>()
-  for (const [index, price] of prices.entries()) {
-    const { from, input, output, above = [] } = price
-    const date = from === undefined ? undefined : Date.parse(from)
-    if (dates.has(date)) yield [['prices', index], 'must have another date than those before it']
-    dates.add(date)
-    for (const [at, { inputTokens: _, ...step }] of above.entries())
-      for (const member of Object.keys(step) as PriceMember[])
-        if (price[member] === undefined)
-          yield [['prices', index, 'above', at, member], 'must also be a price without above']
-    if (like !== undefined) continue
-    if (input === undefined) yield [['prices', index], 'must have input, or the entry like']
-    if (output === undefined) yield [['prices', index], 'must have output, or the entry like']
-  }
-}

@@ -50,6 +50,8 @@ export interface Settings extends ProviderSettings {
   readonly bodyTimeoutMs: number
   readonly idleConnectionMs: number
   readonly defaultAccount: 'operator' | 'tenant'
+  /** Whether the operator may set prices by the API. */
+  readonly hasOperatorApi: boolean
   readonly requestsPerAddress: number | undefined
   readonly keepAliveMs: number
   /** Silence before a stream's first event after which the answer begins anyway; 0 for never. */
@@ -141,6 +143,7 @@ export function readSettings(environment: Environment, configured = WITHOUT_FILE
     idleConnectionMs: read('GATEHOUSE_IDLE_CONNECTION_MS'),
     requestsPerAddress: readGiven(environment, 'GATEHOUSE_REQUESTS_PER_ADDRESS'),
     defaultAccount: read('GATEHOUSE_DEFAULT_ACCOUNT'),
+    hasOperatorApi: read('GATEHOUSE_OPERATOR_API') === 'on',
     revokedCallsMs: read('GATEHOUSE_REVOKED_CALLS_MS'),
     probeTimeoutMs: read('GATEHOUSE_PROBE_TIMEOUT_MS'),
     keepAliveMs: read('GATEHOUSE_KEEP_ALIVE_MS'),

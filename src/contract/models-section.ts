@@ -3,7 +3,12 @@
  * that concern several entries are in config/parse-models.ts.
  */
 import { z } from 'zod'
-import { DEFAULT_UNPRICED_PRICE, TOKEN_PRICES } from '../core/model-entry.ts'
+import {
+  DEFAULT_UNPRICED_PRICE,
+  type ModelEntry,
+  type PriceMember,
+  TOKEN_PRICES,
+} from '../core/model-entry.ts'
 import { modelFacts, tokens } from './model-facts.ts'
 
 export const MAX_MODELS = 20_000
@@ -16,7 +21,7 @@ const MAX_TIERS = 10
 const MODEL_NAME = 'must be provider/model, such as openai/gpt-5'
 
 /** A provider's id, a slash, and the model's name at the provider, which may contain slashes. */
-const modelName = z
+export const modelName = z
   .string()
   .max(300)
   .regex(/^[a-z][a-z0-9-]{0,31}\/[^\s*]+$/, { error: MODEL_NAME })
@@ -48,13 +53,14 @@ const from = z.union([z.iso.date(), z.iso.datetime()], {
   error: 'must be a date such as 2026-11-20, or a time such as 2026-11-20T16:00:00Z',
 })
 
-const datedPrices = z.strictObject({
+export const datedPrices = z.strictObject({
   from: from.optional(),
   ...priceMembers,
   above: z
     .array(pricesAbove)
     .max(MAX_STEPS)
     .refine(isAscending, { error: 'must have ascending inputTokens' })
+    .readonly()
     .optional(),
   tiers: z
     .record(tier, z.strictObject(priceMembers))
@@ -70,12 +76,37 @@ function isAscending(steps: readonly { readonly inputTokens: number }[]): boolea
   )
 }
 
+export const listOfPrices = z.array(datedPrices).min(1).max(MAX_DATES)
+
 export const modelEntry = z.strictObject({
   model: modelPattern,
   like: modelName.optional(),
-  prices: z.array(datedPrices).min(1).max(MAX_DATES).optional(),
+  prices: listOfPrices.optional(),
   facts: modelFacts.optional(),
 })
+
+export type EntryFault = readonly [path: readonly PropertyKey[], message: string]
+
+/** Faults of an entry's prices that the schema of a single price cannot find. */
+export function* faultsOfPrices({
+  prices = [],
+  like,
+}: Pick<ModelEntry, 'prices' | 'like'>): Generator<EntryFault> {
+  const dates = new Set<number | undefined>()
+  for (const [index, price] of prices.entries()) {
+    const { from, input, output, above = [] } = price
+    const date = from === undefined ? undefined : Date.parse(from)
+    if (dates.has(date)) yield [['prices', index], 'must have another date than those before it']
+    dates.add(date)
+    for (const [at, { inputTokens: _, ...step }] of above.entries())
+      for (const member of Object.keys(step) as PriceMember[])
+        if (price[member] === undefined)
+          yield [['prices', index, 'above', at, member], 'must also be a price without above']
+    if (like !== undefined) continue
+    if (input === undefined) yield [['prices', index], 'must have input, or the entry like']
+    if (output === undefined) yield [['prices', index], 'must have output, or the entry like']
+  }
+}
 
 const price = z.number().min(0).max(MAX_USD_PER_MILLION)
 

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { MODALITIES } from '../core/model-facts.ts'
 import { KEY_PROBE_STATUSES } from '../core/provider-key.ts'
 import { listOf, MAX_PAGE_SIZE, pageQuery } from './lists.ts'
+import { modelPriceBody } from './model-prices.ts'
 import type { FieldNotes } from './problems.ts'
 import type { ResourceDescription } from './resource-description.ts'
 
@@ -120,6 +121,16 @@ export const providerModelBody = z
     credential,
   })
   .meta({ id: 'ProviderModel' })
+
+export const providerModelDetails = providerModelBody
+  .extend({
+    storedPrice: modelPriceBody.nullable().meta({
+      description:
+        'The price that was stored by PUT. Null: none is stored. It applies while neither the ' +
+        'configuration file nor the price table has a price of the model.',
+    }),
+  })
+  .meta({ id: 'ProviderModelDetails' })
 
 export const providerModelParameters = z.object({
   provider: z.string().meta({ description: 'The id of the provider.', example: 'sandbox' }),

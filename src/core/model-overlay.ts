@@ -17,21 +17,30 @@ export const ANY_SUFFIX = '*'
 export class ModelOverlay {
   readonly unpricedPrice: UnpricedPrice
   /** As JSON, a tenth of the memory of objects: there may be 20,000, and few are used. */
-  readonly #exact: ReadonlyMap<string, string>
+  #exact: ReadonlyMap<string, string>
   /** Longest pattern first. */
-  readonly #patterns: readonly ModelEntry[]
+  #patterns: readonly ModelEntry[]
 
   /** @param entries with different `model`s */
   constructor(entries: readonly ModelEntry[] = [], unpricedPrice = DEFAULT_UNPRICED_PRICE) {
     this.unpricedPrice = unpricedPrice
-    this.#exact = new Map(
-      entries
-        .filter((entry) => !isPattern(entry))
-        .map((entry) => [entry.model, JSON.stringify(entry)]),
-    )
+    this.#exact = toTexts(entries.filter((entry) => !isPattern(entry)))
     this.#patterns = entries
       .filter(isPattern)
       .toSorted((one, other) => other.model.length - one.model.length)
+  }
+
+  /**
+   * A copy with prices of further models, which have no entry with prices here. An entry's facts
+   * stay.
+   */
+  withPrices(added: readonly ModelEntry[]): ModelOverlay {
+    if (added.length === 0) return this
+    const overlay = new ModelOverlay([], this.unpricedPrice)
+    const entries = added.map((entry) => ({ ...this.named(entry.model), ...entry }))
+    overlay.#exact = new Map([...this.#exact, ...toTexts(entries)])
+    overlay.#patterns = this.#patterns
+    return overlay
   }
 
   get size(): number {
@@ -60,7 +69,10 @@ export class ModelOverlay {
     return this.#exact.keys()
   }
 
-  /** The entry, and the entries that `like` leads to. The parser refuses circles. */
+  /**
+   * The entry, and the entries that `like` leads to. A circle, which a stored price may close after
+   * a reload, ends at its first entry.
+   */
   chainOf(target: string): EntryChain {
     const entries: ModelEntry[] = []
     let end = target
@@ -69,7 +81,7 @@ export class ModelOverlay {
       entries.push(entry)
       if (entry.like === undefined) break
       end = entry.like
-      entry = this.named(end)
+      entry = entries.some(({ model }) => model === end) ? undefined : this.named(end)
     }
     return { entries, end }
   }
@@ -91,6 +103,10 @@ export class ModelOverlay {
 }
 
 export const NO_OVERLAY = new ModelOverlay()
+
+function toTexts(entries: readonly ModelEntry[]): Map<string, string> {
+  return new Map(entries.map((entry) => [entry.model, JSON.stringify(entry)]))
+}
 
 function isPattern({ model }: ModelEntry): boolean {
   return model.endsWith(ANY_SUFFIX)

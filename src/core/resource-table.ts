@@ -100,6 +100,15 @@ export const RESOURCE_TABLE = {
     },
     follow: { decidesCalls: true },
   },
+  'model-price': {
+    label: 'Prices of models',
+    actions: {
+      create: 'Set the price of a model',
+      update: 'Changed the price of a model',
+      delete: 'Deleted the price of a model',
+    },
+    follow: { decidesCalls: false },
+  },
   configuration: {
     label: 'Configuration file',
     actions: { reload: 'Reloaded the configuration file' },

@@ -18,6 +18,7 @@ import {
   UNKNOWN_COST,
 } from '../core/cost.ts'
 import type { AccountId } from '../core/ids.ts'
+import type { ModelEntry } from '../core/model-entry.ts'
 import type { ModelFacts } from '../core/model-facts.ts'
 import type { ModelOverlay } from '../core/model-overlay.ts'
 import { costOfParts } from '../core/money.ts'
@@ -93,8 +94,13 @@ export class PriceBook implements KnownFacts {
   }
 
   /** Calls that began before the replacement keep the prices of the previous overlay. */
-  replaceOverlay(overlay: ModelOverlay, nowMs: number): void {
-    this.#targets.replaceOverlay(overlay, nowMs)
+  replaceOverlay(overlay: ModelOverlay, nowMs: number, added?: readonly ModelEntry[]): void {
+    this.#targets.replaceOverlay(overlay, nowMs, added)
+  }
+
+  /** As `TargetPrices`. */
+  sourceWithoutAdded(target: string, at: number): string | undefined {
+    return this.#targets.sourceWithoutAdded(target, at)
   }
 
   modelsOf(providerId: string, at: number): readonly KnownModel[] {

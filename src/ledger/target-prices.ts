@@ -4,11 +4,11 @@
  */
 import type { ModelPrice } from '@pydantic/genai-prices'
 import type { FlatDays } from '../core/cost.ts'
-import type { UnpricedKind } from '../core/model-entry.ts'
+import type { ModelEntry, UnpricedKind } from '../core/model-entry.ts'
 import type { ModelFacts } from '../core/model-facts.ts'
 import { type ModelOverlay, NO_OVERLAY } from '../core/model-overlay.ts'
 import { rateOf } from './cost-parts.ts'
-import type { OutsidePrices, UsedEntry } from './entry-price.ts'
+import { type OutsidePrices, OVERLAY, type UsedEntry } from './entry-price.ts'
 import {
   ANY_MODEL,
   type KnownTarget,
@@ -47,7 +47,10 @@ export interface ModelDetails {
 export interface TargetPricesOptions {
   /** By provider id; a missing provider is unknown. */
   readonly providers: ReadonlyMap<string, ProviderPricing>
+  /** Of the configuration file. */
   readonly overlay?: ModelOverlay
+  /** Prices for models without any other price. */
+  readonly added?: readonly ModelEntry[]
   readonly onUsed?: (entry: UsedEntry) => void
   readonly loadTable?: () => PriceTable
 }
@@ -91,17 +94,16 @@ export class TargetPrices {
   readonly #onUsed: NonNullable<TargetPricesOptions['onUsed']>
   readonly #outside: OutsidePrices
   #table: PriceTable | undefined
+  #fromFile: ModelOverlay
   #current: Generation
   /** Prices calls that began before `#since`. */
   #previous: Generation
   #since = Number.NEGATIVE_INFINITY
 
-  constructor({ providers, overlay, onUsed, loadTable }: TargetPricesOptions) {
+  constructor({ providers, overlay, added, onUsed, loadTable }: TargetPricesOptions) {
     this.#providers = providers
     this.#loadTable = loadTable ?? loadPriceTable
     this.#onUsed = onUsed ?? (() => {})
-    this.#current = new Generation(overlay ?? NO_OVERLAY)
-    this.#previous = this.#current
     const pricesOf = (target: string, at: number) => this.#findOutside(target, at)
     const sourceOf = () => this.table.source
     this.#outside = {
@@ -110,6 +112,9 @@ export class TargetPrices {
         return sourceOf()
       },
     }
+    this.#fromFile = overlay ?? NO_OVERLAY
+    this.#current = new Generation(this.#withAdded(this.#fromFile, added))
+    this.#previous = this.#current
   }
 
   get isLoaded(): boolean {
@@ -130,10 +135,31 @@ export class TargetPrices {
   }
 
   /** Calls that began before keep the prices of the overlay before. */
-  replaceOverlay(overlay: ModelOverlay, nowMs: number): void {
+  replaceOverlay(overlay: ModelOverlay, nowMs: number, added?: readonly ModelEntry[]): void {
+    this.#fromFile = overlay
     this.#previous = this.#current
-    this.#current = new Generation(overlay)
+    this.#current = new Generation(this.#withAdded(overlay, added))
     this.#since = nowMs
+  }
+
+  #withAdded(overlay: ModelOverlay, added: readonly ModelEntry[] = []): ModelOverlay {
+    const now = Date.now()
+    return overlay.withPrices(
+      added.filter(({ model }) => this.sourceWithoutAdded(model, now) === undefined),
+    )
+  }
+
+  /**
+   * The source of the target's price in the configuration file or the price table. Undefined: both
+   * have none. An entry of the file counts before its first date; the table's price of a similar
+   * model does not count.
+   */
+  sourceWithoutAdded(target: string, at: number): string | undefined {
+    const overlay = this.#fromFile
+    const known = lookUpOverlaid(target, this.#providers, { overlay, outside: this.#outside })
+    if (known.type === 'listed' && known.entry !== undefined) return OVERLAY + known.entry.used.hash
+    const found = this.#describeOutside(target, at)
+    return found?.isOwn === true && isUsable(found) ? found.source : undefined
   }
 
   /** @param at decides which prices are in force: the start of the call */
@@ -281,7 +307,7 @@ export class TargetPrices {
     const price = entry?.priceAt(at) ?? this.#describeOutside(target, at)
     const input = rateOf(price?.prices.input_mtok, 0)
     const output = rateOf(price?.prices.output_mtok, 0)
-    const isPriced = price !== undefined && (input !== undefined || output !== undefined)
+    const isPriced = price !== undefined && isUsable(price)
     return {
       inputUsdPerMillion: input,
       cachedInputUsdPerMillion: rateOf(price?.prices.cache_read_mtok, 0),
@@ -332,6 +358,10 @@ export class TargetPrices {
       return contextTokens === undefined ? undefined : { contextTokens }
     })
   }
+}
+
+function isUsable({ prices }: KnownPrice): boolean {
+  return rateOf(prices.input_mtok, 0) !== undefined || rateOf(prices.output_mtok, 0) !== undefined
 }
 
 /** The time at which to look up the price for `at`: on flat-price days, a fixed hour of the day. */

@@ -8,7 +8,7 @@ import { loadMasterKeys } from '../config/master-key.ts'
 import type { Settings } from '../config/settings.ts'
 import { type GatewayError, invalidRequest } from '../core/errors.ts'
 import { factsOfTarget } from '../core/gate-facts.ts'
-import type { KeyId } from '../core/ids.ts'
+import { DEFAULT_ACCOUNT, type KeyId } from '../core/ids.ts'
 import { authenticate, whenFresh } from '../gateway/authenticate.ts'
 import type { RevokedCalls } from '../gateway/end-revoked-calls.ts'
 import { createPipeline, type Pipeline, type PipelinePorts } from '../gateway/pipeline.ts'
@@ -105,6 +105,13 @@ export async function composeControlPlane(parts: ControlPlaneParts): Promise<Con
     },
     usage: store.usage,
     operatorAccount: ports.operatorAccount,
+    hasOperatorApi: settings.hasOperatorApi,
+    modelPrices: {
+      find: (target) => state.modelPrices.find(DEFAULT_ACCOUNT, target),
+      sourceOf: (target) => prices.sourceWithoutAdded(target, ports.clock.now()),
+      set: (thing, price) => state.modelPrices.set(thing, price),
+      delete: (thing) => state.modelPrices.delete(thing),
+    },
     reload: (accountId) =>
       parts.nodeReload.runEverywhere((published) =>
         publishReload(store.database, { ...published, accountId }),

@@ -46,7 +46,7 @@ const TOLD_WITHIN_MS = 2_000
 export interface LedgerOptions {
   readonly settings: Settings
   readonly log: Log
-  readonly state: Pick<State, 'store' | 'usage' | 'budgets' | 'ownedModels'>
+  readonly state: Pick<State, 'store' | 'usage' | 'budgets' | 'ownedModels' | 'modelPrices'>
   readonly limits: Pick<ComposedLimits, 'reconcileWith' | 'refresh' | 'tell'>
   readonly clock: Timekeeper
 }
@@ -73,7 +73,7 @@ export function composeLedger({
   limits,
   clock,
 }: LedgerOptions): ComposedLedger {
-  const { store, usage, budgets, ownedModels } = state
+  const { store, usage, budgets, ownedModels, modelPrices } = state
   const report = (event: LedgerEvent) => reportLedgerEvent(log, event)
   // Adopted before the journal lists its segments.
   adoptWorkerJournals(settings.dataFolder, adoptionReport(log))
@@ -87,6 +87,7 @@ export function composeLedger({
       ]),
     ),
     overlay: settings.models,
+    added: modelPrices.entries(),
     onUsed: (entry) => usedEntries.note(entry),
     declaredPrices: (accountId, slug) => ownedModels.pricesOf(accountId, slug),
   })

@@ -20,6 +20,7 @@ import { AttributionRegistry } from '../snapshots/attribution-registry.ts'
 import { GateRegistry } from '../snapshots/gate-registry.ts'
 import type { createKeyLimits } from '../snapshots/key-limits.ts'
 import { KeyRegistry } from '../snapshots/key-registry.ts'
+import { ModelPriceRegistry } from '../snapshots/model-price-registry.ts'
 import { OwnedModelRegistry } from '../snapshots/owned-model-registry.ts'
 import { loadPlainRegistries } from '../snapshots/plain-registry.ts'
 import { ProviderKeyRegistry } from '../snapshots/provider-key-registry.ts'
@@ -58,6 +59,8 @@ interface StateOptions {
   readonly limitsOf: ReturnType<typeof createKeyLimits>
   readonly addresses: AddressGuard
   readonly clock: Timekeeper
+  /** Called when the stored prices of models change, here or on another node. */
+  readonly onPricesChanged: () => void
 }
 
 export async function openState({
@@ -68,6 +71,7 @@ export async function openState({
   limitsOf,
   addresses,
   clock,
+  onPricesChanged,
 }: StateOptions) {
   const lock = lockDataFolder(settings.dataFolder)
   let store: Store | undefined
@@ -182,6 +186,11 @@ export async function openState({
     const onAlert = (alert: BudgetAlert) => webhooks.publishBudgetAlert(alert)
     const usage = new UsageLimits({ plans, onAlert })
     const budgets = await BudgetRegistry.load({ budgets: store.budgets, usage, clock })
+    const modelPrices = await ModelPriceRegistry.load({
+      prices: store.modelPrices,
+      onChanged: onPricesChanged,
+      clock,
+    })
     const plain = await loadPlainRegistries(store.plain)
     return {
       lock,
@@ -197,6 +206,7 @@ export async function openState({
       providerKeys,
       usage,
       budgets,
+      modelPrices,
       plain,
       webhooks,
       breakers,
@@ -227,6 +237,7 @@ export async function joinNodes(
     attribution: state.attribution,
     gate: state.gates,
     'owned-model': state.ownedModels,
+    'model-price': state.modelPrices,
     'provider-key': state.providerKeys,
     budget: state.budgets,
     webhook: state.webhooks.registry,

@@ -125,6 +125,10 @@ export async function composeGatehouse({
     createPlans(section, { requestsPerMinute, concurrentCalls })
   const plans = new ReplaceablePlans(plansOf(plansSection))
   const limitsOf = createKeyLimits(plans)
+  // Changes before the price book exists are in what it begins with.
+  let prices: PriceBook | undefined
+  const replacePrices = ({ models }: Settings) =>
+    prices?.replaceOverlay(models, clock.now(), state.modelPrices.entries())
   const state = await openState({
     settings,
     version: VERSION,
@@ -133,6 +137,7 @@ export async function composeGatehouse({
     limitsOf,
     addresses,
     clock,
+    onPricesChanged: () => prices && replacePrices(reload.settings),
   })
   const { lock, store, keys, gates, ownedModels, providerKeys, usage, webhooks, breakers } = state
   const shared = await composeLimits(settings.redis, {
@@ -147,7 +152,6 @@ export async function composeGatehouse({
   })
   const addressesKnown = knownAddresses ?? new Map<string, string>()
   const providers = reachableProviders(settings, addressesKnown)
-  let prices: PriceBook | undefined
   const deadlines = new Deadlines()
   const revoked = new RevokedCalls({
     clock,
@@ -168,8 +172,7 @@ export async function composeGatehouse({
       keys.renewLimits()
       providerKeys.replacePlatform(next.providerKeys)
       moveProviders(providers, next, addressesKnown)
-      if (!next.models.equals(reload.settings.models))
-        prices?.replaceOverlay(next.models, clock.now())
+      if (!next.models.equals(reload.settings.models)) replacePrices(next)
     },
     // The supervisor, not a worker, records the file in the shared data folder.
     ownsFolder: worker === undefined,

@@ -46,6 +46,7 @@ export const TABLES: readonly (keyof Schema)[] = [
   'sign_in_tries',
   'audit_log',
   'price_entries',
+  'model_prices',
 ]
 
 const ROWS_PER_STATEMENT = 500

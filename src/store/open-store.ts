@@ -20,6 +20,7 @@ import { AttributionTableStore } from './resources/attribution.ts'
 import { BudgetTableStore } from './resources/budgets.ts'
 import { GateTableStore } from './resources/gates.ts'
 import { KeyTableStore } from './resources/keys.ts'
+import { ModelPriceTableStore } from './resources/model-prices.ts'
 import { OwnedModelTableStore } from './resources/owned-models.ts'
 import { openPlainStores, type PlainStores } from './resources/plain-kinds.ts'
 import { ProviderKeyTableStore } from './resources/provider-keys.ts'
@@ -41,6 +42,7 @@ export interface Store {
   readonly attribution: AttributionTableStore
   readonly callerNames: CallerNameStore
   readonly gates: GateTableStore
+  readonly modelPrices: ModelPriceTableStore
   readonly ownedModels: OwnedModelTableStore
   readonly calls: CallTableStore
   readonly providerKeys: ProviderKeyTableStore
@@ -124,6 +126,7 @@ export async function openStore(
     attribution: new AttributionTableStore(database),
     callerNames: new CallerNameStore(database),
     gates: new GateTableStore(database, caps),
+    modelPrices: new ModelPriceTableStore(database),
     ownedModels: new OwnedModelTableStore(database, caps),
     calls: new CallTableStore(database),
     providerKeys: new ProviderKeyTableStore(database, sync),

@@ -39,6 +39,7 @@ export interface Schema extends UserSchema {
   readonly refused_hours: RefusedTable
   readonly upkeep: UpkeepTable
   readonly price_entries: PriceEntryTable
+  readonly model_prices: ModelPriceTable
   readonly installation: InstallationTable
   readonly tags: TagTable
 }
@@ -50,6 +51,17 @@ export interface PriceEntryTable {
   /** JSON. */
   entry: string
   first_used_at: number
+}
+
+/** Prices that the operator stored at run time. */
+export interface ModelPriceTable {
+  account_id: AccountId
+  /** `provider/model`. */
+  model: string
+  /** JSON: `like` and `prices`. */
+  price: string
+  created_at: number
+  updated_at: number
 }
 
 export interface InstallationTable {

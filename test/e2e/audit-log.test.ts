@@ -51,7 +51,7 @@ let server: Gatehouse
 beforeAll(async () => {
   server = await startGatehouse({
     sandbox: true,
-    environment: { GATEHOUSE_TRUSTED_HOSTS: '127.0.0.1' },
+    environment: { GATEHOUSE_TRUSTED_HOSTS: '127.0.0.1', GATEHOUSE_OPERATOR_API: 'on' },
   })
 })
 afterAll(() => server.remove())

@@ -103,7 +103,11 @@ function ownIdOf(tenant: Tenant, operation: Operation): string {
 }
 
 /** A model of a provider is the same for every account, and belongs to none. */
-const CATALOG_OPERATIONS: readonly string[] = ['getProviderModel']
+const CATALOG_OPERATIONS: readonly string[] = [
+  'getProviderModel',
+  'setModelPrice',
+  'deleteModelPrice',
+]
 
 const hasParameter = ({ path }: Operation): boolean => path.includes('{')
 const fill = (path: string, id: string): string => path.replace(/\{\w+\}/, encodeURIComponent(id))

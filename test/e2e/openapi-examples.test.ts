@@ -27,7 +27,10 @@ import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 setDefaultTimeout(180_000)
 
 // Bun makes its tests before it runs any hook, and the document says which tests there are.
-const gatehouse: Gatehouse = await startGatehouse({ sandbox: true })
+const gatehouse: Gatehouse = await startGatehouse({
+  sandbox: true,
+  environment: { GATEHOUSE_OPERATOR_API: 'on' },
+})
 const document = (await (await fetch(`${gatehouse.url}/openapi.json`)).json()) as OpenApiDocument
 const operations = orderOperations(document)
 const journey: Journey = { answers: new Map(), cookies: new Map() }

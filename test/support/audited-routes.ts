@@ -70,6 +70,8 @@ export const auditedRoutes: Readonly<Record<string, AuditedRoute>> = {
   setProviderKey: { action: 'provider-key.create', prepare: async () => 'sandbox' },
   updateProviderKey: { action: 'provider-key.update', prepare: setProviderKey },
   deleteProviderKey: { action: 'provider-key.delete', prepare: setProviderKey },
+  setModelPrice: { action: 'model-price.create', prepare: async () => 'openai', idOf: toModel },
+  deleteModelPrice: { action: 'model-price.delete', prepare: setModelPrice, idOf: toModel },
   reload: { action: 'configuration.reload', idOf: ({ id }) => String(id) },
   updateAccount: { action: 'account.update', idOf: ({ id }) => String(id) },
   updateMember: {
@@ -188,6 +190,20 @@ async function setProviderKey({ server }: Scene): Promise<string> {
   const key = 'planted-provider-key-9876543210'
   await (await controlPlaneCall(server, 'PUT', '/v1/provider-keys/sandbox', { key })).body?.cancel()
   return 'sandbox'
+}
+
+/** The tests fill in only the first name of the path. */
+const MODEL = '{model}'
+
+function toModel(_: unknown, provider: string): string {
+  return `${provider}/${MODEL}`
+}
+
+async function setModelPrice({ server }: Scene): Promise<string> {
+  const path = `/v1/provider-models/openai/${encodeURIComponent(MODEL)}`
+  const body = exampleBodies.setModelPrice?.('') ?? {}
+  await (await controlPlaneCall(server, 'PUT', path, body)).body?.cancel()
+  return 'openai'
 }
 
 async function invite({ server }: Scene): Promise<{ id: string; email: string; token: string }> {

@@ -33,6 +33,7 @@ export const exampleBodies: Readonly<Record<string, (gateId: string) => object>>
   updateGate: () => ({ displayName: 'Changed by a stranger' }),
   testGate: () => ({}),
   reload: () => ({}),
+  setModelPrice: () => ({ prices: [{ input: 5, output: 25 }] }),
   createKey: () => ({ name: 'example' }),
   updateKey: () => ({ name: 'Changed by a stranger' }),
   createAccessToken: () => ({ name: 'example' }),

@@ -129,6 +129,19 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
     bodies: { 'A key': { key: 'sandbox-key-of-this-account' } },
   },
 
+  // The sandbox is free, so its models cannot be priced.
+  setModelPrice: {
+    // provider-name-ok: an example of a model, which every provider has
+    parameters: { provider: 'openai', model: 'gpt-example' },
+    bodies: {
+      'Its prices': { prices: [{ input: 5, output: 25, cachedInput: 0.5 }] },
+    },
+  },
+  deleteModelPrice: {
+    // provider-name-ok: as above
+    parameters: { provider: 'openai', model: 'gpt-example' },
+  },
+
   getLog: {
     parameters: { id: 'req_01a1fd5a3257757392d2d51dd0eb0a62' },
     after: { operationId: 'createResponse', parameters: { id: '$response.header.x-request-id' } },

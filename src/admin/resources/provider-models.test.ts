@@ -42,7 +42,10 @@ test('the list and the model show whose credential is used', async () => {
   expect(await sendForJson({ url: `${url}?search=gpt-5` })).toMatchObject({
     data: [{ ...gpt5, credential: 'own' }],
   })
-  expect(await sendForJson({ url: `${url}/openai/gpt-5` })).toEqual({ ...gpt5, credential: 'own' })
+  expect(await sendForJson({ url: `${url}/openai/gpt-5` })).toEqual({
+    ...{ ...gpt5, credential: 'own' },
+    storedPrice: null,
+  })
 })
 
 check([

@@ -2,12 +2,13 @@
 import { createRoute } from '@hono/zod-openapi'
 import {
   type ProviderModelBody,
-  providerModelBody,
+  providerModelDetails,
   providerModelList,
   providerModelParameters,
   providerModelsQuery,
 } from '../../contract/providers.ts'
 import { GatewayError } from '../../core/errors.ts'
+import { toPublicModelPrice } from '../../core/model-price.ts'
 import { didYouMean } from '../../core/nearest-name.ts'
 import {
   type ControlPlaneApp,
@@ -44,12 +45,12 @@ const showRoute = createRoute({
   description: 'Also a model that is not listed, if its price or another fact is known.',
   tags: ['Providers'],
   request: { params: providerModelParameters },
-  responses: { 200: jsonContent(providerModelBody, 'The model.'), ...errorAnswers(400, 404) },
+  responses: { 200: jsonContent(providerModelDetails, 'The model.'), ...errorAnswers(400, 404) },
 })
 
 type Dependencies = Pick<
   ControlPlaneDependencies,
-  'providers' | 'providerKeys' | 'modelsOf' | 'describeModel'
+  'providers' | 'providerKeys' | 'modelsOf' | 'describeModel' | 'modelPrices'
 >
 
 interface Found {
@@ -60,7 +61,7 @@ interface Found {
 }
 
 export function bindProviderModels(app: ControlPlaneApp, dependencies: Dependencies): void {
-  const { providers, modelsOf, describeModel } = dependencies
+  const { providers, modelsOf, describeModel, modelPrices } = dependencies
 
   const toBody = (
     { provider, id, name, listed }: Found,
@@ -114,21 +115,28 @@ export function bindProviderModels(app: ControlPlaneApp, dependencies: Dependenc
 
   app.openapi(showRoute, (c) => {
     const { provider, model } = c.req.valid('param')
-    const ids = providers.map(({ id }) => id)
-    if (!ids.includes(provider))
-      throw new GatewayError(
-        'not_found',
-        `provider: there is no such provider.${didYouMean(provider, ids)}`,
-        { param: 'provider' },
-      )
+    assertProvider(providers, provider)
     const listed = modelsOf(provider).find(({ id }) => id === model)
     const credentials = credentialsOf(dependencies, callerOf(c.env).accountId)
     const found = { provider, id: model, name: listed?.name, listed }
     const body = toBody(found, credentials(provider))
     if (listed === undefined && body.priceSource === null && body.contextTokens === null)
       throw new GatewayError('not_found', UNKNOWN_MODEL, { param: 'model' })
-    return c.json(body, 200)
+    const stored = modelPrices.find(`${provider}/${model}`)
+    const storedPrice = stored === undefined ? null : toPublicModelPrice(stored)
+    return c.json({ ...body, storedPrice }, 200)
   })
+}
+
+/** @throws GatewayError `not_found` */
+export function assertProvider(providers: Dependencies['providers'], provider: string): void {
+  const ids = providers.map(({ id }) => id)
+  if (ids.includes(provider)) return
+  throw new GatewayError(
+    'not_found',
+    `provider: there is no such provider.${didYouMean(provider, ids)}`,
+    { param: 'provider' },
+  )
 }
 
 const UNKNOWN_MODEL =

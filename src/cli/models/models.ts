@@ -2,12 +2,12 @@
 import type { Command } from 'commander'
 import type { Schemas } from '../../contract/api.generated.ts'
 import { type CsvCell, toCsv } from '../../contract/csv.ts'
-import { CliError } from '../cli-error.ts'
 import { withClient } from '../client.ts'
 import type { CliContext } from '../context.ts'
 import { type Columns, printCsv, printThing } from '../output.ts'
 import { asJson, example, parseLimit, printListing } from '../program-parts.ts'
 import { bindImport } from './import.ts'
+import { bindSetPrice, parseTarget } from './set-price.ts'
 import { bindUnknown } from './unknown.ts'
 import { bindVerify } from './verify.ts'
 
@@ -53,16 +53,14 @@ export function bindModels(program: Command, context: CliContext): void {
     .description('show a model: its price, its source, and its facts')
     .addHelpText('after', example('gatehouse models show anthropic/claude-opus-4-6'))
     .action(async (target: string, _flags, command: Command) => {
-      const slash = target.indexOf('/')
-      if (slash < 1)
-        throw new CliError('usage', `'${target}' is not provider/model, such as openai/gpt-5.`)
-      const path = { provider: target.slice(0, slash), model: target.slice(slash + 1) }
+      const path = parseTarget(target)
       const model = await withClient(context, (client) =>
         client.call('GET /v1/provider-models/{provider}/{model}', 'isAlias', { path }),
       )
       printThing(model, asJson(command), toFields(model))
     })
 
+  bindSetPrice(models, context)
   bindImport(models, context)
   bindUnknown(models, context)
   bindVerify(models, context)

@@ -65,6 +65,12 @@ export const upstreamSettings = {
       "The account is `acct_default`. The operator's calls may name objects in the platform's " +
       'accounts at providers ([0094](decisions/0094-ids-are-recognised-by-their-place.md))',
   }),
+  GATEHOUSE_OPERATOR_API: defineSetting(choice(['off', 'on']), {
+    default: 'off',
+    isShared: true,
+    sentence: 'on: the operator may set prices of models without one while the server runs',
+    note: '[Without the file](guides/prices.md#without-the-file)',
+  }),
   GATEHOUSE_TRUSTED_HOSTS: defineSetting(
     { type: 'list', of: 'hosts' },
     {

@@ -24,6 +24,7 @@ const LATER_TABLES = [
   'stops',
   'ended_calls',
   'price_entries',
+  'model_prices',
   'user_days',
   'tag_days',
   'call_sessions',

@@ -10,6 +10,7 @@ import { gateAdapt } from './gate-adapt-migration.ts'
 import { gateFacts } from './gate-facts-migration.ts'
 import { gateIgnoreStore } from './gate-ignore-store-migration.ts'
 import { gateNames } from './gate-names-migration.ts'
+import { modelPrices } from './model-prices-migration.ts'
 import {
   judgeNewerSteps,
   listStepNotes,
@@ -51,6 +52,7 @@ export const migrations: Steps = {
   '0005_gate_names': gateNames,
   '0006_gate_facts': gateFacts,
   '0008_gate_adapt': gateAdapt,
+  '0009_model_prices': modelPrices,
   '0010_gate_ignore_store': gateIgnoreStore,
   '0011_callers': callers,
   '0012_attribution': attribution,

@@ -56,6 +56,46 @@ test('an entry has prices by date, and facts', () => {
   expect(overlay.unpricedPrice).toEqual({ ...DEFAULT_UNPRICED_PRICE, input: 7 })
 })
 
+test('takes has rules, and null and false switch rules off', () => {
+  const takes = {
+    ...{ maxOutputTokens: 200_000, efforts: ['low', 'high'], maxStops: null },
+    ...{ strictSchemas: false, refusesPrefill: true, refusedSettings: ['temperature'] },
+    toolNames: { maxLength: 48, characters: 'a-z_', first: 'a-z' },
+    thinkingBudget: { least: 128, most: 32_768, zero: true },
+  }
+  const overlay = parse(`
+models:
+  - { model: openai/gpt-x, like: openai/gpt-y, takes: { maxOutputTokens: 9 } }
+  - { model: openai/gpt-y, takes: ${JSON.stringify(takes)} }
+`)
+  expect(overlay.takesOf('openai/gpt-y')).toEqual(takes as object)
+  expect(overlay.takesOf('openai/gpt-x')).toEqual({ ...takes, maxOutputTokens: 9 } as object)
+  expect(overlay.takesOf('openai/gpt-z')).toEqual({})
+})
+
+test.each([
+  ['{ maxOutputToken: 9 }', 'takes', 'maxOutputToken'],
+  ['{ maxOutputTokens: 0 }', 'takes.maxOutputTokens', ''],
+  ['{ efforts: [huge] }', 'takes.efforts[0]', 'minimal'],
+  ['{ efforts: [] }', 'takes.efforts', ''],
+  ['{ refusedSettings: [stop] }', 'takes.refusedSettings[0]', 'temperature'],
+  ['{ toolNames: { maxLength: 8, characters: a-z } }', 'takes.toolNames.maxLength', '16'],
+  [
+    '{ toolNames: { maxLength: 64, characters: z-a } }',
+    'takes.toolNames.characters',
+    'a-zA-Z0-9_-',
+  ],
+  ["{ toolNames: { maxLength: 64, characters: 'a]b' } }", 'takes.toolNames.characters', 'ranges'],
+  ['{ thinkingBudget: { least: 9, most: 1 } }', 'takes.thinkingBudget', 'least up to most'],
+  ['{ systemFirst: null }', 'takes.systemFirst', ''],
+  ['{ maxUserLength: 8 }', 'takes.maxUserLength', '32'],
+])('a fault of takes is named: %s', (takes, path, words) => {
+  const [fault = '', ...others] = faultsOf(`models:\n  - { model: openai/gpt-x, takes: ${takes} }`)
+  expect(others).toEqual([])
+  expect(fault).toContain(`models[0].${path}`)
+  expect(fault).toContain(words)
+})
+
 test('a name wins over patterns, and the longest pattern over the others', () => {
   const overlay = parse(
     ['openai/*', 'openai/gpt-*', 'openai/gpt-6*', 'openai/gpt-6']

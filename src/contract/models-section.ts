@@ -10,6 +10,7 @@ import {
   TOKEN_PRICES,
 } from '../core/model-entry.ts'
 import { modelFacts, tokens } from './model-facts.ts'
+import { modelTakes } from './model-takes.ts'
 
 export const MAX_MODELS = 20_000
 const MAX_USD_PER_MILLION = 1_000_000
@@ -83,6 +84,7 @@ export const modelEntry = z.strictObject({
   like: modelName.optional(),
   prices: listOfPrices.optional(),
   facts: modelFacts.optional(),
+  takes: modelTakes.optional(),
 })
 
 export type EntryFault = readonly [path: readonly PropertyKey[], message: string]

@@ -3,6 +3,7 @@
  * models without an entry. Plain data: knows no provider and computes no cost.
  */
 import type { ModelFacts } from './model-facts.ts'
+import type { RuleOverrides } from './request-rules.ts'
 
 /** US dollars per million tokens. */
 export const TOKEN_PRICES = [
@@ -41,11 +42,13 @@ export interface DatedPrices extends EntryPrices {
 export interface ModelEntry {
   /** `provider/model`, or the beginning of such names and `*`. */
   readonly model: string
-  /** The `provider/model` that provides absent prices and facts. */
+  /** The `provider/model` that provides absent prices, facts and rules. */
   readonly like?: string | undefined
   /** The prices with the latest `from` before a call apply. */
   readonly prices?: readonly DatedPrices[] | undefined
   readonly facts?: ModelFacts | undefined
+  /** What the model accepts of a request, in place of the provider's rules. */
+  readonly takes?: RuleOverrides | undefined
 }
 
 /** The kind of tokens of a call whose model has no known price. */

@@ -4,6 +4,7 @@
  */
 import { DEFAULT_UNPRICED_PRICE, type ModelEntry, type UnpricedPrice } from './model-entry.ts'
 import type { ModelFacts } from './model-facts.ts'
+import type { RuleOverrides } from './request-rules.ts'
 
 /** Entries that complete each other, the entry of the target first. */
 interface EntryChain {
@@ -99,6 +100,12 @@ export class ModelOverlay {
     const known = entries.flatMap(({ facts }) => (facts === undefined ? [] : [facts]))
     if (last !== undefined) known.push(last)
     return known.length === 0 ? undefined : Object.assign({}, ...known.toReversed())
+  }
+
+  /** Completes the entry's rules by those of the entries in `like`. */
+  takesOf(target: string): RuleOverrides {
+    const known = this.chainOf(target).entries.map(({ takes }) => takes)
+    return Object.assign({}, ...known.toReversed())
   }
 }
 

@@ -103,6 +103,10 @@ export class PriceBook implements KnownFacts {
     return this.#targets.sourceWithoutAdded(target, at)
   }
 
+  get overlay(): ModelOverlay {
+    return this.#targets.overlay
+  }
+
   modelsOf(providerId: string, at: number): readonly KnownModel[] {
     return this.#targets.modelsOf(providerId, at)
   }

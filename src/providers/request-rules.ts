@@ -3,11 +3,12 @@
  * requests to an unlisted model stay unchanged.
  */
 import type { ReasoningEffort } from '../core/gate.ts'
-import type { RequestRulesRow, ToolNameRule } from '../wire/fit/request-rules.ts'
+import type { ToolNameRule } from '../core/request-rules.ts'
+import type { RequestRulesRow } from '../wire/fit/request-rules.ts'
 
 const CHECKED = '2026-11'
 
-const WORDS_OF_64: ToolNameRule = { maxLength: 64, refused: /[^a-zA-Z0-9_-]/g }
+const WORDS_OF_64: ToolNameRule = { maxLength: 64, characters: 'a-zA-Z0-9_-' }
 
 const limitOf = (models: RegExp, maxOutputTokens: number, source: string): RequestRulesRow => ({
   models,
@@ -121,7 +122,7 @@ export const ANTHROPIC_RULES: readonly RequestRulesRow[] = [
     // Anthropic's 400 names the pattern.
     source: 'https://github.com/home-assistant/core/issues/147760',
     checked: CHECKED,
-    rules: { toolNames: { maxLength: 128, refused: /[^a-zA-Z0-9_-]/g } },
+    rules: { toolNames: { maxLength: 128, characters: 'a-zA-Z0-9_-' } },
   },
   {
     models: /./,
@@ -151,7 +152,7 @@ export const GOOGLE_RULES: readonly RequestRulesRow[] = [
     source:
       'https://docs.cloud.google.com/vertex-ai/generative-ai/docs/reference/rest/v1/FunctionDeclaration',
     checked: CHECKED,
-    rules: { toolNames: { maxLength: 64, refused: /[^a-zA-Z0-9_.-]|^[^a-zA-Z_]/g } },
+    rules: { toolNames: { maxLength: 64, characters: 'a-zA-Z0-9_.-', first: 'a-zA-Z_' } },
   },
   {
     // The vendor answers 400 `function call turn comes immediately after a user turn`.

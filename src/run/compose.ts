@@ -217,6 +217,7 @@ export async function composeGatehouse({
     refusals: ledger.refusals,
     prices: ledger.callPrices,
     facts: ledger.prices,
+    overlay: () => ledger.prices.overlay,
     credentials: providerKeys,
     providers,
     breakers,

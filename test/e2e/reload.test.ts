@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { controlPlaneCall } from '../support/control-plane.ts'
+import { controlPlaneCall, createGate } from '../support/control-plane.ts'
 import { examine, found } from '../support/examine.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { createPostgresScene, type PostgresScene } from '../support/postgres-scene.ts'
@@ -106,6 +106,36 @@ function command({ url, key }: Gatehouse, ...words: string[]) {
 const digestOf = (text: string) => createHash('sha256').update(text).digest('hex')
 
 describe('one node on a file', () => {
+  test('follows the rules of models', async () => {
+    const gatehouse = await start({ sandbox: true, environment: QUIET })
+    await createGate(gatehouse, 'ruled', ['sandbox-gemini/echo'])
+    const ignored = async () => {
+      const response = await fetch(`${gatehouse.url}/v1/messages`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${gatehouse.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          ...{ model: 'ruled', max_tokens: 90 },
+          messages: [{ role: 'user', content: 'hi' }],
+        }),
+      })
+      expect([response.status, await response.text()]).toEqual([200, expect.any(String)])
+      return response.headers.get('x-gatehouse-ignored')
+    }
+    expect(await ignored()).toBeNull()
+    await write(
+      gatehouse,
+      'models: [{ model: sandbox-gemini/echo, takes: { maxOutputTokens: 50 } }]\n',
+    )
+    expect((await reload(gatehouse)).status).toBe('reloaded')
+    expect(await ignored()).toBe('max_tokens')
+    await write(
+      gatehouse,
+      'models: [{ model: sandbox-gemini/echo, takes: { maxOutputTokens: null } }]\n',
+    )
+    await reload(gatehouse)
+    expect(await ignored()).toBeNull()
+  })
+
   test('reloads, names every fault with its line, and keeps what it had', async () => {
     const gatehouse = await start({ sandbox: true, environment: QUIET })
     await write(gatehouse, plans(7))

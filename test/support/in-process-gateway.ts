@@ -84,6 +84,7 @@ export interface GatewayScript {
   readonly token?: TokenRules
   readonly clientAddress?: string
   readonly isOperators?: true
+  readonly overlay?: PipelinePorts['overlay']
   readonly hasNoPrices?: true
   readonly prices?: PipelinePorts['prices']
   /** Absent: no facts of models are known. */
@@ -231,6 +232,7 @@ export class InProcessGateway {
       commitAfterMs: script.commitAfterMs ?? COMMIT_AFTER_MS,
       bodyBudget: this.bodyBudget,
       callHeaders: new CallHeaders(script.addedHeaders),
+      overlay: script.overlay,
       operatorAccount: script.isOperators === true ? CALLER.accountId : undefined,
       bodyLimits: { ...BODY_LIMITS, ...script.bodyLimits },
       observer: script.observer,

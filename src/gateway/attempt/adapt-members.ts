@@ -3,8 +3,12 @@
  * out or renamed. Refusals are learned from the upstream's 400.
  */
 import { GatewayError } from '../../core/errors.ts'
+import {
+  type RequestRules,
+  SAMPLING_SETTINGS,
+  type SpareSetting,
+} from '../../core/request-rules.ts'
 import type { AcceptedRequest } from '../../wire/dialect.ts'
-import type { RequestRules } from '../../wire/fit/request-rules.ts'
 import { type JsonEdit, scanJsonObject, spliceJson } from '../../wire/json-splice.ts'
 import { isRecord } from '../../wire/read-json.ts'
 import type { Target } from '../plan/compile-target.ts'
@@ -106,18 +110,20 @@ function refusalIn(details: unknown): Partial<Record<'param' | 'code', string>> 
   }
 }
 
-const SAMPLING_MEMBERS: Readonly<Record<string, string>> = {
+const SETTING_MEMBERS: Readonly<Record<SpareSetting, string>> = {
   temperature: 'temperature',
   topP: 'top_p',
   topK: 'top_k',
-}
-const SETTING_MEMBERS: Readonly<Record<string, string>> = {
-  ...SAMPLING_MEMBERS,
+  seed: 'seed',
   presencePenalty: 'presence_penalty',
   frequencyPenalty: 'frequency_penalty',
   logprobs: 'logprobs',
   topLogprobs: 'top_logprobs',
   parallelToolCalls: 'parallel_tool_calls',
+  user: 'user',
+  metadata: 'metadata',
+  serviceTier: 'service_tier',
+  promptCacheKey: 'prompt_cache_key',
 }
 
 /** The members that the model refuses according to the provider's data. */
@@ -128,10 +134,13 @@ export function knownRefusals({
 }: Pick<Target, 'traits' | 'isReasoningModel'> & {
   readonly rules: RequestRules
 }): readonly string[] {
+  const settings = [
+    ...(traits.refusesSampling === true ? SAMPLING_SETTINGS : []),
+    ...(rules.refusedSettings ?? []),
+  ]
   return [
-    ...(traits.refusesSampling === true ? Object.values(SAMPLING_MEMBERS) : []),
+    ...settings.map((name) => SETTING_MEMBERS[name]),
     ...(isReasoningModel && traits.maxCompletionTokens === true ? ['max_tokens'] : []),
-    ...(rules.refusedSettings ?? []).flatMap((name) => SETTING_MEMBERS[name] ?? []),
   ]
 }
 

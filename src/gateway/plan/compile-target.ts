@@ -6,7 +6,9 @@
 import { createHash } from 'node:crypto'
 import type { GateTarget } from '../../core/gate.ts'
 import type { AccountId } from '../../core/ids.ts'
+import type { ModelOverlay } from '../../core/model-overlay.ts'
 import type { DeclaredPrices } from '../../core/owned-model.ts'
+import type { RequestRules } from '../../core/request-rules.ts'
 import type { Secret } from '../../core/secret.ts'
 import { CommonHeaders } from '../../net/headers.ts'
 import type { Endpoint, Provider, Signing } from '../../providers/define.ts'
@@ -18,7 +20,7 @@ import {
   type RelayTarget,
 } from '../../wire/dialect.ts'
 import type { Translator } from '../../wire/dialects.ts'
-import { type RequestRules, rulesOf } from '../../wire/fit/request-rules.ts'
+import { rulesOf } from '../../wire/fit/request-rules.ts'
 import type { CallHeaders, PassedHeaders } from '../attempt/call-headers.ts'
 import type { Caller, Credential, OwnedUpstream, TargetCredential } from '../ports.ts'
 import { healthKey } from './order-targets.ts'
@@ -53,7 +55,7 @@ export interface Target extends RelayTarget {
   /** Content type of the target's streams. Undefined: `text/event-stream`. */
   readonly streamContentType: string | undefined
   readonly traits: ModelTraits
-  /** Applied to translated requests only. */
+  /** Of translated requests, and of relayed ones where a gate adapts them. */
   readonly rules: RequestRules
   /**
    * Members of the request that make the provider store or run something. Undefined: no members.
@@ -76,6 +78,8 @@ export interface CompilePorts {
   readonly callHeaders: CallHeaders
   /** The account that owns the platform's accounts at providers. Undefined: no account does. */
   readonly operatorAccount?: AccountId | undefined
+  /** The operator's entries for models, which a reload replaces. Undefined: none. */
+  readonly overlay?: (() => ModelOverlay) | undefined
 }
 
 export interface Question {
@@ -97,7 +101,7 @@ export interface FoundEndpoint {
 }
 
 export function toTarget(
-  { callHeaders, operatorAccount }: CompilePorts,
+  { callHeaders, operatorAccount, overlay }: CompilePorts,
   { caller, dialect, stream }: Question,
   found: FoundEndpoint,
   credential: TargetCredential,
@@ -124,7 +128,7 @@ export function toTarget(
     streamContentType:
       translator?.form === 'chat' ? translator.upstream.streamContentType : undefined,
     traits: traitsOf(provider, model),
-    rules: rulesOf(provider.rules, model),
+    rules: rulesOf(provider.rules, model, overlay?.().takesOf(name)),
     takesEffort: takesEffort(found),
     ownedPrices: owned?.prices,
     isGuarded: owned !== undefined,

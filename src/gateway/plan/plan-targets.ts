@@ -6,6 +6,7 @@ import type { DialectId } from '../../core/dialects.ts'
 import { GatewayError, invalidRequest } from '../../core/errors.ts'
 import type { Gate, GateTarget } from '../../core/gate.ts'
 import type { AccountId } from '../../core/ids.ts'
+import type { ModelOverlay } from '../../core/model-overlay.ts'
 import { ownedSlugOf } from '../../core/owned-model.ts'
 import { catalog } from '../../providers/catalog.ts'
 import type { Provider } from '../../providers/define.ts'
@@ -168,6 +169,7 @@ interface Resolution {
   readonly credential: TargetCredential | undefined
   /** Set for an owned model, which has its own credential and address. */
   readonly owned: OwnedUpstream | undefined
+  readonly overlay: ModelOverlay | undefined
 }
 
 /** Compiled targets by target and dialect, one per kind of call, so calls share the compilation. */
@@ -186,7 +188,8 @@ function resolveTarget(ports: PlanPorts, candidate: GateTarget, question: Questi
     found === undefined || credential === undefined
       ? undefined
       : toTarget(ports, question, found, credential)
-  const resolution = { provider: found?.provider, target, credential, owned: found?.owned }
+  const overlay = ports.overlay?.()
+  const resolution = { provider: found?.provider, target, credential, owned: found?.owned, overlay }
   kept[kind] = resolution
   return resolution
 }
@@ -212,14 +215,14 @@ function findCredential(
     : found.owned.credential
 }
 
-/** Providers, owned models and credentials may change while the gate stays the same. */
+/** Providers, owned models, credentials and rules may change while the gate stays the same. */
 function isCurrent(
-  { providers, credentials, ownedModels }: PlanPorts,
+  { providers, credentials, ownedModels, overlay }: PlanPorts,
   known: Resolution,
   caller: Caller,
 ): boolean {
   const { provider, credential, owned } = known
-  if (provider === undefined) return false
+  if (provider === undefined || overlay?.() !== known.overlay) return false
   if (owned !== undefined) return ownedModels.find(caller.accountId, owned.slug) === owned
   return (
     providers.get(provider.id) === provider &&

@@ -3,6 +3,7 @@
  * causes, are in README.md.
  */
 
+import { SAMPLING_SETTINGS } from '../../core/request-rules.ts'
 import {
   type ChatMessage,
   type ChatRequest,
@@ -84,7 +85,7 @@ export function refusedSampling(
   { refusesSampling, takesOneSampling }: ModelTraits,
   isThinking: boolean,
 ): readonly SettingName[] {
-  if (refusesSampling === true || isThinking) return ['temperature', 'topP', 'topK']
+  if (refusesSampling === true || isThinking) return SAMPLING_SETTINGS
   const isClash = temperature !== undefined && topP !== undefined
   return takesOneSampling === true && isClash ? ['topP'] : []
 }

@@ -2,10 +2,11 @@
  * Fits a decoded request to what its model accepts, between the caller's codec and the upstream's
  * (decision 0120). Knows neither dialects nor models.
  */
+
+import type { RequestRules } from '../../core/request-rules.ts'
 import type { ChatRequest, JsonRecord } from '../chat-request.ts'
 import type { Feature } from '../codec.ts'
 import { fitMessages } from './messages.ts'
-import type { RequestRules } from './request-rules.ts'
 import type { AnswerRestorer } from './restore-answers.ts'
 import { fitSchemas } from './schemas.ts'
 import { fitSettings } from './settings.ts'

@@ -1,5 +1,6 @@
 /** Fits a conversation to what its model accepts: blank text, the order of turns, ids of calls. */
 import { createHash } from 'node:crypto'
+import type { RequestRules } from '../../core/request-rules.ts'
 import type {
   AssistantPart,
   ChatMessage,
@@ -11,7 +12,6 @@ import type {
 } from '../chat-request.ts'
 import type { Changes } from './changes.ts'
 import { fitMediaTypes } from './media-types.ts'
-import type { RequestRules } from './request-rules.ts'
 
 /**
  * Opens a conversation that the assistant begins. Vendors refuse blank text, so the text is a dot.

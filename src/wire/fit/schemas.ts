@@ -1,9 +1,10 @@
 /** Fits JSON Schemas of tools and of response formats to what a model accepts. */
+
+import type { RequestRules } from '../../core/request-rules.ts'
 import type { ChatRequest, JsonRecord, JsonValue, ResponseFormat, Tool } from '../chat-request.ts'
 import { isRecord } from '../read-json.ts'
 import type { Changes } from './changes.ts'
 import { COMBINATORS, describe, mapSchemas, recordOf, textsOf } from './json-schema.ts'
-import type { RequestRules } from './request-rules.ts'
 import { hasOptionalMembers, toStrict } from './strict-schemas.ts'
 
 export function fitSchemas(

@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto'
 import { invalidRequest } from '../../core/errors.ts'
 import { REASONING_EFFORTS, type ReasoningEffort } from '../../core/gate.ts'
+import type { RequestRules, ThinkingBudgetRule } from '../../core/request-rules.ts'
 import type { ChatRequest, ReasoningOptions } from '../chat-request.ts'
 import type { Feature } from '../codec.ts'
 import type { Changes } from './changes.ts'
-import type { RequestRules, ThinkingBudgetRule } from './request-rules.ts'
 
 /** @throws GatewayError `invalid_request` for more stop sequences than the model accepts */
 export function fitSettings(

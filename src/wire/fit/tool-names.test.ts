@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { ChatRequest } from '../chat-request.ts'
 import { fitToolNames } from './tool-names.ts'
 
-const RULE = { maxLength: 64, refused: /[^a-zA-Z0-9_-]/g }
+const RULE = { maxLength: 64, characters: 'a-zA-Z0-9_-' }
 
 const requestOf = (names: readonly string[]): ChatRequest => ({
   messages: [],

@@ -3,8 +3,8 @@
  * each turn of a conversation sends the same name and prompt caches keep working.
  */
 import { createHash } from 'node:crypto'
+import type { ToolNameRule } from '../../core/request-rules.ts'
 import type { ChatMessage, ChatRequest } from '../chat-request.ts'
-import type { ToolNameRule } from './request-rules.ts'
 
 /** Hexadecimal digits that distinguish two names with an equal beginning. */
 const HASH_DIGITS = 8
@@ -36,11 +36,26 @@ export function fitToolNames(request: ChatRequest, rule: ToolNameRule): FittedNa
 }
 
 /** @param digits of the hash at the end; 0 for the name itself when the model accepts it */
-function respell(name: string, { maxLength, refused }: ToolNameRule, digits: number): string {
-  const plain = name.replace(refused, '_')
+function respell(name: string, rule: ToolNameRule, digits: number): string {
+  const { maxLength } = rule
+  const plain = name.replace(refusedIn(rule), '_')
   if (digits === 0) return plain.slice(0, maxLength)
   const hash = createHash('sha256').update(name).digest('hex').slice(0, digits)
   return `${plain.slice(0, maxLength - hash.length - 1)}_${hash}`
+}
+
+/** Compiled once per rule, because rules are few and live as long as the process or a reload. */
+const refused = new WeakMap<ToolNameRule, RegExp>()
+
+function refusedIn(rule: ToolNameRule): RegExp {
+  const { characters, first } = rule
+  let pattern = refused.get(rule)
+  if (pattern === undefined) {
+    const beginning = first === undefined ? '' : `|^[^${first}]`
+    pattern = new RegExp(`[^${characters}]${beginning}`, 'g')
+    refused.set(rule, pattern)
+  }
+  return pattern
 }
 
 function namesIn({ tools = [], toolChoice, messages }: ChatRequest): Set<string> {

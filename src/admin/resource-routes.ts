@@ -62,7 +62,11 @@ type Answer<Description extends ResourceDescription, Member extends string> = De
   : z.input<Description['body']>
 
 interface EachAction<Row extends Dated, Description extends ResourceDescription> {
-  list(accountId: AccountId, part: ListPart): readonly Row[] | Promise<readonly Row[]>
+  list(
+    accountId: AccountId,
+    part: ListPart,
+    filters: Given<Description, 'filters'>,
+  ): readonly Row[] | Promise<readonly Row[]>
   create(
     accountId: AccountId,
     body: Given<Description, 'create'>,
@@ -118,10 +122,10 @@ export function bindResource<Row extends Dated, Description extends ResourceDesc
   if (list !== undefined)
     app.openapi(routes.list, async (c) => {
       const { accountId } = callerOf(c.env)
-      const { limit, cursor } = c.req.valid('query')
+      const { limit, cursor, ...filters } = c.req.valid('query')
       const before = decodeCursor(cursor)
       const part = { limit: limit + 1, ...(before === undefined ? {} : { before }) }
-      const rows = await list(accountId, part)
+      const rows = await list(accountId, part, filters as Given<Description, 'filters'>)
       const rest = rows.filter((row) => isAfter(toPosition(row), before))
       const page = toPage(rest, limit, toPosition)
       await beforeShowing?.(accountId, page.items)
@@ -218,12 +222,13 @@ function routesOf(description: ResourceDescription) {
   const errors = (verb: Verb, ...statuses: readonly (400 | 404 | 409 | 413)[]) =>
     errorAnswers(...statuses, ...(wordsOf(verb).refusals ?? []))
 
+  const query = pageQuery.extend(description.filters?.shape ?? {}) as typeof pageQuery
   return {
     list: createRoute({
       method: 'get',
       path,
       ...head('list', 'list'),
-      request: { query: pageQuery },
+      request: { query },
       responses: {
         200: jsonContent(description.list, wordsOf('list').answers ?? `A page of ${many}.`),
         ...errors('list', 400),

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
+import { stateOfExpiry } from '../contract/expiry.ts'
 import { CliError } from './cli-error.ts'
 import type { CliContext } from './context.ts'
 import { endOfOld, parseEnd, ROTATION, shortIdOf } from './keys.ts'
@@ -60,7 +61,7 @@ export function bindTokens(program: Command, context: CliContext): void {
       ID: (row) => shortIdOf(row.id),
       TOKEN: (row) => row.maskedPrefix,
       GATES: (row) => row.gates?.join(' ') ?? 'all',
-      EXPIRES: (row) => formatTime(row.expiresAt),
+      EXPIRES: (row) => describeEnd(row.expiresAt),
       'LAST USED': (row) => formatTime(row.lastUsedAt),
       NAME: (row) => row.name,
     },
@@ -84,7 +85,7 @@ export function bindTokens(program: Command, context: CliContext): void {
         ['addresses', token.ipRanges?.join(' ') ?? 'any'],
         ['overrides', token.overrides ? 'yes' : 'no'],
         ['created', formatTime(token.createdAt)],
-        ['expires', formatTime(token.expiresAt)],
+        ['expires', describeEnd(token.expiresAt)],
         ['last used', formatTime(token.lastUsedAt)],
         ['stopped', describeStop(token.stop)],
       ])
@@ -214,6 +215,18 @@ function describeStop(stop: Schemas['AccessToken']['stop']): string {
   const who = stop.kind === 'member' ? 'with its owner, ' : ''
   const why = stop.reason === null ? '' : `: ${stop.reason}`
   return `${who}since ${formatTime(stop.createdAt)}${why}`
+}
+
+const DAY_MS = 86_400_000
+
+function describeEnd(expiresAt: string | null): string {
+  if (expiresAt === null) return formatTime(expiresAt)
+  const now = Date.now()
+  const state = stateOfExpiry(expiresAt, now)
+  if (state === 'later') return formatTime(expiresAt)
+  const days = Math.floor((Date.parse(expiresAt) - now) / DAY_MS)
+  const left = days === 0 ? 'within a day' : days === 1 ? 'in 1 day' : `in ${days} days`
+  return `${formatTime(expiresAt)} (${state === 'expired' ? 'expired' : left})`
 }
 
 function limitText(limit: number | null): string {

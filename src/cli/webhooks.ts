@@ -17,7 +17,7 @@ interface WebhookFlags {
 }
 
 const EVENTS =
-  'budget.threshold, budget.exhausted, provider.degraded, target.unusable, store.set-back, redis.other'
+  'budget.threshold, budget.exhausted, provider.degraded, target.unusable, token.expiring, store.set-back, redis.other'
 
 export function bindWebhooks(program: Command, context: CliContext): void {
   const webhooks = program

@@ -9,6 +9,7 @@ import { listOf } from './lists.ts'
 import type { ResourceDescription } from './resource-description.ts'
 import { endReport, stopState } from './stops.ts'
 import { label } from './text.ts'
+import { timeParameter } from './usage-query.ts'
 
 const MAX_GATES = 200
 const MAX_RANGES = 50
@@ -131,6 +132,13 @@ export const accessTokenResource = {
     },
   },
   list: listOf(tokenBody, 'AccessTokenList'),
+  filters: z.strictObject({
+    expiresBefore: timeParameter.optional().meta({
+      type: 'string',
+      format: 'date-time',
+      description: 'Only tokens that are valid now and expire before this time.',
+    }),
+  }),
   body: tokenBody,
   create: createTokenBody,
   created: createdTokenBody,

@@ -29,6 +29,8 @@ export interface ResourceDescription {
   readonly groupDescription?: string
   readonly operations: Readonly<Partial<Record<Verb, string | OperationWords>>>
   readonly list: z.ZodType
+  /** Parameters of the list besides `limit` and `cursor`, all optional. */
+  readonly filters?: z.ZodObject
   readonly body: z.ZodType
   readonly create?: z.ZodType
   readonly created?: z.ZodType

@@ -15,6 +15,9 @@ export function looksLikeAccessToken(text: string): boolean {
   return text.slice(0, TOKEN_PREFIX.length).toLowerCase() === TOKEN_PREFIX
 }
 
+/** Time before a token's end in which the dashboard and a webhook event announce the end. */
+export const EXPIRES_SOON_MS = 14 * 86_400_000
+
 export const TOKEN_OWNERS = ['member', 'tag'] as const
 
 export interface TokenOwner {

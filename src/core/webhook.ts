@@ -6,6 +6,7 @@ export const WEBHOOK_EVENTS = [
   'budget.exhausted',
   'provider.degraded',
   'target.unusable',
+  'token.expiring',
   'store.set-back',
   'redis.other',
 ] as const

@@ -40,6 +40,7 @@ import {
   type UnusableTarget,
   UnusableTargets,
 } from '../webhooks/gateway-events.ts'
+import { TokenEndReminders } from '../webhooks/token-end-reminders.ts'
 import { WebhookRegistry } from '../webhooks/webhook-registry.ts'
 import { type AddressPolicy, WebhookSender } from '../webhooks/webhook-sender.ts'
 import {
@@ -157,7 +158,7 @@ export async function openState({
         log.error({ err: error }, 'last-used times could not be written; they are kept'),
     })
     told.keys = keys
-    const webhooks: Webhooks = await composeWebhooks({ store, vault, log, addresses })
+    const webhooks: Webhooks = await composeWebhooks({ store, vault, log, addresses, clock })
     told.webhooks = webhooks
     const reportResting = createReportResting(log, clock)
     const breakers = new CircuitBreakers(clock, (key, restsUntilMs, failure) => {
@@ -270,6 +271,7 @@ interface Webhooks {
   readonly sender: WebhookSender
   readonly degraded: DegradedTargets
   readonly unusable: UnusableTargets
+  readonly tokenEnds: TokenEndReminders
   publishBudgetAlert(alert: BudgetAlert): void
   publishSetBack(setBack: { readonly from: number; readonly to: number }): void
   publishOtherRedis(ids: { readonly found: string; readonly expected: string }): void
@@ -284,6 +286,7 @@ interface WebhooksOptions {
   readonly vault: Vault
   readonly log: Log
   readonly addresses: AddressPolicy
+  readonly clock: Timekeeper
 }
 
 async function composeWebhooks({
@@ -291,6 +294,7 @@ async function composeWebhooks({
   vault,
   log,
   addresses,
+  clock,
 }: WebhooksOptions): Promise<Webhooks> {
   const registry = await WebhookRegistry.load({ webhooks: store.webhooks, vault })
   const sender = new WebhookSender({
@@ -309,15 +313,22 @@ async function composeWebhooks({
     onDropped: (event, reason, cause) =>
       log.error({ event, reason, err: cause }, 'webhooks: an event was dropped'),
   })
+  const tokenEnds = new TokenEndReminders({
+    ...{ webhooks: registry, keys: store.keys, queue: store.webhooks, publisher, clock },
+    onFailure: (error) =>
+      log.warn({ err: error }, 'webhooks: the ends of access tokens could not be announced'),
+  })
   return {
     registry,
     sender,
+    tokenEnds,
     degraded: new DegradedTargets(publisher),
     unusable: new UnusableTargets(publisher, (unusable) => reportUnusable(log, unusable)),
     publishBudgetAlert: (alert) => publisher.publish(toBudgetEvent(alert)),
     publishSetBack: (setBack) => publisher.publish(toSetBackEvent(setBack)),
     publishOtherRedis: (ids) => publisher.publish(toOtherRedisEvent(ids)),
     async close() {
+      await tokenEnds.close()
       await publisher.close()
       await sender.stop()
     },

@@ -192,6 +192,7 @@ export async function composeGatehouse({
     void nodeReload.report()
   })
   webhooks.sender.wake()
+  webhooks.tokenEnds.start()
   const pools = new ConnectionPools(clock, settings.connections)
   const handles = ownHandles()
   const watched = {

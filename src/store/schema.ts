@@ -103,6 +103,8 @@ export interface ApiKeyTable {
   fixed_user: Generated<string | null>
   /** JSON: `["team-a", "repo:gatehouse"]`; null: none. */
   fixed_tags: Generated<string | null>
+  /** The `expires_at` that the event `token.expiring` announced; null: none was announced. */
+  announced_end: Generated<number | null>
 }
 
 /** The hash of a deleted or replaced key; written by a trigger. */

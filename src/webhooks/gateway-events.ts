@@ -5,7 +5,7 @@ import type { TargetFault } from '../core/errors.ts'
 import { type AccountId, DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { toUsd } from '../core/money.ts'
 import { createDeliveryId, type WebhookDelivery, type WebhookEvent } from '../core/webhook.ts'
-import type { AlertMark, WebhookTableStore } from '../store/resources/webhooks.ts'
+import type { AlertMark, TokenEndMark, WebhookTableStore } from '../store/resources/webhooks.ts'
 import type { WebhookRegistry } from './webhook-registry.ts'
 
 /** A failing target opens its breaker repeatedly; an event in this time is enough. */
@@ -172,7 +172,7 @@ function listenerOf({ accountId, owner, reason }: UnusableTarget): AccountId {
  * More queued deliveries for an account mean that its receivers are gone; further events are
  * dropped.
  */
-const MAX_QUEUED = 1_000
+export const MAX_QUEUED = 1_000
 /** Events waiting for a store that cannot be written. */
 const MAX_WAITING = 1_000
 const RETRY_MS = 5_000
@@ -195,7 +195,7 @@ export interface PublishedEvent {
   readonly type: WebhookEvent
   readonly data: Readonly<Record<string, unknown>>
   /** The mark of an event that must be sent only once. */
-  readonly mark?: AlertMark
+  readonly mark?: AlertMark | TokenEndMark
 }
 
 export class EventPublisher {
@@ -232,7 +232,7 @@ export class EventPublisher {
     await new Promise((resolve) => setImmediate(resolve))
     for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
       try {
-        await this.#enqueue(next.event, next.createdAtMs)
+        await this.enqueue(next.event, next.createdAtMs)
         this.#waiting.shift()
       } catch (cause) {
         if (this.#isClosed) {
@@ -247,9 +247,10 @@ export class EventPublisher {
     }
   }
 
-  async #enqueue(
+  /** Like `publish`, but rejects when the store fails. */
+  async enqueue(
     { accountId, type, data, mark }: PublishedEvent,
-    createdAtMs: number,
+    createdAtMs = systemClock.now(),
   ): Promise<void> {
     const { webhooks, queue } = this.#options
     const wanting = webhooks

@@ -46,6 +46,15 @@ export class WebhookRegistry extends Registry<Webhook> {
     return registry
   }
 
+  /** How many active webhooks each account has for the event; accounts without any are left out. */
+  countListeners(event: WebhookEvent): ReadonlyMap<AccountId, number> {
+    const counts = new Map<AccountId, number>()
+    for (const { accountId, isActive, events } of this.heldByAll())
+      if (isActive && events.includes(event))
+        counts.set(accountId, (counts.get(accountId) ?? 0) + 1)
+    return counts
+  }
+
   openSecret(webhook: Webhook): Secret {
     return this.#vault.decrypt(webhook.sealedSecret, secretBinding(webhook))
   }

@@ -49,6 +49,20 @@ test.each([
   expect(await run(words)).toMatchObject({ exitCode, stdout: '' })
 })
 
+test('the list says which tokens expire soon', async () => {
+  const at = (days: number) => new Date(Date.now() + (days + 0.5) * 86_400_000).toISOString()
+  for (const days of [0, 1, 5, 20])
+    await run(['create', `for ${days} days`, '--expires-at', at(days)])
+  const { stdout } = await run(['list'])
+  const endOf = (name: string) => / \d\d:\d\d( \([^)]*\))? .*/.exec(lineOf(name))?.[1]
+  const lineOf = (name: string) => stdout.split('\n').find((line) => line.endsWith(name)) ?? ''
+  expect(endOf('for 0 days')).toBe(' (within a day)')
+  expect(endOf('for 1 days')).toBe(' (in 1 day)')
+  expect(endOf('for 5 days')).toBe(' (in 5 days)')
+  expect(lineOf('for 20 days')).not.toBe('')
+  expect(endOf('for 20 days')).toBeUndefined()
+})
+
 test('a token is stopped with a reason, shown so, and started again', async () => {
   await run(['create', 'joe'])
   const [{ id }] = JSON.parse((await run(['list', '--json'])).stdout) as [{ id: string }]

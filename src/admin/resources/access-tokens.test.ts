@@ -231,6 +231,26 @@ describe('with an access token', () => {
     expect((await send({ ...sent, headers: own })).status).toBe(201)
   })
 
+  test('tokens that expire before a time are listed alone', async () => {
+    const at = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
+    await createToken({ name: 'soon', expiresAt: at(5) })
+    await createToken({ name: 'later', expiresAt: at(20) })
+    await createToken({ name: 'endless' })
+    const listed = async (query: string) => {
+      const { data } = (await sendForJson({ url: url + query })) as { data: { name: string }[] }
+      return data.map(({ name }) => name)
+    }
+    expect(await listed(`?expiresBefore=${at(14)}`)).toEqual(['soon'])
+    expect(await listed(`?expiresBefore=${at(14)}&limit=1`)).toEqual(['soon'])
+    expect(await listed(`?expiresBefore=${at(4)}`)).toEqual([])
+    expect(await listed('')).toContain('endless')
+    const refused = await send({ url: `${url}?expiresBefore=tomorrow` })
+    expect([refused.status, await refused.text()]).toEqual([
+      400,
+      expect.stringContaining('expiresBefore'),
+    ])
+  })
+
   test('every other route is refused', async () => {
     const { token } = await createToken()
     const { paths } = (await sendForJson({ url: '/openapi.json' })) as {

@@ -55,7 +55,14 @@ export function bindAccessTokens(
   const { keys, gates, members, plain, stops, endCalls } = dependencies
   bindResource(app, accessTokenResource, {
     word: 'key',
-    list: (accountId) => keys.list(accountId, 'token'),
+    list(accountId, _, { expiresBefore }) {
+      const tokens = keys.list(accountId, 'token')
+      if (expiresBefore === undefined) return tokens
+      const now = Date.now()
+      return tokens.filter(
+        ({ expiresAt }) => expiresAt !== null && expiresAt > now && expiresAt < expiresBefore,
+      )
+    },
     async create(accountId, { name, expiresAt, ...rules }, bindings) {
       assertMayGiveAccess(callerOf(bindings))
       const token = await checkRules(accountId, rules, NO_RULES)

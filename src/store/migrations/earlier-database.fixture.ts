@@ -4,6 +4,7 @@ import { ADOPTED_STEPS } from './adopt-database.ts'
 
 const LATER_COLUMNS = [
   ['api_keys', 'token'],
+  ['api_keys', 'announced_end'],
   ['gates', 'aliases'],
   ['gates', 'is_catch_all'],
   ['gates', 'facts'],
@@ -41,6 +42,7 @@ export async function makeEarlier(
   // What steps after the baseline have added.
   for (const column of LATER_COLUMNS)
     await run(`ALTER TABLE ${column[0]} DROP COLUMN ${column[1]}${cascade}`)
+  await run('DROP INDEX api_keys_by_end')
   for (const table of LATER_TABLES) await run(`DROP TABLE ${table}`)
   await run('DELETE FROM kysely_migration')
   await run(`INSERT INTO kysely_migration (name, timestamp) VALUES ${values("'2026-11-28'")}`)

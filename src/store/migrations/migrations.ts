@@ -21,6 +21,7 @@ import {
 } from './newer-steps.ts'
 import { priceEntries } from './price-entries-migration.ts'
 import { stops } from './stops-migration.ts'
+import { tokenEnds } from './token-ends-migration.ts'
 
 /** The schema could not be migrated, so the caller must not serve. */
 export class MigrationFailedError extends Error {
@@ -56,6 +57,7 @@ export const migrations: Steps = {
   '0010_gate_ignore_store': gateIgnoreStore,
   '0011_callers': callers,
   '0012_attribution': attribution,
+  '0013_token_ends': tokenEnds,
 }
 
 export async function isBehind(

@@ -149,6 +149,32 @@ export class KeyTableStore {
     return changed
   }
 
+  /**
+   * The account's tokens that end within a time and whose end was not announced, the first end
+   * first.
+   * @param leastLifeMs tokens with a shorter life are left out
+   */
+  async listEnding(
+    accountId: AccountId,
+    { fromMs, toMs, leastLifeMs, limit }: EndingTokens,
+  ): Promise<readonly ApiKey[]> {
+    const rows = await this.#database
+      .selectFrom('api_keys')
+      .selectAll()
+      .where('account_id', '=', accountId)
+      .where('expires_at', '>', fromMs)
+      .where('expires_at', '<=', toMs)
+      .where('token', 'is not', null)
+      .where(({ eb, ref }) => eb(eb('expires_at', '-', ref('created_at')), '>=', leastLifeMs))
+      .where(({ or, eb, ref }) =>
+        or([eb('announced_end', 'is', null), eb('announced_end', '<>', ref('expires_at'))]),
+      )
+      .orderBy('expires_at')
+      .limit(limit)
+      .execute()
+    return rows.map(toApiKey)
+  }
+
   /** Durable when this resolves, so a revoked key does not return after a power failure. */
   async delete(accountId: AccountId, keyId: KeyId): Promise<boolean> {
     const wasThere = await this.#database.transaction().execute(async (transaction) => {
@@ -219,6 +245,13 @@ export class KeyTableStore {
     await saveLastUses(this.#database, this.#uses, uses)
     await relieveLog(this.#database, uses.length)
   }
+}
+
+interface EndingTokens {
+  readonly fromMs: number
+  readonly toMs: number
+  readonly leastLifeMs: number
+  readonly limit: number
 }
 
 export interface KeyChange {

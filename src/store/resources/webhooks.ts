@@ -1,6 +1,6 @@
 /** Webhooks and their queued deliveries in the database, with encrypted secrets. */
 import type { Kysely, Selectable, Transaction } from 'kysely'
-import type { AccountId } from '../../core/ids.ts'
+import type { AccountId, KeyId } from '../../core/ids.ts'
 import type { AccountCaps } from '../../core/plan.ts'
 import {
   toPublicWebhook,
@@ -23,6 +23,13 @@ export interface AlertMark {
   readonly threshold: number
   /** The version of the compared budget: an alert for an older version is stale. */
   readonly budgetUpdatedAtMs: number
+}
+
+/** The end of an access token. The mark is stored, so that its event is sent once for each end. */
+export interface TokenEndMark {
+  readonly accountId: AccountId
+  readonly tokenId: KeyId
+  readonly expiresAtMs: number
 }
 
 /**
@@ -66,29 +73,16 @@ export class WebhookTableStore extends ResourceStore<'webhook', ChangedWebhook, 
 
   /**
    * Queues deliveries, all or none.
-   * @param mark an existing mark, or a budget that has changed since, means that nothing is queued
+   * @param mark an existing mark, or a budget or token that has changed since, means that nothing
+   * is queued
    * @returns whether the deliveries were queued
    */
-  async enqueue(deliveries: readonly WebhookDelivery[], mark?: AlertMark): Promise<boolean> {
+  async enqueue(
+    deliveries: readonly WebhookDelivery[],
+    mark?: AlertMark | TokenEndMark,
+  ): Promise<boolean> {
     return await this.database.transaction().execute(async (transaction) => {
-      if (mark !== undefined) {
-        // A change of the budget deletes its marks, so mark and budget are checked while the
-        // account is locked.
-        await takeTurnAtAccount(transaction, mark.accountId)
-        if (await isStale(transaction, mark)) return false
-        const result = await transaction
-          .insertInto('budget_alerts')
-          .values({
-            budget_id: mark.budgetId,
-            account_id: mark.accountId,
-            period_starts_at: mark.periodStartsAtMs,
-            threshold_millionths: Math.round(mark.threshold * 1_000_000),
-            created_at: Date.now(),
-          })
-          .onConflict((conflict) => conflict.doNothing())
-          .executeTakeFirst()
-        if (Number(result.numInsertedOrUpdatedRows ?? 0) === 0) return false
-      }
+      if (mark !== undefined && !(await setMark(transaction, mark))) return false
       if (deliveries.length > 0)
         await transaction
           .insertInto('webhook_deliveries')
@@ -151,6 +145,43 @@ export class WebhookTableStore extends ResourceStore<'webhook', ChangedWebhook, 
       .where('id', '=', delivery.id)
       .execute()
   }
+}
+
+/** @returns false when the mark exists already or is stale */
+async function setMark(
+  transaction: Transaction<Schema>,
+  mark: AlertMark | TokenEndMark,
+): Promise<boolean> {
+  if ('tokenId' in mark) {
+    const { accountId, tokenId, expiresAtMs } = mark
+    const announced = await transaction
+      .updateTable('api_keys')
+      .set({ announced_end: expiresAtMs })
+      .where('account_id', '=', accountId)
+      .where('id', '=', tokenId)
+      .where('expires_at', '=', expiresAtMs)
+      .where(({ or, eb }) =>
+        or([eb('announced_end', 'is', null), eb('announced_end', '<>', expiresAtMs)]),
+      )
+      .executeTakeFirst()
+    return Number(announced.numUpdatedRows) === 1
+  }
+  // A change of the budget deletes its marks, so mark and budget are checked while the account is
+  // locked.
+  await takeTurnAtAccount(transaction, mark.accountId)
+  if (await isStale(transaction, mark)) return false
+  const inserted = await transaction
+    .insertInto('budget_alerts')
+    .values({
+      budget_id: mark.budgetId,
+      account_id: mark.accountId,
+      period_starts_at: mark.periodStartsAtMs,
+      threshold_millionths: Math.round(mark.threshold * 1_000_000),
+      created_at: Date.now(),
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst()
+  return Number(inserted.numInsertedOrUpdatedRows ?? 0) === 1
 }
 
 async function isStale(

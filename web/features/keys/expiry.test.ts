@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { hasExpired, previousOf, stateOfExpiry, toExpiresAt } from './expiry.ts'
+import { stateOfExpiry } from '../../../src/contract/expiry.ts'
+import { hasExpired, previousOf, toExpiresAt } from './expiry.ts'
 
 const NOW = Date.parse('2026-11-22T12:00:00Z')
 const DAY_MS = 86_400_000

@@ -1,3 +1,4 @@
+import { stateOfExpiry } from '../../../src/contract/expiry.ts'
 import { startOfDay, type TimeZone } from '../../format/time-zone.ts'
 
 const DAY_MS = 86_400_000
@@ -42,15 +43,6 @@ export function toExpiresAt(
 function endOfDay(day: string, zone: TimeZone): number | undefined {
   const ms = startOfDay(day, zone, 1)
   return Number.isNaN(ms) ? undefined : ms
-}
-
-/** Time to replace the key where it is used. */
-const SOON_MS = 14 * DAY_MS
-
-export function stateOfExpiry(expiresAt: string, now: number): 'later' | 'soon' | 'expired' {
-  const leftMs = Date.parse(expiresAt) - now
-  if (leftMs <= 0) return 'expired'
-  return leftMs <= SOON_MS ? 'soon' : 'later'
 }
 
 export function hasExpired(

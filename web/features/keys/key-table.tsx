@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { CalendarClock, CirclePlay, CircleStop, Ellipsis, RefreshCw, Trash2 } from 'lucide-react'
 import { type ReactNode, useRef } from 'react'
+import { stateOfExpiry } from '../../../src/contract/expiry.ts'
 import type { RowOf } from '../../api/ask.ts'
 import { wholeListQuery } from '../../api/operation-query.ts'
 import { formatWhole, NOT_KNOWN } from '../../format/figures.ts'
@@ -16,7 +17,7 @@ import { SearchedTable } from '../../ui/searched-rows.tsx'
 import { type Stop, StopBadge } from '../../ui/stop-dialogs.tsx'
 import { type Column, timeColumn } from '../../ui/table.tsx'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
-import { hasExpired, previousOf, stateOfExpiry } from './expiry.ts'
+import { hasExpired, previousOf } from './expiry.ts'
 import { type RecentUse, useRecentUse } from './recent-use-note.tsx'
 
 export type ApiKey = RowOf<'GET /v1/keys'>

@@ -296,6 +296,7 @@ const EVENT_WORDS = {
   'budget.exhausted': 'A budget is used up: calls are refused',
   'provider.degraded': 'A provider keeps failing: calls are sent elsewhere',
   'target.unusable': 'A target has no credit or its model is gone: somebody has to act',
+  'token.expiring': 'An access token expires within two weeks',
   'store.set-back': 'The database was set back in time (sent to the account of the operator)',
   'redis.other': 'Redis is another installation’s (sent to the account of the operator)',
 } as const satisfies Record<WebhookEvent, string>

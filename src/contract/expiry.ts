@@ -1,5 +1,8 @@
 /** Whether an API key or access token expires soon, for the dashboard and the command line. */
-import { EXPIRES_SOON_MS } from '../core/access-token.ts'
+import { EXPIRES_SOON_MS as SOON_MS } from '../core/access-token.ts'
+
+/** The last milliseconds before an end, in which the end counts as soon. */
+export const EXPIRES_SOON_MS = SOON_MS
 
 export function stateOfExpiry(expiresAt: string, now: number): 'later' | 'soon' | 'expired' {
   const leftMs = Date.parse(expiresAt) - now

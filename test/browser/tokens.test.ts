@@ -242,6 +242,23 @@ test('logs and budgets call a token by its name, and its page shows what it was 
   await page.goto('/dashboard/keys')
 })
 
+test('the overview names a token in use that expires soon', async () => {
+  const { page } = visit
+  await controlPlaneCall(gatehouse, 'POST', '/v1/access-tokens', {
+    name: 'never used',
+    expiresAt: new Date(Date.now() + 86_400_000).toISOString(),
+  })
+  await page.goto('/dashboard/')
+  const notice = page.getByRole('region', { name: 'Access tokens that expire soon' })
+  await notice.getByText(/jane in [56] days\. Set a later end/).waitFor()
+  expect(await findAccessibilityFaults(page)).toEqual([])
+  await notice.getByRole('link', { name: 'jane' }).click()
+  await page.getByRole('heading', { name: 'jane', level: 1 }).waitFor()
+  const unused = await listedToken('never used')
+  await controlPlaneCall(gatehouse, 'DELETE', `/v1/access-tokens/${unused?.id}`)
+  await page.goto('/dashboard/keys')
+})
+
 test('a stopped token is refused with the reason until the stop is lifted', async () => {
   const { page } = visit
   await chooseAction('jane', 'Stop')

@@ -1,8 +1,9 @@
-import { useIsFetching, useQueryClient } from '@tanstack/react-query'
+import { useIsFetching, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { RefreshCw } from 'lucide-react'
 import { lazy, Suspense, useState } from 'react'
-import { refresh } from '../../api/operation-query.ts'
+import { endOfSoon } from '../../../src/contract/expiry.ts'
+import { operationQuery, refresh } from '../../api/operation-query.ts'
 import {
   parseRangeChoice,
   type RangeChoice,
@@ -25,6 +26,11 @@ import { useSums } from './use-overview.ts'
 
 /** Only new accounts see them. */
 const FirstSteps = lazy(async () => ({ default: (await import('./first-steps.tsx')).FirstSteps }))
+
+/** Most accounts have no token that expires soon. */
+const EndingTokens = lazy(async () => ({
+  default: (await import('./ending-tokens.tsx')).EndingTokens,
+}))
 
 export function OverviewPage() {
   const choice = parseRangeChoice(useSearch({ strict: false }))
@@ -108,6 +114,7 @@ function AccountUsage({
   return (
     <>
       <LimitNoticeLine exhausted={useExhausted('account', everyMs)} />
+      <TokenReminder />
       <UsageBoard range={range} everyMs={everyMs} chosen={metric} onChoose={setChosen} />
       <div className="grid gap-6 xl:grid-cols-3">
         <TopList title="Top keys" groupBy="key" {...shared} />
@@ -117,6 +124,20 @@ function AccountUsage({
       <RefusedCalls period={range.current} everyMs={everyMs} />
       <QuotaCard everyMs={everyMs} />
     </>
+  )
+}
+
+function TokenReminder() {
+  const [expiresBefore] = useState(() => endOfSoon(Date.now()))
+  const tokens = useQuery(
+    operationQuery('GET /v1/access-tokens', { query: { expiresBefore, limit: 200 } }),
+  )
+  const ending = tokens.data?.data ?? []
+  if (ending.length === 0) return null
+  return (
+    <Suspense>
+      <EndingTokens tokens={ending} />
+    </Suspense>
   )
 }
 

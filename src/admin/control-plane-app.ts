@@ -18,6 +18,7 @@ import type { ProviderKeyProbe } from '../core/provider-key.ts'
 import type { Secret } from '../core/secret.ts'
 import type { Webhook } from '../core/webhook.ts'
 import type { SeenTarget } from '../gateway/attempt/circuit-breakers.ts'
+import type { RulesOf } from '../gateway/models/rules-of-target.ts'
 import type { Caller } from '../gateway/ports.ts'
 import type { TargetTest } from '../gateway/probe/test-gate.ts'
 import type { Identity, Visitor } from '../identity/identity.ts'
@@ -135,6 +136,8 @@ export interface ControlPlaneDependencies {
   readonly providers: readonly ProviderBody[]
   /** Facts of a target `provider/model`. Undefined: nothing is known. */
   readonly factsOf: (target: string) => ModelFacts | undefined
+  /** Rules for requests to a target `provider/model`. */
+  readonly rulesOf: RulesOf
   readonly modelsOf: (providerId: string) => readonly KnownModel[]
   /** @param listed the model of `modelsOf`; undefined: any other model */
   readonly describeModel: (target: string, listed?: KnownModel) => ModelDetails

@@ -2,6 +2,7 @@
  * A control plane over a store of its own, for the tests of this folder, and tables of requests to
  * run against it.
  */
+
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { openMigratedStore } from '../../test/support/migrated-file.ts'
 import { systemClock } from '../core/clock.ts'
@@ -15,18 +16,21 @@ import {
   type KeyId,
   type UserId,
 } from '../core/ids.ts'
+import { NO_OVERLAY } from '../core/model-overlay.ts'
 import { createPlans } from '../core/plan.ts'
 import type { ProviderKeyProbe } from '../core/provider-key.ts'
 import { Secret } from '../core/secret.ts'
 import { createVault } from '../core/vault.ts'
 import type { SeenTarget } from '../gateway/attempt/circuit-breakers.ts'
 import { authenticate } from '../gateway/authenticate.ts'
+import { createRulesOf } from '../gateway/models/rules-of-target.ts'
 import type { Caller } from '../gateway/ports.ts'
 import { createIdentity } from '../identity/identity.ts'
 import { BudgetRegistry } from '../limits/budget-registry.ts'
 import { UsageLimits } from '../limits/usage-limits.ts'
 import { AddressGuard } from '../net/address-guard.ts'
 import { TrustedHosts } from '../net/trusted-hosts.ts'
+import { catalog } from '../providers/catalog.ts'
 import { GateRegistry } from '../snapshots/gate-registry.ts'
 import { createKeyLimits } from '../snapshots/key-limits.ts'
 import { KeyRegistry } from '../snapshots/key-registry.ts'
@@ -227,6 +231,7 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
     whenCounted: () => usage.whenCounted(),
     quotaOf: (accountId) => usage.quotaOf(accountId, clock.now()),
     factsOf: (target) => (target === 'sandbox/known' ? { contextTokens: 1000 } : undefined),
+    rulesOf: createRulesOf(catalog, () => NO_OVERLAY),
     modelsOf: (providerId) =>
       providerId === 'openai'
         ? [

@@ -122,8 +122,33 @@ export const providerModelBody = z
   })
   .meta({ id: 'ProviderModel' })
 
+const requestRule = z
+  .object({
+    name: z.string().meta({ example: 'maxOutputTokens' }),
+    value: z
+      .union([
+        z.boolean(),
+        z.number(),
+        z.array(z.string()),
+        z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+      ])
+      .meta({ description: 'True, or what the model accepts.', example: 16_384 }),
+    source: z.string().nullable().meta({
+      description: "The address that states the rule. Null: the operator's entry in `models`.",
+    }),
+    checked: z.string().nullable().meta({
+      description: 'The month in which the source was read. Null: as for `source`.',
+      example: '2026-11',
+    }),
+  })
+  .meta({ id: 'RequestRule' })
+
 export const providerModelDetails = providerModelBody
   .extend({
+    rules: z.array(requestRule).meta({
+      description:
+        'What the model accepts of a request beyond the format. Translated requests are fitted to it.',
+    }),
     storedPrice: modelPriceBody.nullable().meta({
       description:
         'The price that was stored by PUT. Null: none is stored. It applies while neither the ' +
@@ -140,6 +165,7 @@ export const providerModelParameters = z.object({
   }),
 })
 
+export type RequestRuleBody = z.infer<typeof requestRule>
 export type ProviderModelBody = z.infer<typeof providerModelBody>
 
 export const providerModelList = listOf(providerModelBody, 'ProviderModelList')

@@ -11,6 +11,7 @@ import { factsOfTarget } from '../core/gate-facts.ts'
 import { DEFAULT_ACCOUNT, type KeyId } from '../core/ids.ts'
 import { authenticate, whenFresh } from '../gateway/authenticate.ts'
 import type { RevokedCalls } from '../gateway/end-revoked-calls.ts'
+import { completeFacts, createRulesOf } from '../gateway/models/rules-of-target.ts'
 import { createPipeline, type Pipeline, type PipelinePorts } from '../gateway/pipeline.ts'
 import type { ReachableProvider } from '../gateway/plan/compile-target.ts'
 import { healthKey } from '../gateway/plan/order-targets.ts'
@@ -51,6 +52,7 @@ export async function composeControlPlane(parts: ControlPlaneParts): Promise<Con
   const { store, keys, gates, ownedModels, providerKeys, usage, budgets, webhooks, breakers } =
     state
   const { prices } = parts.ledger
+  const rulesOf = createRulesOf(settings.providers, () => prices.overlay)
   const { providers } = ports
   const pipeline = createPipeline(ports)
   const serveCall = async (...call: Parameters<Pipeline>) => toResponse(await pipeline(...call))
@@ -124,9 +126,13 @@ export async function composeControlPlane(parts: ControlPlaneParts): Promise<Con
     providers: settings.providers.map((provider) =>
       describeProvider(provider, settings, providers),
     ),
-    factsOf: (target) => factsOfTarget(prices, target),
+    factsOf: (target) => factsOfTarget(ports.facts, target),
+    rulesOf,
     modelsOf: (providerId) => prices.modelsOf(providerId, ports.clock.now()),
-    describeModel: (target, listed) => prices.describe(target, ports.clock.now(), listed),
+    describeModel(target, listed) {
+      const details = prices.describe(target, ports.clock.now(), listed)
+      return { ...details, facts: completeFacts(details.facts, rulesOf(target)) }
+    },
     seenOf: (accountId, target) => breakers.seenOf(healthKey({ accountId }, { model: target })),
     seenSinceMs: breakers.sinceMs,
     async authenticate(headers, address) {

@@ -21,6 +21,7 @@ import { BodyBudget } from '../gateway/call.ts'
 import { createDataPlane } from '../gateway/data-plane.ts'
 import { RevokedCalls } from '../gateway/end-revoked-calls.ts'
 import { UsualOutput } from '../gateway/estimate-output.ts'
+import { completeFacts, createRulesOf } from '../gateway/models/rules-of-target.ts'
 import type { PipelinePorts } from '../gateway/pipeline.ts'
 import type { ReachableProvider } from '../gateway/plan/compile-target.ts'
 import { readHealthKey, TargetOrder } from '../gateway/plan/order-targets.ts'
@@ -203,6 +204,7 @@ export async function composeGatehouse({
     reloads: worker === undefined ? reload : undefined,
   }
   const telemetry = hasTelemetry ? await openTelemetry(settings, watched) : undefined
+  const rulesOf = createRulesOf(settings.providers, () => ledger.prices.overlay)
   const exchangePorts = { deadlines, routes: new Routes(proxies), pools }
   const reportFailure = (error: GatewayError, requestId: string) =>
     logFailure(log, error, requestId)
@@ -217,7 +219,10 @@ export async function composeGatehouse({
     ledger: journal,
     refusals: ledger.refusals,
     prices: ledger.callPrices,
-    facts: ledger.prices,
+    facts: {
+      factsOf: (providerId, model) =>
+        completeFacts(ledger.prices.factsOf(providerId, model), rulesOf(`${providerId}/${model}`)),
+    },
     overlay: () => ledger.prices.overlay,
     credentials: providerKeys,
     providers,

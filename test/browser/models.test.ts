@@ -126,6 +126,17 @@ test('up to four models are compared side by side, by keyboard too', async () =>
   await page.waitForURL((url) => url.search === '')
 })
 
+test('the comparison shows the rules for requests with their sources', async () => {
+  const { page } = visit
+  await page.getByRole('checkbox', { name: 'Compare sandbox/echo', exact: true }).press('Space')
+  const rules = page.getByRole('table', { name: 'Rules for requests to sandbox/echo' })
+  await rules.getByRole('row', { name: /maxUserLength.*64/ }).waitFor()
+  const source = rules.getByRole('link', { name: /maxUserLength/ })
+  expect(await source.getAttribute('href')).toStartWith('https://')
+  await page.getByRole('button', { name: 'Clear' }).click()
+  await page.waitForURL((url) => url.search === '')
+})
+
 test('a model becomes a gate, and is then tried in the playground', async () => {
   const { page } = visit
   await page.getByRole('link', { name: 'Create a gate with sandbox/echo', exact: true }).click()

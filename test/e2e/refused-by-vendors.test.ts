@@ -78,3 +78,10 @@ test.each([...ONLY_REFUSED])('$title, which a gate refuses itself', async (row) 
   expect(answer.status).toBe(400)
   expect(await answer.text()).toContain('stop sequences')
 })
+
+test('the list of models has the limits that rules know', async () => {
+  const answer = await fetch(`${gatehouse.url}/v1/models/${gateOf('openai/gpt-4o')}`, {
+    headers: { authorization: `Bearer ${gatehouse.key}` },
+  })
+  expect(await answer.json()).toMatchObject({ max_output_tokens: 16_384 })
+})

@@ -44,8 +44,20 @@ test('the list and the model show whose credential is used', async () => {
   })
   expect(await sendForJson({ url: `${url}/openai/gpt-5` })).toEqual({
     ...{ ...gpt5, credential: 'own' },
+    rules: expect.any(Array),
     storedPrice: null,
   })
+})
+
+test('a model is shown with its rules for requests and their sources', async () => {
+  const { rules } = await sendForJson({ url: `${url}/openai/gpt-5` })
+  expect(rules).toContainEqual({
+    name: 'maxOutputTokens',
+    value: 128_000,
+    source: expect.stringMatching(/^https:/),
+    checked: expect.stringMatching(/^\d{4}-\d\d$/),
+  })
+  expect(rules).toContainEqual(expect.objectContaining({ name: 'strictSchemas', value: true }))
 })
 
 check([

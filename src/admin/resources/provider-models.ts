@@ -6,10 +6,12 @@ import {
   providerModelList,
   providerModelParameters,
   providerModelsQuery,
+  type RequestRuleBody,
 } from '../../contract/providers.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { toPublicModelPrice } from '../../core/model-price.ts'
 import { didYouMean } from '../../core/nearest-name.ts'
+import type { ListedRule } from '../../wire/fit/request-rules.ts'
 import {
   type ControlPlaneApp,
   type ControlPlaneDependencies,
@@ -50,7 +52,7 @@ const showRoute = createRoute({
 
 type Dependencies = Pick<
   ControlPlaneDependencies,
-  'providers' | 'providerKeys' | 'modelsOf' | 'describeModel' | 'modelPrices'
+  'providers' | 'providerKeys' | 'modelsOf' | 'describeModel' | 'rulesOf' | 'modelPrices'
 >
 
 interface Found {
@@ -61,7 +63,7 @@ interface Found {
 }
 
 export function bindProviderModels(app: ControlPlaneApp, dependencies: Dependencies): void {
-  const { providers, modelsOf, describeModel, modelPrices } = dependencies
+  const { providers, modelsOf, describeModel, rulesOf, modelPrices } = dependencies
 
   const toBody = (
     { provider, id, name, listed }: Found,
@@ -124,7 +126,8 @@ export function bindProviderModels(app: ControlPlaneApp, dependencies: Dependenc
       throw new GatewayError('not_found', UNKNOWN_MODEL, { param: 'model' })
     const stored = modelPrices.find(`${provider}/${model}`)
     const storedPrice = stored === undefined ? null : toPublicModelPrice(stored)
-    return c.json({ ...body, storedPrice }, 200)
+    const rules = rulesOf(`${provider}/${model}`).map(toRuleBody)
+    return c.json({ ...body, rules, storedPrice }, 200)
   })
 }
 
@@ -142,6 +145,15 @@ export function assertProvider(providers: Dependencies['providers'], provider: s
 const UNKNOWN_MODEL =
   'model: nothing is known of this model. Targets may name it, and its price can be declared in ' +
   'the section models of the configuration file.'
+
+function toRuleBody({ name, value, row }: ListedRule): RequestRuleBody {
+  return {
+    name,
+    value: structuredClone(value) as RequestRuleBody['value'],
+    source: row?.source ?? null,
+    checked: row?.checked ?? null,
+  }
+}
 
 function copyOf<Item>(items: readonly Item[] | undefined): Item[] | null {
   return items === undefined ? null : [...items]

@@ -12,6 +12,7 @@ const CONFIGURATION = `models:
   - model: openai/gpt-9-new
     prices: [{ from: 2026-01-15, input: 3, output: 9, cachedInput: 0.3 }]
     facts: { contextTokens: 500000, inputModalities: [text, image], reasoningEfforts: [low, high] }
+    takes: { maxOutputTokens: 70000, maxStops: null }
   - model: openai/house-*
     prices: [{ input: 1, output: 2 }]
 `
@@ -49,7 +50,7 @@ test('JSON and CSV have all facts, and every page', async () => {
   expect(json.length).toBeGreaterThan(400)
   expect(csv).toHaveLength(json.length + 1)
   expect(csv.find((line) => line.includes('gpt-9-new'))).toMatch(
-    /^openai,gpt-9-new,,3,0\.3,9,overlay:[0-9a-f]{12},2026-01-15,false,false,platform,500000,,text image,,low high$/,
+    /^openai,gpt-9-new,,3,0\.3,9,overlay:[0-9a-f]{12},2026-01-15,false,false,platform,500000,70000,text image,,low high$/,
   )
 })
 
@@ -60,6 +61,16 @@ test('a model is shown with the source of its price', async () => {
   const listed = JSON.parse((await run('show', 'openai/gpt-5', '--json')).stdout)
   expect(listed).toMatchObject({ inputUsdPerMillion: 1.25, contextTokens: 400_000 })
   expect(listed.priceSource).toStartWith('genai-prices@')
+})
+
+test('a model is shown with its rules for requests, the operator’s included', async () => {
+  const { stdout } = await run('show', 'openai/gpt-9-new')
+  expect(stdout).toMatch(/^rule maxOutputTokens +70000 \(the operator's entry\)$/m)
+  expect(stdout).toMatch(
+    /^rule toolNames +\{"maxLength":64,.*\} \(https:.*, read in \d{4}-\d\d\)$/m,
+  )
+  expect(stdout).not.toContain('maxStops')
+  expect(stdout).toMatch(/^max output +70000$/m)
 })
 
 test('a model of a pattern is shown though it is not listed', async () => {

@@ -19,6 +19,7 @@ interface ListFlags {
 }
 
 type Model = Schemas['ProviderModel']
+type Rule = Schemas['RequestRule']
 
 export function bindModels(program: Command, context: CliContext): void {
   const models = program
@@ -50,14 +51,14 @@ export function bindModels(program: Command, context: CliContext): void {
   models
     .command('show')
     .argument('<target>', 'the model as provider/model, as a gate names it')
-    .description('show a model: its price, its source, and its facts')
+    .description('show a model: its price, its source, its facts, and its rules for requests')
     .addHelpText('after', example('gatehouse models show anthropic/claude-opus-4-6'))
     .action(async (target: string, _flags, command: Command) => {
       const path = parseTarget(target)
       const model = await withClient(context, (client) =>
         client.call('GET /v1/provider-models/{provider}/{model}', 'isAlias', { path }),
       )
-      printThing(model, asJson(command), toFields(model))
+      printThing(model, asJson(command), [...toFields(model), ...model.rules.map(toRuleField)])
     })
 
   bindSetPrice(models, context)
@@ -108,6 +109,11 @@ function toFields(model: Model): readonly (readonly [name: string, value: string
     ['gives', toWords(model.outputModalities)],
     ['efforts', toWords(model.reasoningEfforts)],
   ]
+}
+
+function toRuleField({ name, value, source, checked }: Rule): readonly [string, string] {
+  const from = source === null ? "the operator's entry" : `${source}, read in ${checked}`
+  return [`rule ${name}`, `${typeof value === 'object' ? JSON.stringify(value) : value} (${from})`]
 }
 
 function toSource({ priceSource, priceFrom, isPriceEstimated }: Model): string {

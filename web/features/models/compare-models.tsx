@@ -12,6 +12,7 @@ import {
   describeSource,
 } from './model-facts.tsx'
 import type { ModelRow } from './model-rows.ts'
+import { ModelRules } from './model-rules.tsx'
 
 const FACTS: readonly (readonly [title: string, cell: (row: ModelRow) => ReactNode])[] = [
   ['Provider', (row) => row.providerName],
@@ -27,6 +28,7 @@ const FACTS: readonly (readonly [title: string, cell: (row: ModelRow) => ReactNo
   ['Input → output', (row) => describeModalities(row) ?? NOT_KNOWN],
   ['Reasoning efforts', (row) => describeEfforts(row) ?? NOT_KNOWN],
   ['Key', (row) => <CredentialBadge row={row} />],
+  ['Rules for requests', (row) => <ModelRules row={row} />],
 ]
 
 export function CompareModels({

@@ -22,6 +22,13 @@ interface BudgetFlags {
   readonly alertAt?: readonly number[]
   readonly unpriced?: Budget['unpriced']
   readonly name?: string
+  readonly message?: string
+}
+
+interface RaiseFlags {
+  readonly by?: number
+  readonly until?: string
+  readonly end?: boolean
 }
 
 export function bindBudgets(program: Command, context: CliContext): void {
@@ -97,12 +104,41 @@ export function bindBudgets(program: Command, context: CliContext): void {
     show,
   })
 
+  addAct(budgets, context, {
+    name: 'raise',
+    argument: ['id', idOf('budget')],
+    about: 'raise the limit of a budget until a time',
+    examples: [
+      'gatehouse budgets raise bud_… --by 50 --until 2026-12-04T18:00:00Z',
+      'gatehouse budgets raise bud_… --end',
+    ],
+    options: (command) =>
+      command
+        .option(
+          '--by <amount>',
+          'added to the limit, in US dollars or tokens like the limit',
+          parseUsd,
+        )
+        .option('--until <time>', 'when the raise ends, such as 2026-12-04T18:00:00Z')
+        .option('--end', 'end the raise now'),
+    toBody: toRaise,
+    send: (client, id, body) => client.call('PATCH /v1/budgets/{id}', 'id', { path: { id }, body }),
+    show,
+  })
+
   addDelete(budgets, context, {
     ask: 'DELETE /v1/budgets/{id}',
     one: 'budget',
     about: 'delete a budget',
     examples: ['gatehouse budgets delete bud_… --yes'],
   })
+}
+
+function toRaise({ by, until, end }: RaiseFlags): Schemas['UpdateBudget'] {
+  if (end === true) return { raise: null }
+  if (by === undefined || until === undefined)
+    throw new CliError('usage', 'Give --by and --until, or --end.')
+  return { raise: { by, until } }
 }
 
 function withLimitOptions(command: Command): Command {
@@ -123,6 +159,7 @@ function withLimitOptions(command: Command): Command {
       ).choices(UNPRICED_RULES),
     )
     .option('--name <text>', 'name of the budget')
+    .option('--message <text>', 'your words to callers whose calls are refused; none: remove them')
 }
 
 function parseUsd(text: string): number {
@@ -140,12 +177,26 @@ function parseShares(text: string): readonly number[] {
   return shares
 }
 
-function toBody({ tokens, usd, alertAt, unpriced, name }: BudgetFlags): Schemas['UpdateBudget'] {
-  return { limitTokens: tokens, limitUsd: usd, unpriced, alertAt, name }
+function toBody(flags: BudgetFlags): Schemas['UpdateBudget'] {
+  const { tokens, usd, alertAt, unpriced, name, message } = flags
+  return {
+    limitTokens: tokens,
+    limitUsd: usd,
+    unpriced,
+    alertAt,
+    name,
+    message: message === 'none' ? null : message,
+  }
 }
 
 function limitOf(budget: Budget): string {
   return budget.limitTokens === null ? `$${budget.limitUsd}` : `${budget.limitTokens} tokens`
+}
+
+function raiseOf({ raise, limitUsd }: Budget): string {
+  if (raise === null) return '-'
+  const by = limitUsd === null ? `${raise.by} tokens` : `$${raise.by}`
+  return `by ${by} until ${formatTime(raise.until)}`
 }
 
 function usedOf({ used, limitTokens }: Budget): string {
@@ -165,6 +216,8 @@ function show(budget: Budget, isJson: boolean): void {
       ['limit', `${limitOf(budget)} (${budget.period})`],
       ['used', `${usedOf(budget)}${budget.isExhausted ? ', calls are refused' : ''}`],
       ...(budget.limitUsd === null ? [] : [['unpriced', budget.unpriced] as const]),
+      ...(budget.raise === null ? [] : [['raised', raiseOf(budget)] as const]),
+      ...(budget.message === null ? [] : [['message', budget.message] as const]),
       ['alerts', budget.alertAt.join(', ') || '-'],
       ['resets', budget.resetsAt === null ? 'never' : formatTime(budget.resetsAt)],
     ],

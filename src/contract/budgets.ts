@@ -4,7 +4,7 @@ import { isWholeNanoUsd, MAX_LIMIT_USD } from '../core/money.ts'
 import { PERIODS } from '../core/period.ts'
 import { listOf } from './lists.ts'
 import type { ResourceDescription } from './resource-description.ts'
-import { label } from './text.ts'
+import { label, text } from './text.ts'
 
 const MAX_TOKENS = 1_000_000_000_000
 const MAX_ALERTS = 10
@@ -64,6 +64,22 @@ const unpriced = z.enum(UNPRICED_RULES).meta({
     'one the call is 400 `price_unknown`. `allow`: their calls are not counted ' +
     '(`used.unpricedCalls`). Budgets from before there was a choice have `allow`.',
 })
+const message = text({ min: 1, max: 300 }).meta({
+  description:
+    'Your words to callers whose calls the budget refuses, such as whom to ask. They follow the ' +
+    "gateway's own words in the error message.",
+  example: 'Ask #ai-platform for more.',
+})
+const raise = z
+  .strictObject({
+    by: z
+      .number()
+      .positive()
+      .max(MAX_TOKENS)
+      .meta({ description: 'Added to the limit, in its unit: US dollars or tokens.' }),
+    until: z.iso.datetime({ offset: true }).meta({ description: 'From then on, the limit holds.' }),
+  })
+  .meta({ id: 'BudgetRaise', description: 'A higher limit until a time.' })
 const time = z.iso.datetime()
 const amount = z.number().min(0)
 
@@ -77,6 +93,8 @@ const budgetBody = z
     limitUsd: z.number().nullable(),
     period,
     unpriced,
+    message: message.nullable(),
+    raise: raise.nullable(),
     alertAt: z.array(z.number()),
     used: z
       .object({
@@ -113,6 +131,7 @@ export const createBudgetBody = z
     limitUsd: limitUsd.optional(),
     period,
     unpriced: unpriced.default('estimate'),
+    message: message.nullable().default(null),
     alertAt: alertAt.default([0.5, 0.8, 1]),
   })
   .superRefine((body, context) => {
@@ -130,7 +149,15 @@ export const createBudgetBody = z
   })
 
 export const updateBudgetBody = z
-  .strictObject({ name, limitTokens, limitUsd, unpriced, alertAt })
+  .strictObject({
+    name,
+    limitTokens,
+    limitUsd,
+    unpriced,
+    message: message.nullable(),
+    raise: raise.nullable(),
+    alertAt,
+  })
   .partial()
   .meta({ id: 'UpdateBudget', description: 'Only the given fields change.' })
 
@@ -175,7 +202,10 @@ export const budgetResource = {
         alertAt: [0.8, 1],
       },
     },
-    update: { 'Another limit': { limitUsd: 300 } },
+    update: {
+      'Another limit': { limitUsd: 300 },
+      'More until Friday': { raise: { by: 50, until: '2026-12-04T18:00:00Z' } },
+    },
   },
 } satisfies ResourceDescription
 

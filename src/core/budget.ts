@@ -20,6 +20,13 @@ export type BudgetScope =
 export const UNPRICED_RULES = ['estimate', 'refuse', 'allow'] as const
 export type UnpricedRule = (typeof UNPRICED_RULES)[number]
 
+/** An amount above the limit, in the limit's unit, until a time. */
+export interface BudgetRaise {
+  readonly by: number
+  /** Milliseconds since the Unix epoch. */
+  readonly untilMs: number
+}
+
 export interface Budget {
   readonly accountId: AccountId
   readonly id: string
@@ -28,6 +35,9 @@ export interface Budget {
   readonly limit: BudgetLimit
   readonly period: Period
   readonly unpriced: UnpricedRule
+  /** The operator's words to callers whose calls are refused. */
+  readonly message?: string | null | undefined
+  readonly raise?: BudgetRaise | null | undefined
   /**
    * Shares of the limit, ascending, above 0 and at most 1. Reaching a share sends an event, once
    * per period.
@@ -49,12 +59,14 @@ export function amountOf(
   return limit.type === 'tokens' ? amounts.tokens : amounts.nanoUsd
 }
 
-export function ceilingOf(limit: BudgetLimit): number {
-  return limit.type === 'tokens' ? limit.tokens : limit.nanoUsd
+/** @param nowMs the limit includes a raise that has not ended */
+export function ceilingOf({ limit, raise }: Pick<Budget, 'limit' | 'raise'>, nowMs: number) {
+  const most = limit.type === 'tokens' ? limit.tokens : limit.nanoUsd
+  return raise != null && nowMs < raise.untilMs ? most + raise.by : most
 }
 
 export function toPublicBudget(budget: Budget) {
-  const { limit, scope } = budget
+  const { limit, scope, raise } = budget
   return {
     id: budget.id,
     name: budget.name,
@@ -64,8 +76,14 @@ export function toPublicBudget(budget: Budget) {
     limitUsd: limit.type === 'spend' ? toUsd(limit.nanoUsd) : null,
     period: budget.period,
     unpriced: budget.unpriced,
+    message: budget.message ?? null,
+    raise: raise == null ? null : toPublicRaise(raise, limit),
     alertAt: [...budget.alertAt],
     createdAt: new Date(budget.createdAt).toISOString(),
     updatedAt: new Date(budget.updatedAt).toISOString(),
   }
+}
+
+function toPublicRaise({ by, untilMs }: BudgetRaise, { type }: BudgetLimit) {
+  return { by: type === 'tokens' ? by : toUsd(by), until: new Date(untilMs).toISOString() }
 }

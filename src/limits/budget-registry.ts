@@ -25,7 +25,9 @@ export interface BudgetRegistryOptions {
 }
 
 export type NewBudget = SettingsOf<Budget>
-export type BudgetChanges = ChangesOf<Pick<Budget, 'name' | 'limit' | 'unpriced' | 'alertAt'>>
+export type BudgetChanges = ChangesOf<
+  Pick<Budget, 'name' | 'limit' | 'unpriced' | 'message' | 'raise' | 'alertAt'>
+>
 
 export class BudgetRegistry extends Registry<Budget> {
   readonly #store: BudgetRegistryOptions['budgets']

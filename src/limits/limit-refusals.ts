@@ -1,9 +1,9 @@
 /** What callers see of limits: the texts of refusals, and the `x-ratelimit-*` headers. */
-import { type Budget, ceilingOf } from '../core/budget.ts'
+import { amountOf } from '../core/budget.ts'
 import { GatewayError } from '../core/errors.ts'
 import { toUsdText } from '../core/money.ts'
 import type { TokenBucket } from './token-bucket.ts'
-import type { Shortage, UsageWindow } from './usage-counter.ts'
+import type { BudgetCounter, Shortage, UsageWindow } from './usage-counter.ts'
 
 const CONCURRENCY_RETRY_MS = 1000
 const RESERVED_RETRY_MS = 1000
@@ -76,16 +76,16 @@ export function quotaRefusal(
 }
 
 export function budgetRefusal(
-  budget: Budget,
+  { budget, ceilings }: Pick<BudgetCounter, 'budget' | 'ceilings'>,
   { window, nowMs, shortage }: { window: UsageWindow; nowMs: number; shortage: Shortage },
 ): GatewayError {
-  const { limit, scope } = budget
-  const ceiling = ceilingOf(limit)
+  const { limit, scope, message } = budget
+  const ceiling = amountOf(limit, ceilings)
   const amount = limit.type === 'tokens' ? `${ceiling} tokens` : `$${toUsdText(ceiling)}`
   const of = scope.type === 'key' ? 'this API key' : 'this gate'
   const each = budget.period === 'total' ? 'in total' : `a ${budget.period}`
   const name = `the budget '${budget.name}' (${budget.id}) of ${of}, ${amount} ${each},`
-  const used = { name, limit: budget.id }
+  const used = { name, limit: budget.id, message }
   return shortage === 'reserved' ? allReserved(used) : exhausted(used, window, nowMs)
 }
 
@@ -100,20 +100,27 @@ export function reservedElsewhere(): GatewayError {
 interface UsedLimit {
   readonly name: string
   readonly limit?: string
+  /** The operator's words, which follow the gateway's. */
+  readonly message?: string | null | undefined
 }
 
-function exhausted({ name, ...used }: UsedLimit, window: UsageWindow, nowMs: number): GatewayError {
+function exhausted(
+  { name, message, ...used }: UsedLimit,
+  window: UsageWindow,
+  nowMs: number,
+): GatewayError {
+  const words = message == null ? '' : ` ${message}`
   const until = Number.isFinite(window.endsAtMs)
     ? ` until ${new Date(window.endsAtMs).toISOString()}`
     : ''
-  return new GatewayError('quota_exceeded', `${capitalise(name)} is used up${until}.`, {
+  return new GatewayError('quota_exceeded', `${capitalise(name)} is used up${until}.${words}`, {
     ...used,
     headers: Number.isFinite(window.endsAtMs) ? retryAfter(window.endsAtMs - nowMs) : {},
   })
 }
 
 /** Clients may retry, because reservations are temporary. */
-function allReserved({ name, ...used }: UsedLimit): GatewayError {
+function allReserved({ name, message: _, ...used }: UsedLimit): GatewayError {
   return rateLimited(
     `What is left of ${name} is reserved for calls that are under way. Please try again when ` +
       'they have ended.',

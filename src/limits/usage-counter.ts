@@ -162,34 +162,47 @@ export interface BudgetAlert {
   readonly periodStartsAtMs: number
   readonly periodEndsAtMs: number
   readonly used: number
+  /** The budget's limit with its raise, in its unit. */
+  readonly limit: number
+}
+
+interface BudgetCounterOptions {
+  readonly onAlert: (alert: BudgetAlert) => void
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number
 }
 
 export class BudgetCounter {
-  readonly #onAlert: (alert: BudgetAlert) => void
+  readonly #options: BudgetCounterOptions
   #budget: Budget
   #ceilings: Amounts
+  #raised: Amounts
   readonly #counter: UsageCounter
   #alerted: UsageWindow | undefined
   #alertsSent = 0
 
-  constructor(budget: Budget, onAlert: (alert: BudgetAlert) => void) {
+  constructor(budget: Budget, options: BudgetCounterOptions) {
     this.#budget = budget
-    this.#ceilings = toCeilings(budget)
+    this.#ceilings = toCeilings(budget, Number.POSITIVE_INFINITY)
+    this.#raised = toCeilings(budget, Number.NEGATIVE_INFINITY)
     this.#counter = new UsageCounter(budget.period, budget.createdAt)
-    this.#onAlert = onAlert
+    this.#options = options
   }
 
   get budget(): Budget {
     return this.#budget
   }
 
+  /** With a raise that has not ended. */
   get ceilings(): Amounts {
-    return this.#ceilings
+    const { raise } = this.#budget
+    return raise != null && this.#options.now() < raise.untilMs ? this.#raised : this.#ceilings
   }
 
   update(budget: Budget): void {
     this.#budget = budget
-    this.#ceilings = toCeilings(budget)
+    this.#ceilings = toCeilings(budget, Number.POSITIVE_INFINITY)
+    this.#raised = toCeilings(budget, Number.NEGATIVE_INFINITY)
     // The listener knows which alerts were received already.
     this.#alerted = undefined
   }
@@ -210,21 +223,22 @@ export class BudgetCounter {
     }
     const { alertAt, limit } = this.#budget
     const used = amountOf(limit, window)
+    const most = amountOf(limit, this.ceilings)
     for (;;) {
       const threshold = alertAt[this.#alertsSent]
-      if (threshold === undefined || used < threshold * ceilingOf(limit)) return
+      if (threshold === undefined || used < threshold * most) return
       this.#alertsSent += 1
       const { startsAtMs, endsAtMs } = window
       const period = { periodStartsAtMs: startsAtMs, periodEndsAtMs: endsAtMs }
-      this.#onAlert({ budget: this.#budget, threshold, ...period, used })
+      this.#options.onAlert({ budget: this.#budget, threshold, ...period, used, limit: most })
     }
   }
 }
 
-function toCeilings({ limit }: Budget): Amounts {
+function toCeilings(budget: Budget, nowMs: number): Amounts {
   const none = Number.POSITIVE_INFINITY
-  const ceiling = ceilingOf(limit)
-  return limit.type === 'tokens'
+  const ceiling = ceilingOf(budget, nowMs)
+  return budget.limit.type === 'tokens'
     ? { tokens: ceiling, nanoUsd: none }
     : { tokens: none, nanoUsd: ceiling }
 }
@@ -232,12 +246,12 @@ function toCeilings({ limit }: Budget): Amounts {
 const NONE: readonly BudgetCounter[] = []
 
 export class BudgetsByScope {
-  readonly #onAlert: (alert: BudgetAlert) => void
+  readonly #options: BudgetCounterOptions
   readonly #byId = new Map<string, BudgetCounter>()
   readonly #byScope = new Map<string, BudgetCounter[]>()
 
-  constructor(onAlert: (alert: BudgetAlert) => void) {
-    this.#onAlert = onAlert
+  constructor(options: BudgetCounterOptions) {
+    this.#options = options
   }
 
   find(id: string): BudgetCounter | undefined {
@@ -256,7 +270,7 @@ export class BudgetsByScope {
     const known = this.#byId.get(budget.id)
     known?.update(budget)
     if (known !== undefined) return
-    const counter = new BudgetCounter(budget, this.#onAlert)
+    const counter = new BudgetCounter(budget, this.#options)
     this.#byId.set(budget.id, counter)
     const scope = scopeOf(budget)
     this.#byScope.set(scope, [...(this.#byScope.get(scope) ?? []), counter])

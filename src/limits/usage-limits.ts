@@ -3,6 +3,7 @@
  * is admitted while used plus reserved amounts are below the limit.
  */
 import type { Budget } from '../core/budget.ts'
+import { type Clock, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { AccountId, KeyId } from '../core/ids.ts'
 import { toNanoUsd } from '../core/money.ts'
@@ -26,6 +27,7 @@ import {
 interface UsageLimitsOptions {
   readonly plans: Plans
   readonly onAlert?: (alert: BudgetAlert) => void
+  readonly clock?: Clock
 }
 
 export interface QuotaState {
@@ -61,9 +63,9 @@ export class UsageLimits {
   readonly #past = new AwaitedPast()
   #sharing: UsageSharing | undefined
 
-  constructor({ plans, onAlert }: UsageLimitsOptions) {
+  constructor({ plans, onAlert = () => {}, clock = systemClock }: UsageLimitsOptions) {
     this.#plans = plans
-    this.#budgets = new BudgetsByScope(onAlert ?? (() => {}))
+    this.#budgets = new BudgetsByScope({ onAlert, now: () => clock.now() })
   }
 
   shareWith(sharing: UsageSharing): void {
@@ -307,7 +309,7 @@ function isWithin({ accountId, scope }: Budget, usage: PastUsage): boolean {
 function assertWithin(counter: BudgetCounter, { startedAtMs: nowMs }: CallAhead): void {
   const window = counter.windowAt(nowMs)
   const shortage = shortageWithin(counter.ceilings, window)
-  if (shortage !== undefined) throw budgetRefusal(counter.budget, { window, nowMs, shortage })
+  if (shortage !== undefined) throw budgetRefusal(counter, { window, nowMs, shortage })
 }
 
 function reserveAll(counters: readonly BudgetCounter[], call: CallAhead): BudgetReservations {

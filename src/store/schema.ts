@@ -311,6 +311,9 @@ export interface BudgetTable {
   alert_at: string
   /** `refuse` or `allow`; null for older budgets, meaning `allow`. */
   unpriced: Generated<string | null>
+  message: Generated<string | null>
+  /** JSON: `{"by": 50000000000, "untilMs": 1796000000000}`; null: none. */
+  raise: Generated<string | null>
   /**
    * The budget's usage on the day of its creation, as far as hourly usage is deleted; null before.
    * The same holds for the two columns below.

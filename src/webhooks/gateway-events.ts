@@ -1,5 +1,5 @@
 /** Creates webhook events from the gateway's own reports, and limits their frequency. */
-import { type Budget, ceilingOf } from '../core/budget.ts'
+import type { Budget } from '../core/budget.ts'
 import { type Stopwatch, systemClock } from '../core/clock.ts'
 import type { TargetFault } from '../core/errors.ts'
 import { type AccountId, DEFAULT_ACCOUNT } from '../core/ids.ts'
@@ -20,6 +20,8 @@ interface ReachedShare {
   readonly periodStartsAtMs: number
   readonly periodEndsAtMs: number
   readonly used: number
+  /** In the budget's unit, with a raise. */
+  readonly limit: number
 }
 
 export function toBudgetEvent(share: ReachedShare): PublishedEvent {
@@ -37,7 +39,7 @@ export function toBudgetEvent(share: ReachedShare): PublishedEvent {
       gateId: scope.type === 'gate' ? scope.gateId : null,
       threshold,
       unit: limit.type === 'tokens' ? 'tokens' : 'usd',
-      limit: inUnit(ceilingOf(limit)),
+      limit: inUnit(share.limit),
       used: inUnit(used),
       period,
       periodStartsAt: new Date(periodStartsAtMs).toISOString(),

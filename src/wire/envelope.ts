@@ -48,8 +48,12 @@ const MESSAGES_TYPES: Readonly<Record<number, string>> = {
 }
 
 function toMessagesError(error: GatewayError): Record<string, unknown> {
+  // Claude Code retries a rate limit for minutes; it shows this one at once.
+  const ofKind = error.kind === 'quota_exceeded' ? 'billing_error' : undefined
   const type =
-    MESSAGES_TYPES[error.status] ?? (error.status < 500 ? 'invalid_request_error' : 'api_error')
+    ofKind ??
+    MESSAGES_TYPES[error.status] ??
+    (error.status < 500 ? 'invalid_request_error' : 'api_error')
   // An upstream's refusal contains its own words, in any dialect.
   const details = error.kind === 'invalid_request' &&
     error.details !== undefined && { details: error.details }

@@ -17,6 +17,7 @@ import { findPageFaults } from '../support/page-checks.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
+import { untilItHolds } from '../support/until-it-holds.ts'
 import { startWebhookReceiver } from '../support/webhook-receiver.ts'
 
 const SECRET = 'shared with the receiver'
@@ -193,6 +194,22 @@ test('a budget is created, used up, shown as exhausted, sent to the webhook, rai
   )
 
   await page.getByRole('button', { name: 'Edit Demo, daily' }).click()
+  await dialog.getByLabel('Raise the limit by').fill('1,000,000')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  const until = dialog.getByLabel('Raise until')
+  await untilItHolds(async () => expect(await until.getAttribute('aria-invalid')).toBe('true'))
+  await until.fill('2099-12-31T18:00')
+  await dialog.getByLabel('Message to callers').fill('Ask #ai-platform.')
+  expect(await findPageFaults(page)).toEqual([])
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Exhausted').waitFor({ state: 'detached' })
+  expect(await callDemo()).toBe(200)
+  await page.getByRole('button', { name: 'Edit Demo, daily' }).click()
+  await dialog.getByLabel('Raise the limit by').fill('')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Exhausted').waitFor()
+
+  await page.getByRole('button', { name: 'Edit Demo, daily' }).click()
   await dialog.getByLabel('Limit in tokens').fill('1,000,000')
   await dialog.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Exhausted').waitFor({ state: 'detached' })
@@ -208,7 +225,7 @@ test('the audit log shows these changes, filters them, and shows their differenc
   await page.getByRole('button', { name: 'Deleted a budget' }).waitFor()
   await page.getByLabel('Of', { exact: true }).selectOption('budget')
   await page.getByRole('button', { name: 'Created a webhook' }).waitFor({ state: 'detached' })
-  await page.getByRole('button', { name: 'Changed a budget' }).focus()
+  await page.getByRole('button', { name: 'Changed a budget' }).first().focus()
   await page.keyboard.press('Enter')
   const change = page.getByRole('row', { name: 'limitTokens 1 1000000', exact: true })
   await change.waitFor()

@@ -80,7 +80,10 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (_, row)
   test('a used-up budget refuses calls in their own dialect, with no reason to retry', async () => {
     scene.upstream.answer(jsonAnswer(200, row.answer))
     const { key, id: keyId } = await createKey(scene.gatehouse, row.dialect)
-    const budget = await createBudget({ keyId, limitTokens: 1, period: 'day', name: 'small' })
+    const message = 'Ask #ai-platform for more.'
+    const budget = await createBudget({
+      ...{ keyId, limitTokens: 1, period: 'day', name: 'small', message },
+    })
     const authorization = `Bearer ${key}`
     expect((await scene.post(row.path, requestBody(row), { authorization })).status).toBe(200)
     expect(await readBudget(budget)).toMatchObject({
@@ -91,18 +94,39 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (_, row)
     const refusal = await scene.post(row.path, requestBody(row), { authorization })
     expect(refusal.status).toBe(429)
     expect(readErrorCode(row.envelope, refusal.text)).toBe(
-      { nested: 'insufficient_quota', flat: 'quota_exceeded', messages: 'rate_limit_error' }[
+      { nested: 'insufficient_quota', flat: 'quota_exceeded', messages: 'billing_error' }[
         row.envelope
       ],
     )
     if (row.envelope === 'nested')
       expect(readNestedError(refusal.text).type).toBe('insufficient_quota')
     expect(refusal.text).toContain(budget.id)
+    expect(refusal.text).toContain(`Z. ${message}`)
     expect(refusal.headers['x-should-retry']).toBe('false')
     expect(Number(refusal.headers['retry-after'])).toBeGreaterThanOrEqual(1)
     expect(refusal.headers['x-request-id']).toMatch(/^req_/)
     expect(scene.upstream.requests).toHaveLength(1)
     expect((await scene.post(row.path, requestBody(row))).status).toBe(200)
+  })
+
+  test('a raise admits calls until its end, and no longer', async () => {
+    scene.upstream.answer(jsonAnswer(200, row.answer))
+    const { key, id: keyId } = await createKey(scene.gatehouse, `raised ${row.dialect}`)
+    const budget = await createBudget({ keyId, limitTokens: 1, period: 'total' })
+    const authorization = `Bearer ${key}`
+    const call = async () =>
+      (await scene.post(row.path, requestBody(row), { authorization })).status
+    const raise = (until: number) =>
+      controlPlaneCall(scene.gatehouse, 'PATCH', `/v1/budgets/${budget.id}`, {
+        raise: { by: 1_000_000, until: new Date(until).toISOString() },
+      })
+    expect([await call(), await call()]).toEqual([200, 429])
+    expect((await raise(Date.now() + 3_600_000)).status).toBe(200)
+    expect(await call()).toBe(200)
+    expect(await readBudget(budget)).toMatchObject({ isExhausted: false, raise: { by: 1_000_000 } })
+    await raise(Date.now() - 1)
+    expect(await call()).toBe(429)
+    expect(await readBudget(budget)).toMatchObject({ isExhausted: true })
   })
 
   test.each(['close', 'reset', 'end'] as const)(

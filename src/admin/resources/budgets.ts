@@ -4,6 +4,7 @@ import {
   amountOf,
   type Budget,
   type BudgetLimit,
+  type BudgetRaise,
   type BudgetScope,
   ceilingOf,
   toPublicBudget,
@@ -24,26 +25,31 @@ export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDepe
     list: (accountId) => budgets.list(accountId),
     show: (accountId, id) => budgets.get(accountId, id),
     async create(accountId, body) {
-      const { keyId, gateId, limitTokens, limitUsd, period, unpriced, alertAt } = body
+      const { keyId, gateId, limitTokens, limitUsd, period, unpriced, message, alertAt } = body
       const { scope, name: nameOfScope } = toScope(dependencies, accountId, { keyId, gateId })
       const limit = toLimit({ limitTokens, limitUsd })
       // Unreachable, because the contract requires a limit.
       if (limit === undefined) throw refuse([{ field: 'limitTokens', message: 'is required' }])
       const name = body.name ?? nameOfScope
-      const settings = { name, scope, limit, period, unpriced, alertAt }
+      const settings = { name, scope, limit, period, unpriced, message, raise: null, alertAt }
       return toBody(await budgets.create(accountId, settings))
     },
-    async update(accountId, id, { name, limitTokens, limitUsd, unpriced, alertAt }) {
+    async update(accountId, id, changes) {
+      const { name, limitTokens, limitUsd, unpriced, message, alertAt } = changes
       await whenCounted(accountId, [budgets.get(accountId, id)])
       const limit = toLimit({ limitTokens, limitUsd })
-      const other = budgets.get(accountId, id).limit.type === 'tokens' ? limitUsd : limitTokens
+      const { type } = budgets.get(accountId, id).limit
+      const other = type === 'tokens' ? limitUsd : limitTokens
       if (other !== undefined) {
         const field = limitUsd === other ? 'limitUsd' : 'limitTokens'
         throw refuse([
           { field, message: 'is not what this budget limits; create a new budget instead' },
         ])
       }
-      return toBody(await budgets.update(accountId, id, { name, limit, unpriced, alertAt }))
+      const raise = toRaise(changes.raise, type)
+      return toBody(
+        await budgets.update(accountId, id, { name, limit, unpriced, message, raise, alertAt }),
+      )
     },
     delete: (accountId, id) => budgets.delete(accountId, id),
     idOf: ({ id }) => id,
@@ -85,6 +91,17 @@ function toLimit(given: {
   return limitUsd === undefined ? undefined : { type: 'spend', nanoUsd: toNanoUsd(limitUsd) }
 }
 
+/** @returns undefined: not given */
+function toRaise(
+  given: BudgetBody['raise'] | undefined,
+  type: BudgetLimit['type'],
+): BudgetRaise | null | undefined {
+  if (given == null) return given
+  const by = type === 'tokens' ? Math.round(given.by) : toNanoUsd(given.by)
+  if (by < 1) throw refuse([{ field: 'raise.by', message: 'must be at least one token' }])
+  return { by, untilMs: Date.parse(given.until) }
+}
+
 function toBudgetBody(
   budget: Budget,
   window: ReturnType<ControlPlaneDependencies['budgets']['windowOf']>,
@@ -97,7 +114,7 @@ function toBudgetBody(
     ...toPublicBudget(budget),
     used: { tokens, usd: toUsd(nanoUsd), unpricedCalls },
     reserved: { tokens: reservedTokens, usd: toUsd(reservedNanoUsd) },
-    isExhausted: amountOf(limit, { tokens, nanoUsd }) >= ceilingOf(limit),
+    isExhausted: amountOf(limit, { tokens, nanoUsd }) >= ceilingOf(budget, Date.now()),
     resetsAt: Number.isFinite(endsAtMs) ? new Date(endsAtMs).toISOString() : null,
   }
 }

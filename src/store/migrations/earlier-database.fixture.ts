@@ -12,6 +12,8 @@ const LATER_COLUMNS = [
   ['gates', 'usage_headers'],
   ['gates', 'adapt'],
   ['gates', 'ignore_store'],
+  ['budgets', 'message'],
+  ['budgets', 'raise'],
   ['calls', 'user_id'],
   ['calls', 'session_id'],
   ['calls', 'agent_id'],

@@ -5,6 +5,7 @@ import { accessTokens } from './access-tokens-migration.ts'
 import { BASELINE, judgeEarlierSteps, listApplied } from './adopt-database.ts'
 import { attribution } from './attribution-migration.ts'
 import { baseline } from './baseline.ts'
+import { budgetRules } from './budget-rules-migration.ts'
 import { callers } from './callers-migration.ts'
 import { gateAdapt } from './gate-adapt-migration.ts'
 import { gateFacts } from './gate-facts-migration.ts'
@@ -58,6 +59,7 @@ export const migrations: Steps = {
   '0011_callers': callers,
   '0012_attribution': attribution,
   '0013_token_ends': tokenEnds,
+  '0014_budget_rules': budgetRules,
 }
 
 export async function isBehind(

@@ -1,5 +1,5 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
-import { type Budget, ceilingOf, toPublicBudget, UNPRICED_RULES } from '../../core/budget.ts'
+import { type Budget, type BudgetRaise, toPublicBudget, UNPRICED_RULES } from '../../core/budget.ts'
 import type { AccountCaps } from '../../core/plan.ts'
 import type { NamedThing } from '../database/find-some.ts'
 import { isSqlite } from '../database/sql-differences.ts'
@@ -29,8 +29,8 @@ const budgetKind: StoredKind<'budget', Budget, Budget> = {
   deleteBelongings: forgetAlerts,
 }
 
-function alertsOf({ limit, alertAt }: Budget): string {
-  return JSON.stringify([limit.type, ceilingOf(limit), alertAt])
+function alertsOf({ limit, raise, alertAt }: Budget): string {
+  return JSON.stringify([limit, raise, alertAt])
 }
 
 async function forgetAlerts(
@@ -70,6 +70,8 @@ function toMutableColumns(budget: Budget) {
     limit_nano_usd: limit.type === 'spend' ? limit.nanoUsd : null,
     alert_at: JSON.stringify(budget.alertAt),
     unpriced: budget.unpriced,
+    message: budget.message ?? null,
+    raise: budget.raise == null ? null : JSON.stringify(budget.raise),
     updated_at: budget.updatedAt,
   }
 }
@@ -91,6 +93,8 @@ function toBudget(row: Selectable<BudgetTable>): Budget {
         : { type: 'tokens', tokens: row.limit_tokens },
     period: row.period,
     unpriced: UNPRICED_RULES.find((rule) => rule === row.unpriced) ?? 'allow',
+    ...(row.message === null ? {} : { message: row.message }),
+    ...(row.raise === null ? {} : { raise: JSON.parse(row.raise) as BudgetRaise }),
     alertAt: JSON.parse(row.alert_at) as number[],
     createdAt: row.created_at,
     updatedAt: row.updated_at,

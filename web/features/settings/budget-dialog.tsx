@@ -34,12 +34,21 @@ const toFields = (budget: Budget | undefined) => ({
   amount: budget === undefined ? '' : String(toUse(budget).limit),
   unpriced: budget?.unpriced ?? ('estimate' as const),
   alerts: writeAlerts(budget?.alertAt ?? DEFAULT_ALERTS),
+  message: budget?.message ?? '',
+  raiseBy: budget?.raise == null ? '' : String(budget.raise.by),
+  raiseUntil: budget?.raise == null ? '' : toLocalInput(Date.parse(budget.raise.until)),
 })
+
+/** For an input of type `datetime-local`, in the browser's zone. */
+function toLocalInput(atMs: number): string {
+  const offsetMs = new Date(atMs).getTimezoneOffset() * 60_000
+  return new Date(atMs - offsetMs).toISOString().slice(0, 16)
+}
 
 export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | undefined>) {
   const edited = useEdited(budget, toFields)
   const { first, fields, bind } = edited
-  const { name, amount, unpriced, alerts } = fields
+  const { name, amount, unpriced, alerts, message, raiseBy, raiseUntil } = fields
   const [scope, setScope] = useState<BudgetScope>({ type: 'key', id: '' })
   const [isTried, setTried] = useState(false)
   const [unit, setUnit] = useState<'usd' | 'tokens'>(
@@ -48,6 +57,11 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
   const [period, setPeriod] = useState<Budget['period']>(budget?.period ?? 'month')
 
   const limit = unit === 'usd' ? parseUsd(amount) : parseTokens(amount)
+  const raise =
+    raiseBy === '' ? undefined : unit === 'usd' ? parseUsd(raiseBy) : parseTokens(raiseBy)
+  const isRaiseChanged = raiseBy !== first.raiseBy || raiseUntil !== first.raiseUntil
+  const isRaiseValid =
+    raise === undefined || ('value' in raise && !Number.isNaN(Date.parse(raiseUntil)))
   const alertAt = parseAlerts(alerts)
   const limitField = unit === 'usd' ? 'limitUsd' : 'limitTokens'
 
@@ -59,10 +73,15 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
         ...(isNew || amount !== first.amount ? { [limitField]: limit.value } : {}),
         ...(isNew || alerts !== first.alerts ? { alertAt: alertAt.value } : {}),
         ...(unit === 'usd' && (isNew || unpriced !== first.unpriced) ? { unpriced } : {}),
+        ...(message === first.message ? {} : { message: message.trim() || null }),
       }
       const trimmed = name.trim()
       if (!isNew) {
-        const body = { ...changes, ...(trimmed === first.name ? {} : { name: trimmed }) }
+        const body = {
+          ...changes,
+          ...(trimmed === first.name ? {} : { name: trimmed }),
+          ...(isRaiseChanged ? { raise: toRaise(raise, raiseUntil) } : {}),
+        }
         const question = { path: { id: budget.id }, body }
         const isSame = (now: Budget) => now.updatedAt === edited.base?.updatedAt
         await changeSame('PATCH /v1/budgets/{id}', [question], isOverwriting ? undefined : isSame)
@@ -81,7 +100,10 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
     onDone: onClose,
   })
   const isValid =
-    'value' in limit && 'value' in alertAt && (budget !== undefined || scope.id !== '')
+    'value' in limit &&
+    'value' in alertAt &&
+    isRaiseValid &&
+    (budget !== undefined || scope.id !== '')
   const submit = () => {
     if (isValid) save.mutate(false)
     else setTried(true)
@@ -150,6 +172,42 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
             problem={problemOf(alertAt)}
             field="alertAt"
           />
+          {budget !== undefined && (
+            <div className="grid gap-4 sm:grid-cols-2">
+              <TextField
+                label="Raise the limit by"
+                isOptional
+                inputMode="decimal"
+                autoComplete="off"
+                hint={unit === 'usd' ? 'US dollars above the limit.' : 'Tokens above the limit.'}
+                {...bind('raiseBy')}
+                problem={raise === undefined ? undefined : problemOf(raise)}
+                field="raise.by"
+              />
+              <TextField
+                label="Raise until"
+                type="datetime-local"
+                isOptional={raiseBy === ''}
+                required={raiseBy !== ''}
+                hint="From then on, the limit holds again."
+                {...bind('raiseUntil')}
+                problem={
+                  isTried && !isRaiseValid ? 'Give the time when the raise ends.' : undefined
+                }
+                field="raise.until"
+              />
+            </div>
+          )}
+          <TextField
+            label="Message to callers"
+            isOptional
+            maxLength={300}
+            autoComplete="off"
+            placeholder="Ask #ai-platform for more."
+            hint="Follows the error message of refused calls. Agents show it to their users."
+            {...bind('message')}
+            field="message"
+          />
           <TextField
             label="Name"
             isOptional={budget === undefined}
@@ -169,6 +227,15 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
       </Form>
     </Dialog>
   )
+}
+
+function toRaise(
+  by: ReturnType<typeof parseUsd> | undefined,
+  until: string,
+): { readonly by: number; readonly until: string } | null {
+  return by === undefined || !('value' in by)
+    ? null
+    : { by: by.value, until: new Date(until).toISOString() }
 }
 
 interface BudgetScope {

@@ -82,14 +82,29 @@ describe('retry', () => {
     expect(sent[1]).not.toHaveProperty('temperature')
   })
 
-  test('learns several members one after the other, one at each call', async () => {
+  test('leaves out several members, which the upstream names one at a time', async () => {
     const noSeed = refusal('seed', "Unsupported parameter: 'seed'.")
-    const gateway = start('retry', 'groq/llama-4', [NO_TEMPERATURE, noSeed, OK])
-    expect((await ask(gateway, { temperature: 0.2, seed: 1 })).seen.status).toBe(400)
+    const gateway = start('retry', 'groq/llama-4', [NO_TEMPERATURE, noSeed, OK, OK])
     const { seen, sent } = await ask(gateway, { temperature: 0.2, seed: 1 })
+    expect(seen.status).toBe(200)
     expect(seen.headers['x-gatehouse-ignored']).toBe('temperature, seed')
+    expect(sent).toHaveLength(3)
     expect(sent[2]).not.toHaveProperty('temperature')
     expect(sent[2]).not.toHaveProperty('seed')
+    expect((await ask(gateway, { temperature: 0.2, seed: 1 })).sent).toHaveLength(4)
+  })
+
+  test('sends a request at most five times, and remembers every refusal', async () => {
+    const members = ['temperature', 'top_p', 'seed', 'user', 'metadata', 'service_tier']
+    const refusals = members.map((name) => refusal(name, `Unsupported parameter: '${name}'.`))
+    const gateway = start('retry', 'groq/llama-4', [...refusals, OK])
+    const body = Object.fromEntries(members.map((name) => [name, 'x']))
+    const first = await ask(gateway, body)
+    expect(first.seen.status).toBe(400)
+    expect(first.sent).toHaveLength(5)
+    const second = await ask(gateway, body)
+    expect(second.seen.status).toBe(200)
+    expect(second.sent).toHaveLength(7)
   })
 
   test.each([

@@ -64,6 +64,9 @@ export interface Attempted {
   readonly adapted: readonly string[]
 }
 
+/** An upstream names one refused member at a time. */
+const MAX_REPEATS = 4
+
 /**
  * @param signal aborts when this attempt is no longer needed
  * @throws GatewayError for the target's failure; UpstreamFailure `cancelled` after an abort
@@ -73,6 +76,7 @@ export function askTarget(
   input: Attempting,
   target: Target,
   signal: LeaveSignal,
+  repeatsLeft = MAX_REPEATS,
 ): Promise<Attempted> {
   const { refusedMembers } = ports
   const { request } = input.plan
@@ -85,13 +89,8 @@ export function askTarget(
     const isLearnt = learns && noteRefusal(ports, target, thrown, request)
     if (counts && refusesStreamOptions(thrown, request)) refusedMembers.note(target, STREAM_OPTIONS)
     else if (!isLearnt) throw thrown
-    const again = askOnce(ports, input, target, signal)
-    if (!learns) return again
-    return again.catch((secondThrown: unknown) => {
-      // The second refusal is recorded too, so the next call goes without both members.
-      noteRefusal(ports, target, secondThrown, request)
-      throw secondThrown
-    })
+    if (repeatsLeft === 0) throw thrown
+    return askTarget(ports, input, target, signal, repeatsLeft - 1)
   })
 }
 

@@ -112,3 +112,17 @@ describe('a member that asks for something', () => {
 
 for (const [name, endpoint] of Object.entries(ENDPOINTS))
   describe(`under limits in money, for a strict caller of ${name},`, () => runRows(rows(endpoint)))
+
+describe('a member that asks for nothing', () => {
+  runRows(
+    [{ n: 1 }, { store: false }, { logit_bias: {} }].map((members) => ({
+      name: `is not named as ignored: ${JSON.stringify(members)}`,
+      gateway: { gates: { [GATE]: ['anthropic/claude-opus-4-8'] } },
+      request: { body: { model: GATE, messages: MESSAGES, ...members } },
+      upstream: [ANSWERS.messages ?? []],
+      seen: { status: 200, headers: { 'x-gatehouse-ignored': null } },
+      sent: [{}],
+      settled: { outcome: 'succeeded' as const },
+    })),
+  )
+})

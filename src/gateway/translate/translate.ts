@@ -143,11 +143,7 @@ export function translate({
         !isDefaulted(feature, caller.defaults, target.traits) &&
         !isNeutral(feature, request[feature as keyof ChatRequest]),
     )
-    const names = nameIgnored(caller, client, [asked, bridged.lost])
-    refuseIgnored(
-      target,
-      names.filter((name) => !isNeutral(name, request.extra[name])),
-    )
+    refuseIgnored(target, nameIgnored(caller, client, [asked, bridged.lost]))
   }
   const showsImages = caller.codec.showsImages === true
   const answerFacts: AnswerFacts = { ...facts, target: target.name, sealOrigin: target.sealOrigin }
@@ -208,7 +204,9 @@ function nameIgnored(
   const taken = client.takes?.[request.family]
   const isKnown = (name: string) =>
     OBEYED.has(name) || client.family === request.family || taken?.includes(name) === true
-  const unknown = Object.keys(request.extra).filter((name) => !isKnown(name))
+  const unknown = Object.entries(request.extra).flatMap(([name, value]) =>
+    isKnown(name) || isNeutral(name, value) ? [] : [name],
+  )
   const named = features.map((feature) => caller.codec.nameFeature(feature))
   return [...new Set([...request.ignored, ...unknown, ...named, ...asked])]
 }

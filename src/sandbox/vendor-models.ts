@@ -81,6 +81,13 @@ const VENDOR_MODELS: readonly VendorModel[] = [
     checked: CHECKED,
   },
   {
+    names: ['claude-opus-5-5', 'anthropic.claude-opus-5-5'],
+    base: 'echo-reasoning',
+    limits: { refusesPrefill: true },
+    source: 'https://platform.claude.com/docs/en/build-with-claude/thinking-troubleshooting',
+    checked: CHECKED,
+  },
+  {
     names: ['claude-sonnet-4-5', 'anthropic.claude-sonnet-4-5-20250929-v1:0'],
     base: 'echo',
     limits: { maxOutputTokens: 64_000 },

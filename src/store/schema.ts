@@ -228,7 +228,7 @@ export interface UserDayTable extends CounterColumns {
 export interface TagDayTable extends CounterColumns {
   account_id: AccountId
   starts_at: number
-  /** The tag's hash. */
+  /** The tag's hash; empty for the calls with any tag, each once. */
   tag_id: string
 }
 

@@ -11,6 +11,8 @@ import { BulkInsert, type Items } from '../database/bulk-insert.ts'
 import { relieveLog } from '../database/checkpoint-thread.ts'
 import { isDuplicate, isSqlite } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
+import { CallerSums } from '../usage/caller-sums.ts'
+import { addCallers } from '../usage/caller-writer.ts'
 import { addRefused, RefusedSums } from '../usage/refused-calls.ts'
 import { CallSums, sumCorrections } from '../usage/sum-calls.ts'
 import { addUsage } from '../usage/usage-writer.ts'
@@ -154,6 +156,9 @@ export class CallTableStore {
         corrections.push({ before, after: { ...before, ...(after.cost && { cost: after.cost }) } })
       }
       await addUsage(transaction, sumCorrections(corrections), nextTurn)
+      const callers = new CallerSums()
+      callers.correct(corrections)
+      await addCallers(transaction, callers.toRows(), nextTurn)
       return corrections.length
     })
   }
@@ -184,16 +189,19 @@ function toInsert(database: Kysely<Schema>, records: readonly CallRecord[]) {
 class BatchSums {
   readonly #used = new CallSums()
   readonly #refused = new RefusedSums()
+  readonly #callers = new CallerSums()
 
   add(calls: readonly CallRecord[]): void {
     this.#used.add(calls)
     this.#refused.add(calls)
+    this.#callers.add(calls)
   }
 
   async write(transaction: Kysely<Schema>, between: () => Promise<unknown>): Promise<number> {
     const refused = this.#refused.toRows()
     const written = await addUsage(transaction, this.#used.toRows(), between)
     await addRefused(transaction, refused, between)
-    return written + refused.length
+    const callers = await addCallers(transaction, this.#callers.toRows(), between)
+    return written + refused.length + callers
   }
 }

@@ -8,8 +8,8 @@ import { hourOf } from '../../core/period.ts'
 import type { BudgetTable, Schema } from '../schema.ts'
 import { addTo, RangeSums } from './range-sums.ts'
 import { sumOfCalls, type UsedAmounts } from './sum-call-rows.ts'
+import { toStoredNanoUsd, toStoredTokens } from './upsert-sums.ts'
 import { DAY_MS, type UsageRow } from './usage-columns.ts'
-import { toStoredNanoUsd, toStoredTokens } from './usage-writer.ts'
 
 export class BudgetBeginnings {
   readonly #database: Kysely<Schema>

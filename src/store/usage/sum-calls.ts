@@ -5,7 +5,7 @@
 import type { CallRecord } from '../../core/call.ts'
 import { NOTHING_SENT } from '../../core/cost.ts'
 import type { GateId, KeyId } from '../../core/ids.ts'
-import type { UsageTable } from '../schema.ts'
+import type { CounterColumns, UsageTable } from '../schema.ts'
 import { TimeCounts } from './latency-histogram.ts'
 import { COUNTERS, type Dimensions, HOUR_MS } from './usage-columns.ts'
 
@@ -144,7 +144,7 @@ function emptyRow(dimensions: Dimensions): UsageTable {
   }
 }
 
-function addCall(row: UsageTable, { usage, cost, outcome }: CallRecord): void {
+export function addCall(row: CounterColumns, { usage, cost, outcome }: CallRecord): void {
   row.calls += 1
   if (outcome === 'failed') row.failed += 1
   if (outcome === 'cancelled') row.cancelled += 1

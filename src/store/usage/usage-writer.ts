@@ -1,13 +1,17 @@
-import { type CompiledQuery, type DialectAdapter, type Kysely, type RawBuilder, sql } from 'kysely'
-import { MAX_STORED_NANO_USD } from '../../core/money.ts'
+import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely'
 import { isSqlite } from '../database/sql-differences.ts'
 import type { Schema, UsageTable } from '../schema.ts'
 import { joinEncoded, toShortForm } from './latency-histogram.ts'
+import {
+  addCounters,
+  boundSums,
+  compiledOnce,
+  insertInto,
+  type SumTable,
+  toParameters,
+  toStatements,
+} from './upsert-sums.ts'
 import { COUNTERS, DAY_MS, DIMENSIONS, HOUR_MS, type UsageTableName } from './usage-columns.ts'
-
-/** Rows per statement: some tenths of a millisecond of the event loop. */
-const ROWS_OF_SQLITE = 16
-const ROWS_OF_POSTGRES = 256
 
 /**
  * Characters of a row's two histograms. Longer histograms are rewritten in the short form: a SQLite
@@ -51,21 +55,6 @@ async function addToTable(
       await shorten(transaction, table, rewritten)
   }
   return sorted.length
-}
-
-/** Powers of two on SQLite, so that few statements have to be compiled. */
-function* toStatements<Row>(
-  database: Kysely<Schema>,
-  rows: readonly Row[],
-): Generator<readonly Row[]> {
-  const isFile = isSqlite(database)
-  const most = isFile ? ROWS_OF_SQLITE : ROWS_OF_POSTGRES
-  for (let start = 0; start < rows.length; ) {
-    const left = Math.min(rows.length - start, most)
-    const count = isFile ? 2 ** Math.floor(Math.log2(left)) : left
-    yield rows.slice(start, start + count)
-    start += count
-  }
 }
 
 /**
@@ -113,35 +102,12 @@ async function upsert(
   table: UsageTableName,
   rows: readonly UsageTable[],
 ): Promise<readonly LongRow[]> {
-  const query = compiledOnce(transaction, ['upsert', table, rows.length], () =>
+  const query = compiledOnce(transaction, [`upsert ${table}`, rows.length], () =>
     compileUpsert(transaction, table, rows.length),
   )
-  const parameters = toParameters(transaction, table, rows)
+  const parameters = toParameters(transaction, valuesOf(table, rows))
   const written = await transaction.executeQuery<LongRow>({ ...query, parameters })
   return written.rows.filter(({ account_id }) => account_id !== null)
-}
-
-/** Larger sums would be inexact, so sums are bounded. A provider may report any number. */
-const GREATEST_SUM = Number.MAX_SAFE_INTEGER
-
-/** @returns the row itself when no sum is too large, which is nearly always */
-function boundSums(row: UsageTable): UsageTable {
-  if (COUNTERS.every((name) => row[name] <= greatestOf(name))) return row
-  const bounded = { ...row }
-  for (const name of COUNTERS) bounded[name] = Math.min(row[name], greatestOf(name))
-  return bounded
-}
-
-export function toStoredTokens(sum: number): number {
-  return Math.min(sum, GREATEST_SUM)
-}
-
-export function toStoredNanoUsd(sum: number): number {
-  return Math.min(sum, MAX_STORED_NANO_USD)
-}
-
-function greatestOf(name: (typeof COUNTERS)[number]): number {
-  return name === 'cost_nano_usd' ? MAX_STORED_NANO_USD : GREATEST_SUM
 }
 
 /**
@@ -174,23 +140,6 @@ function toValues(row: UsageTable, stepMs: number): unknown[] {
   ]
 }
 
-/** Cached, because Kysely takes longer to compile a statement than SQLite to run the statement. */
-const compiled = new WeakMap<DialectAdapter, Map<string, CompiledQuery>>()
-
-function compiledOnce(
-  database: Kysely<Schema>,
-  [what, table, rows]: readonly [what: string, table: UsageTableName, rows: number],
-  compile: () => CompiledQuery,
-): CompiledQuery {
-  const { adapter } = database.getExecutor()
-  const known = compiled.get(adapter) ?? new Map<string, CompiledQuery>()
-  compiled.set(adapter, known)
-  const name = isSqlite(database) ? `${what} ${table} ${rows}` : `${what} ${table}`
-  const query = known.get(name) ?? compile()
-  known.set(name, query)
-  return query
-}
-
 type LongRow = Pick<UsageTable, (typeof LONG_COLUMNS)[number]>
 
 const HISTOGRAMS = ['durations', 'first_bytes'] as const
@@ -201,37 +150,16 @@ function compileUpsert(
   table: UsageTableName,
   count: number,
 ): CompiledQuery {
-  const sums = COUNTERS.map((name) => sql`${sql.ref(name)} = ${sumOf(table, name)}`)
   const joins = HISTOGRAMS.map((name) => sql`${sql.ref(name)} = ${joinOf(table, name)}`)
   const isLong = sql`length(durations) + length(first_bytes) > ${sql.lit(LONG_HISTOGRAMS)}`
-  const update = sql`${insertInto(database, table, count)}
-    DO UPDATE SET ${sql.join([...sums, ...joins])}`
+  const update = sql`${insertInto(database, describe(table), count)}
+    DO UPDATE SET ${sql.join([...addCounters(table), ...joins])}`
   const columns = LONG_COLUMNS.map((name) => sql.ref(name))
   if (!isSqlite(database))
     return sql`WITH written AS (${update} RETURNING ${sql.join(columns)})
       SELECT * FROM written WHERE ${isLong}`.compile(database)
   const returned = columns.map((name) => sql`CASE WHEN ${isLong} THEN ${name} END AS ${name}`)
   return sql`${update} RETURNING ${sql.join(returned)}`.compile(database)
-}
-
-function insertInto(
-  database: Kysely<Schema>,
-  table: UsageTableName,
-  count: number,
-): RawBuilder<unknown> {
-  const list = (names: readonly string[]) => sql.join(names.map((name) => sql.ref(name)))
-  const row = sql`(${sql.join(COLUMNS.map(() => sql`${''}`))})`
-  // Postgres gets rows as JSON, because its driver converts each parameter to a string at several
-  // times the cost.
-  const values = COLUMNS.map((name, index) => {
-    const value = sql`(one.row ->> ${sql.lit(index)})`
-    return TEXTS.has(name) ? value : sql`${value}::bigint`
-  })
-  const rows = isSqlite(database)
-    ? sql`VALUES ${sql.join(Array.from({ length: count }, () => row))}`
-    : sql`SELECT ${sql.join(values)}
-        FROM jsonb_array_elements(${''}::jsonb) WITH ORDINALITY AS one (row, number) ORDER BY number`
-  return sql`INSERT INTO ${sql.table(table)} (${list(COLUMNS)}) ${rows} ON CONFLICT (${list(KEY)})`
 }
 
 const TEXTS: ReadonlySet<string> = new Set([
@@ -243,20 +171,12 @@ const TEXTS: ReadonlySet<string> = new Set([
   ...HISTOGRAMS,
 ])
 
-function toParameters(
-  database: Kysely<Schema>,
-  table: UsageTableName,
-  rows: readonly UsageTable[],
-): readonly unknown[] {
-  const values = rows.map((row) => toValues(boundSums(row), STEP_MS[table]))
-  return isSqlite(database) ? values.flat() : [JSON.stringify(values)]
+function describe(table: UsageTableName): SumTable {
+  return { name: table, key: KEY, columns: COLUMNS, texts: TEXTS }
 }
 
-/** Postgres refuses a statement whose sum exceeds 63 bits. */
-function sumOf(table: UsageTableName, name: (typeof COUNTERS)[number]): RawBuilder<number> {
-  const stored = sql.ref(`${table}.${name}`)
-  const sum = sql`${stored} + ${sql.ref(`excluded.${name}`)}`
-  return sql<number>`CASE WHEN ${stored} < ${sql.lit(greatestOf(name))} THEN ${sum} ELSE ${stored} END`
+function valuesOf(table: UsageTableName, rows: readonly UsageTable[]): unknown[][] {
+  return rows.map((row) => toValues(boundSums(row), STEP_MS[table]))
 }
 
 function joinOf(table: UsageTableName, name: 'durations' | 'first_bytes'): RawBuilder<string> {
@@ -271,8 +191,8 @@ async function shorten(
   rows: readonly LongRow[],
 ): Promise<void> {
   const replaced = HISTOGRAMS.map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`)
-  const query = compiledOnce(transaction, ['shorten', table, rows.length], () =>
-    sql`${insertInto(transaction, table, rows.length)}
+  const query = compiledOnce(transaction, [`shorten ${table}`, rows.length], () =>
+    sql`${insertInto(transaction, describe(table), rows.length)}
       DO UPDATE SET ${sql.join(replaced)}`.compile(transaction),
   )
   const shortened = rows.map((row) => ({
@@ -283,7 +203,7 @@ async function shorten(
   }))
   await transaction.executeQuery({
     ...query,
-    parameters: toParameters(transaction, table, shortened),
+    parameters: toParameters(transaction, valuesOf(table, shortened)),
   })
 }
 

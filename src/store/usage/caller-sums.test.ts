@@ -1,0 +1,201 @@
+/** The sums by user, tag and session equal the stored calls, whatever happened to them. */
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { Kysely } from 'kysely'
+import { databases, type TestDatabase } from '../../../test/support/databases.ts'
+import { runsOn } from '../../../test/support/property-runs.ts'
+import type { CallRecord } from '../../core/call.ts'
+import type { AccountId, CallId, KeyId } from '../../core/ids.ts'
+import { createCallRecord } from '../../ledger/call-record.fixture.ts'
+import { toRecord } from '../calls/call-rows.ts'
+import { CallTableStore } from '../calls/calls.ts'
+import { openDatabase } from '../database/open-database.ts'
+import type { CounterColumns, Schema } from '../schema.ts'
+import { ANY_TAG } from './caller-sums.ts'
+import { addCall } from './sum-calls.ts'
+import { COUNTERS, DAY_MS } from './usage-columns.ts'
+
+const NOON = Date.parse('2026-11-01T12:00:00Z')
+const HOUR = 3_600_000
+const ACCOUNTS = ['acct_default', 'acct_other'] as AccountId[]
+
+const pick = <Value>(...values: Value[]) => fc.constantFrom(...values)
+
+const anyCall = fc
+  .record({
+    number: fc.nat({ max: 40 }),
+    account: pick(...ACCOUNTS),
+    hour: fc.integer({ min: -30, max: 30 }),
+    user: pick(undefined, 'user_1', 'user_2', 'end:0123456789abcdef', '(erased)'),
+    session: pick(undefined, 'aaaaaaaaaaaaaaaa', 'bbbbbbbbbbbbbbbb'),
+    tags: pick(undefined, 't1', 't2', 't1 t2', 't2 t1 t3', 't1 t1'),
+    outcome: pick('succeeded' as const, 'failed' as const, 'cancelled' as const),
+    refusals: pick(undefined, undefined, undefined, 7),
+    input: pick(undefined, 0, 12, 4_000),
+    nanoUsd: pick(undefined, null, 0, 5, 123_456),
+  })
+  .map(({ number, account, hour, user, session, tags, outcome, refusals, input, nanoUsd }) =>
+    createCallRecord({
+      id: `req_${account}_${number}` as CallId,
+      accountId: account,
+      keyId: `key_${session?.[0]}` as KeyId,
+      startedAt: NOON + hour * HOUR + number,
+      outcome,
+      usage:
+        input === undefined
+          ? null
+          : {
+              inputTokens: input,
+              outputTokens: number,
+              cachedInputTokens: Math.floor(input / 2),
+              reasoningTokens: 0,
+              cacheWriteTokens: Math.floor(input / 3),
+            },
+      ...(user !== undefined && { user }),
+      ...(session !== undefined && { session }),
+      ...(tags !== undefined && { tags }),
+      ...(refusals !== undefined && { refusals }),
+      ...(nanoUsd !== undefined && {
+        cost: { nanoUsd, status: nanoUsd === null ? 'unknown' : 'exact', source: 'list' },
+      }),
+    }),
+  )
+
+type Event =
+  | { readonly type: 'ship'; readonly calls: readonly CallRecord[] }
+  | { readonly type: 'correct'; readonly calls: readonly CallRecord[]; readonly nanoUsd: number }
+
+const anyEvent: fc.Arbitrary<Event> = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ type: pick('ship' as const), calls: someCalls(12) }) },
+  fc.record({
+    type: pick('correct' as const),
+    calls: someCalls(5),
+    nanoUsd: fc.nat({ max: 9_999 }),
+  }),
+)
+
+/** A history may hold a call twice, in one batch or in two. */
+function someCalls(maxLength: number) {
+  return fc.array(anyCall, { maxLength })
+}
+
+let created: TestDatabase
+let database: Kysely<Schema>
+
+describe.each(databases)('on $name', (kind) => {
+  beforeEach(async () => {
+    created = await kind.create()
+    database = await openDatabase(created.location)
+  })
+  afterEach(async () => {
+    await database.destroy()
+    await created.remove()
+  })
+
+  test('the sums equal the calls after duplicates and corrections', async () => {
+    const example: Event[] = [
+      {
+        type: 'ship',
+        calls: [exampleCall(1, 't1 t2'), exampleCall(2, 't2'), exampleCall(2, 't2')],
+      },
+      { type: 'ship', calls: [exampleCall(2, 't2'), exampleCall(3, undefined)] },
+      { type: 'correct', calls: [exampleCall(1, undefined)], nanoUsd: 77 },
+    ]
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyEvent, { maxLength: 8 }), async (history) => {
+        for (const table of ['calls', 'usage_days', 'usage_hours', 'refused_hours'] as const)
+          await database.deleteFrom(table).execute()
+        for (const table of ['user_days', 'tag_days', 'call_sessions'] as const)
+          await database.deleteFrom(table).execute()
+        const calls = new CallTableStore(database)
+        for (const event of history)
+          if (event.type === 'ship') await calls.insertMany(event.calls)
+          else await correct(calls, event)
+        expect(await readStored()).toEqual(await sumRows())
+      }),
+      runsOn(kind, { numRuns: 300, numShortRuns: 40, example: [example] }),
+    )
+  })
+
+  async function correct(calls: CallTableStore, event: Event & { type: 'correct' }) {
+    for (const accountId of ACCOUNTS) {
+      const corrected = event.calls
+        .filter((call) => call.accountId === accountId)
+        .map((call) => ({
+          ...call,
+          cost: { nanoUsd: event.nanoUsd, status: 'exact' as const, source: 'corrected' },
+        }))
+      await calls.correctCosts(accountId, corrected)
+    }
+  }
+
+  async function readStored() {
+    const sums: Record<string, CounterColumns> = {}
+    for (const row of await database.selectFrom('user_days').selectAll().execute())
+      sums[`user ${row.account_id} ${row.starts_at} ${row.user_id}`] = countersOf(row)
+    for (const row of await database.selectFrom('tag_days').selectAll().execute())
+      sums[`tag ${row.account_id} ${row.starts_at} ${row.tag_id}`] = countersOf(row)
+    const facts: Record<string, unknown> = {}
+    for (const row of await database.selectFrom('call_sessions').selectAll().execute()) {
+      sums[`session ${row.account_id} ${row.session_id}`] = countersOf(row)
+      const { key_id, first_at, last_at, largest_input } = row
+      facts[`${row.account_id} ${row.session_id}`] = { key_id, first_at, last_at, largest_input }
+    }
+    return { sums, facts }
+  }
+
+  async function sumRows() {
+    const sums: Record<string, CounterColumns> = {}
+    const facts: Record<string, ReturnType<typeof factsOf>> = {}
+    const add = (place: string, call: CallRecord) => {
+      const row = sums[place] ?? { ...NOTHING }
+      addCall(row, call)
+      sums[place] = row
+    }
+    for (const row of await database.selectFrom('calls').selectAll().execute()) {
+      const call = toRecord(row)
+      if (call.refusals !== undefined) continue
+      const { accountId, user, session, tags } = call
+      const day = Math.floor(call.startedAt / DAY_MS) * DAY_MS
+      if (user !== undefined) add(`user ${accountId} ${day} ${user}`, call)
+      if (tags !== undefined)
+        for (const tag of [ANY_TAG, ...new Set(tags.split(' '))])
+          add(`tag ${accountId} ${day} ${tag}`, call)
+      if (session === undefined) continue
+      add(`session ${accountId} ${session}`, call)
+      const place = `${accountId} ${session}`
+      facts[place] = factsOf(call, facts[place])
+    }
+    return { sums, facts }
+  }
+})
+
+function exampleCall(number: number, tags: string | undefined): CallRecord {
+  return createCallRecord({
+    id: `req_${number}` as CallId,
+    startedAt: NOON + number * HOUR,
+    user: 'user_1',
+    session: 'aaaaaaaaaaaaaaaa',
+    ...(tags !== undefined && { tags }),
+  })
+}
+
+function factsOf(
+  call: CallRecord,
+  before?: { first_at: number; last_at: number; largest_input: number },
+) {
+  return {
+    key_id: call.keyId,
+    first_at: Math.min(before?.first_at ?? call.startedAt, call.startedAt),
+    last_at: Math.max(before?.last_at ?? call.startedAt, call.startedAt),
+    largest_input: Math.max(before?.largest_input ?? 0, call.usage?.inputTokens ?? 0),
+  }
+}
+
+const NOTHING = Object.fromEntries(COUNTERS.map((name) => [name, 0])) as unknown as CounterColumns
+
+function countersOf(row: CounterColumns): CounterColumns {
+  return Object.fromEntries(
+    COUNTERS.map((name) => [name, Number(row[name])]),
+  ) as unknown as CounterColumns
+}

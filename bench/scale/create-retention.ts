@@ -9,6 +9,7 @@ export function createRetention(store: Store, cutMs: number): Retention {
   const retention = new Retention({
     horizon: { cut: () => cutMs },
     hoursHorizon: { cut: () => cutMs },
+    usersHorizon: { cut: () => undefined },
     store,
     ship: async () => {},
     onFailure: () => {},

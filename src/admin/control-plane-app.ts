@@ -19,7 +19,7 @@ import type { Secret } from '../core/secret.ts'
 import type { Webhook } from '../core/webhook.ts'
 import type { SeenTarget } from '../gateway/attempt/circuit-breakers.ts'
 import type { RulesOf } from '../gateway/models/rules-of-target.ts'
-import type { Caller } from '../gateway/ports.ts'
+import type { Caller, NameHashes } from '../gateway/ports.ts'
 import type { TargetTest } from '../gateway/probe/test-gate.ts'
 import type { Identity, Visitor } from '../identity/identity.ts'
 import type { BudgetRegistry } from '../limits/budget-registry.ts'
@@ -31,8 +31,10 @@ import type { OwnedModelRegistry } from '../snapshots/owned-model-registry.ts'
 import type { PlainRegistries } from '../snapshots/plain-registry.ts'
 import type { ProviderKeyRegistry } from '../snapshots/provider-key-registry.ts'
 import type { StopRegistry } from '../snapshots/stop-registry.ts'
+import type { CallerNameStore } from '../store/calls/caller-names.ts'
 import type { CallTableStore } from '../store/calls/calls.ts'
 import type { AuditLogTableStore } from '../store/changes/audit-log.ts'
+import type { SessionStore } from '../store/usage/sessions.ts'
 import type { UsageStore } from '../store/usage/usage.ts'
 import type { AccountTableStore } from '../store/users/accounts.ts'
 import type { InvitationTableStore } from '../store/users/invitations.ts'
@@ -83,7 +85,7 @@ export interface ControlPlaneDependencies {
   readonly accounts: Pick<AccountTableStore, 'find' | 'rename'>
   readonly members: Pick<
     MemberTableStore,
-    'find' | 'list' | 'hasAny' | 'remove' | 'transferOwnership'
+    'find' | 'findNamed' | 'list' | 'hasAny' | 'remove' | 'transferOwnership'
   >
   readonly invitations: Pick<
     InvitationTableStore,
@@ -116,6 +118,9 @@ export interface ControlPlaneDependencies {
   readonly retention: AccountBody['retention']
   readonly bodyTime: BodyTime
   readonly calls: Pick<CallTableStore, 'findPage' | 'find' | 'correctCosts'>
+  readonly sessions: Pick<SessionStore, 'list' | 'find' | 'readCalls' | 'readAgents'>
+  readonly nameHashes: Pick<NameHashes, 'hash'>
+  readonly callerNames: Pick<CallerNameStore, 'find'>
   readonly usage: Pick<UsageStore, 'readRange' | 'readLatencies' | 'readRefused' | 'readAnswered'>
   readonly prices: Prices
   /** Undefined: every account is a customer's. */

@@ -31,6 +31,7 @@ import { UsageLimits } from '../limits/usage-limits.ts'
 import { AddressGuard } from '../net/address-guard.ts'
 import { TrustedHosts } from '../net/trusted-hosts.ts'
 import { catalog } from '../providers/catalog.ts'
+import { AttributionRegistry } from '../snapshots/attribution-registry.ts'
 import { GateRegistry } from '../snapshots/gate-registry.ts'
 import { createKeyLimits } from '../snapshots/key-limits.ts'
 import { KeyRegistry } from '../snapshots/key-registry.ts'
@@ -193,6 +194,14 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
   }
   const usage = new UsageLimits({ plans: createPlans() })
   const budgets = await BudgetRegistry.load({ budgets: store.budgets, usage, clock })
+  const attribution = await AttributionRegistry.load({
+    attribution: store.attribution,
+    vault,
+    mayEncrypt: () => true,
+    onFailure: (error) => {
+      throw error
+    },
+  })
   const webhooks = await WebhookRegistry.load({ webhooks: store.webhooks, vault, clock })
   const guard = new AddressGuard({
     trustedHosts: new TrustedHosts([]),
@@ -214,6 +223,9 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
     endCalls: async () => ({ callsEnded: 0, nodesNotHeard: 0 }),
     budgets,
     webhooks,
+    sessions: store.sessions,
+    nameHashes: attribution,
+    callerNames: store.callerNames,
     plain: await loadPlainRegistries(store.plain, { clock }),
     testWebhook: async () => ({ delivered: false, status: 500, detail: 'answered 500' }),
     probeProviderKey: async () => probe.result,
@@ -277,6 +289,7 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
   }
   await gates.create(DEFAULT_ACCOUNT, demo)
   return {
+    attribution,
     time,
     seen,
     probe,

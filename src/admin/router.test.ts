@@ -42,6 +42,8 @@ describe('every route', () => {
     ['GET', '/v1/analytics'],
     ['GET', '/v1/analytics/latency'],
     ['GET', '/v1/analytics/refused'],
+    ['GET', '/v1/usage/sessions'],
+    ['GET', '/v1/usage/sessions/x'],
     ['POST', '/v1/costs/verify'],
     ['GET', '/v1/providers'],
     ['GET', '/v1/provider-models'],

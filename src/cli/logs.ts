@@ -11,17 +11,27 @@ import { CliError } from './cli-error.ts'
 import { type Client, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { type Columns, formatTime, printLine, toJsonText, toUsdCell } from './output.ts'
-import { asJson, example, parseLimit, parseWhole, printListing } from './program-parts.ts'
+import {
+  asJson,
+  type CallerFlags,
+  example,
+  parseLimit,
+  parseWhole,
+  pickCallers,
+  printListing,
+  withCallerOptions,
+} from './program-parts.ts'
 import { terminal } from './terminal.ts'
 import { A_KEY, wholeKeyId } from './whole-key-id.ts'
 
 type Filters = FiltersOf<'GET /v1/logs'>
 
-type LogFlags = Omit<Filters, 'refused'> & {
-  readonly follow?: true
-  readonly limit: number
-  readonly refused?: string | true
-}
+type LogFlags = Omit<Filters, 'refused' | keyof CallerFlags> &
+  CallerFlags & {
+    readonly follow?: true
+    readonly limit: number
+    readonly refused?: string | true
+  }
 
 const POLL_MS = 1_000
 /**
@@ -31,8 +41,7 @@ const FOLLOWED_MS = 10 * 60_000
 const MAX_FOLLOWED = 2_000
 
 export function bindLogs(program: Command, context: CliContext): void {
-  program
-    .command('logs')
+  withCallerOptions(program.command('logs'))
     .description('the calls in the log, newest first')
     .option('-f, --follow', 'go on with new calls as they end, oldest first')
     .option('--limit <n>', 'at most this many', parseLimit, 50)
@@ -87,7 +96,10 @@ export function bindLogs(program: Command, context: CliContext): void {
 function toFilters(flags: LogFlags): Filters {
   const { from, to, gate, key, target, status, statusClass, outcome, errorKind, stream } = flags
   const refused = flags.refused === true ? 'any' : flags.refused
-  return { from, to, gate, key, target, status, statusClass, outcome, errorKind, refused, stream }
+  return {
+    ...pickCallers(flags),
+    ...{ from, to, gate, key, target, status, statusClass, outcome, errorKind, refused, stream },
+  }
 }
 
 interface Followed {

@@ -3,6 +3,33 @@ import { SETTINGS } from '../config/setting-table.ts'
 import type { Listing } from './client.ts'
 import { type Columns, formatTable, printJson, printLine, printNote } from './output.ts'
 
+export interface CallerFlags {
+  readonly user?: string
+  readonly session?: string
+  readonly agent?: string
+  readonly tag?: string
+}
+
+export function withCallerOptions(command: Command): Command {
+  return command
+    .option('--user <who>', "calls of this user only: a member's id, name or e-mail, or end:NAME")
+    .option(
+      '--session <id>',
+      'calls of this session only, by the id that the client sent or its hash',
+    )
+    .option('--agent <name>', 'calls of this subagent only, by name (with --session) or hash')
+    .option('--tag <tag>', 'calls with this tag only, such as repo:gatehouse')
+}
+
+export function pickCallers({ user, session, agent, tag }: CallerFlags): CallerFlags {
+  return {
+    ...(user !== undefined && { user }),
+    ...(session !== undefined && { session }),
+    ...(agent !== undefined && { agent }),
+    ...(tag !== undefined && { tag }),
+  }
+}
+
 export function asJson(command: Command): boolean {
   return command.optsWithGlobals().json === true
 }

@@ -15,10 +15,19 @@ import {
   printNote,
   toUsdCell,
 } from './output.ts'
-import { asJson, example, parseLimit, parseWhole } from './program-parts.ts'
+import {
+  asJson,
+  type CallerFlags,
+  example,
+  parseLimit,
+  parseWhole,
+  pickCallers,
+  withCallerOptions,
+} from './program-parts.ts'
+import { bindUsageSessions } from './usage-sessions.ts'
 import { A_KEY, wholeKeyId } from './whole-key-id.ts'
 
-interface UsageFlags {
+interface UsageFlags extends CallerFlags {
   readonly by: (typeof INTERVALS)[number] | (typeof USAGE_GROUPS)[number]
   readonly days: number
   readonly from?: string
@@ -35,8 +44,9 @@ const INTERVALS = ['day', 'month'] as const
 const DAY_MS = 86_400_000
 
 export function bindUsage(program: Command, context: CliContext): void {
-  program
-    .command('usage')
+  const usage = withCallerOptions(program.command('usage').enablePositionalOptions())
+  bindUsageSessions(usage, context)
+  usage
     .description('calls, tokens, costs and latencies, summed up')
     .addOption(
       new Option('--by <what>', 'grouping of the lines')
@@ -70,6 +80,8 @@ export function bindUsage(program: Command, context: CliContext): void {
         'gatehouse usage',
         'gatehouse usage --by target --days 7 --order cost',
         'gatehouse usage --by key --order cost --limit 100000 --csv > chargeback.csv',
+        'gatehouse usage --by user --order cost --limit 100000 --csv > people.csv',
+        'gatehouse usage --by model --tag repo:gatehouse',
       ),
     )
     .action(async (flags: UsageFlags, command: Command) => {
@@ -83,7 +95,7 @@ export function bindUsage(program: Command, context: CliContext): void {
       if (asJson(command)) return printJson(analytics)
       const sums = analytics.data
       if (flags.csv === true) return printCsv(toUsageCsv(sums, flags.by, nameOf))
-      const byGroup = flags.by === 'key' ? BY_KEY : BY_GROUP
+      const byGroup = WITH_ID.has(flags.by) ? BY_ID : BY_GROUP
       printLine(formatTable(analytics.groupBy === null ? BY_TIME : byGroup, sums))
       noteUnknown(sums)
     })
@@ -134,11 +146,12 @@ function toQuery({
   gate,
   key,
   target,
+  ...callers
 }: UsageFlags): QueryOf<'GET /v1/analytics'> {
   const end = to === undefined ? Date.now() : Date.parse(to)
   // Sends invalid times unchanged, so that the gateway explains what is wrong.
   const begin = Number.isFinite(end) ? new Date(end - days * DAY_MS).toISOString() : ''
-  const picked = { from: from ?? begin, to, gate, key, target }
+  const picked = { from: from ?? begin, to, gate, key, target, ...pickCallers(callers) }
   return by === 'day' || by === 'month'
     ? { ...picked, interval: by }
     : { ...picked, interval: 'all', group_by: by }
@@ -161,7 +174,9 @@ const BY_TIME: Columns<Sum> = { '': ({ start }) => start.slice(0, 10), ...FIGURE
 
 const BY_GROUP: Columns<Sum> = { '': nameOf, ...FIGURES }
 
-const BY_KEY: Columns<Sum> = { ...BY_GROUP, ID: ({ group }) => group ?? '-' }
+const WITH_ID: ReadonlySet<UsageFlags['by']> = new Set(['key', 'user', 'tag'])
+
+const BY_ID: Columns<Sum> = { ...BY_GROUP, ID: ({ group }) => group ?? '-' }
 
 /** A server of an earlier version sends no names. */
 function nameOf({ name, group, isRest }: Sum): string {

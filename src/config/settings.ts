@@ -70,6 +70,7 @@ export interface Settings extends ProviderSettings {
   readonly retentionDays: number
   /** Retention of hourly usage; daily usage is retained forever. */
   readonly hourlyDays: number
+  readonly userDays: number
   readonly auditRetentionDays: number
   readonly timeouts: {
     readonly connectMs: number
@@ -158,7 +159,8 @@ export function readSettings(environment: Environment, configured = WITHOUT_FILE
     ledgerFailure: read('GATEHOUSE_LEDGER_FAILURE'),
     shipIntervalMs: read('GATEHOUSE_SHIP_INTERVAL_MS'),
     retentionDays: read('GATEHOUSE_RETENTION_DAYS'),
-    hourlyDays: readHourlyDays(environment),
+    hourlyDays: readAtLeastAsCalls(environment, 'GATEHOUSE_HOURLY_DAYS'),
+    userDays: readAtLeastAsCalls(environment, 'GATEHOUSE_USER_DAYS'),
     auditRetentionDays: read('GATEHOUSE_AUDIT_RETENTION_DAYS'),
     timeouts: {
       connectMs: read('GATEHOUSE_CONNECT_TIMEOUT_MS'),
@@ -181,10 +183,16 @@ export function readSettings(environment: Environment, configured = WITHOUT_FILE
   }
 }
 
-/** At least the retention of calls, because a budget's first hour is counted from its calls. */
-function readHourlyDays(environment: Environment): number {
+/**
+ * At least the retention of calls: a budget's first hour is counted from its calls, and corrections
+ * of calls change their sums.
+ */
+function readAtLeastAsCalls(
+  environment: Environment,
+  name: 'GATEHOUSE_HOURLY_DAYS' | 'GATEHOUSE_USER_DAYS',
+): number {
   return Math.max(
-    readSetting(environment, 'GATEHOUSE_HOURLY_DAYS'),
+    readSetting(environment, name),
     readSetting(environment, 'GATEHOUSE_RETENTION_DAYS'),
   )
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { ERROR_KINDS } from '../core/errors.ts'
 import { GROUP_ORDERS, USAGE_GROUPS, USAGE_INTERVALS } from '../core/usage.ts'
-import { nameFields, refuseReversedRange, timeFields } from './usage-query.ts'
+import { callerFields, nameFields, refuseReversedRange, timeFields } from './usage-query.ts'
 
 const count = z.int().min(0)
 
@@ -63,15 +63,21 @@ export const analyticsQuery = z
       .meta({
         description:
           'What is told apart in each step; `status` by class (`2xx`), `credential` as `own` ' +
-          'and `platform`. Absent: nothing.',
+          'and `platform`. `model` and `provider` are the parts of the target. A call with several ' +
+          'tags counts in each, so sums by tag may exceed the total. Absent: nothing.',
       }),
     ...pageFields,
     ...nameFields,
+    ...callerFields,
   })
   .superRefine(refuseReversedRange)
   .superRefine((query, context) => {
     const refuse = (field: string, message: string) =>
       context.addIssue({ code: 'custom', path: [field], message })
+    if (query.group_by === 'session' && query.interval !== 'all')
+      refuse('group_by', 'needs the interval "all" for sessions')
+    if (query.group_by === 'agent' && query.session === undefined && query.user === undefined)
+      refuse('group_by', 'needs session or user for agents')
     if (query.group_by === undefined) {
       for (const field of ['order', 'limit', 'cursor'] as const)
         if (query[field] !== undefined) refuse(field, 'needs group_by')
@@ -94,16 +100,17 @@ export const usageSum = z
       .nullable()
       .meta({
         description:
-          'The gate, target, key, class of status or credential; null: the request names no ' +
-          '`group_by`, or no upstream was asked.',
+          'The gate, target, model, provider, key, class of status, credential, user, session, ' +
+          'agent or tag. Users, sessions, agents and tags are ids or hashes as in the log. Null: the ' +
+          'request names no `group_by`, no upstream was asked, or the calls have no such caller.',
       }),
     name: z
       .string()
       .nullable()
       .meta({
         description:
-          'The name of a key, or of the member who used the playground. Null: the groups are not ' +
-          'keys, or the name is no longer known.',
+          'The name of a key, or of the member who used the playground; the name of a user; the ' +
+          'text of a tag. Null: the groups have no names, or the name is not known.',
       }),
     isRest: z.boolean().meta({
       description:
@@ -117,7 +124,7 @@ export const usageSum = z
     refused: count.meta({
       description:
         'The part of `errors` that was refused with a 4xx after admission, before any upstream ' +
-        'was asked.',
+        'was asked. 0 in sums by user or tag, which do not tell this part.',
     }),
     cancelled: count,
     tokens: z.object({

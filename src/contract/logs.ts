@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { CallRecord } from '../core/call.ts'
 import type { BodyField, CallColumn } from '../core/call-column.ts'
-import { CALL_COLUMNS, KEY_NAME } from '../core/call-columns.ts'
+import { CALL_COLUMNS, type CallNames, NAME_COLUMNS } from '../core/call-columns.ts'
 import { ERROR_KINDS } from '../core/errors.ts'
 import { costBody, costWithPartsBody } from './costs.ts'
 import { listOf, pageQuery } from './lists.ts'
@@ -76,7 +76,7 @@ type StructuredFields = {
 
 type LogFields = StructuredFields & {
   readonly [Name in Exclude<AnsweredName, keyof StructuredFields>]: z.ZodType<AnsweredValue<Name>>
-} & { readonly keyName: z.ZodNullable<z.ZodString> }
+} & { readonly [Name in keyof CallNames]: z.ZodNullable<z.ZodString> }
 
 const SCHEMAS: Readonly<Record<Exclude<CallColumn['type'], 'choice'>, z.ZodType>> = {
   callId: z.string(),
@@ -103,7 +103,8 @@ function listFields(): LogFields {
   for (const [name, column] of Object.entries<CallColumn>(CALL_COLUMNS)) {
     if (column.body === null) continue
     fields[name] = toSchema(column, column.body)
-    if (name === KEY_NAME.after) fields.keyName = z.string().nullable().meta(KEY_NAME.body)
+    for (const [found, { after, body }] of Object.entries(NAME_COLUMNS))
+      if (name === after) fields[found] = z.string().nullable().meta(body)
   }
   return fields as unknown as LogFields
 }

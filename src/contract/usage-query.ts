@@ -55,6 +55,31 @@ export const nameFields = {
 
 const MILLISECONDS_PROBLEM = 'must be a whole number of milliseconds up to 9999999999'
 
+const CALLER_PROBLEM = 'must be 1 to 300 characters'
+
+function callerParameter(description: string) {
+  return z
+    .string({ error: 'must be given once' })
+    .regex(/^[^\p{Cc}]{1,300}$/u, { error: CALLER_PROBLEM })
+    .optional()
+    .meta({ type: 'string', description })
+}
+
+export const callerFields = {
+  user: callerParameter(
+    'Calls of a user: the id, name or e-mail address of a member, `end:` and the name or the ' +
+      'hash of an end user, or `(erased)`.',
+  ),
+  session: callerParameter(
+    'Calls of a session: the hash, or the id as the client sent it. An id is looked up for `key`, ' +
+      'or for each key of the account.',
+  ),
+  agent: callerParameter(
+    'Calls of a subagent: the hash, or the name as the client sent it, which needs `session`.',
+  ),
+  tag: callerParameter('Calls that bear a tag: the text, such as `repo:gatehouse`, or the hash.'),
+}
+
 function milliseconds(description: string) {
   return z
     .string({ error: MILLISECONDS_PROBLEM })
@@ -67,6 +92,7 @@ function milliseconds(description: string) {
 export const logFilterFields = {
   ...timeFields,
   ...nameFields,
+  ...callerFields,
   targetPart: nameParameter.optional().meta({
     description:
       'A part of the target’s name, such as `sonnet`; case is ignored. ' +

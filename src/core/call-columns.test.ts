@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { CallColumn } from './call-column.ts'
-import { CALL_COLUMNS, KEY_NAME } from './call-columns.ts'
+import { CALL_COLUMNS, NAME_COLUMNS } from './call-columns.ts'
 
 /** Columns 1 to 16 are in every line; a line ends with the last column that its call has. */
 const IN_EVERY_LINE = 16
@@ -20,7 +20,8 @@ test('every place of the line is given once', () => {
 })
 
 test('every place of the export is given once', () => {
-  const places = [KEY_NAME.csv, ...cells.flatMap(({ csv }) => csv ?? [])]
+  const names = Object.values(NAME_COLUMNS).map(({ csv }) => csv)
+  const places = [...names, ...cells.flatMap(({ csv }) => csv ?? [])]
   expect(sorted(places)).toEqual(fromOne(places.length))
 })
 

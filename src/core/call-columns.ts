@@ -302,13 +302,33 @@ export const CALL_COLUMNS = {
   },
 } as const satisfies CallColumns
 
-/** The name of the call's key is not a column, because the name is looked up for each answer. */
-export const KEY_NAME = {
-  after: 'keyId',
-  /** Reserved, so no column uses this position. */
-  csv: 27,
-  body: {
-    description:
-      'The name of the key, or of the member who used the playground; null: the name is no longer known.',
+/**
+ * Names are not columns, because they are looked up for each answer. Their positions in the export
+ * are reserved, so no column uses them.
+ */
+export const NAME_COLUMNS = {
+  keyName: {
+    after: 'keyId',
+    csv: 27,
+    body: {
+      description:
+        'The name of the key, or of the member who used the playground; null: the name is no longer known.',
+    },
+  },
+  userName: {
+    after: 'user',
+    csv: 33,
+    body: { description: 'The name of `user`. Null: the name is not known.' },
+  },
+  tagNames: {
+    after: 'tags',
+    csv: 34,
+    body: {
+      description:
+        'The texts of the tags, separated by spaces, such as `team-a repo:gatehouse`. A tag ' +
+        'whose text is not known stays a hash. Null: no tags.',
+    },
   },
 } as const
+
+export type CallNames = { readonly [Name in keyof typeof NAME_COLUMNS]: string | null }

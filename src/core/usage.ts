@@ -155,13 +155,32 @@ function withoutMinus(count: number): number {
 export const USAGE_INTERVALS = ['hour', 'day', 'month', 'all'] as const
 export type UsageInterval = (typeof USAGE_INTERVALS)[number]
 
-/** `status`: by class. `credential`: the account's own, or the platform's. */
-export const USAGE_GROUPS = ['gate', 'target', 'key', 'status', 'credential'] as const
+/**
+ * `status`: by class. `credential`: the account's own, or the platform's. `model` and `provider`
+ * are the parts of `target`.
+ */
+export const USAGE_GROUPS = [
+  'gate',
+  'target',
+  'key',
+  'status',
+  'credential',
+  'model',
+  'provider',
+  'user',
+  'session',
+  'agent',
+  'tag',
+] as const
 export type UsageGroup = (typeof USAGE_GROUPS)[number]
 
 /** The measure that ranks groups, greatest first. `name`: by id, ascending. */
 export const GROUP_ORDERS = ['calls', 'errors', 'tokens', 'cost', 'name'] as const
 export type GroupOrder = (typeof GROUP_ORDERS)[number]
+
+/** The measure that ranks sessions, greatest first. `last`: the start of the latest call. */
+export const SESSION_ORDERS = ['last', 'cost', 'calls', 'tokens'] as const
+export type SessionOrder = (typeof SESSION_ORDERS)[number]
 
 export const CALL_OUTCOMES = ['succeeded', 'failed', 'cancelled'] as const
 

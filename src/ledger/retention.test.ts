@@ -40,6 +40,7 @@ describe.each(databases)('on $name', (kind) => {
     const retention = new Retention({
       horizon: { cut: () => NOW - 30 * DAY_MS },
       hoursHorizon: { cut: () => undefined },
+      usersHorizon: { cut: () => undefined },
       store,
       ship: async () => {},
       onFailure: (error) => {

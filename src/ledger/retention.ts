@@ -9,11 +9,18 @@ const PAUSE_MS = 10
 export interface RetentionOptions extends HourlyOptions {
   readonly horizon: Pick<RetentionHorizon, 'cut'>
   readonly hoursHorizon: Pick<RetentionHorizon, 'cut'>
+  readonly usersHorizon: Pick<RetentionHorizon, 'cut'>
   readonly store: {
     readonly calls: Pick<Store['calls'], 'findBounds' | 'deleteBefore'>
     readonly usage: Pick<
       Store['usage'],
-      'findHourBounds' | 'deleteHoursBefore' | 'deleteRefusedBefore'
+      | 'findHourBounds'
+      | 'deleteHoursBefore'
+      | 'deleteRefusedBefore'
+      | 'noteCallsDeletedBefore'
+      | 'deleteSessionsBefore'
+      | 'findUserDayBounds'
+      | 'deleteUserDaysBefore'
     >
     readonly budgetBeginnings: Pick<Store['budgetBeginnings'], 'keep'>
     readonly giveBackSpace: Store['giveBackSpace']
@@ -40,11 +47,14 @@ export class Retention extends HourlyWork {
     const deleted = before === undefined ? 0 : await this.#deleteBefore(before)
     const { signal } = this
     const paced = { signal, pauseMs: pauseMs ?? PAUSE_MS }
-    // Counts of refused calls are retained as long as calls.
-    if (before !== undefined && !signal.aborted)
+    // Counts of refused calls, and sessions, are retained as long as calls.
+    if (before !== undefined && !signal.aborted) {
       await store.usage.deleteRefusedBefore(before, paced)
+      await store.usage.deleteSessionsBefore(before, paced)
+    }
     const deletedBefore = bounds === undefined ? Number.POSITIVE_INFINITY : before
     await this.#deleteHours(deletedBefore, paced)
+    await this.#deleteUserDays(paced)
     if (!signal.aborted) await store.giveBackSpace(paced)
     return deleted
   }
@@ -61,9 +71,21 @@ export class Retention extends HourlyWork {
     await store.usage.deleteHoursBefore(Math.min(before, deletedBefore), paced)
   }
 
+  async #deleteUserDays(paced: {
+    readonly signal: AbortSignal
+    readonly pauseMs: number
+  }): Promise<void> {
+    const { usersHorizon, store } = this.#options
+    if (paced.signal.aborted) return
+    const bounds = await store.usage.findUserDayBounds(paced)
+    const before = bounds && usersHorizon.cut(bounds)
+    if (before !== undefined) await store.usage.deleteUserDaysBefore(before, paced)
+  }
+
   async #deleteBefore(before: number): Promise<number> {
     const { store, pauseMs } = this.#options
     await store.budgetBeginnings.keep(before)
+    await store.usage.noteCallsDeletedBefore(before)
     let deleted = 0
     let place: AccountId | undefined
     do {

@@ -442,6 +442,7 @@ test('shipping and retention keep no idle process alive', async () => {
       store: {} as never,
       horizon: { cut: () => 0 },
       hoursHorizon: { cut: () => undefined },
+      usersHorizon: { cut: () => undefined },
       ship: async () => {},
       onFailure: () => {},
     },

@@ -106,6 +106,9 @@ export async function composeControlPlane(parts: ControlPlaneParts): Promise<Con
       auditLogDays: settings.auditRetentionDays,
     },
     usage: store.usage,
+    sessions: store.sessions,
+    nameHashes: state.attribution,
+    callerNames: store.callerNames,
     operatorAccount: ports.operatorAccount,
     hasOperatorApi: settings.hasOperatorApi,
     modelPrices: {

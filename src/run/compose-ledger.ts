@@ -124,6 +124,7 @@ export function composeLedger({
   const retention = new Retention({
     horizon: horizonOf('calls', settings.retentionDays),
     hoursHorizon: horizonOf('sums by the hour', settings.hourlyDays),
+    usersHorizon: horizonOf('sums by user', settings.userDays),
     store,
     ship: () => shipper.ship(),
     onFailure: (error) =>

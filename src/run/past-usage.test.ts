@@ -87,6 +87,7 @@ function until(nowMs: number, days: number) {
   return {
     horizon: { cut: () => nowMs - days * DAY_MS },
     hoursHorizon: { cut: () => undefined },
+    usersHorizon: { cut: () => undefined },
   }
 }
 

@@ -43,6 +43,7 @@ describe.each(databases)('on $name', (kind) => {
     const retention = new Retention({
       horizon: { cut: () => nowMs - days * DAY_MS },
       hoursHorizon: { cut: () => (deletesHours ? nowMs - days * DAY_MS : undefined) },
+      usersHorizon: { cut: () => undefined },
       store: {
         calls: new CallTableStore(watched.database),
         usage: new UsageStore(watched.database),

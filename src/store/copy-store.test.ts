@@ -9,7 +9,7 @@ import { copyStore, StoreNotEmptyError, TABLES } from './copy-store.ts'
 import { STEP_NOTES } from './migrations/newer-steps.ts'
 import { openStore, type Store } from './open-store.ts'
 import { readSums } from './usage/read-sums.fixture.ts'
-import { HoursDeletedError } from './usage/usage-rows.ts'
+import { UsageDeletedError } from './usage/usage-sources.ts'
 
 const unlimited = {
   requestsPerMinute: Number.POSITIVE_INFINITY,
@@ -223,7 +223,7 @@ describe.each(databases)('from $name', (kind) => {
           groupBy: null,
         } as const
         await expect(readSums(to.usage, DEFAULT_ACCOUNT, hour)).rejects.toBeInstanceOf(
-          HoursDeletedError,
+          UsageDeletedError,
         )
         await to.calls.insertMany([callAt(20)])
         expect((await ask(to, [8, 10])).sums).toMatchObject([{ calls: 4 }])

@@ -28,6 +28,7 @@ import { StopTableStore } from './resources/stops.ts'
 import { WebhookTableStore } from './resources/webhooks.ts'
 import type { Schema } from './schema.ts'
 import { BudgetBeginnings } from './usage/budget-beginnings.ts'
+import { SessionStore } from './usage/sessions.ts'
 import { UsageStore } from './usage/usage.ts'
 import { UsageSums } from './usage/usage-sums.ts'
 import { AccountTableStore } from './users/accounts.ts'
@@ -61,6 +62,7 @@ export interface Store {
   readonly priceEntries: PriceEntryStore
   readonly plain: PlainStores
   readonly usage: UsageStore
+  readonly sessions: SessionStore
   readonly installation: InstallationTableStore
   /**
    * Compatible migrations of later versions in the database. This build ignores their additions.
@@ -144,6 +146,7 @@ export async function openStore(
     priceEntries: new PriceEntryStore(database),
     plain: openPlainStores(database, caps),
     usage: new UsageStore(database),
+    sessions: new SessionStore(database),
     installation: new InstallationTableStore(database),
     newerSteps,
     sync,

@@ -15,17 +15,23 @@ import {
   type GateId,
   type KeyId,
 } from '../core/ids.ts'
+import { LoopTurns } from '../core/loop-turns.ts'
 import { type CallFilter, type CallPosition, findCallPage } from './calls/call-pages.ts'
 import { CallTableStore } from './calls/calls.ts'
 import { isSqlite } from './database/sql-differences.ts'
 import type { Schema } from './schema.ts'
 import { BudgetBeginnings } from './usage/budget-beginnings.ts'
+import { SessionStore } from './usage/sessions.ts'
+import type { UsageQuery } from './usage/usage-query.ts'
+import { readUsageRows } from './usage/usage-rows.ts'
 import { UsageSums } from './usage/usage-sums.ts'
 
 const STRANGER = 'acct_stranger' as AccountId
 const CALLS = 30_000
 const RARE = 'openai/rare'
 const BEGIN_MS = 1_700_000_000_000
+const SESSION = '5'.repeat(16)
+const TAG = '7'.repeat(16)
 const MIDDLE_MS = BEGIN_MS + (CALLS / 2) * 1_000
 
 function callOf(number: number): CallRecord {
@@ -47,6 +53,8 @@ function callOf(number: number): CallRecord {
     durationMs: 345,
     usage: { inputTokens: 10, outputTokens: 20, cachedInputTokens: 0, reasoningTokens: 0 },
     credential: 'platform',
+    ...(number % 2 === 0 && { user: `user_${number % 500}`, tags: TAG }),
+    ...(Math.abs(number - CALLS / 2) < 300 && { session: SESSION }),
   }
 }
 
@@ -81,6 +89,12 @@ const FILTERS: Readonly<Record<string, CallFilter>> = {
   'of a class of status': { statusClass: 2 },
   'of a kind of error': { errorKind: 'upstream_error' },
   'refused by the gateway': { refused: 'price_unknown' },
+  'of a user': { userId: 'user_1' },
+  'of a user and a gate': { userId: 'user_1', gateId: 'gate_1' },
+  'failures of a user': { userId: 'user_1', outcome: 'failed' },
+  'of a session': { sessionIds: [SESSION] },
+  'of an agent': { agentIds: ['a'.repeat(16)] },
+  'of a tag': { tagId: TAG },
   streams: { stream: true },
   'of a time': { fromMs: MIDDLE_MS - 3_600_000, toMs: MIDDLE_MS },
   'of a gate and a time': { gateId: 'gate_1', fromMs: MIDDLE_MS - 3_600_000, toMs: MIDDLE_MS },
@@ -168,6 +182,13 @@ describe.each(databases)('on $name', (kind) => {
     const calls = callStore()
     const sums = new UsageSums(database)
     const id = 'req_77' as CallId
+    const readUsage = async (asked: Partial<UsageQuery>) => {
+      const [fromMs, toMs] = [MIDDLE_MS - 3_600_000, MIDDLE_MS]
+      const query: UsageQuery = { fromMs, toMs, interval: 'all', groupBy: null, ...asked }
+      const reading = { accountId: DEFAULT_ACCOUNT, query, turns: new LoopTurns() }
+      const read = await Array.fromAsync(readUsageRows(database, reading))
+      expect(read.length).toBeGreaterThan(0)
+    }
     const works = {
       'one call': () => calls.find(DEFAULT_ACCOUNT, id),
       'a corrected cost': () => calls.correctCosts(DEFAULT_ACCOUNT, [callOf(77)]),
@@ -182,6 +203,23 @@ describe.each(databases)('on $name', (kind) => {
           fromMs: MIDDLE_MS,
           untilMs: MIDDLE_MS + 600_000,
         }),
+      'the usage of a user by model': () => readUsage({ userId: 'user_2', groupBy: 'model' }),
+      'the usage of a tag by user': () => readUsage({ tagId: TAG, groupBy: 'user' }),
+      'the usage of a session by agent': () =>
+        readUsage({ sessionIds: [SESSION], groupBy: 'agent' }),
+      'the usage by user and hour': () => readUsage({ groupBy: 'user', interval: 'hour' }),
+      'a session': async () => {
+        const sessions = new SessionStore(database)
+        const [session] = await sessions.find(DEFAULT_ACCOUNT, [SESSION])
+        if (session === undefined) throw new Error('There is no session.')
+        expect(
+          await sessions.readCalls(session, {
+            limit: 10,
+            after: { startedAt: MIDDLE_MS, id: 'req_x' },
+          }),
+        ).toHaveLength(10)
+        await sessions.readAgents(session)
+      },
       'the beginnings of budgets': async () => {
         await database
           .insertInto('budgets')
@@ -196,7 +234,15 @@ describe.each(databases)('on $name', (kind) => {
 })
 
 /** Their queries are tested above: a file that joins them brings its queries here. */
-const ASKING = ['call-pages.ts', 'calls.ts', 'old-calls.ts', 'sum-call-rows.ts', 'usage-sums.ts']
+const ASKING = [
+  'call-pages.ts',
+  'call-row-sums.ts',
+  'calls.ts',
+  'old-calls.ts',
+  'sessions.ts',
+  'sum-call-rows.ts',
+  'usage-sums.ts',
+]
 
 test('only the queries listed here name the table of calls', async () => {
   const naming: string[] = []

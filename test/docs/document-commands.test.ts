@@ -34,13 +34,14 @@ async function createProgram(): Promise<Command> {
 function findUnknown(program: Command, words: readonly string[]): readonly string[] {
   let within = program
   const unknown: string[] = []
-  for (const word of words) {
+  for (const [index, word] of words.entries()) {
     const child = within.commands.find((command) => command.name() === word)
     const options = [...within.options, ...program.options]
     if (child !== undefined) within = child
     else if (word.startsWith('-')) {
       if (!options.some(({ long, short }) => word === long || word === short)) unknown.push(word)
-    } else if (within.commands.length > 0) unknown.push(word)
+    } else if (within.commands.length > 0 && words[index - 1]?.startsWith('-') !== true)
+      unknown.push(word)
   }
   return unknown
 }

@@ -64,7 +64,7 @@ describe('analytics', () => {
       400,
       'interval: must be',
     ],
-    ['an invalid group', 'GET /v1/analytics?group_by=model', undefined, 400, 'group_by: must be'],
+    ['an invalid group', 'GET /v1/analytics?group_by=color', undefined, 400, 'group_by: must be'],
     [
       'an unknown parameter',
       'GET /v1/analytics?groupBy=gate',

@@ -14,13 +14,14 @@ import { LATEST_MS } from '../../contract/usage-query.ts'
 import { ERROR_KINDS } from '../../core/errors.ts'
 import { LoopTurns } from '../../core/loop-turns.ts'
 import { toUsd } from '../../core/money.ts'
-import type { GroupOrder } from '../../core/usage.ts'
+import type { GroupOrder, UsageGroup } from '../../core/usage.ts'
 import { StreamedAnswer, sendEach } from '../../net/streamed-answer.ts'
 import type { GroupPlace } from '../../store/usage/group-ranks.ts'
 import type { UsageSum } from '../../store/usage/step-sums.ts'
 import { DAY_MS, HOUR_MS } from '../../store/usage/usage-columns.ts'
 import { LATENCY_EDGES_MS } from '../../store/usage/usage-latencies.ts'
-import { HoursDeletedError, type UsageQuery } from '../../store/usage/usage-rows.ts'
+import type { UsageQuery } from '../../store/usage/usage-query.ts'
+import { UsageDeletedError } from '../../store/usage/usage-sources.ts'
 import {
   type ControlPlaneApp,
   type ControlPlaneDependencies,
@@ -29,6 +30,7 @@ import {
   jsonContent,
 } from '../control-plane-app.ts'
 import { refuse } from '../refusals.ts'
+import { toCallerFilter } from './caller-filter.ts'
 import { CallerNames } from './caller-names.ts'
 
 const DEFAULT_RANGE_MS = 30 * DAY_MS
@@ -52,7 +54,9 @@ const analyticsRoute = createRoute({
   description:
     'With `group_by`, the groups that used most are summed up one by one and all others as one; ' +
     '`order`, `limit` and `cursor` page through all of them. For chargeback: ' +
-    `\`group_by=key&interval=all&order=cost&limit=1000\`. ${OLD_HOURS}`,
+    `\`group_by=key&interval=all&order=cost&limit=1000\`. Sums of users alone and of tags alone are ` +
+    'by the day; hours, sessions, agents and combinations are read from the calls that the ' +
+    `operator still keeps, without percentiles. ${OLD_HOURS}`,
   tags: ['Analytics'],
   request: { query: analyticsQuery },
   responses: { 200: jsonContent(analyticsBody, 'The sums.'), ...errorAnswers(400) },
@@ -92,10 +96,8 @@ const LATENCY_RANGES = [0, ...LATENCY_EDGES_MS].map((fromMs, index) => ({
 
 const DEFAULT_GROUPS = 50
 
-export function bindAnalytics(
-  app: ControlPlaneApp,
-  { usage, keys, members }: ControlPlaneDependencies,
-): void {
+export function bindAnalytics(app: ControlPlaneApp, dependencies: ControlPlaneDependencies): void {
+  const { usage } = dependencies
   app.openapi(analyticsRoute, async (c) => {
     const {
       group_by: groupBy = null,
@@ -104,12 +106,12 @@ export function bindAnalytics(
       cursor,
       ...range
     } = c.req.valid('query')
-    const asked = { ...toRange(range), groupBy }
-    const page = { order, limit: limit ?? DEFAULT_GROUPS, after: decodePlace(cursor, order) }
     const { accountId } = callerOf(c.env)
+    const caller = await toCallerFilter(dependencies, accountId, range)
+    const asked = { ...toRange(range), ...caller, groupBy }
+    const page = { order, limit: limit ?? DEFAULT_GROUPS, after: decodePlace(cursor, order) }
     const { query, sums, next } = await usage.readRange(accountId, asked, page).catch(refuseDeleted)
-    const names = new CallerNames({ keys, members }, accountId)
-    if (groupBy === 'key') await names.find(groupsOf(sums))
+    const nameOf = await findNames(new CallerNames(dependencies, accountId), groupBy, sums)
     const head = {
       from: toTime(query.fromMs),
       to: toTime(query.toMs),
@@ -117,7 +119,6 @@ export function bindAnalytics(
       groupBy,
       nextCursor: next === undefined ? null : encodePlace(next, order),
     }
-    const nameOf = (group: string | null) => (group === null ? null : names.of(group))
     return answerInTurns(c, head, { entries: sums, toBody: (sum) => toBody(sum, nameOf) })
   })
 
@@ -187,16 +188,54 @@ function checkRange(range: {
     throw refuse([{ field: 'from', message: 'must be within ten years before to' }])
 }
 
-/** @throws GatewayError `invalid_request` for deleted hours; any other error unchanged */
+/** @throws GatewayError `invalid_request` for deleted rows; any other error unchanged */
 function refuseDeleted(error: unknown): never {
-  if (!(error instanceof HoursDeletedError)) throw error
+  if (!(error instanceof UsageDeletedError)) throw error
   const oldest = toTime(error.beforeMs)
-  const message = `must be "day" or longer before ${oldest}: no older hour is kept by itself`
-  throw refuse([{ field: 'interval', message }])
+  switch (error.what) {
+    case 'hours':
+      throw refuse([
+        {
+          field: 'interval',
+          message: `must be "day" or longer before ${oldest}: no older hour is kept by itself`,
+        },
+      ])
+    case 'users':
+      throw refuse([
+        { field: 'from', message: `must be ${oldest} or later: older sums by user are deleted` },
+      ])
+    case 'calls':
+      throw refuse([
+        {
+          field: 'from',
+          message:
+            `must be ${oldest} or later: this combination is read from the calls, and older calls ` +
+            'are deleted. Older days are known by user alone, by tag alone, or by gate, target, key, ' +
+            'status and credential',
+        },
+      ])
+  }
 }
 
 function toTime(timeMs: number): string {
   return new Date(timeMs).toISOString()
+}
+
+/** Groups of other kinds have no names. */
+async function findNames(
+  names: CallerNames,
+  groupBy: UsageGroup | null,
+  sums: readonly UsageSum[],
+): Promise<(group: string | null) => string | null> {
+  const groups = groupsOf(sums)
+  if (groupBy === 'key') await names.find(groups)
+  if (groupBy === 'user') await names.findUsers(groups)
+  if (groupBy === 'tag') await names.findTags(groups)
+  return (group) => {
+    if (group === null) return null
+    if (groupBy === 'user') return names.userOf(group)
+    return groupBy === 'tag' ? names.tagOf(group) : names.of(group)
+  }
 }
 
 function groupsOf(sums: readonly UsageSum[]): ReadonlySet<string> {

@@ -2,20 +2,25 @@ import type { CsvCell } from '../../contract/csv.ts'
 import type { LogBody, LogDetailsBody, LogFilterQuery } from '../../contract/logs.ts'
 import type { CallAttempt, CallRecord } from '../../core/call.ts'
 import type { CallColumn } from '../../core/call-column.ts'
-import { CALL_COLUMNS, KEY_NAME } from '../../core/call-columns.ts'
+import { CALL_COLUMNS, type CallNames, NAME_COLUMNS } from '../../core/call-columns.ts'
 import type { Cost, CostPart } from '../../core/cost.ts'
 import { ERROR_KINDS } from '../../core/errors.ts'
 import { toUsd, usdOfPart } from '../../core/money.ts'
-import type { CallFilter } from '../../store/calls/call-pages.ts'
+import type { CallerFilter, CallFilter } from '../../store/calls/call-pages.ts'
 
 const LIST = Object.entries(CALL_COLUMNS) as readonly (readonly [keyof CallRecord, CallColumn])[]
 
-export function toLogBody(call: CallRecord, keyName: string | null): LogBody {
+const NAMES = Object.entries(NAME_COLUMNS) as readonly (readonly [
+  keyof CallNames,
+  (typeof NAME_COLUMNS)[keyof CallNames],
+])[]
+
+export function toLogBody(call: CallRecord, names: CallNames): LogBody {
   const body: Record<string, unknown> = {}
   for (const [name, { type, body: field }] of LIST) {
     if (field === null) continue
     body[name] = toMember(type, call[name])
-    if (name === KEY_NAME.after) body.keyName = keyName
+    for (const [found, { after }] of NAMES) if (name === after) body[found] = names[found]
   }
   return body as LogBody
 }
@@ -49,7 +54,11 @@ interface ExportColumn {
 
 export const EXPORT_COLUMNS: readonly ExportColumn[] = [
   ...LIST.flatMap(([name, column]) => toExportColumns(name as keyof LogBody, column)),
-  { place: KEY_NAME.csv, heading: 'keyName', read: (log: LogBody) => log.keyName },
+  ...NAMES.map(([name, { csv }]) => ({
+    place: csv,
+    heading: name,
+    read: (log: LogBody) => log[name],
+  })),
 ].toSorted((left, right) => left.place - right.place)
 
 function toExportColumns(name: keyof LogBody, column: CallColumn): readonly ExportColumn[] {
@@ -71,9 +80,9 @@ function toExportColumns(name: keyof LogBody, column: CallColumn): readonly Expo
 export function toLogDetailsBody(
   call: CallRecord,
   parts: readonly CostPart[] | undefined,
-  keyName: string | null,
+  names: CallNames,
 ): LogDetailsBody {
-  const log = toLogBody(call, keyName)
+  const log = toLogBody(call, names)
   return { ...log, cost: { ...log.cost, parts: parts?.map(toPartBody) ?? null } }
 }
 
@@ -81,10 +90,11 @@ function toPartBody({ kind, count, usdPerMillion }: CostPart) {
   return { kind, count, usdPerMillion, usd: usdOfPart({ count, usdPerMillion }) }
 }
 
-export function toFilter(query: LogFilterQuery): CallFilter {
+export function toFilter(query: LogFilterQuery, caller: CallerFilter): CallFilter {
   const { from, to, gate, key, target, status, statusClass, outcome, errorKind, stream } = query
   const { refused, durationFromMs, durationToMs, firstByteFromMs, firstByteToMs } = query
   return {
+    ...caller,
     ...(from === undefined ? {} : { fromMs: from }),
     ...(to === undefined ? {} : { toMs: to }),
     ...(gate === undefined ? {} : { gateId: gate }),

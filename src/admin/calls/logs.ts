@@ -24,6 +24,7 @@ import {
 } from '../control-plane-app.ts'
 import { authenticateCaller } from '../middlewares.ts'
 import { decodeCursor, encodeCursor, toPage } from '../paging.ts'
+import { toCallerFilter } from './caller-filter.ts'
 import { CallerNames } from './caller-names.ts'
 import { EXPORT_COLUMNS, toFilter, toLogBody, toLogDetailsBody } from './log-body.ts'
 
@@ -55,24 +56,23 @@ const showRoute = createRoute({
   responses: { 200: jsonContent(logDetailsBody, 'The call.'), ...errorAnswers(404) },
 })
 
-export function bindLogs(
-  app: ControlPlaneApp,
-  { calls, prices, keys, members }: ControlPlaneDependencies,
-): void {
+export function bindLogs(app: ControlPlaneApp, dependencies: ControlPlaneDependencies): void {
+  const { calls, prices } = dependencies
   app.openapi(listRoute, async (c) => {
     const { limit, cursor, ...query } = c.req.valid('query')
     const after = decodeCursor(cursor)
     const { accountId } = callerOf(c.env)
-    const found = await calls.findPage(accountId, toFilter(query), {
+    const caller = await toCallerFilter(dependencies, accountId, query)
+    const found = await calls.findPage(accountId, toFilter(query, caller), {
       limit: limit + 1,
       ...(after === undefined ? {} : { before: { startedAt: after.at, id: after.id } }),
     })
     const page = toPage(found.calls, limit, (call) => ({ at: call.startedAt, id: call.id }))
     const { goOnBefore } = found
     const goOn = goOnBefore && encodeCursor({ at: goOnBefore.startedAt, id: goOnBefore.id })
-    const names = new CallerNames({ keys, members }, accountId)
-    await names.find(page.items.map(({ keyId }) => keyId))
-    const data = page.items.map((call) => toLogBody(call, names.of(call.keyId)))
+    const names = new CallerNames(dependencies, accountId)
+    await names.findOfCalls(page.items)
+    const data = page.items.map((call) => toLogBody(call, names.ofCall(call)))
     return c.json({ data, nextCursor: page.nextCursor ?? goOn ?? null }, 200)
   })
 
@@ -81,9 +81,9 @@ export function bindLogs(
     const { accountId } = callerOf(c.env)
     const call = CALL_ID.test(id) ? await calls.find(accountId, id) : undefined
     if (call === undefined) throw new GatewayError('not_found', 'There is no call with this id.')
-    const names = new CallerNames({ keys, members }, accountId)
-    await names.find([call.keyId])
-    return c.json(toLogDetailsBody(call, prices.partsOf(call), names.of(call.keyId)), 200)
+    const names = new CallerNames(dependencies, accountId)
+    await names.findOfCalls([call])
+    return c.json(toLogDetailsBody(call, prices.partsOf(call), names.ofCall(call)), 200)
   })
 }
 
@@ -133,15 +133,16 @@ const FORMATS = {
  * for a slow reader.
  */
 export function bindLogExport(app: ControlPlaneApp, dependencies: ControlPlaneDependencies): void {
-  app.openapi(exportRoute, (c) => {
+  app.openapi(exportRoute, async (c) => {
     const { format, ...query } = c.req.valid('query')
     const { contentType, head, line } = FORMATS[format]
     const { request, clientAddress } = c.env
     const { accountId } = callerOf(c.env)
+    const caller = await toCallerFilter(dependencies, accountId, query)
     const pages = readPages(dependencies.calls, {
       accountId,
       names: new CallerNames(dependencies, accountId),
-      filter: toFilter(query),
+      filter: toFilter(query, caller),
       askAgainWho: () => authenticateCaller(dependencies, request, clientAddress),
     })
     const file = encodePages(pages, { head: head(), line })
@@ -192,8 +193,8 @@ async function* readPages(
     })
     // An embedded store answers without leaving the event loop.
     await turns.next()
-    await names.find(page.calls.map(({ keyId }) => keyId))
-    if (page.calls.length > 0) yield page.calls.map((call) => toLogBody(call, names.of(call.keyId)))
+    await names.findOfCalls(page.calls)
+    if (page.calls.length > 0) yield page.calls.map((call) => toLogBody(call, names.ofCall(call)))
     await turns.next()
     const last = page.calls.at(-1)
     before = page.goOnBefore ?? (page.calls.length < ROWS_PER_PAGE ? undefined : last)

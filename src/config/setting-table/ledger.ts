@@ -31,6 +31,14 @@ export const ledgerSettings = {
         '[clocks](operations/several-nodes.md#clocks))',
     },
   ),
+  GATEHOUSE_USER_DAYS: defineSetting(days, {
+    default: 396,
+    isShared: true,
+    sentence: 'how long daily sums by user are kept: 13 months; sums by tag are kept forever',
+    note:
+      'Older ones are deleted once an hour, a day at a time. Never shorter than ' +
+      '`GATEHOUSE_RETENTION_DAYS`, after which sessions are deleted',
+  }),
   GATEHOUSE_AUDIT_RETENTION_DAYS: defineSetting(days, {
     default: 365,
     isShared: true,

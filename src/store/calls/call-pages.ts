@@ -3,7 +3,14 @@
  * of a page, so a page with few matches may be short.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely'
+import {
+  type Expression,
+  type ExpressionBuilder,
+  type Kysely,
+  type RawBuilder,
+  type SqlBool,
+  sql,
+} from 'kysely'
 import type { CallOutcome, CallRecord } from '../../core/call.ts'
 import type { AccountId, CallId } from '../../core/ids.ts'
 import { isSqlite, rowsAsJson } from '../database/sql-differences.ts'
@@ -32,7 +39,17 @@ const UNPRICED = sql<SqlBool>`(
 )`
 const WILDCARDS = /[%_!]/g
 
-export interface CallFilter {
+/** Who called, as in the columns of a call. */
+export interface CallerFilter {
+  readonly userId?: string
+  /** Hashes; a name has several where several keys may have such a session. */
+  readonly sessionIds?: readonly string[]
+  readonly agentIds?: readonly string[]
+  /** A tag's hash. */
+  readonly tagId?: string
+}
+
+export interface CallFilter extends CallerFilter {
   readonly fromMs?: number
   readonly toMs?: number
   readonly gateId?: string
@@ -173,12 +190,15 @@ function splitConditions(filter: CallFilter): SplitConditions {
   const leading: Condition[] = []
   const others: Condition[] = []
   const { gateId, keyId, target, status, statusClass, outcome, errorKind, refused, stream } = filter
+  const { userId, sessionIds, agentIds, tagId } = filter
   const isAboutTrouble =
     errorKind !== undefined ||
     refused !== undefined ||
     (outcome !== undefined && outcome !== 'succeeded') ||
     (status ?? 0) >= 400 ||
     (statusClass ?? 0) >= 4
+  // An index finds the calls of a user.
+  if (userId !== undefined) leading.push((eb) => eb('user_id', '=', userId))
   if (isAboutTrouble) leading.push(() => sql<SqlBool>`(outcome <> 'succeeded' OR status >= 400)`)
   const columns = [
     ['key_id', keyId],
@@ -196,6 +216,9 @@ function splitConditions(filter: CallFilter): SplitConditions {
     const pattern = `%${targetPart.toLowerCase().replaceAll(WILDCARDS, '!$&')}%`
     others.push(() => sql<SqlBool>`lower(target) LIKE ${pattern} ESCAPE '!'`)
   }
+  if (sessionIds !== undefined) others.push(() => isOneOf('session_id', sessionIds))
+  if (agentIds !== undefined) others.push(() => isOneOf('agent_id', agentIds))
+  if (tagId !== undefined) others.push((eb) => eb('tag_ids', 'like', `%${tagId}%`))
   if (status !== undefined) others.push((eb) => eb('status', '=', status))
   if (statusClass !== undefined) {
     others.push((eb) => eb.between('status', statusClass * 100, statusClass * 100 + 99))
@@ -216,4 +239,13 @@ function splitConditions(filter: CallFilter): SplitConditions {
     if (toMs !== undefined) others.push((eb) => eb(column, '<', toMs))
   }
   return { leading, others, isOfIndex: others.length === ofIndex }
+}
+
+/** No hash matches nothing. */
+export function isOneOf(
+  column: 'session_id' | 'agent_id',
+  hashes: readonly string[],
+): RawBuilder<SqlBool> {
+  if (hashes.length === 0) return sql<SqlBool>`1 = 0`
+  return sql<SqlBool>`${sql.ref(column)} IN (${sql.join(hashes)})`
 }

@@ -14,6 +14,7 @@ import type { Schema } from '../schema.ts'
 import { CallerSums } from '../usage/caller-sums.ts'
 import { addCallers } from '../usage/caller-writer.ts'
 import { addRefused, RefusedSums } from '../usage/refused-calls.ts'
+import { findSessionSpan } from '../usage/session-span.ts'
 import { CallSums, sumCorrections } from '../usage/sum-calls.ts'
 import { addUsage } from '../usage/usage-writer.ts'
 import { type CallFilter, type CallPage, type CallPageResult, findCallPage } from './call-pages.ts'
@@ -119,8 +120,22 @@ export class CallTableStore {
     return [...(await this.findPage(accountId, {}, page)).calls]
   }
 
-  findPage(accountId: AccountId, filter: CallFilter, page: CallPage): Promise<CallPageResult> {
-    return findCallPage(this.#database, accountId, { filter, page })
+  async findPage(
+    accountId: AccountId,
+    filter: CallFilter,
+    page: CallPage,
+  ): Promise<CallPageResult> {
+    const { sessionIds, fromMs = 0, toMs = Number.MAX_SAFE_INTEGER } = filter
+    if (sessionIds === undefined)
+      return await findCallPage(this.#database, accountId, { filter, page })
+    const span = await findSessionSpan(this.#database, accountId, sessionIds)
+    if (span === undefined) return { calls: [] }
+    const within = {
+      ...filter,
+      fromMs: Math.max(fromMs, span.fromMs),
+      toMs: Math.min(toMs, span.toMs),
+    }
+    return await findCallPage(this.#database, accountId, { filter: within, page })
   }
 
   async find(accountId: AccountId, id: string): Promise<CallRecord | undefined> {

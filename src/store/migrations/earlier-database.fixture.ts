@@ -42,6 +42,8 @@ export async function makeEarlier(
   const values = (suffix: string) => steps.map((name) => `('${name}', ${suffix})`).join(', ')
   const cascade = 'path' in location ? '' : ' CASCADE'
   // What steps after the baseline have added.
+  await run('DROP INDEX calls_by_user')
+  await run('DROP INDEX calls_by_tags')
   for (const column of LATER_COLUMNS)
     await run(`ALTER TABLE ${column[0]} DROP COLUMN ${column[1]}${cascade}`)
   await run('DROP INDEX api_keys_by_end')

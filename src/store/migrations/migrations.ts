@@ -6,6 +6,7 @@ import { BASELINE, judgeEarlierSteps, listApplied } from './adopt-database.ts'
 import { attribution } from './attribution-migration.ts'
 import { baseline } from './baseline.ts'
 import { budgetRules } from './budget-rules-migration.ts'
+import { callerIndexes } from './caller-indexes-migration.ts'
 import { callers } from './callers-migration.ts'
 import { gateAdapt } from './gate-adapt-migration.ts'
 import { gateFacts } from './gate-facts-migration.ts'
@@ -60,6 +61,7 @@ export const migrations: Steps = {
   '0012_attribution': attribution,
   '0013_token_ends': tokenEnds,
   '0014_budget_rules': budgetRules,
+  '0016_caller_indexes': callerIndexes,
 }
 
 export async function isBehind(

@@ -1,7 +1,7 @@
 import type { LoopTurns } from '../../core/loop-turns.ts'
 import type { GroupOrder } from '../../core/usage.ts'
-import { compareNames, type PageGroups, toGroup, type UsageSum } from './step-sums.ts'
-import type { RankedRow, ReadRows, UsageQuery } from './usage-rows.ts'
+import { compareNames, type PageGroups, toGroups, type UsageSum } from './step-sums.ts'
+import type { RankedRow, ReadRows, UsageQuery } from './usage-query.ts'
 
 export interface GroupPage {
   readonly order: GroupOrder
@@ -26,10 +26,9 @@ export async function rankGroups(
 ): Promise<RankedPage> {
   const values = new Map<string | null, number>()
   for await (const { rows } of read)
-    for (const row of rows) {
-      const group = toGroup(row.group, groupBy)
-      values.set(group, (values.get(group) ?? 0) + measureRow(row, page.order))
-    }
+    for (const row of rows)
+      for (const group of toGroups(row.group, groupBy))
+        values.set(group, (values.get(group) ?? 0) + measureRow(row, page.order))
   return toPage(values, page)
 }
 
@@ -69,7 +68,7 @@ export async function sortByRank(
   return sorted
 }
 
-function toPage(values: ReadonlyMap<string | null, number>, page: GroupPage): RankedPage {
+export function toPage(values: ReadonlyMap<string | null, number>, page: GroupPage): RankedPage {
   const ranked = [...values]
     .map(([group, value]): GroupPlace => ({ group, value }))
     .toSorted(comparePlaces)
@@ -89,7 +88,7 @@ function comparePlaces(left: GroupPlace, right: GroupPlace): number {
   return right.value - left.value || compareNames(left.group, right.group)
 }
 
-function measureRow(row: RankedRow, order: GroupOrder): number {
+export function measureRow(row: Omit<RankedRow, 'group'>, order: GroupOrder): number {
   switch (order) {
     case 'calls':
       return Number(row.calls)

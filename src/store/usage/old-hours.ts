@@ -8,7 +8,8 @@ import type { Schema } from '../schema.ts'
 import { addToBeginnings } from './budget-beginnings.ts'
 import { AMOUNT_COLUMNS, DAY_MS, DIMENSION_COLUMNS, type UsageRow } from './usage-columns.ts'
 
-const DELETED_BEFORE = 'usage_hours: deleted before'
+/** Rows of this table before a noted time are deleted. */
+export type DeletedTable = 'usage_hours' | 'calls' | 'user_days'
 
 const ACCOUNTS_PER_STEP = 100
 const ROWS_PER_STEP = 250
@@ -19,14 +20,17 @@ export interface Pacing {
 }
 
 /**
- * The time before which usage is known by day only: the beginning of a day, in milliseconds since
- * the Unix epoch. 0 before the first deletion.
+ * The time before which rows of the table may be deleted, in milliseconds since the Unix epoch; of
+ * sums, the beginning of a day. 0 before the first deletion.
  */
-export async function findHoursDeletedBefore(database: Kysely<Schema>): Promise<number> {
+export async function findDeletedBefore(
+  database: Kysely<Schema>,
+  table: DeletedTable,
+): Promise<number> {
   const row = await database
     .selectFrom('upkeep')
     .select('done_at')
-    .where('name', '=', DELETED_BEFORE)
+    .where('name', '=', `${table}: deleted before`)
     .executeTakeFirst()
   return row?.done_at ?? 0
 }
@@ -40,7 +44,7 @@ export async function findHourBounds(
   { signal, between }: Pacing,
 ): Promise<KeptRows | undefined> {
   // A late call may have added an older hour, which the next deletion removes.
-  const deletedBefore = await findHoursDeletedBefore(database)
+  const deletedBefore = await findDeletedBefore(database, 'usage_hours')
   let [oldest, newest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for await (const some of listHours(database, deletedBefore)) {
     for (const { oldestMs, newestMs } of some) {
@@ -60,8 +64,7 @@ export async function deleteHoursBefore(
   { signal, between }: Pacing,
 ): Promise<number> {
   const beforeMs = timeMs - (timeMs % DAY_MS)
-  // Recorded first, so that a reader never takes a deleted hour for an empty hour.
-  await noteDeletedBefore(database, beforeMs)
+  await noteDeletedBefore(database, 'usage_hours', beforeMs)
   let deleted = 0
   for await (const some of listHours(database, 0)) {
     await between()
@@ -110,9 +113,14 @@ async function* listHours(
   }
 }
 
-async function noteDeletedBefore(database: Kysely<Schema>, beforeMs: number): Promise<void> {
+/** Call this before deleting, so that a reader never takes a deleted row for none. */
+export async function noteDeletedBefore(
+  database: Kysely<Schema>,
+  table: DeletedTable,
+  beforeMs: number,
+): Promise<void> {
   await sql`
-    INSERT INTO upkeep (name, done_at) VALUES (${DELETED_BEFORE}, ${beforeMs})
+    INSERT INTO upkeep (name, done_at) VALUES (${`${table}: deleted before`}, ${beforeMs})
     ON CONFLICT (name) DO UPDATE SET done_at = excluded.done_at WHERE upkeep.done_at < excluded.done_at
   `.execute(database)
 }

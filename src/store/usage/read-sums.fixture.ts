@@ -2,7 +2,7 @@
 import type { AccountId } from '../../core/ids.ts'
 import type { UsageSum } from './step-sums.ts'
 import type { UsageStore } from './usage.ts'
-import type { UsageQuery } from './usage-rows.ts'
+import type { UsageQuery } from './usage-query.ts'
 
 export async function readSums(
   usage: Pick<UsageStore, 'readRange'>,

@@ -8,8 +8,9 @@ import type { AccountId } from '../../core/ids.ts'
 import { LoopTurns } from '../../core/loop-turns.ts'
 import type { RefusedTable, Schema } from '../schema.ts'
 import type { Pacing } from './old-hours.ts'
+import { readInSlices } from './read-in-slices.ts'
 import { HOUR_MS } from './usage-columns.ts'
-import { readInSlices, toStart, type UsageQuery } from './usage-rows.ts'
+import { toStart, type UsageQuery } from './usage-query.ts'
 
 const ROWS_PER_STATEMENT = 32
 

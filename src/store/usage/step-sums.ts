@@ -2,7 +2,7 @@ import type { LoopTurns } from '../../core/loop-turns.ts'
 import type { UsageGroup } from '../../core/usage.ts'
 import { LatencyHistogram } from './latency-histogram.ts'
 import { SummingTurns } from './usage-latencies.ts'
-import { SUMMED, type SummedRow, toStart, type UsageQuery } from './usage-rows.ts'
+import { SUMMED, type SummedRow, toStart, type UsageQuery } from './usage-query.ts'
 
 export interface LatencyPercentiles {
   readonly p50: number | null
@@ -13,8 +13,8 @@ export interface LatencyPercentiles {
 export interface UsageSum {
   readonly startsAt: number
   /**
-   * The gate, target, key, status class (`2xx`) or credential; null without grouping, or when no
-   * upstream was asked.
+   * What the query groups by, status as a class (`2xx`); null without grouping, or for calls
+   * without: no upstream was asked, or no user, session, agent or tag is known.
    */
   readonly group: string | null
   /** Whether the sum covers all groups that rank after the groups of this page. */
@@ -100,7 +100,10 @@ export class StepSums {
   }
 
   #place(row: SummedRow): void {
-    const group = toGroup(row.group, this.#query.groupBy)
+    for (const group of toGroups(row.group, this.#query.groupBy)) this.#placeAt(group, row)
+  }
+
+  #placeAt(group: string | null, row: SummedRow): void {
     const groups = this.#groups
     if (typeof groups === 'number') this.#seen.add(group)
     else if (groups.before.has(group)) return
@@ -168,26 +171,41 @@ class UsageAccumulator {
     const place = this.#place
     if (place === undefined) return undefined
     this.#place = undefined
-    const sum = (name: (typeof SUMMED)[number]) => this.#sums[SUMMED.indexOf(name)] ?? 0
+    const counts = Object.fromEntries(
+      SUMMED.map((name, index) => [name, this.#sums[index] ?? 0]),
+    ) as Record<(typeof SUMMED)[number], number>
     return {
-      ...place,
-      calls: sum('calls'),
-      failed: sum('failed'),
-      refused: sum('refused'),
-      cancelled: sum('cancelled'),
-      unreported: sum('unreported'),
-      inputTokens: sum('input_tokens'),
-      outputTokens: sum('output_tokens'),
-      cachedInputTokens: sum('cached_input_tokens'),
-      reasoningTokens: sum('reasoning_tokens'),
-      cacheWriteTokens: sum('cache_write_tokens'),
-      costNanoUsd: sum('cost_nano_usd'),
-      costEstimated: sum('cost_estimated'),
-      costUnknown: sum('cost_unknown'),
-      unpriced: sum('unpriced'),
+      ...toSum(place, counts),
       duration: toPercentiles(this.#durations),
       firstByte: toPercentiles(this.#firstBytes),
     }
+  }
+}
+
+const NO_PERCENTILES: LatencyPercentiles = { p50: null, p95: null, p99: null }
+
+export function toSum(
+  place: Pick<UsageSum, 'startsAt' | 'group' | 'isRest'>,
+  counts: Readonly<Record<(typeof SUMMED)[number], number>>,
+): UsageSum {
+  return {
+    ...place,
+    calls: counts.calls,
+    failed: counts.failed,
+    refused: counts.refused,
+    cancelled: counts.cancelled,
+    unreported: counts.unreported,
+    inputTokens: counts.input_tokens,
+    outputTokens: counts.output_tokens,
+    cachedInputTokens: counts.cached_input_tokens,
+    reasoningTokens: counts.reasoning_tokens,
+    cacheWriteTokens: counts.cache_write_tokens,
+    costNanoUsd: counts.cost_nano_usd,
+    costEstimated: counts.cost_estimated,
+    costUnknown: counts.cost_unknown,
+    unpriced: counts.unpriced,
+    duration: NO_PERCENTILES,
+    firstByte: NO_PERCENTILES,
   }
 }
 
@@ -199,9 +217,23 @@ function toPercentiles(histogram: LatencyHistogram): LatencyPercentiles {
   }
 }
 
-export function toGroup(value: string | number | null, groupBy: UsageGroup | null): string | null {
-  if (value === null || value === '') return null
-  return groupBy === 'status' ? `${value}xx` : String(value)
+/** Calls with several tags count in each. */
+export function toGroups(
+  value: string | number | null,
+  groupBy: UsageGroup | null,
+): readonly (string | null)[] {
+  if (value === null || value === '') return [null]
+  if (groupBy === 'tag') return [...new Set(String(value).split(' '))]
+  return [toGroup(String(value), groupBy)]
+}
+
+function toGroup(value: string, groupBy: UsageGroup | null): string {
+  if (groupBy === 'status') return `${value}xx`
+  if (groupBy !== 'model' && groupBy !== 'provider') return value
+  // A model's name may hold further slashes.
+  const end = value.indexOf('/')
+  if (end === -1) return value
+  return groupBy === 'provider' ? value.slice(0, end) : value.slice(end + 1)
 }
 
 export function compareNames(left: string | null, right: string | null): number {

@@ -35,6 +35,12 @@ export const DIMENSION_COLUMNS = sql.join(DIMENSIONS.map((name) => sql.ref(name)
 
 export type UsageTableName = 'usage_hours' | 'usage_days'
 
+/** Sums by day of calls with a user, or with tags. */
+export type CallerDayTableName = 'user_days' | 'tag_days'
+
+/** The tables from which usage is read. `calls`: what retention has left. */
+export type SourceTable = UsageTableName | CallerDayTableName | 'calls'
+
 export interface UsageRow extends Readonly<Omit<Dimensions, 'account_id'>> {
   readonly tokens: number
   readonly cost_nano_usd: number

@@ -9,7 +9,7 @@ import { createCallRecord } from '../../ledger/call-record.fixture.ts'
 import { openStore, type Store } from '../open-store.ts'
 import type { GroupPlace } from './group-ranks.ts'
 import type { UsageSum } from './step-sums.ts'
-import type { UsageQuery } from './usage-rows.ts'
+import type { UsageQuery } from './usage-query.ts'
 
 setDefaultTimeout(60_000)
 

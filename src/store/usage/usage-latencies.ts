@@ -1,6 +1,6 @@
 import type { LoopTurns } from '../../core/loop-turns.ts'
 import { LatencyHistogram } from './latency-histogram.ts'
-import { type ReadRows, type SummedRow, toStart, type UsageQuery } from './usage-rows.ts'
+import { type ReadRows, type SummedRow, toStart, type UsageQuery } from './usage-query.ts'
 
 /**
  * The ends of the ranges in which times are counted, in milliseconds. The last range has no end.

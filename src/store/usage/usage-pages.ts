@@ -14,7 +14,7 @@ import {
   DIMENSIONS,
   type UsageRow,
 } from './usage-columns.ts'
-import { planSpans, type Span } from './usage-rows.ts'
+import { planSpans, type Span } from './usage-query.ts'
 
 export interface UsageRange {
   readonly accountId: AccountId

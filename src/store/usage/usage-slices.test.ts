@@ -16,10 +16,10 @@ import { GatehousePostgresDialect } from '../database/postgres-driver.ts'
 import { BunSqliteDialect } from '../database/sqlite-driver.ts'
 import type { Store } from '../open-store.ts'
 import type { Schema } from '../schema.ts'
+import { readInSlices } from './read-in-slices.ts'
 import { readSums } from './read-sums.fixture.ts'
 import { UsageStore } from './usage.ts'
 import { DAY_MS } from './usage-columns.ts'
-import { readInSlices } from './usage-rows.ts'
 
 const DAYS = 120
 const GATES = 3

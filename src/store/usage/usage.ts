@@ -9,7 +9,9 @@ import { relieveLog } from '../database/checkpoint-thread.ts'
 import type { Schema } from '../schema.ts'
 import { type AnsweredCalls, readAnswered } from './answered-calls.ts'
 import { type GroupPage, type GroupPlace, rankGroups, rankSums, sortByRank } from './group-ranks.ts'
-import { deleteHoursBefore, findHourBounds, type Pacing } from './old-hours.ts'
+import { sumInOnePass } from './group-steps.ts'
+import { deleteSessionsBefore, deleteUserDaysBefore, findUserDayBounds } from './old-callers.ts'
+import { deleteHoursBefore, findHourBounds, noteDeletedBefore, type Pacing } from './old-hours.ts'
 import {
   deleteRefusedBefore,
   type RefusedQuery,
@@ -18,13 +20,9 @@ import {
 } from './refused-calls.ts'
 import { StepSums, type UsageSum } from './step-sums.ts'
 import { type LatencyStep, sumLatencies } from './usage-latencies.ts'
-import {
-  type ReadRows,
-  readUsageRows,
-  type SummedRow,
-  toAnswerable,
-  type UsageQuery,
-} from './usage-rows.ts'
+import type { ReadRows, SummedRow, UsageQuery } from './usage-query.ts'
+import { readUsageRows } from './usage-rows.ts'
+import { isOfCallers, toAnswerable } from './usage-sources.ts'
 
 export interface UsagePage {
   readonly query: UsageQuery
@@ -51,7 +49,7 @@ export class UsageStore {
   /**
    * Sums ordered by time, then by rank; the sum of the remaining groups comes last. If hours of the
    * range are deleted, the returned query covers whole days instead.
-   * @throws HoursDeletedError when deleted hours were requested one by one
+   * @throws UsageDeletedError when no table holds what was asked for
    */
   async readRange(
     accountId: AccountId,
@@ -62,6 +60,10 @@ export class UsageStore {
     return await this.#atOneMoment(async (moment) => {
       const query = await toAnswerable(moment, asked)
       const reading = { accountId, query, turns }
+      if (isOfCallers(query)) {
+        const read = readUsageRows(moment, reading)
+        return { query, ...(await sumInOnePass(read, { query, page, turns })) }
+      }
       const all =
         page.after === undefined
           ? await sumSteps(readUsageRows(moment, reading), new StepSums(query, turns, page.limit))
@@ -108,6 +110,23 @@ export class UsageStore {
 
   async deleteHoursBefore(timeMs: number, options: UpkeepOptions = {}): Promise<number> {
     return await deleteHoursBefore(this.#database, timeMs, this.#pacingOf(options))
+  }
+
+  /** Call this before deleting calls, so that a reader never takes deleted calls for none. */
+  async noteCallsDeletedBefore(timeMs: number): Promise<void> {
+    await noteDeletedBefore(this.#database, 'calls', timeMs)
+  }
+
+  async deleteSessionsBefore(timeMs: number, options: UpkeepOptions = {}): Promise<number> {
+    return await deleteSessionsBefore(this.#database, timeMs, this.#pacingOf(options))
+  }
+
+  async findUserDayBounds(options: UpkeepOptions = {}): Promise<KeptRows | undefined> {
+    return await findUserDayBounds(this.#database, this.#pacingOf(options))
+  }
+
+  async deleteUserDaysBefore(timeMs: number, options: UpkeepOptions = {}): Promise<number> {
+    return await deleteUserDaysBefore(this.#database, timeMs, this.#pacingOf(options))
   }
 
   async deleteRefusedBefore(timeMs: number, options: UpkeepOptions = {}): Promise<void> {

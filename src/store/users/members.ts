@@ -20,6 +20,9 @@ export interface ListPage {
   readonly before?: { readonly at: number; readonly id: string }
 }
 
+/** More members than a message lists. */
+const MOST_OF_A_NAME = 5
+
 export class MemberTableStore {
   readonly #database: Kysely<Schema>
   readonly #sync: () => Promise<void>
@@ -37,6 +40,22 @@ export class MemberTableStore {
   async find(accountId: AccountId, userId: UserId): Promise<Member | undefined> {
     const member = await this.findByUser(userId)
     return member?.accountId === accountId ? member : undefined
+  }
+
+  /** Members with this name or e-mail address, in any case. */
+  async findNamed(accountId: AccountId, text: string): Promise<Member[]> {
+    const wanted = text.toLowerCase()
+    const rows = await selectMembers(this.#database)
+      .where('members.account_id', '=', accountId)
+      .where(({ eb, fn }) =>
+        eb.or([
+          eb(fn('lower', ['users.name']), '=', wanted),
+          eb(fn('lower', ['users.email']), '=', wanted),
+        ]),
+      )
+      .limit(MOST_OF_A_NAME)
+      .execute()
+    return rows.map(toMember)
   }
 
   async list(accountId: AccountId, page: ListPage): Promise<Member[]> {

@@ -1,0 +1,103 @@
+/** Turns what a person writes for a user, a session, an agent and a tag into ids and hashes. */
+import type { HashedKind } from '../../core/attribution.ts'
+import type { AccountId, KeyId } from '../../core/ids.ts'
+import type { CallerFilter } from '../../store/calls/call-pages.ts'
+import type { ControlPlaneDependencies } from '../control-plane-app.ts'
+import { refuse } from '../refusals.ts'
+
+const HASH = /^[0-9a-f]{16}$/
+const MEMBER_ID = /^user_[0-9a-f]{1,64}$/
+const END_USER = 'end:'
+const ERASED = '(erased)'
+
+interface CallerQuery {
+  readonly user?: string | undefined
+  readonly session?: string | undefined
+  readonly agent?: string | undefined
+  readonly tag?: string | undefined
+  readonly key?: string | undefined
+}
+
+export type CallerLookup = Pick<ControlPlaneDependencies, 'members' | 'keys' | 'nameHashes'>
+
+/** @throws GatewayError `invalid_request` for a text that names nobody */
+export async function toCallerFilter(
+  lookup: CallerLookup,
+  accountId: AccountId,
+  { user, session, agent, tag, key }: CallerQuery,
+): Promise<CallerFilter> {
+  const sessionIds = session === undefined ? undefined : toSessions(lookup, accountId, session, key)
+  return {
+    ...(user !== undefined && { userId: await toUser(lookup, accountId, user) }),
+    ...(sessionIds !== undefined && { sessionIds }),
+    ...(agent !== undefined && { agentIds: toAgents(lookup, accountId, agent, sessionIds) }),
+    ...(tag !== undefined && { tagId: HASH.test(tag) ? tag : hash(lookup, accountId, 'tag', tag) }),
+  }
+}
+
+async function toUser(lookup: CallerLookup, accountId: AccountId, text: string): Promise<string> {
+  if (MEMBER_ID.test(text) || text === ERASED) return text
+  if (HASH.test(text)) return `${END_USER}${text}`
+  if (text.startsWith(END_USER)) {
+    const name = text.slice(END_USER.length)
+    return HASH.test(name) ? text : `${END_USER}${hash(lookup, accountId, 'user', name)}`
+  }
+  const found = await lookup.members.findNamed(accountId, text)
+  const [member] = found
+  if (member === undefined)
+    throw refuse([
+      {
+        field: 'user',
+        message: 'is no member of the account; an end user is written end:NAME',
+      },
+    ])
+  if (found.length > 1)
+    throw refuse([
+      {
+        field: 'user',
+        message: `is the name of several members: give an id, ${found.map(({ userId }) => userId).join(' or ')}`,
+      },
+    ])
+  return member.userId
+}
+
+/** A session belongs to a key, so its id has a hash for each. */
+function toSessions(
+  lookup: CallerLookup,
+  accountId: AccountId,
+  text: string,
+  key: string | undefined,
+): readonly string[] {
+  if (HASH.test(text)) return [text]
+  const keys = key === undefined ? lookup.keys.list(accountId).map(({ id }) => id) : [key as KeyId]
+  return keys.map((id) => hash(lookup, accountId, 'session', text, id))
+}
+
+function toAgents(
+  lookup: CallerLookup,
+  accountId: AccountId,
+  text: string,
+  sessionIds: readonly string[] | undefined,
+): readonly string[] {
+  if (HASH.test(text)) return [text]
+  if (sessionIds === undefined)
+    throw refuse([{ field: 'agent', message: 'must be a hash, or be given with session' }])
+  return sessionIds.map((session) => hash(lookup, accountId, 'agent', text, session))
+}
+
+function hash(
+  { nameHashes }: CallerLookup,
+  accountId: AccountId,
+  ...[kind, name, scope]: [kind: HashedKind, name: string, scope?: string]
+): string {
+  const found = nameHashes.hash(accountId, kind, name, scope)
+  if (found === undefined)
+    throw refuse([
+      {
+        field: kind,
+        message:
+          'cannot be looked up by its name, because the account has no hash key: give a hash',
+      },
+    ])
+  return found
+}

@@ -1,0 +1,224 @@
+/** The log, the analytics and the sessions by user, session, agent and tag. */
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { type AccountId, DEFAULT_ACCOUNT, type KeyId } from '../../core/ids.ts'
+import { stranger, useControlPlane } from '../control-plane.fixture.ts'
+import { loggedCall as call } from './call-log.fixture.ts'
+
+const { check, current, sendForJson, send } = useControlPlane()
+
+const at = (time: string) => Date.parse(`2026-01-${time}Z`)
+const MONTH = 'from=2026-01-01&to=2026-02-01&interval=all'
+
+let keyId: KeyId
+let hashes: { ann: string; session: string; agent: string; team: string; repo: string }
+
+beforeEach(async () => {
+  const { store, keys, attribution } = current()
+  const made = await keys.create({ accountId: DEFAULT_ACCOUNT, name: 'Team', expiresAt: null })
+  keyId = made.record.id
+  const hash = (
+    ...asked: Parameters<typeof attribution.hash> extends [unknown, ...infer Rest] ? Rest : never
+  ) => attribution.hash(DEFAULT_ACCOUNT, ...asked) ?? ''
+  const session = hash('session', 'conversation 1', keyId)
+  hashes = {
+    ann: `end:${hash('user', 'ann@example.com')}`,
+    session,
+    agent: hash('agent', 'explore', session),
+    team: hash('tag', 'team-a'),
+    repo: hash('tag', 'repo:gatehouse'),
+  }
+  await store.callerNames.write(
+    [
+      { accountId: DEFAULT_ACCOUNT, kind: 'user', hash: hashes.ann, name: 'ann@example.com' },
+      { accountId: DEFAULT_ACCOUNT, kind: 'tag', hash: hashes.team, name: 'team-a' },
+    ],
+    Date.now(),
+  )
+  const own = { keyId, user: hashes.ann, session, tags: `${hashes.team} ${hashes.repo}` }
+  await store.calls.insertMany([
+    call('req_1', { ...own, startedAt: at('01T10:00:00') }),
+    call('req_2', {
+      ...own,
+      startedAt: at('01T10:05:00'),
+      agent: hashes.agent,
+      target: 'openai/gpt-4',
+    }),
+    call('req_3', { keyId, startedAt: at('03T10:00:00'), user: 'user_0aa', tags: hashes.repo }),
+    call('req_4', { startedAt: at('04T10:00:00') }),
+    call('req_5', { ...own, accountId: stranger as AccountId, startedAt: at('01T10:00:00') }),
+  ])
+})
+
+async function groups(query: string): Promise<unknown[]> {
+  const { data } = await sendForJson({ url: `/v1/analytics?${MONTH}&${query}` })
+  return (data as { group: string; name: string; calls: number }[]).map(
+    ({ group, name, calls }) => [group, name, calls],
+  )
+}
+
+test('usage is grouped by user, tag, session, model and provider, with names', async () => {
+  expect(await groups('group_by=user')).toEqual([
+    [hashes.ann, 'ann@example.com', 2],
+    [null, null, 1],
+    ['user_0aa', null, 1],
+  ])
+  expect(await groups('group_by=tag')).toEqual([
+    [hashes.repo, null, 3],
+    [hashes.team, 'team-a', 2],
+    [null, null, 1],
+  ])
+  expect(await groups('group_by=session')).toEqual([
+    [null, null, 2],
+    [hashes.session, null, 2],
+  ])
+  expect(await groups('group_by=model')).toEqual([
+    ['gpt-5', null, 3],
+    ['gpt-4', null, 1],
+  ])
+  expect(await groups('group_by=provider&tag=team-a')).toEqual([['openai', null, 2]])
+  expect(await groups('group_by=agent&session=conversation%201')).toEqual([
+    [null, null, 1],
+    [hashes.agent, null, 1],
+  ])
+})
+
+test('filters take names, ids and hashes', async () => {
+  const counted = async (query: string) =>
+    (await groups(query)).map((group) => (group as unknown[])[2])
+  for (const [query, calls] of [
+    ['user=end:ann@example.com', [2]],
+    [`user=${hashes.ann}`, [2]],
+    [`user=${hashes.ann.slice(4)}`, [2]],
+    ['user=user_0aa', [1]],
+    ['user=end:nobody', []],
+    ['tag=team-a', [2]],
+    [`tag=${hashes.repo}`, [3]],
+    ['session=conversation%201', [2]],
+    [`session=conversation%201&key=${keyId}`, [2]],
+    ['session=conversation%201&key=key_none', []],
+    [`session=${hashes.session}&agent=explore`, [1]],
+    ['user=user_0aa&tag=team-a', []],
+    ['user=user_0aa&tag=repo:gatehouse', [1]],
+  ] as const)
+    expect([query, await counted(query)]).toEqual([query, [...calls]])
+})
+
+test('the log is filtered and shows names', async () => {
+  const { data } = await sendForJson({
+    url: `/v1/logs?user=end:ann@example.com&agent=${hashes.agent}`,
+  })
+  expect(data).toMatchObject([
+    {
+      id: 'req_2',
+      user: hashes.ann,
+      userName: 'ann@example.com',
+      session: hashes.session,
+      agent: hashes.agent,
+      tagNames: `team-a ${hashes.repo}`,
+    },
+  ])
+  const ofSession = await sendForJson({ url: '/v1/logs?session=conversation%201' })
+  expect((ofSession.data as { id: string }[]).map(({ id }) => id)).toEqual(['req_2', 'req_1'])
+  const file = await send({ url: '/v1/logs/export?format=csv&tag=team-a' })
+  const lines = (await file.text()).trimEnd().split('\r\n')
+  expect(lines).toHaveLength(3)
+  expect(lines[0]).toEndWith(',userName,tagNames')
+  expect(lines[1]).toEndWith(`,ann@example.com,team-a ${hashes.repo}`)
+})
+
+test('sessions are listed, and one is shown with its agents and its calls', async () => {
+  const { data } = await sendForJson({
+    url: '/v1/usage/sessions?order=cost&user=end:ann@example.com',
+  })
+  expect(data).toMatchObject([
+    {
+      id: hashes.session,
+      keyId,
+      keyName: 'Team',
+      userName: 'ann@example.com',
+      firstAt: '2026-01-01T10:00:00.000Z',
+      lastAt: '2026-01-01T10:05:00.000Z',
+      calls: 2,
+      tokens: { input: 2, largestInput: 1 },
+    },
+  ])
+  const url = `/v1/usage/sessions/${hashes.session}?limit=1`
+  const first = await sendForJson({ url })
+  expect(first).toMatchObject({
+    calls: 2,
+    agents: [
+      { agent: null, calls: 1 },
+      { agent: hashes.agent, parentAgent: null, calls: 1 },
+    ],
+    data: [{ id: 'req_1' }],
+  })
+  const second = await sendForJson({ url: `${url}&cursor=${first.nextCursor}` })
+  expect(second).toMatchObject({ data: [{ id: 'req_2' }], nextCursor: null })
+})
+
+test('pages of sessions do not overlap', async () => {
+  const { store } = current()
+  await store.calls.insertMany(
+    Array.from({ length: 9 }, (_, index) =>
+      call(`req_s${index}`, {
+        startedAt: at('05T10:00:00') + index * 3_600_000,
+        session: `${index}`.repeat(16),
+        cost: { nanoUsd: 1_000_000 * (index % 4), status: 'exact', source: 'test@1' },
+      }),
+    ),
+  )
+  for (const order of ['last', 'cost', 'calls', 'tokens']) {
+    const seen: string[] = []
+    let cursor: unknown = ''
+    do {
+      const page = await sendForJson({
+        url: `/v1/usage/sessions?order=${order}&limit=4${cursor === '' ? '' : `&cursor=${cursor}`}`,
+      })
+      for (const { id } of page.data as { id: string }[]) seen.push(id)
+      cursor = page.nextCursor
+    } while (cursor !== null)
+    expect([order, seen.length, new Set(seen).size]).toEqual([order, 10, 10])
+  }
+})
+
+describe('what cannot be answered', () => {
+  check([
+    [
+      'an unknown member',
+      'GET /v1/analytics?user=ann',
+      undefined,
+      400,
+      'is no member of the account',
+    ],
+    [
+      'an agent alone',
+      'GET /v1/logs?agent=explore',
+      undefined,
+      400,
+      'must be a hash, or be given with session',
+    ],
+    [
+      'agents of all sessions',
+      'GET /v1/analytics?group_by=agent&interval=all',
+      undefined,
+      400,
+      'needs session or user',
+    ],
+    ['sessions by day', 'GET /v1/analytics?group_by=session', undefined, 400, 'for sessions'],
+    [
+      'an unknown session',
+      `GET /v1/usage/sessions/${'0'.repeat(16)}`,
+      undefined,
+      404,
+      'no session with this id',
+    ],
+    ['a text as id', 'GET /v1/usage/sessions/x', undefined, 404, 'no session with this id'],
+  ])
+
+  test('deleted calls are named, with what is left', async () => {
+    await current().store.usage.noteCallsDeletedBefore(at('02T00:30:00'))
+    const refused = await sendForJson({ url: `/v1/analytics?${MONTH}&user=user_0aa&gate=demo` })
+    expect(JSON.stringify(refused)).toContain('2026-01-02T00:30:00.000Z or later')
+    expect(await groups('group_by=user')).toHaveLength(3)
+  })
+})

@@ -1,0 +1,116 @@
+/**
+ * Sums of the calls that retention has left, with the columns of the sums by hour but without
+ * histograms: for users, sessions, agents and tags, which have no sums by hour.
+ */
+import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely'
+import { NOTHING_SENT } from '../../core/cost.ts'
+import type { UsageGroup } from '../../core/usage.ts'
+import { isOneOf } from '../calls/call-pages.ts'
+import { sumOf } from '../database/sql-differences.ts'
+import type { Schema } from '../schema.ts'
+import { compiledForSlices, FROM, TO } from './slice-parameters.ts'
+import { COUNTERS, DAY_MS, HOUR_MS } from './usage-columns.ts'
+import type { Slice, SummedRow, UsageReading } from './usage-query.ts'
+
+const GROUP_COLUMNS: Readonly<Record<UsageGroup, RawBuilder<unknown>>> = {
+  gate: sql`gate_id`,
+  target: sql`target`,
+  model: sql`target`,
+  provider: sql`target`,
+  key: sql`key_id`,
+  status: sql`status / 100`,
+  credential: sql`credential`,
+  user: sql`user_id`,
+  session: sql`session_id`,
+  agent: sql`agent_id`,
+  tag: sql`tag_ids`,
+}
+
+const isFailed = sql`outcome = 'failed'`
+const isUnknown = sql`cost_status = 'unknown'`
+const isNull = sql`input_tokens IS NULL`
+
+/** As `addCall` counts a call. */
+const COUNTED: Readonly<Record<(typeof COUNTERS)[number], RawBuilder<unknown>>> = {
+  calls: sql`COUNT(*)`,
+  failed: countOf(isFailed),
+  cancelled: countOf(sql`outcome = 'cancelled'`),
+  unreported: countOf(
+    sql`${isNull} AND NOT ${isFailed} AND coalesce(price_source, '') <> ${sql.lit(NOTHING_SENT.source)}`,
+  ),
+  input_tokens: sql``,
+  output_tokens: sql``,
+  cached_input_tokens: sql``,
+  reasoning_tokens: sql``,
+  cache_write_tokens: sql``,
+  cost_nano_usd: sql``,
+  cost_estimated: countOf(sql`cost_status = 'estimated'`),
+  cost_unknown: countOf(sql`${isUnknown} AND NOT (${isFailed} AND ${isNull})`),
+}
+
+const SUMMED_COLUMNS: ReadonlySet<string> = new Set([
+  'input_tokens',
+  'output_tokens',
+  'cached_input_tokens',
+  'reasoning_tokens',
+  'cache_write_tokens',
+  'cost_nano_usd',
+])
+
+function countOf(condition: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`SUM(CASE WHEN ${condition} THEN 1 ELSE 0 END)`
+}
+
+/** Excludes calls that were refused before admission, because such calls used nothing. */
+export function compileCalls(
+  database: Kysely<Schema>,
+  { accountId, query }: UsageReading,
+): (slice: Slice) => CompiledQuery<SummedRow> {
+  const { groupBy, interval } = query
+  const group = groupBy === null ? sql`NULL` : GROUP_COLUMNS[groupBy]
+  const stepMs = interval === 'hour' ? HOUR_MS : DAY_MS
+  const step =
+    interval === 'all' ? sql`MIN(started_at)` : sql`started_at - started_at % ${sql.lit(stepMs)}`
+  const counters = COUNTERS.map((name) => {
+    const counted = SUMMED_COLUMNS.has(name)
+      ? sql`coalesce(${sumOf(database, name)}, 0)`
+      : COUNTED[name]
+    return sql`${counted} AS ${sql.ref(name)}`
+  })
+  const summed = sql.join([
+    ...counters,
+    sql`${countOf(sql`${isFailed} AND target IS NULL AND status BETWEEN 400 AND 499`)} AS refused`,
+    sql`${countOf(sql`${isUnknown} AND NOT ${isNull}`)} AS unpriced`,
+  ])
+  const places = [...(interval === 'all' ? [] : [step]), ...(groupBy === null ? [] : [group])]
+  const grouped = places.length === 0 ? sql`HAVING COUNT(*) > 0` : sql`GROUP BY ${sql.join(places)}`
+  const filters = filtersOf(query)
+  return compiledForSlices(
+    sql<SummedRow>`
+      SELECT ${step} AS starts_at, ${group} AS ${sql.ref('group')}, ${summed}
+      FROM calls
+      WHERE account_id = ${accountId} AND started_at >= ${FROM} AND started_at < ${TO}
+        AND refusals IS NULL ${filters}
+      ${grouped}
+    `.compile(database),
+  )
+}
+
+/** SQLite uses the index of the calls with tags only if the condition says that there are tags. */
+function filtersOf(query: UsageReading['query']): RawBuilder<unknown> {
+  const { gateId, target, keyId, userId, sessionIds, agentIds, tagId } = query
+  return sql.join(
+    [
+      ...(gateId === undefined ? [] : [sql`AND gate_id = ${gateId}`]),
+      ...(target === undefined ? [] : [sql`AND target = ${target}`]),
+      ...(keyId === undefined ? [] : [sql`AND key_id = ${keyId}`]),
+      ...(userId === undefined ? [] : [sql`AND user_id = ${userId}`]),
+      ...(sessionIds === undefined ? [] : [sql`AND ${isOneOf('session_id', sessionIds)}`]),
+      ...(agentIds === undefined ? [] : [sql`AND ${isOneOf('agent_id', agentIds)}`]),
+      ...(tagId === undefined
+        ? []
+        : [sql`AND tag_ids IS NOT NULL AND tag_ids LIKE ${`%${tagId}%`}`]),
+    ],
+    sql` `,
+  )
+}

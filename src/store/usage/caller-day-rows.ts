@@ -1,0 +1,149 @@
+/** Reads the sums by day of users and tags, which have no histograms. */
+import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely'
+import { isSqlite, sumOf } from '../database/sql-differences.ts'
+import type { Schema } from '../schema.ts'
+import { ANY_TAG } from './caller-sums.ts'
+import { readInSlices } from './read-in-slices.ts'
+import { compiledForSlices, FROM, TO } from './slice-parameters.ts'
+import { type CallerDayTableName, COUNTERS, DAY_MS } from './usage-columns.ts'
+import type { ReadRows, SummedRow, UsageReading } from './usage-query.ts'
+
+const ID_COLUMNS = { user_days: 'user_id', tag_days: 'tag_id' } as const
+
+interface DaySpan {
+  readonly table: CallerDayTableName
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+/**
+ * Grouped: a row per user or tag, and rows for the calls without any, which are the rest of the
+ * account's days. These sums do not tell refused calls from other failures.
+ */
+export async function* readCallerDays(
+  database: Kysely<Schema>,
+  reading: UsageReading,
+  span: DaySpan,
+): AsyncGenerator<ReadRows<SummedRow>> {
+  const { userId, tagId, groupBy } = reading.query
+  const isWhole = userId === undefined && tagId === undefined
+  const run = async (query: CompiledQuery<SummedRow>) => (await database.executeQuery(query)).rows
+  const slices = { ...span, leastMs: DAY_MS, turns: reading.turns }
+  if (isWhole && groupBy !== null && isSqlite(database))
+    yield* readInBlocks(database, reading, span)
+  else {
+    const ask = compileNamed(database, reading, span)
+    yield* readInSlices(database, slices, (slice) => run(ask(slice)))
+  }
+  if (!isWhole) return
+  const ask = compileRest(database, reading, span)
+  yield* readInSlices(database, slices, (slice) => run(ask(slice)))
+}
+
+function compileNamed(
+  database: Kysely<Schema>,
+  { accountId, query }: UsageReading,
+  { table }: DaySpan,
+): (slice: { fromMs: number; toMs: number }) => CompiledQuery<SummedRow> {
+  const { groupBy, userId, tagId } = query
+  const id = sql.ref(ID_COLUMNS[table])
+  const filter = userId ?? tagId
+  const isNamed = filter === undefined ? sql`${id} <> ${ANY_TAG}` : sql`${id} = ${filter}`
+  const from = sql`${sql.table(table)} WHERE account_id = ${accountId}
+    AND starts_at >= ${FROM} AND starts_at < ${TO} AND ${isNamed}`
+  const group = groupBy === null ? undefined : id
+  return compiledForSlices(selectSums(database, query, { from, group }).compile(database))
+}
+
+/** The account's days without the days of the named users, or of the calls with any tag. */
+function compileRest(
+  database: Kysely<Schema>,
+  { accountId, query }: UsageReading,
+  { table }: DaySpan,
+): (slice: { fromMs: number; toMs: number }) => CompiledQuery<SummedRow> {
+  const within = sql`WHERE account_id = ${accountId} AND starts_at >= ${FROM} AND starts_at < ${TO}`
+  const columns = sql.join(COUNTERS.map((name) => sql.ref(name)))
+  const taken = sql.join(COUNTERS.map((name) => sql`-${sql.ref(name)}`))
+  const any = table === 'tag_days' ? sql`AND tag_id = ${ANY_TAG}` : sql``
+  const from = sql`(SELECT starts_at, ${columns} FROM usage_days ${within}
+    UNION ALL SELECT starts_at, ${taken} FROM ${sql.table(table)} ${within} ${any}) AS rest`
+  return compiledForSlices(selectSums(database, query, { from }).compile(database))
+}
+
+function selectSums(
+  database: Kysely<Schema>,
+  { interval }: UsageReading['query'],
+  { from, group }: { from: RawBuilder<unknown>; group?: RawBuilder<unknown> | undefined },
+): RawBuilder<SummedRow> {
+  const counters = COUNTERS.map((name) => sql`${sumOf(database, name)} AS ${sql.ref(name)}`)
+  const startsAt = interval === 'all' ? sql`MIN(starts_at)` : sql`starts_at`
+  const groups = [
+    ...(interval === 'all' ? [] : [startsAt]),
+    ...(group === undefined ? [] : [group]),
+  ]
+  return sql<SummedRow>`
+    SELECT ${startsAt} AS starts_at, ${group ?? sql`NULL`} AS ${sql.ref('group')},
+      ${sql.join(counters)}, 0 AS refused,
+      SUM(CASE WHEN cost_unknown > unreported THEN cost_unknown - unreported ELSE 0 END) AS unpriced
+    FROM ${from}
+    ${groups.length === 0 ? sql`` : sql`GROUP BY ${sql.join(groups)}`}
+    HAVING SUM(calls) > 0`
+}
+
+// A day of thousands of users blocks the event loop for many milliseconds in SQLite, so a statement
+// reads some users of a month instead.
+
+const DAYS_OF_BLOCK = 31
+const ROWS_OF_BLOCK = 1_000
+
+async function* readInBlocks(
+  database: Kysely<Schema>,
+  { accountId, query, turns }: UsageReading,
+  { table, fromMs, toMs }: DaySpan,
+): AsyncGenerator<ReadRows<SummedRow>> {
+  const id = sql.ref(ID_COLUMNS[table])
+  for (let startMs = fromMs; startMs < toMs; startMs += DAYS_OF_BLOCK * DAY_MS) {
+    const endMs = Math.min(startMs + DAYS_OF_BLOCK * DAY_MS, toMs)
+    const days: number[] = []
+    for (let day = startMs; day < endMs; day += DAY_MS) days.push(day)
+    const usersOfDay = Math.ceil(ROWS_OF_BLOCK / days.length)
+    const listed = JSON.stringify(days)
+    const findEnd = sql<{ last: string | null }>`
+      SELECT MIN((SELECT ${id} FROM ${sql.table(table)}
+        WHERE account_id = ${accountId} AND starts_at = days.value AND ${id} > ${AFTER}
+        ORDER BY ${id} LIMIT 1 OFFSET ${usersOfDay - 1})) AS last
+      FROM json_each(${listed}) AS days`.compile(database)
+    const compileBlock = (until: RawBuilder<unknown>) => {
+      const from = sql`${sql.table(table)} WHERE account_id = ${accountId}
+        AND starts_at IN (SELECT value FROM json_each(${listed})) AND ${id} > ${AFTER} ${until}`
+      return selectSums(database, query, { from, group: id }).compile(database)
+    }
+    const [block, lastBlock] = [compileBlock(sql`AND ${id} <= ${UNTIL}`), compileBlock(sql``)]
+    for (let after = ANY_TAG; ; ) {
+      const { rows: ends } = await database.executeQuery(withBounds(findEnd, after))
+      const last = ends[0]?.last ?? undefined
+      const { rows } = await database.executeQuery(
+        withBounds(last === undefined ? lastBlock : block, after, last),
+      )
+      await turns.next()
+      yield { rows, reachedMs: startMs }
+      if (last === undefined) break
+      after = last
+    }
+  }
+}
+
+const AFTER = Symbol('after')
+const UNTIL = Symbol('until')
+
+function withBounds<Row>(
+  compiled: CompiledQuery<Row>,
+  after: string,
+  until?: string,
+): CompiledQuery<Row> {
+  const parameters = compiled.parameters.map((value) => {
+    if (value === AFTER) return after
+    return value === UNTIL ? until : value
+  })
+  return { ...compiled, parameters }
+}

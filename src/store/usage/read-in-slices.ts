@@ -1,0 +1,57 @@
+/** Reads a range of time in statements that are short enough for calls to be served in between. */
+import type { Kysely } from 'kysely'
+import type { LoopTurns } from '../../core/loop-turns.ts'
+import { isSqlite } from '../database/sql-differences.ts'
+import type { Schema } from '../schema.ts'
+import { DAY_MS } from './usage-columns.ts'
+import type { ReadRows, Slice } from './usage-query.ts'
+
+/**
+ * Event loop time of a slice in milliseconds. A slower slice halves the number of days; a slice
+ * below a third of this limit doubles the number of days.
+ */
+const SLICE_MS = 0.6
+/**
+ * Maximum size of a slice from a server, plus a fixed number per row: parsing this many characters
+ * blocks the event loop for 0.5 ms.
+ */
+const SLICE_CHARACTERS = 120_000
+const ROW_IN_CHARACTERS = 400
+const LONGEST_SLICE_MS = 64 * DAY_MS
+
+export interface Sliced extends Slice {
+  /** The duration that a row covers, and so the shortest slice. */
+  readonly leastMs: number
+  readonly mostMs?: number
+  readonly turns: LoopTurns
+}
+
+export async function* readInSlices<Row extends object>(
+  database: Kysely<Schema>,
+  { fromMs, toMs, leastMs, mostMs = LONGEST_SLICE_MS, turns }: Sliced,
+  read: (slice: Slice) => Promise<readonly Row[]>,
+): AsyncGenerator<ReadRows<Row>> {
+  const isFile = isSqlite(database)
+  let sliceMs = leastMs
+  for (let startMs = fromMs; startMs < toMs; ) {
+    const endMs = Math.min(startMs + sliceMs, toMs)
+    const beganAt = performance.now()
+    let characters = 0
+    const rows = await read({ fromMs: startMs, toMs: endMs })
+    for (const row of rows) characters += ROW_IN_CHARACTERS + lengthOfTexts(row)
+    const share = isFile ? (performance.now() - beganAt) / SLICE_MS : characters / SLICE_CHARACTERS
+    if (share > 1) sliceMs = Math.max(leastMs, sliceMs / 2)
+    else if (share < 1 / 3) sliceMs = Math.min(mostMs, sliceMs * 2)
+    startMs = endMs
+    // The loop was free while a server ran the query.
+    if (isFile) await turns.next()
+    else turns.begin()
+    yield { rows, reachedMs: endMs }
+  }
+}
+
+function lengthOfTexts(row: object): number {
+  let length = 0
+  for (const value of Object.values(row)) if (typeof value === 'string') length += value.length
+  return length
+}

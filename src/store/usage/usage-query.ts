@@ -1,0 +1,87 @@
+/** A usage query, the rows that answer it, and the time of its steps. */
+import type { AccountId } from '../../core/ids.ts'
+import type { LoopTurns } from '../../core/loop-turns.ts'
+import { spanOf } from '../../core/period.ts'
+import type { UsageGroup, UsageInterval } from '../../core/usage.ts'
+import type { CallerFilter } from '../calls/call-pages.ts'
+import { COUNTERS, DAY_MS, HOUR_MS, type UsageTableName } from './usage-columns.ts'
+
+export interface UsageQuery extends CallerFilter {
+  readonly fromMs: number
+  readonly toMs: number
+  readonly interval: UsageInterval
+  readonly groupBy: UsageGroup | null
+  readonly gateId?: string
+  readonly target?: string
+  readonly keyId?: string
+}
+
+export interface Span {
+  readonly table: UsageTableName
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+export interface UsageReading {
+  readonly accountId: AccountId
+  readonly query: UsageQuery
+  readonly turns: LoopTurns
+  /** Whether only the measures for ranking are read, without histograms. */
+  readonly isOfRanks?: true
+}
+
+export const SUMMED = [...COUNTERS, 'refused', 'unpriced'] as const
+
+export type SummedRow = Readonly<Record<(typeof SUMMED)[number], number>> & {
+  readonly starts_at: number
+  readonly group: string | number | null
+  readonly durations: string | null
+  readonly first_bytes: string | null
+}
+
+export const RANKED = ['calls', 'failed', 'input_tokens', 'output_tokens', 'cost_nano_usd'] as const
+
+export type RankedRow = Pick<SummedRow, 'group' | 'refused' | (typeof RANKED)[number]>
+
+export interface ReadRows<Row> {
+  readonly rows: readonly Row[]
+  readonly reachedMs: number
+}
+
+export interface Slice {
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+export function toStart(
+  startsAt: number,
+  { interval, fromMs }: Pick<UsageQuery, 'interval' | 'fromMs'>,
+): number {
+  switch (interval) {
+    case 'all':
+      return fromMs
+    case 'hour':
+      return Math.floor(startsAt / HOUR_MS) * HOUR_MS
+    case 'day':
+      return Math.floor(startsAt / DAY_MS) * DAY_MS
+    case 'month':
+      return spanOf('month', startsAt).startsAtMs
+  }
+}
+
+export function planSpans({
+  fromMs,
+  toMs,
+  interval,
+}: Pick<UsageQuery, 'fromMs' | 'toMs' | 'interval'>): readonly Span[] {
+  const firstDayMs = Math.ceil(fromMs / DAY_MS) * DAY_MS
+  const lastDayMs = Math.floor(toMs / DAY_MS) * DAY_MS
+  if (interval === 'hour' || firstDayMs >= lastDayMs)
+    return fromMs < toMs ? [{ table: 'usage_hours', fromMs, toMs }] : []
+  const spans: readonly Span[] = [
+    { table: 'usage_hours', fromMs, toMs: firstDayMs },
+    { table: 'usage_days', fromMs: firstDayMs, toMs: lastDayMs },
+    { table: 'usage_hours', fromMs: lastDayMs, toMs },
+  ]
+  return spans.filter((span) => span.fromMs < span.toMs)
+}

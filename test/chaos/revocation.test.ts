@@ -8,7 +8,9 @@ import { Browser } from '../support/browser.ts'
 import { IS_LONG, tellProgress } from '../support/chaos-form.ts'
 import { askControlPlane, type Cluster, canStartCluster, startCluster } from '../support/cluster.ts'
 import { startClusterLoad } from '../support/cluster-load.ts'
+import { composeRequest } from '../support/http-bytes.ts'
 import { pollUntil } from '../support/poll-until.ts'
+import { connectRaw } from '../support/raw-client.ts'
 import { describeIf } from '../support/skip-unless.ts'
 
 setDefaultTimeout(IS_LONG ? 1_200_000 : 180_000)
@@ -82,6 +84,7 @@ interface Revocable {
   readonly status: number
 }
 
+const ADDRESS_HEADER = 'x-client-address'
 const PASSWORD = 'correct horse battery staple'
 /** How long a call may go on after the answer to its revocation. */
 const PROMISED_MS = 1_000
@@ -118,6 +121,7 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')('three nodes un
       environment: {
         GATEHOUSE_LEASE_MS: '1000',
         GATEHOUSE_STORE_GRACE_MS: '20000',
+        GATEHOUSE_CLIENT_ADDRESS_HEADER: ADDRESS_HEADER,
         GATEHOUSE_TRUSTED_HOSTS: '127.0.0.1',
         GROQ_BASE_URL: `http://127.0.0.1:${upstream.port}/v1`,
         OPENAI_BASE_URL: `http://127.0.0.1:${upstream.port}/v1`,
@@ -300,6 +304,7 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')('three nodes un
   const make = <Made>(path: string, body: object) =>
     askControlPlane<Made>(cluster.node(1), 'POST', path, { body, status: 201 })
 
+  let joined = 0
   const ACTS: Readonly<Record<string, () => Promise<Revocable>>> = {
     'DELETE of a key': async () => {
       const { id, key } = await make<MadeKey>('/v1/keys', { name: 'to be revoked' })
@@ -316,7 +321,10 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')('three nodes un
     'stop of a member': async () => {
       const email = `${crypto.randomUUID()}@example.test`
       const { token: invitation } = await make<{ token: string }>('/v1/invitations', { email })
-      const browser = new Browser(cluster.node(1).url)
+      // Sign-ups from one address are limited.
+      const address = `10.${joined >> 8}.${joined & 255}.1`
+      joined += 1
+      const browser = new Browser(cluster.node(1).url, { [ADDRESS_HEADER]: address })
       const joining = { email, name: 'Somebody', password: PASSWORD, invitation }
       const { user } = (await browser.json('/v1/auth/sign-up', 201, {
         method: 'POST',
@@ -333,7 +341,7 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')('three nodes un
 
   /** Streams of every node, and of the playground, once each has begun. */
   async function beginStreams({ key, browser }: Revocable): Promise<readonly OpenStream[]> {
-    const streams = cluster.nodes.flatMap((node) =>
+    const opening = cluster.nodes.flatMap((node) =>
       Array.from({ length: STREAMS_PER_NODE }, () =>
         openStream(node.index, `${node.url}/v1/chat/completions`, {
           authorization: `Bearer ${key}`,
@@ -343,8 +351,9 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')('three nodes un
     if (browser !== undefined) {
       const { url } = cluster.node(1)
       const headers = { cookie: browser.cookieHeader(), origin: url, 'x-gatehouse-csrf': '1' }
-      streams.push(openStream(1, `${url}/v1/playground`, headers))
+      opening.push(openStream(1, `${url}/v1/playground`, headers))
     }
+    const streams = await Promise.all(opening)
     await pollUntil('streams that have begun', () => streams.every(({ hasBegun }) => hasBegun))
     return streams
   }
@@ -383,8 +392,12 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')('three nodes un
           for (const { status } of await Promise.all(waiting))
             expect([refusal, 503]).toContain(status)
           expect(report.stopped).toBe(true)
-          expect(report.callsEnded).toBeGreaterThanOrEqual(2 * STREAMS_PER_NODE)
-          const heard = report.nodesNotHeard === 0 ? [0, 1, 2] : [0, 1]
+          // Node 2 is the harmed one; on a busy machine another node may let its lease end as well.
+          const heard = [0, 1, 2].slice(0, 3 - report.nodesNotHeard)
+          const leastEnded = STREAMS_PER_NODE * Math.min(2, heard.length)
+          expect({ report, isEnough: report.callsEnded >= leastEnded }).toMatchObject({
+            isEnough: true,
+          })
           const promised = streams.filter(({ node }) => heard.includes(node))
           await pollUntil('the end of the streams', () =>
             promised.every(({ endedAtMs }) => endedAtMs !== undefined),
@@ -439,36 +452,43 @@ function streamForEver(): ReadableStream<Uint8Array> {
   })
 }
 
-function openStream(
+/** Over a socket, because `fetch` discards unread events when an answer is cut behind them. */
+async function openStream(
   node: number,
   url: string,
   headers: Readonly<Record<string, string>>,
-): OpenStream {
-  const seen = { node, endedAtMs: undefined as number | undefined, hasBegun: false, text: '' }
-  const read = async () => {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
+): Promise<OpenStream> {
+  const connection = await connectRaw(url)
+  let endedAtMs: number | undefined
+  const end = () => {
+    endedAtMs ??= performance.now()
+  }
+  connection.socket.once('end', end).once('close', end)
+  const { host, pathname } = new URL(url)
+  connection.send(
+    composeRequest({
+      path: pathname,
+      headers: { host, 'content-type': 'application/json', connection: 'close', ...headers },
       body: JSON.stringify({
         gate_id: 'endless',
         stream: true,
         messages: [{ role: 'user', content: 'hello' }],
       }),
-    })
-    const decoder = new TextDecoder()
-    for await (const bytes of response.body ?? []) {
-      seen.hasBegun = true
-      // Its last events say why it ended.
-      seen.text = (seen.text + decoder.decode(bytes, { stream: true })).slice(-2_000)
-    }
+    }),
+  )
+  return {
+    node,
+    get endedAtMs() {
+      return endedAtMs
+    },
+    get hasBegun() {
+      return connection.received().includes('data: ')
+    },
+    // The last events say why a stream ended.
+    get text() {
+      return connection.received().subarray(-2_000).toString()
+    },
   }
-  // A revoked stream is cut, which is an error for its client.
-  read()
-    .catch(() => {})
-    .finally(() => {
-      seen.endedAtMs = performance.now()
-    })
-  return seen
 }
 
 function toText(durationsMs: number[]): string {

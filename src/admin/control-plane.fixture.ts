@@ -128,7 +128,7 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
   const stops: StopRegistry = await StopRegistry.load({
     stops: store.stops,
     clock,
-    onChanged: (accountId) => keys.renewStops(accountId),
+    onChanged: (accountId, id) => keys.renewStops(accountId, id),
   })
   const keys = await KeyRegistry.load({ keys: store.keys, stops, limitsOf, clock })
   const gates = await GateRegistry.load({ gates: store.gates, clock })

@@ -35,7 +35,7 @@ async function startNode(store: Store, sealing = vault) {
   const usage = new UsageLimits({ plans: createPlans(undefined, {}) })
   const stops: StopRegistry = await StopRegistry.load({
     stops: store.stops,
-    onChanged: (accountId) => keys.renewStops(accountId),
+    onChanged: (accountId, id) => keys.renewStops(accountId, id),
   })
   const keys = await KeyRegistry.load({ keys: store.keys, stops, limitsOf: () => limits })
   return {

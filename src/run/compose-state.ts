@@ -147,7 +147,7 @@ export async function openState({
     const stops = await StopRegistry.load({
       stops: store.stops,
       clock,
-      onChanged: (accountId) => told.keys?.renewStops(accountId),
+      onChanged: (accountId, id) => told.keys?.renewStops(accountId, id),
     })
     const keys = await KeyRegistry.load({
       keys: store.keys,

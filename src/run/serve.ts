@@ -155,7 +155,7 @@ export async function ensureFirstKey(
   { bootstrapKey }: Pick<Settings, 'bootstrapKey'>,
   log: Pick<Log, 'warn'>,
 ): Promise<Secret | undefined> {
-  if (gatehouse.keys.list(DEFAULT_ACCOUNT).length > 0) return undefined
+  if (gatehouse.keys.countOf(DEFAULT_ACCOUNT) > 0) return undefined
   const label = { accountId: DEFAULT_ACCOUNT, name: 'first key' }
   const first = await gatehouse.keys.ensureFirst(label, bootstrapKey)
   if (first.type === 'refused')

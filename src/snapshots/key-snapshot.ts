@@ -8,7 +8,8 @@ import { stopOfToken } from '../gateway/access-token.ts'
 import type { Caller, KeyLimits, KeyStore, StopStore } from '../gateway/ports.ts'
 import type { NamedThing } from '../store/database/find-some.ts'
 import type { KeyTableStore } from '../store/resources/keys.ts'
-import { newestFirst, OneAtATime, readAgain } from './snapshot.ts'
+import { type ListPart, OrderedKeys } from './ordered-keys.ts'
+import { OneAtATime, readAgain } from './snapshot.ts'
 import { type FlushOptions, UnsavedUses } from './unsaved-uses.ts'
 
 export interface KeySnapshotOptions extends FlushOptions {
@@ -18,6 +19,8 @@ export interface KeySnapshotOptions extends FlushOptions {
   readonly stops?: StopStore | undefined
   readonly clock?: Clock
 }
+
+type KeyKind = 'key' | 'token'
 
 /** Small, because nodes hold many keys and few of them call. */
 interface Entry {
@@ -43,7 +46,10 @@ export abstract class KeySnapshot implements KeyStore, Follower {
   readonly #byHash = new Map<string, Entry>()
   readonly #byId = new Map<KeyId, Entry>()
   #places = 0
-  readonly #byAccount = new Map<AccountId, Entry[]>()
+  readonly #byAccount = {
+    key: new Map<AccountId, OrderedKeys<Entry>>(),
+    token: new Map<AccountId, OrderedKeys<Entry>>(),
+  }
   readonly #unsaved = new UnsavedUses<Entry>({
     save: (entries) =>
       this.#keys.saveLastUsed(
@@ -84,18 +90,16 @@ export abstract class KeySnapshot implements KeyStore, Follower {
     if (!entry.isEphemeral) this.#unsaved.add(entry)
   }
 
-  /**
-   * The account's stored keys and access tokens, newest first, with current last-used times.
-   * @param kind undefined for both
-   */
-  list(accountId: AccountId, kind?: 'key' | 'token'): readonly ApiKey[] {
-    const entries = this.#byAccount.get(accountId) ?? []
-    const keys = entries
-      .filter(
-        ({ record }) => kind === undefined || (record.token !== undefined) === (kind === 'token'),
-      )
-      .map(({ record, lastUsedAt }) => ({ ...record, lastUsedAt }))
-    return newestFirst(keys, ({ id }) => id)
+  /** The account's stored keys or access tokens, newest first, with current last-used times. */
+  list(accountId: AccountId, kind: KeyKind = 'key', part: ListPart = {}): readonly ApiKey[] {
+    const entries = this.#byAccount[kind].get(accountId)?.newestFirst(part) ?? []
+    return entries.map(({ record, lastUsedAt }) => ({ ...record, lastUsedAt }))
+  }
+
+  /** How many keys and access tokens of the account this node holds. */
+  countOf(accountId: AccountId): number {
+    const { key, token } = this.#byAccount
+    return (key.get(accountId)?.size ?? 0) + (token.get(accountId)?.size ?? 0)
   }
 
   recordOf(accountId: AccountId, keyId: KeyId): ApiKey | undefined {
@@ -144,9 +148,14 @@ export abstract class KeySnapshot implements KeyStore, Follower {
     if (this.#buried.size > MOST_BURIED && oldest !== undefined) this.#buried.delete(oldest)
   }
 
-  /** Applies changed stops to new calls and to running ones. */
-  renewStops(accountId: AccountId): void {
-    for (const entry of this.#byAccount.get(accountId) ?? []) entry.caller = undefined
+  /**
+   * Applies a changed stop to new calls and to running ones.
+   * @param id of the token, or of the member who owns tokens
+   */
+  renewStops(accountId: AccountId, id: string): void {
+    const own = this.#byId.get(id as KeyId)
+    const entries = own === undefined ? this.#byAccount.token.get(accountId) : [own]
+    for (const entry of entries ?? []) entry.caller = undefined
   }
 
   renewLimits(): void {
@@ -182,9 +191,10 @@ export abstract class KeySnapshot implements KeyStore, Follower {
     if (former !== undefined) this.#unlist(former)
     this.#byId.set(keyId, entry)
     if (isEphemeral) return
-    const entries = this.#byAccount.get(accountId)
-    if (entries === undefined) this.#byAccount.set(accountId, [entry])
-    else entries.push(entry)
+    const accounts = this.#byAccount[kindOf(record)]
+    const entries = accounts.get(accountId) ?? new OrderedKeys<Entry>()
+    entries.add(entry)
+    accounts.set(accountId, entries)
   }
 
   /**
@@ -229,11 +239,10 @@ export abstract class KeySnapshot implements KeyStore, Follower {
 
   #unlist(entry: Entry): void {
     const { accountId } = entry.record
-    const entries = this.#byAccount.get(accountId)
-    const place = entries?.indexOf(entry) ?? -1
-    if (entries === undefined || place < 0) return
-    if (entries.length === 1) this.#byAccount.delete(accountId)
-    else entries.splice(place, 1)
+    const accounts = this.#byAccount[kindOf(entry.record)]
+    const entries = accounts.get(accountId)
+    entries?.remove(entry)
+    if (entries?.size === 0) accounts.delete(accountId)
   }
 
   #toCaller(record: ApiKey, presentedSha256: string): Caller {
@@ -249,6 +258,10 @@ export abstract class KeySnapshot implements KeyStore, Follower {
     }
     return presentedSha256 === sha256 ? caller : { ...caller, isOldText: true }
   }
+}
+
+function kindOf({ token }: ApiKey): KeyKind {
+  return token === undefined ? 'key' : 'token'
 }
 
 function limitsWithin(limits: KeyLimits, token: TokenRules | undefined): KeyLimits {

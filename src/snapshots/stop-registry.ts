@@ -15,7 +15,7 @@ import { Snapshot } from './snapshot.ts'
 export interface StopRegistryOptions {
   readonly stops: Pick<StopTableStore, 'loadAll' | 'findSome' | 'insert' | 'delete'>
   /** Called in the same turn of the event loop in which a stop begins, changes or ends here. */
-  readonly onChanged: (accountId: AccountId) => void
+  readonly onChanged: (accountId: AccountId, id: string) => void
   readonly clock?: Clock
 }
 
@@ -80,7 +80,7 @@ export class StopRegistry extends Snapshot<Stop> implements StopStore {
   override forget(accountId: AccountId, id: string): void {
     if (this.find(accountId, id) === undefined) return
     super.forget(accountId, id)
-    this.#options.onChanged(accountId)
+    this.#options.onChanged(accountId, id)
   }
 
   protected nameOf(stop: Stop): NamedThing {
@@ -88,9 +88,9 @@ export class StopRegistry extends Snapshot<Stop> implements StopStore {
   }
 
   protected adopt(stop: Stop): void {
-    // An unchanged stop is ignored, because each change costs a look at every key of the account.
+    // An unchanged stop is ignored, because each change costs a look at every token of the account.
     if (isDeepStrictEqual(this.find(stop.accountId, stop.id), stop)) return
     this.hold(stop, stop)
-    this.#options.onChanged(stop.accountId)
+    this.#options.onChanged(stop.accountId, stop.id)
   }
 }

@@ -55,13 +55,12 @@ export function bindAccessTokens(
   const { keys, gates, members, plain, stops, endCalls } = dependencies
   bindResource(app, accessTokenResource, {
     word: 'key',
-    list(accountId, _, { expiresBefore }) {
-      const tokens = keys.list(accountId, 'token')
-      if (expiresBefore === undefined) return tokens
+    list(accountId, part, { expiresBefore }) {
+      if (expiresBefore === undefined) return keys.list(accountId, 'token', part)
       const now = Date.now()
-      return tokens.filter(
-        ({ expiresAt }) => expiresAt !== null && expiresAt > now && expiresAt < expiresBefore,
-      )
+      const isListed = ({ expiresAt }: ApiKey) =>
+        expiresAt !== null && expiresAt > now && expiresAt < expiresBefore
+      return keys.list(accountId, 'token', { ...part, isListed })
     },
     async create(accountId, { name, expiresAt, ...rules }, bindings) {
       assertMayGiveAccess(callerOf(bindings))

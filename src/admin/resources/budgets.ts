@@ -9,7 +9,7 @@ import {
   ceilingOf,
   toPublicBudget,
 } from '../../core/budget.ts'
-import type { AccountId } from '../../core/ids.ts'
+import type { AccountId, KeyId } from '../../core/ids.ts'
 import { toNanoUsd, toUsd } from '../../core/money.ts'
 import { didYouMean } from '../../core/nearest-name.ts'
 import type { ControlPlaneApp, ControlPlaneDependencies } from '../control-plane-app.ts'
@@ -76,7 +76,7 @@ function toScope(
     }
     return { scope: { type: 'gate', gateId: gate.id }, name: gate.id }
   }
-  const key = keys.list(accountId).find((candidate) => candidate.id === given.keyId)
+  const key = keys.recordOf(accountId, given.keyId as KeyId)
   if (key === undefined)
     throw refuse([{ field: 'keyId', message: 'is not the id of a key of this account' }])
   return { scope: { type: 'key', keyId: key.id }, name: key.name }

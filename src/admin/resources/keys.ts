@@ -62,7 +62,7 @@ const rotateRoute = createRoute({
 export function bindKeys(app: ControlPlaneApp, { keys, endCalls }: ControlPlaneDependencies): void {
   bindResource(app, keyResource, {
     word: 'key',
-    list: (accountId) => keys.list(accountId, 'key'),
+    list: (accountId, part) => keys.list(accountId, 'key', part),
     async create(accountId, { name, expiresAt }, bindings) {
       assertMayGiveAccess(callerOf(bindings))
       const label = { accountId, name, expiresAt: toTime(expiresAt) ?? null }

@@ -189,8 +189,9 @@ export class KeyRegistry extends KeySnapshot {
     assertAhead(label.expiresAt, this.clock.now())
     const record = this.#toRecord(label, key)
     const spellings = action === 'key.import' ? spellingsOf(key) : []
+    const held = this.countOf(label.accountId)
     try {
-      if (!(await this.#keys.insert(record, action, spellings))) throw keyExists()
+      if (!(await this.#keys.insert(record, action, { spellings, held }))) throw keyExists()
     } catch (error) {
       if (!(error instanceof DeletedKeyError)) throw error
       throw new GatewayError('conflict', 'This key was deleted, which is final. Create a new one.')

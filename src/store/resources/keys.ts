@@ -41,6 +41,7 @@ export class KeyTableStore {
   async loadAll(): Promise<ApiKey[]> {
     const keys: ApiKey[] = []
     const share = createTextSharing()
+    const toRules = createRulesSharing()
     for (let last: ApiKey | undefined; ; last = keys.at(-1)) {
       const query = this.#database
         .selectFrom('api_keys')
@@ -50,11 +51,10 @@ export class KeyTableStore {
       const rows = await (last === undefined ? query : query.where('id', '>', last.id)).execute()
       for (const row of rows)
         keys.push(
-          toApiKey({
-            ...row,
-            account_id: share(row.account_id),
-            created_by: share(row.created_by),
-          }),
+          toApiKey(
+            { ...row, account_id: share(row.account_id), created_by: share(row.created_by) },
+            toRules,
+          ),
         )
       if (rows.length < ROWS_AT_ONCE) return keys
     }
@@ -69,17 +69,15 @@ export class KeyTableStore {
   }
 
   /**
-   * @param spellings the hashes under which the same key may have been deleted; undefined for a
-   * newly generated key
    * @returns false when a key with this hash or id exists already, in any account
    * @throws DeletedKeyError; GatewayError `conflict` when the account has too many
    */
   async insert(
     key: ApiKey,
     action: KeyOrigin = 'key.create',
-    spellings: readonly string[] = [],
+    { spellings = [], held }: InsertOptions = {},
   ): Promise<boolean> {
-    const capped = { thing: 'keys', accountId: key.accountId, caps: this.#caps } as const
+    const capped = { thing: 'keys', accountId: key.accountId, caps: this.#caps, held } as const
     return await insertWithinCap(this.#database, capped, (transaction) =>
       insert(transaction, key, action, spellings),
     )
@@ -100,7 +98,7 @@ export class KeyTableStore {
         .selectAll()
         .where('account_id', '=', key.accountId)
         .execute()
-      if (others.length > 0) return others.map(toApiKey)
+      if (others.length > 0) return others.map((row) => toApiKey(row))
       return (await insert(transaction, key, action, spellings)) ? [key] : []
     })
   }
@@ -172,7 +170,7 @@ export class KeyTableStore {
       .orderBy('expires_at')
       .limit(limit)
       .execute()
-    return rows.map(toApiKey)
+    return rows.map((row) => toApiKey(row))
   }
 
   /** Durable when this resolves, so a revoked key does not return after a power failure. */
@@ -259,6 +257,13 @@ export interface KeyChange {
   readonly change: (key: ApiKey) => ApiKey
 }
 
+interface InsertOptions {
+  /** Hashes under which the same key may have been deleted; none for a newly generated key. */
+  readonly spellings?: readonly string[]
+  /** How many keys and access tokens of the account this node holds. */
+  readonly held?: number
+}
+
 type KeyOrigin = 'key.create' | 'key.import'
 
 async function insert(
@@ -315,7 +320,7 @@ async function isDeleted(
   return row !== undefined
 }
 
-function toApiKey(row: Selectable<ApiKeyTable>): ApiKey {
+function toApiKey(row: Selectable<ApiKeyTable>, toRules = parseRules): ApiKey {
   return {
     accountId: row.account_id,
     id: row.id,
@@ -327,7 +332,21 @@ function toApiKey(row: Selectable<ApiKeyTable>): ApiKey {
     createdBy: row.created_by,
     expiresAt: row.expires_at,
     previous: toPrevious(row),
-    ...(row.token === null ? {} : { token: JSON.parse(row.token) as TokenRules }),
+    ...(row.token === null ? {} : { token: toRules(row.token) }),
+  }
+}
+
+function parseRules(text: string): TokenRules {
+  return JSON.parse(text) as TokenRules
+}
+
+/** Most tokens of an account have the rules of others. */
+function createRulesSharing(): typeof parseRules {
+  const known = new Map<string, TokenRules>()
+  return (text) => {
+    const rules = known.get(text) ?? parseRules(text)
+    known.set(text, rules)
+    return rules
   }
 }
 

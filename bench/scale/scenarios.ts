@@ -17,6 +17,7 @@ export const SCENARIO_NAMES = [
   'followed-changes',
   'keys-list',
   'start',
+  'tokens',
 ] as const
 
 /** @throws where there is none of that name */

@@ -11,7 +11,8 @@ import {
   openBrowser,
   type Visit,
 } from '../support/chromium.ts'
-import { controlPlaneCall } from '../support/control-plane.ts'
+import { controlPlaneCall, createGate } from '../support/control-plane.ts'
+import { findPageFaults } from '../support/page-checks.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { untilItHolds } from '../support/until-it-holds.ts'
@@ -32,11 +33,11 @@ afterAll(async () => {
   await gatehouse.remove()
 })
 
-async function callWith(token: string, path = '/v1/responses'): Promise<number> {
+async function callWith(token: string, path = '/v1/responses', model = 'demo'): Promise<number> {
   const response = await fetch(gatehouse.url + path, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'demo', input: 'hello' }),
+    body: JSON.stringify({ model, input: 'hello' }),
   })
   await response.text()
   return response.status
@@ -236,10 +237,68 @@ test('logs and budgets call a token by its name, and its page shows what it was 
   await page.getByRole('link', { name: 'jane', exact: true }).click()
   await page.getByRole('heading', { name: 'jane', level: 1 }).waitFor()
   await page.getByText('by Ada Owner').waitFor()
-  await page.getByText('jane Change budgets').waitFor()
+  await page.getByText('Access token', { exact: true }).waitFor()
+  await page
+    .getByText(/^Expires in [56] days$/)
+    .first()
+    .waitFor()
   await page.getByRole('link', { name: '3 calls in the logs' }).waitFor()
+  const budget = page.getByRole('list', { name: 'Budgets' }).getByRole('listitem')
+  await budget.filter({ hasText: 'jane' }).filter({ hasText: 'of $5.00 a month' }).waitFor()
+  const fact = (term: string) =>
+    page.getByRole('definition').and(page.locator(`dt:text-is("${term}") + dd`))
+  expect(await fact('Limits').textContent()).toBe('1,200 requests a minute')
+  expect(await fact('Owner').textContent()).toBe('Ada Owner')
   expect(await findAccessibilityFaults(page)).toEqual([])
   await page.goto('/dashboard/keys')
+})
+
+test('the page of a token shows gates, errors by kind, refused calls and a chart of the range', async () => {
+  const { page } = visit
+  await createGate(gatehouse, 'broken', 'sandbox/500')
+  const { id = '' } = (await listedToken('jane')) ?? {}
+  expect(await callWith(token, '/v1/responses', 'broken')).toBe(502)
+  expect(await callWith(token, '/v1/responses', 'nowhere')).toBe(404)
+  await pollUntil('five calls to be counted', async () => {
+    const path = `/v1/analytics?key=${id}&interval=all`
+    const usage = await controlPlaneCall(gatehouse, 'GET', path)
+    return (await usage.text()).includes('"calls":5')
+  })
+  await page.goto(`/dashboard/keys/${id}`)
+  const row = page.getByRole('region', { name: 'Gates used' }).getByRole('row')
+  await row.filter({ hasText: 'broken11$0' }).waitFor()
+  await row.filter({ hasText: 'demo30$0' }).waitFor()
+  await row.filter({ hasText: 'no such gate' }).waitFor()
+  const kinds = page.getByRole('list', { name: 'Errors by kind' })
+  await kinds.getByText('502 upstream error').waitFor()
+  expect(await kinds.getByRole('listitem').count()).toBe(1)
+  await page.getByText('Refused calls: 1').waitFor()
+  await page.getByRole('combobox', { name: 'Which figure' }).selectOption('Errors')
+  const figure = page.getByRole('figure', { name: 'Errors over time' })
+  await figure.getByRole('button', { name: 'Show the figures as a table' }).click()
+  await figure.getByRole('row').filter({ hasText: /1$/ }).waitFor()
+  expect(await findPageFaults(page)).toEqual([])
+  await page.getByRole('button', { name: '24 h', exact: true }).click()
+  await page.waitForURL('**/keys/*?range=24h')
+  await kinds.getByRole('link', { name: '502 upstream error' }).click()
+  await page.waitForURL('**/logs?*')
+  expect(new URL(page.url()).searchParams.get('errorKind')).toBe('upstream_error')
+  expect(new URL(page.url()).searchParams.get('key')).toBe(id)
+})
+
+test('the page of an API key says what kind it is; a deleted one leaves its figures', async () => {
+  const { page } = visit
+  const answer = await controlPlaneCall(gatehouse, 'POST', '/v1/keys', { name: 'ci' })
+  const { id } = (await answer.json()) as { id: string }
+  await page.goto(`/dashboard/keys/${id}`)
+  await page.getByText('API key, full access').waitFor()
+  await page.getByText('No call failed after a provider was asked').waitFor()
+  await page.getByText('No budget limits it').waitFor()
+  expect(await findPageFaults(page)).toEqual([])
+  await controlPlaneCall(gatehouse, 'DELETE', `/v1/keys/${id}`)
+  await page.reload()
+  await page.getByText('The token or key was deleted.').waitFor()
+  await page.getByRole('figure', { name: 'Calls over time' }).waitFor()
 })
 
 test('the overview names a token in use that expires soon', async () => {

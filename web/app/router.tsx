@@ -201,7 +201,12 @@ const shellRoutes = [
     'OwnedModelPage',
   ),
   page('/keys', () => import('../features/keys/keys-page.tsx'), 'KeysPage'),
-  page('/keys/$keyId', () => import('../features/keys/key-page.tsx'), 'KeyPage'),
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/keys/$keyId',
+    validateSearch: textSearch,
+    component: lazyPage(() => import('../features/keys/key-page.tsx'), 'KeyPage'),
+  }),
   createRoute({
     getParentRoute: () => shellRoute,
     path: '/connect',

@@ -1,81 +1,94 @@
+/** One access token or API key: its use over time, its facts and its rules. */
 import { useQuery } from '@tanstack/react-query'
-import { useParams } from '@tanstack/react-router'
-import { type ReactNode, useState } from 'react'
-import { useKeysAndTokens } from '../../api/keys-and-tokens.ts'
-import { operationQuery, wholeListQuery } from '../../api/operation-query.ts'
-import { formatUsd, formatWhole, NOT_KNOWN } from '../../format/figures.ts'
-import { Card } from '../../ui/card.tsx'
-import { PageLink } from '../../ui/links.tsx'
-import { Moment } from '../../ui/moment.tsx'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { stateOfExpiry } from '../../../src/contract/expiry.ts'
+import { ApiError } from '../../api/api-error.ts'
+import { ask } from '../../api/ask.ts'
+import { parseRangeChoice, resolveRange } from '../../format/time-range.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { LimitNotices, useExhausted } from '../../ui/limit-notices.tsx'
 import { Page } from '../../ui/page.tsx'
-import { useCreatorNames } from './key-table.tsx'
-
-const DAYS = 30
-const DAY_MS = 86_400_000
+import { RangePicker } from '../../ui/range-picker.tsx'
+import { RefusedCalls } from '../../ui/refused-calls.tsx'
+import { ErrorState } from '../../ui/states.tsx'
+import { StopBadge } from '../../ui/stop-dialogs.tsx'
+import { ErrorsCard } from './errors-card.tsx'
+import { GatesCard } from './gates-card.tsx'
+import { type Credential, KeyFacts } from './key-facts.tsx'
+import { Expiry } from './key-table.tsx'
+import { KeyUsage } from './key-usage.tsx'
 
 export function KeyPage() {
   const { keyId } = useParams({ from: '/shell/keys/$keyId' })
-  const [from] = useState(() => new Date(Date.now() - DAYS * DAY_MS).toISOString())
-  const sums = useQuery(
-    operationQuery('GET /v1/analytics', { query: { key: keyId, from, interval: 'all' } }),
-  )
-  const budgets = useQuery(wholeListQuery('GET /v1/budgets'))
-  const list = useKeysAndTokens()
-  const creatorOf = useCreatorNames()
-  const row = list.data?.find(({ id }) => id === keyId)
-  const its = budgets.data?.filter((budget) => budget.keyId === keyId)
-  const add = (figure: (sum: NonNullable<typeof sums.data>['data'][number]) => number) =>
-    sums.data?.data.reduce((total, sum) => total + figure(sum), 0)
+  const choice = parseRangeChoice(useSearch({ strict: false }))
+  const navigate = useNavigate()
+  const range = resolveRange(choice, Date.now())
+  const found = useCredential(keyId)
+  const exhausted = useExhausted('key').filter(({ of }) => of === keyId)
+  const credential = found.data
   return (
     <Page
-      title={row?.name ?? 'Token or key'}
+      title={credential?.row.name ?? 'Token or key'}
       note={
-        list.data !== undefined && row === undefined
-          ? 'The token or key was deleted. Its calls stay in the logs.'
-          : row?.maskedPrefix
+        credential === undefined ? undefined : credential === null ? (
+          'The token or key was deleted. Its calls stay in the logs.'
+        ) : (
+          <States credential={credential} />
+        )
+      }
+      actions={
+        <RangePicker
+          choice={choice}
+          onChoose={(search) => void navigate({ to: '.', search: { ...search }, replace: true })}
+        />
       }
     >
-      <Card>
-        <dl className="grid gap-x-8 gap-y-4 p-5 text-sm sm:grid-cols-3">
-          <Fact term={`Calls, last ${DAYS} days`}>
-            <PageLink to="/logs" search={{ key: keyId }}>
-              {formatWhole(add(({ calls }) => calls))}
-              <span className="sr-only"> calls in the logs</span>
-            </PageLink>
-          </Fact>
-          <Fact term="Errors">{formatWhole(add(({ errors }) => errors))}</Fact>
-          <Fact term="Cost">{formatUsd(add(({ cost }) => cost.usd))}</Fact>
-          {row !== undefined && (
-            <>
-              <Fact term="Last used">
-                <Moment at={row.lastUsedAt} />
-              </Fact>
-              <Fact term="Created">
-                <Moment at={row.createdAt} /> by {creatorOf(row) ?? NOT_KNOWN}
-              </Fact>
-            </>
-          )}
-          <Fact term="Budgets">
-            {its === undefined
-              ? NOT_KNOWN
-              : its.length === 0
-                ? 'none'
-                : its
-                    .map(({ name, isExhausted }) => `${name}${isExhausted ? ' (used up)' : ''}`)
-                    .join(', ')}{' '}
-            <PageLink to="/settings/budgets">Change budgets</PageLink>
-          </Fact>
-        </dl>
-      </Card>
+      <LimitNotices exhausted={exhausted} />
+      <KeyUsage keyId={keyId} range={range} />
+      <div className="grid gap-6 xl:grid-cols-2">
+        <GatesCard keyId={keyId} range={range} />
+        <ErrorsCard keyId={keyId} period={range.current} />
+      </div>
+      <RefusedCalls period={range.current} filters={{ key: keyId }} />
+      {found.isError && <ErrorState error={found.error} retry={() => void found.refetch()} />}
+      {credential != null && <KeyFacts credential={credential} />}
     </Page>
   )
 }
 
-function Fact({ term, children }: { readonly term: string; readonly children: ReactNode }) {
+/** Null: the token or key was deleted. */
+function useCredential(id: string) {
+  return useQuery({
+    queryKey: ['GET /v1/access-tokens/{id}', 'GET /v1/keys/{id}', id],
+    queryFn: async (): Promise<Credential | null> => {
+      const path = { id }
+      const token = await orNull(ask('GET /v1/access-tokens/{id}', { path }))
+      if (token !== null) return { kind: 'token', row: token }
+      const key = await orNull(ask('GET /v1/keys/{id}', { path }))
+      return key === null ? null : { kind: 'key', row: key }
+    },
+  })
+}
+
+async function orNull<Answer>(answer: Promise<Answer>): Promise<Answer | null> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null
+    throw error
+  }
+}
+
+function States({ credential: { kind, row } }: { readonly credential: Credential }) {
+  const now = Date.now()
   return (
-    <div className="min-w-0 wrap-anywhere">
-      <dt className="text-xs text-ink-faint">{term}</dt>
-      <dd className="mt-1 text-ink tabular-nums">{children}</dd>
-    </div>
+    <span className="flex flex-wrap items-center gap-2">
+      <code className="font-mono text-[13px]">{row.maskedPrefix}</code>
+      <Badge>{kind === 'token' ? 'Access token' : 'API key, full access'}</Badge>
+      {row.expiresAt !== null && stateOfExpiry(row.expiresAt, now) !== 'later' && (
+        <Expiry at={row.expiresAt} now={now} />
+      )}
+      <StopBadge stop={kind === 'token' ? row.stop : undefined} />
+    </span>
   )
 }

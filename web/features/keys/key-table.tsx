@@ -143,7 +143,7 @@ function Calls({ apiKey, use }: { readonly apiKey: ApiKey; readonly use: RecentU
   )
 }
 
-function MaskedKey({ apiKey, now }: { readonly apiKey: ApiKey; readonly now: number }) {
+export function MaskedKey({ apiKey, now }: { readonly apiKey: ApiKey; readonly now: number }) {
   const previous = previousOf(apiKey, now)
   const zone = useTimeZone()
   return (
@@ -163,7 +163,7 @@ function MaskedKey({ apiKey, now }: { readonly apiKey: ApiKey; readonly now: num
   )
 }
 
-function Expiry({
+export function Expiry({
   at,
   now,
   verb = '',

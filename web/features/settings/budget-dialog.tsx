@@ -4,21 +4,14 @@ import { ask } from '../../api/ask.ts'
 import { changeSame } from '../../api/change-same.ts'
 import { useKeysAndTokens } from '../../api/keys-and-tokens.ts'
 import { wholeListQuery } from '../../api/operation-query.ts'
+import { type Budget, toUse } from '../../ui/budget-use.ts'
 import { EditNotes, useEdited } from '../../ui/changed-meanwhile-note.tsx'
 import { Dialog, FormActions } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import type { RowDialogProps } from '../../ui/resource-page.tsx'
 import { useChange } from '../../ui/use-change.ts'
-import {
-  type Budget,
-  parseAlerts,
-  parseTokens,
-  parseUsd,
-  problemOf,
-  toUse,
-  writeAlerts,
-} from './budget-figures.ts'
+import { parseAlerts, parseTokens, parseUsd, problemOf, writeAlerts } from './budget-figures.ts'
 
 const DEFAULT_ALERTS = [0.5, 0.8, 1]
 

@@ -1,43 +1,6 @@
 import { MAX_LIMIT_USD } from '../../../src/contract/words.ts'
-import type { RowOf } from '../../api/ask.ts'
-import { formatCount, formatUsdExactly, formatUsdInCents } from '../../format/figures.ts'
+import { formatUsdExactly } from '../../format/figures.ts'
 import { joinGroups } from '../../format/join-groups.ts'
-
-export type Budget = RowOf<'GET /v1/budgets'>
-
-export const PERIOD_WORDS = {
-  day: 'a day',
-  week: 'a week',
-  month: 'a month',
-  total: 'in total',
-} as const satisfies Record<Budget['period'], string>
-
-export interface BudgetUse {
-  readonly used: number
-  readonly reserved: number
-  readonly limit: number
-  readonly format: (amount: number) => string
-  readonly formatLimit: (amount: number) => string
-}
-
-export function toUse({ limitTokens, limitUsd, used, reserved }: Budget): BudgetUse {
-  if (limitTokens === null)
-    return {
-      used: used.usd,
-      reserved: reserved.usd,
-      limit: limitUsd ?? 0,
-      format: formatUsdInCents,
-      formatLimit: formatUsdExactly,
-    }
-  const format = (tokens: number) => `${formatCount(tokens)} ${tokens === 1 ? 'token' : 'tokens'}`
-  return {
-    used: used.tokens,
-    reserved: reserved.tokens,
-    limit: limitTokens,
-    format,
-    formatLimit: format,
-  }
-}
 
 type Parsed<Value> = { readonly value: Value } | { readonly problem: string }
 

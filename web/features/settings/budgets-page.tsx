@@ -2,14 +2,14 @@ import { Wallet } from 'lucide-react'
 import { ask } from '../../api/ask.ts'
 import { useKeysAndTokens } from '../../api/keys-and-tokens.ts'
 import { Badge } from '../../ui/badge.tsx'
+import { type Budget, PERIOD_WORDS, toUse } from '../../ui/budget-use.ts'
 import { RowButton } from '../../ui/button.tsx'
+import { Meter } from '../../ui/meter.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { DeleteDialog, ResourceCard, type RowDialogProps } from '../../ui/resource-page.tsx'
 import { SearchedTable } from '../../ui/searched-rows.tsx'
 import { timeColumn } from '../../ui/table.tsx'
 import { BudgetDialog } from './budget-dialog.tsx'
-import { type Budget, PERIOD_WORDS, toUse } from './budget-figures.ts'
-import { Meter } from './meter.tsx'
 
 export function BudgetsPage() {
   return (

@@ -11,10 +11,10 @@ import { formatDate } from '../../format/times.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Card, CardHeader } from '../../ui/card.tsx'
 import { PageLink } from '../../ui/links.tsx'
+import { Meter } from '../../ui/meter.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
-import { Meter } from './meter.tsx'
 
 type Account = AnswerOf<'GET /v1/account'>
 

@@ -1,5 +1,5 @@
 /** The used share of a limit as a bar. The exact figures are beside the bar as text. */
-import { classNames } from '../../ui/class-names.ts'
+import { classNames } from './class-names.ts'
 
 const NEARLY_FULL = 0.8
 

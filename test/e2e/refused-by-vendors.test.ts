@@ -7,27 +7,13 @@ import { startSandbox } from '../../src/sandbox/start-sandbox.ts'
 import { createGate } from '../support/control-plane.ts'
 import { ONLY_REFUSED, REFUSED_REQUESTS, type RefusedRequest } from '../support/refused-requests.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+import { vendorsOfSandbox } from '../support/vendors-of-sandbox.ts'
 
 const sandbox = startSandbox()
 let gatehouse: Gatehouse
 
 beforeAll(async () => {
-  gatehouse = await startGatehouse({
-    environment: {
-      OPENAI_API_KEY: 'any',
-      OPENAI_BASE_URL: `${sandbox.url}/v1`,
-      ANTHROPIC_API_KEY: 'any',
-      ANTHROPIC_BASE_URL: `${sandbox.url}/anthropic`,
-      GEMINI_API_KEY: 'any',
-      GEMINI_BASE_URL: `${sandbox.url}/gemini/v1beta`,
-      BEDROCK_API_KEY: 'ABSKany',
-      BEDROCK_BASE_URL: `${sandbox.url}/bedrock`,
-      COHERE_API_KEY: 'any',
-      COHERE_BASE_URL: `${sandbox.url}/cohere`,
-      MISTRAL_API_KEY: 'any',
-      MISTRAL_BASE_URL: `${sandbox.url}/mistral/v1`,
-    },
-  })
+  gatehouse = await startGatehouse({ environment: vendorsOfSandbox(sandbox.url) })
   for (const target of new Set([...REFUSED_REQUESTS, ...ONLY_REFUSED].map((row) => row.target)))
     await createGate(gatehouse, gateOf(target), [target])
 })

@@ -174,6 +174,25 @@ describe('access tokens', () => {
     expect(await sendForJson({ url: `${url}/${id}` })).toMatchObject(rules)
   })
 
+  test('are listed in pages, newest first, without what was deleted meanwhile', async () => {
+    const made: string[] = []
+    for (let number = 0; number < 7; number += 1) made.unshift((await createToken()).id)
+    const seen: string[] = []
+    let cursor = ''
+    do {
+      const page = (await sendForJson({ url: `${url}?limit=2${cursor}` })) as {
+        data: { id: string }[]
+        nextCursor: string | null
+      }
+      seen.push(...page.data.map(({ id }) => id))
+      cursor = page.nextCursor === null ? '' : `&cursor=${page.nextCursor}`
+      // The last row of the page and the row behind it: the cursor's own row need not exist.
+      if (seen.length === 2)
+        for (const id of made.slice(1, 3)) await send({ method: 'DELETE', url: `${url}/${id}` })
+    } while (cursor !== '')
+    expect(seen).toEqual(made.filter((id) => id !== made[2]))
+  })
+
   test('appear in the audit log with their rules', async () => {
     const { id } = await createToken({ gates: ['demo'] })
     const { data } = await sendForJson({ url: '/v1/audit-log' })
@@ -185,7 +204,80 @@ describe('access tokens', () => {
   })
 })
 
+/** The data plane has these routes, so the control plane alone answers 404. */
+const ROUTES_OF_CALLS = [
+  '/alt/v1/chat/completions',
+  '/alt/v1/fim/completions',
+  '/alt/v1/models',
+  '/alt/v1/models/{id}',
+  '/v1/chat/completions',
+  '/v1/embeddings',
+  '/v1/messages',
+  '/v1/messages/count_tokens',
+  '/v1/models',
+  '/v1/models/{id}',
+  '/v1/responses',
+  '/v3/chat',
+]
+
 describe('with an access token', () => {
+  test('one cannot revoke keys, replace provider keys, invite, raise budgets or delete gates', async () => {
+    const mine = await createToken({ gates: ['demo'] })
+    const other = await sendForJson({ method: 'POST', url: '/v1/keys', body: { name: 'operator' } })
+    const limit = { keyId: mine.id, period: 'month', limitUsd: 0.01 }
+    const budget = await sendForJson({ method: 'POST', url: '/v1/budgets', body: limit })
+    const lists = [
+      '/v1/keys',
+      url,
+      '/v1/provider-keys',
+      '/v1/invitations',
+      '/v1/budgets',
+      '/v1/gates',
+    ]
+    const readAll = () => Promise.all(lists.map((list) => sendForJson({ url: list })))
+    const before = await readAll()
+    for (const [method, path, body] of [
+      ['DELETE', `/v1/keys/${other.id}`, undefined],
+      ['POST', '/v1/keys', { name: 'another' }],
+      ['PUT', '/v1/provider-keys/openai', { key: 'sk-another-key-of-a-provider' }],
+      ['POST', '/v1/invitations', { email: 'outsider@example.test' }],
+      ['PATCH', `/v1/budgets/${budget.id}`, { limitUsd: 9_999 }],
+      ['DELETE', `/v1/budgets/${budget.id}`, undefined],
+      ['DELETE', '/v1/gates/demo', undefined],
+      ['PATCH', '/v1/gates/demo', { overrides: 'allow' }],
+      ['PATCH', `${url}/${mine.id}`, { overrides: true, gates: null }],
+      ['POST', `${url}/${mine.id}/rotate`, { oldEndsInSeconds: 0 }],
+      ['POST', url, { name: 'without limits' }],
+    ] as const) {
+      const refused = await send({ method, url: path, headers: as(mine.token), body })
+      expect({ method, path, status: refused.status, text: await refused.text() }).toMatchObject({
+        status: 403,
+        text: expect.stringContaining('access token'),
+      })
+    }
+    expect(await readAll()).toEqual(before)
+  })
+
+  test('a budget is given to its id, as to the id of a key, in its account only', async () => {
+    const { id } = await createToken()
+    const body = { keyId: id, period: 'month', limitUsd: 1 }
+    const given = await send({ method: 'POST', url: '/v1/budgets', body })
+    expect([given.status, await given.json()]).toEqual([
+      201,
+      expect.objectContaining({ keyId: id }),
+    ])
+    const stranger = await send({
+      method: 'POST',
+      url: '/v1/budgets',
+      body,
+      headers: as(strangerKey),
+    })
+    expect([stranger.status, await stranger.text()]).toEqual([
+      400,
+      expect.stringContaining('is not the id of a key of this account'),
+    ])
+  })
+
   test('one sees who one is', async () => {
     const { id, token } = await createToken({ gates: ['demo'] })
     expect(await sendForJson({ url: '/v1/session', headers: as(token) })).toMatchObject({
@@ -257,6 +349,7 @@ describe('with an access token', () => {
       paths: Record<string, Record<string, { security?: object[] }>>
     }
     const reached: string[] = []
+    const elsewhere = new Set<string>()
     for (const [path, operations] of Object.entries(paths))
       for (const [method, { security }] of Object.entries(operations)) {
         const isPublic = security?.length === 0
@@ -266,7 +359,9 @@ describe('with an access token', () => {
           headers: as(token),
           body: ['get', 'delete'].includes(method) ? undefined : path === SIGN_UP ? NEW_USER : {},
         })
-        if (isPublic || response.status === 404) continue
+        if (isPublic) continue
+        if (response.status === 404) elsewhere.add(path)
+        if (response.status === 404) continue
         const text = await response.text()
         if (response.status !== 403 || !text.includes('access token'))
           reached.push(`${method.toUpperCase()} ${path} ${response.status}`)
@@ -276,5 +371,6 @@ describe('with an access token', () => {
       'GET /v1/analytics/latency 200',
       'GET /v1/session 200',
     ])
+    expect([...elsewhere].sort()).toEqual(ROUTES_OF_CALLS)
   })
 })

@@ -46,7 +46,7 @@ export function bindUsageSessions(usage: Command, context: CliContext): void {
     })
 }
 
-const COLUMNS: Columns<Schemas['Session']> = {
+const COLUMNS: Columns<Schemas['UsageSession']> = {
   'LAST CALL': ({ lastAt }) => formatTime(lastAt),
   USER: ({ user, userName }) => userName ?? user ?? '-',
   KEY: ({ keyId, keyName }) => keyName ?? keyId,

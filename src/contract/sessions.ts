@@ -56,9 +56,9 @@ const sessionFields = {
   }),
 }
 
-export const sessionBody = z.object(sessionFields).meta({ id: 'Session' })
+export const sessionBody = z.object(sessionFields).meta({ id: 'UsageSession' })
 
-export const sessionList = listOf(sessionBody, 'SessionList')
+export const sessionList = listOf(sessionBody, 'UsageSessionList')
 
 const agentBody = z
   .object({
@@ -75,7 +75,7 @@ const agentBody = z
     tokens,
     cost: z.object({ usd: z.number() }),
   })
-  .meta({ id: 'SessionAgent' })
+  .meta({ id: 'UsageSessionAgent' })
 
 export const sessionDetails = z
   .object({
@@ -88,6 +88,6 @@ export const sessionDetails = z
       description: 'The `cursor` for the next calls; null: these are the last calls so far.',
     }),
   })
-  .meta({ id: 'SessionDetails' })
+  .meta({ id: 'UsageSessionDetails' })
 
 export type SessionBody = z.infer<typeof sessionBody>

@@ -169,8 +169,6 @@ export async function fillTenant(
     ['/v1/access-tokens/{id}/rotate', tokenId],
     ['/v1/access-tokens/{id}/stop', tokenId],
     ['/v1/logs/{id}', callId],
-    // No session of a client is made here.
-    ['/v1/usage/sessions/{id}', crypto.randomUUID().replaceAll('-', '').slice(0, 16)],
     ['/v1/budgets/{id}', budgetId],
     ['/v1/webhooks/{id}', webhookId],
     ['/v1/webhooks/{id}/test', webhookId],

@@ -1,7 +1,7 @@
 /** The log, the analytics and the sessions by user, session, agent and tag. */
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { type AccountId, DEFAULT_ACCOUNT, type KeyId } from '../../core/ids.ts'
-import { stranger, useControlPlane } from '../control-plane.fixture.ts'
+import { stranger, strangerKey, useControlPlane } from '../control-plane.fixture.ts'
 import { loggedCall as call } from './call-log.fixture.ts'
 
 const { check, current, sendForJson, send } = useControlPlane()
@@ -154,6 +154,17 @@ test('sessions are listed, and one is shown with its agents and its calls', asyn
   })
   const second = await sendForJson({ url: `${url}&cursor=${first.nextCursor}` })
   expect(second).toMatchObject({ data: [{ id: 'req_2' }], nextCursor: null })
+})
+
+test('another account sees no session of this one', async () => {
+  const headers = { authorization: `Bearer ${strangerKey}` }
+  const other = await send({ url: `/v1/usage/sessions/${hashes.session}`, headers })
+  expect(await other.json()).toMatchObject({ calls: 1, data: [{ id: 'req_5' }] })
+  await current().store.calls.insertMany([
+    call('req_9', { startedAt: at('01T10:00:00'), session: '9'.repeat(16) }),
+  ])
+  const hidden = await send({ url: `/v1/usage/sessions/${'9'.repeat(16)}`, headers })
+  expect(hidden.status).toBe(404)
 })
 
 test('pages of sessions do not overlap', async () => {

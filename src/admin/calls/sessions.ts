@@ -25,7 +25,7 @@ import { toLogBody } from './log-body.ts'
 const listRoute = createRoute({
   method: 'get',
   path: '/v1/usage/sessions',
-  operationId: 'listSessions',
+  operationId: 'listUsageSessions',
   summary: 'List sessions, with their sums',
   description:
     'A session is a caller’s: the same id from two keys is two sessions. A session is kept as ' +
@@ -38,7 +38,7 @@ const listRoute = createRoute({
 const showRoute = createRoute({
   method: 'get',
   path: '/v1/usage/sessions/{id}',
-  operationId: 'getSession',
+  operationId: 'getUsageSession',
   summary: 'Show a session, its agents and its calls',
   tags: ['Analytics'],
   request: { params: z.object({ id: z.string() }), query: pageQuery },

@@ -69,6 +69,7 @@ export interface ControlPlaneDependencies {
   readonly keys: Pick<
     KeyRegistry,
     | 'list'
+    | 'countOf'
     | 'recordOf'
     | 'create'
     | 'import'

@@ -69,8 +69,22 @@ function toSessions(
   key: string | undefined,
 ): readonly string[] {
   if (HASH.test(text)) return [text]
-  const keys = key === undefined ? lookup.keys.list(accountId).map(({ id }) => id) : [key as KeyId]
+  const keys = key === undefined ? idsOfKeys(lookup, accountId) : [key as KeyId]
   return keys.map((id) => hash(lookup, accountId, 'session', text, id))
+}
+
+/** A statement has a bounded number of parameters. */
+const MOST_KEYS = 5_000
+
+function idsOfKeys({ keys }: CallerLookup, accountId: AccountId): readonly KeyId[] {
+  if (keys.countOf(accountId) > MOST_KEYS)
+    throw refuse([
+      {
+        field: 'session',
+        message: `must be a hash, or be given with key, because the account has more than ${MOST_KEYS} keys and access tokens`,
+      },
+    ])
+  return [...keys.list(accountId, 'key'), ...keys.list(accountId, 'token')].map(({ id }) => id)
 }
 
 function toAgents(

@@ -1,5 +1,6 @@
 /** The log, the analytics and the sessions by user, session, agent and tag. */
-import { beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, spyOn, test } from 'bun:test'
+import { NO_RULES } from '../../core/access-token.ts'
 import { type AccountId, DEFAULT_ACCOUNT, type KeyId } from '../../core/ids.ts'
 import { stranger, strangerKey, useControlPlane } from '../control-plane.fixture.ts'
 import { loggedCall as call } from './call-log.fixture.ts'
@@ -101,6 +102,32 @@ test('filters take names, ids and hashes', async () => {
     ['user=user_0aa&tag=repo:gatehouse', [1]],
   ] as const)
     expect([query, await counted(query)]).toEqual([query, [...calls]])
+})
+
+describe('the name of a session without a key', () => {
+  const asked = { url: '/v1/logs?session=conversation%202' }
+
+  test('finds the calls of an access token', async () => {
+    const { store, keys, attribution } = current()
+    const made = await keys.create({ accountId: DEFAULT_ACCOUNT, name: 'ci', token: NO_RULES })
+    const { id } = made.record
+    const session = attribution.hash(DEFAULT_ACCOUNT, 'session', 'conversation 2', id) ?? ''
+    await store.calls.insertMany([
+      call('req_6', { keyId: id, session, startedAt: at('05T10:00:00') }),
+    ])
+    const { data } = await sendForJson(asked)
+    expect(data).toMatchObject([{ id: 'req_6' }])
+  })
+
+  test('is refused in an account with more keys than a statement takes', async () => {
+    const count = spyOn(current().keys, 'countOf').mockReturnValue(5_001)
+    const refused = await send(asked)
+    count.mockRestore()
+    expect([refused.status, await refused.text()]).toEqual([
+      400,
+      expect.stringContaining('or be given with key'),
+    ])
+  })
 })
 
 test('the log is filtered and shows names', async () => {

@@ -20,6 +20,11 @@ export function probeRequest(pair: Pair, kit: CallerKit, probe: Probe): Verdict 
       throw new ConformanceFault(`${missing.join(', ')} did not arrive, and is not named`)
     if (probe.isDefault !== true && asked.sent === plain.sent)
       throw new ConformanceFault('nothing was sent for it, and it is not named')
+    if (probe.other !== undefined) {
+      const other = askTarget(pair, { ...kit.plain, ...probe.other })
+      if (other.sent === asked.sent)
+        throw new ConformanceFault('another value was sent for it, and it is not named')
+    }
     return { verdict: 'lossless' }
   })
 }

@@ -374,7 +374,7 @@ describe('reasoning', () => {
     readonly byBudget: readonly unknown[]
   }
   const TOKENS = [undefined, 1024, 2048, 8192, 16_384, 32_000, 32_000, undefined]
-  const EFFORTS = [undefined, 'low', 'low', 'medium', 'high', 'max', 'max', undefined]
+  const EFFORTS = [undefined, 'low', 'low', 'medium', 'high', 'xhigh', 'max', undefined]
   const FIELDS = 'additionalModelRequestFields'
   const THINKING = 'generationConfig.thinkingConfig'
   const enabled = (token_budget?: number) => ({

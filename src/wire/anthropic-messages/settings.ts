@@ -15,7 +15,7 @@ export const EFFORTS: Readonly<Record<string, string>> = {
   low: 'low',
   medium: 'medium',
   high: 'high',
-  xhigh: 'max',
+  xhigh: 'xhigh',
   max: 'max',
 }
 

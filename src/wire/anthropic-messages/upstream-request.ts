@@ -183,6 +183,7 @@ export function planThinking(
   if (mode === 'adaptive') {
     const word = EFFORTS[asked ?? '']
     if (asked !== undefined && word === undefined) return giveUp()
+    if (effort !== undefined && word !== effort) ignored.add('reasoning.effort')
     const outputConfig = present({ effort: word }) as JsonRecord
     if (thinking === 'unsaid') return { ...off, outputConfig }
     return {

@@ -77,6 +77,8 @@ function planReasoning(
     const asked = effortOf(request.reasoning)
     const word = EFFORTS[asked ?? '']
     if (asked !== undefined && word === undefined) ignored.add('reasoning')
+    else if (request.reasoning?.effort !== undefined && word !== asked)
+      ignored.add('reasoning.effort')
     noteDisplay(request.reasoning, ignored)
     return {
       isOn: false,

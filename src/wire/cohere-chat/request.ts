@@ -96,7 +96,8 @@ function encodeThinking(
   if (summary === 'none') ignored.add('reasoning.summary')
   if (budgetTokens !== undefined) return { type: 'enabled', token_budget: budgetTokens }
   if (effort === undefined) return reasoning.thinking === 'on' ? { type: 'enabled' } : undefined
-  if (!Object.hasOwn(BUDGETS, effort)) ignored.add('reasoning.effort')
+  const isAbove = effort !== 'high' && BUDGETS[effort] === undefined
+  if (isAbove) ignored.add('reasoning.effort')
   return { type: 'enabled', ...present({ token_budget: BUDGETS[effort] }) } as JsonRecord
 }
 

@@ -90,11 +90,18 @@ function encodeThinking(
   const asked = effortOf(reasoning)
   if (traits.reasoning === 'level') {
     const level = asked === 'minimal' ? lowestLevel(traits) : LEVELS[asked ?? '']
-    if (level !== undefined) return { thinkingLevel: level, ...thoughts }
+    if (level !== undefined) {
+      if (effort !== undefined && level !== effort.toUpperCase()) ignored.add('reasoning.effort')
+      return { thinkingLevel: level, ...thoughts }
+    }
     if (asked === undefined) return thoughts
   } else if (traits.reasoning === 'budget') {
     const budget = budgetTokens ?? (asked === undefined ? MODELS_CHOICE : BUDGETS[asked])
-    if (budget !== undefined) return { thinkingBudget: budget, ...thoughts }
+    if (budget !== undefined) {
+      if (effort !== undefined && effort !== 'high' && budget === BUDGETS.high)
+        ignored.add('reasoning.effort')
+      return { thinkingBudget: budget, ...thoughts }
+    }
   }
   ignored.add('reasoning')
   return undefined

@@ -13,6 +13,11 @@ export interface Probe {
   readonly without?: JsonRecord
   readonly carries?: readonly string[]
   readonly isDefault?: boolean
+  /**
+   * The same request with another value. A target that receives the same bytes for both values has
+   * changed one of them.
+   */
+  readonly other?: JsonRecord
 }
 
 export interface SeenAnswer {

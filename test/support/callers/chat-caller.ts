@@ -4,17 +4,26 @@ import { type CallerKit, readEvents, type SeenAnswer } from './caller.ts'
 import {
   ANSWERED,
   AUDIO,
+  BARE_SCHEMA,
+  BOUND_SCHEMA,
   CALLS,
+  CHOICE_SCHEMA,
+  CSV,
   FOLLOW_UP,
   IMAGE,
   IMAGE_URL,
+  LONG_USER,
+  MORE_TOKENS,
+  OPTIONAL_SCHEMA,
   PDF,
   PDF_URL,
   PROMPT,
   RESULTS,
   SCHEMA,
   STOP,
+  STOPS,
   SYSTEM,
+  TOOL_NAME,
   USER,
 } from './materials.ts'
 
@@ -49,6 +58,16 @@ const results = CALLS.map((call, index) => ({
 const history = (answers: readonly JsonRecord[]): JsonRecord => ({
   tools: [...tools, clock],
   messages: [user, called, ...answers],
+})
+const withTool = (tool: JsonRecord): JsonRecord => ({
+  ...plain,
+  tools: [{ type: 'function', function: tool }],
+})
+const format = (schema: JsonRecord): JsonRecord => ({
+  response_format: {
+    type: 'json_schema',
+    json_schema: { name: 'place', schema, strict: true },
+  },
 })
 const withTools: JsonRecord = { ...plain, tools }
 const choose = (tool_choice: JsonRecord[string]) => ({
@@ -142,12 +161,40 @@ export const chatCaller: CallerKit = {
       carries: [PROMPT, ANSWERED, FOLLOW_UP],
     },
     imageData: { ask: withPart(image(`data:image/png;base64,${IMAGE}`)), carries: [IMAGE] },
+    imageJpg: { ask: withPart(image(`data:image/jpg;base64,${IMAGE}`)), carries: [IMAGE] },
     imageUrl: { ask: withPart(image(IMAGE_URL)), carries: [IMAGE_URL] },
     pdfData: { ask: withPart(file(`data:application/pdf;base64,${PDF}`)), carries: [PDF] },
     pdfUrl: { ask: withPart(file(PDF_URL)), carries: [PDF_URL] },
+    textFile: {
+      ask: withPart({
+        type: 'file',
+        file: { filename: 'probe.csv', file_data: `data:text/csv;base64,${CSV}` },
+      }),
+    },
     audio: {
       ask: withPart({ type: 'input_audio', input_audio: { data: AUDIO, format: 'wav' } }),
       carries: [AUDIO],
+    },
+    blankText: {
+      ask: {
+        messages: [user, { role: 'assistant', content: ' ' }, { role: 'user', content: FOLLOW_UP }],
+      },
+      carries: [PROMPT, FOLLOW_UP],
+    },
+    lateSystem: {
+      ask: {
+        messages: [
+          user,
+          { role: 'assistant', content: ANSWERED },
+          { role: 'system', content: SYSTEM },
+          { role: 'user', content: FOLLOW_UP },
+        ],
+      },
+      carries: [SYSTEM],
+    },
+    prefill: {
+      ask: { messages: [user, { role: 'assistant', content: ANSWERED }] },
+      carries: [ANSWERED],
     },
     cacheHint: {
       ask: {
@@ -163,6 +210,21 @@ export const chatCaller: CallerKit = {
     toolStrict: {
       ask: { ...plain, tools: [{ type: 'function', function: { ...weather, strict: true } }] },
       without: withTools,
+    },
+    toolOptional: {
+      ask: {
+        ...plain,
+        tools: [
+          { type: 'function', function: { ...weather, parameters: OPTIONAL_SCHEMA, strict: true } },
+        ],
+      },
+      carries: ['city', 'unit'],
+    },
+    toolName: { ask: withTool({ ...weather, name: TOOL_NAME }), carries: ['tells the weather'] },
+    toolBare: { ask: withTool({ ...weather, parameters: BARE_SCHEMA }), carries: ['weather'] },
+    toolChoices: {
+      ask: withTool({ ...weather, parameters: CHOICE_SCHEMA }),
+      carries: ['city', 'place'],
     },
     toolEmpty: { ask: { ...plain, tools: [clock] }, carries: ['clock', 'tells the time'] },
     parallelCalls: { ask: history(results), carries: ['Oslo', ...RESULTS] },
@@ -190,18 +252,30 @@ export const chatCaller: CallerKit = {
       },
       carries: ['city'],
     },
+    jsonBounds: { ask: format(BOUND_SCHEMA), carries: ['city', 'days', 'minimum'] },
+    jsonBesideTools: {
+      ask: { ...withTools, ...format(SCHEMA) },
+      without: withTools,
+      carries: ['tells the weather'],
+    },
     jsonMode: { ask: { response_format: { type: 'json_object' } } },
     effort: { ask: { reasoning_effort: 'high' } },
+    effortXhigh: { ask: { reasoning_effort: 'xhigh' }, other: { reasoning_effort: 'high' } },
+    effortMinimal: { ask: { reasoning_effort: 'minimal' }, other: { reasoning_effort: 'low' } },
+    effortNone: { ask: { reasoning_effort: 'none' }, isDefault: true },
     maxTokens: { ask: { max_completion_tokens: 1234 }, carries: ['1234'] },
+    maxTokensHigh: { ask: { max_completion_tokens: MORE_TOKENS }, carries: [`${MORE_TOKENS}`] },
     temperature: { ask: { temperature: 0.5 } },
     hot: { ask: { temperature: 1.5 } },
     topP: { ask: { top_p: 0.25 } },
     topK: { ask: { top_k: 37 } },
     stop: { ask: { stop: [STOP] }, carries: [STOP] },
+    stopSix: { ask: { stop: [...STOPS] }, carries: STOPS },
     seed: { ask: { seed: 424_242 }, carries: ['424242'] },
     penalties: { ask: { presence_penalty: 0.5, frequency_penalty: 0.25 } },
     logprobs: { ask: { logprobs: true, top_logprobs: 2 } },
     user: { ask: { user: USER }, carries: [USER] },
+    userLong: { ask: { user: LONG_USER } },
     metadata: { ask: { metadata: { trace: 'probe-trace' } }, carries: ['probe-trace'] },
     tier: { ask: { service_tier: 'priority' } },
     cacheKey: { ask: { prompt_cache_key: 'probe-key' }, carries: ['probe-key'] },

@@ -3,17 +3,25 @@ import type { JsonRecord } from '../../../src/wire/chat-request.ts'
 import { type CallerKit, readEvents, type SeenAnswer } from './caller.ts'
 import {
   ANSWERED,
+  BARE_SCHEMA,
+  BOUND_SCHEMA,
   CALLS,
+  CHOICE_SCHEMA,
+  CSV,
   FOLLOW_UP,
   IMAGE,
   IMAGE_URL,
+  MORE_TOKENS,
+  OPTIONAL_SCHEMA,
   PDF,
   PDF_URL,
   PROMPT,
   RESULTS,
   SCHEMA,
   STOP,
+  STOPS,
   SYSTEM,
+  TOOL_NAME,
 } from './materials.ts'
 
 const user = { role: 'user', content: PROMPT }
@@ -24,6 +32,10 @@ const withPart = (part: JsonRecord): JsonRecord => ({
 const image = { type: 'image', media_type: 'image/png', data: IMAGE }
 const weather = { name: 'weather', description: 'tells the weather', parameters: SCHEMA }
 const clock = { name: 'clock', description: 'tells the time' }
+const format = (schema: JsonRecord): JsonRecord => ({
+  response_format: { type: 'json_schema', name: 'place', schema, strict: true },
+})
+const effort = (word: string): JsonRecord => ({ reasoning: { effort: word } })
 const withTools: JsonRecord = { tools: [weather] }
 const choose = (tool_choice: JsonRecord[string]) => ({
   ask: { ...withTools, tool_choice },
@@ -139,14 +151,36 @@ export const gatehouseCaller: CallerKit = {
       carries: [PROMPT, ANSWERED, FOLLOW_UP],
     },
     imageData: { ask: withPart(image), carries: [IMAGE] },
+    imageJpg: { ask: withPart({ ...image, media_type: 'image/jpg' }), carries: [IMAGE] },
     imageUrl: { ask: withPart({ type: 'image', url: IMAGE_URL }), carries: [IMAGE_URL] },
     pdfData: {
       ask: withPart({ type: 'file', media_type: 'application/pdf', data: PDF }),
       carries: [PDF],
     },
+    textFile: { ask: withPart({ type: 'file', media_type: 'text/csv', data: CSV }) },
     pdfUrl: { ask: withPart({ type: 'file', url: PDF_URL }), carries: [PDF_URL] },
+    blankText: {
+      ask: {
+        messages: [user, { role: 'assistant', content: ' ' }, { role: 'user', content: FOLLOW_UP }],
+      },
+      carries: [PROMPT, FOLLOW_UP],
+    },
+    prefill: {
+      ask: { messages: [user, { role: 'assistant', content: ANSWERED }] },
+      carries: [ANSWERED],
+    },
     tools: { ask: withTools, carries: ['weather', 'tells the weather', 'city'] },
     toolStrict: { ask: { tools: [{ ...weather, strict: true }] }, without: withTools },
+    toolOptional: {
+      ask: { tools: [{ ...weather, parameters: OPTIONAL_SCHEMA, strict: true }] },
+      carries: ['city', 'unit'],
+    },
+    toolName: { ask: { tools: [{ ...weather, name: TOOL_NAME }] }, carries: ['tells the weather'] },
+    toolBare: { ask: { tools: [{ ...weather, parameters: BARE_SCHEMA }] }, carries: ['weather'] },
+    toolChoices: {
+      ask: { tools: [{ ...weather, parameters: CHOICE_SCHEMA }] },
+      carries: ['city', 'place'],
+    },
     toolEmpty: { ask: { tools: [clock] }, carries: ['clock', 'tells the time'] },
     parallelCalls: { ask: history(results), carries: ['Oslo', ...RESULTS] },
     resultImage: {
@@ -166,13 +200,24 @@ export const gatehouseCaller: CallerKit = {
       },
       carries: ['city'],
     },
+    jsonBounds: { ask: format(BOUND_SCHEMA), carries: ['city', 'days', 'minimum'] },
+    jsonBesideTools: {
+      ask: { ...withTools, ...format(SCHEMA) },
+      without: withTools,
+      carries: ['tells the weather'],
+    },
     jsonMode: { ask: { response_format: { type: 'json' } } },
     effort: { ask: { reasoning: { effort: 'high' } } },
+    effortXhigh: { ask: effort('xhigh'), other: effort('high') },
+    effortMinimal: { ask: effort('minimal'), other: effort('low') },
+    effortNone: { ask: effort('none'), isDefault: true },
     maxTokens: { ask: { max_output_tokens: 1234 }, carries: ['1234'] },
+    maxTokensHigh: { ask: { max_output_tokens: MORE_TOKENS }, carries: [`${MORE_TOKENS}`] },
     temperature: { ask: { temperature: 0.5 } },
     hot: { ask: { temperature: 1.5 } },
     topP: { ask: { top_p: 0.25 } },
     stop: { ask: { stop: [STOP] }, carries: [STOP] },
+    stopSix: { ask: { stop: [...STOPS] }, carries: STOPS },
     metadata: { ask: { metadata: { trace: 'probe-trace' } }, carries: ['probe-trace'] },
     unknown: { ask: { unknown_field: 'probe-unknown' }, carries: ['probe-unknown'] },
   },

@@ -25,3 +25,31 @@ export const CALLS = [
   { id: 'call2abcd', name: 'clock', arguments: '{}' },
 ] as const
 export const RESULTS = ['probe-result-one', 'probe-result-two'] as const
+
+export const LONG_USER = USER.padEnd(150, '-')
+export const STOPS = [STOP, 'probe-b', 'probe-c', 'probe-d', 'probe-e', 'probe-f'] as const
+export const CSV = 'cHJvYmUtY2VsbCwxCg=='
+/** 100 characters. */
+export const TOOL_NAME = `mcp.probe.${'server_'.repeat(12)}weathe`
+export const MORE_TOKENS = 1_000_000
+export const HIGH_BUDGET = 52_428
+
+export const OPTIONAL_SCHEMA: JsonRecord = {
+  type: 'object',
+  properties: { city: { type: 'string' }, unit: { type: 'string' } },
+  required: ['city'],
+  additionalProperties: false,
+}
+export const BARE_SCHEMA: JsonRecord = { type: 'object' }
+export const CHOICE_SCHEMA: JsonRecord = {
+  type: 'object',
+  anyOf: [
+    { properties: { city: { type: 'string' } }, required: ['city'] },
+    { properties: { place: { type: 'string' } }, required: ['place'] },
+  ],
+}
+export const BOUND_SCHEMA: JsonRecord = {
+  type: 'object',
+  properties: { city: { type: 'string', minLength: 2 }, days: { type: 'integer', minimum: 1 } },
+  required: ['city', 'days'],
+}

@@ -3,17 +3,27 @@ import type { JsonRecord } from '../../../src/wire/chat-request.ts'
 import { type CallerKit, readEvents, type SeenAnswer } from './caller.ts'
 import {
   ANSWERED,
+  BARE_SCHEMA,
+  BOUND_SCHEMA,
   CALLS,
+  CHOICE_SCHEMA,
+  CSV,
   FOLLOW_UP,
+  HIGH_BUDGET,
   IMAGE,
   IMAGE_URL,
+  LONG_USER,
+  MORE_TOKENS,
+  OPTIONAL_SCHEMA,
   PDF,
   PDF_URL,
   PROMPT,
   RESULTS,
   SCHEMA,
   STOP,
+  STOPS,
   SYSTEM,
+  TOOL_NAME,
   USER,
 } from './materials.ts'
 
@@ -29,6 +39,16 @@ const clock = {
   description: 'tells the time',
   input_schema: { type: 'object', properties: {} },
 }
+const format = (schema: JsonRecord): JsonRecord => ({
+  output_config: { format: { type: 'json_schema', schema } },
+})
+/** Leaves room for the budget of a high effort. */
+const roomy = { max_tokens: 30_000 }
+const effort = (word: string): JsonRecord => ({
+  ...roomy,
+  thinking: { type: 'adaptive' },
+  output_config: { effort: word },
+})
 const withTools: JsonRecord = { tools: [weather] }
 const choose = (tool_choice: JsonRecord) => ({
   ask: { ...withTools, tool_choice },
@@ -171,6 +191,10 @@ export const messagesCaller: CallerKit = {
       carries: [PROMPT, ANSWERED, FOLLOW_UP],
     },
     imageData: { ask: withBlock(image), carries: [IMAGE] },
+    imageJpg: {
+      ask: withBlock({ ...image, source: { ...image.source, media_type: 'image/jpg' } }),
+      carries: [IMAGE],
+    },
     imageUrl: {
       ask: withBlock({ type: 'image', source: { type: 'url', url: IMAGE_URL } }),
       carries: [IMAGE_URL],
@@ -182,9 +206,25 @@ export const messagesCaller: CallerKit = {
       }),
       carries: [PDF],
     },
+    textFile: {
+      ask: withBlock({
+        type: 'document',
+        source: { type: 'base64', media_type: 'text/csv', data: CSV },
+      }),
+    },
     pdfUrl: {
       ask: withBlock({ type: 'document', source: { type: 'url', url: PDF_URL } }),
       carries: [PDF_URL],
+    },
+    blankText: {
+      ask: {
+        messages: [user, { role: 'assistant', content: ' ' }, { role: 'user', content: FOLLOW_UP }],
+      },
+      carries: [PROMPT, FOLLOW_UP],
+    },
+    prefill: {
+      ask: { messages: [user, { role: 'assistant', content: ANSWERED }] },
+      carries: [ANSWERED],
     },
     cacheHint: {
       ask: { system: [{ type: 'text', text: SYSTEM, cache_control: { type: 'ephemeral' } }] },
@@ -192,6 +232,16 @@ export const messagesCaller: CallerKit = {
     },
     tools: { ask: withTools, carries: ['weather', 'tells the weather', 'city'] },
     toolStrict: { ask: { tools: [{ ...weather, strict: true }] }, without: withTools },
+    toolOptional: {
+      ask: { tools: [{ ...weather, input_schema: OPTIONAL_SCHEMA, strict: true }] },
+      carries: ['city', 'unit'],
+    },
+    toolName: { ask: { tools: [{ ...weather, name: TOOL_NAME }] }, carries: ['tells the weather'] },
+    toolBare: { ask: { tools: [{ ...weather, input_schema: BARE_SCHEMA }] }, carries: ['weather'] },
+    toolChoices: {
+      ask: { tools: [{ ...weather, input_schema: CHOICE_SCHEMA }] },
+      carries: ['city', 'place'],
+    },
     toolEmpty: { ask: { tools: [clock] }, carries: ['clock', 'tells the time'] },
     parallelCalls: { ask: history([result(0), result(1)]), carries: ['Oslo', ...RESULTS] },
     resultImage: {
@@ -214,14 +264,29 @@ export const messagesCaller: CallerKit = {
       ask: { output_config: { format: { type: 'json_schema', schema: SCHEMA } } },
       carries: ['city'],
     },
+    jsonBounds: { ask: format(BOUND_SCHEMA), carries: ['city', 'days', 'minimum'] },
+    jsonBesideTools: {
+      ask: { ...withTools, ...format(SCHEMA) },
+      without: withTools,
+      carries: ['tells the weather'],
+    },
     effort: { ask: { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } } },
+    effortXhigh: { ask: effort('xhigh'), without: roomy, other: effort('high') },
+    effortMinimal: { ask: effort('minimal'), without: roomy, other: effort('low') },
     budget: { ask: { thinking: { type: 'enabled', budget_tokens: 2048 } } },
+    budgetHigh: {
+      ask: { max_tokens: 60_000, thinking: { type: 'enabled', budget_tokens: HIGH_BUDGET } },
+      without: { max_tokens: 60_000 },
+    },
     maxTokens: { ask: { max_tokens: 1234 }, carries: ['1234'] },
+    maxTokensHigh: { ask: { max_tokens: MORE_TOKENS }, carries: [`${MORE_TOKENS}`] },
     temperature: { ask: { temperature: 0.5 } },
     topP: { ask: { top_p: 0.25 } },
     topK: { ask: { top_k: 37 } },
     stop: { ask: { stop_sequences: [STOP] }, carries: [STOP] },
+    stopSix: { ask: { stop_sequences: [...STOPS] }, carries: STOPS },
     user: { ask: { metadata: { user_id: USER } }, carries: [USER] },
+    userLong: { ask: { metadata: { user_id: LONG_USER } } },
     tier: { ask: { service_tier: 'standard_only' } },
     unknown: { ask: { unknown_field: 'probe-unknown' }, carries: ['probe-unknown'] },
   },

@@ -99,6 +99,6 @@ test.each(FRAMEWORKS.filter(({ members }) => 'temperature' in members))(
   async ({ members }) => {
     const answer = await send('off', [user('Hello')], members)
     expect(answer.status).toBe(400)
-    expect(await answer.text()).toContain("'temperature' is not supported with this model")
+    expect(await answer.text()).toContain("Unsupported value: 'temperature'")
   },
 )

@@ -208,12 +208,13 @@ test('a reasoning model counts its reasoning, and refuses the settings that such
     completion_tokens: 197,
     completion_tokens_details: { reasoning_tokens: 192 },
   })
-  for (const [param, code] of [
-    ['temperature', null],
-    ['max_tokens', 'unsupported_parameter'],
+  for (const [param, value, code] of [
+    ['temperature', 0.2, 'unsupported_value'],
+    ['max_tokens', 1, 'unsupported_parameter'],
   ] as const) {
-    expect(await refusalOf({ ...body, [param]: 1 })).toMatchObject({ status: 400, param, code })
+    expect(await refusalOf({ ...body, [param]: value })).toMatchObject({ status: 400, param, code })
   }
+  expect((await ask({ ...body, temperature: 1 })).choices).toHaveLength(1)
 })
 
 const calling = {

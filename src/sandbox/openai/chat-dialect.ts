@@ -95,8 +95,8 @@ function readChatRequest({ body, model }: Exchange): ChatRequest {
     checkChatLimits(body, model)
   }
   if (isReasoning) {
+    refuseTemperature(body.temperature)
     refuseForReasoning(body, [
-      'temperature',
       'top_p',
       'presence_penalty',
       'frequency_penalty',
@@ -124,6 +124,17 @@ function readChatRequest({ body, model }: Exchange): ChatRequest {
     wantsUsage: streamOptions.include_usage === true,
     wantsObfuscation: streamOptions.include_obfuscation !== false,
   }
+}
+
+/** https://github.com/diffbot/code-gpt-docs/issues/445 (2026-11) */
+function refuseTemperature(temperature: unknown): void {
+  if (typeof temperature !== 'number' || temperature === 1) return
+  throw badField(
+    `Unsupported value: 'temperature' does not support ${temperature} with this model. Only the ` +
+      'default (1) value is supported.',
+    'temperature',
+    'unsupported_value',
+  )
 }
 
 /**

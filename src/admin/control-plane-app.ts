@@ -24,6 +24,7 @@ import type { TargetTest } from '../gateway/probe/test-gate.ts'
 import type { Identity, Visitor } from '../identity/identity.ts'
 import type { BudgetRegistry } from '../limits/budget-registry.ts'
 import type { QuotaState } from '../limits/usage-limits.ts'
+import type { AttributionRegistry } from '../snapshots/attribution-registry.ts'
 import type { GateRegistry } from '../snapshots/gate-registry.ts'
 import type { KeyRegistry } from '../snapshots/key-registry.ts'
 import type { ModelPriceRegistry } from '../snapshots/model-price-registry.ts'
@@ -83,6 +84,7 @@ export interface ControlPlaneDependencies {
   /** Asks the provider, for at most a few seconds, whether the key is accepted; never rejects. */
   readonly probeProviderKey: (providerId: string, key: Secret) => Promise<ProviderKeyProbe>
   readonly auditLog: Pick<AuditLogTableStore, 'list'>
+  readonly attribution: Pick<AttributionRegistry, 'settingsOf' | 'change'>
   readonly accounts: Pick<AccountTableStore, 'find' | 'rename'>
   readonly members: Pick<
     MemberTableStore,

@@ -138,6 +138,14 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
     clock,
   })
   const vault = createVault([new Secret('7c'.repeat(32))])
+  const attribution = await AttributionRegistry.load({
+    attribution: store.attribution,
+    vault,
+    mayEncrypt: () => true,
+    onFailure: (error) => {
+      throw error
+    },
+  })
   const ownedModels = await OwnedModelRegistry.load({
     ownedModels: store.ownedModels,
     vault,
@@ -186,6 +194,7 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
     providerKeys,
     calls,
     auditLog,
+    attribution,
     accounts,
     members,
     invitations,
@@ -194,14 +203,6 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
   }
   const usage = new UsageLimits({ plans: createPlans() })
   const budgets = await BudgetRegistry.load({ budgets: store.budgets, usage, clock })
-  const attribution = await AttributionRegistry.load({
-    attribution: store.attribution,
-    vault,
-    mayEncrypt: () => true,
-    onFailure: (error) => {
-      throw error
-    },
-  })
   const webhooks = await WebhookRegistry.load({ webhooks: store.webhooks, vault, clock })
   const guard = new AddressGuard({
     trustedHosts: new TrustedHosts([]),

@@ -77,6 +77,8 @@ describe('every route', () => {
     ['GET', '/v1/audit-log'],
     ['GET', '/v1/account'],
     ['PATCH', '/v1/account'],
+    ['GET', '/v1/account/attribution'],
+    ['PATCH', '/v1/account/attribution'],
     ['GET', '/v1/members'],
     ['PATCH', '/v1/members/user_1'],
     ['DELETE', '/v1/members/user_1'],

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
 import { withClient } from './client.ts'
 import type { CliContext } from './context.ts'
@@ -6,20 +6,20 @@ import { formatTime, printJson, printLine } from './output.ts'
 import { asJson, example } from './program-parts.ts'
 
 export function bindAccount(program: Command, context: CliContext): void {
-  program
+  const account = program
     .command('account')
     .description('the account: its plan, its limits, and what is used this month')
     .addHelpText('after', example('gatehouse account', 'gatehouse account --json'))
     .action(async (_flags, command: Command) => {
-      const account = await withClient(context, (client) => client.call('GET /v1/account', 'plan'))
-      if (asJson(command)) return printJson(account)
-      const { limits, quota } = account
+      const shown = await withClient(context, (client) => client.call('GET /v1/account', 'plan'))
+      if (asJson(command)) return printJson(shown)
+      const { limits, quota } = shown
       const { tokens, spend } = quota
       const unpriced =
         spend.unpricedCalls > 0 ? `, ${spend.unpricedCalls} calls without a price` : ''
       const fields: readonly (readonly [string, string])[] = [
-        ['id', account.id],
-        ['plan', account.plan],
+        ['id', shown.id],
+        ['plan', shown.plan],
         ['each key', describeLimits(eachKey(limits))],
         ['all keys', describeLimits(allKeys(limits))],
         ['tokens', `${tokens.used} used${reserved(tokens, '')} of ${limitOf(tokens, '')}`],
@@ -31,6 +31,49 @@ export function bindAccount(program: Command, context: CliContext): void {
       ]
       for (const [name, value] of fields) printLine(`${name.padEnd(10)}${value}`)
     })
+  bindAttribution(account, context)
+}
+
+/** The options of `gatehouse account attribution`, and the switch of each. */
+const SWITCHES = {
+  '--members-and-tags <on|off>': 'attribute calls to members and tags',
+  '--sessions <on|off>': 'attribute calls to sessions and agents, as hashes',
+  '--end-users <on|off>': 'attribute calls to the users of applications',
+}
+
+type SwitchFlags = { readonly [Name in keyof Schemas['Attribution']]?: boolean }
+
+function bindAttribution(account: Command, context: CliContext): void {
+  const command = account
+    .command('attribution')
+    .description('what is recorded about callers; without options, only shown')
+    .addHelpText(
+      'after',
+      example('gatehouse account attribution', 'gatehouse account attribution --end-users on'),
+    )
+  for (const [option, about] of Object.entries(SWITCHES)) command.option(option, about, parseSwitch)
+  command.action(async (flags: SwitchFlags) => {
+    const body = { ...flags }
+    const attribution = await withClient(context, (client) =>
+      Object.keys(body).length === 0
+        ? client.call('GET /v1/account/attribution', 'endUsers')
+        : client.call('PATCH /v1/account/attribution', 'endUsers', { body }),
+    )
+    if (asJson(command)) return printJson(attribution)
+    const { membersAndTags, sessions, endUsers } = attribution
+    printLine(`members and tags  ${onOrOff(membersAndTags)}`)
+    printLine(`sessions          ${onOrOff(sessions)}`)
+    printLine(`end users         ${onOrOff(endUsers)}`)
+  })
+}
+
+function parseSwitch(text: string): boolean {
+  if (text !== 'on' && text !== 'off') throw new InvalidArgumentError('Give on or off.')
+  return text === 'on'
+}
+
+function onOrOff(isOn: boolean): string {
+  return isOn ? 'on' : 'off'
 }
 
 type Account = Schemas['Account']

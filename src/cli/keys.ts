@@ -16,12 +16,17 @@ export function bindKeys(program: Command, context: CliContext): void {
     about: 'create a key; it is printed once, alone on standard output',
     examples: ['gatehouse keys create "ci pipeline"', 'KEY=$(gatehouse keys create ci)'],
     options: (command) =>
-      command.option(
-        '--expires-at <time>',
-        'time from which the key is refused, such as 2027-01-31T00:00:00Z',
-        parseEnd,
+      addFixed(
+        command.option(
+          '--expires-at <time>',
+          'time from which the key is refused, such as 2027-01-31T00:00:00Z',
+          parseEnd,
+        ),
       ),
-    toBody: ({ expiresAt }: { expiresAt?: string }, name) => ({ name, expiresAt }),
+    toBody: ({ expiresAt, ...fixed }: FixedFlags & { expiresAt?: string }, name) => ({
+      ...{ name, expiresAt },
+      ...toFixed(fixed),
+    }),
     send: (client, _, body) => client.call('POST /v1/keys', 'key', { body }),
     show(created, isJson) {
       if (isJson) return printJson(created)
@@ -65,20 +70,23 @@ export function bindKeys(program: Command, context: CliContext): void {
   addAct(keys, context, {
     name: 'update',
     argument: ['id', A_KEY],
-    about: 'rename a key, or set when it expires',
+    about: 'rename a key, or set its expiry, user or tags',
     examples: ['gatehouse keys update 6121edd01a1f --name staging'],
     options: (command) =>
-      command
-        .option('--name <name>', 'name of the key')
-        .option(
-          '--expires-at <time>',
-          'time from which the key is refused; never: the key does not expire',
-          parseEnd,
-        ),
-    toBody({ name, expiresAt }: { name?: string; expiresAt?: string }) {
-      if (name === undefined && expiresAt === undefined)
-        throw new CliError('usage', 'Give the change: --name or --expires-at.')
-      return { name, expiresAt: expiresAt === 'never' ? null : expiresAt }
+      addFixed(
+        command
+          .option('--name <name>', 'name of the key')
+          .option(
+            '--expires-at <time>',
+            'time from which the key is refused; never: the key does not expire',
+            parseEnd,
+          ),
+      ),
+    toBody({ name, expiresAt, ...fixed }: FixedFlags & { name?: string; expiresAt?: string }) {
+      const { user, tags } = toFixed(fixed)
+      if (name === undefined && expiresAt === undefined && user === undefined && tags === undefined)
+        throw new CliError('usage', 'Give the change: --name, --expires-at, --user or --tag.')
+      return { name, expiresAt: expiresAt === 'never' ? null : expiresAt, user, tags }
     },
     send: async (client, given, body) =>
       client.call('PATCH /v1/keys/{id}', 'id', {
@@ -120,6 +128,36 @@ export function bindKeys(program: Command, context: CliContext): void {
     about: 'revoke a key; calls with it are refused at once',
     examples: ['gatehouse keys delete key_01a1fbc63aa470d6877cf556d6121edd'],
   })
+}
+
+interface FixedFlags {
+  readonly user?: string
+  readonly tag?: readonly string[]
+}
+
+const NONE = 'none'
+
+function addFixed(command: Command): Command {
+  return addTags(command).option(
+    '--user <id>',
+    `member whom all calls count for; ${NONE}: no member`,
+  )
+}
+
+export function addTags(command: Command): Command {
+  return command.option(
+    '--tag <tag>',
+    `tag of all calls, as name or name:value; repeat the option for more; ${NONE}: no tags`,
+    (text, before: readonly string[] = []) => [...before, text],
+  )
+}
+
+export function toTags(tag: readonly string[] | undefined): string[] | undefined {
+  return tag?.filter((text) => text !== NONE)
+}
+
+function toFixed({ user, tag }: FixedFlags) {
+  return { user: user === NONE ? null : user, tags: toTags(tag) }
 }
 
 /** A key without an end date never expires, so an empty date must not count as a missing date. */

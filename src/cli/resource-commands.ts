@@ -6,15 +6,17 @@ import type { CliContext } from './context.ts'
 import { formatTime, printThing } from './output.ts'
 import { addAct, addDelete, addList, addShow, changesOf, idOf } from './resource-verbs.ts'
 
-type Flags = Readonly<Record<string, string | undefined>>
+type Flags = Readonly<Record<string, string | readonly string[] | undefined>>
 
 export function resourceCommands(resource: PlainResource) {
   return (program: Command, context: CliContext): void => {
-    const { one, many, place: words, namedBy: argument, about, fields } = resource
+    const { one, many, place: words, namedBy: argument, about, fields, lists = {} } = resource
     const path = `/v1/${words}`
     const options = Object.keys(fields).filter((field) => field !== argument)
     const addOptions = (command: Command) => {
       for (const option of options) command.option(`--${option} <text>`, fields[option]?.help)
+      for (const [option, { help }] of Object.entries(lists))
+        command.option(`--${option} <text>`, help, collect)
     }
     const tried = fields[argument]?.example ?? ''
     const anId = resource.examples.id.replace(/_.*/, '_…')
@@ -26,7 +28,10 @@ export function resourceCommands(resource: PlainResource) {
       about: `create a ${one}`,
       examples: [`gatehouse ${words} create ${tried}`],
       options: addOptions,
-      toBody: (flags: Flags, given) => ({ [argument]: given, ...pick(flags, options) }),
+      toBody: (flags: Flags, given) => ({
+        [argument]: given,
+        ...pick(flags, [...options, ...Object.keys(lists)]),
+      }),
       send: (client, _, body) => client.callNamed(`POST ${path}`, 'id', { body }),
       show,
     })
@@ -60,7 +65,8 @@ export function resourceCommands(resource: PlainResource) {
         command.option(`--${argument} <text>`, `another ${argument}`)
         addOptions(command)
       },
-      toBody: (flags: Flags) => changesOf(pick(flags, Object.keys(fields))),
+      toBody: (flags: Flags) =>
+        changesOf(pick(flags, [...Object.keys(fields), ...Object.keys(lists)])),
       send: (client, id, body) =>
         client.callNamed(`PATCH ${path}/{id}`, 'id', { path: { id }, body }),
       show,
@@ -77,6 +83,11 @@ export function resourceCommands(resource: PlainResource) {
 
 function pick(flags: Flags, members: readonly string[]): Flags {
   return Object.fromEntries(members.map((member) => [member, flags[member]]))
+}
+
+/** `none` stands for an empty list. */
+function collect(text: string, before: readonly string[] = []): readonly string[] {
+  return text === 'none' ? [] : [...before, text]
 }
 
 function show(row: JsonObject, isJson: boolean): void {

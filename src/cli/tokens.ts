@@ -3,7 +3,7 @@ import type { Schemas } from '../contract/api.generated.ts'
 import { stateOfExpiry } from '../contract/expiry.ts'
 import { CliError } from './cli-error.ts'
 import type { CliContext } from './context.ts'
-import { endOfOld, parseEnd, ROTATION, shortIdOf } from './keys.ts'
+import { addTags, endOfOld, parseEnd, ROTATION, shortIdOf, toTags } from './keys.ts'
 import { formatTime, printJson, printLine, printNote, printThing } from './output.ts'
 import { parseWhole } from './program-parts.ts'
 import { addAct, addDelete, addList, addShow, changesOf } from './resource-verbs.ts'
@@ -25,6 +25,7 @@ interface RuleFlags {
   readonly tokensPerMinute?: number
   readonly concurrentCalls?: number
   readonly ipRange?: readonly string[]
+  readonly tag?: readonly string[]
   readonly overrides?: boolean
 }
 
@@ -79,6 +80,7 @@ export function bindTokens(program: Command, context: CliContext): void {
         ['token', token.maskedPrefix],
         ['gates', token.gates?.join(' ') ?? 'all'],
         ['owner', token.owner === null ? 'nobody' : `${token.owner.type} ${token.owner.id}`],
+        ['tags', token.tags.join(' ') || 'none'],
         ['requests a minute', limitText(token.requestsPerMinute)],
         ['tokens a minute', limitText(token.tokensPerMinute)],
         ['calls at the same time', limitText(token.concurrentCalls)],
@@ -155,7 +157,7 @@ export function bindTokens(program: Command, context: CliContext): void {
 function addRules(command: Command, end: string): void {
   const whole = (text: string) =>
     text === NO_LIMIT ? UNLIMITED : parseWhole(text, { min: 1, max: MOST })
-  command
+  addTags(command)
     .option(
       '--gate <id>',
       'gate that the token may call; repeat the option for more gates; all: every gate',
@@ -197,6 +199,7 @@ function toRules(flags: RuleFlags) {
     tokensPerMinute: toLimit(flags.tokensPerMinute),
     concurrentCalls: toLimit(flags.concurrentCalls),
     ipRanges: listOrAll(ipRange, 'any'),
+    tags: toTags(flags.tag),
     overrides: flags.overrides,
   }
 }

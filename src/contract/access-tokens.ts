@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 import { TOKEN_OWNERS } from '../core/access-token.ts'
-import { expiresAt, keyFacts } from './keys.ts'
+import { expiresAt, fixedTags, keyFacts } from './keys.ts'
 import { listOf } from './lists.ts'
 import type { ResourceDescription } from './resource-description.ts'
 import { endReport, stopState } from './stops.ts'
@@ -72,6 +72,7 @@ const tokenFields = {
   ...keyFacts,
   name,
   maskedPrefix: z.string().meta({ example: 'at-svc-ab12…' }),
+  tags: fixedTags,
   ...rules,
   stop: stopState,
 }
@@ -87,6 +88,7 @@ const choices = {
   expiresAt: expiresAt.meta({
     description: 'A time in the future; null: the token never expires.',
   }),
+  tags: fixedTags,
   ...rules,
 }
 

@@ -3,6 +3,7 @@
  * contains the key.
  */
 import { z } from 'zod'
+import { MOST_TAGS } from '../core/attribution.ts'
 import { listOf } from './lists.ts'
 import type { ResourceDescription } from './resource-description.ts'
 import { endReport } from './stops.ts'
@@ -36,9 +37,27 @@ export const keyFacts = {
     }),
 }
 
+export const fixedTags = z
+  .array(label({ min: 1, max: 129 }))
+  .max(MOST_TAGS)
+  .refine((tags) => new Set(tags).size === tags.length, { error: 'must not name a tag twice' })
+  .meta({
+    description:
+      'Tags of every call, as `name` or `name:value` with a tag of the account. They come before ' +
+      'tags that a call sends.',
+    example: ['team-a', 'repo:gatehouse'],
+  })
+
+const user = z.string().min(1).max(100).nullable().meta({
+  description: 'The id of the member whom all calls count for; null: no member.',
+  example: 'user_01a1fbc63aa470d6877cf556d6121edd',
+})
+
 const keyFields = {
   ...keyFacts,
   name,
+  user,
+  tags: fixedTags,
   maskedPrefix: z.string().meta({ example: 'sk-svc-ab12…' }),
 }
 
@@ -64,6 +83,8 @@ export const createKeyBody = z
   .strictObject({
     name,
     expiresAt: expiresAt.optional().meta({ description: 'In the future; absent or null: never.' }),
+    user: user.optional(),
+    tags: fixedTags.optional(),
   })
   .meta({ id: 'CreateApiKey' })
 
@@ -90,6 +111,8 @@ export const updateKeyBody = z
       description:
         'A time in the future; null: the key never expires. An expired key cannot be renewed.',
     }),
+    user,
+    tags: fixedTags,
   })
   .partial()
   .meta({ id: 'UpdateApiKey' })
@@ -124,7 +147,7 @@ export const keyResource = {
     },
     show: { summary: 'Show an API key, masked', answers: 'The key, masked.' },
     update: {
-      summary: 'Rename an API key, or set when it expires',
+      summary: 'Rename an API key, or set its expiry, user or tags',
       answers: 'The key, masked.',
       refusals: [409],
     },

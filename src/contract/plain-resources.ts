@@ -13,6 +13,17 @@ export interface PlainField {
   readonly hint?: string
 }
 
+/** A list of texts, such as ids. Absent at creation: empty. */
+export interface PlainList {
+  readonly about: string
+  readonly most: number
+  readonly each: { readonly max: number }
+  readonly help: string
+  readonly example?: readonly string[]
+}
+
+type ExampleBody = Readonly<Record<string, string | readonly string[]>>
+
 export interface PlainResource {
   /** Used in operation ids: `createTag`, `listTags`. */
   readonly name: string
@@ -27,11 +38,12 @@ export interface PlainResource {
   readonly deletion: string
   readonly update: string
   readonly fields: Readonly<Record<string, PlainField>>
+  readonly lists?: Readonly<Record<string, PlainList>>
   readonly namedBy: string
   readonly examples: {
     readonly id: string
-    readonly create: Readonly<Record<string, Readonly<Record<string, string>>>>
-    readonly update: Readonly<Record<string, Readonly<Record<string, string>>>>
+    readonly create: Readonly<Record<string, ExampleBody>>
+    readonly update: Readonly<Record<string, ExampleBody>>
   }
 }
 
@@ -43,8 +55,8 @@ export const PLAIN_RESOURCES = {
     one: 'tag',
     many: 'tags',
     place: 'tags',
-    description: 'A tag is a label of the account.',
-    about: 'labels of the account',
+    description: 'A tag is a label for calls: a team, a customer, a repository.',
+    about: 'labels for calls',
     purpose: "A tag is the account's name for a team, a customer or a place.",
     deletion: 'A tag created later with the same name is a different tag.',
     update: 'Rename a tag, or describe it',
@@ -60,6 +72,16 @@ export const PLAIN_RESOURCES = {
         hint: 'Letters, digits, hyphens, underscores and dots.',
       },
       description: { about: 'Its purpose.', max: 500, help: 'what it is for' },
+    },
+    lists: {
+      members: {
+        about:
+          'Ids of members. Their calls bear the tag from now on, so a tag with members is a team.',
+        most: 1_000,
+        each: { max: 100 },
+        help: 'id of a member whose calls bear the tag; repeat the option for more; none: nobody',
+        example: ['user_01a1fbc63aa470d6877cf556d6121edd'],
+      },
     },
     namedBy: 'name',
     examples: {

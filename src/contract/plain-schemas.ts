@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { listOf } from './lists.ts'
-import type { PlainField, PlainResource } from './plain-resources.ts'
+import type { PlainField, PlainList, PlainResource } from './plain-resources.ts'
 import type { FieldNotes } from './problems.ts'
 import type { OperationWords, ResourceDescription, Verb } from './resource-description.ts'
 import { text } from './text.ts'
@@ -14,12 +14,13 @@ export interface PlainDescription extends ResourceDescription {
 const notes: FieldNotes = { id: 'is set by the gateway', createdAt: 'is set by the gateway' }
 
 export function describePlain(resource: PlainResource): PlainDescription {
-  const { name, names, one, many, place, fields, examples } = resource
+  const { name, names, one, many, place, fields, lists = {}, examples } = resource
   const isRequired = (field: PlainField) => field.form !== undefined
   const body = z
     .object({
       id: z.string(),
       ...mapFields(fields, (field) => (isRequired(field) ? toSchema(field) : z.string())),
+      ...mapFields(lists, toListSchema),
       createdAt: z.iso.datetime(),
     })
     .meta({ id: name, description: resource.description })
@@ -41,14 +42,15 @@ export function describePlain(resource: PlainResource): PlainDescription {
     list: listOf(body, `${name}List`),
     body,
     create: z
-      .strictObject(
-        mapFields(fields, (field) =>
+      .strictObject({
+        ...mapFields(fields, (field) =>
           isRequired(field) ? toSchema(field) : toSchema(field).default(''),
         ),
-      )
+        ...mapFields(lists, (list) => toListSchema(list).default([])),
+      })
       .meta({ id: `Create${name}` }),
     update: z
-      .strictObject(mapFields(fields, toSchema))
+      .strictObject({ ...mapFields(fields, toSchema), ...mapFields(lists, toListSchema) })
       .partial()
       .meta({ id: `Update${name}`, description: 'Only the given fields change.' }),
     notes: { create: notes, update: notes },
@@ -64,9 +66,17 @@ function toSchema({ about, max, form, example }: PlainField): z.ZodString {
   return schema.meta({ description: about, ...(example === undefined ? {} : { example }) })
 }
 
-function mapFields<Value>(
-  fields: PlainResource['fields'],
-  toValue: (field: PlainField) => Value,
+function toListSchema({ about, most, each, example }: PlainList) {
+  return z
+    .array(text({ min: 1, max: each.max }))
+    .max(most)
+    .refine((items) => new Set(items).size === items.length, { error: 'must not repeat an item' })
+    .meta({ description: about, ...(example === undefined ? {} : { example: [...example] }) })
+}
+
+function mapFields<Field, Value>(
+  fields: Readonly<Record<string, Field>>,
+  toValue: (field: Field) => Value,
 ): Readonly<Record<string, Value>> {
   return Object.fromEntries(
     Object.entries(fields).map(([member, field]) => [member, toValue(field)]),

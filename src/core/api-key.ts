@@ -23,6 +23,10 @@ export interface ApiKey {
   readonly previous: PreviousKey | null
   /** Set for an access token. Undefined: an API key, with full access. */
   readonly token?: TokenRules | undefined
+  /** The member whom calls with an API key count for. */
+  readonly user?: string | null | undefined
+  /** Tags of every call, as `name` or `name:value`. Undefined: none. */
+  readonly tags?: readonly string[] | undefined
 }
 
 export interface PreviousKey {
@@ -98,7 +102,8 @@ export function toPublicKey(key: ApiKey) {
             maskedPrefix: key.previous.maskedPrefix,
             endsAt: new Date(key.previous.endsAt).toISOString(),
           },
-    ...key.token,
+    tags: [...(key.tags ?? [])],
+    ...(key.token ?? { user: key.user ?? null }),
   }
 }
 

@@ -26,6 +26,20 @@ export const DEFAULT_ATTRIBUTION: AttributionSettings = {
   endUsers: false,
 }
 
+/** The columns of a call that say whom it counts for. */
+export const ATTRIBUTION_COLUMNS = ['user', 'session', 'agent', 'parentAgent', 'tags'] as const
+
+/** Precedes the hash of a name that was sent, so such a user is never a member. */
+export const END_USER = 'end:'
+
+/** Characters of a user's, session's or agent's name. A longer name counts as absent. */
+export const MOST_NAME_CHARACTERS = 255
+/** Fixed and sent tags of one call together. */
+export const MOST_TAGS = 8
+/** Characters after the colon of `name:value`. */
+export const MOST_TAG_VALUE_CHARACTERS = 64
+/** Different values of one tag on a day, counted by each node. */
+export const MOST_TAG_VALUES = 1_000
 /** Stored names of an account and kind. Further names count by their hash alone. */
 export const MOST_STORED_NAMES = 50_000
 

@@ -18,6 +18,7 @@ import type { HttpRequest } from '../net/messages.ts'
 import type { AnswerOutcome } from '../wire/codec.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
 import type { JsonObject } from '../wire/json-splice.ts'
+import type { Attribution } from './attribute.ts'
 import type { AttemptRecord, AttemptTrace, CallObserver, CallTrace } from './call-observer.ts'
 import type { Caller, Ticket } from './ports.ts'
 
@@ -40,6 +41,8 @@ export interface Call {
   accepted: AcceptedRequest | undefined
   /** Undefined until found, and when the account has no such gate. */
   gate: Gate | undefined
+  /** Undefined until the body is accepted. */
+  attribution: Attribution | undefined
   /** Undefined until admitted. An admitted call is always settled. */
   admission: Admission | undefined
   /** Set by `settle`. */
@@ -118,6 +121,7 @@ export function beginCall(
     caller: undefined,
     accepted: undefined,
     gate: undefined,
+    attribution: undefined,
     admission: undefined,
     record: undefined,
     settled: undefined,

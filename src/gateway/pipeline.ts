@@ -10,6 +10,7 @@ import { accept, type BodyLimits } from './accept.ts'
 import { admit } from './admit.ts'
 import type { AskPorts } from './attempt/ask-target.ts'
 import { attemptTargets } from './attempt/attempt-targets.ts'
+import { type AttributePorts, attribute, withIgnored } from './attribute.ts'
 import { authenticate, type ClientAddress, whenFresh } from './authenticate.ts'
 import { beginCall, type CallPorts, isAdmitted, toAdmitted } from './call.ts'
 import { checkQuota } from './check-quota.ts'
@@ -30,7 +31,7 @@ import { tellRefusal } from './refused-call.ts'
 import { answerLocally, relayAnswer, toSkippedHeader } from './relay/relay-answer.ts'
 import { type LatePorts, relayLate } from './relay/relay-late.ts'
 
-export interface PipelinePorts extends CallPorts, PlanPorts, AskPorts, LatePorts {
+export interface PipelinePorts extends CallPorts, PlanPorts, AskPorts, LatePorts, AttributePorts {
   readonly clock: Timekeeper
   readonly keys: KeyStore
   readonly freshness?: Freshness | undefined
@@ -73,7 +74,10 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       call.accepted = asked
       const gate = findGateOf(ports.gates, caller, asked, request.headers)
       call.gate = gate
-      const accepted = gate === undefined ? asked : asNamed(asked, gate)
+      const named = gate === undefined ? asked : asNamed(asked, gate)
+      const { headers } = request
+      call.attribution = attribute(ports, { caller, headers, dialect, accepted: named })
+      const accepted = withIgnored(named, call.attribution)
       call.accepted = accepted
       const notReady = ports.limits.whenReady(caller, accepted.gateId)
       if (notReady !== undefined) await waitInTime(ports, notReady, gate)

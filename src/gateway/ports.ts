@@ -1,6 +1,6 @@
 /** Ports of the hot path; `run/` connects the implementations. */
 import type { TokenRules } from '../core/access-token.ts'
-import type { AttributionSettings, HashedKind } from '../core/attribution.ts'
+import type { AttributionSettings, HashedKind, NamedKind } from '../core/attribution.ts'
 import type { CallRecord } from '../core/call.ts'
 import type { Cost, OtherPrice, ToolKind, ToolUses } from '../core/cost.ts'
 import type { GatewayError, TargetFault } from '../core/errors.ts'
@@ -23,6 +23,8 @@ export interface Caller {
   readonly isOldText?: true
   /** Rules of the presented access token. Undefined: the caller has full access. */
   readonly token?: TokenRules | undefined
+  /** Undefined: nothing is fixed. */
+  readonly fixed?: FixedAttribution | undefined
   /** Set while the token, its owner or the signed-in member is stopped: no call is served. */
   readonly stop?: Stop | undefined
 }
@@ -47,11 +49,43 @@ export interface KeyStore {
   touch(keyId: KeyId, atMs: number): void
 }
 
+/** The user and tags that an account fixed for a caller. They precede everything that is sent. */
+export interface FixedAttribution {
+  /** A member's id. */
+  readonly user?: string | undefined
+  /** The id of the tag that owns the access token. */
+  readonly ownerTag?: string | undefined
+  /** Tags as text: `name` or `name:value`. */
+  readonly tags: readonly string[]
+}
+
+export interface AccountTags {
+  has(name: string): boolean
+  nameOf(id: string): string | undefined
+  /** The names of the tags that the user is a member of. */
+  teamsOf(userId: string): readonly string[]
+}
+
+/** In memory: no I/O. */
 export interface NameHashes {
-  /** In memory: no I/O. */
   settingsOf(accountId: AccountId): AttributionSettings
-  /** In memory: no I/O. Undefined: the account's hash key is not available. */
+  /**
+   * @param scope the key's id for a session, the session's hash for an agent; default: the account
+   * @returns undefined when the account's hash key is not available
+   */
   hash(accountId: AccountId, kind: HashedKind, name: string, scope?: string): string | undefined
+}
+
+/** In memory: no I/O. */
+export interface Attributions extends NameHashes {
+  tagsOf(accountId: AccountId): AccountTags
+  /** False for a new value of a tag that had its maximum of different values today. */
+  takesTagValue(accountId: AccountId, tag: string, value: string): boolean
+  /**
+   * Stores the name behind a hash later.
+   * @param name undefined: the name of the member whose id the hash is
+   */
+  note(accountId: AccountId, kind: NamedKind, hash: string, name: string | undefined): void
 }
 
 export interface StopStore {

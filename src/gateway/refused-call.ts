@@ -5,6 +5,7 @@ import type { Stopwatch } from '../core/clock.ts'
 import type { ErrorKind, GatewayError } from '../core/errors.ts'
 import type { CallId, GateId } from '../core/ids.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
+import { type AttributePorts, type Attribution, attribute } from './attribute.ts'
 import type { Call } from './call.ts'
 import type { CallObserver } from './call-observer.ts'
 import type { Caller, Refusals } from './ports.ts'
@@ -35,6 +36,7 @@ interface TurnedAway {
   readonly accepted: AcceptedRequest | undefined
   readonly gateId: GateId | undefined
   readonly refusalCode: string | undefined
+  readonly attribution: Attribution
   readonly startedAt: number
   readonly durationMs: number
 }
@@ -63,10 +65,15 @@ function toRefusedCall({ kind, status, limit }: GatewayError, call: TurnedAway):
     refusals: 1,
     sentGateId:
       call.accepted && call.gateId === undefined ? toSentGateId(call.accepted.gateId) : undefined,
+    user: call.attribution.user,
+    session: call.attribution.session,
+    agent: call.attribution.agent,
+    parentAgent: call.attribution.parentAgent,
+    tags: call.attribution.tags,
   }
 }
 
-export interface RefusalPorts {
+export interface RefusalPorts extends AttributePorts {
   readonly clock: Stopwatch
   readonly refusals?: Refusals | undefined
   readonly observer?: CallObserver | undefined
@@ -89,6 +96,10 @@ export function tellRefusal(ports: RefusalPorts, error: GatewayError, call: Call
       ...{ id, caller, dialect, accepted, startedAt, durationMs },
       gateId: gate?.id,
       refusalCode,
+      // A call without an accepted body has only its headers.
+      attribution:
+        call.attribution ??
+        attribute(ports, { caller, headers: call.request.headers, dialect, accepted }),
     }),
   )
 }

@@ -104,6 +104,7 @@ export class Identity {
     if (expiresAt > systemClock.now() + LATEST_END_MS) return undefined
     const member = await this.#options.members.findByUser(found.user.id as UserId)
     if (member === undefined) return undefined
+    this.#options.onMember?.(member.accountId)
     return {
       id: found.session.id as SessionId,
       member,
@@ -300,6 +301,7 @@ export interface CreateIdentityOptions {
   readonly settings: Pick<IdentityOptions, 'signUp' | 'publicOrigin' | 'oidc'>
   readonly masterKey: () => Secret
   readonly report: (message: string, cause: unknown) => void
+  readonly onMember?: IdentityOptions['onMember']
 }
 
 export function createIdentity({
@@ -307,6 +309,7 @@ export function createIdentity({
   settings,
   masterKey,
   report,
+  onMember,
 }: CreateIdentityOptions): Identity {
   const { database, users, members, signInTries } = store
   const { signUp, publicOrigin, oidc } = settings
@@ -329,6 +332,7 @@ export function createIdentity({
     oidc,
     secret,
     report,
+    onMember,
   })
 }
 

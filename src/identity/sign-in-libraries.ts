@@ -5,7 +5,7 @@
 import type { Kysely } from 'kysely'
 import { systemClock } from '../core/clock.ts'
 import { GatewayError, invalidRequest } from '../core/errors.ts'
-import type { UserId } from '../core/ids.ts'
+import type { AccountId, UserId } from '../core/ids.ts'
 import type { Secret } from '../core/secret.ts'
 import type { SignUpPolicy } from '../core/user.ts'
 import type { Schema } from '../store/schema.ts'
@@ -26,6 +26,8 @@ export interface IdentityOptions {
   readonly oidc: OidcProvider | undefined
   readonly secret: () => Secret
   readonly report: (message: string, cause: unknown) => void
+  /** Called with the account of each open session, which may be new. */
+  readonly onMember?: ((accountId: AccountId) => void) | undefined
 }
 
 export class SignInLibraries {

@@ -2,6 +2,7 @@
  * Records refused calls in the journal: for each key and minute a limited number of calls
  * individually, and all further calls in a record per reason.
  */
+import { ATTRIBUTION_COLUMNS } from '../core/attribution.ts'
 import type { CallRecord } from '../core/call.ts'
 import type { Timekeeper } from '../core/clock.ts'
 import type { KeyId } from '../core/ids.ts'
@@ -13,7 +14,7 @@ const MINUTE_MS = 60_000
 
 interface KeyMinute {
   records: number
-  readonly beyond: Map<string, { readonly first: CallRecord; count: number }>
+  readonly beyond: Map<string, { first: CallRecord; count: number }>
 }
 
 export class RefusalLog implements Refusals {
@@ -39,7 +40,10 @@ export class RefusalLog implements Refusals {
     const reason = `${call.status} ${call.errorKind} ${call.refusalCode ?? ''} ${call.refusedBy ?? ''}`
     const counted = minute.beyond.get(reason)
     if (counted === undefined) minute.beyond.set(reason, { first: call, count: 1 })
-    else counted.count += 1
+    else {
+      counted.count += 1
+      counted.first = withCommonNames(counted.first, call)
+    }
   }
 
   endMinute(): void {
@@ -58,4 +62,11 @@ export class RefusalLog implements Refusals {
     }
     this.#ledger.record(call).catch(() => {})
   }
+}
+
+/** A record of several calls keeps a user, a session or tags only if all of the calls have them. */
+function withCommonNames(one: CallRecord, other: CallRecord): CallRecord {
+  if (ATTRIBUTION_COLUMNS.every((name) => one[name] === other[name])) return one
+  const differing = ATTRIBUTION_COLUMNS.filter((name) => one[name] !== other[name])
+  return { ...one, ...Object.fromEntries(differing.map((name) => [name, undefined])) }
 }

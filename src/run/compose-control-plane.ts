@@ -69,6 +69,7 @@ export async function composeControlPlane(parts: ControlPlaneParts): Promise<Con
     probeProviderKey: (providerId, key) => probeProviderKey(providers.get(providerId), key),
     calls: store.calls,
     auditLog: store.auditLog,
+    attribution: state.attribution,
     accounts: store.accounts,
     members: store.members,
     invitations: store.invitations,
@@ -77,7 +78,9 @@ export async function composeControlPlane(parts: ControlPlaneParts): Promise<Con
       await whenFresh(ports)
       ports.freshness?.assertKnown(accountId)
       const stop = state.stops.find(accountId, userId)
-      return { accountId, keyId: userId as string as KeyId, limits: limitsOf(accountId), stop }
+      const limits = limitsOf(accountId)
+      const fixed = { user: userId, tags: [] }
+      return { accountId, keyId: userId as string as KeyId, limits, fixed, stop }
     },
     stops: state.stops,
     async endCalls(id) {
@@ -91,6 +94,8 @@ export async function composeControlPlane(parts: ControlPlaneParts): Promise<Con
       masterKey: () =>
         loadMasterKeys({ dataFolder: settings.homeFolder, masterKeys: settings.masterKeys })[0],
       report: (message, cause) => log.warn({ err: cause }, `sign-in: ${message}`),
+      // A new account gets its hash key before its first call.
+      onMember: (accountId) => void state.attribution.settingsOf(accountId),
     }),
     budgets,
     webhooks: webhooks.registry,

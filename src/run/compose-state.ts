@@ -17,6 +17,8 @@ import type { BudgetAlert } from '../limits/usage-counter.ts'
 import { UsageLimits } from '../limits/usage-limits.ts'
 import type { AddressGuard } from '../net/address-guard.ts'
 import { AttributionRegistry } from '../snapshots/attribution-registry.ts'
+import { NodeAttributions } from '../snapshots/attributions.ts'
+import { CallerNames } from '../snapshots/caller-names.ts'
 import { GateRegistry } from '../snapshots/gate-registry.ts'
 import type { createKeyLimits } from '../snapshots/key-limits.ts'
 import { KeyRegistry } from '../snapshots/key-registry.ts'
@@ -193,6 +195,18 @@ export async function openState({
       clock,
     })
     const plain = await loadPlainRegistries(store.plain)
+    const callerNames = new CallerNames({
+      names: store.callerNames,
+      clock,
+      onFlushFailure: (error) =>
+        log.error({ err: error }, 'names of callers could not be written; they are kept'),
+    })
+    callerNames.start()
+    const attributions = new NodeAttributions({
+      registry: attribution,
+      tags: plain.tag,
+      names: callerNames,
+    })
     return {
       lock,
       store,
@@ -202,6 +216,8 @@ export async function openState({
       keys,
       stops,
       attribution,
+      attributions,
+      callerNames,
       gates,
       ownedModels,
       providerKeys,

@@ -212,6 +212,7 @@ export async function composeGatehouse({
     clock,
     keys,
     freshness: node?.freshness,
+    attributions: state.attributions,
     gates,
     ownedModels,
     addresses,
@@ -298,6 +299,7 @@ export async function composeGatehouse({
       pools.close()
       await shared.close()
       await keys.close()
+      await state.callerNames.close()
       await providerKeys.close()
       await ledger.close()
       await webhooks.close()

@@ -13,7 +13,6 @@ import { GatewayError } from '../core/errors.ts'
 import type { AccountId } from '../core/ids.ts'
 import { Secret } from '../core/secret.ts'
 import type { Vault } from '../core/vault.ts'
-import type { NameHashes } from '../gateway/ports.ts'
 import type { NamedThing } from '../store/database/find-some.ts'
 import type { AttributionTableStore, StoredAttribution } from '../store/resources/attribution.ts'
 import { RecentHashes } from './recent-hashes.ts'
@@ -41,7 +40,7 @@ interface Entry {
 const HASH_KEY_BYTES = 32
 const HASH_CHARACTERS = 16
 
-export class AttributionRegistry extends Snapshot<Entry, StoredAttribution> implements NameHashes {
+export class AttributionRegistry extends Snapshot<Entry, StoredAttribution> {
   readonly #options: AttributionRegistryOptions
   readonly #recent = new RecentHashes()
   readonly #asked = new Set<AccountId>()

@@ -124,7 +124,11 @@ describe.each(databases)('on $name, two nodes change', (kind) => {
 
   test('a tag: both changes are kept', async () => {
     const first = await startNode(store)
-    const { id } = await first.plain.tag.create(DEFAULT_ACCOUNT, { name: 'a', description: '' })
+    const { id } = await first.plain.tag.create(DEFAULT_ACCOUNT, {
+      name: 'a',
+      description: '',
+      members: [],
+    })
     const [here, there] = await startBoth()
     await Promise.all([
       here.plain.tag.update(DEFAULT_ACCOUNT, id, { name: 'here' }),

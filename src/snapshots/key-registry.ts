@@ -32,6 +32,8 @@ export interface KeyLabel {
   /** Milliseconds since the Unix epoch; null or undefined for a key that never expires. */
   readonly expiresAt?: number | null
   readonly token?: TokenRules
+  readonly user?: string | null | undefined
+  readonly tags?: readonly string[] | undefined
 }
 
 export interface KeyUpdate {
@@ -39,6 +41,8 @@ export interface KeyUpdate {
   /** Null for a key that never expires. */
   readonly expiresAt?: number | null | undefined
   readonly token?: TokenRules | undefined
+  readonly user?: string | null | undefined
+  readonly tags?: readonly string[] | undefined
 }
 
 export interface CreatedKey {
@@ -136,7 +140,7 @@ export class KeyRegistry extends KeySnapshot {
   update(
     accountId: AccountId,
     keyId: KeyId,
-    { name, expiresAt, token }: KeyUpdate,
+    { name, expiresAt, token, user, tags }: KeyUpdate,
   ): Promise<ApiKey> {
     const nowMs = this.clock.now()
     return this.#change(accountId, keyId, {
@@ -151,6 +155,8 @@ export class KeyRegistry extends KeySnapshot {
           name: name ?? key.name,
           expiresAt: expiresAt === undefined ? key.expiresAt : expiresAt,
           token: token ?? key.token,
+          user: user === undefined ? key.user : user,
+          tags: tags ?? key.tags,
         }
       },
     })
@@ -222,6 +228,8 @@ export class KeyRegistry extends KeySnapshot {
       expiresAt: label.expiresAt ?? null,
       previous: null,
       token: label.token,
+      user: label.user,
+      tags: label.tags,
     }
   }
 }

@@ -5,7 +5,7 @@ import { type ApiKey, isLastUse } from '../core/api-key.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import type { AccountId, KeyId } from '../core/ids.ts'
 import { stopOfToken } from '../gateway/access-token.ts'
-import type { Caller, KeyLimits, KeyStore, StopStore } from '../gateway/ports.ts'
+import type { Caller, FixedAttribution, KeyLimits, KeyStore, StopStore } from '../gateway/ports.ts'
 import type { NamedThing } from '../store/database/find-some.ts'
 import type { KeyTableStore } from '../store/resources/keys.ts'
 import { type ListPart, OrderedKeys } from './ordered-keys.ts'
@@ -254,6 +254,7 @@ export abstract class KeySnapshot implements KeyStore, Follower {
       keyId,
       limits,
       owner: presentedSha256,
+      fixed: fixedBy(record),
       ...(token === undefined ? {} : { token, stop }),
     }
     return presentedSha256 === sha256 ? caller : { ...caller, isOldText: true }
@@ -262,6 +263,16 @@ export abstract class KeySnapshot implements KeyStore, Follower {
 
 function kindOf({ token }: ApiKey): KeyKind {
   return token === undefined ? 'key' : 'token'
+}
+
+function fixedBy({ user, tags = [], token }: ApiKey): FixedAttribution | undefined {
+  const owner = token?.owner ?? undefined
+  if (user == null && owner === undefined && tags.length === 0) return undefined
+  return {
+    user: owner?.type === 'member' ? owner.id : (user ?? undefined),
+    ownerTag: owner?.type === 'tag' ? owner.id : undefined,
+    tags,
+  }
 }
 
 function limitsWithin(limits: KeyLimits, token: TokenRules | undefined): KeyLimits {
@@ -294,7 +305,8 @@ function isSame(known: ApiKey, record: ApiKey): boolean {
     known.expiresAt === record.expiresAt &&
     known.previous?.sha256 === record.previous?.sha256 &&
     known.previous?.endsAt === record.previous?.endsAt &&
-    isDeepStrictEqual(known.token, record.token)
+    isDeepStrictEqual(known.token, record.token) &&
+    isDeepStrictEqual(fixedBy(known), fixedBy(record))
   )
 }
 

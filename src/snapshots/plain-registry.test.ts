@@ -24,7 +24,7 @@ describe.each(databases)('on $name', (kind) => {
     await created.remove()
   })
 
-  const settings = { name: 'production', description: '' }
+  const settings = { name: 'production', description: '', members: [] }
   const nameOf = (id: string) => there.get(DEFAULT_ACCOUNT, id).name
 
   test('one of two nodes succeeds when both create a resource of the same name at once', async () => {

@@ -17,6 +17,7 @@ export class PlainRegistry<Thing extends PlainThing> extends Registry<Thing> {
   readonly #kind: PlainKind<Thing>
   readonly #store: PlainStore<Thing>
   readonly #clock: Clock
+  #changes = 0
 
   private constructor(kind: PlainKind<Thing>, store: PlainStore<Thing>, clock: Clock) {
     super(store, kind.word)
@@ -57,6 +58,21 @@ export class PlainRegistry<Thing extends PlainThing> extends Registry<Thing> {
       this.adopt(saved.changed)
       return saved.changed
     })
+  }
+
+  /** Grows with each change of a resource of any account. */
+  get changes(): number {
+    return this.#changes
+  }
+
+  protected override adopt(thing: Thing): void {
+    this.#changes += 1
+    super.adopt(thing)
+  }
+
+  protected override forget(accountId: AccountId, id: string): void {
+    this.#changes += 1
+    super.forget(accountId, id)
   }
 
   get word(): PlainKind<Thing>['word'] {

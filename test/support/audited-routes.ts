@@ -2,6 +2,7 @@
  * For the test that walks every route of the OpenAPI document: what a change by each operation
  * leaves in the audit log, or why it leaves nothing. A missing entry fails that test.
  */
+import { DEFAULT_ACCOUNT } from '../../src/core/ids.ts'
 import { Browser } from './browser.ts'
 import { type ControlPlane, controlPlaneCall, createGate, createKey } from './control-plane.ts'
 import { exampleBodies } from './route-examples.ts'
@@ -74,6 +75,7 @@ export const auditedRoutes: Readonly<Record<string, AuditedRoute>> = {
   deleteModelPrice: { action: 'model-price.delete', prepare: setModelPrice, idOf: toModel },
   reload: { action: 'configuration.reload', idOf: ({ id }) => String(id) },
   updateAccount: { action: 'account.update', idOf: ({ id }) => String(id) },
+  updateAttribution: { action: 'attribution.update', idOf: () => DEFAULT_ACCOUNT },
   updateMember: {
     action: 'member.update',
     by: 'owner',

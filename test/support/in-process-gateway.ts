@@ -82,6 +82,9 @@ export interface GatewayScript {
   readonly addedHeaders?: AddedHeaders
   readonly maxHeldBodyBytes?: number
   readonly token?: TokenRules
+  /** Absent: calls are not attributed. */
+  readonly attributions?: PipelinePorts['attributions']
+  readonly fixed?: Caller['fixed']
   readonly clientAddress?: string
   readonly isOperators?: true
   readonly overlay?: PipelinePorts['overlay']
@@ -170,7 +173,8 @@ export class InProcessGateway {
     this.bodyBudget = new BodyBudget(script.maxHeldBodyBytes ?? Number.POSITIVE_INFINITY)
     const credentials = new Map<string, Credential>()
     const ownedModels = script.ownedModels ?? []
-    const caller = script.token === undefined ? CALLER : { ...CALLER, token: script.token }
+    const { token, fixed } = script
+    const caller = token === undefined && fixed === undefined ? CALLER : { ...CALLER, token, fixed }
     this.#clientAddress = script.clientAddress
     this.ports = {
       clock: this.clock,
@@ -197,6 +201,7 @@ export class InProcessGateway {
         ...script.addresses,
       },
       facts: script.facts,
+      attributions: script.attributions,
       limits: this.limits,
       ledger: this.ledger,
       prices: script.hasNoPrices === true ? undefined : (script.prices ?? SCRIPTED_PRICES),

@@ -56,6 +56,7 @@ export const exampleBodies: Readonly<Record<string, (gateId: string) => object>>
   createOwnedModel: () => ownedModel(`made-${crypto.randomUUID()}`),
   updateOwnedModel: () => ({ displayName: 'Changed by a stranger' }),
   updateAccount: () => ({ name: 'Example' }),
+  updateAttribution: () => ({ sessions: true }),
   updateMember: () => ({ role: 'owner' }),
   createInvitation: () => ({ email: `${crypto.randomUUID()}@example.test` }),
   signUp: () => ({ email: `${crypto.randomUUID()}@example.test`, name: 'Example', password }),

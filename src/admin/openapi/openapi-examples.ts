@@ -162,6 +162,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
   },
 
   updateAccount: { bodies: { 'Another name': { name: 'Example Ltd' } } },
+  updateAttribution: { bodies: { 'Record end users': { endUsers: true } } },
   updateMember: {
     parameters: { id: MEMBER },
     bodies: { 'The new owner': { role: 'owner' } },

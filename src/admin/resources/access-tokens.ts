@@ -23,6 +23,7 @@ import {
 } from '../control-plane-app.ts'
 import { bindResource, ROUTE_DESCRIPTION, tagged } from '../resource-routes.ts'
 import { bindStops, toReport } from '../stop-routes.ts'
+import { checkFixed } from './check-fixed.ts'
 import { toTime } from './keys.ts'
 
 const rotateRoute = createRoute({
@@ -46,7 +47,7 @@ const rotateRoute = createRoute({
   [ROUTE_DESCRIPTION]: { isVersioned: true },
 })
 
-type Rules = Partial<Omit<z.output<typeof createTokenBody>, 'name' | 'expiresAt'>>
+type Rules = Partial<Omit<z.output<typeof createTokenBody>, 'name' | 'expiresAt' | 'tags'>>
 
 export function bindAccessTokens(
   app: ControlPlaneApp,
@@ -62,17 +63,19 @@ export function bindAccessTokens(
         expiresAt !== null && expiresAt > now && expiresAt < expiresBefore
       return keys.list(accountId, 'token', { ...part, isListed })
     },
-    async create(accountId, { name, expiresAt, ...rules }, bindings) {
+    async create(accountId, { name, expiresAt, tags, ...rules }, bindings) {
       assertMayGiveAccess(callerOf(bindings))
+      await checkFixed(dependencies, accountId, { tags })
       const token = await checkRules(accountId, rules, NO_RULES)
-      const label = { accountId, name, expiresAt: toTime(expiresAt) ?? null, token }
+      const label = { accountId, name, expiresAt: toTime(expiresAt) ?? null, token, tags }
       const { record, key } = await keys.create(label)
       return { ...toBody(record), token: key.reveal() }
     },
     show: find,
-    async update(accountId, id, { name, expiresAt, ...rules }) {
+    async update(accountId, id, { name, expiresAt, tags, ...rules }) {
       const { token } = find(accountId, id)
-      const update = { name, expiresAt: toTime(expiresAt) }
+      await checkFixed(dependencies, accountId, { tags })
+      const update = { name, expiresAt: toTime(expiresAt), tags }
       const isSame = Object.values(rules).every((rule) => rule === undefined)
       const checked = isSame ? undefined : await checkRules(accountId, rules, token ?? NO_RULES)
       return toBody(await keys.update(accountId, id as KeyId, { ...update, token: checked }))

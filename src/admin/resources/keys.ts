@@ -19,6 +19,7 @@ import {
 } from '../control-plane-app.ts'
 import { bindResource, ROUTE_DESCRIPTION, tagged } from '../resource-routes.ts'
 import { toReport } from '../stop-routes.ts'
+import { checkFixed } from './check-fixed.ts'
 
 const tags = [keyResource.group]
 
@@ -59,22 +60,25 @@ const rotateRoute = createRoute({
   [ROUTE_DESCRIPTION]: { isVersioned: true },
 })
 
-export function bindKeys(app: ControlPlaneApp, { keys, endCalls }: ControlPlaneDependencies): void {
+export function bindKeys(app: ControlPlaneApp, dependencies: ControlPlaneDependencies): void {
+  const { keys, endCalls } = dependencies
   bindResource(app, keyResource, {
     word: 'key',
     list: (accountId, part) => keys.list(accountId, 'key', part),
-    async create(accountId, { name, expiresAt }, bindings) {
+    async create(accountId, { name, expiresAt, ...fixed }, bindings) {
       assertMayGiveAccess(callerOf(bindings))
-      const label = { accountId, name, expiresAt: toTime(expiresAt) ?? null }
+      await checkFixed(dependencies, accountId, fixed)
+      const label = { accountId, name, expiresAt: toTime(expiresAt) ?? null, ...fixed }
       const { record, key } = await keys.create(label)
-      return { ...toPublicKey(record), key: key.reveal() }
+      return { ...toBody(record), key: key.reveal() }
     },
     bindOthers: bindImport,
     show: find,
-    async update(accountId, id, { name, expiresAt }) {
+    async update(accountId, id, { name, expiresAt, ...fixed }) {
       find(accountId, id)
-      const update = { name, expiresAt: toTime(expiresAt) }
-      return toPublicKey(await keys.update(accountId, id as KeyId, update))
+      await checkFixed(dependencies, accountId, fixed)
+      const update = { name, expiresAt: toTime(expiresAt), ...fixed }
+      return toBody(await keys.update(accountId, id as KeyId, update))
     },
     async delete(accountId, id) {
       find(accountId, id)
@@ -82,7 +86,7 @@ export function bindKeys(app: ControlPlaneApp, { keys, endCalls }: ControlPlaneD
       return toReport(await endCalls(id))
     },
     idOf: ({ id }) => id,
-    toBody: toPublicKey,
+    toBody,
   })
 
   function bindImport(): void {
@@ -92,7 +96,7 @@ export function bindKeys(app: ControlPlaneApp, { keys, endCalls }: ControlPlaneD
       assertMayGiveAccess(caller)
       const { accountId } = caller
       const label = { accountId, name, expiresAt: toTime(expiresAt) ?? null }
-      const body = toPublicKey(await keys.import({ ...label, key: new Secret(key) }))
+      const body = toBody(await keys.import({ ...label, key: new Secret(key) }))
       return c.json(body, 201, tagged('key', body))
     })
   }
@@ -104,7 +108,7 @@ export function bindKeys(app: ControlPlaneApp, { keys, endCalls }: ControlPlaneD
     const { accountId } = caller
     const { id } = find(accountId, c.req.valid('param').id)
     const { record, key } = await keys.rotate(accountId, id, oldEndsInSeconds * 1000)
-    const body = { ...toPublicKey(record), key: key.reveal() }
+    const body = { ...toBody(record), key: key.reveal() }
     return c.json(body, 201, tagged('key', body))
   })
 
@@ -113,6 +117,10 @@ export function bindKeys(app: ControlPlaneApp, { keys, endCalls }: ControlPlaneD
     if (found === undefined || found.token !== undefined) throw keyNotFound()
     return found
   }
+}
+
+function toBody(key: ApiKey) {
+  return { ...toPublicKey(key), user: key.user ?? null }
 }
 
 function keyNotFound(): GatewayError {

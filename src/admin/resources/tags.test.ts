@@ -60,6 +60,7 @@ test('a tag is created, found, renamed, described and deleted, and the audit log
     id: expect.stringMatching(/^tag_[0-9a-f]{32}$/),
     name: 'production',
     description: '',
+    members: [],
     createdAt,
   } as never)
   expect(await plane.sendForJson({ url: its })).toEqual(made)
@@ -93,6 +94,18 @@ test('a tag is created, found, renamed, described and deleted, and the audit log
     after: null,
   })
   expect(changes[4]).toMatchObject({ before: null, after: made })
+})
+
+test('members of a tag are changed as a whole, and each stands once', async () => {
+  const members = ['user_ann', 'user_bob']
+  const { id } = (await (await create({ name: 'team', members })).json()) as { id: string }
+  const its = `${url}/${id}`
+  expect(await plane.sendForJson({ url: its })).toMatchObject({ members })
+  const change = (body: object) => plane.sendForJson({ method: 'PATCH', url: its, body })
+  expect(await change({ description: 'x' })).toMatchObject({ members })
+  expect(await change({ members: ['user_bob'] })).toMatchObject({ members: ['user_bob'] })
+  expect(await change({ members: ['a', 'a'] })).toMatchObject({ error: 'invalid_request' })
+  expect(await change({ members: [] })).toMatchObject({ members: [] })
 })
 
 test('pages of tags, newest first, hold each tag once', async () => {

@@ -20,6 +20,7 @@ function admittedCall(spent: Spent[]): AdmittedCall {
     accepted: openaiChat.accept(scanJsonObject(Buffer.from('{"model":"nobody","messages":[]}'))),
     body: new BodyBudget(Number.POSITIVE_INFINITY).open(),
     gate: undefined,
+    attribution: undefined,
     admission: {
       ticket: {
         headers: {},

@@ -69,7 +69,7 @@ export function settle(ports: SettlePorts, call: AdmittedCall, result: CallResul
 }
 
 function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult): Promise<void> {
-  const { caller, accepted, gate, admission, startedAt, begunAt } = call
+  const { caller, accepted, gate, admission, attribution, startedAt, begunAt } = call
   const { list: attempts, target, firstByteAt } = call.attempts
   const endedAtMs = ports.clock.elapsed()
   const durationMs = Math.round((result.leftAt ?? endedAtMs) - begunAt)
@@ -125,6 +125,11 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
       asked: call,
     }),
     sentGateId: gate === undefined ? toSentGateId(accepted.gateId) : undefined,
+    user: attribution?.user,
+    session: attribution?.session,
+    agent: attribution?.agent,
+    parentAgent: attribution?.parentAgent,
+    tags: attribution?.tags,
   }
   call.record = record
   call.body.release()

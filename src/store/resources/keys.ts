@@ -135,6 +135,7 @@ export class KeyTableStore {
           previous_masked_prefix: previous?.maskedPrefix ?? null,
           previous_ends_at: previous?.endsAt ?? null,
           token: toStoredRules(after.token),
+          ...toFixedColumns(after),
         })
         .where('account_id', '=', accountId)
         .where('id', '=', keyId)
@@ -303,7 +304,12 @@ export function toKeyRow(key: ApiKey): Insertable<ApiKeyTable> {
     created_by: key.createdBy,
     expires_at: key.expiresAt,
     token: toStoredRules(key.token),
+    ...toFixedColumns(key),
   }
+}
+
+function toFixedColumns({ user = null, tags = [] }: ApiKey) {
+  return { fixed_user: user, fixed_tags: tags.length === 0 ? null : JSON.stringify(tags) }
 }
 
 async function isDeleted(
@@ -333,6 +339,8 @@ function toApiKey(row: Selectable<ApiKeyTable>, toRules = parseRules): ApiKey {
     expiresAt: row.expires_at,
     previous: toPrevious(row),
     ...(row.token === null ? {} : { token: toRules(row.token) }),
+    ...(row.fixed_user === null ? {} : { user: row.fixed_user }),
+    ...(row.fixed_tags === null ? {} : { tags: JSON.parse(row.fixed_tags) as string[] }),
   }
 }
 

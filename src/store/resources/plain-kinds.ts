@@ -59,6 +59,12 @@ function definePlainKind<Word extends StoredWord, Thing extends PlainThing>(
 interface Tag extends PlainThing {
   readonly name: string
   readonly description: string
+  /** Ids of users. Their calls bear the tag. */
+  readonly members: readonly string[]
+}
+
+function toStoredMembers(members: readonly string[]): string | null {
+  return members.length === 0 ? null : JSON.stringify(members)
 }
 
 export const PLAIN_KINDS = {
@@ -67,25 +73,32 @@ export const PLAIN_KINDS = {
     idPrefix: 'tag',
     idColumn: 'id',
     uniqueColumn: 'name',
-    toRow: ({ accountId, id, name, description, createdAt }) => ({
+    toRow: ({ accountId, id, name, description, members, createdAt }) => ({
       id,
       account_id: accountId,
       name,
       description,
+      members: toStoredMembers(members),
       created_at: createdAt,
     }),
-    toChanges: ({ name, description }) => ({ name, description }),
+    toChanges: ({ name, description, members }) => ({
+      name,
+      description,
+      members: toStoredMembers(members),
+    }),
     createReader: () => (row) => ({
       accountId: row.account_id,
       id: row.id,
       name: row.name,
       description: row.description,
+      members: row.members === null ? [] : (JSON.parse(row.members) as string[]),
       createdAt: row.created_at,
     }),
-    toPublic: ({ id, name, description, createdAt }) => ({
+    toPublic: ({ id, name, description, members, createdAt }) => ({
       id,
       name,
       description,
+      members: [...members],
       createdAt: new Date(createdAt).toISOString(),
     }),
   }),

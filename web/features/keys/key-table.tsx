@@ -20,7 +20,8 @@ import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { hasExpired, previousOf } from './expiry.ts'
 import { type RecentUse, useRecentUse } from './recent-use-note.tsx'
 
-export type ApiKey = RowOf<'GET /v1/keys'>
+/** An API key, or an access token, whose owner stands for the user. */
+export type ApiKey = Omit<RowOf<'GET /v1/keys'>, 'user'>
 
 export function KeyTable<Row extends ApiKey>({
   rows,

@@ -8,7 +8,11 @@ import { Moment } from '../../ui/moment.tsx'
 
 const DAY_MS = 86_400_000
 
-export function RecentUseNote({ apiKey }: { readonly apiKey: RowOf<'GET /v1/keys'> }) {
+export function RecentUseNote({
+  apiKey,
+}: {
+  readonly apiKey: Omit<RowOf<'GET /v1/keys'>, 'user'>
+}) {
   const from = useMemo(() => new Date(Date.now() - DAY_MS).toISOString(), [])
   const usage = useQuery(
     operationQuery('GET /v1/analytics', { query: { key: apiKey.id, from, interval: 'all' } }),

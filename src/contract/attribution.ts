@@ -1,0 +1,28 @@
+/** What an account records about the callers behind its calls. */
+import { z } from 'zod'
+
+const switches = {
+  membersAndTags: z.boolean().meta({
+    description:
+      'Whether calls are attributed to members and tags. Ids of members and hashes of tags are ' +
+      'recorded with calls, and their names beside the calls. Default: true.',
+  }),
+  sessions: z.boolean().meta({
+    description:
+      'Whether calls are attributed to sessions and agents, which are recorded as hashes only. ' +
+      'Default: true.',
+  }),
+  endUsers: z.boolean().meta({
+    description:
+      'Whether calls are attributed to the users of an application, as `x-gatehouse-user` or the ' +
+      'request’s body names them. Their hashes are recorded with calls, and their names beside ' +
+      'the calls. Default: false.',
+  }),
+}
+
+export const attributionBody = z.object(switches).meta({ id: 'Attribution' })
+
+export const updateAttributionBody = z
+  .strictObject(switches)
+  .partial()
+  .meta({ id: 'UpdateAttribution', description: 'Only the given switches change.' })

@@ -1,0 +1,250 @@
+/**
+ * Stage attribute: the user, session, agent and tags of a call (decision 0121). Ranks: what the
+ * account fixed, then `x-gatehouse-*`, then what clients send: headers before the body.
+ */
+import {
+  type ATTRIBUTION_COLUMNS,
+  type AttributionSettings,
+  END_USER,
+  MOST_NAME_CHARACTERS,
+  MOST_TAG_VALUE_CHARACTERS,
+  MOST_TAGS,
+} from '../core/attribution.ts'
+import type { CallRecord } from '../core/call.ts'
+import type { HeaderFields } from '../net/fields.ts'
+import { CLIENT_HEADERS, readBodyNames, type SentNames } from '../wire/client-names.ts'
+import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
+import type { Attributions, Caller } from './ports.ts'
+
+export interface Attribution extends Pick<CallRecord, (typeof ATTRIBUTION_COLUMNS)[number]> {
+  /** Names that were sent and do not count, for `x-gatehouse-ignored`. */
+  readonly ignored: readonly string[]
+}
+
+export interface AttributePorts {
+  /** Undefined: calls are not attributed. */
+  readonly attributions?: Attributions | undefined
+}
+
+export interface AttributedCall {
+  readonly caller: Caller
+  readonly headers: HeaderFields
+  readonly dialect: Dialect
+  /** Undefined: the body was not accepted. */
+  readonly accepted: AcceptedRequest | undefined
+}
+
+const NOTHING: Attribution = { ignored: [] }
+
+export function attribute({ attributions }: AttributePorts, call: AttributedCall): Attribution {
+  if (attributions === undefined) return NOTHING
+  const settings = attributions.settingsOf(call.caller.accountId)
+  const sent = readHeaders(call.headers)
+  if (sent === undefined && !mayCount(settings, call)) return NOTHING
+  return new Attributing(attributions, settings, call, sent).toAttribution()
+}
+
+export function withIgnored(accepted: AcceptedRequest, { ignored }: Attribution): AcceptedRequest {
+  if (ignored.length === 0) return accepted
+  return { ...accepted, ignored: [...accepted.ignored, ...ignored] }
+}
+
+/** False for a call without any name in its headers that its body cannot change. */
+function mayCount(settings: AttributionSettings, { caller, accepted }: AttributedCall): boolean {
+  if (settings.membersAndTags && caller.fixed !== undefined) return true
+  return (settings.endUsers || settings.sessions) && accepted !== undefined
+}
+
+const USER_HEADER = 'x-gatehouse-user'
+const SESSION_HEADER = 'x-gatehouse-session'
+const TAGS_HEADER = 'x-gatehouse-tags'
+
+const HEADERS: ReadonlySet<string> = new Set([
+  ...[USER_HEADER, SESSION_HEADER, TAGS_HEADER],
+  ...CLIENT_HEADERS.flatMap(({ session, agent, parentAgent = session }) => [
+    ...[session, ...agent, parentAgent],
+  ]),
+])
+
+/** One pass over the headers, because each lookup by name is a pass. Undefined: no names. */
+function readHeaders(headers: HeaderFields): Map<string, string> | undefined {
+  let found: Map<string, string> | undefined
+  headers.forEach((value, name) => {
+    if (value === '' || !HEADERS.has(name)) return
+    found ??= new Map()
+    found.set(name, NOT_ASCII.test(value) ? Buffer.from(value, 'latin1').toString() : value)
+  })
+  return found
+}
+
+interface SessionNames {
+  readonly session?: string | undefined
+  readonly agent?: string | undefined
+  readonly parentAgent?: string | undefined
+}
+
+const NOT_ASCII = /[\x80-\xff]/
+
+class Attributing {
+  readonly #ports: Attributions
+  readonly #settings: AttributionSettings
+  readonly #call: AttributedCall
+  readonly #sent: ReadonlyMap<string, string> | undefined
+  readonly #ignored: string[] = []
+  #body: SentNames | undefined
+
+  constructor(
+    ports: Attributions,
+    settings: AttributionSettings,
+    call: AttributedCall,
+    sent: ReadonlyMap<string, string> | undefined,
+  ) {
+    this.#ports = ports
+    this.#settings = settings
+    this.#call = call
+    this.#sent = sent
+  }
+
+  toAttribution(): Attribution {
+    const user = this.#member() ?? this.#endUser()
+    const { session, agent, parentAgent } = this.#session()
+    const tags = this.#tags()
+    return { user, session, agent, parentAgent, tags, ignored: this.#ignored }
+  }
+
+  #member(): string | undefined {
+    const { accountId, fixed } = this.#call.caller
+    if (fixed?.user === undefined || !this.#settings.membersAndTags) return undefined
+    if (this.#sent?.has(USER_HEADER) === true) this.#ignored.push(USER_HEADER)
+    this.#ports.note(accountId, 'user', fixed.user, undefined)
+    return fixed.user
+  }
+
+  #endUser(): string | undefined {
+    const { accountId, token } = this.#call.caller
+    let name = this.#sent?.get(USER_HEADER)
+    if (name !== undefined && (!this.#settings.endUsers || token !== undefined)) {
+      this.#ignored.push(USER_HEADER)
+      name = undefined
+    }
+    if (!this.#settings.endUsers) return undefined
+    name = this.#checked(name, USER_HEADER)
+    if (name === undefined) {
+      const { user, userMember = '' } = this.#bodyNames()
+      name = this.#checked(user, userMember)
+    }
+    if (name === undefined) return undefined
+    const hash = this.#ports.hash(accountId, 'user', name)
+    if (hash === undefined) return undefined
+    const user = END_USER + hash
+    this.#ports.note(accountId, 'user', user, name)
+    return user
+  }
+
+  #session(): Pick<Attribution, 'session' | 'agent' | 'parentAgent'> {
+    if (!this.#settings.sessions) {
+      if (this.#sent?.has(SESSION_HEADER) === true) this.#ignored.push(SESSION_HEADER)
+      return NOTHING
+    }
+    const { accountId, keyId } = this.#call.caller
+    const names = this.#sessionNames()
+    if (names.session === undefined) return NOTHING
+    const session = this.#ports.hash(accountId, 'session', names.session, keyId)
+    if (session === undefined) return NOTHING
+    const agentOf = (name: string | undefined) =>
+      name === undefined ? undefined : this.#ports.hash(accountId, 'agent', name, session)
+    const agent = agentOf(names.agent)
+    const parentAgent = agent === undefined ? undefined : agentOf(names.parentAgent)
+    return { session, agent, parentAgent }
+  }
+
+  #sessionNames(): SessionNames {
+    const sent = this.#sent
+    const own = this.#checked(sent?.get(SESSION_HEADER), SESSION_HEADER)
+    for (const { session: header, agent: agents, parentAgent } of CLIENT_HEADERS) {
+      const session = this.#checked(sent?.get(header), header)
+      if (session === undefined) continue
+      const agent = agents.find((name) => sent?.has(name) === true)
+      return {
+        session: own ?? session,
+        agent: agent === undefined ? undefined : this.#agentName(agent, session),
+        parentAgent: parentAgent === undefined ? undefined : this.#agentName(parentAgent, session),
+      }
+    }
+    if (own !== undefined) return { session: own }
+    const { session, agent } = this.#bodyNames()
+    return {
+      session: this.#checked(session, 'session_id'),
+      agent: agent === session ? undefined : this.#checked(agent, 'thread_id'),
+    }
+  }
+
+  /** @returns undefined for the main agent, which has the session's name */
+  #agentName(header: string, session: string): string | undefined {
+    const name = this.#checked(this.#sent?.get(header), header)
+    return name === session ? undefined : name
+  }
+
+  #tags(): string | undefined {
+    const sent = this.#sent?.get(TAGS_HEADER)
+    if (!this.#settings.membersAndTags) {
+      if (sent !== undefined) this.#ignored.push(TAGS_HEADER)
+      return undefined
+    }
+    const { accountId, fixed } = this.#call.caller
+    if (sent === undefined && fixed === undefined) return undefined
+    const known = this.#ports.tagsOf(accountId)
+    const tags = new Set<string>()
+    for (const tag of fixedTags(fixed, known)) if (this.#takes(tag, known)) tags.add(tag)
+    for (const text of sent?.split(',') ?? []) {
+      const tag = text.trim()
+      if (tag === '' || tags.has(tag)) continue
+      if (tags.size < MOST_TAGS && this.#takes(tag, known)) tags.add(tag)
+      else this.#ignored.push(`${TAGS_HEADER}:${tag.slice(0, MOST_NAME_CHARACTERS)}`)
+    }
+    const hashes: string[] = []
+    for (const tag of tags) {
+      if (hashes.length === MOST_TAGS) break
+      const hash = this.#ports.hash(accountId, 'tag', tag)
+      if (hash === undefined) continue
+      this.#ports.note(accountId, 'tag', hash, tag)
+      hashes.push(hash)
+    }
+    return hashes.length === 0 ? undefined : hashes.join(' ')
+  }
+
+  #takes(tag: string, known: ReturnType<Attributions['tagsOf']>): boolean {
+    const colon = tag.indexOf(':')
+    if (colon < 0) return known.has(tag)
+    const [name, value] = [tag.slice(0, colon), tag.slice(colon + 1)]
+    if (!known.has(name) || value === '' || value.length > MOST_TAG_VALUE_CHARACTERS) return false
+    return this.#ports.takesTagValue(this.#call.caller.accountId, name, value)
+  }
+
+  #bodyNames(): SentNames {
+    const { accepted, dialect } = this.#call
+    this.#body ??= accepted === undefined ? {} : readBodyNames(dialect.id, accepted.body)
+    return this.#body
+  }
+
+  #checked(name: string | undefined, sentAs: string): string | undefined {
+    if (name === undefined || name === '') return undefined
+    if (name.length <= MOST_NAME_CHARACTERS) return name
+    this.#ignored.push(sentAs)
+    return undefined
+  }
+}
+
+function fixedTags(
+  fixed: Caller['fixed'],
+  known: ReturnType<Attributions['tagsOf']>,
+): readonly string[] {
+  if (fixed === undefined) return []
+  const { user, ownerTag, tags } = fixed
+  const owner = ownerTag === undefined ? undefined : known.nameOf(ownerTag)
+  return [
+    ...tags,
+    ...(owner === undefined ? [] : [owner]),
+    ...(user === undefined ? [] : known.teamsOf(user)),
+  ]
+}

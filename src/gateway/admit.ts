@@ -43,8 +43,9 @@ export function admit(ports: AdmitPorts, call: AskingCall): MaybePromise<Admissi
   const limitsSpend = ports.limits.limitsSpend(caller, gateId)
   const estimateAs =
     limitsSpend && ports.limits.estimatesUnpriced(caller, gateId) ? kindOf(dialect) : undefined
+  const prices = ports.prices?.inForce
   const leastNanoUsd = limitsSpend
-    ? maximumNanoUsd(ports.prices, { call, tools, inputTokens, outputTokens, estimateAs })
+    ? maximumNanoUsd(prices, { call, tools, inputTokens, outputTokens, estimateAs })
     : 0
   const ticket = ports.limits.admit(caller, {
     gateId,
@@ -56,6 +57,7 @@ export function admit(ports: AdmitPorts, call: AskingCall): MaybePromise<Admissi
   const otherPrices = listOtherPrices(body)
   return continueWith(ticket, (taken) => ({
     ticket: taken,
+    prices,
     inputTokens,
     outputCap: cap,
     teaches,

@@ -12,14 +12,13 @@ import type { AdmittedCall } from './call.ts'
 import { readNamedModels } from './named-models.ts'
 import type { Target } from './plan/compile-target.ts'
 import type { Plan } from './plan/plan-targets.ts'
-import type { Caller, Limits, PriceDemand, Prices, Ticket } from './ports.ts'
+import type { Limits, PriceDemand, Prices, Ticket } from './ports.ts'
 import { keepOwnIds, keepWithinGate } from './shared-credential.ts'
 import { findSurcharge } from './surcharges.ts'
 import { siblingOf } from './target-cost.ts'
 
 export interface QuotaPorts {
   readonly limits: Pick<Limits, 'priceDemand'>
-  readonly prices?: Prices | undefined
 }
 
 /**
@@ -33,22 +32,16 @@ export function checkQuota(
 ): MaybePromise<Plan> {
   const { gate, request, targets } = plan
   const own = keepOwnIds(request, dialect, keepWithinGate(request, targets))
-  const asked = { targets: own, body: request.body, gateId: gate.id, startedAtMs }
-  const priced = keepPriced(ports, caller, asked)
+  const asked = { targets: own, body: request.body, startedAtMs }
+  const { prices } = admission
+  const demand = ports.limits.priceDemand(caller, gate.id)
+  const priced =
+    demand === undefined
+      ? own
+      : keepThosePriced(prices, demand, { ...asked, accountId: caller.accountId })
   return continueWith(reserveQuota(admission.ticket, priced), (allowed) =>
     allowed === targets ? plan : { ...plan, targets: allowed },
   )
-}
-
-function keepPriced(
-  { limits, prices }: QuotaPorts,
-  caller: Caller,
-  call: Omit<PricedCall, 'accountId'> & { readonly gateId: string },
-): readonly Target[] {
-  const demand = limits.priceDemand(caller, call.gateId)
-  return demand === undefined
-    ? call.targets
-    : keepThosePriced(prices, demand, { ...call, accountId: caller.accountId })
 }
 
 function keepThosePriced(

@@ -23,6 +23,7 @@ import type {
   KeyStore,
   KnownFacts,
   Limits,
+  Prices,
   Refusals,
   Slot,
 } from './ports.ts'
@@ -39,6 +40,7 @@ export interface PipelinePorts extends CallPorts, PlanPorts, AskPorts, LatePorts
   /** Undefined: no facts of models are known. */
   readonly facts?: KnownFacts | undefined
   readonly limits: Limits
+  readonly prices?: Prices | undefined
   readonly bodyLimits: BodyLimits
   readonly refusals?: Refusals | undefined
   readonly reportFailure: (error: GatewayError, callId: CallId) => void

@@ -190,6 +190,8 @@ export type PricedRecord = Pick<
 >
 
 export interface Prices {
+  /** The same prices, which no reload replaces. A call is planned and priced with them. */
+  readonly inForce: Prices
   isPriced(accountId: AccountId, target: string, asked: AskedPrice): boolean
   /**
    * Fees for one use of each tool, in whole billionths of a US dollar. An unknown fee of a provider

@@ -7,9 +7,16 @@ import type { PriceBook } from './price-book.ts'
 
 export class CallPrices implements Prices {
   readonly #book: PriceBook
+  #held: { readonly book: PriceBook; readonly prices: CallPrices } | undefined
 
   constructor(book: PriceBook) {
     this.#book = book
+  }
+
+  get inForce(): CallPrices {
+    const { inForce: book } = this.#book
+    if (this.#held?.book !== book) this.#held = { book, prices: new CallPrices(book) }
+    return this.#held.prices
   }
 
   load(): void {

@@ -175,19 +175,23 @@ describe('like', () => {
   })
 })
 
-test('calls that began before a reload keep the entries of then', () => {
+test('a call keeps the prices that it holds, however many reloads follow', () => {
   const entry = (input: number) =>
     new ModelOverlay([{ model: 'openai/gpt-next', prices: [{ input, output: 0 }] }])
   const book = bookOf([])
-  const costAt = (startedAt: number) =>
-    book.costOf({
-      ...{ accountId: DEFAULT_ACCOUNT, target: 'openai/gpt-next', usage: usageOf(), startedAt },
+  const costIn = (held: PriceBook) =>
+    held.costOf({
+      ...{ accountId: DEFAULT_ACCOUNT, target: 'openai/gpt-next', startedAt: AT },
+      usage: usageOf(),
     }).nanoUsd
-  expect(costAt(AT)).toBeNull()
-  book.replaceOverlay(entry(1), AT + 10)
-  expect([costAt(AT), costAt(AT + 10)]).toEqual([null, 1_000_000])
-  book.replaceOverlay(entry(2), AT + 20)
-  expect([costAt(AT + 10), costAt(AT + 20)]).toEqual([1_000_000, 2_000_000])
+  const held = [book.inForce]
+  for (const input of [1, 2, 3]) {
+    book.replaceOverlay(entry(input))
+    held.push(book.inForce)
+  }
+  expect(held.map(costIn)).toEqual([null, 1_000_000, 2_000_000, 3_000_000])
+  expect(costIn(book)).toBe(3_000_000)
+  expect(book.inForce).toBe(book.inForce)
 })
 
 // The choice of a price, against the rules in the plainest form.

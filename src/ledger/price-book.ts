@@ -70,11 +70,22 @@ const NO_USAGE: Usage = {
 
 export class PriceBook implements KnownFacts {
   readonly #declaredPrices: NonNullable<PriceBookOptions['declaredPrices']>
-  readonly #targets: TargetPrices
+  #targets: TargetPrices
+  #inForce: PriceBook | undefined
 
-  constructor({ declaredPrices, ...options }: PriceBookOptions) {
+  constructor(
+    { declaredPrices, ...options }: PriceBookOptions,
+    targets: TargetPrices = new TargetPrices(options),
+  ) {
     this.#declaredPrices = declaredPrices ?? (() => undefined)
-    this.#targets = new TargetPrices(options)
+    this.#targets = targets
+  }
+
+  /** The same prices, which no reload replaces. */
+  get inForce(): PriceBook {
+    const [declaredPrices, targets] = [this.#declaredPrices, this.#targets]
+    this.#inForce ??= new PriceBook({ providers: new Map(), declaredPrices }, targets)
+    return this.#inForce
   }
 
   get source(): string {
@@ -93,9 +104,10 @@ export class PriceBook implements KnownFacts {
     void this.source
   }
 
-  /** Calls that began before the replacement keep the prices of the previous overlay. */
-  replaceOverlay(overlay: ModelOverlay, nowMs: number, added?: readonly ModelEntry[]): void {
-    this.#targets.replaceOverlay(overlay, nowMs, added)
+  /** Calls that hold `inForce` keep the previous prices. */
+  replaceOverlay(overlay: ModelOverlay, added?: readonly ModelEntry[]): void {
+    this.#targets = this.#targets.replaced(overlay, added)
+    this.#inForce = undefined
   }
 
   /** As `TargetPrices`. */

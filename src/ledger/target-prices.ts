@@ -68,42 +68,35 @@ const DECLARERS = {
   ...{ owned: undefined, unknown: undefined },
 } as const
 
-class Generation {
-  readonly overlay: ModelOverlay
-  readonly remembered = new Map<string, KnownTarget>()
-  /** By provider id. */
-  readonly families = new Map<
-    string,
-    { readonly day: number; readonly prices: ReadonlyMap<string, FamilyPrice> }
-  >()
-
-  constructor(overlay: ModelOverlay) {
-    this.overlay = overlay
-  }
-}
-
 /** The highest price of a family's models. */
 interface FamilyPrice {
   readonly input: number
   readonly output: number
 }
 
+/** Immutable: a reload of the configuration file makes another one. */
 export class TargetPrices {
+  /** The entries of the configuration file, and stored prices of models without any other price. */
+  readonly overlay: ModelOverlay
+  readonly #options: TargetPricesOptions
   readonly #providers: ReadonlyMap<string, ProviderPricing>
-  readonly #loadTable: () => PriceTable
-  readonly #onUsed: NonNullable<TargetPricesOptions['onUsed']>
+  readonly #loaded: { table: PriceTable | undefined }
   readonly #outside: OutsidePrices
-  #table: PriceTable | undefined
-  #fromFile: ModelOverlay
-  #current: Generation
-  /** Prices calls that began before `#since`. */
-  #previous: Generation
-  #since = Number.NEGATIVE_INFINITY
+  readonly #fromFile: ModelOverlay
+  readonly #remembered = new Map<string, KnownTarget>()
+  /** By provider id. */
+  readonly #families = new Map<
+    string,
+    { readonly day: number; readonly prices: ReadonlyMap<string, FamilyPrice> }
+  >()
 
-  constructor({ providers, overlay, added, onUsed, loadTable }: TargetPricesOptions) {
-    this.#providers = providers
-    this.#loadTable = loadTable ?? loadPriceTable
-    this.#onUsed = onUsed ?? (() => {})
+  constructor(
+    options: TargetPricesOptions,
+    loaded: { table: PriceTable | undefined } = { table: undefined },
+  ) {
+    this.#options = options
+    this.#providers = options.providers
+    this.#loaded = loaded
     const pricesOf = (target: string, at: number) => this.#findOutside(target, at)
     const sourceOf = () => this.table.source
     this.#outside = {
@@ -112,39 +105,31 @@ export class TargetPrices {
         return sourceOf()
       },
     }
-    this.#fromFile = overlay ?? NO_OVERLAY
-    this.#current = new Generation(this.#withAdded(this.#fromFile, added))
-    this.#previous = this.#current
+    this.#fromFile = options.overlay ?? NO_OVERLAY
+    this.overlay = this.#withAdded(options.added ?? [])
+  }
+
+  /** Prices of the same providers and table. */
+  replaced(overlay: ModelOverlay, added: readonly ModelEntry[] = []): TargetPrices {
+    return new TargetPrices({ ...this.#options, overlay, added }, this.#loaded)
   }
 
   get isLoaded(): boolean {
-    return this.#table !== undefined
+    return this.#loaded.table !== undefined
   }
 
   get table(): PriceTable {
-    this.#table ??= this.#loadTable()
-    return this.#table
+    this.#loaded.table ??= (this.#options.loadTable ?? loadPriceTable)()
+    return this.#loaded.table
   }
 
   get #overlaid(): { readonly overlay: ModelOverlay; readonly outside: OutsidePrices } {
     return { overlay: this.overlay, outside: this.#outside }
   }
 
-  get overlay(): ModelOverlay {
-    return this.#current.overlay
-  }
-
-  /** Calls that began before keep the prices of the overlay before. */
-  replaceOverlay(overlay: ModelOverlay, nowMs: number, added?: readonly ModelEntry[]): void {
-    this.#fromFile = overlay
-    this.#previous = this.#current
-    this.#current = new Generation(this.#withAdded(overlay, added))
-    this.#since = nowMs
-  }
-
-  #withAdded(overlay: ModelOverlay, added: readonly ModelEntry[] = []): ModelOverlay {
+  #withAdded(added: readonly ModelEntry[]): ModelOverlay {
     const now = Date.now()
-    return overlay.withPrices(
+    return this.#fromFile.withPrices(
       added.filter(({ model }) => this.sourceWithoutAdded(model, now) === undefined),
     )
   }
@@ -162,9 +147,9 @@ export class TargetPrices {
     return found?.isOwn === true && isUsable(found) ? found.source : undefined
   }
 
-  /** @param at decides which prices are in force: the start of the call */
+  /** @param at decides which dated prices are in force: the start of the call */
   find(target: string, at: number): KnownTarget {
-    const known = this.recall(target, at < this.#since ? this.#previous : this.#current)
+    const known = this.recall(target)
     return known.type === 'listed' &&
       known.otherwise !== undefined &&
       this.priceOf(known, at) === undefined
@@ -185,7 +170,7 @@ export class TargetPrices {
   #lookUpPrice({ entry, provider, model, flatDays }: Listed, at: number): KnownPrice | undefined {
     const given = entry?.priceAt(at)
     if (entry !== undefined && given !== undefined) {
-      this.#onUsed(entry.used)
+      this.#options.onUsed?.(entry.used)
       return given
     }
     if (provider === undefined) return undefined
@@ -193,12 +178,12 @@ export class TargetPrices {
     return found && { ...found, source: this.table.source }
   }
 
-  recall(target: string, { overlay, remembered }: Generation = this.#current): KnownTarget {
-    const known = remembered.get(target)
+  recall(target: string): KnownTarget {
+    const known = this.#remembered.get(target)
     if (known !== undefined) return known
-    if (remembered.size >= MAX_REMEMBERED) remembered.clear()
-    const found = lookUpOverlaid(target, this.#providers, { overlay, outside: this.#outside })
-    remembered.set(target, found)
+    if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.clear()
+    const found = lookUpOverlaid(target, this.#providers, this.#overlaid)
+    this.#remembered.set(target, found)
     return found
   }
 
@@ -274,7 +259,7 @@ export class TargetPrices {
 
   /** Once a day: reading all models of a provider takes some milliseconds. */
   #familiesOf(providerId: string, at: number): ReadonlyMap<string, FamilyPrice> {
-    const { families } = this.#current
+    const families = this.#families
     const day = Math.floor(at / DAY_MS)
     const held = families.get(providerId)
     if (held?.day === day) return held.prices

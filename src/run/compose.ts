@@ -129,7 +129,7 @@ export async function composeGatehouse({
   // Changes before the price book exists are in what it begins with.
   let prices: PriceBook | undefined
   const replacePrices = ({ models }: Settings) =>
-    prices?.replaceOverlay(models, clock.now(), state.modelPrices.entries())
+    prices?.replaceOverlay(models, state.modelPrices.entries())
   const state = await openState({
     settings,
     version: VERSION,

@@ -451,6 +451,9 @@ const feesOf = (uses: ToolUses) =>
 const SCRIPTED_PRICES: PipelinePorts['prices'] = {
   isPriced: (_, target, { isSurcharged }) => !target.includes('unpriced') && isSurcharged !== true,
   feesOf: (_, tools) => tools.reduce((sum, kind) => sum + FEES[kind], 0),
+  get inForce() {
+    return this
+  },
   priceOf: ({ target, usage, isEstimated, otherPrices = [], tools = [], toolUses = {} }) => {
     if (target === FREE) return { nanoUsd: 0, status: 'exact', source: 'free' }
     const uses = tools.includes('otherTool') ? { ...toolUses, otherTool: 1 } : toolUses

@@ -18,7 +18,6 @@ import { type AdmittedCall, toOutcome } from '../call.ts'
 import type { AttemptTrace } from '../call-observer.ts'
 import type { Target } from '../plan/compile-target.ts'
 import type { Plan } from '../plan/plan-targets.ts'
-import type { Prices } from '../ports.ts'
 import {
   CallerRequest,
   nameFeatures,
@@ -34,7 +33,6 @@ import { type RefusedMembers, STREAM_OPTIONS } from './refused-members.ts'
 
 export interface OutgoingPorts {
   readonly clock: Timekeeper
-  readonly prices?: Prices | undefined
   /** Undefined: no refusal of a member is remembered. */
   readonly refusedMembers?: RefusedMembers | undefined
   readonly bodyLimits: { readonly maxBodyBytes: number }
@@ -163,13 +161,14 @@ function toTranslated(
 }
 
 function translateChat(
-  { clock, prices, bodyLimits, refusedMembers }: OutgoingPorts,
+  { clock, bodyLimits, refusedMembers }: OutgoingPorts,
   input: Attempting,
   target: Target,
   { inbound, upstream: client }: Extract<Translator, { form: 'chat' }>,
 ): TranslatedRequest {
   const { call, plan } = input
   const { startedAt, begunAt } = call
+  const { prices } = call.admission
   const isStrict = readStrictness(call.request.headers)
   input.caller ??= new CallerRequest(inbound, plan.request, {
     maxBodyBytes: bodyLimits.maxBodyBytes,

@@ -56,7 +56,6 @@ export const UNKNOWN_GATE = '(unknown)' as GateId
 export interface SettlePorts {
   readonly ledger: Ledger
   readonly clock: Stopwatch
-  readonly prices?: Prices | undefined
   readonly reasoning?: SeenReasoning | undefined
   readonly usualOutput?: UsualOutput | undefined
   readonly observer?: CallObserver | undefined
@@ -116,7 +115,7 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
       target,
       errorKind: result.errorKind ?? null,
     }),
-    cost: priceUsed(ports.prices, used, {
+    cost: priceUsed(admission.prices, used, {
       accountId,
       target,
       usage,

@@ -126,6 +126,8 @@ export interface ControlPlaneDependencies {
   readonly callerNames: Pick<CallerNameStore, 'find'>
   readonly usage: Pick<UsageStore, 'readRange' | 'readLatencies' | 'readRefused' | 'readAnswered'>
   readonly prices: Prices
+  /** Raises the account's budgets and quota to the sums of its calls, where those are higher. */
+  readonly raiseLimits: (accountId: AccountId) => Promise<void>
   /** Undefined: every account is a customer's. */
   readonly operatorAccount: AccountId | undefined
   /** Whether `GATEHOUSE_OPERATOR_API` is on. */
@@ -211,10 +213,11 @@ export interface Prices {
   /** The price table's name and version. */
   source(): string
   /**
-   * The cost of a call; undefined when the call was priced with another version, so that the costs
-   * are not comparable.
+   * The cost of a call; undefined when the cost stays, because its price cannot be found or must
+   * not change.
+   * @param wrong sources of costs whose entry was wrong
    */
-  recompute(call: CallRecord): Cost | undefined
+  recompute(call: CallRecord, wrong: readonly string[]): Cost | undefined
   partsOf(call: CallRecord): readonly CostPart[] | undefined
 }
 

@@ -123,6 +123,8 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
   const time = { now: Date.parse('2026-01-02T03:04:05.006Z') }
   const clock = { now: () => time.now++ }
   const failures: GatewayError[] = []
+  /** Accounts whose limits were raised. */
+  const raised: AccountId[] = []
   const store = await openMigratedStore()
   const limitsOf = createKeyLimits(createPlans())
   const stops: StopRegistry = await StopRegistry.load({
@@ -213,6 +215,7 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
     identity,
     callerOfUser,
     operatorAccount: DEFAULT_ACCOUNT,
+    raiseLimits: async (accountId) => void raised.push(accountId),
     hasOperatorApi: true,
     modelPrices: {
       find: (target) => modelPrices.find(DEFAULT_ACCOUNT, target),
@@ -295,6 +298,7 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
     seen,
     probe,
     failures,
+    raised,
     store,
     keys,
     stops,

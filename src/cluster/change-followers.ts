@@ -3,7 +3,7 @@ import type { AccountId } from '../core/ids.ts'
 import { type FollowedResource, RESOURCE_ENTRIES } from '../core/resource-table.ts'
 import type { EndedCalls } from '../gateway/end-revoked-calls.ts'
 import type { FollowedChange } from '../store/changes/change-feed.ts'
-import { RELOAD } from '../store/changes/publish-reload.ts'
+import { COSTS, RELOAD } from '../store/changes/publish-change.ts'
 import type { NamedThing } from '../store/database/find-some.ts'
 
 export interface Follower {
@@ -20,6 +20,8 @@ export type Followers = Readonly<Record<FollowedResource, Follower>> & {
   readonly key: { forget(accountId: AccountId, keyId: string): void }
   /** Every node reads its own configuration file. */
   readonly [RELOAD]: Follower
+  /** Every node has counters of usage, which read the corrected sums. */
+  readonly [COSTS]: Follower
   readonly stop: {
     followBlindly(accountId: AccountId, id: string): void
     forget(accountId: AccountId, id: string): void
@@ -28,6 +30,7 @@ export type Followers = Readonly<Record<FollowedResource, Follower>> & {
 
 const INERT: ReadonlySet<string> = new Set([
   RELOAD,
+  COSTS,
   ...RESOURCE_ENTRIES.flatMap(([word, { follow }]) =>
     follow?.decidesCalls === false ? [word] : [],
   ),

@@ -2,11 +2,36 @@ import { z } from 'zod'
 import { COST_PART_KINDS, COST_STATUSES } from '../core/cost.ts'
 import { refuseReversedRange, timeParameter } from './usage-query.ts'
 
+const MAX_WRONG = 20
+const WRONG = 'must be the source of a cost of an entry, such as overlay:7d89ce077233'
+
 export const verifyCostsBody = z
   .strictObject({
     from: timeParameter.optional().meta({ type: 'string', format: 'date-time' }),
     to: timeParameter.optional().meta({ type: 'string', format: 'date-time' }),
-    fix: z.boolean().default(false).meta({ description: 'Replace the costs that differ.' }),
+    target: z
+      .string()
+      .max(300)
+      .optional()
+      .meta({ description: 'Only calls of this `provider/model`.' }),
+    wrong: z
+      .array(z.string().regex(/^overlay:[0-9a-f]{12}$/, { error: WRONG }))
+      .max(MAX_WRONG)
+      .default([])
+      .meta({
+        description:
+          'Sources of costs whose entry was wrong: these costs are computed with the prices of ' +
+          'today. Costs of other entries stay as they were declared at the time.',
+        example: ['overlay:7d89ce077233'],
+      }),
+    fix: z
+      .boolean()
+      .default(false)
+      .meta({
+        description:
+          'Replace the costs that differ, in the rows and in the sums. A request replaces those of ' +
+          'one day, in one transaction with its entry in the audit log.',
+      }),
     cursor: z.string().optional().meta({ description: 'The `nextCursor` of the previous answer.' }),
   })
   .superRefine(refuseReversedRange)
@@ -71,11 +96,24 @@ export const verifiedCostsBody = z
     fixed: z.int(),
     incomparable: z.array(z.object({ source: z.string().nullable(), calls: z.int() })).meta({
       description:
-        'The number of calls priced from each other version of the table, which cannot be compared.',
+        'The number of calls whose costs stay, by source: reported costs, costs of entries that ' +
+        'are in force no more, and costs whose price cannot be found again.',
     }),
-    differences: z.array(
-      z.object({ id: z.string(), target: z.string().nullable(), stored: cost, computed: cost }),
-    ),
+    models: z
+      .array(
+        z.object({
+          target: z.string().nullable(),
+          calls: z.int(),
+          storedUsd: z.number(),
+          computedUsd: z.number(),
+        }),
+      )
+      .meta({ description: 'The differences by model. Unknown costs count as 0.' }),
+    differences: z
+      .array(
+        z.object({ id: z.string(), target: z.string().nullable(), stored: cost, computed: cost }),
+      )
+      .meta({ description: 'The first 1,000 differences of this answer.' }),
     nextCursor: z
       .string()
       .nullable()

@@ -109,6 +109,7 @@ export const RESOURCE_TABLE = {
     },
     follow: { decidesCalls: false },
   },
+  costs: { label: 'Costs', actions: { correct: 'Corrected the costs of a day' } },
   configuration: {
     label: 'Configuration file',
     actions: { reload: 'Reloaded the configuration file' },

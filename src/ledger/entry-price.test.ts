@@ -123,8 +123,15 @@ describe('an entry', () => {
       { kind: 'input', count: 1000, usdPerMillion: 8 },
       { kind: 'output', count: 100, usdPerMillion: 20 },
     ])
-    const other = bookOf([{ model, prices: [{ input: 5, output: 10, tiers }] }])
+    const corrected = { priority: { input: 9, output: 20 } }
+    const other = bookOf([{ model, prices: [{ input: 5, output: 10, tiers: corrected }] }])
     expect(other.recompute(row, cost)).toBeUndefined()
+    const [wrong = ''] = cost.source?.split('*') ?? []
+    expect(other.recompute(row, cost, [wrong])).toMatchObject({
+      ...{ nanoUsd: 11_000_000, status: 'exact' },
+      source: expect.stringMatching(/^overlay:[0-9a-f]{12}\*priority:1$/),
+    })
+    expect(other.recompute(row, cost, ['overlay:000000000000'])).toBeUndefined()
   })
 })
 

@@ -301,7 +301,7 @@ describe('an owned model that costs nothing', () => {
   })
 })
 
-test('a cost from another version of the table is not compared; an unknown one is', () => {
+test('a cost from another version of the table is computed anew, as is an unknown one', () => {
   const call: CallToPrice = {
     accountId: DEFAULT_ACCOUNT,
     target: 'openai/gpt-5',
@@ -310,7 +310,11 @@ test('a cost from another version of the table is not compared; an unknown one i
   }
   const cost = book.costOf(call)
   expect(book.recompute(call, cost)).toEqual(cost)
-  expect(book.recompute(call, { ...cost, source: 'genai-prices@0.0.1' })).toBeUndefined()
+  const earlier = { ...cost, source: 'genai-prices@0.0.1' }
+  expect(book.recompute(call, earlier)).toEqual(earlier)
+  expect(book.recompute(call, { ...earlier, nanoUsd: 1 })).toEqual(cost)
+  for (const source of ['reported', 'free', `${cost.source}+answered`])
+    expect(book.recompute(call, { ...cost, source, nanoUsd: 1 })).toBeUndefined()
   expect(book.recompute(call, undefined)).toEqual(cost)
 })
 

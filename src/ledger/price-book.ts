@@ -313,8 +313,12 @@ export class PriceBook implements KnownFacts {
     return parts && scaleParts(parts, as)
   }
 
-  recompute(call: CallToPrice, stored: Cost | undefined): Cost | undefined {
-    return recompute(this, call, stored)
+  recompute(
+    call: CallToPrice,
+    stored: Cost | undefined,
+    wrong?: readonly string[],
+  ): Cost | undefined {
+    return recompute(this, call, stored, wrong)
   }
 
   partsOf(call: CallToPrice, stored: Cost | undefined): readonly CostPart[] | undefined {

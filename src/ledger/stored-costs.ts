@@ -13,6 +13,8 @@ import {
 import { type ServedPrice, splitFactors } from './served-price.ts'
 
 interface Book {
+  /** The name and version of the price table. */
+  readonly source: string
   costOf(call: CallToPrice & AsServed): Cost
   partsAsServed(
     call: CallToPrice,
@@ -22,21 +24,52 @@ interface Book {
 }
 
 /**
- * Recomputes the cost of an earlier call, with the prices declared then.
- * @returns undefined when the stored price came from another source, so that the costs are not
- * comparable
+ * Recomputes the cost of an earlier call. Prices declared then stay: of owned models, of providers,
+ * and of entries that are in force no more, unless the entry is wrong.
+ * @param wrong sources of costs, such as `overlay:7d89ce077233`
+ * @returns undefined when the cost stays, because its price cannot be found or must not change
  */
 export function recompute(
   book: Book,
   call: CallToPrice,
   stored: Cost | undefined,
+  wrong: readonly string[] = [],
 ): Cost | undefined {
   if (stored === undefined) return recomputeTokens(book, call, stored)
   const { cost, uses } = splitUses(stored)
-  const computed = recomputeTokens(book, call, cost)
+  const computed = recomputeTokens(book, call, cost) ?? reprice(book, call, cost, wrong)
   if (computed === undefined) return undefined
   const whole = withUses(computed, uses)
-  return isSameAmount(whole.nanoUsd, stored.nanoUsd) ? { ...whole, nanoUsd: stored.nanoUsd } : whole
+  const isSame = isSameAmount(whole.nanoUsd, stored.nanoUsd)
+  // The price of an equal cost may have moved to another version of the table, or into an entry.
+  const isSamePrice = whole.status === stored.status && wasPriced(stored) && !isEstimate(stored)
+  if (isSame && isSamePrice) return stored
+  return isSame ? { ...whole, nanoUsd: stored.nanoUsd } : whole
+}
+
+function wasPriced({ source }: Cost): boolean {
+  return source !== null
+}
+
+function isEstimate({ source }: Cost): boolean {
+  return source?.startsWith(UNPRICED) === true
+}
+
+/** The cost at today's source of the price, where the table's or a wrong price was used. */
+function reprice(
+  book: Book,
+  call: CallToPrice,
+  stored: Cost,
+  wrong: readonly string[],
+): Cost | undefined {
+  const { cost, price } = splitFactors(stored)
+  const source = cost.source ?? ''
+  // The sum of several targets or models cannot be divided.
+  if (source.includes('+')) return undefined
+  const [table] = book.source.split('@', 1)
+  if (!source.startsWith(`${table}@`) && !wrong.includes(source)) return undefined
+  const now = book.costOf({ ...call, as: price, isEstimated: stored.status === 'estimated' })
+  return now.nanoUsd === null ? undefined : now
 }
 
 function recomputeTokens(

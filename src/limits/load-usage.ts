@@ -96,9 +96,33 @@ export async function loadBudgets(
   }
 }
 
+/**
+ * Raises an account's counters to the ledger's sums, where those are higher. A lower sum counts from
+ * the next period on.
+ */
+export async function raiseUsage(
+  usage: UsageLimits,
+  { accountId, budgets }: AccountBudgets,
+  { sums, nowMs }: { readonly sums: LedgerSums; readonly nowMs: number },
+): Promise<void> {
+  const month = spanOf('month', nowMs)
+  const ofMonth = (await sums.since(month.startsAtMs, accountId, month.endsAtMs)).map(toPast)
+  const ofBudgets = await readBudgets(usage, budgets, { sums, nowMs })
+  usage.addPastQuotaUsage(nowMs, ofMonth, true)
+  for (const { id, past } of ofBudgets) {
+    usage.addPastBudgetUsage(id, nowMs, past, true)
+    usage.alertBudget(id, nowMs)
+  }
+}
+
+interface AccountBudgets {
+  readonly accountId: AccountId
+  readonly budgets: readonly Budget[]
+}
+
 export async function showUsage(
   usage: UsageLimits,
-  shown: { readonly accountId: AccountId; readonly budgets: readonly Budget[] },
+  shown: AccountBudgets,
   { sums, nowMs }: { readonly sums: LedgerSums; readonly nowMs: number },
 ): Promise<void> {
   const { accountId, budgets } = shown

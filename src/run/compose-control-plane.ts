@@ -35,7 +35,7 @@ export interface ControlPlaneParts {
   readonly settings: Settings
   readonly log: Log
   readonly state: State
-  readonly ledger: Pick<ComposedLedger, 'prices' | 'show'>
+  readonly ledger: Pick<ComposedLedger, 'prices' | 'show' | 'raise'>
   readonly ports: PipelinePorts
   readonly limitsOf: ReturnType<typeof createKeyLimits>
   readonly addresses: AddressGuard
@@ -115,6 +115,7 @@ export async function composeControlPlane(parts: ControlPlaneParts): Promise<Con
     nameHashes: state.attribution,
     callerNames: store.callerNames,
     operatorAccount: ports.operatorAccount,
+    raiseLimits: (accountId) => parts.ledger.raise(accountId),
     hasOperatorApi: settings.hasOperatorApi,
     modelPrices: {
       find: (target) => state.modelPrices.find(DEFAULT_ACCOUNT, target),
@@ -128,7 +129,7 @@ export async function composeControlPlane(parts: ControlPlaneParts): Promise<Con
       ),
     prices: {
       source: () => prices.source,
-      recompute: (call) => prices.recompute(call, call.cost),
+      recompute: (call, wrong) => prices.recompute(call, call.cost, wrong),
       partsOf: (call) => prices.partsOf(call, call.cost),
     },
     providers: settings.providers.map((provider) =>

@@ -22,6 +22,7 @@ import {
   loadBudgets,
   loadQuotas,
   loadUsage,
+  raiseUsage,
   showUsage,
 } from '../limits/load-usage.ts'
 import { Looks } from '../limits/looks.ts'
@@ -62,6 +63,8 @@ export interface ComposedLedger {
    */
   show(accountId: AccountId, budgets: readonly Budget[]): Promise<void>
   readonly callPrices: Prices
+  /** Raises an account's counters to the ledger's sums, after its costs were corrected. */
+  raise(accountId: AccountId): Promise<void>
   hurry(): void
   close(): Promise<void>
 }
@@ -209,6 +212,15 @@ export function composeLedger({
         const found = shown.filter(({ id }) => missing.includes(id))
         await showUsage(usage, { accountId, budgets: found }, { sums, nowMs: clock.now() })
       })
+    },
+    async raise(accountId) {
+      await usage.whenCounted()
+      // Unshipped calls are in the counters, but not yet in the sums.
+      await shipper.ship()
+      const { signal } = closing
+      const sums = await openPastUsage(store, log, { segments: [], signal, prices: callPrices })
+      const ofAccount = budgets.all().filter((budget) => budget.accountId === accountId)
+      await raiseUsage(usage, { accountId, budgets: ofAccount }, { sums, nowMs: clock.now() })
     },
     hurry: () => shipper.hurry(),
     async close() {

@@ -239,12 +239,18 @@ export async function openState({
 
 export type State = Awaited<ReturnType<typeof openState>>
 
+interface Followed {
+  readonly reload: Follower
+  readonly costs: Follower
+  readonly revoked: Pick<RevokedCalls, 'end'>
+}
+
 /** Undefined when no other process changes anything. Serve nothing before this resolves. */
 export async function joinNodes(
   state: State,
   shared: ComposedLimits,
   settings: Settings,
-  { reload, revoked }: { readonly reload: Follower; readonly revoked: Pick<RevokedCalls, 'end'> },
+  { reload, costs, revoked }: Followed,
 ): Promise<JoinedNode | undefined> {
   const { store, redis } = shared
   const registries = {
@@ -259,6 +265,7 @@ export async function joinNodes(
     budget: state.budgets,
     webhook: state.webhooks.registry,
     reload,
+    costs,
     ...state.plain,
   }
   const followers = new ChangeFollowers(registries, () => revoked.end())

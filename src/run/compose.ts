@@ -53,10 +53,11 @@ import {
 } from '../telemetry/start-telemetry.ts'
 import { refuseForwarding } from './check-settings.ts'
 import { composeControlPlane } from './compose-control-plane.ts'
-import { composeLedger } from './compose-ledger.ts'
+import { type ComposedLedger, composeLedger } from './compose-ledger.ts'
 import { type ComposedLimits, composeLimits } from './compose-limits.ts'
 import type { JoinedNode } from './compose-nodes.ts'
 import { abandonState, joinNodes, openState } from './compose-state.ts'
+import { followCosts } from './follow-costs.ts'
 import { createReadiness } from './readiness.ts'
 import { ConfigurationReload } from './reload-configuration.ts'
 import { NodeReload } from './reload-nodes.ts'
@@ -182,12 +183,16 @@ export async function composeGatehouse({
     ...{ reload, log, host: hostname(), onBegun: onReloadBegun },
     worker: worker?.index ?? null,
   })
-  const node = await joinNodes(state, shared, settings, { reload: nodeReload, revoked })
+  // Corrections before the ledger exists are in the sums that the ledger reads first.
+  let raise: ComposedLedger['raise'] = async () => {}
+  const costs = followCosts((accountId) => raise(accountId), log)
+  const node = await joinNodes(state, shared, settings, { reload: nodeReload, costs, revoked })
   await nodeReload.join(node)
   // A reload may have been followed meanwhile, so the settings come from `reload`.
   const ledger = composeLedger({ settings: reload.settings, log, state, limits: shared, clock })
   const { journal } = ledger
   prices = ledger.prices
+  raise = (accountId) => ledger.raise(accountId)
   node?.onBack(() => {
     ledger.hurry()
     void nodeReload.report()

@@ -191,7 +191,11 @@ describe.each(databases)('on $name', (kind) => {
     }
     const works = {
       'one call': () => calls.find(DEFAULT_ACCOUNT, id),
-      'a corrected cost': () => calls.correctCosts(DEFAULT_ACCOUNT, [callOf(77)]),
+      'a corrected cost': () =>
+        calls.correctCosts(DEFAULT_ACCOUNT, {
+          ...{ name: 'a minute', filter: { fromMs: MIDDLE_MS, toMs: MIDDLE_MS + 60_000 } },
+          recompute: () => ({ nanoUsd: 5, status: 'exact', source: 'test' }),
+        }),
       'the oldest and the newest': () => calls.findBounds(),
       'what is too old': () => calls.deleteBefore(BEGIN_MS + 20_000, 10),
       'what is too old, after an account': () =>
@@ -238,6 +242,7 @@ const ASKING = [
   'call-pages.ts',
   'call-row-sums.ts',
   'calls.ts',
+  'correct-costs.ts',
   'old-calls.ts',
   'sessions.ts',
   'sum-call-rows.ts',

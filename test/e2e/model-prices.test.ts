@@ -1,4 +1,7 @@
-/** Prices that the operator sets while the program runs: on a file, and on two nodes on Postgres. */
+/**
+ * Prices that the operator sets and corrects while the program runs: on a file, and on two nodes on
+ * Postgres.
+ */
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -132,6 +135,97 @@ async function checkSetting(nodes: readonly Gatehouse[]): Promise<void> {
   for (const node of nodes) expect((await call(node)).cost.status).toBe('unknown')
 }
 
+/** The price of `acme/new-1` in every node's file, in force at once. */
+async function price(nodes: readonly Gatehouse[], inputUsd: number): Promise<void> {
+  for (const { dataFolder } of nodes)
+    await writeFile(
+      join(dataFolder, 'gatehouse.yaml'),
+      file(
+        `models:\n  - {model: acme/new-1, prices: [{from: 2026-01-01, input: ${inputUsd}, output: 1}]}\n`,
+      ),
+    )
+  for (const node of nodes.slice(0, 1))
+    expect(await cli(node, 'reload')).toMatchObject({ exitCode: 0 })
+}
+
+async function read<Answer>(gatehouse: Gatehouse, path: string): Promise<Answer> {
+  const response = await controlPlaneCall(gatehouse, 'GET', path)
+  expect(response.status).toBe(200)
+  return (await response.json()) as Answer
+}
+
+async function checkRepricing(nodes: readonly Gatehouse[]): Promise<void> {
+  const [first, last] = [nodes[0], nodes.at(-1)]
+  if (first === undefined || last === undefined) throw new Error('there is no node')
+  await price(nodes, 2)
+  await createGate(first, 'new', 'acme/new-1')
+  const made = await controlPlaneCall(first, 'POST', '/v1/budgets', {
+    ...{ gateId: 'new', limitUsd: 1_000, period: 'month' },
+  })
+  const { id: budgetId } = (await made.json()) as { id: string }
+  const rows: Row[] = []
+  for (const node of [...nodes, ...nodes]) rows.push(await call(node))
+  expect(rows.map(({ cost }) => cost.usd)).toEqual(rows.map(() => 2))
+  const used = async (node: Gatehouse) =>
+    (await read<{ used: { usd: number } }>(node, `/v1/budgets/${budgetId}`)).used.usd
+  const spent = async () => {
+    const path = '/v1/analytics?interval=all&group_by=target'
+    const { data } = await read<{ data: { group: string; cost: { usd: number } }[] }>(last, path)
+    return data.find(({ group }) => group === 'acme/new-1')?.cost.usd
+  }
+  const source = rows[0]?.cost.source ?? ''
+
+  // Somebody doubts the price, and corrects it in the file.
+  const doubted = await cli(first, 'models', 'verify')
+  expect(doubted).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('acme/new-1') })
+  await price(nodes, 5)
+  const kept = await cli(first, 'costs', 'verify', '--from', '2026-01-01')
+  expect(kept).toMatchObject({ exitCode: 0 })
+  expect(kept.stderr).toContain(`If it was wrong: --wrong ${source}`)
+
+  const command = ['costs', 'verify', '--from', '2026-01-01', '--wrong', source]
+  const preview = await cli(first, ...command)
+  expect(preview.exitCode).toBe(1)
+  expect(preview.stdout).toMatch(
+    new RegExp(
+      `^acme/new-1 +${rows.length} +\\$${2 * rows.length}\\b.* +\\$${5 * rows.length}\\b`,
+      'm',
+    ),
+  )
+  expect(preview.stderr).toContain('fall only with their next period')
+  expect((await read<Row>(last, `/v1/logs/${rows[0]?.id}`)).cost.usd).toBe(2)
+
+  const fixed = await cli(first, ...command, '--fix')
+  expect(fixed).toMatchObject({
+    ...{ exitCode: 0 },
+    stdout: expect.stringContaining(`${rows.length} differ, ${rows.length} were fixed`),
+  })
+  for (const { id } of rows)
+    expect((await read<Row>(last, `/v1/logs/${id}`)).cost).toMatchObject({
+      ...{ usd: 5, status: 'exact' },
+      source: expect.stringMatching(/^overlay:[0-9a-f]{12}$/),
+    })
+  expect(await spent()).toBe(5 * rows.length)
+  for (const node of nodes)
+    await pollUntil('the budget', async () => (await used(node)) === 5 * rows.length || undefined)
+  expect(await cli(last, ...command, '--fix')).toMatchObject({
+    stdout: expect.stringContaining('0 differ, 0 were fixed'),
+  })
+
+  // A lower price lowers rows and sums; the running budget keeps what it has counted.
+  const higher = (await read<Row>(last, `/v1/logs/${rows[0]?.id}`)).cost.source
+  await price(nodes, 1)
+  await cli(last, 'costs', 'verify', '--wrong', higher, '--fix')
+  expect((await read<Row>(first, `/v1/logs/${rows[0]?.id}`)).cost.usd).toBe(1)
+  expect(await spent()).toBe(rows.length)
+  for (const node of nodes) expect(await used(node)).toBe(5 * rows.length)
+  const { data } = await read<{ data: object[] }>(first, '/v1/audit-log?action=costs.correct')
+  expect(data).toMatchObject([
+    { before: { usd: 5 * rows.length }, after: { calls: rows.length, usd: rows.length } },
+    { before: { usd: 2 * rows.length }, after: { calls: rows.length, usd: 5 * rows.length } },
+  ])
+}
+
 test('on a file: a price is set, yields to the file, survives a restart, and is deleted', async () => {
   const gatehouse = await start({ GATEHOUSE_OPERATOR_API: 'on' })
   await checkSetting([gatehouse])
@@ -140,6 +234,10 @@ test('on a file: a price is set, yields to the file, survives a restart, and is 
   const again = await startGatehouse({ dataFolder: gatehouse.dataFolder, key })
   started.push(again)
   expect((await call(again)).cost).toMatchObject({ usd: 5, status: 'exact' })
+})
+
+test('on a file: a wrong price is found, corrected, and its calls and sums are repriced', async () => {
+  await checkRepricing([await start()])
 })
 
 test('prices are refused without the setting, from tokens, and from other accounts', async () => {
@@ -175,5 +273,9 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('two nodes on one Pos
 
   test('a price that one node takes applies on both, with the answer', async () => {
     await checkSetting(await startNodes(scene))
+  })
+
+  test('a wrong price is corrected on both, with rows, sums and budgets', async () => {
+    await checkRepricing(await startNodes(scene))
   })
 })

@@ -32,6 +32,7 @@ describe('costs computed again', () => {
       checked: 4,
       fixed: 0,
       incomparable: [{ source: 'test@0', calls: 1 }],
+      models: [{ target: 'openai/gpt-5', calls: 2, storedUsd: 0.000099, computedUsd: 0.000006 }],
       differences: [
         {
           id: 'req_4',
@@ -68,5 +69,34 @@ describe('costs computed again', () => {
       costUnknown: 0,
     })
     expect((await readSums(current().store.usage, stranger, all))[0]?.costNanoUsd).toBe(99_000)
+    const { data } = await sendForJson({ url: '/v1/audit-log?action=costs.correct' })
+    expect(data).toMatchObject([
+      {
+        resourceId: '2026-01-01',
+        before: { calls: 2, usd: 0.000099 },
+        after: { calls: 2, usd: 0.000006 },
+      },
+    ])
+  })
+
+  test('a request fixes one day, newest first, and the last one raises the limits', async () => {
+    const startedAt = Date.parse('2026-01-03T23:59:59Z')
+    await current().store.calls.insertMany([call('req_6', { cost: wrong, startedAt })])
+    const first = await verify({ fix: true })
+    expect(first).toMatchObject({ checked: 1, fixed: 1 })
+    expect(current().raised).toEqual([])
+    const second = await verify({ fix: true, cursor: first.nextCursor })
+    expect(second).toMatchObject({ checked: 4, fixed: 2 })
+    expect(await verify({ fix: true, cursor: second.nextCursor })).toMatchObject({
+      ...{ checked: 0, fixed: 0, nextCursor: null },
+    })
+    expect(current().raised).toEqual([DEFAULT_ACCOUNT])
+  })
+
+  test('only calls of a model are checked, and wrong entries are named in one form', async () => {
+    expect(await verify({ target: 'openai/none' })).toMatchObject({ checked: 0 })
+    expect(await verify({ target: 'openai/gpt-5' })).toMatchObject({ checked: 4 })
+    expect(await verify({ wrong: ['overlay:7d89ce077233'] })).toMatchObject({ checked: 4 })
+    expect(await verify({ wrong: ['reported'] })).toMatchObject({ error: 'invalid_request' })
   })
 })

@@ -6,7 +6,6 @@ import type { CallRecord } from '../../core/call.ts'
 import { BatchPart, type CallBatch, CallList } from '../../core/call-batch.ts'
 import type { AccountId, CallId } from '../../core/ids.ts'
 import type { KeptRows } from '../../core/retention-horizon.ts'
-import { takeTurnAtUsage } from '../changes/change-account.ts'
 import { BulkInsert, type Items } from '../database/bulk-insert.ts'
 import { relieveLog } from '../database/checkpoint-thread.ts'
 import { isDuplicate, isSqlite } from '../database/sql-differences.ts'
@@ -15,12 +14,13 @@ import { CallerSums } from '../usage/caller-sums.ts'
 import { addCallers } from '../usage/caller-writer.ts'
 import { addRefused, RefusedSums } from '../usage/refused-calls.ts'
 import { findSessionSpan } from '../usage/session-span.ts'
-import { CallSums, sumCorrections } from '../usage/sum-calls.ts'
+import { CallSums } from '../usage/sum-calls.ts'
 import { addUsage } from '../usage/usage-writer.ts'
 import { type CallFilter, type CallPage, type CallPageResult, findCallPage } from './call-pages.ts'
 import { CALL_COLUMN_NAMES, toRecord, toRow, toRowValues } from './call-rows.ts'
 import { sortByAccount, sortById } from './commit-order.ts'
 import { CommitSize } from './commit-size.ts'
+import { type CorrectedRange, correctCosts } from './correct-costs.ts'
 import { type DeletedStep, deleteCallsBefore, findBounds } from './old-calls.ts'
 
 const ROWS_PER_STATEMENT = 64
@@ -148,34 +148,8 @@ export class CallTableStore {
     return row === undefined ? undefined : toRecord(row)
   }
 
-  async correctCosts(accountId: AccountId, corrected: readonly CallRecord[]): Promise<number> {
-    return await this.#database.transaction().execute(async (transaction) => {
-      await takeTurnAtUsage(transaction, accountId)
-      const corrections: { before: CallRecord; after: CallRecord }[] = []
-      for (const after of corrected) {
-        const { cost_nano_usd, cost_status, price_source } = toRow(after)
-        const row = await transaction
-          .selectFrom('calls')
-          .selectAll()
-          .where('account_id', '=', accountId)
-          .where('id', '=', after.id)
-          .executeTakeFirst()
-        if (row === undefined) continue
-        await transaction
-          .updateTable('calls')
-          .set({ cost_nano_usd, cost_status, price_source })
-          .where('account_id', '=', accountId)
-          .where('id', '=', after.id)
-          .execute()
-        const before = toRecord(row)
-        corrections.push({ before, after: { ...before, ...(after.cost && { cost: after.cost }) } })
-      }
-      await addUsage(transaction, sumCorrections(corrections), nextTurn)
-      const callers = new CallerSums()
-      callers.correct(corrections)
-      await addCallers(transaction, callers.toRows(), nextTurn)
-      return corrections.length
-    })
+  correctCosts(accountId: AccountId, range: CorrectedRange): Promise<number> {
+    return correctCosts(this.#database, accountId, range)
   }
 
   findBounds(): Promise<KeptRows | undefined> {

@@ -118,15 +118,13 @@ describe.each(databases)('on $name', (kind) => {
   })
 
   async function correct(calls: CallTableStore, event: Event & { type: 'correct' }) {
-    for (const accountId of ACCOUNTS) {
-      const corrected = event.calls
-        .filter((call) => call.accountId === accountId)
-        .map((call) => ({
-          ...call,
-          cost: { nanoUsd: event.nanoUsd, status: 'exact' as const, source: 'corrected' },
-        }))
-      await calls.correctCosts(accountId, corrected)
-    }
+    const ids = new Set(event.calls.map(({ id }) => id))
+    const cost = { nanoUsd: event.nanoUsd, status: 'exact', source: 'corrected' } as const
+    for (const accountId of ACCOUNTS)
+      await calls.correctCosts(accountId, {
+        ...{ name: 'all', filter: {} },
+        recompute: ({ id }) => (ids.has(id) ? cost : undefined),
+      })
   }
 
   async function readStored() {

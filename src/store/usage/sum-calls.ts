@@ -88,22 +88,25 @@ class DimensionSum {
   }
 }
 
-/**
- * The difference between the calls before and after a correction of their costs, in rows to add to
- * the hours and days.
- */
-export function sumCorrections(
-  corrections: readonly { readonly before: CallRecord; readonly after: CallRecord }[],
-): UsageTable[] {
-  const counted = corrections.filter(({ before }) => before.refusals === undefined)
-  return counted.map(({ before, after }) => {
-    const row = emptyRow(dimensionsOf(after))
-    const [taken, added] = [emptyRow(dimensionsOf(before)), emptyRow(dimensionsOf(after))]
+/** The differences that corrected costs make, in rows to add to the hours and days. */
+export class CorrectionSums {
+  readonly #rows = new Map<string, UsageTable>()
+
+  add(before: CallRecord, after: CallRecord): void {
+    if (before.refusals !== undefined) return
+    const dimensions = dimensionsOf(after)
+    const key = JSON.stringify(Object.values(dimensions))
+    const row = this.#rows.get(key) ?? emptyRow(dimensions)
+    this.#rows.set(key, row)
+    const [taken, added] = [emptyRow(dimensions), emptyRow(dimensions)]
     addCall(taken, before)
     addCall(added, after)
-    for (const name of COUNTERS) row[name] = added[name] - taken[name]
-    return row
-  })
+    for (const name of COUNTERS) row[name] += added[name] - taken[name]
+  }
+
+  toRows(): UsageTable[] {
+    return [...this.#rows.values()]
+  }
 }
 
 function dimensionsOf(call: CallRecord): Dimensions {

@@ -128,11 +128,14 @@ describe.each(databases)('on $name', (kind) => {
     const calls = new CallTableStore(database)
     const batch = callsOf(0, 30).map((call) => ({ ...call, accountId: 'acct_1' as AccountId }))
     await calls.insertMany(batch)
-    const corrected = batch.map((call, index) => ({
-      ...call,
-      cost: { nanoUsd: 100 + index, status: 'exact', source: 'test@2' } as const,
-    }))
-    expect(await calls.correctCosts('acct_1' as AccountId, corrected)).toBe(30)
+    const ids = batch.map(({ id }) => id)
+    const corrected = await calls.correctCosts('acct_1' as AccountId, {
+      ...{ name: 'all', filter: {} },
+      recompute: ({ id }) => ({
+        ...{ nanoUsd: 100 + ids.indexOf(id), status: 'exact', source: 'test@2' },
+      }),
+    })
+    expect(corrected).toBe(30)
     expect(await countAll()).toEqual(all(30))
     for (const table of ['usage_hours', 'usage_days'] as const) {
       const { cost } = await database
@@ -223,15 +226,10 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('nodes on one
             await calls.insertMany(node === 1 ? batch.toReversed() : batch)
             // Sent again by another node, as a folder of a node that was killed is.
             if (round % 4 === 0) await calls.insertMany(batch)
-            await stores[node]?.calls.correctCosts(
-              'acct_0' as AccountId,
-              batch
-                .filter(({ accountId }) => accountId === 'acct_0')
-                .map((call) => ({
-                  ...call,
-                  cost: { nanoUsd: 5, status: 'exact', source: 'test' },
-                })),
-            )
+            await stores[node]?.calls.correctCosts('acct_0' as AccountId, {
+              ...{ name: 'all', filter: {} },
+              recompute: () => ({ nanoUsd: 5, status: 'exact', source: 'test' }),
+            })
           }
         }),
       )

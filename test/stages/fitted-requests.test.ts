@@ -3,7 +3,7 @@
  * `x-gatehouse-ignored` and refused for strict callers, lossless changes in `x-gatehouse-adapted`.
  */
 import { describe, expect, test } from 'bun:test'
-import { ask, CHAT, MESSAGES, STRICT, USER } from '../support/ask-fitted.ts'
+import { ask, CHAT, MESSAGES, OWN, STRICT, USER } from '../support/ask-fitted.ts'
 
 interface LostRow {
   readonly title: string
@@ -87,14 +87,37 @@ const LOST: readonly LostRow[] = [
     ignored: 'thinking.budget_tokens',
     sends: { generationConfig: { thinkingConfig: { thinkingBudget: 32_768 } } },
   },
-  {
-    title: 'penalties to Gemini 2.5',
+  ...['gemini-2.5-flash', 'gemini-2.5-pro', 'gemini-3-pro'].map((model) => ({
+    title: `penalties to ${model}`,
     path: CHAT,
-    target: 'gemini/gemini-2.5-flash',
+    target: `gemini/${model}`,
     members: { presence_penalty: 0.2, frequency_penalty: 0.3 },
     ignored: 'presence_penalty',
     lacks: 'Penalty',
-  },
+  })),
+  ...[
+    ['openai/o3', 'low'],
+    ['openai/gpt-5', 'minimal'],
+    ['openai/gpt-5-codex', 'low'],
+  ].map(([target = '', sent = '']) => ({
+    title: `effort none to ${target}`,
+    path: OWN,
+    target,
+    members: { reasoning: { effort: 'none' } },
+    ignored: 'reasoning.effort',
+    sends: { reasoning: { effort: sent } },
+  })),
+  ...['o1', 'o3-mini'].map((model) => ({
+    title: `parallel calls to ${model}`,
+    path: MESSAGES,
+    target: `openai/${model}`,
+    members: {
+      tools: [{ name: 'look', input_schema: { type: 'object', properties: {} } }],
+      tool_choice: { type: 'auto', disable_parallel_tool_use: true },
+    },
+    ignored: 'tool_choice.disable_parallel_tool_use',
+    lacks: 'parallel_tool_calls',
+  })),
   ...[
     ['openai/gpt-4o', MESSAGES, 16_384, 'max_completion_tokens'],
     ['anthropic/claude-sonnet-4-5', CHAT, 64_000, 'max_tokens'],
@@ -118,13 +141,13 @@ const LOST: readonly LostRow[] = [
     ignored: 'tool_choice',
     lacks: 'tool_choice',
   },
-  {
-    title: 'a conversation that the assistant ends, to Claude 4.6',
+  ...['anthropic/claude-opus-4-6', 'bedrock/anthropic.claude-opus-4-6-v1'].map((target) => ({
+    title: `a conversation that the assistant ends, to ${target}`,
     path: CHAT,
-    target: 'anthropic/claude-opus-4-6',
+    target,
     members: { messages: [USER, { role: 'assistant', content: 'So' }] },
     ignored: 'messages.role',
-  },
+  })),
 ]
 
 describe('what is lost', () => {
@@ -208,6 +231,29 @@ describe('what is equivalent', () => {
     { role: 'user', content: [result, { type: 'text', text: 'reminder' }] },
     { role: 'user', content: 'go on' },
   ]
+
+  test.each(['', ' '])(
+    'Bedrock gets one turn of the user around an empty turn: %p',
+    async (content) => {
+      const messages = [USER, { role: 'assistant', content }, { role: 'user', content: 'go' }]
+      const target = 'bedrock/anthropic.claude-sonnet-4-5-20250929-v1:0'
+      const { body } = await ask(CHAT, target, { messages }, STRICT)
+      expect(body.messages).toEqual([{ role: 'user', content: [{ text: 'hi' }, { text: 'go' }] }])
+    },
+  )
+
+  test.each(['vllm/Qwen/Qwen3.5-35B-A3B', 'groq/qwen/qwen3-32b'])(
+    'instructions come first where the template demands it: %s',
+    async (target) => {
+      const messages = [
+        ...[USER, { role: 'assistant', content: 'Yes?' }],
+        ...[{ role: 'system', content: 'In German.' }, USER],
+      ]
+      const { seen, body } = await ask(MESSAGES, target, { messages })
+      expect(seen.headers['x-gatehouse-adapted']).toBe('messages.role')
+      expect(body.messages[0]).toMatchObject({ role: 'system', content: 'In German.' })
+    },
+  )
 
   test.each(['vllm/mistralai/Devstral-Small-2-24B', 'nvidia/mistralai/mistral-small-4'])(
     'an assistant stands between a result and the user, whose turns are one: %s',

@@ -129,6 +129,15 @@ describe('response formats', () => {
     expect(sent.properties.list.description).toBe('(maxItems: 3)')
   })
 
+  test('are rewritten for Claude on Bedrock too, as text', async () => {
+    const target = 'bedrock/anthropic.claude-opus-4-6-v1'
+    const { seen, body } = await ask(CHAT, target, format, STRICT)
+    expect(seen.headers['x-gatehouse-adapted']).toBe('response_format')
+    const sent = JSON.parse(body.outputConfig.textFormat.structure.jsonSchema.schema)
+    expect(sent.additionalProperties).toBe(false)
+    expect(sent.properties.n).toEqual({ type: 'integer', description: '(minimum: 1)' })
+  })
+
   test.each(['anthropic/claude-3-5-haiku-20241022', 'anthropic/claude-sonnet-4-20250514'])(
     'are left out and named where the model has none: %s',
     async (target) => {

@@ -16,6 +16,7 @@ await import('../../src/net/sign-aws.ts')
 
 export const MESSAGES = '/v1/messages'
 export const CHAT = '/v1/chat/completions'
+export const OWN = '/v3/chat'
 const ANSWER: AnswerScript = { text: 'ok', finish: 'stop' }
 export const USER = { role: 'user', content: 'hi' }
 
@@ -45,7 +46,7 @@ export async function ask(
     upstream: [json(200, JSON.stringify(kitOf(target).whole(ANSWER)))],
   })
   const base = path === MESSAGES ? { max_tokens: 64 } : {}
-  const body = { model: 'g', ...base, messages: [USER], ...members }
+  const body = { [path === OWN ? 'gate_id' : 'model']: 'g', ...base, messages: [USER], ...members }
   const seen = await gateway.ask({ path, headers, body })
   const sent = gateway.upstream.sent[0]?.body ?? ''
   return { seen, sent, body: sent === '' ? undefined : JSON.parse(sent) }

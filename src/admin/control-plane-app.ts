@@ -124,7 +124,10 @@ export interface ControlPlaneDependencies {
   readonly sessions: Pick<SessionStore, 'list' | 'find' | 'readCalls' | 'readAgents'>
   readonly nameHashes: Pick<NameHashes, 'hash'>
   readonly callerNames: Pick<CallerNameStore, 'find'>
-  readonly usage: Pick<UsageStore, 'readRange' | 'readLatencies' | 'readRefused' | 'readAnswered'>
+  readonly usage: Pick<
+    UsageStore,
+    'readRange' | 'readLatencies' | 'readRefused' | 'readAnswered' | 'findCallsDeletedBefore'
+  >
   readonly prices: Prices
   /** Raises the account's budgets and quota to the sums of its calls, where those are higher. */
   readonly raiseLimits: (accountId: AccountId) => Promise<void>

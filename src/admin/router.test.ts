@@ -42,6 +42,7 @@ describe('every route', () => {
     ['GET', '/v1/analytics'],
     ['GET', '/v1/analytics/latency'],
     ['GET', '/v1/analytics/refused'],
+    ['GET', '/v1/usage/export'],
     ['GET', '/v1/usage/sessions'],
     ['GET', '/v1/usage/sessions/x'],
     ['POST', '/v1/costs/verify'],

@@ -60,6 +60,7 @@ const RESOURCES: readonly Resource[] = [
   at('logs', () => import('./calls/logs.ts'), 'bindLogs'),
   at('analytics', () => import('./calls/analytics.ts'), 'bindAnalytics'),
   at('usage', () => import('./calls/sessions.ts'), 'bindUsageSessions'),
+  at('usage', () => import('./calls/usage-export.ts'), 'bindUsageExport'),
   at('costs', () => import('./calls/costs.ts'), 'bindCosts'),
   at('providers', () => import('./resources/providers.ts'), 'bindProviders'),
   at('provider-models', () => import('./resources/provider-models.ts'), 'bindProviderModels'),

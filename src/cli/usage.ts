@@ -24,6 +24,7 @@ import {
   pickCallers,
   withCallerOptions,
 } from './program-parts.ts'
+import { bindUsageExport } from './usage-export.ts'
 import { bindUsageSessions } from './usage-sessions.ts'
 import { A_KEY, wholeKeyId } from './whole-key-id.ts'
 
@@ -46,6 +47,7 @@ const DAY_MS = 86_400_000
 export function bindUsage(program: Command, context: CliContext): void {
   const usage = withCallerOptions(program.command('usage').enablePositionalOptions())
   bindUsageSessions(usage, context)
+  bindUsageExport(usage, context)
   usage
     .description('calls, tokens, costs and latencies, summed up')
     .addOption(

@@ -383,6 +383,10 @@ export interface Api {
     readonly question: Record<never, never>
     readonly answer: Schemas["TargetHealthList"]
   }
+  readonly "GET /v1/usage/export": {
+    readonly question: { readonly query: { readonly "format": "focus"; readonly "from"?: string | undefined; readonly "to"?: string | undefined } }
+    readonly answer: null
+  }
   readonly "GET /v1/usage/sessions": {
     readonly question: { readonly query?: { readonly "limit"?: number | undefined; readonly "cursor"?: string | undefined; readonly "from"?: string | undefined; readonly "to"?: string | undefined; readonly "key"?: string | undefined; readonly "user"?: string | undefined; readonly "session"?: string | undefined; readonly "order"?: "last" | "cost" | "calls" | "tokens" | undefined } }
     readonly answer: Schemas["UsageSessionList"]

@@ -80,6 +80,7 @@ export const exampleBodies: Readonly<Record<string, (gateId: string) => object>>
 
 export const exampleQueries: Readonly<Record<string, string>> = {
   exportLogs: '?format=ndjson',
+  exportUsage: '?format=focus',
 }
 
 /**

@@ -146,6 +146,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
     parameters: { id: 'req_01a1fd5a3257757392d2d51dd0eb0a62' },
     after: { operationId: 'createResponse', parameters: { id: '$response.header.x-request-id' } },
   },
+  exportUsage: { parameters: { format: 'focus' } },
   // No call of the examples belongs to a session.
   getUsageSession: { parameters: { id: '3fa9c81d00b7e642' }, expects: 404 },
   exportLogs: { parameters: { format: 'ndjson' } },

@@ -11,7 +11,13 @@ import { type AnsweredCalls, readAnswered } from './answered-calls.ts'
 import { type GroupPage, type GroupPlace, rankGroups, rankSums, sortByRank } from './group-ranks.ts'
 import { sumInOnePass } from './group-steps.ts'
 import { deleteSessionsBefore, deleteUserDaysBefore, findUserDayBounds } from './old-callers.ts'
-import { deleteHoursBefore, findHourBounds, noteDeletedBefore, type Pacing } from './old-hours.ts'
+import {
+  deleteHoursBefore,
+  findDeletedBefore,
+  findHourBounds,
+  noteDeletedBefore,
+  type Pacing,
+} from './old-hours.ts'
 import {
   deleteRefusedBefore,
   type RefusedQuery,
@@ -115,6 +121,11 @@ export class UsageStore {
   /** Call this before deleting calls, so that a reader never takes deleted calls for none. */
   async noteCallsDeletedBefore(timeMs: number): Promise<void> {
     await noteDeletedBefore(this.#database, 'calls', timeMs)
+  }
+
+  /** 0 before the first deletion. */
+  async findCallsDeletedBefore(): Promise<number> {
+    return await findDeletedBefore(this.#database, 'calls')
   }
 
   async deleteSessionsBefore(timeMs: number, options: UpkeepOptions = {}): Promise<number> {

@@ -141,7 +141,7 @@ export function checkUnpricedBudgets(budgets: readonly ExaminedBudget[]): Findin
       ofLimits.warn(
         `the budget ${name} is in US dollars and allows models whose price is not known: their ` +
           'calls pass it uncounted',
-        `Where every model has a price: gatehouse budgets update ${id} --unpriced refuse`,
+        `Count them at an estimate: gatehouse budgets update ${id} --unpriced estimate`,
       ),
     )
 }
@@ -153,7 +153,7 @@ export function checkUnpricedPlans(section: PlansSection | undefined): Finding[]
       ofLimits.warn(
         `the plan ${name} allows models whose price is not known: their calls pass ` +
           'monthlySpendUsd uncounted',
-        'Where every model has a price, take unpriced: allow out of gatehouse.yaml',
+        'Count them at an estimate: write unpriced: estimate in gatehouse.yaml',
       ),
     )
 }

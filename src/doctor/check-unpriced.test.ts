@@ -6,7 +6,7 @@ test('a budget in money that allows unpriced models is named, with the command t
   expect(checkUnpricedBudgets([budget])).toMatchObject([
     {
       level: 'warn',
-      cure: expect.stringContaining('gatehouse budgets update bud_1 --unpriced refuse'),
+      cure: expect.stringContaining('gatehouse budgets update bud_1 --unpriced estimate'),
     },
   ])
   expect(checkUnpricedBudgets([{ ...budget, unpriced: 'refuse' }])).toEqual([])
@@ -16,7 +16,10 @@ test('a budget in money that allows unpriced models is named, with the command t
 test('a plan in money that allows unpriced models is named too', () => {
   const definitions = { team: { monthlySpendUsd: 5, unpriced: 'allow' }, other: {} } as const
   expect(checkUnpricedPlans({ definitions })).toMatchObject([
-    { level: 'warn', message: expect.stringContaining('the plan team') },
+    {
+      ...{ level: 'warn', message: expect.stringContaining('the plan team') },
+      cure: expect.stringContaining('unpriced: estimate'),
+    },
   ])
   expect(checkUnpricedPlans(undefined)).toEqual([])
 })

@@ -489,6 +489,29 @@ test('budgets of gates and webhooks are kept too, by their purpose, and no secre
   expect(kept.data).toMatchObject([{ gateId: null, limitTokens: 1 }])
 })
 
+test('a file names the rule for unpriced models, and leaves it as it is if the file has none', async () => {
+  await write(WITH_BUDGETS)
+  await run('config push')
+  const budgets = async () => {
+    const { data } = (await ask('GET', '/v1/budgets')) as {
+      data: { id: string; gateId: string | null; limitUsd: number | null; unpriced: string }[]
+    }
+    return data.find(({ gateId, limitUsd }) => gateId === 'house' && limitUsd === 5)
+  }
+  await ask('PATCH', `/v1/budgets/${(await budgets())?.id}`, { unpriced: 'refuse' })
+  // A file of an earlier version, whose default was another.
+  expect(await run('config push')).toMatchObject({ stdout: 'Nothing to change.\n' })
+  expect(await budgets()).toMatchObject({ unpriced: 'refuse' })
+  await run('config pull')
+  expect(await read()).toContain('unpriced: refuse')
+  expect(await read()).toContain('unpriced: estimate')
+  await write((await read()).replace('unpriced: refuse', 'unpriced: allow'))
+  expect(await run('config push')).toMatchObject({
+    stdout: expect.stringContaining('Done: 1 changed.'),
+  })
+  expect(await budgets()).toMatchObject({ unpriced: 'allow' })
+})
+
 test('tags are kept by their names: a new description keeps the tag, another name is another tag', async () => {
   const text =
     'version: 1\ntags:\n  - name: live\n    description: What customers see\n  - name: try\n'

@@ -18,6 +18,8 @@ export interface FileEntry {
   readonly entry: JsonObject
   lineOf(...path: readonly PropertyKey[]): number
   readonly place: string
+  /** Members that the file leaves as they are. */
+  readonly open: readonly string[]
 }
 
 export interface ConfigurationFile {
@@ -41,6 +43,7 @@ export function readFile(path: string, text: string): ConfigurationFile {
     )
   const sections: Partial<Record<ConfigurationSection, readonly unknown[] | undefined>> =
     parsed.data
+  const isGiven = (path: readonly (string | number)[]) => valueAt(value, path) !== undefined
   const entries = new Map<Kind, readonly FileEntry[]>()
   for (const kind of KINDS) {
     const { section } = kind
@@ -50,6 +53,7 @@ export function readFile(path: string, text: string): ConfigurationFile {
       kind,
       given.map((entry, index) => ({
         entry: toComplete(kind, entry),
+        open: (kind.alwaysWritten ?? []).filter((member) => !isGiven([section, index, member])),
         place: `${section}[${index}]`,
         lineOf: (...path) => lineOf([section, index, ...path]),
       })),
@@ -59,6 +63,13 @@ export function readFile(path: string, text: string): ConfigurationFile {
   const repeated = findRepeated(file)
   if (repeated.length > 0) throw toFault(path, repeated)
   return file
+}
+
+function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
+  return path.reduce<unknown>(
+    (at, step) => (at as Readonly<Record<string | number, unknown>> | undefined)?.[step],
+    value,
+  )
 }
 
 /** An entry with a name chosen by the customer may appear once; two other entries may be equal. */

@@ -16,6 +16,11 @@ export interface Kind {
   readonly schema: z.ZodType
   readonly members: Readonly<Record<string, z.ZodType>>
   readonly changeable: ReadonlySet<string>
+  /**
+   * Members that a file names even with their default value, because that default has changed. A
+   * file without them leaves the resource's value as it is.
+   */
+  readonly alwaysWritten?: readonly string[]
   readonly handle: string
   /** The member that must be unique. Absent when two entries may be equal. */
   readonly namedBy?: string
@@ -67,6 +72,7 @@ export const KINDS: readonly Kind[] = [
     label: 'budget',
     creationSchema: 'CreateBudget',
     withheld: ['keyId'],
+    alwaysWritten: ['unpriced'],
     handle: 'id',
     isKept: ({ keyId }) => typeof keyId !== 'string',
     identityOf: ({ gateId, period, limitUsd }) =>
@@ -120,6 +126,7 @@ export function toComplete(kind: Kind, entry: unknown): JsonObject {
 export function toCompact(kind: Kind, complete: JsonObject): JsonObject {
   let compact = complete
   for (const member of Object.keys(complete)) {
+    if (kind.alwaysWritten?.includes(member) === true) continue
     const { [member]: _, ...rest } = compact
     if (kind.schema.safeParse(rest).success && isDeepStrictEqual(toComplete(kind, rest), complete))
       compact = rest

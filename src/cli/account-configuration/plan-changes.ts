@@ -29,8 +29,9 @@ export function planChanges(file: ConfigurationFile, server: ServerState): reado
     }
     const { pairs, onlyWanted, onlyExisting } = match(kind, wanted, existing)
     for (const [want, have] of pairs) {
-      if (isDeepStrictEqual(want.entry, have.entry)) continue
-      const change = toUpdate(kind, want.entry, have)
+      const entry = { ...want.entry, ...pick(have.entry, want.open) }
+      if (isDeepStrictEqual(entry, have.entry)) continue
+      const change = toUpdate(kind, entry, have)
       kept.push(change)
       faults.push(...refuseImmutable(change, want))
     }

@@ -159,7 +159,7 @@ test.each([
   [
     'budgets',
     { name: 'g', gateId: 'g', limitUsd: 2, period: 'day', alertAt: [1, 0.5, 0.8] },
-    { gateId: 'g', limitUsd: 2, period: 'day' },
+    { gateId: 'g', limitUsd: 2, period: 'day', unpriced: 'estimate' },
   ],
   [
     'webhooks',

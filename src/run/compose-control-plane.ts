@@ -133,7 +133,7 @@ export async function composeControlPlane(parts: ControlPlaneParts): Promise<Con
       partsOf: (call) => prices.partsOf(call, call.cost),
     },
     providers: settings.providers.map((provider) =>
-      describeProvider(provider, settings, providers),
+      describeProvider(provider, providerKeys, providers),
     ),
     factsOf: (target) => factsOfTarget(ports.facts, target),
     rulesOf,
@@ -172,11 +172,16 @@ async function checkAddress(addresses: AddressGuard, baseUrl: string): Promise<v
 
 function describeProvider(
   provider: Provider,
-  settings: Settings,
+  keys: Pick<State['providerKeys'], 'hasPlatform'>,
   reachable: ReadonlyMap<string, ReachableProvider>,
 ) {
   const { id, name, docs, endpoints } = provider
   const hasAddress = reachable.has(id)
-  const configured = settings.providerKeys.has(id) && hasAddress
-  return { id, name, docs: docs ?? null, dialects: Object.keys(endpoints), configured, hasAddress }
+  return {
+    ...{ id, name, docs: docs ?? null, dialects: Object.keys(endpoints), hasAddress },
+    /** A reload may bring the first key. */
+    get configured() {
+      return keys.hasPlatform(id) && hasAddress
+    },
+  }
 }

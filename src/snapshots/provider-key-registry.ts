@@ -88,6 +88,10 @@ export class ProviderKeyRegistry extends Snapshot<Entry, SealedProviderKey> impl
     return entry.opened ?? this.#open(entry)
   }
 
+  hasPlatform(providerId: string): boolean {
+    return this.#platform.has(providerId)
+  }
+
   /** New calls use these. An unchanged key keeps its credential, which is a cache key elsewhere. */
   replacePlatform(platform: ProviderKeyRegistryOptions['platform']): void {
     for (const id of this.#platform.keys()) if (!platform.has(id)) this.#platform.delete(id)

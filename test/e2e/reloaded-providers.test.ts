@@ -1,6 +1,6 @@
 /** What a reload changes of providers and prices, and what calls in flight keep. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
-import { chmod, writeFile } from 'node:fs/promises'
+import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { controlPlaneCall, createGate } from '../support/control-plane.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
@@ -93,6 +93,11 @@ async function call(): Promise<{ readonly content: string; readonly usd: number 
 async function restartWithFile(): Promise<void> {
   await writeKey('planted-key-1')
   await write(0, 2)
+  await restart()
+  await createGate(gatehouse, 'acme', 'acme/m')
+}
+
+async function restart(): Promise<void> {
   await gatehouse.stop()
   const { dataFolder, key, remove } = gatehouse
   const again = await startGatehouse({ dataFolder, key })
@@ -103,7 +108,6 @@ async function restartWithFile(): Promise<void> {
       await remove()
     },
   }
-  await createGate(gatehouse, 'acme', 'acme/m')
 }
 
 test('addresses, keys in files and prices change; a call in flight keeps those of its start', async () => {
@@ -148,4 +152,22 @@ test('what cannot be reloaded is named', async () => {
     needsRestart: ['providers.acme'],
   })
   expect((await call()).content).toBe('old')
+})
+
+test('the first key of a provider is configured after a reload', async () => {
+  await write(0, 2)
+  const path = join(gatehouse.dataFolder, 'gatehouse.yaml')
+  const withKey = await readFile(path, 'utf8')
+  await writeFile(path, withKey.replace(', apiKeyFile: acme-key', ''))
+  await restart()
+  const isConfigured = async () => {
+    const response = await controlPlaneCall(gatehouse, 'GET', '/v1/providers')
+    const { data } = (await response.json()) as { data: { id: string; configured: boolean }[] }
+    return data.find(({ id }) => id === 'acme')?.configured
+  }
+  expect(await isConfigured()).toBe(false)
+  await writeKey('planted-key-1')
+  await writeFile(path, withKey)
+  expect(await reload()).toMatchObject({ status: 'reloaded', changed: ['keys'] })
+  expect(await isConfigured()).toBe(true)
 })

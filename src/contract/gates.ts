@@ -154,7 +154,8 @@ const adapt = z.enum(ADAPT_MODES).meta({
     "What happens to optional members that a target's model refuses. `off`: the request goes as it " +
     'is. `retry`: after the provider refuses a member, the request goes once more without it, and ' +
     'the refusal is remembered for an hour. `on`: members that the model is known to refuse are ' +
-    'left out at once. `x-gatehouse-ignored` names each; `x-gatehouse-strict` prevents it.',
+    'left out at once, and a `reasoning_effort` that the model lacks becomes the nearest one. ' +
+    '`x-gatehouse-ignored` names each; `x-gatehouse-strict` prevents it.',
 })
 const ignoreStore = z.boolean().meta({
   description:

@@ -55,7 +55,7 @@ export type Overrides = (typeof OVERRIDES)[number]
 /**
  * What happens to optional members that a target's model refuses. `off`: the request goes as it is.
  * `retry`: after the upstream's 400 the request goes once more without the member. `on`: members
- * that the provider's data names are left out at once.
+ * that the provider's data names are left out at once, and efforts are changed to the nearest one.
  */
 export const ADAPT_MODES = ['off', 'retry', 'on'] as const
 export type AdaptMode = (typeof ADAPT_MODES)[number]

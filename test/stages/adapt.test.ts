@@ -161,6 +161,30 @@ describe('on', () => {
     })
   })
 
+  test.each([
+    ['openai/gpt-5', 'xhigh', 'high'],
+    ['openai/o3', 'minimal', 'low'],
+    ['openai/gpt-5.1', 'minimal', 'none'],
+  ])('sends the effort nearest to one that %s lacks: %s as %s', async (target, asked, nearest) => {
+    const members = { reasoning_effort: asked }
+    const { seen, sent } = await ask(start('on', target, [OK]), members)
+    expect(seen.headers['x-gatehouse-ignored']).toBe('reasoning_effort')
+    expect(sent[0]).toHaveProperty('reasoning_effort', nearest)
+    const retried = await ask(start('retry', target, [OK]), members)
+    expect(retried.sent[0]).toHaveProperty('reasoning_effort', asked)
+  })
+
+  test.each([['high'], [null], ['own-word']])(
+    'leaves other efforts as they are: %p',
+    async (word) => {
+      const { seen, sent } = await ask(start('on', 'openai/gpt-5', [OK]), {
+        reasoning_effort: word,
+      })
+      expect(seen.headers).not.toHaveProperty('x-gatehouse-ignored')
+      expect(sent[0]).toHaveProperty('reasoning_effort', word)
+    },
+  )
+
   test('changes no byte for a model without such data', async () => {
     const gateway = start('on', 'groq/llama-4', [OK])
     const body = '{ "model":"g",  "temperature": 0.20,"messages":[{"role":"user","content":"hi"}] }'

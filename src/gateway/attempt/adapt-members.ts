@@ -9,6 +9,7 @@ import {
   type SpareSetting,
 } from '../../core/request-rules.ts'
 import type { AcceptedRequest } from '../../wire/dialect.ts'
+import { fitEffort } from '../../wire/fit/settings.ts'
 import { type JsonEdit, scanJsonObject, spliceJson } from '../../wire/json-splice.ts'
 import { isRecord } from '../../wire/read-json.ts'
 import type { Target } from '../plan/compile-target.ts'
@@ -144,16 +145,37 @@ export function knownRefusals({
   ]
 }
 
+const EFFORT = 'reasoning_effort'
+
+/**
+ * The effort that the model accepts in place of the caller's. Undefined: the caller's is accepted,
+ * or nothing is known.
+ */
+export function nearestEffort(
+  { body }: Pick<AcceptedRequest, 'body'>,
+  { efforts }: RequestRules,
+): string | undefined {
+  const member = efforts === undefined ? undefined : body.get(EFFORT)
+  const asked = member === undefined ? undefined : body.value(member)
+  if (typeof asked !== 'string') return undefined
+  const nearest = fitEffort(asked, efforts)
+  return nearest === asked ? undefined : nearest
+}
+
 export interface AdaptedRequest {
   readonly request: AcceptedRequest
   readonly ignored: readonly string[]
   readonly adapted: readonly string[]
 }
 
-/** @returns undefined when the request has none of the members */
+/**
+ * @param effort replaces the caller's, unless the model refuses the member
+ * @returns undefined when the request has none of the members
+ */
 export function withoutMembers(
   request: AcceptedRequest,
   refused: readonly string[],
+  effort?: string,
 ): AdaptedRequest | undefined {
   const { body } = request
   const edits: JsonEdit[] = []
@@ -170,6 +192,11 @@ export function withoutMembers(
         edits.push({ type: 'add', key: renamed, json: Buffer.from(body.raw(member)).toString() })
       adapted.push(name)
     }
+  }
+  const asked = effort === undefined || refused.includes(EFFORT) ? undefined : body.get(EFFORT)
+  if (asked !== undefined) {
+    edits.push({ type: 'replace', member: asked, json: JSON.stringify(effort) })
+    ignored.push(EFFORT)
   }
   if (edits.length === 0) return undefined
   const edited = scanJsonObject(spliceJson(body, edits))

@@ -27,7 +27,12 @@ import {
 } from '../translate/translate.ts'
 import { translateEmbeddings } from '../translate/translate-embeddings.ts'
 import { translateFim } from '../translate/translate-fim.ts'
-import { type AdaptedRequest, knownRefusals, withoutMembers } from './adapt-members.ts'
+import {
+  type AdaptedRequest,
+  knownRefusals,
+  nearestEffort,
+  withoutMembers,
+} from './adapt-members.ts'
 import type { AnswerForm } from './begin-answer.ts'
 import { type RefusedMembers, STREAM_OPTIONS } from './refused-members.ts'
 
@@ -122,10 +127,10 @@ function adapt(
   const { adapt: mode } = plan.gate
   if (mode === 'off' || readStrictness(call.request.headers)) return undefined
   const refused = refusedMembers?.of(target) ?? NOTHING
-  return withoutMembers(
-    plan.request,
-    mode === 'on' ? [...knownRefusals(target), ...refused] : refused,
-  )
+  if (mode === 'retry') return withoutMembers(plan.request, refused)
+  const { request } = plan
+  const known = [...knownRefusals(target), ...refused]
+  return withoutMembers(request, known, nearestEffort(request, target.rules))
 }
 
 /** @returns undefined when the target supports the dialect's own header */

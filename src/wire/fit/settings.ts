@@ -85,7 +85,7 @@ function fitReasoning(
 }
 
 /** The nearest word that the model accepts. Of two equally near words the lesser costs less. */
-function fitEffort(
+export function fitEffort(
   effort: string | undefined,
   efforts: readonly ReasoningEffort[] | undefined,
 ): string | undefined {

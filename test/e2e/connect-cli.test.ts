@@ -383,6 +383,28 @@ test('the token stays while a connected client needs it', async () => {
   expect((await run(['token'])).exitCode).toBe(4)
 })
 
+test('the limits of the gate are written for clients that would assume others', async () => {
+  const claude = '.claude/settings.json'
+  await write(claude, '{"env": {"CLAUDE_CODE_MAX_CONTEXT_TOKENS": "9"}}')
+  expect((await connect('claude-code')).exitCode).toBe(0)
+  const windowOf = async () => JSON.parse(await read(claude)).env.CLAUDE_CODE_MAX_CONTEXT_TOKENS
+  // The context of the gate is not known.
+  expect(await windowOf()).toBe('9')
+  const facts = ['--fact', 'contextTokens=123000', '--fact', 'maxOutputTokens=4000']
+  await manage('gates', 'update', 'demo', ...facts)
+  expect((await connect('claude-code')).exitCode).toBe(0)
+  expect(await windowOf()).toBe('123000')
+  expect((await run(['connect', 'claude-code', '--undo', '--yes'])).exitCode).toBe(0)
+  expect(await windowOf()).toBe('9')
+  expect((await connect('opencode')).exitCode).toBe(0)
+  const { provider } = Bun.JSONC.parse(await read('.config/opencode/opencode.json')) as {
+    provider: { gatehouse: { models: object } }
+  }
+  expect(provider.gatehouse.models).toEqual({
+    demo: { name: 'demo', limit: { context: 123_000, output: 4_000 } },
+  })
+})
+
 describe('the list of models of Codex', () => {
   const CATALOG = '.codex/gatehouse-models.json'
   const own = { slug: 'gpt-x', base_instructions: 'Own prompt.', context_window: 9, priority: 1 }

@@ -8,7 +8,13 @@ import { join } from 'node:path'
 import { CliError } from '../cli-error.ts'
 import { catalogFileOf, createCatalog } from './codex-catalog.ts'
 import { restoreCodex, writeCodex } from './codex-settings.ts'
-import type { ConnectedClient, Connection, Environment, TestCall } from './connected-client.ts'
+import type {
+  ConnectedClient,
+  Connection,
+  Environment,
+  GateLimits,
+  TestCall,
+} from './connected-client.ts'
 import { backupOf } from './connected-files.ts'
 import { editJson, type JsonEdit, type Members, memberAt, parseJson } from './json-settings.ts'
 
@@ -33,7 +39,8 @@ function chatCall(gate: string): TestCall {
 
 interface JsonSetting {
   readonly path: readonly string[]
-  readonly toValue: (connection: Connection) => unknown
+  /** @param present the member's value before */
+  readonly toValue: (connection: Connection, present: unknown) => unknown
   /**
    * Whether a member of this name belongs to the user, unless gatehouse connect wrote the member.
    */
@@ -48,6 +55,11 @@ const CLAUDE_CODE: readonly JsonSetting[] = [
   { path: ['apiKeyHelper'], toValue: ({ tokenFile }) => printToken(tokenFile) },
   inEnv('ANTHROPIC_BASE_URL', ({ base }) => base), // provider-name-ok: a variable
   inEnv('ANTHROPIC_MODEL', gateOf), // provider-name-ok: a variable
+  // Claude Code assumes a window of a million tokens for a model that it does not know.
+  inEnv('CLAUDE_CODE_MAX_CONTEXT_TOKENS', ({ limits, gate }, present) => {
+    const context = limits[gate]?.context
+    return context === undefined ? present : String(context)
+  }),
   // The aliases `opus`, `sonnet` and `haiku` stand for models that a gate may lack.
   inEnv('ANTHROPIC_DEFAULT_OPUS_MODEL', gateOf), // provider-name-ok: a variable
   inEnv('ANTHROPIC_DEFAULT_SONNET_MODEL', gateOf), // provider-name-ok: a variable
@@ -65,11 +77,13 @@ const OPENCODE: readonly JsonSetting[] = [
   {
     path: ['provider', 'gatehouse'],
     isOwn: true,
-    toValue: ({ base, gate, smallGate, tokenFile }) => ({
+    toValue: ({ base, gate, smallGate, limits, tokenFile }) => ({
       npm: '@ai-sdk/openai-compatible', // provider-name-ok: a package of opencode's
       name: 'Gatehouse',
       options: { baseURL: `${base}/v1`, apiKey: `{file:${tokenFile}}` },
-      models: { [gate]: { name: gate }, [smallGate]: { name: smallGate } },
+      models: Object.fromEntries(
+        [gate, smallGate].map((name) => [name, { name, ...opencodeLimit(limits[name]) }]),
+      ),
     }),
   },
   { path: ['model'], toValue: ({ gate }) => `gatehouse/${gate}` },
@@ -155,7 +169,10 @@ function jsonSettings(
       const before = parseJson(text, file)
       for (const { path, isOwn } of settings)
         if (isOwn && memberAt(before, path) !== undefined) throw memberExists(path, file)
-      const edits = settings.map(({ path, toValue }) => ({ path, value: toValue(connection) }))
+      const edits = settings.map(({ path, toValue }) => ({
+        path,
+        value: toValue(connection, memberAt(before, path)),
+      }))
       return editJson(text, edits, file)
     },
     restore(text, former, file) {
@@ -178,6 +195,12 @@ function emptied(
   return [...parents]
     .filter((name) => before[name] === undefined && Bun.deepEquals(after[name], {}))
     .map((name) => ({ path: [name], value: undefined }))
+}
+
+/** opencode takes both numbers or none. */
+function opencodeLimit(limits: GateLimits | undefined) {
+  const { context, output } = limits ?? {}
+  return context === undefined || output === undefined ? {} : { limit: { context, output } }
 }
 
 function homeOf({ HOME }: Environment): string {

@@ -8,7 +8,7 @@ import { asJson, example } from '../program-parts.ts'
 import { terminal } from '../terminal.ts'
 import { type AccessFlags, chooseGates, type GateFlags, readAccess } from './choose-gates.ts'
 import { CLIENTS, configFolderOf } from './clients.ts'
-import type { ConnectedClient } from './connected-client.ts'
+import type { ConnectedClient, GateLimits } from './connected-client.ts'
 import { backupOf, ConnectedFiles } from './connected-files.ts'
 import { diffLines } from './line-diff.ts'
 
@@ -91,6 +91,11 @@ async function connectClient(work: Work): Promise<void> {
     base: gateway.base,
     tokenFile: files.tokenFile,
     ownFile: own?.file,
+    limits: Object.fromEntries(
+      await Promise.all(
+        [gate, gates.smallGate].map(async (each) => [each, await readLimits(asked, each)]),
+      ),
+    ),
     ...gates,
   }
   const after = client.write(before, connection, file)
@@ -107,6 +112,18 @@ async function connectClient(work: Work): Promise<void> {
     `${client.title} works: a test call through ${tried.map((gate) => `'${gate}'`).join(' and ')} ` +
       `was answered.\nNext: ${client.start(file)}\nUndo: gatehouse connect ${name} --undo`,
   )
+}
+
+async function readLimits(client: Client, id: string): Promise<GateLimits> {
+  const { context_length: context, max_output_tokens: output } = await client.callNamed(
+    'GET /v1/models/{id}',
+    'id',
+    { path: { id } },
+  )
+  return {
+    context: typeof context === 'number' ? context : undefined,
+    output: typeof output === 'number' ? output : undefined,
+  }
 }
 
 async function undo(work: Work): Promise<void> {

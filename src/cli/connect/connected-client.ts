@@ -5,8 +5,16 @@ export interface Connection {
   readonly gate: string
   readonly smallGate: string
   readonly tokenFile: string
+  /** Of the gate and the small gate, by their names. */
+  readonly limits: Readonly<Record<string, GateLimits>>
   /** A file of the client that `createFile` made. */
   readonly ownFile?: string | undefined
+}
+
+/** In tokens. Undefined: not known. */
+export interface GateLimits {
+  readonly context: number | undefined
+  readonly output: number | undefined
 }
 
 export interface OwnFile {

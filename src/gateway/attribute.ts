@@ -14,7 +14,7 @@ import type { CallRecord } from '../core/call.ts'
 import type { HeaderFields } from '../net/fields.ts'
 import { CLIENT_HEADERS, readBodyNames, type SentNames } from '../wire/client-names.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
-import type { Attributions, Caller } from './ports.ts'
+import type { Attributions, Caller, FixedAttribution } from './ports.ts'
 
 export interface Attribution extends Pick<CallRecord, (typeof ATTRIBUTION_COLUMNS)[number]> {
   /** Names that were sent and do not count, for `x-gatehouse-ignored`. */
@@ -151,11 +151,15 @@ class Attributing {
     if (names.session === undefined) return NOTHING
     const session = this.#ports.hash(accountId, 'session', names.session, keyId)
     if (session === undefined) return NOTHING
-    const agentOf = (name: string | undefined) =>
-      name === undefined ? undefined : this.#ports.hash(accountId, 'agent', name, session)
-    const agent = agentOf(names.agent)
-    const parentAgent = agent === undefined ? undefined : agentOf(names.parentAgent)
+    const agent = this.#agentHash(names.agent, session)
+    const parentAgent =
+      agent === undefined ? undefined : this.#agentHash(names.parentAgent, session)
     return { session, agent, parentAgent }
+  }
+
+  #agentHash(name: string | undefined, session: string): string | undefined {
+    if (name === undefined) return undefined
+    return this.#ports.hash(this.#call.caller.accountId, 'agent', name, session)
   }
 
   #sessionNames(): SessionNames {
@@ -164,10 +168,9 @@ class Attributing {
     for (const { session: header, agent: agents, parentAgent } of CLIENT_HEADERS) {
       const session = this.#checked(sent?.get(header), header)
       if (session === undefined) continue
-      const agent = agents.find((name) => sent?.has(name) === true)
       return {
         session: own ?? session,
-        agent: agent === undefined ? undefined : this.#agentName(agent, session),
+        agent: this.#agentName(agents, session),
         parentAgent: parentAgent === undefined ? undefined : this.#agentName(parentAgent, session),
       }
     }
@@ -180,9 +183,12 @@ class Attributing {
   }
 
   /** @returns undefined for the main agent, which has the session's name */
-  #agentName(header: string, session: string): string | undefined {
-    const name = this.#checked(this.#sent?.get(header), header)
-    return name === session ? undefined : name
+  #agentName(headers: string | readonly string[], session: string): string | undefined {
+    for (const header of typeof headers === 'string' ? [headers] : headers) {
+      const name = this.#checked(this.#sent?.get(header), header)
+      if (name !== undefined) return name === session ? undefined : name
+    }
+    return undefined
   }
 
   #tags(): string | undefined {
@@ -194,29 +200,33 @@ class Attributing {
     const { accountId, fixed } = this.#call.caller
     if (sent === undefined && fixed === undefined) return undefined
     const known = this.#ports.tagsOf(accountId)
-    const tags = new Set<string>()
-    for (const tag of fixedTags(fixed, known)) if (this.#takes(tag, known)) tags.add(tag)
-    for (const text of sent?.split(',') ?? []) {
-      const tag = text.trim()
-      if (tag === '' || tags.has(tag)) continue
-      if (tags.size < MOST_TAGS && this.#takes(tag, known)) tags.add(tag)
-      else this.#ignored.push(`${TAGS_HEADER}:${tag.slice(0, MOST_NAME_CHARACTERS)}`)
-    }
-    const hashes: string[] = []
+    const tags: string[] = []
+    if (fixed !== undefined)
+      for (const tag of fixedTags(fixed, known))
+        if (tags.length < MOST_TAGS && !tags.includes(tag) && this.#takes(tag, known))
+          tags.push(tag)
+    if (sent !== undefined)
+      for (const text of sent.split(',')) {
+        const tag = text.trim()
+        if (tag === '' || tags.includes(tag)) continue
+        if (tags.length < MOST_TAGS && this.#takes(tag, known)) tags.push(tag)
+        else this.#ignored.push(`${TAGS_HEADER}:${tag.slice(0, MOST_NAME_CHARACTERS)}`)
+      }
+    let hashes: string | undefined
     for (const tag of tags) {
-      if (hashes.length === MOST_TAGS) break
       const hash = this.#ports.hash(accountId, 'tag', tag)
       if (hash === undefined) continue
       this.#ports.note(accountId, 'tag', hash, tag)
-      hashes.push(hash)
+      hashes = hashes === undefined ? hash : `${hashes} ${hash}`
     }
-    return hashes.length === 0 ? undefined : hashes.join(' ')
+    return hashes
   }
 
   #takes(tag: string, known: ReturnType<Attributions['tagsOf']>): boolean {
     const colon = tag.indexOf(':')
     if (colon < 0) return known.has(tag)
-    const [name, value] = [tag.slice(0, colon), tag.slice(colon + 1)]
+    const name = tag.slice(0, colon)
+    const value = tag.slice(colon + 1)
     if (!known.has(name) || value === '' || value.length > MOST_TAG_VALUE_CHARACTERS) return false
     return this.#ports.takesTagValue(this.#call.caller.accountId, name, value)
   }
@@ -236,10 +246,9 @@ class Attributing {
 }
 
 function fixedTags(
-  fixed: Caller['fixed'],
+  fixed: FixedAttribution,
   known: ReturnType<Attributions['tagsOf']>,
 ): readonly string[] {
-  if (fixed === undefined) return []
   const { user, ownerTag, tags } = fixed
   const owner = ownerTag === undefined ? undefined : known.nameOf(ownerTag)
   return [

@@ -8,12 +8,8 @@ type Generation = Map<string, Map<string, string>>
 
 export class RecentHashes {
   readonly #most: number
-  readonly #byKind: Readonly<Record<HashedKind, [young: Generation, old: Generation]>> = {
-    user: [new Map(), new Map()],
-    session: [new Map(), new Map()],
-    agent: [new Map(), new Map()],
-    tag: [new Map(), new Map()],
-  }
+  #young = emptyKinds()
+  #old = emptyKinds()
   #names = 0
 
   constructor(most = MOST_NAMES) {
@@ -21,17 +17,16 @@ export class RecentHashes {
   }
 
   get(kind: HashedKind, scope: string, name: string): string | undefined {
-    const [young, old] = this.#byKind[kind]
-    const hash = young.get(scope)?.get(name)
+    const hash = this.#young[kind].get(scope)?.get(name)
     if (hash !== undefined) return hash
-    const older = old.get(scope)?.get(name)
+    const older = this.#old[kind].get(scope)?.get(name)
     if (older !== undefined) this.put(kind, scope, name, older)
     return older
   }
 
   put(kind: HashedKind, scope: string, name: string, hash: string): void {
     if (this.#names >= this.#most) this.#age()
-    const [young] = this.#byKind[kind]
+    const young = this.#young[kind]
     const names = young.get(scope)
     if (names === undefined) young.set(scope, new Map([[name, hash]]))
     else names.set(name, hash)
@@ -45,9 +40,11 @@ export class RecentHashes {
 
   #age(): void {
     this.#names = 0
-    for (const generations of Object.values(this.#byKind)) {
-      generations[1] = generations[0]
-      generations[0] = new Map()
-    }
+    this.#old = this.#young
+    this.#young = emptyKinds()
   }
+}
+
+function emptyKinds(): Readonly<Record<HashedKind, Generation>> {
+  return { user: new Map(), session: new Map(), agent: new Map(), tag: new Map() }
 }

@@ -91,7 +91,7 @@ function Retention({ retention }: { readonly retention: Account['retention'] }) 
     [
       'Single calls in the log',
       inDays(retention.callLogDays),
-      'A call’s row has time, gate, target, tokens, cost and status. Sums of calls remain for the analytics.',
+      'A call’s row has time, gate, target, tokens, cost, status, the id of the member, and hashes of session and tags. Sums of calls remain for the analytics.',
     ],
     ['Sums by the hour', inDays(retention.hourlySumsDays), 'Daily sums are kept forever.'],
     [

@@ -222,6 +222,8 @@ export interface Prices {
    */
   recompute(call: CallRecord, wrong: readonly string[]): Cost | undefined
   partsOf(call: CallRecord): readonly CostPart[] | undefined
+  /** Stores the entries of recomputed costs, before these costs are stored. */
+  keepEntries(): Promise<void>
 }
 
 export interface AnsweredRequest {

@@ -35,7 +35,7 @@ export interface ControlPlaneParts {
   readonly settings: Settings
   readonly log: Log
   readonly state: State
-  readonly ledger: Pick<ComposedLedger, 'prices' | 'show' | 'raise'>
+  readonly ledger: Pick<ComposedLedger, 'prices' | 'show' | 'raise' | 'keepEntries'>
   readonly ports: PipelinePorts
   readonly limitsOf: ReturnType<typeof createKeyLimits>
   readonly addresses: AddressGuard
@@ -131,6 +131,7 @@ export async function composeControlPlane(parts: ControlPlaneParts): Promise<Con
       source: () => prices.source,
       recompute: (call, wrong) => prices.recompute(call, call.cost, wrong),
       partsOf: (call) => prices.partsOf(call, call.cost),
+      keepEntries: () => parts.ledger.keepEntries(),
     },
     providers: settings.providers.map((provider) =>
       describeProvider(provider, providerKeys, providers),

@@ -63,6 +63,8 @@ export interface ComposedLedger {
    */
   show(accountId: AccountId, budgets: readonly Budget[]): Promise<void>
   readonly callPrices: Prices
+  /** Stores the operator's entries that prices came from. */
+  keepEntries(): Promise<void>
   /** Raises an account's counters to the ledger's sums, after its costs were corrected. */
   raise(accountId: AccountId): Promise<void>
   hurry(): void
@@ -213,6 +215,7 @@ export function composeLedger({
         await showUsage(usage, { accountId, budgets: found }, { sums, nowMs: clock.now() })
       })
     },
+    keepEntries: () => usedEntries.store(),
     async raise(accountId) {
       await usage.whenCounted()
       // Unshipped calls are in the counters, but not yet in the sums.

@@ -2,6 +2,8 @@
  * Prices that the operator sets and corrects while the program runs: on a file, and on two nodes on
  * Postgres.
  */
+
+import { Database } from 'bun:sqlite'
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -237,7 +239,14 @@ test('on a file: a price is set, yields to the file, survives a restart, and is 
 })
 
 test('on a file: a wrong price is found, corrected, and its calls and sums are repriced', async () => {
-  await checkRepricing([await start()])
+  const gatehouse = await start()
+  await checkRepricing([gatehouse])
+  // Every entry that a row names is kept, also without any later call.
+  const database = new Database(join(gatehouse.dataFolder, 'gatehouse.db'), { readonly: true })
+  const named = database.query('SELECT DISTINCT price_source AS source FROM calls').all()
+  const kept = database.query("SELECT 'overlay:' || hash AS source FROM price_entries").all()
+  database.close()
+  expect(kept).toEqual(expect.arrayContaining(named))
 })
 
 test('prices are refused without the setting, from tokens, and from other accounts', async () => {

@@ -116,16 +116,16 @@ async function fixDay({ calls, prices }: Dependencies, asked: Asked): Promise<An
     place = await readPage(calls, { ...asked, filter: ofDay, before: place }, found)
     await nextTurn()
   } while (place !== undefined)
+  const next = startsAtMs <= fromMs ? undefined : { at: startsAtMs, id: '' }
   // Locks the account's sums only for a day that differs.
-  const fixed =
-    found.models.size === 0
-      ? 0
-      : await calls.correctCosts(accountId, {
-          name: new Date(startsAtMs).toISOString().slice(0, 10),
-          filter: ofDay,
-          recompute: (call) => differingCost(call, prices.recompute(call, wrong)),
-        })
-  return { found, fixed, next: startsAtMs <= fromMs ? undefined : { at: startsAtMs, id: '' } }
+  if (found.models.size === 0) return { found, fixed: 0, next }
+  await prices.keepEntries()
+  const fixed = await calls.correctCosts(accountId, {
+    name: new Date(startsAtMs).toISOString().slice(0, 10),
+    filter: ofDay,
+    recompute: (call) => differingCost(call, prices.recompute(call, wrong)),
+  })
+  return { found, fixed, next }
 }
 
 async function findNewest(

@@ -218,6 +218,32 @@ describe.each(databases)('on $name', (kind) => {
     expect(await total(DEFAULT_ACCOUNT)).toBe(4)
   })
 
+  test('sessions go with their last call, sums by user at their own time, sums by tag never', async () => {
+    const caller = (index: number, daysAgo: number) =>
+      createCallRecord({
+        startedAt: NOW - daysAgo * DAY_MS,
+        user: `user_${index % 3}`,
+        session: String(index).padStart(16, '0'),
+        tags: 't1',
+      })
+    const old = Array.from({ length: 300 }, (_, index) => caller(index, 31 + (index % 40)))
+    await store.calls.insertMany([...old, caller(0, 1), caller(999, 2)])
+    await createRetention({ usersHorizon: { cut: () => NOW - 50 * DAY_MS } }).run()
+    const count = async (table: 'call_sessions' | 'user_days' | 'tag_days') =>
+      await store.database.selectFrom(table).selectAll().execute()
+    expect((await count('call_sessions')).map(({ session_id }) => session_id)).toEqual([
+      '0'.repeat(16),
+      '0000000000000999',
+    ])
+    const days = (await count('user_days')).map(({ starts_at }) => starts_at)
+    expect(Math.min(...days)).toBe(dayOf(NOW - 50 * DAY_MS))
+    expect(await total(DEFAULT_ACCOUNT)).toBe(302)
+    const tagged = (await count('tag_days')).filter(({ tag_id }) => tag_id === 't1')
+    expect(tagged.reduce((sum, { calls }) => sum + calls, 0)).toBe(302)
+    // Everything that needs the deleted calls is refused from then on.
+    expect(await store.usage.findCallsDeletedBefore()).toBe(NOW - 30 * DAY_MS)
+  })
+
   test('hours go day by day as they fall due, without a word, and days of before one each pass', async () => {
     const clock = new ScriptedClock()
     const told: string[] = []

@@ -5,6 +5,7 @@ import type { Schema } from '../schema.ts'
 import { ANY_TAG } from './caller-sums.ts'
 import { readInSlices } from './read-in-slices.ts'
 import { compiledForSlices, FROM, TO } from './slice-parameters.ts'
+import { querySummed, SUMMED_ROW_IN_CHARACTERS } from './summed-rows.ts'
 import { type CallerDayTableName, COUNTERS, DAY_MS } from './usage-columns.ts'
 import type { ReadRows, SummedRow, UsageReading } from './usage-query.ts'
 
@@ -27,10 +28,14 @@ export async function* readCallerDays(
 ): AsyncGenerator<ReadRows<SummedRow>> {
   const { userId, tagId, groupBy } = reading.query
   const isWhole = userId === undefined && tagId === undefined
-  const run = async (query: CompiledQuery<SummedRow>) => (await database.executeQuery(query)).rows
-  const slices = { ...span, leastMs: DAY_MS, turns: reading.turns }
-  if (isWhole && groupBy !== null && isSqlite(database))
-    yield* readInBlocks(database, reading, span)
+  const run = (query: CompiledQuery<SummedRow>) => querySummed(database, query)
+  const slices = {
+    ...span,
+    leastMs: DAY_MS,
+    rowCharacters: SUMMED_ROW_IN_CHARACTERS,
+    turns: reading.turns,
+  }
+  if (isWhole && groupBy !== null) yield* readInBlocks(database, reading, span)
   else {
     const ask = compileNamed(database, reading, span)
     yield* readInSlices(database, slices, (slice) => run(ask(slice)))
@@ -90,10 +95,11 @@ function selectSums(
     HAVING SUM(calls) > 0`
 }
 
-// A day of thousands of users blocks the event loop for many milliseconds in SQLite, so a statement
-// reads some users of a month instead.
+// A day of thousands of users blocks the event loop for many milliseconds, so a statement reads some
+// users of a month instead.
 
 const DAYS_OF_BLOCK = 31
+/** Rows that SQLite reads on the event loop, or that a server sends. */
 const ROWS_OF_BLOCK = 1_000
 
 async function* readInBlocks(
@@ -106,31 +112,44 @@ async function* readInBlocks(
     const endMs = Math.min(startMs + DAYS_OF_BLOCK * DAY_MS, toMs)
     const days: number[] = []
     for (let day = startMs; day < endMs; day += DAY_MS) days.push(day)
-    const usersOfDay = Math.ceil(ROWS_OF_BLOCK / days.length)
-    const listed = JSON.stringify(days)
+    // A server's rows of a user become one where the interval is the whole range.
+    const rowsOfUser = query.interval === 'all' && !isSqlite(database) ? 1 : days.length
+    const usersOfDay = Math.ceil(ROWS_OF_BLOCK / rowsOfUser)
+    const [ofDays, isOfDays] = listOf(database, days)
     const findEnd = sql<{ last: string | null }>`
       SELECT MIN((SELECT ${id} FROM ${sql.table(table)}
         WHERE account_id = ${accountId} AND starts_at = days.value AND ${id} > ${AFTER}
         ORDER BY ${id} LIMIT 1 OFFSET ${usersOfDay - 1})) AS last
-      FROM json_each(${listed}) AS days`.compile(database)
+      FROM ${ofDays}`.compile(database)
     const compileBlock = (until: RawBuilder<unknown>) => {
       const from = sql`${sql.table(table)} WHERE account_id = ${accountId}
-        AND starts_at IN (SELECT value FROM json_each(${listed})) AND ${id} > ${AFTER} ${until}`
+        AND starts_at ${isOfDays} AND ${id} > ${AFTER} ${until}`
       return selectSums(database, query, { from, group: id }).compile(database)
     }
     const [block, lastBlock] = [compileBlock(sql`AND ${id} <= ${UNTIL}`), compileBlock(sql``)]
     for (let after = ANY_TAG; ; ) {
       const { rows: ends } = await database.executeQuery(withBounds(findEnd, after))
       const last = ends[0]?.last ?? undefined
-      const { rows } = await database.executeQuery(
-        withBounds(last === undefined ? lastBlock : block, after, last),
-      )
+      const ofBlock = withBounds(last === undefined ? lastBlock : block, after, last)
+      const rows = await querySummed(database, ofBlock)
       await turns.next()
       yield { rows, reachedMs: startMs }
       if (last === undefined) break
       after = last
     }
   }
+}
+
+function listOf(
+  database: Kysely<Schema>,
+  days: readonly number[],
+): readonly [table: RawBuilder<unknown>, isOne: RawBuilder<unknown>] {
+  if (isSqlite(database)) {
+    const list = sql`json_each(${JSON.stringify(days)})`
+    return [sql`${list} AS days`, sql`IN (SELECT value FROM ${list})`]
+  }
+  const list = sql`cast(${`{${days.join(',')}}`} AS bigint[])`
+  return [sql`unnest(${list}) AS days (value)`, sql`= ANY (${list})`]
 }
 
 const AFTER = Symbol('after')

@@ -132,13 +132,13 @@ describe.each(databases)('on $name', (kind) => {
     )
   })
 
-  async function readAll(query: UsageQuery): Promise<Record<string, Figures>> {
+  async function readAll(query: UsageQuery, limit = 3): Promise<Record<string, Figures>> {
     const found: Record<string, Figures> = {}
     let after: GroupPlace | undefined
     do {
       const page = await store.usage.readRange(accountId, query, {
         order: 'cost',
-        limit: 3,
+        limit,
         after,
       })
       for (const sum of page.sums) if (!sum.isRest) found[placeOf(sum)] = figuresOf(sum)
@@ -179,6 +179,22 @@ describe.each(databases)('on $name', (kind) => {
     await expect(read({ userId: 'user_1' })).rejects.toBeInstanceOf(UsageDeletedError)
     const left = await read({ fromMs: START + DAY_MS, groupBy: 'user' })
     expect(left.sums.map(({ calls }) => calls)).toEqual([3, 3])
+  })
+
+  test('thousands of users are summed one by one', async () => {
+    const calls = Array.from({ length: 5_000 }, (_, index) =>
+      createCallRecord({
+        startedAt: START + ((index * 7) % 72) * HOUR_MS,
+        user: `user_${String((index * 31) % 2_500).padStart(4, '0')}`,
+        cost: { nanoUsd: index, status: 'exact', source: 'list' },
+      }),
+    )
+    await store.calls.insertMany(calls)
+    const range = { fromMs: START, toMs: START + 3 * DAY_MS, groupBy: 'user' } as const
+    for (const interval of ['all', 'day'] as const)
+      expect(await readAll({ ...range, interval }, 1_000)).toEqual(
+        sumBy(calls, { ...range, interval }),
+      )
   })
 
   test('a session goes when its last call is too old', async () => {

@@ -23,12 +23,21 @@ export interface Sliced extends Slice {
   /** The duration that a row covers, and so the shortest slice. */
   readonly leastMs: number
   readonly mostMs?: number
+  /** What a row of a server costs besides its texts, in characters. */
+  readonly rowCharacters?: number
   readonly turns: LoopTurns
 }
 
 export async function* readInSlices<Row extends object>(
   database: Kysely<Schema>,
-  { fromMs, toMs, leastMs, mostMs = LONGEST_SLICE_MS, turns }: Sliced,
+  {
+    fromMs,
+    toMs,
+    leastMs,
+    mostMs = LONGEST_SLICE_MS,
+    rowCharacters = ROW_IN_CHARACTERS,
+    turns,
+  }: Sliced,
   read: (slice: Slice) => Promise<readonly Row[]>,
 ): AsyncGenerator<ReadRows<Row>> {
   const isFile = isSqlite(database)
@@ -38,7 +47,7 @@ export async function* readInSlices<Row extends object>(
     const beganAt = performance.now()
     let characters = 0
     const rows = await read({ fromMs: startMs, toMs: endMs })
-    for (const row of rows) characters += ROW_IN_CHARACTERS + lengthOfTexts(row)
+    for (const row of rows) characters += rowCharacters + lengthOfTexts(row)
     const share = isFile ? (performance.now() - beganAt) / SLICE_MS : characters / SLICE_CHARACTERS
     if (share > 1) sliceMs = Math.max(leastMs, sliceMs / 2)
     else if (share < 1 / 3) sliceMs = Math.min(mostMs, sliceMs * 2)

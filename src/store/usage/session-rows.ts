@@ -7,6 +7,7 @@ import type { Schema } from '../schema.ts'
 import { compileCalls } from './call-row-sums.ts'
 import { readInSlices } from './read-in-slices.ts'
 import { compiledForSlices, FROM, TO } from './slice-parameters.ts'
+import { querySummed, SUMMED_ROW_IN_CHARACTERS } from './summed-rows.ts'
 import { COUNTERS } from './usage-columns.ts'
 import { type ReadRows, SUMMED, type SummedRow, type UsageReading } from './usage-query.ts'
 
@@ -31,12 +32,13 @@ export async function* readSessionRows(
   const across: SessionOfRange[] = []
   // Sessions after the range have begun in it only if they are long, but nothing bounds a session.
   const last = await findLast(database, reading)
-  const slices = { fromMs, toMs: last + 1, leastMs: LEAST_SLICE_MS, turns }
+  const rowCharacters = SUMMED_ROW_IN_CHARACTERS
+  const slices = { fromMs, toMs: last + 1, leastMs: LEAST_SLICE_MS, rowCharacters, turns }
   const ask = compileSessions(database, reading)
   const read = readInSlices(
     database,
     slices,
-    async (slice) => (await database.executeQuery(ask(slice))).rows,
+    async (slice) => await querySummed(database, ask(slice), ['first_at', 'last_at']),
   )
   for await (const { rows, reachedMs } of read) {
     const isWithin = (row: SessionOfRange) => row.first_at >= fromMs && row.last_at < toMs
@@ -55,11 +57,11 @@ export async function* readSessionRows(
     for (let start = 0; start < some.length; start += HASHES_PER_QUERY) {
       const sessionIds = some.slice(start, start + HASHES_PER_QUERY).map(({ group }) => group)
       const ofCalls = compileCalls(database, { ...reading, query: { ...query, sessionIds } })
-      const calls = { ...span, leastMs: 1_000, turns }
+      const calls = { ...span, leastMs: 1_000, rowCharacters, turns }
       for await (const part of readInSlices(
         database,
         calls,
-        async (slice) => (await database.executeQuery(ofCalls(slice))).rows,
+        async (slice) => await querySummed(database, ofCalls(slice)),
       )) {
         for (const row of part.rows) addTo(counted, row)
         yield part

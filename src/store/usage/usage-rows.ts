@@ -11,6 +11,7 @@ import { readCallerDays } from './caller-day-rows.ts'
 import { readInSlices, type Sliced } from './read-in-slices.ts'
 import { readSessionRows } from './session-rows.ts'
 import { findSessionSpan } from './session-span.ts'
+import { querySummed, SUMMED_ROW_IN_CHARACTERS } from './summed-rows.ts'
 import { COUNTERS, DAY_MS, HOUR_MS, type UsageTableName } from './usage-columns.ts'
 import {
   RANKED,
@@ -63,6 +64,7 @@ export async function* readUsageRows(
     const ask = compileSource(transaction, reading, table)
     const slices = { ...span, ...SLICES[table], turns }
     yield* readInSlices(transaction, slices, async (slice) => {
+      if (table === 'calls') return await querySummed(transaction, ask(slice))
       return (await transaction.executeQuery<SummedRow>(ask(slice))).rows
     })
   }
@@ -79,10 +81,12 @@ function compileSource(
 }
 
 /** The shortest slice of a table, and the longest on a server, whose statements have a time limit. */
-const SLICES: Readonly<Record<UsageTableName | 'calls', Pick<Sliced, 'leastMs' | 'mostMs'>>> = {
+const SLICES: Readonly<
+  Record<UsageTableName | 'calls', Omit<Sliced, 'fromMs' | 'toMs' | 'turns'>>
+> = {
   usage_hours: { leastMs: HOUR_MS },
   usage_days: { leastMs: DAY_MS },
-  calls: { leastMs: 1_000, mostMs: 7 * DAY_MS },
+  calls: { leastMs: 1_000, mostMs: 7 * DAY_MS, rowCharacters: SUMMED_ROW_IN_CHARACTERS },
 }
 
 /**

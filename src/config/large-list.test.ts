@@ -26,19 +26,19 @@ function fileOf(lineOfEntry: (at: number) => string, last = ''): string {
 
 const facts = () => 'facts: { contextTokens: 1000 }'
 
-function faultsOf(text: string): readonly string[] {
+async function faultsOf(text: string): Promise<readonly string[]> {
   try {
-    parseConfiguration({ path: 'f', text }, catalog)
+    await parseConfiguration({ path: 'f', text }, catalog)
   } catch (thrown) {
     return String(thrown).split('\n').slice(1)
   }
   return []
 }
 
-test('gives what the small form of it gives', () => {
+test('gives what the small form of it gives', async () => {
   const text = fileOf(facts)
   expect(text.length).toBeGreaterThan(256 * 1024)
-  const { models, logLevel } = parseConfiguration({ path: 'f', text }, catalog)
+  const { models, logLevel } = await parseConfiguration({ path: 'f', text }, catalog)
   expect([models.size, logLevel, models.unpricedPrice.input]).toEqual([COUNT, 'warn', 9])
   expect(models.find('openai/new-2999')).toEqual({
     model: 'openai/new-2999',
@@ -48,26 +48,54 @@ test('gives what the small form of it gives', () => {
 })
 
 describe('a fault is named with its line', () => {
-  test('in entries and in other sections', () => {
+  test('in entries and in other sections', async () => {
     const text = fileOf((at) => (at === 7 || at === 2_999 ? 'colour: red' : facts()), 'plan: x')
-    expect(faultsOf(text)).toEqual([
+    expect(await faultsOf(text)).toEqual([
       'f:35: models[7].colour is not a known field',
       'f:12003: models[2999].colour is not a known field',
       'f:12006: plan is not a known field',
     ])
   })
 
-  test('where an entry is no YAML', () => {
+  test('where an entry is no YAML', async () => {
     const text = fileOf((at) => (at === 2_000 ? 'facts: { contextTokens: [1 }' : facts()))
-    const faults = faultsOf(text)
+    const faults = await faultsOf(text)
     expect(faults[0]).toMatch(/^f:80\d\d: is not valid YAML here/)
   })
 
-  test('where the section stands twice', () => {
-    expect(faultsOf(fileOf(facts, 'models: []'))).toEqual([
+  test('where thousands of entries are faulty, of which the first 200 are named', async () => {
+    const faults = await faultsOf(fileOf(() => 'colour: red'))
+    expect(faults.slice(198)).toEqual([
+      'f:799: models[198].colour is not a known field',
+      'f:803: models[199].colour is not a known field',
+      'and 2800 more',
+    ])
+  })
+
+  test('where the section stands twice', async () => {
+    expect(await faultsOf(fileOf(facts, 'models: []'))).toEqual([
       'f:12006: is not valid YAML here (duplicate key)',
     ])
   })
+})
+
+test('entries may share a value by an anchor', async () => {
+  const shared = (at: number) => `facts: ${at === 0 ? '&facts { contextTokens: 1000 }' : '*facts'}`
+  const { models } = await parseConfiguration({ path: 'f', text: fileOf(shared) }, catalog)
+  expect(models.find('openai/new-2999')?.facts).toEqual({ contextTokens: 1_000 })
+})
+
+test('other work runs between the parts of the list', async () => {
+  let turns = 0
+  let isReading = true
+  const count = () => {
+    turns += 1
+    if (isReading) setImmediate(count)
+  }
+  setImmediate(count)
+  await parseConfiguration({ path: 'f', text: fileOf(facts) }, catalog)
+  isReading = false
+  expect(turns).toBeGreaterThan(COUNT / 100)
 })
 
 test('a list in another form is read by the parser with lines', () => {

@@ -35,7 +35,10 @@ async function load(environment: Environment): Promise<Settings> {
   if (file === undefined) return readSettings(environment)
   // Imported on demand, so that a start without a file loads neither YAML nor zod.
   const { parseConfiguration } = await import('./parse-configuration.ts')
-  const { providers, keysInFiles, plans, models, logLevel } = parseConfiguration(file, catalog)
+  const { providers, keysInFiles, plans, models, logLevel } = await parseConfiguration(
+    file,
+    catalog,
+  )
   const isEmpty =
     providers.length === 0 &&
     Object.keys(plans ?? {}).length === 0 &&

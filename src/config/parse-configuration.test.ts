@@ -12,9 +12,9 @@ import { SettingsError } from './setting-type.ts'
 const PATH = '/etc/gatehouse.yaml'
 const parse = (text: string) => parseConfiguration({ path: PATH, text }, catalog)
 
-function errorOf(text: string): SettingsError {
+async function errorOf(text: string): Promise<SettingsError> {
   try {
-    parse(text)
+    await parse(text)
   } catch (thrown) {
     if (thrown instanceof SettingsError) return thrown
     throw thrown
@@ -22,8 +22,8 @@ function errorOf(text: string): SettingsError {
   throw new Error('it was accepted')
 }
 
-const refusalOf = (text: string) => errorOf(text).message
-const faultsIn = (text: string) => errorOf(text).faults
+const refusalOf = async (text: string) => (await errorOf(text)).message
+const faultsIn = async (text: string) => (await errorOf(text)).faults
 
 /** A provider that is right but for these lines, which are lines 5 and following. */
 const provider = (...lines: string[]) =>
@@ -31,8 +31,8 @@ const provider = (...lines: string[]) =>
     .concat(lines.map((line) => `    ${line}`))
     .join('\n')
 
-test('a provider has defaults for all but its id, its name and its address', () => {
-  expect(parse(provider()).providers).toEqual([
+test('a provider has defaults for all but its id, its name and its address', async () => {
+  expect((await parse(provider())).providers).toEqual([
     {
       id: 'acme',
       name: 'Acme AI',
@@ -42,7 +42,7 @@ test('a provider has defaults for all but its id, its name and its address', () 
   ])
 })
 
-test('a provider may set the other members too', () => {
+test('a provider may set the other members too', async () => {
   const text = provider(
     'apiKeyVariable: ACME_TOKEN',
     'dialects: [openai-chat, openai-responses]',
@@ -52,7 +52,7 @@ test('a provider may set the other members too', () => {
     "prices: {large: {input: 2, output: 8, cachedInput: 0.5}, '*': {input: 0.1, output: 0}}",
     'toolFees: {webSearch: 10, fileSearch: 0}',
   ).replace('/v1', '/v1/')
-  expect(parse(text).providers).toEqual([
+  expect((await parse(text)).providers).toEqual([
     {
       id: 'acme',
       name: 'Acme AI',
@@ -77,8 +77,8 @@ test('the example of the documentation is valid, and shows the defaults', async 
     new URL('../../docs/operations/configure.md', import.meta.url),
   ).text()
   const [, example = ''] = /```yaml\n([\s\S]*?)```/.exec(document) ?? []
-  const [plain] = parse(provider()).providers
-  expect(parse(example).providers).toEqual([
+  const [plain] = (await parse(provider())).providers
+  expect((await parse(example)).providers).toEqual([
     {
       ...plain,
       keyVariable: 'ACME_API_KEY',
@@ -90,7 +90,7 @@ test('the example of the documentation is valid, and shows the defaults', async 
       toolFees: { webSearch: 10 },
     },
   ] as Provider[])
-  expect(parse(example).plans).toEqual({
+  expect((await parse(example)).plans).toEqual({
     default: 'team',
     accounts: { acct_default: 'unlimited' },
     definitions: {
@@ -110,8 +110,8 @@ test('the example of the documentation is valid, and shows the defaults', async 
 
 test.each(['', '# nothing yet\n', '{}', 'providers: []'])(
   'an empty file has no entries: %j',
-  (text) => {
-    expect(parse(text)).toEqual({
+  async (text) => {
+    expect(await parse(text)).toEqual({
       providers: [],
       keysInFiles: new Map(),
       plans: undefined,
@@ -235,8 +235,8 @@ describe('a fault is reported with its line and its place', () => {
       'monthlyTokens must',
     ],
     ['two documents', 'providers: []\n---\nproviders: []', 2, 'is not valid YAML here'],
-  ])('%s', (_name, text, line, said) => {
-    const message = refusalOf(text)
+  ])('%s', async (_name, text, line, said) => {
+    const message = await refusalOf(text)
     expect(message).toContain(`${PATH}:${line}: `)
     expect(message).toContain(said)
     expect(message).not.toContain('canary')
@@ -250,19 +250,19 @@ describe('a fault is reported with its line and its place', () => {
     'https://api.acme.test/v1?key=canary',
     'https://api.acme.test/v1#canary',
     'file:///etc/canary',
-  ])('an address such as %s', (address) => {
-    const message = refusalOf(
+  ])('an address such as %s', async (address) => {
+    const message = await refusalOf(
       provider().replace('https://api.acme.test/v1', JSON.stringify(address)),
     )
     expect(message).toContain(`${PATH}:4: providers[0].baseUrl must be an http or https address`)
     expect(message).not.toContain('canary')
   })
 
-  test('and every other fault of the file too, of every kind, in the order of lines', () => {
+  test('and every other fault of the file too, of every kind, in the order of lines', async () => {
     const text = provider('colour: red', 'apiKeyFile: /nowhere/canary', 'chatPath: chat')
       .replace('id: acme', 'id: openai')
       .concat('\nplans: {default: canary}')
-    expect(faultsIn(text)).toEqual([
+    expect(await faultsIn(text)).toEqual([
       { file: PATH, line: 2, message: expect.stringContaining("providers[0].id must not be 'op") },
       { file: PATH, line: 5, message: 'providers[0].colour is not a known field' },
       {
@@ -276,10 +276,10 @@ describe('a fault is reported with its line and its place', () => {
   })
 })
 
-test('nested aliases do not fill the memory', () => {
+test('nested aliases do not fill the memory', async () => {
   const levels = Array.from({ length: 12 }, (_, index) => {
     const items = Array.from({ length: 10 }, () => (index === 0 ? 'x' : `*a${index - 1}`))
     return `a${index}: &a${index} [${items.join(', ')}]`
   })
-  expect(refusalOf(levels.join('\n'))).toContain('aliases')
+  expect(await refusalOf(levels.join('\n'))).toContain('aliases')
 })

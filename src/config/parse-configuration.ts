@@ -30,12 +30,12 @@ export interface Configuration {
 
 /**
  * @param known providers whose ids are taken
- * @throws SettingsError naming file, line and member of every error
+ * @throws SettingsError naming file, line and member of every error (rejects)
  */
-export function parseConfiguration(
+export async function parseConfiguration(
   file: ConfigurationText,
   known: readonly Provider[],
-): Configuration {
+): Promise<Configuration> {
   if (file.text.length > MAX_CHARACTERS)
     throw toError(file, [{ line: 1, message: `must have at most ${MAX_CHARACTERS} characters` }])
   const document = readConfigurationYaml(file.text)
@@ -64,11 +64,11 @@ export function parseConfiguration(
   }
   // Parsed separately, so that an error in another section does not hide the providers.
   const providers = configuredProviders(value)
-  const models = parseModels({ value, lineOf }, providers && [...known, ...providers])
+  const models = await parseModels({ value, lineOf }, providers && [...known, ...providers])
   faults.push(...models.faults)
   if (!parsed.success || providers === undefined || faults.length > 0) throw toError(file, faults)
   const { plans, logLevel, unpricedPrice } = parsed.data
-  const isOverlaid = models.entries.length > 0 || unpricedPrice !== undefined
+  const isOverlaid = models.entries.size > 0 || unpricedPrice !== undefined
   return {
     ...{ providers, keysInFiles, plans, logLevel },
     models: isOverlaid ? new ModelOverlay(models.entries, unpricedPrice) : NO_OVERLAY,
@@ -101,14 +101,16 @@ function clash(id: string): string {
 }
 
 function toError({ path }: ConfigurationText, faults: readonly YamlFault[]): SettingsError {
-  const sorted = faults.toSorted((one, other) => one.line - other.line)
-  const places = sorted
-    .slice(0, MAX_FAULTS)
-    .map(({ line, message }) => `${path}:${line}: ${message}`)
-  if (faults.length > MAX_FAULTS) places.push(`and ${faults.length - MAX_FAULTS} more`)
+  const sorted = faults.toSorted((one, other) => one.line - other.line).slice(0, MAX_FAULTS)
+  const places = sorted.map(({ line, message }) => `${path}:${line}: ${message}`)
+  const more = faults.length - sorted.length
+  if (more > 0) places.push(`and ${more} more`)
   return new SettingsError(
     `The configuration file is invalid and was not applied.\n${places.join('\n')}`,
-    sorted.map((fault) => ({ file: path, ...fault })),
+    [
+      ...sorted.map((fault) => ({ file: path, ...fault })),
+      ...(more > 0 ? [{ file: path, message: `has ${more} more faults` }] : []),
+    ],
   )
 }
 

@@ -4,12 +4,13 @@ import { DEFAULT_UNPRICED_PRICE } from '../core/model-entry.ts'
 import { catalog } from '../providers/catalog.ts'
 import { parseConfiguration } from './parse-configuration.ts'
 
-const parse = (text: string) => parseConfiguration({ path: 'gatehouse.yaml', text }, catalog).models
+const parse = async (text: string) =>
+  (await parseConfiguration({ path: 'gatehouse.yaml', text }, catalog)).models
 
 /** `line: message` of each fault. */
-function faultsOf(text: string): readonly string[] {
+async function faultsOf(text: string): Promise<readonly string[]> {
   try {
-    parse(text)
+    await parse(text)
   } catch (thrown) {
     return String(thrown)
       .split('\n')
@@ -31,8 +32,8 @@ models:
 unpricedPrice: { input: 7 }
 `
 
-test('an entry has prices by date, and facts', () => {
-  const overlay = parse(EXAMPLE)
+test('an entry has prices by date, and facts', async () => {
+  const overlay = await parse(EXAMPLE)
   expect(overlay.find('anthropic/claude-fable-5-2')).toEqual({
     model: 'anthropic/claude-fable-5-2',
     like: 'anthropic/claude-opus-4-5',
@@ -56,14 +57,14 @@ test('an entry has prices by date, and facts', () => {
   expect(overlay.unpricedPrice).toEqual({ ...DEFAULT_UNPRICED_PRICE, input: 7 })
 })
 
-test('takes has rules, and null and false switch rules off', () => {
+test('takes has rules, and null and false switch rules off', async () => {
   const takes = {
     ...{ maxOutputTokens: 200_000, efforts: ['low', 'high'], maxStops: null },
     ...{ strictSchemas: false, refusesPrefill: true, refusedSettings: ['temperature'] },
     toolNames: { maxLength: 48, characters: 'a-z_', first: 'a-z' },
     thinkingBudget: { least: 128, most: 32_768, zero: true },
   }
-  const overlay = parse(`
+  const overlay = await parse(`
 models:
   - { model: openai/gpt-x, like: openai/gpt-y, takes: { maxOutputTokens: 9 } }
   - { model: openai/gpt-y, takes: ${JSON.stringify(takes)} }
@@ -89,15 +90,17 @@ test.each([
   ['{ thinkingBudget: { least: 9, most: 1 } }', 'takes.thinkingBudget', 'least up to most'],
   ['{ systemFirst: null }', 'takes.systemFirst', ''],
   ['{ maxUserLength: 8 }', 'takes.maxUserLength', '32'],
-])('a fault of takes is named: %s', (takes, path, words) => {
-  const [fault = '', ...others] = faultsOf(`models:\n  - { model: openai/gpt-x, takes: ${takes} }`)
+])('a fault of takes is named: %s', async (takes, path, words) => {
+  const [fault = '', ...others] = await faultsOf(
+    `models:\n  - { model: openai/gpt-x, takes: ${takes} }`,
+  )
   expect(others).toEqual([])
   expect(fault).toContain(`models[0].${path}`)
   expect(fault).toContain(words)
 })
 
-test('a name wins over patterns, and the longest pattern over the others', () => {
-  const overlay = parse(
+test('a name wins over patterns, and the longest pattern over the others', async () => {
+  const overlay = await parse(
     ['openai/*', 'openai/gpt-*', 'openai/gpt-6*', 'openai/gpt-6']
       .map((model) => `  - { model: '${model}', facts: { contextTokens: 1000 } }`)
       .toReversed()
@@ -187,11 +190,11 @@ describe('a fault', () => {
       'unpricedPrice: {input: -1}',
       '1: unpricedPrice.input must be at least 0',
     ],
-  ])('%s', (_name, text, fault) => {
-    expect(faultsOf(text)).toEqual([fault])
+  ])('%s', async (_name, text, fault) => {
+    expect(await faultsOf(text)).toEqual([fault])
   })
 
-  test('in a circle is named at each entry that leads into it', () => {
+  test('in a circle is named at each entry that leads into it', async () => {
     const models = [
       'a, like: openai/b',
       'b, like: openai/c',
@@ -199,7 +202,9 @@ describe('a fault', () => {
       'd, like: openai/d',
     ]
     expect(
-      faultsOf(['models:', ...models.map((model) => `  - { model: openai/${model} }`)].join('\n')),
+      await faultsOf(
+        ['models:', ...models.map((model) => `  - { model: openai/${model} }`)].join('\n'),
+      ),
     ).toEqual(
       [0, 1, 2, 3].map(
         (at) => `${at + 2}: models[${at}].like must not lead to an entry that leads back to itself`,
@@ -207,19 +212,18 @@ describe('a fault', () => {
     )
   })
 
-  test('does not hide the others, of this section and of the rest', () => {
-    expect(
-      faultsOf(
-        [
-          'plans: {default: canary}',
-          'models:',
-          '  - { model: openai/a, colour: red }',
-          '  - { model: openai/b, prices: [{ from: never, input: -1, output: 1 }] }',
-          '  - { model: openai/c, like: openai/c }',
-          '  - { model: acme/d }',
-        ].join('\n'),
-      ).map((fault) => fault.split(' ').slice(0, 2).join(' ')),
-    ).toEqual([
+  test('does not hide the others, of this section and of the rest', async () => {
+    const faults = await faultsOf(
+      [
+        'plans: {default: canary}',
+        'models:',
+        '  - { model: openai/a, colour: red }',
+        '  - { model: openai/b, prices: [{ from: never, input: -1, output: 1 }] }',
+        '  - { model: openai/c, like: openai/c }',
+        '  - { model: acme/d }',
+      ].join('\n'),
+    )
+    expect(faults.map((fault) => fault.split(' ').slice(0, 2).join(' '))).toEqual([
       '1: plans.default',
       '3: models[0].colour',
       '4: models[1].prices[0].from',
@@ -230,7 +234,7 @@ describe('a fault', () => {
   })
 })
 
-test('entries may name configured providers, and models with a price of the package or of a provider', () => {
+test('entries may name configured providers, and models with a price of the package or of a provider', async () => {
   const text = [
     'providers: [{id: acme, name: Acme, baseUrl: "http://acme.test", prices: {large: {input: 1, output: 2}}}]',
     'models:',
@@ -238,11 +242,11 @@ test('entries may name configured providers, and models with a price of the pack
     '  - { model: acme/newer, like: acme/new }',
     '  - { model: openai/gpt-next, like: openai/gpt-5 }',
   ].join('\n')
-  expect(parse(text).size).toBe(3)
+  expect((await parse(text)).size).toBe(3)
 })
 
-test('facts are completed by those of the model that an entry is like', () => {
-  const overlay = parse(
+test('facts are completed by those of the model that an entry is like', async () => {
+  const overlay = await parse(
     [
       'models:',
       '  - { model: openai/b, like: openai/a, facts: { contextTokens: 1 } }',
@@ -263,15 +267,15 @@ test('facts are completed by those of the model that an entry is like', () => {
   expect(overlay.factsOf('openai/unknown', listed)).toBeUndefined()
 })
 
-test('20,000 entries are accepted, one more is a fault', () => {
+test('20,000 entries are accepted, one more is a fault', async () => {
   const models = (count: number) =>
     `models:\n${Array.from({ length: count }, (_, at) => `- {model: openai/m${at}}\n`).join('')}`
-  expect(parse(models(20_000)).size).toBe(20_000)
-  expect(faultsOf(models(20_001))).toEqual(['1: models must have at most 20000 elements'])
+  expect((await parse(models(20_000))).size).toBe(20_000)
+  expect(await faultsOf(models(20_001))).toEqual(['1: models must have at most 20000 elements'])
 })
 
-test('a file of more than eight mebibytes is refused before it is parsed', () => {
-  expect(faultsOf(`# ${'x'.repeat(8 * 1024 * 1024)}`)).toEqual([
+test('a file of more than eight mebibytes is refused before it is parsed', async () => {
+  expect(await faultsOf(`# ${'x'.repeat(8 * 1024 * 1024)}`)).toEqual([
     '1: must have at most 8388608 characters',
   ])
 })

@@ -2,59 +2,83 @@
  * Checks the configuration file's entries for models, individually and together, and reports every
  * fault. No message repeats a value of the file.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type EntryFault,
   faultsOfPrices,
   MAX_MODELS,
   modelEntry,
 } from '../contract/models-section.ts'
+import { ModelEntries } from '../core/model-entries.ts'
 import type { ModelEntry } from '../core/model-entry.ts'
 import type { Provider } from '../providers/define.ts'
+import { type ListPart, LongList } from './large-list.ts'
 import { isListedModel } from './listed-models.ts'
 import { toYamlFaults, type YamlDocument, type YamlFault } from './yaml-document.ts'
 
 export interface ParsedModels {
-  readonly entries: readonly ModelEntry[]
+  readonly entries: ModelEntries
   readonly faults: readonly YamlFault[]
 }
 
 /**
+ * Lets other work run between the parts of a long list.
  * @param document the whole file
  * @param providers all providers that entries may name; undefined when faulty, so that names are
  * not checked
  */
-export function parseModels(
+export async function parseModels(
   document: Pick<YamlDocument, 'value' | 'lineOf'>,
   providers: readonly Provider[] | undefined,
-): ParsedModels {
+): Promise<ParsedModels> {
   const { value, lineOf } = document
   const section = (value as { readonly models?: unknown }).models ?? []
   const fault = (path: readonly PropertyKey[], message: string): YamlFault => ({
     line: lineOf(['models', ...path]),
     message: `models${path.map(toStep).join('')} ${message}`,
   })
-  if (!Array.isArray(section)) return { entries: [], faults: [fault([], 'must be an array')] }
+  const none = new ModelEntries()
+  if (!Array.isArray(section) && !(section instanceof LongList))
+    return { entries: none, faults: [fault([], 'must be an array')] }
   if (section.length > MAX_MODELS)
-    return { entries: [], faults: [fault([], `must have at most ${MAX_MODELS} elements`)] }
+    return { entries: none, faults: [fault([], `must have at most ${MAX_MODELS} elements`)] }
 
   const faults: YamlFault[] = []
-  const entries = new Map<number, ModelEntry>()
-  for (const [index, given] of section.entries()) {
-    const { data, error } = modelEntry.safeParse(given)
-    if (data !== undefined) entries.set(index, data)
-    else {
+  const checks = new EntryChecks(providers)
+  for (const part of partsOf(section)) {
+    faults.push(...part.faults)
+    for (const [index, given] of part.values) {
+      const { data, error } = modelEntry.safeParse(given)
+      if (data !== undefined) {
+        for (const [path, message] of checks.add(index, data))
+          faults.push(fault([index, ...path], message))
+        continue
+      }
       const issues = error.issues.map((issue) => ({
         ...issue,
         path: ['models', index, ...issue.path],
       }))
-      faults.push(...toYamlFaults({ issues }, { value, lineOf, notes: {} }))
+      const at = { value: { models: { [index]: given } }, lineOf, notes: {} }
+      faults.push(...toYamlFaults({ issues }, at))
     }
+    if (section instanceof LongList) await nextTurn()
   }
-  const checks = new EntryChecks([...entries.values()], providers)
-  for (const [index, entry] of entries)
-    for (const [path, message] of checks.faultsOf(entry))
-      faults.push(fault([index, ...path], message))
-  return { entries: [...entries.values()], faults }
+  let checked = 0
+  for (const [model, { index, like }] of checks.likes) {
+    const message = checks.faultOfLike(model, like)
+    if (message !== undefined) faults.push(fault([index, 'like'], message))
+    checked += 1
+    if (checked % LIKES_AT_A_TIME === 0) await nextTurn()
+  }
+  return { entries: checks.entries, faults }
+}
+
+const LIKES_AT_A_TIME = 50
+
+function partsOf(section: readonly unknown[] | LongList): Iterable<ListPart> {
+  return section instanceof LongList
+    ? section.parts()
+    : [{ values: new Map(section.entries()), faults: [] }]
 }
 
 function toStep(step: PropertyKey): string {
@@ -62,34 +86,41 @@ function toStep(step: PropertyKey): string {
 }
 
 class EntryChecks {
+  readonly entries = new ModelEntries()
+  /** By the entry's `model`. */
+  readonly likes = new Map<string, { readonly index: number; readonly like: string }>()
   readonly #providers: ReadonlyMap<string, Provider> | undefined
-  readonly #entries = new Map<string, ModelEntry>()
 
-  constructor(entries: readonly ModelEntry[], providers: readonly Provider[] | undefined) {
+  constructor(providers: readonly Provider[] | undefined) {
     this.#providers = providers && new Map(providers.map((provider) => [provider.id, provider]))
-    for (const entry of entries)
-      if (!this.#entries.has(entry.model)) this.#entries.set(entry.model, entry)
   }
 
-  *faultsOf(entry: ModelEntry): Generator<EntryFault> {
-    if (this.#entries.get(entry.model) !== entry)
-      yield [['model'], 'must be another than that of the entries before it']
-    yield* faultsOfPrices(entry)
+  /** @returns the faults of the entry, except those of `like` */
+  *add(index: number, entry: ModelEntry): Generator<EntryFault> {
     const { model, like } = entry
-    if (like !== undefined && this.#isCircle(entry)) yield [['like'], CIRCLE]
-    if (this.#providers === undefined) return
-    const providerOf = (target: string) => this.#providers?.get(target.split('/', 1)[0] ?? '')
-    if (providerOf(model) === undefined) yield [['model'], UNKNOWN_PROVIDER]
-    if (like !== undefined && !this.#isKnown(like, providerOf(like)))
-      yield [['like'], UNKNOWN_MODEL]
+    if (this.entries.has(model))
+      yield [['model'], 'must be another than that of the entries before it']
+    else {
+      this.entries.add(entry)
+      if (like !== undefined) this.likes.set(model, { index, like })
+    }
+    yield* faultsOfPrices(entry)
+    if (this.#providers !== undefined && this.#providerOf(model) === undefined)
+      yield [['model'], UNKNOWN_PROVIDER]
   }
 
-  #isCircle(entry: ModelEntry): boolean {
-    const seen = new Set<ModelEntry>()
+  /** Call this after all entries were added. */
+  faultOfLike(model: string, like: string): string | undefined {
+    if (this.#isCircle(model)) return CIRCLE
+    return this.#isKnown(like) ? undefined : UNKNOWN_MODEL
+  }
+
+  #isCircle(model: string): boolean {
+    const seen = new Set<string>()
     for (
-      let next: ModelEntry | undefined = entry;
+      let next: string | undefined = model;
       next !== undefined;
-      next = next.like === undefined ? undefined : this.#entries.get(next.like)
+      next = this.likes.get(next)?.like
     ) {
       if (seen.has(next)) return true
       seen.add(next)
@@ -97,9 +128,14 @@ class EntryChecks {
     return false
   }
 
-  #isKnown(target: string, provider: Provider | undefined): boolean {
-    if (this.#entries.has(target)) return true
+  #isKnown(target: string): boolean {
+    if (this.#providers === undefined || this.entries.has(target)) return true
+    const provider = this.#providerOf(target)
     return provider !== undefined && isListedModel(provider, target.slice(provider.id.length + 1))
+  }
+
+  #providerOf(target: string): Provider | undefined {
+    return this.#providers?.get(target.split('/', 1)[0] ?? '')
   }
 }
 

@@ -2,6 +2,7 @@
  * The operator's entries for models, found by `provider/model`. Immutable: a reload replaces the
  * whole value.
  */
+import { ModelEntries } from './model-entries.ts'
 import { DEFAULT_UNPRICED_PRICE, type ModelEntry, type UnpricedPrice } from './model-entry.ts'
 import type { ModelFacts } from './model-facts.ts'
 import type { RuleOverrides } from './request-rules.ts'
@@ -17,18 +18,17 @@ export const ANY_SUFFIX = '*'
 
 export class ModelOverlay {
   readonly unpricedPrice: UnpricedPrice
-  /** As JSON, a tenth of the memory of objects: there may be 20,000, and few are used. */
-  #exact: ReadonlyMap<string, string>
+  readonly #entries: ModelEntries
   /** Longest pattern first. */
-  #patterns: readonly ModelEntry[]
+  readonly #patterns: readonly string[]
 
   /** @param entries with different `model`s */
-  constructor(entries: readonly ModelEntry[] = [], unpricedPrice = DEFAULT_UNPRICED_PRICE) {
+  constructor(entries: Iterable<ModelEntry> = [], unpricedPrice = DEFAULT_UNPRICED_PRICE) {
     this.unpricedPrice = unpricedPrice
-    this.#exact = toTexts(entries.filter((entry) => !isPattern(entry)))
-    this.#patterns = entries
+    this.#entries = entries instanceof ModelEntries ? entries : new ModelEntries(entries)
+    this.#patterns = [...this.#entries.names()]
       .filter(isPattern)
-      .toSorted((one, other) => other.model.length - one.model.length)
+      .toSorted((one, other) => other.length - one.length)
   }
 
   /**
@@ -37,37 +37,38 @@ export class ModelOverlay {
    */
   withPrices(added: readonly ModelEntry[]): ModelOverlay {
     if (added.length === 0) return this
-    const overlay = new ModelOverlay([], this.unpricedPrice)
-    const entries = added.map((entry) => ({ ...this.named(entry.model), ...entry }))
-    overlay.#exact = new Map([...this.#exact, ...toTexts(entries)])
-    overlay.#patterns = this.#patterns
-    return overlay
+    const entries = new ModelEntries(this.#entries)
+    for (const entry of added) entries.add({ ...this.named(entry.model), ...entry })
+    return new ModelOverlay(entries, this.unpricedPrice)
   }
 
   get size(): number {
-    return this.#exact.size + this.#patterns.length
+    return this.#entries.size
   }
 
   equals(other: ModelOverlay): boolean {
-    return Bun.deepEquals(
-      [this.unpricedPrice, this.#exact, this.#patterns],
-      [other.unpricedPrice, other.#exact, other.#patterns],
+    return (
+      Bun.deepEquals(this.unpricedPrice, other.unpricedPrice) &&
+      this.#entries.equals(other.#entries)
     )
   }
 
   /** Falls back to the longest matching pattern. */
   find(target: string): ModelEntry | undefined {
-    return this.named(target) ?? this.#patterns.find(({ model }) => matches(model, target))
+    const named = this.named(target)
+    if (named !== undefined) return named
+    const pattern = this.#patterns.find((each) => matches(each, target))
+    return pattern === undefined ? undefined : this.#entries.find(pattern)
   }
 
   /** Ignores patterns, so `like` cannot lead to its own entry. */
   named(target: string): ModelEntry | undefined {
-    const text = this.#exact.get(target)
-    return text === undefined ? undefined : (JSON.parse(text) as ModelEntry)
+    return isPattern(target) ? undefined : this.#entries.find(target)
   }
 
-  names(): Iterable<string> {
-    return this.#exact.keys()
+  /** Without patterns. */
+  *names(): Iterable<string> {
+    for (const name of this.#entries.names()) if (!isPattern(name)) yield name
   }
 
   /**
@@ -111,11 +112,7 @@ export class ModelOverlay {
 
 export const NO_OVERLAY = new ModelOverlay()
 
-function toTexts(entries: readonly ModelEntry[]): Map<string, string> {
-  return new Map(entries.map((entry) => [entry.model, JSON.stringify(entry)]))
-}
-
-function isPattern({ model }: ModelEntry): boolean {
+function isPattern(model: string): boolean {
   return model.endsWith(ANY_SUFFIX)
 }
 

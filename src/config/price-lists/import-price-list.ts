@@ -42,7 +42,7 @@ export async function planImport(
 ): Promise<ImportPlan | undefined> {
   const file = await readConfigurationFile(environment)
   const path = configurationPath(environment)
-  const before = readEntries(path, file?.text ?? '')
+  const before = await readEntries(path, file?.text ?? '')
   const list = readPriceList(listed, new Set(before.providers.map(({ id }) => id)))
   if (list === undefined) return undefined
   const imported = list.entries.filter(
@@ -54,7 +54,7 @@ export async function planImport(
     throw new SettingsError(
       `The configuration file ${path} has no section models in block form, and cannot be extended.`,
     )
-  assertOnlyModels(path, before.document, after)
+  await assertOnlyModels(path, before.document, after)
   return { ...diff, path, before: file?.text, after, list }
 }
 
@@ -94,19 +94,23 @@ interface ReadEntries {
   readonly providers: readonly Provider[]
 }
 
-function readEntries(path: string, text: string): ReadEntries {
+async function readEntries(path: string, text: string): Promise<ReadEntries> {
   const document = readYaml(text)
   if (!('value' in document)) throw invalid(path, document)
   const value = document.value ?? {}
   const providers = [...catalog, ...(configuredProviders(value) ?? [])]
-  const { entries, faults } = parseModels({ ...document, value }, providers)
+  const { entries, faults } = await parseModels({ ...document, value }, providers)
   if (faults.length > 0) throw invalid(path, faults)
-  return { document, entries, providers }
+  return { document, entries: [...entries], providers }
 }
 
 /** The file is only written when it can be read again, and nothing else changed. */
-function assertOnlyModels(path: string, before: YamlDocument | undefined, after: string): void {
-  const { document } = readEntries(path, after)
+async function assertOnlyModels(
+  path: string,
+  before: YamlDocument | undefined,
+  after: string,
+): Promise<void> {
+  const { document } = await readEntries(path, after)
   const others = (value: unknown) => ({ ...(value as object | null), models: undefined })
   if (!isDeepStrictEqual(others(before?.value ?? {}), others(document?.value ?? {})))
     throw new SettingsError(

@@ -185,7 +185,7 @@ describe('Authentication', () => {
       for (const row of data)
         expect(Object.keys(row).sort()).toEqual([
           ...['createdAt', 'createdBy', 'expiresAt', 'id', 'lastUsedAt'],
-          ...['maskedPrefix', 'name', 'previous'],
+          ...['maskedPrefix', 'name', 'previous', 'tags', 'user'],
         ])
     })
   })

@@ -23,7 +23,9 @@ export function bindUsageExport(usage: Command, context: CliContext): void {
       'after',
       example('gatehouse usage export --focus --from 2026-11-01 --to 2026-12-01 > november.csv'),
     )
-    .action(async ({ focus, from, to }: ExportFlags) => {
+    .action(async (_: unknown, command: Command) => {
+      // The command `usage` has options of the same names, and reads them first.
+      const { focus, from, to }: ExportFlags = command.optsWithGlobals()
       if (focus !== true) throw new CliError('usage', 'The only format is FOCUS: give --focus.')
       await withClient(context, async (client) => {
         const leaving = new AbortController()

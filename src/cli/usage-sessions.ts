@@ -1,7 +1,8 @@
 /** `gatehouse usage sessions`: the sessions of coding agents and applications, with their sums. */
 import { type Command, Option } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
-import { SESSION_ORDERS, type SessionOrder } from '../core/usage.ts'
+import { type GroupOrder, SESSION_ORDERS } from '../core/usage.ts'
+import { CliError } from './cli-error.ts'
 import { withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { type Columns, formatTime, toUsdCell } from './output.ts'
@@ -14,7 +15,6 @@ interface SessionFlags {
   readonly user?: string
   readonly session?: string
   readonly key?: string
-  readonly order: SessionOrder
   readonly limit: number
 }
 
@@ -37,10 +37,18 @@ export function bindUsageSessions(usage: Command, context: CliContext): void {
       'after',
       example('gatehouse usage sessions', 'gatehouse usage sessions --order cost --limit 10'),
     )
-    .action(async ({ limit, ...flags }: SessionFlags, command: Command) => {
+    .action(async (_: unknown, command: Command) => {
+      // The command `usage` has options of the same names, and reads them first.
+      const given: SessionFlags & { readonly order: GroupOrder | 'last' } =
+        command.optsWithGlobals()
+      const { limit, from, to, user, session } = given
+      const order = SESSION_ORDERS.find((known) => known === given.order)
+      if (order === undefined)
+        throw new CliError('usage', `--order must be one of ${SESSION_ORDERS.join(', ')}.`)
       const listing = await withClient(context, async (client) => {
-        const key = await wholeKeyId(client, flags.key)
-        return await client.listAll('GET /v1/usage/sessions', limit, { ...flags, key })
+        const key = await wholeKeyId(client, given.key)
+        const filters = { from, to, user, session, key, order }
+        return await client.listAll('GET /v1/usage/sessions', limit, filters)
       })
       printListing(listing, command, COLUMNS)
     })

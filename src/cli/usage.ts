@@ -36,7 +36,7 @@ interface UsageFlags extends CallerFlags {
   readonly gate?: string
   readonly key?: string | undefined
   readonly target?: string
-  readonly order?: GroupOrder
+  readonly order?: GroupOrder | 'last'
   readonly limit: number
   readonly csv?: true
 }
@@ -45,7 +45,7 @@ const INTERVALS = ['day', 'month'] as const
 const DAY_MS = 86_400_000
 
 export function bindUsage(program: Command, context: CliContext): void {
-  const usage = withCallerOptions(program.command('usage').enablePositionalOptions())
+  const usage = withCallerOptions(program.command('usage'))
   bindUsageSessions(usage, context)
   bindUsageExport(usage, context)
   usage
@@ -70,9 +70,10 @@ export function bindUsage(program: Command, context: CliContext): void {
     .option('--key <id>', `calls with this key only: ${A_KEY}`)
     .option('--target <provider/model>', 'calls of this target only')
     .addOption(
-      new Option('--order <measure>', 'measure by which groups are ranked, the greatest first')
-        .choices(GROUP_ORDERS)
-        .default('calls'),
+      new Option(
+        '--order <measure>',
+        'measure by which groups are ranked, the greatest first; calls when absent (last: sessions)',
+      ).choices([...GROUP_ORDERS, 'last']),
     )
     .option('--limit <n>', 'at most this many groups', parseLimit, 50)
     .option('--csv', 'as CSV, with the id of each group beside its name')
@@ -113,11 +114,13 @@ export async function readUsage(client: Client, flags: UsageFlags): Promise<Anal
   const ask = (paging: object) =>
     client.call('GET /v1/analytics', 'data', { query: { ...query, ...paging } })
   if (query.group_by === undefined) return await ask({})
+  const { order = 'calls' } = flags
+  if (order === 'last') throw new CliError('usage', '--order last is for gatehouse usage sessions.')
   const sums: Sum[] = []
   let cursor: string | undefined
   for (;;) {
     const limit = Math.min(GROUPS_PER_PAGE, flags.limit - sums.length)
-    const page = await ask({ order: flags.order, limit, cursor })
+    const page = await ask({ order, limit, cursor })
     const next = page.nextCursor ?? null
     assertGoesOn(cursor ?? null, next)
     const isLast = next === null || sums.length + limit >= flags.limit

@@ -36,7 +36,8 @@ describe.each(Object.keys(ERROR_POLICY) as ErrorKind[])('%s', (kind) => {
 
   test('messages: the type that Anthropic has for the status, and nothing else', () => {
     const type =
-      (kind === 'quota_exceeded' ? 'billing_error' : MESSAGES_TYPES[error.status]) ?? (error.status < 500 ? 'invalid_request_error' : 'api_error')
+      (kind === 'quota_exceeded' ? 'billing_error' : MESSAGES_TYPES[error.status]) ??
+      (error.status < 500 ? 'invalid_request_error' : 'api_error')
     expect(JSON.parse(String(encodeError('messages', error)))).toEqual({
       type: 'error',
       error: { type, message: 'said so' },

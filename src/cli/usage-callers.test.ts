@@ -1,0 +1,71 @@
+/** `gatehouse usage sessions` and `gatehouse usage export`, whose options `usage` has too. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import { runCliInProcess } from '../../test/support/run-cli-in-process.ts'
+import { createTemporaryFolder } from '../../test/support/temporary-folder.ts'
+import { createCallRecord } from '../ledger/call-record.fixture.ts'
+import { openStore } from '../store/open-store.ts'
+
+setDefaultTimeout(60_000)
+
+const AN_HOUR_AGO = Date.now() - 3_600_000
+const DAY_MS = 86_400_000
+let folder: Awaited<ReturnType<typeof createTemporaryFolder>>
+
+beforeAll(async () => {
+  folder = await createTemporaryFolder()
+  const store = await openStore({ path: join(folder.path, 'gatehouse.db') })
+  await store.calls.insertMany(
+    Array.from({ length: 8 }, (_, index) =>
+      createCallRecord({
+        startedAt: AN_HOUR_AGO - index * DAY_MS,
+        session: `${index}`.repeat(16),
+        user: `user_${index % 2}`,
+        cost: { nanoUsd: 1_000_000 * (index % 4), status: 'exact', source: 'reported' },
+      }),
+    ),
+  )
+  await store.close()
+})
+afterAll(() => folder.remove())
+
+async function run(...words: readonly string[]) {
+  return await runCliInProcess(words, { environment: { GATEHOUSE_DATA_DIR: folder.path } })
+}
+
+const idsOf = ({ stdout }: { readonly stdout: string }) =>
+  (JSON.parse(stdout) as { id: string }[]).map(({ id }) => id[0])
+
+test('sessions are ranked, limited and filtered', async () => {
+  expect(idsOf(await run('usage', 'sessions', '--json'))).toEqual([...'01234567'])
+  const dearest = await run('usage', 'sessions', '--order', 'cost', '--limit', '2', '--json')
+  expect(idsOf(dearest)).toEqual(['7', '3'])
+  const from = new Date(AN_HOUR_AGO - 3 * DAY_MS - 1).toISOString()
+  const some = await run('usage', 'sessions', '--user', 'user_1', '--from', from, '--json')
+  expect(idsOf(some)).toEqual(['1', '3'])
+  const ofMember = await run('usage', 'sessions', '--user', 'user_1', '--json')
+  expect(idsOf(ofMember)).toEqual([...'1357'])
+  expect((await run('usage', 'sessions', '--limit', '1')).stdout).toContain('0000000000000000')
+  expect(await run('usage', 'sessions', '--order', 'errors')).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('--order must be one of last, cost, calls, tokens'),
+  })
+  expect((await run('usage', '--by', 'key', '--order', 'last')).stderr).toContain('sessions')
+})
+
+test('charges are exported for a range', async () => {
+  const from = new Date(AN_HOUR_AGO - 3 * DAY_MS - 3_600_000).toISOString()
+  const { stdout, exitCode } = await run('usage', 'export', '--focus', '--from', from)
+  expect(exitCode).toBe(0)
+  const [head, ...rows] = stdout.trimEnd().split('\r\n')
+  expect(head).toStartWith('BilledCost,BillingAccountId,')
+  expect(rows.map((row) => row.split(',')[0]).sort()).toEqual([
+    '0.000000000',
+    '0.000000000',
+    '0.000000000',
+    '0.001000000',
+    '0.002000000',
+    '0.003000000',
+  ])
+  expect((await run('usage', 'export')).stderr).toContain('give --focus')
+})

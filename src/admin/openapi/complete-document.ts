@@ -32,6 +32,15 @@ const STRICT_PARAMETER = {
   schema: { type: 'string' as const, pattern: STRICT_WORDS },
 }
 
+const CALLER_PARAMETERS = [
+  ['x-gatehouse-user', 'The user of your application, at most 255 characters.'],
+  ['x-gatehouse-session', 'The session of the call, at most 255 characters.'],
+  ['x-gatehouse-tags', 'Tags of the account as `name` or `name:value`, separated by commas.'],
+].map(([name = '', description = '']) => ({
+  ...{ name, in: 'header' as const, required: false, description },
+  schema: { type: 'string' as const },
+}))
+
 const VERSION_PARAMETER = {
   name: 'if-match',
   in: 'header' as const,
@@ -50,7 +59,12 @@ export function completeDocument(document: Document): Document {
   for (const { path, operation, example, isVersioned = false, takesVersion } of operations) {
     const isCall =
       operation.tags?.includes('Inference') === true && operation.requestBody !== undefined
-    if (isCall) operation.parameters = [...(operation.parameters ?? []), STRICT_PARAMETER]
+    if (isCall)
+      operation.parameters = [
+        ...(operation.parameters ?? []),
+        STRICT_PARAMETER,
+        ...CALLER_PARAMETERS,
+      ]
     if (takesVersion === true)
       operation.parameters = [...(operation.parameters ?? []), VERSION_PARAMETER]
     operation.responses = withErrors(operation, takesVersion)
